@@ -1,0 +1,1 @@
+"""Non-autoregressive translation: models, losses, decoding and measures of five papers."""

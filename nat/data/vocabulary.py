@@ -1,0 +1,76 @@
+"""The joined dictionary of a corpus: special symbols first, then subwords by falling count."""
+
+from collections import Counter
+from collections.abc import Iterable, Sequence
+from pathlib import Path
+
+from nat.errors import UserError
+from nat.files import atomic_write_text
+
+PAD, BOS, EOS, UNK, MASK, BLANK = range(6)
+SPECIALS = ("<pad>", "<s>", "</s>", "<unk>", "<mask>", "<blank>")
+
+
+class Vocabulary:
+    """Maps subwords to ids and back. Blank and mask are symbols of their own."""
+
+    def __init__(self, symbols: Iterable[str], counts: Iterable[int] | None = None) -> None:
+        self.symbols = [*SPECIALS, *symbols]
+        self.counts = [0] * len(SPECIALS) + (
+            list(counts) if counts is not None else [0] * (len(self.symbols) - len(SPECIALS))
+        )
+        self.ids = {symbol: number for number, symbol in enumerate(self.symbols)}
+        if len(self.ids) != len(self.symbols):
+            raise UserError("the vocabulary holds a symbol twice; make it again from the corpus")
+
+    def __len__(self) -> int:
+        return len(self.symbols)
+
+    @classmethod
+    def from_lines(cls, lines: Iterable[str]) -> "Vocabulary":
+        """Count the space-separated subwords of `lines`; ties are ordered by symbol."""
+        counter: Counter[str] = Counter()
+        for line in lines:
+            counter.update(line.split())
+        for special in SPECIALS:
+            counter.pop(special, None)
+        ordered = sorted(counter.items(), key=lambda item: (-item[1], item[0]))
+        return cls((symbol for symbol, _ in ordered), (count for _, count in ordered))
+
+    @classmethod
+    def load(cls, path: Path | str) -> "Vocabulary":
+        """Read `symbol count` lines.
+
+        Raises:
+            UserError: if the file is missing or a line has another form.
+        """
+        try:
+            lines = Path(path).read_text(encoding="utf-8").split("\n")
+        except FileNotFoundError as error:
+            raise UserError(f"vocabulary {path} does not exist") from error
+        symbols, counts = [], []
+        for number, line in enumerate(lines, start=1):
+            if not line:
+                continue
+            symbol, _, count = line.rpartition(" ")
+            if not symbol or not count.isdigit():
+                raise UserError(f"{path}, line {number}: expected 'symbol count', found '{line}'")
+            symbols.append(symbol)
+            counts.append(int(count))
+        return cls(symbols, counts)
+
+    def save(self, path: Path | str) -> None:
+        """Write `symbol count` lines without the special symbols."""
+        rows = list(zip(self.symbols, self.counts, strict=True))[len(SPECIALS) :]
+        atomic_write_text(path, "".join(f"{symbol} {count}\n" for symbol, count in rows))
+
+    def encode(self, line: str) -> list[int]:
+        """Ids of the subwords of a line; unknown subwords and written specials become UNK."""
+        found = (self.ids.get(symbol, UNK) for symbol in line.split())
+        return [number if number >= len(SPECIALS) else UNK for number in found]
+
+    def decode(self, tokens: Sequence[int]) -> str:
+        """Subwords of ids, joined by spaces; padding, begin, end, mask and blank are left out."""
+        return " ".join(
+            self.symbols[token] for token in tokens if token not in (PAD, BOS, EOS, MASK, BLANK)
+        )

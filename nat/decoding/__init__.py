@@ -1,0 +1,1 @@
+"""How text is produced from a model. One file, one method."""

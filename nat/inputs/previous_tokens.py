@@ -1,0 +1,27 @@
+"""Teacher forcing: each position sees the target before it (autoregressive models)."""
+
+import torch
+from pydantic import ConfigDict
+from pydantic.dataclasses import dataclass
+
+from nat.data.vocabulary import BOS, EOS, PAD
+from nat.training.step import DecoderInput, Step
+
+
+@dataclass(frozen=True, config=ConfigDict(extra="forbid"))
+class PreviousTokens:
+    """BOS and the target go in, the target and EOS come out (Vaswani et al. 2017)."""
+
+    autoregressive = True
+
+    def __call__(self, step: Step) -> DecoderInput:
+        """Shift the target [B, T] into an input and an output of [B, T + 1]."""
+        target = step.batch.target
+        tokens = torch.cat((torch.full_like(target[:, :1], BOS), target), 1)
+        extended = torch.cat((target, torch.full_like(target[:, :1], PAD)), 1)
+        ends = step.batch.target_lengths[:, None]
+        extended = extended.scatter(1, ends, EOS)
+        return DecoderInput(tokens, extended, extended.ne(PAD), causal=True)
+
+
+METHOD = PreviousTokens

@@ -1,0 +1,38 @@
+"""Cross-entropy with label smoothing at the positions that carry loss."""
+
+from pydantic import ConfigDict, Field
+from pydantic.dataclasses import dataclass
+
+from nat.training.step import DecoderInput, Loss, Step, sum_by_sentence
+from nat.transformer.projection import gathered_log_probabilities
+
+
+@dataclass(frozen=True, config=ConfigDict(extra="forbid"))
+class CrossEntropy:
+    """Negative log-likelihood of the reference, token by token.
+
+    Attributes:
+        label_smoothing: share of the target mass spread evenly over the vocabulary
+            (Szegedy et al. 2016).
+    """
+
+    label_smoothing: float = Field(default=0.0, ge=0.0, lt=1.0)
+
+    def __call__(self, step: Step, decoder_input: DecoderInput) -> Loss:
+        """Loss of each sentence; the part `nll` is without smoothing."""
+        carries_loss = decoder_input.carries_loss
+        states = step.decode(decoder_input)[carries_loss]
+        symbols = decoder_input.target[carries_loss]
+        found = gathered_log_probabilities(
+            states, step.model.embedding.weight, symbols[:, None], step.bfloat16
+        )
+        nll = -found.chosen[:, 0]
+        smoothed = (1 - self.label_smoothing) * nll - self.label_smoothing * found.mean
+        return Loss(
+            sum_by_sentence(smoothed, carries_loss),
+            carries_loss.sum(1),
+            {"nll": sum_by_sentence(nll, carries_loss)},
+        )
+
+
+METHOD = CrossEntropy

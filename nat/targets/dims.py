@@ -1,0 +1,108 @@
+"""Distill Multiple Steps (DiMS): one pass learns what a teacher predicts after several.
+
+Norouzi et al. (2022), section 3 and algorithm 1. Teacher and student start from one iterative
+model; the teacher follows the student by an exponential moving average.
+"""
+
+import torch
+from pydantic import ConfigDict, Field
+from pydantic.dataclasses import dataclass
+from torch import Tensor
+
+from nat.data.vocabulary import MASK
+from nat.decoding.reveal import most_confident
+from nat.training.step import DecoderInput, Loss, Step, sum_by_sentence
+from nat.transformer.model import Transformer
+from nat.transformer.projection import (
+    best_symbols,
+    gathered_log_probabilities,
+    soft_label_divergence,
+)
+
+
+@dataclass(frozen=True, config=ConfigDict(extra="forbid"))
+class Dims:
+    """KL(teacher || student) + hidden_weight * ||e_teacher - e_student|| at masked positions.
+
+    Open readings, settled here: the hidden state is frozen together with the label, at the pass
+    that reveals the position; its distance is the Euclidean norm, not squared; the temperature
+    is the teacher's only and does not change the order in which positions are revealed; after
+    pass s of n, floor(s m / n) of m masked positions are revealed, all after the last.
+
+    Attributes:
+        teacher_steps: passes n of the teacher.
+        temperature: of the teacher's labels.
+        hidden_weight: lambda, weight of the hidden-state distance.
+        ema_decay: mu, the teacher's momentum per update; None keeps it fixed.
+    """
+
+    teacher_steps: int = Field(default=2, ge=1)
+    temperature: float = Field(default=0.5, gt=0.0)
+    hidden_weight: float = Field(default=0.7, ge=0.0)
+    ema_decay: float | None = Field(default=0.9992, ge=0.0, le=1.0)
+
+    distils = True
+
+    def __call__(self, step: Step, decoder_input: DecoderInput) -> Loss:
+        """Loss of each sentence; the part `nll` is the reference's, for the curve only."""
+        masked = decoder_input.carries_loss
+        states = step.decode(decoder_input)[masked]
+        weight = step.model.embedding.weight
+        nll = -gathered_log_probabilities(
+            states.detach(),
+            weight.detach(),
+            decoder_input.target[masked][:, None],
+            step.bfloat16,
+        ).chosen[:, 0]
+        parts = {"nll": sum_by_sentence(nll, masked)}
+        if step.teacher is None:
+            return Loss(parts["nll"], masked.sum(1), parts)
+
+        labels = self.label(step.teacher, step, decoder_input)[masked]
+        divergence = soft_label_divergence(
+            states,
+            weight,
+            labels,
+            step.teacher.embedding.weight,
+            self.temperature,
+            step.bfloat16,
+        )
+        distance = torch.linalg.vector_norm(labels - states, dim=1)
+        parts["divergence"] = sum_by_sentence(divergence, masked)
+        parts["hidden"] = sum_by_sentence(distance, masked)
+        value = parts["divergence"] + self.hidden_weight * parts["hidden"]
+        return Loss(value, masked.sum(1), parts)
+
+    @torch.no_grad()
+    def label(self, teacher: Transformer, step: Step, decoder_input: DecoderInput) -> Tensor:
+        """The teacher's last decoder states, each from the pass that reveals its position.
+
+        One batched pass per teacher step; the label of a position is the softmax of its state's
+        logits, so states are all that needs to be kept.
+
+        Returns:
+            [B, T, D]; zero where nothing was masked.
+        """
+        encoded = teacher.encode(step.batch.source)
+        tokens, masked = decoder_input.tokens, decoder_input.carries_loss
+        total = masked.sum(1)
+        labels: Tensor | None = None
+        for number in range(1, self.teacher_steps + 1):
+            states = teacher.decode(tokens, decoder_input.padding, encoded, causal=False)
+            labels = torch.zeros_like(states) if labels is None else labels
+            best = best_symbols(states[masked], teacher.embedding.weight, step.bfloat16)
+            revealed_before = total - masked.sum(1)
+            reveal_now = total * number // self.teacher_steps - revealed_before
+            confidence = states.new_full(masked.shape, -torch.inf)
+            confidence[masked] = best.log_probabilities
+            revealed = most_confident(confidence, reveal_now)
+            symbols = torch.full_like(tokens, MASK)
+            symbols[masked] = best.symbols
+            labels = torch.where(revealed[:, :, None], states, labels)
+            tokens = torch.where(revealed, symbols, tokens)
+            masked = masked & ~revealed
+        assert labels is not None
+        return labels
+
+
+METHOD = Dims

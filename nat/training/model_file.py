@@ -1,0 +1,79 @@
+"""The finished model of a training: weights and the configuration that made them."""
+
+import pickle
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import torch
+from torch import Tensor
+
+from nat.errors import UserError
+from nat.files import atomic_path
+from nat.transformer.architecture import Architecture
+from nat.transformer.model import Transformer
+
+
+@dataclass(frozen=True)
+class TrainedModel:
+    """A model and how it came to be.
+
+    Attributes:
+        model: in evaluation mode.
+        training: the system's effective configuration when it was trained.
+        updates: how many updates it saw.
+    """
+
+    model: Transformer
+    training: dict[str, Any]
+    updates: int
+
+
+def build_model(training: Mapping[str, Any], vocabulary_size: int) -> Transformer:
+    """An untrained model of an effective configuration."""
+    return Transformer(
+        Architecture(**training["architecture"]),
+        vocabulary_size,
+        length=training["length"],
+        dropout=training["recipe"]["dropout"],
+    )
+
+
+def save_model(
+    path: Path | str,
+    weights: Mapping[str, Tensor],
+    training: Mapping[str, Any],
+    vocabulary_size: int,
+    updates: int,
+) -> None:
+    """Write `model.pt`, whole or not at all; it loads with `weights_only=True`."""
+    with atomic_path(path) as temporary:
+        torch.save(
+            {
+                "training": dict(training),
+                "vocabulary_size": vocabulary_size,
+                "updates": updates,
+                "weights": {name: value.detach().cpu() for name, value in weights.items()},
+            },
+            temporary,
+        )
+
+
+def load_model(path: Path | str, device: torch.device | str = "cpu") -> TrainedModel:
+    """Read `model.pt`.
+
+    Raises:
+        UserError: if the file is missing or is no model of this project.
+    """
+    try:
+        saved = torch.load(path, map_location=device, weights_only=True)
+        model = build_model(saved["training"], saved["vocabulary_size"])
+        model.load_state_dict(saved["weights"])
+    except FileNotFoundError as error:
+        raise UserError(f"model {path} does not exist; train it first") from error
+    except (pickle.UnpicklingError, RuntimeError, KeyError, EOFError) as error:
+        reason = str(error).splitlines()[0] if str(error) else type(error).__name__
+        raise UserError(f"{path} is not a model of this project ({reason})") from error
+    model.to(device).eval().requires_grad_(False)
+    return TrainedModel(model, saved["training"], saved["updates"])

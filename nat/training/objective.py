@@ -1,0 +1,80 @@
+"""A system's training objective: proxy input Z, proxy target T and length loss, composed.
+
+The unified view is that of MPLE (Huang et al. 2022): every objective trains on a proxy
+distribution Q(T | Z, X).
+"""
+
+import copy
+from collections.abc import Mapping
+from typing import Any
+
+import torch
+from torch import nn
+
+from nat import methods
+from nat.data.batch import Batch
+from nat.training.step import Loss, Step
+from nat.transformer.linear import use_bfloat16_products
+from nat.transformer.model import Transformer
+
+
+class Objective(nn.Module):
+    """Computes the loss of a model on a batch.
+
+    Args:
+        training: a system's effective configuration (`Configuration.training`).
+        model: the model at the start of training, with the weights it starts from; a proxy target
+            that distils takes its teacher from it.
+        seed: of the run.
+        bfloat16: whether products take bfloat16 inputs.
+    """
+
+    def __init__(
+        self, training: Mapping[str, Any], model: Transformer, seed: int, bfloat16: bool
+    ) -> None:
+        super().__init__()
+        self.input = methods.build("inputs", training["input"])
+        self.target = methods.build("targets", training["target"])
+        self.length_loss_weight = float(training["recipe"]["length_loss_weight"])
+        self.seed = seed
+        self.bfloat16_products = bfloat16
+        self.teacher: Transformer | None = None
+        if getattr(self.target, "distils", False):
+            self.teacher = copy.deepcopy(model).requires_grad_(False).eval()
+        for each in (model, self.teacher):
+            if each is not None:
+                use_bfloat16_products(each, bfloat16)
+
+    def train(self, mode: bool = True) -> "Objective":
+        """Switch between training and validation; the teacher never trains."""
+        super().train(mode)
+        if self.teacher is not None:
+            self.teacher.eval()
+        return self
+
+    def forward(self, model: Transformer, batch: Batch, update: int) -> Loss:
+        """Loss of each sentence of a batch; `update` numbers the masks that are drawn."""
+        encoded = model.encode(batch.source)
+        step = Step(model, batch, encoded, self.seed, update, self.teacher, self.bfloat16_products)
+        loss = self.target(step, self.input(step))
+        if model.length_predictor is None:
+            return loss
+        # Weighted by the sentence's positions, so that both losses share one denominator and
+        # the total is the same however a batch is cut.
+        length = loss.positions * model.length_predictor.loss(
+            encoded.states, encoded.padding, batch.target_lengths
+        )
+        return Loss(
+            loss.value + self.length_loss_weight * length,
+            loss.positions,
+            {**loss.parts, "length": length},
+        )
+
+    @torch.no_grad()
+    def after_update(self, model: Transformer) -> None:
+        """Let the teacher follow the model: T <- decay T + (1 - decay) S."""
+        decay = getattr(self.target, "ema_decay", None)
+        if self.teacher is None or decay is None:
+            return
+        for mine, its in zip(self.teacher.parameters(), model.parameters(), strict=True):
+            mine.lerp_(its.detach(), 1 - decay)

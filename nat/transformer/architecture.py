@@ -1,0 +1,39 @@
+"""The size and shape of a Transformer, as configuration gives it."""
+
+from typing import Literal
+
+from pydantic import ConfigDict, Field
+from pydantic.dataclasses import dataclass
+
+
+@dataclass(frozen=True, config=ConfigDict(extra="forbid"))
+class Architecture:
+    """An encoder-decoder Transformer (Vaswani et al. 2017) with one joined embedding.
+
+    Attributes:
+        model_dim: width of the states.
+        ffn_dim: width inside the feed-forward part.
+        encoder_layers: number of encoder layers.
+        decoder_layers: number of decoder layers.
+        heads: attention heads; divides `model_dim`.
+        pre_norm: layer normalisation before each part (deep and small models) or after it.
+        activation: of the feed-forward part.
+        positions: sinusoidal, or learned up to `max_positions`.
+        max_positions: longest source or target, in tokens.
+    """
+
+    model_dim: int = Field(gt=0)
+    ffn_dim: int = Field(gt=0)
+    encoder_layers: int = Field(gt=0)
+    decoder_layers: int = Field(gt=0)
+    heads: int = Field(gt=0)
+    pre_norm: bool = False
+    activation: Literal["relu", "gelu"] = "relu"
+    positions: Literal["sinusoidal", "learned"] = "sinusoidal"
+    max_positions: int = Field(default=1024, gt=0)
+
+    def __post_init__(self) -> None:
+        if self.model_dim % self.heads:
+            raise ValueError(f"heads ({self.heads}) must divide model_dim ({self.model_dim})")
+        if self.model_dim % 2:
+            raise ValueError(f"model_dim ({self.model_dim}) must be even")

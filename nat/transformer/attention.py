@@ -1,0 +1,81 @@
+"""Multi-head attention, whole sentences at once or one token at a time with a cache."""
+
+import torch
+import torch.nn.functional as F
+from torch import Tensor, nn
+
+from nat.transformer.linear import Linear
+
+
+class SelfAttention(nn.Module):
+    """Attention of a sequence to itself."""
+
+    def __init__(self, model_dim: int, heads: int) -> None:
+        super().__init__()
+        self.heads = heads
+        self.query_key_value = Linear(model_dim, 3 * model_dim)
+        self.output = Linear(model_dim, model_dim)
+
+    def forward(self, states: Tensor, visible: Tensor | None, causal: bool) -> Tensor:
+        """Attend.
+
+        Args:
+            states: [B, T, D].
+            visible: True where a key may be seen, [B, 1, 1, T]; None if `causal`, where right
+                padding is never seen by a real token.
+            causal: each position sees itself and those before it.
+
+        Returns:
+            [B, T, D].
+        """
+        query, key, value = self._project(states)
+        attended = F.scaled_dot_product_attention(
+            query, key, value, attn_mask=visible, is_causal=causal
+        )
+        return self.output(_join(attended))
+
+    def step(
+        self, states: Tensor, cache: tuple[Tensor, Tensor] | None
+    ) -> tuple[Tensor, tuple[Tensor, Tensor]]:
+        """Attend from one new position [B, 1, D] to it and all cached ones."""
+        query, key, value = self._project(states)
+        if cache is not None:
+            key, value = torch.cat((cache[0], key), 2), torch.cat((cache[1], value), 2)
+        attended = F.scaled_dot_product_attention(query, key, value)
+        return self.output(_join(attended)), (key, value)
+
+    def _project(self, states: Tensor) -> tuple[Tensor, Tensor, Tensor]:
+        query, key, value = self.query_key_value(states).chunk(3, dim=-1)
+        return _split(query, self.heads), _split(key, self.heads), _split(value, self.heads)
+
+
+class CrossAttention(nn.Module):
+    """Attention of a sequence to encoder states."""
+
+    def __init__(self, model_dim: int, heads: int) -> None:
+        super().__init__()
+        self.heads = heads
+        self.query = Linear(model_dim, model_dim)
+        self.key_value = Linear(model_dim, 2 * model_dim)
+        self.output = Linear(model_dim, model_dim)
+
+    def keys_and_values(self, encoded: Tensor) -> tuple[Tensor, Tensor]:
+        """Keys and values of encoder states [B, S, D], each [B, heads, S, D / heads]."""
+        key, value = self.key_value(encoded).chunk(2, dim=-1)
+        return _split(key, self.heads), _split(value, self.heads)
+
+    def forward(
+        self, states: Tensor, keys_and_values: tuple[Tensor, Tensor], visible: Tensor
+    ) -> Tensor:
+        """Attend from states [B, T, D] to keys of which `visible` [B, 1, 1, S] are real."""
+        query = _split(self.query(states), self.heads)
+        attended = F.scaled_dot_product_attention(query, *keys_and_values, attn_mask=visible)
+        return self.output(_join(attended))
+
+
+def _split(states: Tensor, heads: int) -> Tensor:
+    return states.unflatten(-1, (heads, -1)).transpose(1, 2)
+
+
+def _join(states: Tensor) -> Tensor:
+    return states.transpose(1, 2).flatten(2)

@@ -1,0 +1,57 @@
+"""Length predictor: a classifier on the mean encoder state (Ghazvininejad et al. 2019)."""
+
+import torch
+import torch.nn.functional as F
+from torch import Tensor, nn
+
+from nat.transformer.linear import Linear
+
+CLASSES = 256
+"""Lengths 0 to 255, or differences of -128 to 127 tokens."""
+
+
+class LengthPredictor(nn.Module):
+    """Predicts the number of target tokens.
+
+    Args:
+        model_dim: width of the encoder states.
+        predicts: `target`, the length itself, or `offset`, target tokens minus source tokens.
+    """
+
+    def __init__(self, model_dim: int, predicts: str) -> None:
+        super().__init__()
+        if predicts not in ("target", "offset"):
+            raise ValueError(f"length predictor: 'target' or 'offset', not '{predicts}'")
+        self.predicts = predicts
+        self.classifier = Linear(model_dim, CLASSES)
+
+    def forward(self, states: Tensor, padding: Tensor) -> Tensor:
+        """Log-probabilities (nats) of the classes, [B, 256].
+
+        Args:
+            states: encoder states, [B, S, D].
+            padding: True at padding, [B, S].
+        """
+        real = (~padding)[:, :, None].to(states.dtype)
+        mean = (states * real).sum(1) / real.sum(1)
+        return F.log_softmax(self.classifier(mean), dim=-1)
+
+    def _shift(self, padding: Tensor) -> Tensor:
+        source_lengths = (~padding).sum(1) - 1  # without EOS
+        if self.predicts == "offset":
+            return source_lengths - CLASSES // 2
+        return torch.zeros_like(source_lengths)
+
+    def classes(self, lengths: Tensor, padding: Tensor) -> Tensor:
+        """Class of each true length [B]; lengths out of range count as the nearest class."""
+        return (lengths - self._shift(padding)).clamp(0, CLASSES - 1)
+
+    def loss(self, states: Tensor, padding: Tensor, lengths: Tensor) -> Tensor:
+        """Negative log-likelihood of the true lengths, nats, [B]."""
+        log_probabilities = self(states, padding)
+        return -log_probabilities.gather(1, self.classes(lengths, padding)[:, None])[:, 0]
+
+    def candidates(self, states: Tensor, padding: Tensor, number: int, longest: int) -> Tensor:
+        """The `number` most likely lengths, best first, each from 1 to `longest`, [B, number]."""
+        ranked = self(states, padding).topk(number, dim=-1).indices
+        return (ranked + self._shift(padding)[:, None]).clamp(1, longest)
