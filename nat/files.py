@@ -22,8 +22,11 @@ def atomic_path(path: Path | str) -> Iterator[Path]:
         UserError: if the file system refuses the write (disk full, permission).
     """
     path = Path(path)
-    path.parent.mkdir(parents=True, exist_ok=True)
-    handle, name = tempfile.mkstemp(prefix=f".{path.name}.", dir=path.parent)
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        handle, name = tempfile.mkstemp(prefix=f".{path.name}.", dir=path.parent)
+    except OSError as error:
+        raise UserError(f"cannot write {path}: {error.strerror or error}") from error
     os.close(handle)
     temporary = Path(name)
     try:

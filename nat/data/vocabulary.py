@@ -48,12 +48,14 @@ class Vocabulary:
             lines = Path(path).read_text(encoding="utf-8").split("\n")
         except FileNotFoundError as error:
             raise UserError(f"vocabulary {path} does not exist") from error
+        except UnicodeDecodeError as error:
+            raise UserError(f"vocabulary {path} is not UTF-8 text; make it again") from error
         symbols, counts = [], []
         for number, line in enumerate(lines, start=1):
             if not line:
                 continue
             symbol, _, count = line.rpartition(" ")
-            if not symbol or not count.isdigit():
+            if not symbol or not count.isdecimal():
                 raise UserError(f"{path}, line {number}: expected 'symbol count', found '{line}'")
             symbols.append(symbol)
             counts.append(int(count))

@@ -1,0 +1,413 @@
+"""The configuration of a run, read whole and validated before anything else happens."""
+
+import copy
+import hashlib
+import json
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from functools import cached_property
+from pathlib import Path
+from typing import Any
+
+from nat import methods
+from nat.configuration.schema import validate
+from nat.configuration.yaml_file import read_yaml
+from nat.errors import UserError
+from nat.options import options_of, validated
+from nat.spelling import hint
+from nat.transformer.architecture import Architecture
+
+SETTINGS = "config/config.yaml"
+# folder below config/ and what one of its files is called
+FOLDERS = {
+    "scales": "scale",
+    "corpora": "corpus",
+    "recipes": "recipe",
+    "systems": "system",
+    "decodings": "decoding",
+    "papers": "paper",
+}
+_NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]*")
+
+
+def file_of(folder: str, name: str) -> str:
+    """Path of a configuration file, as messages show it."""
+    return f"config/{folder}/{name}.yaml"
+
+
+def fingerprint(value: Any) -> str:
+    """16 hexadecimal digits that stand for a JSON-able value; 0 and 0.0 are the same."""
+    text = json.dumps(_canonical(value), sort_keys=True, separators=(",", ":"), allow_nan=False)
+    return hashlib.sha256(text.encode()).hexdigest()[:16]
+
+
+def differences(old: Any, new: Any) -> list[str]:
+    """What differs between two JSON-able values: `recipe.dropout: 0.1 is now 0.3`, in order."""
+    return _differences(old, new, "")
+
+
+@dataclass(frozen=True, eq=False)
+class Configuration:
+    """A validated configuration at one scale; `load` makes it.
+
+    Everything that is handed out is a copy, so nobody changes the configuration of another.
+
+    Attributes:
+        root: folder that holds `config/`.
+        scale: name of the scale.
+        settings: `config/config.yaml`.
+        files: content of all other files, by folder and name.
+    """
+
+    root: Path
+    scale: str
+    settings: dict[str, Any]
+    files: dict[str, dict[str, dict[str, Any]]] = field(repr=False)
+
+    @property
+    def seeds(self) -> list[int]:
+        """Seeds that every system is trained with."""
+        return list(self._scale["seeds"])
+
+    @property
+    def teacher_seed(self) -> int:
+        """Seed of the teacher that distils: every student, of any seed, learns from this one."""
+        return self.seeds[0]
+
+    @property
+    def mirror(self) -> Path | None:
+        """Folder HOST/PATH that is asked before the network; it need not exist."""
+        mirror = self.settings["mirror"]
+        return None if mirror is None else self.root / mirror
+
+    @property
+    def precision(self) -> str:
+        """Inputs of the linear layers in training: auto, fp32 or bf16."""
+        return str(self.settings["precision"])
+
+    @property
+    def threads(self) -> int:
+        """Threads of one training on CPU."""
+        return int(self.settings["threads"])
+
+    @property
+    def decoding_tokens(self) -> int:
+        """Tokens of one decoding batch."""
+        return int(self._scale["decoding_tokens"])
+
+    @property
+    def shards(self) -> dict[str, int]:
+        """Number of jobs that decode a split, for every split of any corpus."""
+        shards = dict(self._scale["shards"])
+        for corpus in self.files["corpora"].values():
+            for split in corpus.get("splits", {}):
+                shards.setdefault(split, shards["test"])
+        return shards
+
+    @property
+    def tasks(self) -> dict[str, str]:
+        """Tasks of this scale and the corpora that stand for them."""
+        return dict(self._scale["tasks"])
+
+    @property
+    def all_tasks(self) -> list[str]:
+        """Tasks that any scale knows."""
+        return sorted({task for scale in self.files["scales"].values() for task in scale["tasks"]})
+
+    @property
+    def corpora(self) -> list[str]:
+        """Names of all corpora."""
+        return list(self.files["corpora"])
+
+    @property
+    def systems(self) -> list[str]:
+        """Names of all systems."""
+        return list(self.files["systems"])
+
+    @property
+    def decodings(self) -> list[str]:
+        """Names of all decodings."""
+        return list(self.files["decodings"])
+
+    @property
+    def papers(self) -> list[str]:
+        """Identifiers of all papers."""
+        return list(self.files["papers"])
+
+    def corpus(self, name: str) -> dict[str, Any]:
+        """A corpus as its file gives it.
+
+        Raises:
+            UserError: if there is none of this name; so do the others.
+        """
+        return self._find("corpora", name)
+
+    def system(self, name: str) -> dict[str, Any]:
+        """A system as its file gives it."""
+        return self._find("systems", name)
+
+    def decoding(self, name: str) -> dict[str, Any]:
+        """A decoding with all options of its method, for `methods.build("decoding", ...)`."""
+        self._find("decodings", name)
+        return copy.deepcopy(self._decodings[name].options)
+
+    def paper(self, name: str) -> dict[str, Any]:
+        """A paper as its file gives it."""
+        return self._find("papers", name)
+
+    def task(self, task: str) -> str:
+        """The corpus that stands for a task at this scale.
+
+        Raises:
+            UserError: if the scale has none for it, or one without a file.
+        """
+        scale = file_of("scales", self.scale)
+        corpus = self.tasks.get(task)
+        if corpus is None and task in self.all_tasks:
+            raise UserError(f"{scale}: the task '{task}' has no corpus at the scale '{self.scale}'")
+        if corpus is None:
+            raise UserError(f"unknown task '{task}'; {hint(task, self.all_tasks)}")
+        if corpus not in self.files["corpora"]:
+            raise UserError(
+                f"{scale}: the task '{task}' stands for the corpus '{corpus}', but there is no "
+                f"{file_of('corpora', corpus)}; known corpora: {', '.join(self.corpora)}"
+            )
+        return corpus
+
+    def recipe(self, name: str) -> dict[str, Any]:
+        """A recipe with what the scale changes in it."""
+        recipe = self._find("recipes", name)
+        recipe = _merge(recipe, self._scale["recipes"].get(name, {}))
+        recipe.pop("description", None)
+        return recipe
+
+    @property
+    def sizes(self) -> list[str]:
+        """Names of the architectures of this scale."""
+        return list(self._architectures)
+
+    def architecture(self, size: str) -> dict[str, Any]:
+        """What a size means at this scale: all fields of `Architecture`."""
+        if size not in self._architectures:
+            where = file_of("scales", self.scale)
+            raise UserError(f"unknown size '{size}' in {where}; {hint(size, self._architectures)}")
+        return copy.deepcopy(self._architectures[size])
+
+    def training(self, corpus: str, system: str) -> dict[str, Any]:
+        """All that decides about the model of a system, JSON-able, with every default filled in.
+
+        A change elsewhere (another system, a description, a seed of no teacher) leaves it as it
+        is, so its `fingerprint` tells whether a trained model is still the one asked for. What
+        the model is trained on and starts from enters by name only: those are results of their
+        own.
+        """
+        self.corpus(corpus)
+        found = self.system(system)
+        recipe = self.recipe(found["recipe"])
+        decoding = recipe["validation"]["decoding"]
+        text = found["text"]
+        if text != "raw":
+            text = {"distilled": {**text["distilled"], "seed": self.teacher_seed}}
+        input_, target = self._methods[system]
+        return {
+            "corpus": corpus,
+            "system": system,
+            "architecture": self.architecture(found["size"]),
+            "input": copy.deepcopy(input_.options),
+            "target": copy.deepcopy(target.options),
+            "length": found["length"],
+            "text": text,
+            "init_from": found["init_from"],
+            "recipe": recipe,
+            "validation_decoding": None if decoding is None else self.decoding(decoding),
+            "precision": self.precision,
+        }
+
+    def dependencies(self, system: str) -> list[str]:
+        """Systems that must be trained before: what it distils from, what it starts from."""
+        return list(dict.fromkeys(name for name, _ in self.references(system)))
+
+    def references(self, system: str) -> list[tuple[str, str]]:
+        """Systems that a system names, each with the key that names it."""
+        found = self.system(system)
+        references = []
+        if found["text"] != "raw":
+            references.append((found["text"]["distilled"]["system"], "text"))
+        if found["init_from"] is not None:
+            references.append((found["init_from"], "init_from"))
+        return references
+
+    def is_autoregressive(self, system: str) -> bool:
+        """Whether a system predicts one token after the other."""
+        self._find("systems", system)
+        return self._methods[system][0].traits["autoregressive"]
+
+    def refines(self, system: str) -> bool:
+        """Whether a system, or what it started from, has learnt from partly revealed targets."""
+        if self._methods[system][0].traits["reveals_tokens"]:
+            return True
+        start = self.system(system)["init_from"]
+        return start is not None and self.refines(start)
+
+    def check_decoding(self, system: str, decoding: str) -> None:
+        """Refuse a decoding that a system cannot do.
+
+        Raises:
+            UserError: says why; also for an unknown system or decoding.
+        """
+        found = self.system(system)
+        options = self.decoding(decoding)
+        traits = self._decodings[decoding].traits
+        name = f"the decoding '{decoding}' ({options['method']})"
+        proxy_input = found["input"]["method"]
+        if traits["autoregressive"] != self.is_autoregressive(system):
+            kinds = ["non-autoregressive", "autoregressive"]
+            raise UserError(
+                f"{name} is for {kinds[traits['autoregressive']]} systems, but '{system}' is "
+                f"{kinds[not traits['autoregressive']]} (input {proxy_input})"
+            )
+        if not traits["autoregressive"] and traits["needs_length"] and found["length"] is None:
+            raise UserError(
+                f"{name} needs the length of the target, but '{system}' has no length predictor "
+                f"({file_of('systems', system)}: key 'length' is null)"
+            )
+        steps = options.get("steps", 1)
+        if not traits["autoregressive"] and steps > 1 and not self.refines(system):
+            raise UserError(
+                f"{name} takes {steps} steps, but '{system}' was never trained with part of the "
+                f"target revealed (input {proxy_input}); use one step, or an input such as "
+                "random_mask"
+            )
+
+    def target_traits(self, system: str) -> dict[str, bool]:
+        """What a system's proxy target says about itself, see `nat.methods.TRAITS`."""
+        return dict(self._methods[system][1].traits)
+
+    fingerprint = staticmethod(fingerprint)
+    differences = staticmethod(differences)
+
+    @property
+    def _scale(self) -> dict[str, Any]:
+        return self.files["scales"][self.scale]
+
+    @cached_property
+    def _architectures(self) -> dict[str, dict[str, Any]]:
+        where = file_of("scales", self.scale)
+        found = {}
+        for size, options in self._scale["sizes"].items():
+            try:
+                found[size] = options_of(validated(Architecture, options, f"the size '{size}'"))
+            except UserError as error:
+                raise UserError(f"{where}: {error}") from error
+        return found
+
+    @cached_property
+    def _methods(self) -> dict[str, tuple[methods.Description, methods.Description]]:
+        """Proxy input and proxy target of each system."""
+        return {
+            name: (
+                _describe("inputs", system["input"], f"{file_of('systems', name)}: 'input': "),
+                _describe("targets", system["target"], f"{file_of('systems', name)}: 'target': "),
+            )
+            for name, system in self.files["systems"].items()
+        }
+
+    @cached_property
+    def _decodings(self) -> dict[str, methods.Description]:
+        return {
+            name: _describe("decoding", options, f"{file_of('decodings', name)}: ")
+            for name, options in self.files["decodings"].items()
+        }
+
+    def _find(self, folder: str, name: str) -> dict[str, Any]:
+        found = self.files[folder].get(name)
+        if found is None:
+            raise UserError(
+                f"unknown {FOLDERS[folder]} '{name}': there is no {file_of(folder, name)}; "
+                f"{hint(name, self.files[folder])}"
+            )
+        return copy.deepcopy(found)
+
+
+def read(scale: str | None, root: Path) -> Configuration:
+    """Read every file below `root / "config"` and validate each by its schema.
+
+    What files say of each other is not looked at yet, see `checks`.
+    """
+    settings = read_yaml(root, SETTINGS)
+    validate(settings, "config.json", SETTINGS)
+    files = {folder: _read_folder(root, folder) for folder in FOLDERS}
+    chosen = settings["scale"] if scale is None else scale
+    if chosen not in files["scales"]:
+        origin = f"{SETTINGS}: " if scale is None else ""
+        raise UserError(f"{origin}unknown scale '{chosen}'; {hint(chosen, files['scales'])}")
+    return Configuration(root, chosen, settings, files)
+
+
+def _read_folder(root: Path, folder: str) -> dict[str, dict[str, Any]]:
+    found = {}
+    for path in sorted((root / "config" / folder).glob("[!.]*")):
+        if path.suffix not in (".yaml", ".yml"):
+            continue
+        file = f"config/{folder}/{path.name}"
+        if path.suffix == ".yml":
+            raise UserError(f"{file}: the name must end in .yaml; rename the file")
+        if not _NAME.fullmatch(path.stem):
+            raise UserError(
+                f"{file}: a name is made of letters, digits, '.', '_' and '-'; rename the file"
+            )
+        found[path.stem] = read_yaml(root, file)
+        validate(found[path.stem], f"{folder}.json", file)
+    return found
+
+
+def _describe(family: str, options: Mapping[str, Any], origin: str) -> methods.Description:
+    try:
+        return methods.describe(family, options)
+    except UserError as error:
+        raise UserError(f"{origin}{error}") from error
+
+
+def _merge(base: Mapping[str, Any], change: Mapping[str, Any]) -> dict[str, Any]:
+    """`base` with the keys of `change`, mapping by mapping; the order of `base` stays."""
+    merged = dict(base)
+    for key, value in change.items():
+        old = merged.get(key)
+        if isinstance(old, Mapping) and isinstance(value, Mapping):
+            merged[key] = _merge(old, value)
+        else:
+            merged[key] = copy.deepcopy(value)
+    return merged
+
+
+def _canonical(value: Any) -> Any:
+    if isinstance(value, Mapping):
+        return {key: _canonical(part) for key, part in value.items()}
+    if isinstance(value, list | tuple):
+        return [_canonical(part) for part in value]
+    if isinstance(value, float) and value.is_integer():
+        return int(value)
+    return value
+
+
+def _differences(old: Any, new: Any, path: str) -> list[str]:
+    if isinstance(old, Mapping) and isinstance(new, Mapping):
+        keys = [*old, *(key for key in new if key not in old)]
+        found = []
+        for key in keys:
+            inner = f"{path}.{key}" if path else str(key)
+            if key not in new:
+                found.append(f"{inner}: {_shown(old[key])} is gone")
+            elif key not in old:
+                found.append(f"{inner}: {_shown(new[key])} is new")
+            else:
+                found.extend(_differences(old[key], new[key], inner))
+        return found
+    if _canonical(old) == _canonical(new):
+        return []
+    return [f"{path}: {_shown(old)} is now {_shown(new)}".removeprefix(": ")]
+
+
+def _shown(value: Any) -> str:
+    return value if isinstance(value, str) else json.dumps(value)

@@ -1,0 +1,123 @@
+"""Token ids of a corpus in two numpy files, read by memory map.
+
+`PREFIX.tokens.npy` holds the ids of all sentences one after the other (without BOS and EOS), in
+the smallest unsigned type that fits the vocabulary; `PREFIX.offsets.npy` holds n + 1 positions
+(int64): sentence i is `tokens[offsets[i]:offsets[i + 1]]`.
+"""
+
+import shutil
+from array import array
+from collections.abc import Iterable, Mapping
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from nat.data.text import count_lines, read_lines, sides, split_names
+from nat.data.vocabulary import Vocabulary
+from nat.errors import UserError
+from nat.files import atomic_directory, atomic_path
+
+
+def _paths(prefix: Path | str) -> tuple[Path, Path]:
+    return Path(f"{prefix}.tokens.npy"), Path(f"{prefix}.offsets.npy")
+
+
+def write_binarised(lines: Iterable[str], vocabulary: Vocabulary, prefix: Path | str) -> int:
+    """Write sentences of space-separated subwords as ids.
+
+    Args:
+        lines: one sentence each; an empty line is a sentence of no tokens.
+        vocabulary: dictionary of the corpus.
+        prefix: path of the two files without `.tokens.npy` and `.offsets.npy`.
+
+    Returns:
+        The number of sentences.
+    """
+    dtype = np.min_scalar_type(len(vocabulary) - 1)
+    tokens = array(dtype.char)
+    offsets = array("q", [0])
+    for line in lines:
+        tokens.extend(vocabulary.encode(line))
+        offsets.append(len(tokens))
+    for path, values in zip(_paths(prefix), (tokens, offsets), strict=True):
+        with atomic_path(path) as temporary, temporary.open("wb") as file:
+            np.save(file, np.asarray(values))
+    return len(offsets) - 1
+
+
+class BinarisedText:
+    """Sentences as arrays of ids, read from disk where they are asked for.
+
+    Attributes:
+        lengths: tokens per sentence, int64 [n].
+    """
+
+    def __init__(self, prefix: Path | str) -> None:
+        """Open what `write_binarised` wrote to `prefix`.
+
+        Raises:
+            UserError: if a file is missing or damaged, or the two do not belong together.
+        """
+        paths = _paths(prefix)
+        tokens, offsets = (_load(path) for path in paths)
+        self.lengths: np.ndarray = np.diff(offsets)
+        if (
+            tokens.ndim != 1
+            or tokens.dtype.kind != "u"
+            or offsets.ndim != 1
+            or offsets.dtype != np.int64
+            or len(offsets) == 0
+            or offsets[0] != 0
+            or offsets[-1] != len(tokens)
+            or (self.lengths < 0).any()
+        ):
+            raise UserError(
+                f"{paths[0]} ({len(tokens)} tokens) and {paths[1]} do not belong together; "
+                "remove both and run again"
+            )
+        self._tokens, self._offsets = tokens, offsets
+
+    def __len__(self) -> int:
+        return len(self.lengths)
+
+    def __getitem__(self, index: int) -> np.ndarray:
+        """Ids of sentence `index` (0 to n - 1), [T], in the type of the file."""
+        if not 0 <= index < len(self):
+            raise IndexError(f"sentence {index} of {len(self)}")
+        return self._tokens[self._offsets[index] : self._offsets[index + 1]]
+
+    @property
+    def tokens(self) -> np.ndarray:
+        """Ids of all sentences, one after the other."""
+        return self._tokens
+
+
+def _load(path: Path) -> np.ndarray:
+    try:
+        return np.asarray(np.load(path, mmap_mode="r", allow_pickle=False))
+    except FileNotFoundError as error:
+        raise UserError(f"{path} does not exist; make the corpus again") from error
+    except (ValueError, EOFError) as error:
+        raise UserError(f"{path} is damaged ({error}); remove it and run again") from error
+
+
+def binarise_folder(corpus: Mapping[str, Any], bpe: Path, output: Path) -> None:
+    """Write the ids of all splits and a copy of `vocabulary.txt` to the folder `output`.
+
+    Raises:
+        UserError: if the counts of sentences do not agree.
+    """
+    vocabulary = Vocabulary.load(bpe / "vocabulary.txt")
+    with atomic_directory(output) as folder:
+        for split in split_names(corpus):
+            for language in sides(corpus):
+                name = f"{split}.{language}"
+                write_binarised(read_lines(bpe / name), vocabulary, folder / name)
+                found, expected = len(BinarisedText(folder / name)), count_lines(bpe / name)
+                if found != expected:
+                    raise UserError(
+                        f"{bpe / name} has {expected} lines but {found} were binarised; make the "
+                        "corpus again"
+                    )
+        shutil.copyfile(bpe / "vocabulary.txt", folder / "vocabulary.txt")

@@ -1,0 +1,234 @@
+"""Downloads with checksum, mirror folder, resume and atomic rename."""
+
+import errno
+import gzip
+import hashlib
+import time
+import zlib
+from collections.abc import Iterator
+from contextlib import closing, contextmanager, suppress
+from pathlib import Path, PurePosixPath
+from urllib.parse import urlsplit
+
+import requests
+import urllib3
+
+from nat.errors import UserError
+from nat.program import Progress
+
+ATTEMPTS = 4  # in a row that bring no new byte
+PAUSE = 1.0  # seconds before the second attempt; doubles with each one
+TIMEOUT = (10.0, 30.0)  # seconds to connect, and between two pieces of data
+PIECE = 1 << 18  # bytes
+
+
+class _Interrupted(Exception):
+    """The connection gave nothing, or broke off; worth another attempt."""
+
+
+class _Refused(Exception):
+    """The server says that it will not give the file; asking again is of no use."""
+
+
+def download(
+    url: str,
+    sha256: str,
+    *,
+    key: str,
+    mirror: Path | None,
+    downloads: Path,
+    owner: str,
+) -> Path:
+    """Return a local file with what `url` publishes, its checksum verified.
+
+    Asked in this order: `MIRROR/HOST/PATH`, the same with `.gz` appended (its content is then what
+    the URL publishes), `DOWNLOADS/HOST/PATH` from an earlier download, the network. A broken
+    connection leaves `*.part` in `downloads`, from which the next attempt or run goes on.
+
+    Args:
+        url: address of one file, http or https.
+        sha256: checksum of the file as published, hexadecimal.
+        key: file and key of the configuration that name the URL, for messages.
+        mirror: folder MIRROR/HOST/PATH, or None.
+        downloads: folder that keeps downloads.
+        owner: name of the corpus: two that load the same file at once do not share a `.part`.
+
+    Raises:
+        UserError: if there is no such file to be had, or its checksum is another one.
+    """
+    place = _place(url, key)
+    expected = sha256.lower()
+    if mirror is not None:
+        mirrored = _from_mirror(mirror, place, url, expected, key)
+        if mirrored is not None:
+            return mirrored
+    path = downloads / place
+    if path.is_file():
+        if _sha256(path) == expected:
+            return path
+        path.unlink()  # the checksum in the configuration has changed since
+    part = path.with_name(f"{path.name}.{owner}.part")
+    with _disk_errors(part):
+        resumed = part.exists()
+        _transfer(url, part, place, key, mirror)
+        found = _sha256(part)
+        if found != expected and resumed:
+            # The kept piece may stem from an older version of the file.
+            part.unlink()
+            _transfer(url, part, place, key, mirror)
+            found = _sha256(part)
+        if found != expected:
+            size = part.stat().st_size
+            part.unlink()
+            raise UserError(
+                f"{url} ({key}) gave {size:,} bytes with the wrong checksum {found} where "
+                f"{expected} is due; the file at the address has changed or is not the one "
+                f"meant: correct sha256, or put the right file at {_remedy(mirror, place)}"
+            )
+        part.replace(path)
+    return path
+
+
+def _place(url: str, key: str) -> PurePosixPath:
+    """HOST/PATH of a URL, as mirror and download folder keep it."""
+    parts = urlsplit(url)
+    query = f"?{parts.query}" if parts.query else ""
+    place = PurePosixPath(parts.hostname or "", parts.path.lstrip("/") + query)
+    if parts.scheme not in ("http", "https") or len(place.parts) < 2 or ".." in place.parts:
+        raise UserError(
+            f"{key} is '{url}', which is not the http or https address of a file; "
+            "use `files` for local files"
+        )
+    return place
+
+
+def _remedy(mirror: Path | None, place: PurePosixPath) -> str:
+    """Where a user may put the file by hand."""
+    return f"{mirror or 'mirror'}/{place}"
+
+
+def _from_mirror(
+    mirror: Path, place: PurePosixPath, url: str, expected: str, key: str
+) -> Path | None:
+    plain, packed = mirror / place, mirror / f"{place}.gz"
+    if plain.is_file():
+        path, found = plain, _sha256(plain)
+    elif packed.is_file():
+        path, found = packed, _sha256(packed, unpack=True)
+    else:
+        return None
+    if found != expected:
+        raise UserError(
+            f"the mirror's copy {path} of {url} has the wrong checksum {found} where {expected} "
+            f"is due ({key}); put the right file there, or remove it to use the network"
+        )
+    return path
+
+
+def _sha256(path: Path, *, unpack: bool = False) -> str:
+    try:
+        with gzip.open(path, "rb") if unpack else path.open("rb") as file:
+            return hashlib.file_digest(file, "sha256").hexdigest()
+    except (gzip.BadGzipFile, EOFError, zlib.error) as error:
+        raise UserError(f"{path} is a damaged gzip file ({error}); replace it") from error
+    except OSError as error:
+        raise UserError(f"cannot read {path}: {error.strerror or error}") from error
+
+
+@contextmanager
+def _disk_errors(part: Path) -> Iterator[None]:
+    """A disk that is full or read-only becomes one sentence, and no piece stays behind."""
+    try:
+        yield
+    except OSError as error:
+        with suppress(OSError):
+            part.unlink(missing_ok=True)
+        full = error.errno in (errno.ENOSPC, errno.EDQUOT)
+        reason = "the disk is full" if full else error.strerror or str(error)
+        remedy = "free some space there and run again" if full else "make that folder writable"
+        raise UserError(f"cannot write {part}: {reason}; {remedy}") from error
+
+
+def _transfer(url: str, part: Path, place: PurePosixPath, key: str, mirror: Path | None) -> None:
+    """Complete `part` from the network, going on from the bytes that it holds.
+
+    Raises:
+        UserError: if the server refuses, or `ATTEMPTS` in a row bring nothing new.
+    """
+    best = _size(part)
+    failures = 0
+    while True:
+        try:
+            _attempt(url, part)
+            return
+        except _Refused as error:
+            raise UserError(
+                f"{url} ({key}) cannot be downloaded: {error}; correct the address, or put the "
+                f"file at {_remedy(mirror, place)}"
+            ) from error
+        except _Interrupted as error:
+            size = _size(part)
+            failures = 1 if size > best else failures + 1
+            best = max(best, size)
+            if failures >= ATTEMPTS:
+                kept = f" ({size:,} bytes are kept for the next run)" if size else ""
+                raise UserError(
+                    f"{url} ({key}) cannot be downloaded: {error}{kept}; look at the network, or "
+                    f"put the file at {_remedy(mirror, place)}"
+                ) from error
+            time.sleep(PAUSE * 2 ** (failures - 1))
+
+
+def _size(part: Path) -> int:
+    return part.stat().st_size if part.exists() else 0
+
+
+def _attempt(url: str, part: Path) -> None:
+    """Ask once for the bytes that `part` lacks and append them."""
+    size = _size(part)
+    # Without "identity" a server may pack the answer, and byte ranges would count packed bytes.
+    headers = {"Accept-Encoding": "identity"} | ({"Range": f"bytes={size}-"} if size else {})
+    try:
+        response = requests.get(url, headers=headers, stream=True, timeout=TIMEOUT)
+    except requests.Timeout as error:
+        raise _Interrupted(f"no answer from {urlsplit(url).netloc} in time") from error
+    except requests.exceptions.SSLError as error:
+        raise _Refused("its certificate is not accepted") from error
+    except requests.ConnectionError as error:
+        raise _Interrupted(f"no connection to {urlsplit(url).netloc}") from error
+    except requests.RequestException as error:
+        raise _Refused(str(error)) from error
+    with closing(response):
+        if response.status_code == requests.codes.requested_range_not_satisfiable and size:
+            # Nothing lies behind our last byte: the file is complete, or another one by now. The
+            # checksum decides; a wrong one leads to a fresh start.
+            return
+        if response.status_code >= 500 or response.status_code == requests.codes.too_many_requests:
+            raise _Interrupted(f"the server answers {response.status_code} {response.reason}")
+        if response.status_code not in (requests.codes.ok, requests.codes.partial_content):
+            raise _Refused(f"the server answers {response.status_code} {response.reason}")
+        appends = response.headers.get("Content-Range", "").startswith(f"bytes {size}-")
+        _receive(response, part, size if appends else 0)
+
+
+def _receive(response: requests.Response, part: Path, start: int) -> None:
+    """Write the body of `response` behind the first `start` bytes of `part`."""
+    length = response.headers.get("Content-Length", "")
+    total = start + int(length) if length.isdigit() else None
+    name = urlsplit(response.url).path.rpartition("/")[2]
+    progress = Progress(f"download {name}", (total or 0) // 1000, "kB") if total else None
+    done = start
+    part.parent.mkdir(parents=True, exist_ok=True)
+    with part.open("ab") as file:
+        file.truncate(start)
+        try:
+            # The body as it comes over the wire: a .gz file stays one.
+            for piece in response.raw.stream(PIECE, decode_content=False):
+                file.write(piece)
+                done += len(piece)
+                if progress is not None:
+                    progress.update(done // 1000)
+        except urllib3.exceptions.ReadTimeoutError as error:
+            raise _Interrupted(f"the server fell silent after {done:,} bytes") from error
+        except urllib3.exceptions.HTTPError as error:
+            raise _Interrupted(f"the connection broke off after {done:,} bytes") from error

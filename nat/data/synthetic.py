@@ -1,0 +1,646 @@
+"""Language pairs whose law is known: invented words, a phrase grammar, and targets with modes.
+
+A source sentence is `subject verb [object] adverbial`. Its target is drawn in four steps that do
+not depend on each other, each with a probability that is a field of `Language`:
+
+- *register* R: one choice for the whole sentence selects among the synonyms of every content word;
+- *order* O: the adverbial stands at the end or in front, where it shifts every other word;
+- *slips* N_i (noise): each content word is replaced, by itself, by its one careless form;
+- *drop* D (noise): the particle behind the verb is left out.
+
+No concept occurs twice in a sentence and no two forms are alike, so a target tells which of these
+choices made it; only the register stays hidden when every content word is a slip. With n content
+words and h the binary entropy this gives, exactly,
+
+    H(Y|X) = H(O) + h(D) + n h(N) + (1 - P(N)^n) H(R).
+
+The marginals are mixtures over the layouts (O, D); see `Language.marginals`.
+
+All quantities are at word level. A dropped particle makes the target one word shorter, so every
+target is padded with the end symbol `END` to the greatest length that its source allows: the
+length is then part of the law, and the padded target says no more and no less than the target.
+Splitting words into subwords leaves H(Y|X) as it is, but changes the sum of the marginals.
+"""
+
+import hashlib
+import itertools
+import json
+import math
+import re
+from collections import defaultdict
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import asdict, dataclass
+from difflib import get_close_matches
+from functools import cached_property
+from pathlib import Path
+from typing import Annotated, Any
+
+import numpy as np
+from pydantic import ConfigDict, Field, TypeAdapter, ValidationError
+from pydantic.dataclasses import dataclass as validated_dataclass
+
+from nat.errors import UserError
+from nat.files import atomic_write_text, write_json
+
+END = ""
+"""The symbol that pads a target to the greatest length its source allows; no word is empty."""
+
+SPLITS = ("train", "valid", "test")
+HELD_OUT_SHARE = 0.05
+"""Share of the space of source sentences that belongs to `valid`, and again to `test`."""
+
+Probability = Annotated[float, Field(ge=0, le=1, allow_inf_nan=False)]
+Count = Annotated[int, Field(le=1000)]
+
+# Letters of the categories: Noun, Adjective, Preposition, Verb, Time adverb. The groups are the
+# words up to the verb, the object, and the adverbial, which no sentence lacks.
+_SENTENCE = re.compile(r"(NA?(?:PNA?)?V)((?:NA?(?:PNA?)?)?)(T|PNA?)")
+_BLOCK = 1024
+_MOST_CONTENT_WORDS = 24
+
+
+@dataclass(frozen=True, slots=True)
+class Word:
+    """One word of a target before register and noise are chosen.
+
+    Attributes:
+        forms: one form per register; a function word has the same one in each.
+        slip: the careless form of a content word, None for a function word.
+    """
+
+    forms: tuple[str, ...]
+    slip: str | None
+
+
+@dataclass(frozen=True, slots=True)
+class Lexicon:
+    """The words of both languages.
+
+    Attributes:
+        source: source words by category letter, from the most to the least frequent.
+        category: category letter of each source word.
+        target: the one or two target words of each source word.
+        particle: the target word behind the verb.
+    """
+
+    source: dict[str, tuple[str, ...]]
+    category: dict[str, str]
+    target: dict[str, tuple[Word, ...]]
+    particle: Word
+
+
+@dataclass(frozen=True, slots=True)
+class Clause:
+    """A target before register, order and noise are chosen.
+
+    Attributes:
+        main: subject, verb, particle and object.
+        particle: place of the particle in `main`.
+        adverbial: the words that stand behind or in front of `main`.
+    """
+
+    main: tuple[Word, ...]
+    particle: int
+    adverbial: tuple[Word, ...]
+
+    def layout(self, front: bool, dropped: bool) -> tuple[Word, ...]:
+        """The words in the order of one target."""
+        main = self.main
+        if dropped:
+            main = main[: self.particle] + main[self.particle + 1 :]
+        return self.adverbial + main if front else main + self.adverbial
+
+
+@dataclass(frozen=True, slots=True)
+class Entropies:
+    """Exact entropies of the target given one source sentence, in nats (bits where named).
+
+    Attributes:
+        joint: H(Y|X), in nats.
+        marginals: H(y_i|X) of each position of the padded target, in nats.
+        words: expected length of the target, in words.
+    """
+
+    joint: float
+    marginals: tuple[float, ...]
+    words: float
+
+    @property
+    def total_correlation(self) -> float:
+        """C(X) = sum_i H(y_i|X) - H(Y|X), in nats."""
+        return math.fsum(self.marginals) - self.joint
+
+    @property
+    def joint_bits(self) -> float:
+        """H(Y|X), in bits."""
+        return self.joint / math.log(2)
+
+    @property
+    def marginals_bits(self) -> tuple[float, ...]:
+        """H(y_i|X) of each position, in bits."""
+        return tuple(value / math.log(2) for value in self.marginals)
+
+    @property
+    def total_correlation_bits(self) -> float:
+        """C(X), in bits."""
+        return self.total_correlation / math.log(2)
+
+
+@validated_dataclass(frozen=True, config=ConfigDict(extra="forbid"))
+class Language:
+    """A language pair: its lexicon, its grammar and the law of its targets.
+
+    Attributes:
+        seed: draws the words and the sentences.
+        nouns, verbs, adjectives, adverbs, prepositions: concepts of each category (80 in all).
+            Prepositions are function words: the same in every register, never a slip.
+        zipf_exponent: the k-th concept of a category is drawn with weight k^-zipf_exponent.
+        fertile_share: share of the content concepts whose translation is two words.
+        adjective_probability: a noun has an adjective.
+        attribute_probability: subject or object has a second noun joined by a preposition.
+        object_probability: the sentence has an object.
+        phrase_probability: the adverbial is a prepositional phrase, not an adverb.
+        register_probabilities: one entry per register, with sum one.
+        front_probability: the adverbial stands in front.
+        slip_probability: a content word of the raw reference is its careless form.
+        drop_probability: the particle is missing from the raw reference.
+    """
+
+    seed: Annotated[int, Field(ge=0)] = 1
+    nouns: Annotated[Count, Field(ge=5)] = 36
+    verbs: Annotated[Count, Field(ge=1)] = 18
+    adjectives: Annotated[Count, Field(ge=5)] = 14
+    adverbs: Annotated[Count, Field(ge=1)] = 8
+    prepositions: Annotated[Count, Field(ge=3, le=12)] = 4
+    zipf_exponent: Annotated[float, Field(ge=0, le=10)] = 0.8
+    fertile_share: Probability = 0.2
+    adjective_probability: Probability = 0.5
+    attribute_probability: Probability = 0.4
+    object_probability: Probability = 1.0
+    phrase_probability: Probability = 0.7
+    register_probabilities: Annotated[
+        tuple[Probability, ...], Field(min_length=1, max_length=8)
+    ] = (0.5, 0.5)
+    front_probability: Probability = 0.5
+    slip_probability: Probability = 0.01
+    drop_probability: Probability = 0.03
+
+    def __post_init__(self) -> None:
+        if abs(math.fsum(self.register_probabilities) - 1) > 1e-9:
+            raise ValueError("register_probabilities must have sum one")
+
+    @cached_property
+    def lexicon(self) -> Lexicon:
+        """The words, all different over concepts, registers, slips and the two languages."""
+        generator = np.random.default_rng([self.seed, len(SPLITS)])
+        taken: set[str] = set()
+        sizes = {
+            "N": self.nouns,
+            "A": self.adjectives,
+            "V": self.verbs,
+            "T": self.adverbs,
+            "P": self.prepositions,
+        }
+        registers = len(self.register_probabilities)
+
+        def content() -> Word:
+            forms = tuple(_invent(generator, _TARGET, (2, 3), taken) for _ in range(registers))
+            return Word(forms, _invent(generator, _TARGET, (2, 3), taken))
+
+        def function() -> Word:
+            return Word((_invent(generator, _TARGET, (1, 1), taken),) * registers, None)
+
+        particle = function()
+        source: dict[str, tuple[str, ...]] = {}
+        category: dict[str, str] = {}
+        target: dict[str, tuple[Word, ...]] = {}
+        for letter, size in sizes.items():
+            syllables = (1, 1) if letter == "P" else (2, 3)
+            source[letter] = tuple(
+                _invent(generator, _SOURCE, syllables, taken) for _ in range(size)
+            )
+            for word in source[letter]:
+                category[word] = letter
+        content_words = [word for letter in "NAVT" for word in source[letter]]
+        fertile = set(
+            generator.permutation(len(content_words))[
+                : round(self.fertile_share * len(content_words))
+            ].tolist()
+        )
+        for place, word in enumerate(content_words):
+            target[word] = tuple(content() for _ in range(2 if place in fertile else 1))
+        for word in source["P"]:
+            target[word] = (function(),)
+        return Lexicon(source, category, target, particle)
+
+    def clause(self, source: str) -> Clause:
+        """The frame that all targets of a source sentence share.
+
+        Raises:
+            UserError: if `source` is no sentence of this language.
+        """
+        words = source.split()
+        lexicon = self.lexicon
+        unknown = next((word for word in words if word not in lexicon.category), None)
+        if unknown is not None:
+            raise UserError(f"'{unknown}' in '{source}' is no word of the synthetic language")
+        found = _SENTENCE.fullmatch("".join(lexicon.category[word] for word in words))
+        if found is None or len(set(words)) < len(words):
+            raise UserError(f"'{source}' is no sentence of the synthetic language")
+        before, behind, adverbial = (
+            tuple(
+                translated
+                for word in _adjectives_first(words[slice(*found.span(group))], lexicon)
+                for translated in lexicon.target[word]
+            )
+            for group in (1, 2, 3)
+        )
+        return Clause((*before, lexicon.particle, *behind), len(before), adverbial)
+
+    def modes(self, source: str) -> dict[str, float]:
+        """All noise-free targets with their probabilities, the most probable first.
+
+        The sum of the probabilities is one: this is the law of the target if there were no noise.
+
+        Raises:
+            UserError: if `source` is no sentence of this language.
+        """
+        clause = self.clause(source)
+        found = {
+            " ".join(word.forms[register] for word in clause.layout(front, False)): p * q
+            for register, p in enumerate(self.register_probabilities)
+            for front, q in _binary(self.front_probability)
+            if p * q > 0
+        }
+        return dict(sorted(found.items(), key=lambda item: -item[1]))
+
+    def distribution(self, source: str) -> dict[str, float]:
+        """The law of the target with its noise: every possible target and its probability.
+
+        Its size doubles with each content word (some thousands of targets for a usual sentence);
+        `entropies` and `marginals` need no enumeration.
+
+        Raises:
+            UserError: if `source` is no sentence of this language.
+        """
+        clause = self.clause(source)
+        found: defaultdict[str, float] = defaultdict(float)
+        for front, dropped, share in self._layouts():
+            words = clause.layout(front, dropped)
+            for register, p in enumerate(self.register_probabilities):
+                choices = [self._forms(word, register) for word in words]
+                for choice in itertools.product(*choices):
+                    weight = share * p * math.prod(weight for _, weight in choice)
+                    if weight > 0:
+                        found[" ".join(form for form, _ in choice)] += weight
+        return dict(found)
+
+    def marginals(self, source: str) -> list[dict[str, float]]:
+        """The law of each position of the padded target: word (or `END`) to probability.
+
+        P(y_i = w) = sum over layouts (O, D) of P(O) P(D) P(w | word at place i of the layout).
+
+        Raises:
+            UserError: if `source` is no sentence of this language.
+        """
+        clause = self.clause(source)
+        length = len(clause.main) + len(clause.adverbial)
+        positions: list[defaultdict[str, float]] = [defaultdict(float) for _ in range(length)]
+        for front, dropped, share in self._layouts():
+            words = clause.layout(front, dropped)
+            for position, word in zip(positions, words, strict=False):
+                for register, p in enumerate(self.register_probabilities):
+                    for form, weight in self._forms(word, register):
+                        if share * p * weight > 0:
+                            position[form] += share * p * weight
+            for position in positions[len(words) :]:
+                position[END] += share
+        return [dict(position) for position in positions]
+
+    def entropies(self, source: str) -> Entropies:
+        """Exact H(Y|X), H(y_i|X) and so C(X) of one source sentence, in nats.
+
+        Raises:
+            UserError: if `source` is no sentence of this language.
+        """
+        clause = self.clause(source)
+        content = [word.slip is not None for word in clause.main + clause.adverbial]
+        key = (tuple(content), clause.particle, len(clause.main))
+        # sentences of one shape share their entropies, because no word occurs twice in any
+        if key not in self._known:
+            n = sum(content)
+            joint = (
+                _entropy(weight for _, weight in _binary(self.front_probability))
+                + _entropy(weight for _, weight in _binary(self.drop_probability))
+                + n * _entropy(weight for _, weight in _binary(self.slip_probability))
+                + (1 - self.slip_probability**n) * _entropy(self.register_probabilities)
+            )
+            self._known[key] = Entropies(
+                joint,
+                tuple(_entropy(position.values()) for position in self.marginals(source)),
+                len(content) - self.drop_probability,
+            )
+        return self._known[key]
+
+    @cached_property
+    def _known(self) -> dict[tuple[tuple[bool, ...], int, int], Entropies]:
+        return {}
+
+    def _layouts(self) -> Iterator[tuple[bool, bool, float]]:
+        for front, p in _binary(self.front_probability):
+            for dropped, q in _binary(self.drop_probability):
+                if p * q > 0:
+                    yield front, dropped, p * q
+
+    def _forms(self, word: Word, register: int) -> tuple[tuple[str, float], ...]:
+        if word.slip is None:
+            return ((word.forms[register], 1.0),)
+        return (
+            (word.forms[register], 1 - self.slip_probability),
+            (word.slip, self.slip_probability),
+        )
+
+
+def split_of(language: Language, source: str) -> str:
+    """The only split in which a source sentence may occur.
+
+    It is a hash of seed and sentence, so splits are disjoint whatever their sizes are.
+    """
+    digest = hashlib.blake2b(f"{language.seed} {source}".encode(), digest_size=8).digest()
+    share = int.from_bytes(digest, "big") / 2**64
+    if share < HELD_OUT_SHARE:
+        return "test"
+    return "valid" if share < 2 * HELD_OUT_SHARE else "train"
+
+
+def generate(language: Language, split: str, pairs: int) -> Iterator[tuple[str, str]]:
+    """Draw sentence pairs; the same language and split always give the same ones.
+
+    The first pairs of a longer call are those of a shorter one. Source sentences are drawn
+    independently and kept if they belong to the split (`split_of`), so none is in two splits; one
+    may come twice within a split, with its own target each time.
+
+    Args:
+        language: the pair of languages.
+        split: `train`, `valid` or `test`.
+        pairs: number of pairs.
+
+    Raises:
+        UserError: if the split has no such name, or the grammar has no sentences for it.
+    """
+    if split not in SPLITS:
+        raise UserError(f"unknown split '{split}'; known: {', '.join(SPLITS)}")
+    return itertools.islice(_draw(language, split), pairs)
+
+
+def _draw(language: Language, split: str) -> Iterator[tuple[str, str]]:
+    generator = np.random.default_rng([language.seed, SPLITS.index(split)])
+    registers = np.cumsum(language.register_probabilities)[:-1]
+    misses = 0
+    while True:
+        sources = _draw_sources(language, generator)
+        register = np.searchsorted(registers, generator.random(_BLOCK), side="right").tolist()
+        front = (generator.random(_BLOCK) < language.front_probability).tolist()
+        dropped = (generator.random(_BLOCK) < language.drop_probability).tolist()
+        slips = (
+            generator.random((_BLOCK, _MOST_CONTENT_WORDS)) < language.slip_probability
+        ).tolist()
+        misses += 1
+        for number, source in enumerate(sources):
+            if split_of(language, source) != split:
+                continue
+            misses = 0
+            words = language.clause(source).layout(front[number], dropped[number])
+            slip = iter(slips[number])
+            yield (
+                source,
+                " ".join(
+                    word.slip
+                    if word.slip is not None and next(slip)
+                    else word.forms[register[number]]
+                    for word in words
+                ),
+            )
+        if misses >= 100:
+            raise UserError(
+                f"the synthetic language has no source sentence for the split '{split}'; "
+                "give it more concepts or a richer grammar"
+            )
+
+
+def _draw_sources(language: Language, generator: np.random.Generator) -> list[str]:
+    """One block of source sentences, from all splits."""
+    nouns = _draw_distinct(language, "N", 5, generator)
+    adjectives = _draw_distinct(language, "A", 5, generator)
+    prepositions = _draw_distinct(language, "P", 3, generator)
+    verbs = _draw_distinct(language, "V", 1, generator)
+    adverbs = _draw_distinct(language, "T", 1, generator)
+    with_adjective = (generator.random((_BLOCK, 5)) < language.adjective_probability).tolist()
+    with_attribute = (generator.random((_BLOCK, 2)) < language.attribute_probability).tolist()
+    with_object = (generator.random(_BLOCK) < language.object_probability).tolist()
+    with_phrase = (generator.random(_BLOCK) < language.phrase_probability).tolist()
+    sources = []
+    for row in range(_BLOCK):
+
+        def noun(place: int, row: int = row) -> list[str]:
+            if with_adjective[row][place]:
+                return [nouns[row][place], adjectives[row][place]]
+            return [nouns[row][place]]
+
+        words = noun(0)
+        if with_attribute[row][0]:
+            words += [prepositions[row][0], *noun(1)]
+        words += verbs[row]
+        if with_object[row]:
+            words += noun(2)
+            if with_attribute[row][1]:
+                words += [prepositions[row][1], *noun(3)]
+        words += [prepositions[row][2], *noun(4)] if with_phrase[row] else adverbs[row]
+        sources.append(" ".join(words))
+    return sources
+
+
+def _draw_distinct(
+    language: Language, letter: str, count: int, generator: np.random.Generator
+) -> list[list[str]]:
+    """Draw `count` different concepts of a category for each sentence of a block.
+
+    Concepts are drawn one after another without return, with weights by Zipf's law: the order of
+    exponential arrival times with these rates.
+    """
+    words = language.lexicon.source[letter]
+    weights = np.arange(1, len(words) + 1) ** -language.zipf_exponent
+    arrivals = generator.standard_exponential((_BLOCK, len(words))) / weights
+    order = np.argsort(arrivals, axis=1)[:, :count]
+    return [[words[place] for place in row] for row in order.tolist()]
+
+
+def corpus_entropies(language: Language, sources: Iterable[str]) -> dict[str, Any]:
+    """Exact means of the entropies over source sentences.
+
+    Returns:
+        `sentences`, `words_per_sentence` (expected length of a target), and `per_sentence` and
+        `per_word` (sum over the corpus divided by the sum of expected lengths), each in `nats`
+        and `bits`: `joint_entropy` H(Y|X), `marginal_entropies` sum_i H(y_i|X), and
+        `total_correlation` C(X).
+
+    Raises:
+        UserError: if there is no source sentence, or one is not of this language.
+    """
+    found = [language.entropies(source) for source in sources]
+    if not found:
+        raise UserError("entropies of an empty synthetic corpus are not defined; set pairs above 0")
+    words = math.fsum(each.words for each in found)
+    sums = {
+        "joint_entropy": math.fsum(each.joint for each in found),
+        "marginal_entropies": math.fsum(math.fsum(each.marginals) for each in found),
+        "total_correlation": math.fsum(each.total_correlation for each in found),
+    }
+
+    def means(divisor: float) -> dict[str, dict[str, float]]:
+        return {
+            unit: {name: value / divisor / size for name, value in sums.items()}
+            for unit, size in (("nats", 1.0), ("bits", math.log(2)))
+        }
+
+    return {
+        "sentences": len(found),
+        "words_per_sentence": words / len(found),
+        "per_sentence": means(len(found)),
+        "per_word": means(words),
+    }
+
+
+def read_options(options: Mapping[str, Any]) -> tuple[Language, dict[str, int]]:
+    """Read the section `generator` of a corpus: the language and the pairs of each split.
+
+    Raises:
+        UserError: for an unknown or missing key, or a value that is out of range.
+    """
+    chosen = dict(options)
+    pairs = chosen.pop("pairs", None)
+    if not isinstance(pairs, Mapping) or set(pairs) != set(SPLITS):
+        raise UserError(f"generator: 'pairs' needs a number for each of {', '.join(SPLITS)}")
+    for split, count in pairs.items():
+        if not isinstance(count, int) or isinstance(count, bool) or count < 1:
+            raise UserError(f"generator: 'pairs.{split}' must be a whole number above 0")
+    known = list(Language.__dataclass_fields__)
+    for key in chosen:
+        if key not in known:
+            near = get_close_matches(str(key), known, 1)
+            hint = f"did you mean '{near[0]}'?" if near else f"known: pairs, {', '.join(known)}"
+            raise UserError(f"generator: unknown option '{key}'; {hint}")
+    try:
+        language = TypeAdapter(Language).validate_python(chosen)
+    except ValidationError as error:
+        problem = error.errors()[0]
+        key = ".".join(str(part) for part in problem["loc"])
+        message = problem["msg"].removeprefix("Value error, ")
+        raise UserError(f"generator: {f'option {key!r}: ' if key else ''}{message}") from error
+    return language, {split: pairs[split] for split in SPLITS}
+
+
+def write_corpus(
+    options: Mapping[str, Any],
+    source_language: str,
+    target_language: str,
+    directory: Path,
+    references: Path,
+) -> dict[str, Any]:
+    """Write the text, the facts and the references of a generated corpus.
+
+    Writes `{split}.{language}` and, last, `text.json` into `directory`, and for `valid` and
+    `test` `{split}.{target_language}.jsonl` into `references`: one line
+    `{"id": n, "references": [...]}` per sentence with all its modes, the most probable first.
+
+    Args:
+        options: the section `generator` of the corpus (`read_options`).
+        source_language: code of the source language, used in file names.
+        target_language: code of the target language, used in file names.
+        directory: folder of the text.
+        references: folder of the references.
+
+    Returns:
+        The content of `text.json`: pairs and checksums, all parameters of the language, and the
+        exact entropies of each split (`corpus_entropies`).
+
+    Raises:
+        UserError: for a bad option, equal language codes, or a folder that cannot be written.
+    """
+    if source_language == target_language:
+        raise UserError(f"source and target of a corpus are both '{source_language}'; rename one")
+    language, pairs = read_options(options)
+    checksums: dict[str, str] = {}
+    entropies: dict[str, dict[str, Any]] = {}
+    for split, count in pairs.items():
+        sources, targets = zip(*generate(language, split, count), strict=True)
+        for code, sentences in ((source_language, sources), (target_language, targets)):
+            text = "\n".join(sentences) + "\n"
+            atomic_write_text(directory / f"{split}.{code}", text)
+            checksums[f"{split}.{code}"] = hashlib.sha256(text.encode()).hexdigest()
+        entropies[split] = corpus_entropies(language, sources)
+        if split != "train":
+            lines = (
+                json.dumps({"id": number, "references": list(language.modes(source))})
+                for number, source in enumerate(sources)
+            )
+            atomic_write_text(
+                references / f"{split}.{target_language}.jsonl", "\n".join(lines) + "\n"
+            )
+    facts = {
+        "origin": "generator",
+        "source": source_language,
+        "target": target_language,
+        "pairs": pairs,
+        "sha256": checksums,
+        "parameters": asdict(language),
+        "entropies": entropies,
+    }
+    write_json(directory / "text.json", facts)
+    return facts
+
+
+@dataclass(frozen=True, slots=True)
+class _Sounds:
+    onsets: str
+    vowels: str
+    codas: tuple[str, ...]
+
+
+# the two languages share letters, so that a joined BPE shares some of its pieces
+_SOURCE = _Sounds("kgtdbmnrsz", "aiu", ("", "", "n", "r"))
+_TARGET = _Sounds("lpvfhjmtsn", "aeou", ("", "", "l", "s"))
+
+
+def _invent(
+    generator: np.random.Generator, sounds: _Sounds, syllables: tuple[int, int], taken: set[str]
+) -> str:
+    """A word of so many syllables (from, to) that was not taken; it is now."""
+    while True:
+        word = "".join(
+            str(generator.choice(list(sounds.onsets)))
+            + str(generator.choice(list(sounds.vowels)))
+            + str(generator.choice(sounds.codas))
+            for _ in range(generator.integers(syllables[0], syllables[1] + 1))
+        )
+        if word not in taken:
+            taken.add(word)
+            return word
+
+
+def _adjectives_first(words: list[str], lexicon: Lexicon) -> list[str]:
+    """The only difference in word order: adjectives follow their noun in the source alone."""
+    ordered = list(words)
+    for place in range(1, len(ordered)):
+        if lexicon.category[ordered[place]] == "A":
+            ordered[place - 1 : place + 1] = ordered[place], ordered[place - 1]
+    return ordered
+
+
+def _binary(probability: float) -> tuple[tuple[bool, float], tuple[bool, float]]:
+    return (False, 1 - probability), (True, probability)
+
+
+def _entropy(probabilities: Iterable[float]) -> float:
+    """Entropy in nats; it takes 0 log 0 = 0."""
+    return -math.fsum(p * math.log(p) for p in probabilities if p > 0) + 0.0

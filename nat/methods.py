@@ -1,0 +1,158 @@
+"""Methods by name: `nat/<family>/<method>.py` holds one class, exported as `METHOD`.
+
+A method's options are the fields of its class, so adding a method is adding one file. What the
+configuration must know of a method to refuse senseless combinations, the class says itself, with
+class variables (`TRAITS`).
+"""
+
+import hashlib
+import importlib
+import importlib.util
+import json
+import pkgutil
+import platform
+import re
+import sys
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+import pydantic
+
+from nat.errors import UserError
+from nat.files import write_json
+from nat.options import options_of, validated
+from nat.spelling import hint
+
+FAMILIES = {"inputs": "proxy input", "targets": "proxy target", "decoding": "decoding method"}
+
+# Class variables of a method and what holds where a class leaves them out.
+TRAITS: dict[str, dict[str, bool]] = {
+    "inputs": {
+        "autoregressive": False,  # the decoder is causal and predicts the next token
+        "reveals_tokens": False,  # trained with part of the target visible, so it can refine
+    },
+    "targets": {
+        "needs_length": True,  # a non-autoregressive system needs a length predictor for it
+        "distils": False,  # labelled by an iterative teacher, which is the `init_from` system
+    },
+    "decoding": {
+        "autoregressive": False,  # only for autoregressive systems; otherwise only for the rest
+        "needs_length": True,  # asks a non-autoregressive system for the length
+    },
+}
+
+# Importing a method imports torch, which takes longer than everything else in reading the
+# configuration. So what is known of valid options is kept beside the byte code.
+_KNOWN = Path(__file__).parent / "__pycache__" / "methods.json"
+_MOST_KNOWN = 1000
+
+
+@dataclass(frozen=True)
+class Description:
+    """A method with valid options: all options, defaults filled in, and its traits."""
+
+    options: dict[str, Any]
+    traits: dict[str, bool]
+
+
+def names(family: str) -> tuple[str, ...]:
+    """Names of all methods of a family (`inputs`, `targets`, `decoding`), found without import."""
+    package = importlib.import_module(f"nat.{family}")
+    found = []
+    for module in pkgutil.iter_modules(package.__path__):
+        source = _source(family, module.name)
+        if source is not None and re.search(rb"^METHOD\b", source, re.MULTILINE):
+            found.append(module.name)
+    return tuple(sorted(found))
+
+
+def find(family: str, method: str) -> type:
+    """The class of a method; imports only this method.
+
+    Raises:
+        UserError: if there is no such method; names the nearest one.
+    """
+    if _source(family, method) is not None:
+        found = getattr(importlib.import_module(f"nat.{family}.{method}"), "METHOD", None)
+        if isinstance(found, type):
+            return found
+    raise UserError(f"unknown {FAMILIES[family]} '{method}'; {hint(method, names(family))}")
+
+
+def build(family: str, options: Mapping[str, Any]) -> Any:
+    """Build a method from its configuration, `{"method": name, option: value, ...}`.
+
+    Values are taken strictly: no text for a number, no truth value for a number.
+
+    Raises:
+        UserError: for an unknown method or option, or a value of the wrong type.
+    """
+    chosen = dict(options)
+    method = chosen.pop("method", None)
+    if not isinstance(method, str):
+        raise UserError(f"a {FAMILIES[family]} needs the key 'method'")
+    return validated(find(family, method), chosen, f"{FAMILIES[family]} '{method}'")
+
+
+def describe(family: str, options: Mapping[str, Any]) -> Description:
+    """Validate a method's configuration and say what it stands for.
+
+    Does not import the method if the same options passed before and its file has not changed.
+
+    Raises:
+        UserError: as `build`.
+    """
+    key = _key(family, options)
+    known = _known()
+    if key not in known:
+        method = build(family, options)
+        traits = {
+            name: bool(getattr(type(method), name, default))
+            for name, default in TRAITS[family].items()
+        }
+        known[key] = {
+            "options": {"method": options["method"], **options_of(method)},
+            "traits": traits,
+        }
+        _remember(known)
+    return Description(dict(known[key]["options"]), dict(known[key]["traits"]))
+
+
+def _source(family: str, method: str) -> bytes | None:
+    """Source of a module of a family; None if there is none of this name."""
+    if not method.isidentifier():
+        return None
+    found = importlib.util.find_spec(f"nat.{family}.{method}")
+    if found is None or found.origin is None:
+        return None
+    return Path(found.origin).read_bytes()
+
+
+def _key(family: str, options: Mapping[str, Any]) -> str:
+    source = _source(family, str(options.get("method"))) or b""
+    rest = [platform.python_version(), pydantic.VERSION, family, options]
+    digest = hashlib.sha256(json.dumps(rest, sort_keys=True, default=repr).encode())
+    digest.update(Path(__file__).read_bytes())
+    digest.update(source)
+    return digest.hexdigest()
+
+
+@cache
+def _known() -> dict[str, Any]:
+    try:
+        known = json.loads(_KNOWN.read_text(encoding="utf-8"))
+    except (OSError, ValueError):
+        return {}
+    return known if isinstance(known, dict) and len(known) < _MOST_KNOWN else {}
+
+
+def _remember(known: dict[str, Any]) -> None:
+    if sys.dont_write_bytecode:
+        return
+    try:
+        write_json(_KNOWN, known)
+    except (OSError, UserError):
+        return  # an installation that cannot be written is only slower

@@ -1,0 +1,882 @@
+import json
+import os
+import re
+import shutil
+import subprocess
+import sys
+from argparse import ArgumentParser
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import jsonschema
+import pytest
+import yaml
+
+from nat import methods
+from nat.configuration import Configuration, differences, fingerprint, load, scale_from
+from nat.configuration.arguments import add_configuration_arguments, configuration_from
+from nat.configuration.yaml_file import read_yaml
+from nat.errors import UserError
+
+REPOSITORY = Path(__file__).resolve().parents[1]
+
+RECIPE = {
+    "updates": 1000,
+    "batch_tokens": 4096,
+    "learning_rate": 5e-4,
+    "warmup_updates": 100,
+    "schedule": "inverse_sqrt",
+    "betas": [0.9, 0.98],
+    "epsilon": 1e-8,
+    "weight_decay": 0.01,
+    "clip_norm": 0.0,
+    "dropout": 0.3,
+    "length_loss_weight": 0.1,
+    "save_every": 100,
+    "validate_every": 100,
+    "validation": {"decoding": None, "metric": "loss", "sentences": 50},
+    "patience": None,
+    "average": {"checkpoints": 5, "by": "best"},
+}
+DISTILLED = {"distilled": {"system": "at", "decoding": "beam"}}
+
+
+def system(**keys: Any) -> dict[str, Any]:
+    return {
+        "description": "a system",
+        "size": "base",
+        "input": {"method": "random_mask"},
+        "target": {"method": "cross_entropy", "label_smoothing": 0.1},
+        "length": "target",
+        "text": "raw",
+        "init_from": None,
+        "recipe": "student",
+        **keys,
+    }
+
+
+SIZE = {"model_dim": 8, "ffn_dim": 16, "encoder_layers": 1, "decoder_layers": 1, "heads": 2}
+FILES: dict[str, dict[str, Any]] = {
+    "config": {"scale": "tiny", "mirror": "mirror", "precision": "fp32", "threads": 1},
+    "scales/tiny": {
+        "description": "for tests",
+        "seeds": [7, 8],
+        "tasks": {"wmt14-en-de": "own", "wmt14-de-en": "absent"},
+        "sizes": {"base": SIZE, "wide": {**SIZE, "model_dim": 16}},
+        "recipes": {"student": {"updates": 300, "validation": {"sentences": 10}}},
+        "shards": {"train": 3, "valid": 1, "test": 2},
+        "decoding_tokens": 512,
+    },
+    "scales/large": {
+        "description": "for tests",
+        "seeds": [7],
+        "tasks": {"wmt14-en-de": "own", "wmt16-en-ro": "own"},
+        "sizes": {"base": {**SIZE, "model_dim": 32}, "wide": SIZE},
+        "recipes": {},
+        "shards": {"train": 3, "valid": 1, "test": 2},
+        "decoding_tokens": 512,
+    },
+    "corpora/own": {
+        "source": "en",
+        "target": "no",
+        "splits": {
+            split: {"files": {"en": f"{split}.en", "no": f"{split}.no"}}
+            for split in ("train", "valid", "test", "test_2017")
+        },
+        "preprocessing": {
+            "lowercase": False,
+            "normalise_punctuation": True,
+            "tokeniser": "moses",
+            "max_tokens": 100,
+            "max_ratio": 1.5,
+            "bpe_merges": 100,
+        },
+    },
+    "recipes/teacher": RECIPE,
+    "recipes/student": RECIPE,
+    "systems/at": system(
+        input={"method": "previous_tokens"}, length=None, recipe="teacher"
+    ),
+    "systems/nat": system(input={"method": "full_mask"}, text=DISTILLED),
+    "systems/cmlm": system(text=DISTILLED),
+    "systems/dims": system(target={"method": "dims"}, text=DISTILLED, init_from="cmlm"),
+    "decodings/beam": {"method": "beam_search", "beam": 5},
+    "decodings/one-pass": {"method": "one_pass"},
+    "decodings/refine-1": {"method": "mask_predict", "steps": 1},
+    "decodings/refine-4": {"method": "mask_predict", "steps": 4, "length_beam": 5},
+}  # fmt: skip
+
+
+class Folder:
+    """A configuration folder that a test changes before loading it."""
+
+    def __init__(self, root: Path) -> None:
+        self.root = root
+        self.files = json.loads(json.dumps(FILES))
+
+    def write(self) -> None:
+        for name, content in self.files.items():
+            path = self.root / "config" / f"{'config' if name == 'config' else name}.yaml"
+            path.parent.mkdir(parents=True, exist_ok=True)
+            path.write_text(yaml.safe_dump(content), encoding="utf-8")
+
+    def write_text(self, name: str, text: str | bytes) -> None:
+        path = self.root / "config" / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_bytes(text.encode() if isinstance(text, str) else text)
+
+    def load(self, scale: str | None = None) -> Configuration:
+        self.write()
+        return load(scale, self.root)
+
+    def error(self, scale: str | None = None) -> str:
+        with pytest.raises(UserError) as caught:
+            self.load(scale)
+        message = str(caught.value)
+        assert "\n" not in message
+        return message
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Folder:
+    return Folder(tmp_path)
+
+
+# What is handed out
+
+
+def test_the_folder_of_these_tests_loads(folder: Folder) -> None:
+    configuration = folder.load()
+    assert configuration.scale == "tiny"
+    assert configuration.systems == ["at", "cmlm", "dims", "nat"]
+    assert (configuration.seeds, configuration.teacher_seed) == ([7, 8], 7)
+    assert configuration.shards == {"train": 3, "valid": 1, "test": 2, "test_2017": 2}
+    assert configuration.mirror == folder.root / "mirror"
+    assert configuration.corpus("own")["target"] == "no"
+    assert configuration.dependencies("at") == []
+    assert configuration.dependencies("dims") == ["at", "cmlm"]
+    assert configuration.is_autoregressive("at")
+    assert not configuration.is_autoregressive("nat")
+    assert (configuration.precision, configuration.threads) == ("fp32", 1)
+    assert configuration.decoding_tokens == 512
+
+
+def test_nothing_handed_out_can_change_the_configuration(folder: Folder) -> None:
+    configuration = folder.load()
+    before = configuration.training("own", "dims")
+    configuration.training("own", "dims")["recipe"]["betas"].append(1)
+    configuration.training("own", "dims")["target"].clear()
+    configuration.system("dims")["text"]["distilled"].clear()
+    configuration.decoding("refine-4").clear()
+    configuration.corpus("own")["splits"].clear()
+    configuration.seeds.append(3)
+    assert configuration.training("own", "dims") == before
+    assert configuration.seeds == [7, 8]
+
+
+def test_a_scale_changes_single_keys_of_a_recipe(folder: Folder) -> None:
+    recipe = folder.load().training("own", "nat")["recipe"]
+    expected = {**RECIPE, "updates": 300}
+    expected["validation"] = {"decoding": None, "metric": "loss", "sentences": 10}
+    assert recipe == expected
+    assert list(recipe) == list(folder.load().files["recipes"]["student"])
+    assert folder.load("large").training("own", "nat")["recipe"] == RECIPE
+    assert folder.load("large").training("own", "nat")["architecture"]["model_dim"] == 32
+
+
+def test_the_effective_configuration_is_complete_json(folder: Folder) -> None:
+    folder.files["recipes/student"]["validation"] = {
+        "decoding": "one-pass", "metric": "bleu", "sentences": 50
+    }  # fmt: skip
+    training = folder.load().training("own", "dims")
+    assert json.loads(json.dumps(training)) == training
+    assert set(training) == {
+        *("corpus", "system", "architecture", "input", "target", "length", "text"),
+        *("init_from", "recipe", "validation_decoding", "precision"),
+    }
+    assert training["target"]["method"] == "dims"
+    assert training["target"]["teacher_steps"] == 2  # a default, filled in
+    assert training["architecture"]["pre_norm"] is False  # so is this
+    assert training["text"] == {"distilled": {"system": "at", "decoding": "beam", "seed": 7}}
+    assert training["validation_decoding"] == {"method": "one_pass", "length_beam": 1}
+    assert methods.build("targets", training["target"])
+    assert json.dumps(training) == json.dumps(folder.load().training("own", "dims"))
+
+
+Change = Callable[[dict[str, Any]], Any]
+
+
+@pytest.mark.parametrize(
+    ("change", "changed"),
+    [
+        (lambda files: files["systems/cmlm"].update(description="other"), set()),
+        (lambda files: files["recipes/student"].update(description="other"), set()),
+        (lambda files: files["scales/tiny"].update(seeds=[7]), set()),
+        (lambda files: files["scales/tiny"].update(decoding_tokens=9), set()),
+        (lambda files: files["scales/tiny"]["sizes"]["wide"].update(ffn_dim=9), set()),
+        (lambda files: files["config"].update(threads=2), set()),
+        (lambda files: files["recipes/student"].update(weight_decay=0.010), set()),
+        (lambda files: files["recipes/student"].update(clip_norm=0), set()),
+        (lambda files: files["decodings/beam"].update(beam=4), set()),
+        (lambda files: files["systems/dims"]["target"].update(teacher_steps=2), set()),
+        (lambda files: files["systems/dims"]["target"].update(teacher_steps=4), {"dims"}),
+        (lambda files: files["systems/nat"].update(text="raw"), {"nat"}),
+        (lambda files: files["recipes/teacher"].update(dropout=0.2), {"at"}),
+        (lambda files: files["recipes/student"].update(dropout=0.2), {"nat", "cmlm", "dims"}),
+        (lambda files: files["recipes/student"].update(updates=900), set()),  # scale: 300
+        (lambda files: files["scales/tiny"].update(seeds=[8]), {"nat", "cmlm", "dims"}),
+        (
+            lambda files: files["scales/tiny"]["sizes"]["base"].update(ffn_dim=32),
+            {"at", "nat", "cmlm", "dims"},
+        ),
+    ],
+)
+def test_a_fingerprint_changes_only_with_its_own_system(
+    folder: Folder, change: Change, changed: set[str]
+) -> None:
+    def fingerprints() -> dict[str, str]:
+        configuration = folder.load()
+        return {
+            name: configuration.fingerprint(configuration.training("own", name))
+            for name in configuration.systems
+        }
+
+    before = fingerprints()
+    change(folder.files)
+    after = fingerprints()
+    assert {name for name in before if before[name] != after[name]} == changed
+
+
+def test_fingerprints_are_the_same_tomorrow() -> None:
+    assert fingerprint({"b": [1, 0.5, None], "a": "ä"}) == "895647da2fba0db2"
+    assert fingerprint({"a": 1, "b": 2}) == fingerprint({"b": 2.0, "a": 1})
+    assert fingerprint({"a": 1}) != fingerprint({"a": True})
+    assert fingerprint(["1"]) != fingerprint([1])
+
+
+def test_differences_name_keys_and_both_values() -> None:
+    old = {"recipe": {"dropout": 0.1, "betas": [0.9, 0.98], "old": 1}, "length": None, "same": 0}
+    new = {"recipe": {"dropout": 0.3, "betas": [0.9, 0.99], "new": "x"}, "length": "target"}
+    assert differences(old, {**new, "same": 0.0}) == [
+        "recipe.dropout: 0.1 is now 0.3",
+        "recipe.betas: [0.9, 0.98] is now [0.9, 0.99]",
+        "recipe.old: 1 is gone",
+        "recipe.new: x is new",
+        "length: null is now target",
+    ]
+    assert differences({"text": "raw"}, {"text": {"distilled": {}}}) == [
+        'text: raw is now {"distilled": {}}'
+    ]
+    assert differences(old, old) == []
+
+
+def test_tasks(folder: Folder) -> None:
+    configuration = folder.load()
+    assert configuration.task("wmt14-en-de") == "own"
+    assert configuration.all_tasks == ["wmt14-de-en", "wmt14-en-de", "wmt16-en-ro"]
+    with pytest.raises(UserError, match="no config/corpora/absent.yaml"):
+        configuration.task("wmt14-de-en")
+    with pytest.raises(UserError, match="no corpus at the scale 'tiny'"):
+        configuration.task("wmt16-en-ro")
+    with pytest.raises(UserError, match="unknown task 'wmt14-en-d'; did you mean 'wmt14-en-de'"):
+        configuration.task("wmt14-en-d")
+
+
+@pytest.mark.parametrize(
+    ("call", "message"),
+    [
+        (lambda c: c.corpus("onw"), "unknown corpus 'onw': there is no config/corpora/onw.yaml"),
+        (lambda c: c.system("cmlmm"), "unknown system 'cmlmm'"),
+        (lambda c: c.decoding("refine4"), "unknown decoding 'refine4'"),
+        (lambda c: c.paper("dims"), "unknown paper 'dims'"),
+        (lambda c: c.recipe("techer"), "unknown recipe 'techer'"),
+        (lambda c: c.architecture("widee"), "unknown size 'widee'"),
+        (lambda c: c.training("own", "dim"), "unknown system 'dim'"),
+        (lambda c: c.training("ow", "dims"), "unknown corpus 'ow'"),
+        (lambda c: c.dependencies("att"), "unknown system 'att'"),
+        (lambda c: c.is_autoregressive("att"), "unknown system 'att'"),
+        (lambda c: c.check_decoding("at", "bean"), "unknown decoding 'bean'"),
+        (lambda c: c.check_decoding("att", "beam"), "unknown system 'att'"),
+    ],
+)
+def test_unknown_names(folder: Folder, call: Callable[[Any], Any], message: str) -> None:
+    configuration = folder.load()
+    with pytest.raises(UserError) as caught:
+        call(configuration)
+    assert str(caught.value).startswith(message)
+    assert "did you mean" in str(caught.value) or "none is known" in str(caught.value)
+
+
+@pytest.mark.parametrize(
+    ("name", "decoding", "message"),
+    [
+        ("at", "beam", None),
+        ("nat", "one-pass", None),
+        ("nat", "refine-1", None),
+        ("cmlm", "refine-4", None),
+        ("dims", "refine-4", None),
+        ("cmlm", "beam", "is for autoregressive systems, but 'cmlm' is non-autoregressive"),
+        ("at", "one-pass", "is for non-autoregressive systems, but 'at' is autoregressive"),
+        ("at", "refine-4", "is for non-autoregressive systems"),
+        ("nat", "refine-4", "takes 4 steps, but 'nat' was never trained with part of the target"),
+    ],
+)
+def test_decodings_fit_systems(
+    folder: Folder, name: str, decoding: str, message: str | None
+) -> None:
+    configuration = folder.load()
+    if message is None:
+        configuration.check_decoding(name, decoding)
+    else:
+        with pytest.raises(UserError, match=re.escape(message)):
+            configuration.check_decoding(name, decoding)
+
+
+def test_a_system_that_starts_from_a_refining_one_refines(folder: Folder) -> None:
+    folder.files["systems/nat"].update(init_from="cmlm")
+    folder.load().check_decoding("nat", "refine-4")
+
+
+# Errors of a single file
+
+
+def test_an_unknown_scale(folder: Folder) -> None:
+    assert folder.error("tinny") == "unknown scale 'tinny'; did you mean 'tiny'?"
+    folder.files["config"]["scale"] = "medium"
+    assert folder.error() == "config/config.yaml: unknown scale 'medium'; known: large, tiny"
+
+
+@pytest.mark.parametrize(
+    ("name", "change", "message"),
+    [
+        (
+            "config",
+            {"scal": "tiny"},
+            "config/config.yaml: unknown key 'scal'; did you mean 'scale'?",
+        ),
+        (
+            "systems/cmlm",
+            {"initfrom": "at"},
+            "config/systems/cmlm.yaml: unknown key 'initfrom'; did you mean 'init_from'?",
+        ),
+        (
+            "systems/cmlm",
+            {"text": {"distiled": {}}},
+            "config/systems/cmlm.yaml: unknown key 'distiled' at 'text'; did you mean 'distilled'?",
+        ),
+        (
+            "systems/cmlm",
+            {"text": {"distilled": {"system": "at", "decodng": "beam"}}},
+            "config/systems/cmlm.yaml: unknown key 'decodng' at 'text.distilled'; "
+            "did you mean 'decoding'?",
+        ),
+        (
+            "systems/cmlm",
+            {"text": {"distilled": {"system": "at"}}},
+            "config/systems/cmlm.yaml: missing key 'decoding' at 'text.distilled'",
+        ),
+        (
+            "systems/cmlm",
+            {"text": "rew"},
+            "config/systems/cmlm.yaml: key 'text': found the text 'rew', expected raw",
+        ),
+        (
+            "systems/cmlm",
+            {"length": "classification"},
+            "config/systems/cmlm.yaml: key 'length': found the text 'classification', expected "
+            "one of target, offset, null",
+        ),
+        (
+            "systems/cmlm",
+            {"target": {}},
+            "config/systems/cmlm.yaml: missing key 'method' at 'target'",
+        ),
+        (
+            "systems/cmlm",
+            {"input": {"method": "random_maks"}},
+            "config/systems/cmlm.yaml: 'input': unknown proxy input 'random_maks'; "
+            "did you mean 'random_mask'?",
+        ),
+        (
+            "systems/cmlm",
+            {"target": {"method": "cross_entropy", "label_smothing": 0.1}},
+            "config/systems/cmlm.yaml: 'target': unknown key 'label_smothing' of proxy target "
+            "'cross_entropy'; did you mean 'label_smoothing'?",
+        ),
+        (
+            "systems/dims",
+            {"target": {"method": "dims", "teacher_steps": "two"}},
+            "config/systems/dims.yaml: 'target': key 'teacher_steps' of proxy target 'dims': "
+            'found "two", expected a valid integer',
+        ),
+        (
+            "systems/dims",
+            {"target": {"method": "dims", "teacher_steps": 0}},
+            "config/systems/dims.yaml: 'target': key 'teacher_steps' of proxy target 'dims': "
+            "found 0, expected greater than or equal to 1",
+        ),
+        (
+            "decodings/refine-4",
+            {"step": 4},
+            "config/decodings/refine-4.yaml: unknown key 'step' of decoding method "
+            "'mask_predict'; did you mean 'steps'?",
+        ),
+        (
+            "recipes/student",
+            {"learning_rate": "5e-4 "},
+            "config/recipes/student.yaml: key 'learning_rate': found the text '5e-4 ', expected "
+            "a number",
+        ),
+        (
+            "recipes/student",
+            {"updates": 1e5},
+            "config/recipes/student.yaml: key 'updates': found 100000.0, expected a whole number",
+        ),
+        (
+            "recipes/student",
+            {"updates": True},
+            "config/recipes/student.yaml: key 'updates': found true, expected a whole number",
+        ),
+        (
+            "recipes/student",
+            {"dropout": 1},
+            "config/recipes/student.yaml: key 'dropout': found 1, expected less than 1",
+        ),
+        (
+            "recipes/student",
+            {"betas": [0.9]},
+            "config/recipes/student.yaml: key 'betas': found the list [0.9], expected a list of "
+            "at least 2",
+        ),
+        (
+            "recipes/student",
+            {"average": {"checkpoints": 5}},
+            "config/recipes/student.yaml: missing key 'by' at 'average'",
+        ),
+        (
+            "scales/tiny",
+            {"recipes": {"student": {"droput": 0.1}}},
+            "config/scales/tiny.yaml: unknown key 'droput' at 'recipes.student'; "
+            "did you mean 'dropout'?",
+        ),
+        (
+            "scales/tiny",
+            {"recipes": {"studnt": {"dropout": 0.1}}},
+            "config/scales/tiny.yaml: key 'recipes': unknown recipe 'studnt'; "
+            "did you mean 'student'?",
+        ),
+        (
+            "scales/tiny",
+            {"seeds": []},
+            "config/scales/tiny.yaml: key 'seeds': found the list [], expected a list of at "
+            "least 1",
+        ),
+        (
+            "scales/tiny",
+            {"seeds": [1, 1]},
+            "config/scales/tiny.yaml: key 'seeds': found the list [1, 1], expected a list "
+            "without repetitions",
+        ),
+        (
+            "scales/large",
+            {"sizes": {"base": {**SIZE, "head": 2}}},
+            "config/scales/large.yaml: unknown key 'head' of the size 'base'; "
+            "did you mean 'heads'?",
+        ),
+        (
+            "scales/tiny",
+            {"sizes": {"base": {**SIZE, "heads": 3}}},
+            "config/scales/tiny.yaml: the size 'base': heads (3) must divide model_dim (8)",
+        ),
+        (
+            "corpora/own",
+            {"generator": {"pairs": {}}},
+            "config/corpora/own.yaml: give either 'splits' or 'generator'",
+        ),
+        (
+            "corpora/own",
+            {"target": "en"},
+            "config/corpora/own.yaml: 'source' and 'target' are both 'en'",
+        ),
+        (
+            "corpora/own",
+            {"source": "de"},
+            "config/corpora/own.yaml: 'splits.test': key 'files': found en, no, expected the "
+            "languages de and no",
+        ),
+        (
+            "corpora/own",
+            {"source": "../en"},
+            "config/corpora/own.yaml: key 'source': found the text '../en', expected text that "
+            "matches ^[A-Za-z][A-Za-z0-9_-]*$",
+        ),
+    ],
+)  # fmt: skip
+def test_errors_of_one_file(
+    folder: Folder, name: str, change: dict[str, Any], message: str
+) -> None:
+    folder.files[name].update(change)
+    assert folder.error() == message
+
+
+def test_a_missing_key(folder: Folder) -> None:
+    del folder.files["systems/cmlm"]["recipe"]
+    assert folder.error() == "config/systems/cmlm.yaml: missing key 'recipe'"
+
+
+def test_a_misspelt_key_is_told_before_the_key_that_it_leaves_out(folder: Folder) -> None:
+    folder.files["recipes/teacher"]["warmup_update"] = folder.files["recipes/teacher"].pop(
+        "warmup_updates"
+    )
+    assert "unknown key 'warmup_update'; did you mean 'warmup_updates'?" in folder.error()
+
+
+def test_splits_of_a_corpus(folder: Folder) -> None:
+    splits = folder.files["corpora/own"]["splits"]
+    splits["testing"] = splits.pop("test_2017")
+    assert "unknown key 'testing' at 'splits'; did you mean 'test'?" in folder.error()
+    splits["test_new"] = splits.pop("testing")
+    splits["test_new"]["urls"] = {"en": "https://host/a", "no": "https://host/b"}
+    assert "'splits.test_new': give either 'urls' or 'files'" in folder.error()
+    del splits["test_new"]["files"]
+    assert "'splits.test_new': missing key 'sha256'" in folder.error()
+    splits["test_new"]["sha256"] = {"en": "0" * 64, "no": "0" * 63}
+    assert "key 'splits.test_new.sha256.no'" in folder.error()
+    splits["test_new"]["sha256"] = {"en": "0" * 64, "de": "0" * 64}
+    assert "found de, en, expected the languages en and no" in folder.error()
+    splits["test_new"]["sha256"] = {"en": "0" * 64, "no": "0" * 64}
+    assert folder.load().shards["test_new"] == 2
+
+
+def test_a_generated_corpus(folder: Folder) -> None:
+    corpus = folder.files["corpora/own"]
+    del corpus["splits"]
+    corpus["generator"] = {"pairs": {"train": 9, "valid": 3, "test": 3}, "nuons": 3}
+    assert re.match(r"config/corpora/own.yaml: generator: .*'nuons'.*'nouns'", folder.error())
+    del corpus["generator"]["nuons"]
+    assert folder.load().corpus("own")["generator"]["pairs"]["train"] == 9
+
+
+# Errors of YAML
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("method: one_pass\n  steps: 4\n", r"config/decodings/own.yaml: line 2: not valid YAML"),
+        ("method: [one_pass\n", r"config/decodings/own.yaml: line 2: not valid YAML"),
+        ("method: one_pass\nmethod: beam\n", r"line 2: the key 'method' stands here a second"),
+        ("a: {b: 1, b: 2}\n", r"line 1: the key 'b' stands here a second"),
+        ("? [a, b]\n: 1\n", r"line 1: a key must be one word"),
+        ("a: !python/object:os.system x\n", r"line 1: could not determine a constructor"),
+        ("a: *nowhere\n", r"line 1: not valid YAML \(found undefined alias\)"),
+        ("", r"own.yaml: found nothing, expected lines of the form"),
+        ("- a\n", r"own.yaml: found a list, expected lines of the form"),
+        (b"method: \xff\n", r"own.yaml: not valid UTF-8 at byte 8"),
+        ("a: \x01\n", r"own.yaml: not valid YAML .*not allowed.*position 3"),
+    ],
+)
+def test_what_is_not_yaml(folder: Folder, text: str | bytes, message: str) -> None:
+    folder.write_text("decodings/own.yaml", text)
+    assert re.search(message, folder.error())
+
+
+def test_scalars_are_those_of_yaml_1_2(tmp_path: Path) -> None:
+    (tmp_path / "values.yaml").write_text(
+        "a: 5e-4\nb: 1E+3\nc: -.5\nd: 010\ne: 0o17\nf: 0x1F\ng: no\nh: on\ni: 1_000\nj: 1:30\n"
+        "k: 2024-01-01\nl: ~\nm:\nn: true\no: '5e-4'\np: .nan\nq: 1.\n3: x\nno: x\n",
+        encoding="utf-8",
+    )
+    found = read_yaml(tmp_path, "values.yaml")
+    assert found == {
+        **{"a": 5e-4, "b": 1000.0, "c": -0.5, "d": 10, "e": 15, "f": 31, "g": "no", "h": "on"},
+        **{"i": "1_000", "j": "1:30", "k": "2024-01-01", "l": None, "m": None, "n": True},
+        **{"o": "5e-4", "p": ".nan", "q": 1.0, "3": "x", "no": "x"},
+    }
+    assert isinstance(found["b"], float)
+
+
+def test_missing_and_misnamed_files(folder: Folder) -> None:
+    folder.write_text("systems/new.yml", "a: 1\n")
+    assert folder.error() == "config/systems/new.yml: the name must end in .yaml; rename the file"
+    (folder.root / "config/systems/new.yml").rename(folder.root / "config/systems/my new.yaml")
+    assert "config/systems/my new.yaml: a name is made of letters" in folder.error()
+    (folder.root / "config/systems/my new.yaml").unlink()
+    folder.write_text("systems/.new.yaml.swp", "a")
+    folder.write_text("systems/.new.yaml", "a")
+    folder.write_text("systems/notes.txt", "a")
+    folder.load()
+    (folder.root / "config/config.yaml").unlink()
+    with pytest.raises(UserError, match="config/config.yaml: cannot be read"):
+        load(None, folder.root)
+
+
+# What files say of each other
+
+
+def test_a_system_that_distils_from_itself(folder: Folder) -> None:
+    folder.files["systems/at"]["text"] = DISTILLED
+    assert folder.error() == "config/systems/at.yaml: key 'text': 'at' distils from itself"
+
+
+def test_a_system_that_starts_from_itself(folder: Folder) -> None:
+    folder.files["systems/dims"]["init_from"] = "dims"
+    assert folder.error() == "config/systems/dims.yaml: key 'init_from': 'dims' starts from itself"
+
+
+def test_a_cycle_names_its_path(folder: Folder) -> None:
+    folder.files["systems/at"]["init_from"] = "dims"
+    assert folder.error() == (
+        "config/systems/at.yaml: 'at' needs itself: at -(init_from)-> dims -(text)-> at"
+    )
+    # entered from outside: only the cycle is shown
+    folder.files["systems/at"]["init_from"] = None
+    folder.files["systems/a"] = system(init_from="cmlm")
+    folder.files["systems/cmlm"]["init_from"] = "dims"
+    assert folder.error() == (
+        "config/systems/cmlm.yaml: 'cmlm' needs itself: "
+        "cmlm -(init_from)-> dims -(init_from)-> cmlm"
+    )
+
+
+def test_long_chains_without_a_cycle_are_fine(folder: Folder) -> None:
+    for number in range(30):
+        before = "cmlm" if number == 0 else f"chain-{number - 1}"
+        folder.files[f"systems/chain-{number}"] = system(init_from=before, text=DISTILLED)
+    assert folder.load().dependencies("chain-29") == ["at", "chain-28"]
+
+
+@pytest.mark.parametrize(
+    ("name", "change", "message"),
+    [
+        (
+            "systems/nat",
+            {"text": {"distilled": {"system": "cmlm", "decoding": "refine-4"}}},
+            "config/systems/nat.yaml: key 'text.distilled.system': 'cmlm' is not autoregressive",
+        ),
+        (
+            "systems/nat",
+            {"text": {"distilled": {"system": "att", "decoding": "beam"}}},
+            "config/systems/nat.yaml: key 'text.distilled.system': unknown system 'att'; "
+            "did you mean 'at'?",
+        ),
+        (
+            "systems/nat",
+            {"text": {"distilled": {"system": "at", "decoding": "bean"}}},
+            "config/systems/nat.yaml: key 'text.distilled.decoding': unknown decoding 'bean'; "
+            "did you mean 'beam'?",
+        ),
+        (
+            "systems/nat",
+            {"text": {"distilled": {"system": "at", "decoding": "refine-4"}}},
+            "config/systems/nat.yaml: key 'text.distilled.decoding': the decoding 'refine-4' "
+            "(mask_predict) is for non-autoregressive systems",
+        ),
+        (
+            "systems/dims",
+            {"init_from": "cmlmm"},
+            "config/systems/dims.yaml: key 'init_from': unknown system 'cmlmm'; "
+            "did you mean 'cmlm'?",
+        ),
+        (
+            "systems/dims",
+            {"init_from": None},
+            "config/systems/dims.yaml: key 'init_from': found null, expected the system whose "
+            "steps dims distils",
+        ),
+        (
+            "systems/dims",
+            {"init_from": "nat"},
+            "config/systems/dims.yaml: key 'init_from': dims distils several steps, but 'nat' "
+            "takes only one",
+        ),
+        (
+            "systems/dims",
+            {"input": {"method": "previous_tokens"}, "length": None},
+            "config/systems/dims.yaml: key 'target': dims is for non-autoregressive systems",
+        ),
+        (
+            "systems/dims",
+            {"size": "wide"},
+            "config/systems/dims.yaml: key 'size': 'dims' starts from 'cmlm', which has the size "
+            "'base', not 'wide' (model_dim: 8 is now 16)",
+        ),
+        (
+            "systems/dims",
+            {"length": "offset"},
+            "config/systems/dims.yaml: key 'length': found offset, expected target as in 'cmlm'",
+        ),
+        (
+            "systems/at",
+            {"length": "target"},
+            "config/systems/at.yaml: key 'length': found target, expected null: an "
+            "autoregressive system",
+        ),
+        (
+            "systems/nat",
+            {"length": None},
+            "config/systems/nat.yaml: key 'length': found null, expected 'target' or 'offset'",
+        ),
+        (
+            "systems/nat",
+            {"size": "wid"},
+            "config/systems/nat.yaml: key 'size' (sizes of config/scales/tiny.yaml): unknown "
+            "size 'wid'; did you mean 'wide'?",
+        ),
+        (
+            "systems/nat",
+            {"recipe": "studen"},
+            "config/systems/nat.yaml: key 'recipe': unknown recipe 'studen'; "
+            "did you mean 'student'?",
+        ),
+        (
+            "recipes/teacher",
+            {"validation": {"decoding": "bem", "metric": "bleu", "sentences": None}},
+            "config/recipes/teacher.yaml: key 'validation.decoding': unknown decoding 'bem'; "
+            "did you mean 'beam'?",
+        ),
+        (
+            "recipes/teacher",
+            {"validation": {"decoding": None, "metric": "bleu", "sentences": None}},
+            "config/recipes/teacher.yaml: key 'validation.decoding': found null, expected a "
+            "decoding",
+        ),
+        (
+            "recipes/teacher",
+            {"validation": {"decoding": "one-pass", "metric": "bleu", "sentences": None}},
+            "config/systems/at.yaml: key 'recipe': 'teacher' validates with a decoding that does "
+            "not fit: the decoding 'one-pass' (one_pass) is for non-autoregressive systems",
+        ),
+        (
+            "recipes/student",
+            {"warmup_updates": 300},
+            "config/recipes/student.yaml with config/scales/tiny.yaml: key 'warmup_updates': "
+            "found 300, expected less than 'updates', 300",
+        ),
+        (
+            "recipes/teacher",
+            {"save_every": 30},
+            "config/recipes/teacher.yaml: key 'validate_every': found 100, expected a multiple "
+            "or a divisor of 'save_every', 30",
+        ),
+    ],
+)  # fmt: skip
+def test_senseless_combinations(
+    folder: Folder, name: str, change: dict[str, Any], message: str
+) -> None:
+    folder.files[name].update(change)
+    assert folder.error().startswith(message)
+
+
+def test_one_system_is_distilled_with_one_decoding(folder: Folder) -> None:
+    folder.files["decodings/beam-1"] = {"method": "beam_search", "beam": 1}
+    folder.files["systems/nat"]["text"] = {"distilled": {"system": "at", "decoding": "beam-1"}}
+    assert folder.error() == (
+        "config/systems/nat.yaml: key 'text.distilled.decoding': found beam-1, expected beam, "
+        "with which 'cmlm' distils from 'at'"
+    )
+
+
+# Papers
+
+
+def test_keys_of_papers(folder: Folder) -> None:
+    column = {"measure": "sacrebleu"}
+    table = {"title": "t", "columns": [column], "rows": [{"label": "r", "system": "at"}]}
+    series = {"label": "s", "style": "level", "points": [{"x": 1}, {"x": 2}]}
+    figure = {
+        **{"title": "t", "kind": "lines", "x": {"label": "steps"}},
+        **{"panels": [{"label": "p"}], "series": [series]},
+    }
+    paper = {"title": "a", "description": "b", "tables": {1: table}, "figures": {3: figure}}
+    folder.files["papers/own"] = paper
+    assert "key 'figures.3.series.0.points': found the list" in folder.error()
+    series["points"] = [{"x": 1}]
+    assert folder.load().papers == ["own"]
+    assert list(folder.load().paper("own")["tables"]) == ["1"]
+    column["mesure"] = "sacrebleu"
+    assert folder.error() == (
+        "config/papers/own.yaml: unknown key 'mesure' at 'tables.1.columns.0'; "
+        "did you mean 'measure'?"
+    )
+
+
+# Programs
+
+
+def test_the_scale_of_programs(folder: Folder, monkeypatch: pytest.MonkeyPatch) -> None:
+    folder.write()
+    monkeypatch.chdir(folder.root)
+    parser = ArgumentParser()
+    add_configuration_arguments(parser)
+    assert configuration_from(parser.parse_args([])).scale == "tiny"
+    assert configuration_from(parser.parse_args(["--scale", "large"])).scale == "large"
+
+
+def test_the_scale_of_snakemake() -> None:
+    assert scale_from({}) is None
+    assert scale_from({"scale": "small"}) == "small"
+    with pytest.raises(UserError, match="unknown key 'scal'; did you mean 'scale'"):
+        scale_from({"scal": "small"})
+
+
+# The real folder
+
+
+@pytest.mark.parametrize("path", sorted((REPOSITORY / "config/schemas").glob("*.json")), ids=str)
+def test_schemas_are_schemas(path: Path) -> None:
+    jsonschema.Draft202012Validator.check_schema(json.loads(path.read_text(encoding="utf-8")))
+
+
+@pytest.mark.parametrize("scale", ["demo", "small", "paper"])
+def test_the_real_folder_loads(scale: str) -> None:
+    configuration = load(scale, REPOSITORY)
+    for corpus in configuration.corpora:
+        for name in configuration.systems:
+            training = configuration.training(corpus, name)
+            methods.build("inputs", training["input"])
+            methods.build("targets", training["target"])
+    for name in configuration.decodings:
+        methods.build("decoding", configuration.decoding(name))
+    if scale != "paper":
+        assert all(
+            configuration.task(task) in configuration.corpora for task in configuration.tasks
+        )
+
+
+def test_methods_that_are_known_need_no_torch(tmp_path: Path) -> None:
+    # A copy, since what is known of the methods is kept beside the code.
+    for part in ("nat", "config"):
+        shutil.copytree(
+            REPOSITORY / part, tmp_path / part, ignore=shutil.ignore_patterns("__pycache__")
+        )
+    program = (
+        "import sys; from nat.configuration import load; c = load('demo'); "
+        "print('torch' in sys.modules, c.training('multi30k-en-de', 'dims-cmlm-kd'))"
+    )
+    environment = {
+        key: value for key, value in os.environ.items() if key != "PYTHONDONTWRITEBYTECODE"
+    }
+
+    def run() -> str:
+        return subprocess.run(
+            [sys.executable, "-c", program],
+            cwd=tmp_path,
+            env={**environment, "OMP_NUM_THREADS": "1"},
+            check=True,
+            capture_output=True,
+            text=True,
+        ).stdout
+
+    known = tmp_path / "nat/__pycache__/methods.json"
+    known.parent.mkdir()
+    known.write_text("{ damaged", encoding="utf-8")
+    first = run()
+    second = run()
+    assert first.startswith("True")
+    assert second.startswith("False")
+    assert first.removeprefix("True") == second.removeprefix("False")
+    with (tmp_path / "nat/targets/dims.py").open("a", encoding="utf-8") as file:
+        file.write("# another method now\n")
+    assert run().startswith("True")

@@ -1,0 +1,293 @@
+import errno
+import gzip
+import hashlib
+import socket
+import threading
+import time
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import nat.data.download as module
+from nat.data.download import download
+from nat.errors import UserError
+
+CONTENT = b"".join(b"line %d of the published file\n" % number for number in range(20_000))
+SHA256 = hashlib.sha256(CONTENT).hexdigest()
+
+
+@dataclass
+class Server:
+    """What the test server does, and what it was asked."""
+
+    content: bytes = CONTENT
+    cut_after: int | None = None  # bytes of each answer, then the connection closes
+    stall_after: int | None = None
+    status: int = 200
+    ranges: bool = True
+    length: bool = True
+    asked: list[str | None] = field(default_factory=list)
+    address: str = ""
+    finished: threading.Event = field(default_factory=threading.Event)
+
+
+@pytest.fixture
+def server(monkeypatch: pytest.MonkeyPatch) -> Iterator[Server]:
+    state = Server()
+
+    class Handler(BaseHTTPRequestHandler):
+        def do_GET(self) -> None:
+            asked = self.headers.get("Range")
+            state.asked.append(asked)
+            if state.status != 200:
+                self.send_error(state.status)
+                return
+            start = 0
+            if asked and state.ranges:
+                start = int(asked.removeprefix("bytes=").rstrip("-"))
+                if start >= len(state.content):
+                    self.send_response(416)
+                    self.send_header("Content-Range", f"bytes */{len(state.content)}")
+                    self.end_headers()
+                    return
+                self.send_response(206)
+                last, size = len(state.content) - 1, len(state.content)
+                self.send_header("Content-Range", f"bytes {start}-{last}/{size}")
+            else:
+                self.send_response(200)
+            body = state.content[start:]
+            if state.length:
+                self.send_header("Content-Length", str(len(body)))
+            self.end_headers()
+            if state.stall_after is not None:
+                self.wfile.write(body[: state.stall_after])
+                self.wfile.flush()
+                state.finished.wait(20)
+                return
+            self.wfile.write(body if state.cut_after is None else body[: state.cut_after])
+
+        def log_message(self, *_: Any) -> None:
+            pass
+
+    listener = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
+    listener.daemon_threads = True
+    thread = threading.Thread(target=listener.serve_forever, kwargs={"poll_interval": 0.01})
+    thread.start()
+    state.address = f"http://127.0.0.1:{listener.server_port}/data/train.en"
+    monkeypatch.setattr(module, "PAUSE", 0.0)
+    monkeypatch.setattr(module, "PIECE", 1 << 14)
+    for name in ("http_proxy", "HTTP_PROXY", "all_proxy", "ALL_PROXY"):
+        monkeypatch.delenv(name, raising=False)
+    yield state
+    state.finished.set()
+    listener.shutdown()
+    listener.server_close()
+    thread.join()
+
+
+def get(folder: Path, url: str, sha256: str = SHA256, mirror: Path | None = None) -> Path:
+    return download(
+        url,
+        sha256,
+        key="config/corpora/toy.yaml, splits.train.urls.en",
+        mirror=mirror,
+        downloads=folder / "downloads",
+        owner="toy",
+    )
+
+
+def files(folder: Path) -> list[str]:
+    return sorted(path.name for path in folder.rglob("*") if path.is_file())
+
+
+def test_a_file_is_downloaded_once(server: Server, tmp_path: Path) -> None:
+    path = get(tmp_path, server.address)
+    assert path == tmp_path / "downloads" / "127.0.0.1" / "data" / "train.en"
+    assert path.read_bytes() == CONTENT
+    assert get(tmp_path, server.address) == path
+    assert server.asked == [None]
+    assert files(tmp_path) == ["train.en"]
+
+
+def test_packed_file_is_kept_as_published(server: Server, tmp_path: Path) -> None:
+    server.content = gzip.compress(CONTENT)
+    path = get(tmp_path, server.address + ".gz", hashlib.sha256(server.content).hexdigest())
+    assert path.read_bytes() == server.content
+
+
+def test_cut_connection_is_resumed_within_a_run(server: Server, tmp_path: Path) -> None:
+    server.cut_after = 200_000
+    assert get(tmp_path, server.address).read_bytes() == CONTENT
+    assert server.asked == [None, "bytes=200000-", "bytes=400000-", "bytes=600000-"]
+    assert files(tmp_path) == ["train.en"]
+
+
+def test_cut_connection_leaves_a_piece_for_the_next_run(server: Server, tmp_path: Path) -> None:
+    server.cut_after, server.ranges = 200_000, False
+    with pytest.raises(UserError, match="broke off after 200,000 bytes.*kept for the next run"):
+        get(tmp_path, server.address)
+    assert files(tmp_path) == ["train.en.toy.part"]
+    server.cut_after, server.ranges = None, True
+    server.asked.clear()
+    assert get(tmp_path, server.address).read_bytes() == CONTENT
+    assert server.asked == ["bytes=200000-"]
+    assert files(tmp_path) == ["train.en"]
+
+
+def test_server_without_ranges_starts_over(server: Server, tmp_path: Path) -> None:
+    part = tmp_path / "downloads" / "127.0.0.1" / "data" / "train.en.toy.part"
+    part.parent.mkdir(parents=True)
+    part.write_bytes(CONTENT[:1000])
+    server.ranges = False
+    assert get(tmp_path, server.address).read_bytes() == CONTENT
+
+
+@pytest.mark.parametrize("piece", [b"of another file", b"x" * (len(CONTENT) + 5), CONTENT])
+def test_any_piece_of_an_earlier_run_ends_well(
+    server: Server, tmp_path: Path, piece: bytes
+) -> None:
+    part = tmp_path / "downloads" / "127.0.0.1" / "data" / "train.en.toy.part"
+    part.parent.mkdir(parents=True)
+    part.write_bytes(piece)
+    assert get(tmp_path, server.address).read_bytes() == CONTENT
+    assert files(tmp_path) == ["train.en"]
+
+
+def test_end_without_length_is_found_by_the_checksum(server: Server, tmp_path: Path) -> None:
+    server.length, server.cut_after = False, 1000
+    with pytest.raises(UserError, match="1,000 bytes with the wrong checksum"):
+        get(tmp_path, server.address)
+    assert files(tmp_path) == []
+
+
+def test_wrong_bytes_leave_nothing(server: Server, tmp_path: Path) -> None:
+    server.content = b"<html>please log in</html>"
+    with pytest.raises(UserError) as caught:
+        get(tmp_path, server.address)
+    message = str(caught.value)
+    assert server.address in message
+    assert "config/corpora/toy.yaml, splits.train.urls.en" in message
+    assert SHA256 in message
+    assert hashlib.sha256(server.content).hexdigest() in message
+    assert "put the right file at mirror/127.0.0.1/data/train.en" in message
+    assert "\n" not in message
+    assert files(tmp_path) == []
+
+
+def test_silent_server_is_given_up(
+    server: Server, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(module, "TIMEOUT", (1.0, 0.2))
+    server.stall_after, server.ranges = 16_384, False
+    started = time.monotonic()
+    with pytest.raises(UserError, match="fell silent after .* bytes"):
+        get(tmp_path, server.address)
+    assert time.monotonic() - started < 10
+    # the piece that never completed may come again after headers only
+    server.stall_after = 0
+    with pytest.raises(UserError, match="fell silent|no answer"):
+        get(tmp_path, server.address)
+
+
+@pytest.mark.parametrize(("status", "attempts"), [(404, 1), (403, 1), (503, module.ATTEMPTS)])
+def test_refusals_are_told(server: Server, tmp_path: Path, status: int, attempts: int) -> None:
+    server.status = status
+    with pytest.raises(UserError, match=f"the server answers {status} .*mirror/127.0.0.1/data"):
+        get(tmp_path, server.address)
+    assert len(server.asked) == attempts
+    assert files(tmp_path) == []
+
+
+def test_no_network(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def offline(*_: Any, **__: Any) -> None:
+        raise socket.gaierror(-3, "Temporary failure in name resolution")
+
+    monkeypatch.setattr(socket, "getaddrinfo", offline)
+    monkeypatch.setattr(module, "PAUSE", 0.0)
+    for name in ("https_proxy", "HTTPS_PROXY", "all_proxy", "ALL_PROXY"):
+        monkeypatch.delenv(name, raising=False)
+    mirror = tmp_path / "mirror"
+    with pytest.raises(UserError) as caught:
+        get(tmp_path, "https://data.example/a/train.en", mirror=mirror)
+    assert "no connection to data.example" in str(caught.value)
+    assert f"put the file at {mirror}/data.example/a/train.en" in str(caught.value)
+    assert files(tmp_path) == []
+
+
+@pytest.mark.parametrize("packed", [False, True])
+def test_mirror_needs_no_network(tmp_path: Path, packed: bool) -> None:
+    mirrored = tmp_path / "mirror" / "data.example" / "a" / ("train.en" + ".gz" * packed)
+    mirrored.parent.mkdir(parents=True)
+    mirrored.write_bytes(gzip.compress(CONTENT) if packed else CONTENT)
+    url = "https://data.example/a/train.en"
+    assert get(tmp_path, url, SHA256.upper(), mirror=tmp_path / "mirror") == mirrored
+    assert not (tmp_path / "downloads").exists()
+
+
+def test_mirror_with_wrong_file(tmp_path: Path) -> None:
+    mirrored = tmp_path / "mirror" / "data.example" / "train.en"
+    mirrored.parent.mkdir(parents=True)
+    mirrored.write_bytes(b"something else")
+    with pytest.raises(UserError, match=f"the mirror's copy {mirrored} .*wrong checksum"):
+        get(tmp_path, "https://data.example/train.en", mirror=tmp_path / "mirror")
+    packed = mirrored.with_name("train.en.gz")
+    mirrored.rename(packed)
+    packed.write_bytes(gzip.compress(CONTENT)[:-20])
+    with pytest.raises(UserError, match="damaged gzip file"):
+        get(tmp_path, "https://data.example/train.en", mirror=tmp_path / "mirror")
+
+
+def test_changed_checksum_downloads_again(server: Server, tmp_path: Path) -> None:
+    get(tmp_path, server.address)
+    server.content = b"the second edition\n"
+    path = get(tmp_path, server.address, hashlib.sha256(server.content).hexdigest())
+    assert path.read_bytes() == server.content
+
+
+class _FullDisk:
+    """A file on a disk that is full after some bytes."""
+
+    def __init__(self, file: Any) -> None:
+        self.file, self.room = file, 100_000
+
+    def __enter__(self) -> "_FullDisk":
+        return self
+
+    def __exit__(self, *_: Any) -> None:
+        self.file.close()
+
+    def truncate(self, size: int) -> None:
+        self.file.truncate(size)
+
+    def write(self, piece: bytes) -> None:
+        self.room -= len(piece)
+        if self.room < 0:
+            raise OSError(errno.ENOSPC, "No space left on device")
+        self.file.write(piece)
+
+
+def test_full_disk_leaves_nothing(
+    server: Server, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    opened = Path.open
+
+    def open_on_full_disk(path: Path, mode: str = "r", *rest: Any, **named: Any) -> Any:
+        file = opened(path, mode, *rest, **named)
+        return _FullDisk(file) if mode == "ab" else file
+
+    monkeypatch.setattr(Path, "open", open_on_full_disk)
+    with pytest.raises(UserError, match=r"cannot write .*train\.en.*: the disk is full; free"):
+        get(tmp_path, server.address)
+    assert files(tmp_path) == []
+
+
+@pytest.mark.parametrize(
+    "url", ["ftp://data.example/a", "data/a", "https://data.example/", "http://h/../../etc/x"]
+)
+def test_other_addresses_are_refused(tmp_path: Path, url: str) -> None:
+    with pytest.raises(UserError, match="not the http or https address of a file"):
+        get(tmp_path, url)

@@ -1,0 +1,78 @@
+import pytest
+
+from nat import methods
+from nat.errors import UserError
+from nat.inputs.random_mask import RandomMask
+from nat.targets.cross_entropy import CrossEntropy
+
+
+def test_a_method_is_built_from_its_options() -> None:
+    built = methods.build("targets", {"method": "cross_entropy", "label_smoothing": 0.1})
+    assert built == CrossEntropy(label_smoothing=0.1)
+    assert methods.build("inputs", {"method": "random_mask"}) == RandomMask()
+
+
+def test_the_configuration_is_left_as_it_was() -> None:
+    options = {"method": "cross_entropy", "label_smoothing": 0.1}
+    methods.build("targets", options)
+    assert options == {"method": "cross_entropy", "label_smoothing": 0.1}
+
+
+def test_methods_are_found_without_a_list_of_them() -> None:
+    assert {"full_mask", "previous_tokens", "random_mask"} <= set(methods.names("inputs"))
+    assert {"cross_entropy", "dims"} <= set(methods.names("targets"))
+
+
+def test_a_module_without_a_method_is_none() -> None:
+    # nat/decoding/reveal.py holds functions only
+    assert "reveal" not in methods.names("decoding")
+    with pytest.raises(UserError, match="reveal"):
+        methods.build("decoding", {"method": "reveal"})
+
+
+@pytest.mark.parametrize(
+    ("family", "options", "words"),
+    [
+        ("inputs", {"method": "random_maks"}, ["random_maks", "random_mask"]),
+        ("targets", {"method": "cross-entropy"}, ["cross-entropy", "cross_entropy"]),
+        (
+            "targets",
+            {"method": "dims", "teacher_step": 2},
+            ["dims", "teacher_step", "teacher_steps"],
+        ),
+        ("inputs", {"method": "full_mask", "ratio": 1}, ["full_mask", "ratio"]),
+        ("inputs", {"method": "../inputs/full_mask"}, ["../inputs/full_mask"]),
+        ("inputs", {"method": "__init__"}, ["__init__"]),
+        ("inputs", {}, ["method"]),
+        ("inputs", {"method": 3}, ["method"]),
+    ],
+)
+def test_unknown_names_are_told_with_the_nearest(
+    family: str, options: dict[str, object], words: list[str]
+) -> None:
+    with pytest.raises(UserError) as caught:
+        methods.build(family, options)
+    message = str(caught.value)
+    assert all(word in message for word in words), message
+    assert "\n" not in message
+
+
+@pytest.mark.parametrize(
+    "options",
+    [
+        {"method": "cross_entropy", "label_smoothing": 1.5},
+        {"method": "cross_entropy", "label_smoothing": "0.1"},
+        {"method": "cross_entropy", "label_smoothing": True},
+        {"method": "dims", "teacher_steps": 0},
+        {"method": "dims", "teacher_steps": 1.5},
+        {"method": "dims", "temperature": 0},
+        {"method": "dims", "ema_decay": 1.01},
+    ],
+)
+def test_wrong_values_name_method_and_key(options: dict[str, object]) -> None:
+    with pytest.raises(UserError) as caught:
+        methods.build("targets", options)
+    for word in options:
+        if word != "method":
+            assert word in str(caught.value)
+    assert str(options["method"]) in str(caught.value)

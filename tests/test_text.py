@@ -1,0 +1,196 @@
+import errno
+import gzip
+import hashlib
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import nat.data.text as module
+from nat.data.text import count_lines, local_files, make_text, read_lines, read_pairs, write_lines
+from nat.errors import UserError
+from nat.files import atomic_directory
+
+
+def corpus_of(root: Path, lines: int = 3) -> dict[str, Any]:
+    splits = {}
+    for split in ("train", "valid", "test"):
+        files = {}
+        for language in ("en", "de"):
+            path = root / "data" / f"{split}.{language}"
+            path.parent.mkdir(exist_ok=True)
+            path.write_text("".join(f"{split} {language} {n}\n" for n in range(lines)))
+            files[language] = f"data/{split}.{language}"
+        splits[split] = {"files": files}
+    return {"source": "en", "target": "de", "splits": splits}
+
+
+def make(root: Path, corpus: dict[str, Any], mirror: Path | None = None) -> Path:
+    output = root / "out" / "text"
+    make_text("toy", corpus, output, root=root, mirror=mirror, downloads=root / "downloads")
+    return output
+
+
+def test_lines_end_at_line_feeds_only(tmp_path: Path) -> None:
+    path = tmp_path / "text"
+    path.write_bytes("\ufeffone\u2028two\r\nthree\x85\x0cfour\rfive\n\n\tsix  ".encode())
+    assert list(read_lines(path)) == ["one two", "three  four five", "", "\tsix  "]
+    assert count_lines(path) == 4
+
+
+def test_packed_lines_are_the_same(tmp_path: Path) -> None:
+    path = tmp_path / "text"  # the content tells, not the name
+    path.write_bytes(gzip.compress(b"one\ntwo\n"))
+    assert list(read_lines(path)) == ["one", "two"]
+    path.write_bytes(gzip.compress(b"one\ntwo\n")[:-9])
+    with pytest.raises(UserError, match="damaged gzip"):
+        list(read_lines(path))
+
+
+def test_written_lines_come_back(tmp_path: Path) -> None:
+    lines = ["", "Größe 東京", " spaces ", ""]
+    assert write_lines(tmp_path / "text", lines) == 4
+    assert list(read_lines(tmp_path / "text")) == lines
+
+
+def test_invalid_utf8_names_file_and_line(tmp_path: Path) -> None:
+    corpus = corpus_of(tmp_path)
+    (tmp_path / "data" / "valid.de").write_bytes(b"gut\nsch\xf6n\ngut\n")
+    with pytest.raises(UserError, match=r"valid\.de, line 2 is not valid UTF-8 \(byte 4"):
+        make(tmp_path, corpus)
+    assert list((tmp_path / "out").iterdir()) == []
+
+
+def test_local_files_are_copied_and_described(tmp_path: Path) -> None:
+    corpus = corpus_of(tmp_path)
+    packed = tmp_path / "elsewhere.gz"
+    packed.write_bytes(gzip.compress((tmp_path / "data" / "test.de").read_bytes()))
+    corpus["splits"]["test"]["files"]["de"] = str(packed)  # an absolute path
+    folder = make(tmp_path, corpus)
+    assert sorted(path.name for path in folder.iterdir()) == sorted(
+        [f"{s}.{code}" for s in ("train", "valid", "test") for code in ("en", "de")] + ["text.json"]
+    )
+    text = (folder / "test.de").read_bytes()
+    assert text == (tmp_path / "data" / "test.de").read_bytes()
+    facts = json.loads((folder / "text.json").read_text())
+    assert facts["pairs"] == {"train": 3, "valid": 3, "test": 3}
+    assert facts["sha256"]["test.de"] == hashlib.sha256(text).hexdigest()
+    assert facts["read_from"]["test.de"] == str(packed)
+    assert packed in local_files(corpus, tmp_path)
+
+
+def test_unequal_sides_name_both_files_and_counts(tmp_path: Path) -> None:
+    corpus = corpus_of(tmp_path)
+    with (tmp_path / "data" / "test.de").open("a") as file:
+        file.write("one more\n")
+    with pytest.raises(UserError) as caught:
+        make(tmp_path, corpus)
+    message = str(caught.value)
+    assert f"{tmp_path}/data/test.en has 3 lines" in message
+    assert f"{tmp_path}/data/test.de has 4" in message
+    assert "config/corpora/toy.yaml, splits.test" in message
+    assert list((tmp_path / "out").iterdir()) == []
+
+
+def test_missing_file(tmp_path: Path) -> None:
+    corpus = corpus_of(tmp_path)
+    (tmp_path / "data" / "valid.en").unlink()
+    with pytest.raises(UserError, match=r"splits\.valid\.files\.en: .*valid\.en does not exist"):
+        make(tmp_path, corpus)
+
+
+def test_expected_pairs_are_checked(tmp_path: Path) -> None:
+    corpus = corpus_of(tmp_path)
+    corpus["splits"]["train"]["pairs"] = 3
+    make(tmp_path, corpus)
+    corpus["splits"]["train"]["pairs"] = 4
+    with pytest.raises(UserError, match=r"splits\.train\.pairs is 4, but .*has 3 lines"):
+        make(tmp_path, corpus)
+    assert (tmp_path / "out" / "text" / "text.json").exists()  # the earlier result stays
+
+
+def test_empty_split(tmp_path: Path) -> None:
+    with pytest.raises(UserError, match=r"splits\.train: .*holds no line"):
+        make(tmp_path, corpus_of(tmp_path, lines=0))
+
+
+def test_urls_come_through_the_mirror(tmp_path: Path) -> None:
+    corpus = corpus_of(tmp_path)
+    mirror = tmp_path / "mirror"
+    for split, description in corpus["splits"].items():
+        urls, sums = {}, {}
+        for language in description.pop("files"):
+            content = (tmp_path / "data" / f"{split}.{language}").read_bytes()
+            path = mirror / "data.example" / f"{split}.{language}.gz"
+            path.parent.mkdir(parents=True, exist_ok=True)
+            path.write_bytes(gzip.compress(content))
+            urls[language] = f"https://data.example/{split}.{language}"
+            sums[language] = hashlib.sha256(content).hexdigest()
+        description.update(urls=urls, sha256=sums)
+    folder = make(tmp_path, corpus, mirror)
+    assert (folder / "train.en").read_text() == "train en 0\ntrain en 1\ntrain en 2\n"
+    corpus["splits"]["train"]["sha256"]["de"] = "0" * 64
+    with pytest.raises(UserError, match=r"wrong checksum .*splits\.train\.urls\.de"):
+        make(tmp_path, corpus, mirror)
+
+
+def test_generated_corpus_has_references_and_checked_counts(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    promised = 2
+
+    def write_corpus(
+        options: dict[str, Any], source: str, target: str, folder: Path, references: Path
+    ) -> dict[str, Any]:
+        for split in options["pairs"]:
+            for language in (source, target):
+                write_lines(folder / f"{split}.{language}", ["a b", "b a"])
+        (references / f"test.{target}.jsonl").write_text("{}\n")
+        facts = {"origin": "generator", "pairs": dict.fromkeys(options["pairs"], promised)}
+        return facts | {"entropies": {"test": {"joint": 1.5}}}
+
+    monkeypatch.setattr(module, "write_corpus", write_corpus)
+    corpus = {"source": "en", "target": "xx", "generator": {"pairs": {"train": 2, "test": 2}}}
+    folder = make(tmp_path, corpus)
+    assert json.loads((folder / "text.json").read_text())["entropies"]["test"]["joint"] == 1.5
+    assert (folder.parent / "references" / "test.xx.jsonl").exists()
+    promised = 3
+    with pytest.raises(UserError, match="has 2 lines where 3 are due"):
+        make(tmp_path, corpus)
+    assert sorted(path.name for path in folder.parent.iterdir()) == ["references", "text"]
+
+
+def test_pairs_of_unequal_files(tmp_path: Path) -> None:
+    write_lines(tmp_path / "train.en", ["a", "b"])
+    write_lines(tmp_path / "train.de", ["a"])
+    with pytest.raises(UserError, match=r"train\.en has 2 lines but .*train\.de has 1"):
+        list(read_pairs(tmp_path, "train", "en", "de"))
+
+
+def test_full_disk_leaves_no_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    corpus = corpus_of(tmp_path)
+
+    def full(path: Path, lines: Any) -> int:
+        path.write_text("half")
+        raise OSError(errno.ENOSPC, "No space left on device")
+
+    monkeypatch.setattr(module, "write_lines", full)
+    with pytest.raises(UserError, match="cannot write .*text: No space left on device"):
+        make(tmp_path, corpus)
+    assert list((tmp_path / "out").iterdir()) == []
+
+
+def test_directory_is_replaced_whole(tmp_path: Path) -> None:
+    target = tmp_path / "folder"
+    for content in ("first", "second"):
+        (tmp_path / ".folder.partial").mkdir()  # left by a killed run
+        (tmp_path / ".folder.partial" / "half").touch()
+        with atomic_directory(target) as folder:
+            (folder / content).touch()
+    assert [path.name for path in target.iterdir()] == ["second"]
+    with pytest.raises(RuntimeError), atomic_directory(target) as folder:
+        (folder / "third").touch()
+        raise RuntimeError
+    assert [path.name for path in target.iterdir()] == ["second"]
+    assert [path.name for path in tmp_path.iterdir()] == ["folder"]

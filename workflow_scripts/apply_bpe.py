@@ -1,0 +1,27 @@
+"""Learn BPE codes on the training text of a corpus and apply them to all of its splits."""
+
+import argparse
+import sys
+from pathlib import Path
+
+sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
+
+from nat.configuration import load
+from nat.data.bpe import bpe_folder
+from nat.program import run
+
+
+def main() -> None:
+    """Read the arguments and make the folder."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--corpus", required=True, help="name of a file of config/corpora")
+    parser.add_argument("--scale", help="demo, small or paper (default: that of config.yaml)")
+    parser.add_argument("--tokens", type=Path, required=True, help="folder of the tokens")
+    parser.add_argument("--output", type=Path, required=True, help="folder to make")
+    options = parser.parse_args()
+    corpus = load(options.scale).corpus(options.corpus)
+    bpe_folder(corpus, options.tokens, options.output)
+
+
+if __name__ == "__main__":
+    run(main)
