@@ -37,7 +37,8 @@ def uniform(seed: int, update: int, ids: Tensor, width: int, stream: int = 0) ->
     Returns:
         float32 tensor of shape [B, width].
     """
-    state = torch.tensor(seed, dtype=torch.int64, device=ids.device)
+    # Mixed before the update joins, or seed 1 would repeat in update 2 what seed 2 did in update 1.
+    state = _mix(torch.tensor(seed, dtype=torch.int64, device=ids.device))
     for part in (update, stream):
         state = _mix(state ^ part)
     state = _mix(state ^ ids)

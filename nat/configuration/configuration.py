@@ -97,6 +97,12 @@ class Configuration:
         return int(self._scale["decoding_tokens"])
 
     @property
+    def tokens_per_device(self) -> int | None:
+        """Most tokens that a device trains on at once; larger updates are accumulated."""
+        tokens = self._scale.get("tokens_per_device")
+        return None if tokens is None else int(tokens)
+
+    @property
     def shards(self) -> dict[str, int]:
         """Number of jobs that decode a split, for every split of any corpus."""
         shards = dict(self._scale["shards"])

@@ -1,18 +1,19 @@
 """Language pairs whose law is known: invented words, a phrase grammar, and targets with modes.
 
-A source sentence is `subject verb [object] adverbial`. Its target is drawn in four steps that do
+A source sentence is `subject [object] verb adverbial`. Its target is drawn in four steps that do
 not depend on each other, each with a probability that is a field of `Language`:
 
-- *register* R: one choice for the whole sentence selects among the synonyms of every content word;
+- *register* R: one choice for the whole sentence selects among the synonyms of all its words that
+  have any;
 - *order* O: the adverbial stands at the end or in front, where it shifts every other word;
 - *slips* N_i (noise): each content word is replaced, by itself, by its one careless form;
 - *drop* D (noise): the particle behind the verb is left out.
 
 No concept occurs twice in a sentence and no two forms are alike, so a target tells which of these
-choices made it; only the register stays hidden when every content word is a slip. With n content
-words and h the binary entropy this gives, exactly,
+choices made it; only the register stays hidden when every word with synonyms is a slip. With n
+content words, m of them with synonyms, and h the binary entropy this gives, exactly,
 
-    H(Y|X) = H(O) + h(D) + n h(N) + (1 - P(N)^n) H(R).
+    H(Y|X) = h(O) + h(D) + n h(N) + (1 - P(N)^m) H(R).
 
 The marginals are mixtures over the layouts (O, D); see `Language.marginals`.
 
@@ -52,9 +53,9 @@ HELD_OUT_SHARE = 0.05
 Probability = Annotated[float, Field(ge=0, le=1, allow_inf_nan=False)]
 Count = Annotated[int, Field(le=1000)]
 
-# Letters of the categories: Noun, Adjective, Preposition, Verb, Time adverb. The groups are the
-# words up to the verb, the object, and the adverbial, which no sentence lacks.
-_SENTENCE = re.compile(r"(NA?(?:PNA?)?V)((?:NA?(?:PNA?)?)?)(T|PNA?)")
+# Letters of the categories: Noun, Adjective, Verb, Time adverb, Postposition (in the target a
+# preposition). Each group of a source sentence stands reversed in the target.
+_SENTENCE = re.compile(r"(NA?)((?:NA?P)?)((?:NA?)?)((?:NA?P)?)(V)(T|NA?P)")
 _BLOCK = 1024
 _MOST_CONTENT_WORDS = 24
 
@@ -64,7 +65,7 @@ class Word:
     """One word of a target before register and noise are chosen.
 
     Attributes:
-        forms: one form per register; a function word has the same one in each.
+        forms: one form per register; a word without synonyms has the same one in each.
         slip: the careless form of a content word, None for a function word.
     """
 
@@ -153,9 +154,10 @@ class Language:
     Attributes:
         seed: draws the words and the sentences.
         nouns, verbs, adjectives, adverbs, prepositions: concepts of each category (80 in all).
-            Prepositions are function words: the same in every register, never a slip.
+            Prepositions are function words: no synonyms, never a slip.
         zipf_exponent: the k-th concept of a category is drawn with weight k^-zipf_exponent.
         fertile_share: share of the content concepts whose translation is two words.
+        synonym_share: share of the content concepts whose words have synonyms, one per register.
         adjective_probability: a noun has an adjective.
         attribute_probability: subject or object has a second noun joined by a preposition.
         object_probability: the sentence has an object.
@@ -174,6 +176,7 @@ class Language:
     prepositions: Annotated[Count, Field(ge=3, le=12)] = 4
     zipf_exponent: Annotated[float, Field(ge=0, le=10)] = 0.8
     fertile_share: Probability = 0.2
+    synonym_share: Probability = 0.9
     adjective_probability: Probability = 0.5
     attribute_probability: Probability = 0.4
     object_probability: Probability = 1.0
@@ -181,7 +184,7 @@ class Language:
     register_probabilities: Annotated[
         tuple[Probability, ...], Field(min_length=1, max_length=8)
     ] = (0.5, 0.5)
-    front_probability: Probability = 0.5
+    front_probability: Probability = 0.35
     slip_probability: Probability = 0.01
     drop_probability: Probability = 0.03
 
@@ -203,12 +206,19 @@ class Language:
         }
         registers = len(self.register_probabilities)
 
-        def content() -> Word:
-            forms = tuple(_invent(generator, _TARGET, (2, 3), taken) for _ in range(registers))
-            return Word(forms, _invent(generator, _TARGET, (2, 3), taken))
+        def invent(sounds: _Sounds, *syllables: int) -> str:
+            return _invent(generator, sounds, syllables, taken)
+
+        def content(varied: bool) -> Word:
+            forms = [invent(_TARGET, 2, 3) for _ in range(registers if varied else 1)]
+            return Word(tuple(forms if varied else forms * registers), invent(_TARGET, 2, 3))
 
         def function() -> Word:
-            return Word((_invent(generator, _TARGET, (1, 1), taken),) * registers, None)
+            return Word((invent(_TARGET, 1, 1),) * registers, None)
+
+        def choose(share: float) -> set[str]:
+            count = round(share * len(content_words))
+            return {content_words[k] for k in generator.permutation(len(content_words))[:count]}
 
         particle = function()
         source: dict[str, tuple[str, ...]] = {}
@@ -216,19 +226,12 @@ class Language:
         target: dict[str, tuple[Word, ...]] = {}
         for letter, size in sizes.items():
             syllables = (1, 1) if letter == "P" else (2, 3)
-            source[letter] = tuple(
-                _invent(generator, _SOURCE, syllables, taken) for _ in range(size)
-            )
-            for word in source[letter]:
-                category[word] = letter
+            source[letter] = tuple(invent(_SOURCE, *syllables) for _ in range(size))
+            category |= dict.fromkeys(source[letter], letter)
         content_words = [word for letter in "NAVT" for word in source[letter]]
-        fertile = set(
-            generator.permutation(len(content_words))[
-                : round(self.fertile_share * len(content_words))
-            ].tolist()
-        )
-        for place, word in enumerate(content_words):
-            target[word] = tuple(content() for _ in range(2 if place in fertile else 1))
+        fertile, varied = choose(self.fertile_share), choose(self.synonym_share)
+        for word in content_words:
+            target[word] = tuple(content(word in varied) for _ in range(1 + (word in fertile)))
         for word in source["P"]:
             target[word] = (function(),)
         return Lexicon(source, category, target, particle)
@@ -247,15 +250,19 @@ class Language:
         found = _SENTENCE.fullmatch("".join(lexicon.category[word] for word in words))
         if found is None or len(set(words)) < len(words):
             raise UserError(f"'{source}' is no sentence of the synthetic language")
-        before, behind, adverbial = (
+        # each group keeps its place but reads backwards: postpositions become prepositions,
+        # adjectives go before their noun
+        subject, attribute, object_, object_attribute, verb, adverbial = (
             tuple(
                 translated
-                for word in _adjectives_first(words[slice(*found.span(group))], lexicon)
+                for word in reversed(words[slice(*found.span(group))])
                 for translated in lexicon.target[word]
             )
-            for group in (1, 2, 3)
+            for group in range(1, 7)
         )
-        return Clause((*before, lexicon.particle, *behind), len(before), adverbial)
+        before = subject + attribute + verb
+        main = before + (lexicon.particle,) + object_ + object_attribute
+        return Clause(main, len(before), adverbial)
 
     def modes(self, source: str) -> dict[str, float]:
         """All noise-free targets with their probabilities, the most probable first.
@@ -266,12 +273,12 @@ class Language:
             UserError: if `source` is no sentence of this language.
         """
         clause = self.clause(source)
-        found = {
-            " ".join(word.forms[register] for word in clause.layout(front, False)): p * q
-            for register, p in enumerate(self.register_probabilities)
-            for front, q in _binary(self.front_probability)
-            if p * q > 0
-        }
+        found: defaultdict[str, float] = defaultdict(float)
+        for front, q in _binary(self.front_probability):
+            for register, p in enumerate(self.register_probabilities):
+                if p * q > 0:
+                    words = clause.layout(front, False)
+                    found[" ".join(word.forms[register] for word in words)] += p * q
         return dict(sorted(found.items(), key=lambda item: -item[1]))
 
     def distribution(self, source: str) -> dict[str, float]:
@@ -324,26 +331,28 @@ class Language:
             UserError: if `source` is no sentence of this language.
         """
         clause = self.clause(source)
-        content = [word.slip is not None for word in clause.main + clause.adverbial]
-        key = (tuple(content), clause.particle, len(clause.main))
+        words = clause.main + clause.adverbial
         # sentences of one shape share their entropies, because no word occurs twice in any
+        shape = tuple((word.slip is None, len(set(word.forms))) for word in words)
+        key = (shape, clause.particle, len(clause.main))
         if key not in self._known:
-            n = sum(content)
+            content = sum(word.slip is not None for word in words)
+            varied = sum(len(set(word.forms)) > 1 for word in words)
             joint = (
-                _entropy(weight for _, weight in _binary(self.front_probability))
-                + _entropy(weight for _, weight in _binary(self.drop_probability))
-                + n * _entropy(weight for _, weight in _binary(self.slip_probability))
-                + (1 - self.slip_probability**n) * _entropy(self.register_probabilities)
+                _binary_entropy(self.front_probability)
+                + _binary_entropy(self.drop_probability)
+                + content * _binary_entropy(self.slip_probability)
+                + (1 - self.slip_probability**varied) * _entropy(self.register_probabilities)
             )
             self._known[key] = Entropies(
                 joint,
                 tuple(_entropy(position.values()) for position in self.marginals(source)),
-                len(content) - self.drop_probability,
+                len(words) - self.drop_probability,
             )
         return self._known[key]
 
     @cached_property
-    def _known(self) -> dict[tuple[tuple[bool, ...], int, int], Entropies]:
+    def _known(self) -> dict[tuple[tuple[tuple[bool, int], ...], int, int], Entropies]:
         return {}
 
     def _layouts(self) -> Iterator[tuple[bool, bool, float]]:
@@ -421,7 +430,7 @@ def _draw(language: Language, split: str) -> Iterator[tuple[str, str]]:
                     for word in words
                 ),
             )
-        if misses >= 100:
+        if misses >= 30:
             raise UserError(
                 f"the synthetic language has no source sentence for the split '{split}'; "
                 "give it more concepts or a richer grammar"
@@ -449,13 +458,13 @@ def _draw_sources(language: Language, generator: np.random.Generator) -> list[st
 
         words = noun(0)
         if with_attribute[row][0]:
-            words += [prepositions[row][0], *noun(1)]
-        words += verbs[row]
+            words += [*noun(1), prepositions[row][0]]
         if with_object[row]:
             words += noun(2)
             if with_attribute[row][1]:
-                words += [prepositions[row][1], *noun(3)]
-        words += [prepositions[row][2], *noun(4)] if with_phrase[row] else adverbs[row]
+                words += [*noun(3), prepositions[row][1]]
+        words += verbs[row]
+        words += [*noun(4), prepositions[row][2]] if with_phrase[row] else adverbs[row]
         sources.append(" ".join(words))
     return sources
 
@@ -613,7 +622,7 @@ _TARGET = _Sounds("lpvfhjmtsn", "aeou", ("", "", "l", "s"))
 
 
 def _invent(
-    generator: np.random.Generator, sounds: _Sounds, syllables: tuple[int, int], taken: set[str]
+    generator: np.random.Generator, sounds: _Sounds, syllables: tuple[int, ...], taken: set[str]
 ) -> str:
     """A word of so many syllables (from, to) that was not taken; it is now."""
     while True:
@@ -621,20 +630,11 @@ def _invent(
             str(generator.choice(list(sounds.onsets)))
             + str(generator.choice(list(sounds.vowels)))
             + str(generator.choice(sounds.codas))
-            for _ in range(generator.integers(syllables[0], syllables[1] + 1))
+            for _ in range(generator.integers(syllables[0], syllables[-1] + 1))
         )
         if word not in taken:
             taken.add(word)
             return word
-
-
-def _adjectives_first(words: list[str], lexicon: Lexicon) -> list[str]:
-    """The only difference in word order: adjectives follow their noun in the source alone."""
-    ordered = list(words)
-    for place in range(1, len(ordered)):
-        if lexicon.category[ordered[place]] == "A":
-            ordered[place - 1 : place + 1] = ordered[place], ordered[place - 1]
-    return ordered
 
 
 def _binary(probability: float) -> tuple[tuple[bool, float], tuple[bool, float]]:
@@ -644,3 +644,7 @@ def _binary(probability: float) -> tuple[tuple[bool, float], tuple[bool, float]]
 def _entropy(probabilities: Iterable[float]) -> float:
     """Entropy in nats; it takes 0 log 0 = 0."""
     return -math.fsum(p * math.log(p) for p in probabilities if p > 0) + 0.0
+
+
+def _binary_entropy(probability: float) -> float:
+    return _entropy((probability, 1 - probability))

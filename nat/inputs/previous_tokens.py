@@ -17,8 +17,9 @@ class PreviousTokens:
     def __call__(self, step: Step) -> DecoderInput:
         """Shift the target [B, T] into an input and an output of [B, T + 1]."""
         target = step.batch.target
-        tokens = torch.cat((torch.full_like(target[:, :1], BOS), target), 1)
-        extended = torch.cat((target, torch.full_like(target[:, :1], PAD)), 1)
+        column = (target.size(0), 1)
+        tokens = torch.cat((target.new_full(column, BOS), target), 1)
+        extended = torch.cat((target, target.new_full(column, PAD)), 1)
         ends = step.batch.target_lengths[:, None]
         extended = extended.scatter(1, ends, EOS)
         return DecoderInput(tokens, extended, extended.ne(PAD), causal=True)

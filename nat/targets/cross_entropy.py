@@ -4,7 +4,7 @@ from pydantic import ConfigDict, Field
 from pydantic.dataclasses import dataclass
 
 from nat.training.step import DecoderInput, Loss, Step, sum_by_sentence
-from nat.transformer.projection import gathered_log_probabilities
+from nat.transformer.projection import cross_entropy
 
 
 @dataclass(frozen=True, config=ConfigDict(extra="forbid"))
@@ -23,15 +23,13 @@ class CrossEntropy:
         carries_loss = decoder_input.carries_loss
         states = step.decode(decoder_input)[carries_loss]
         symbols = decoder_input.target[carries_loss]
-        found = gathered_log_probabilities(
-            states, step.model.embedding.weight, symbols[:, None], step.bfloat16
+        found = cross_entropy(
+            states, step.model.embedding.weight, symbols, self.label_smoothing, step.bfloat16
         )
-        nll = -found.chosen[:, 0]
-        smoothed = (1 - self.label_smoothing) * nll - self.label_smoothing * found.mean
         return Loss(
-            sum_by_sentence(smoothed, carries_loss),
+            sum_by_sentence(found.value, carries_loss),
             carries_loss.sum(1),
-            {"nll": sum_by_sentence(nll, carries_loss)},
+            {"nll": sum_by_sentence(found.nll, carries_loss)},
         )
 
 

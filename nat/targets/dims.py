@@ -44,32 +44,35 @@ class Dims:
     distils = True
 
     def __call__(self, step: Step, decoder_input: DecoderInput) -> Loss:
-        """Loss of each sentence; the part `nll` is the reference's, for the curve only."""
+        """Loss of each sentence; the part `nll` is the reference's, for the curve only.
+
+        Without a teacher (in validation) the loss is this part.
+        """
         masked = decoder_input.carries_loss
         states = step.decode(decoder_input)[masked]
+        symbols = decoder_input.target[masked]
         weight = step.model.embedding.weight
-        nll = -gathered_log_probabilities(
-            states.detach(),
-            weight.detach(),
-            decoder_input.target[masked][:, None],
-            step.bfloat16,
-        ).chosen[:, 0]
-        parts = {"nll": sum_by_sentence(nll, masked)}
         if step.teacher is None:
-            return Loss(parts["nll"], masked.sum(1), parts)
+            nll = -gathered_log_probabilities(states, weight, symbols[:, None], step.bfloat16)
+            value = sum_by_sentence(nll[:, 0], masked)
+            return Loss(value, masked.sum(1), {"nll": value})
 
         labels = self.label(step.teacher, step, decoder_input)[masked]
-        divergence = soft_label_divergence(
+        found = soft_label_divergence(
             states,
             weight,
             labels,
             step.teacher.embedding.weight,
             self.temperature,
+            symbols,
             step.bfloat16,
         )
         distance = torch.linalg.vector_norm(labels - states, dim=1)
-        parts["divergence"] = sum_by_sentence(divergence, masked)
-        parts["hidden"] = sum_by_sentence(distance, masked)
+        parts = {
+            "nll": sum_by_sentence(found.nll, masked),
+            "divergence": sum_by_sentence(found.value, masked),
+            "hidden": sum_by_sentence(distance, masked),
+        }
         value = parts["divergence"] + self.hidden_weight * parts["hidden"]
         return Loss(value, masked.sum(1), parts)
 
@@ -86,10 +89,9 @@ class Dims:
         encoded = teacher.encode(step.batch.source)
         tokens, masked = decoder_input.tokens, decoder_input.carries_loss
         total = masked.sum(1)
-        labels: Tensor | None = None
-        for number in range(1, self.teacher_steps + 1):
+        labels = encoded.states.new_zeros(*tokens.shape, encoded.states.size(2))
+        for number in range(1, self.teacher_steps):
             states = teacher.decode(tokens, decoder_input.padding, encoded, causal=False)
-            labels = torch.zeros_like(states) if labels is None else labels
             best = best_symbols(states[masked], teacher.embedding.weight, step.bfloat16)
             revealed_before = total - masked.sum(1)
             reveal_now = total * number // self.teacher_steps - revealed_before
@@ -101,8 +103,9 @@ class Dims:
             labels = torch.where(revealed[:, :, None], states, labels)
             tokens = torch.where(revealed, symbols, tokens)
             masked = masked & ~revealed
-        assert labels is not None
-        return labels
+        # The last pass reveals all that is left, whatever its symbols.
+        states = teacher.decode(tokens, decoder_input.padding, encoded, causal=False)
+        return torch.where(masked[:, :, None], states, labels)
 
 
 METHOD = Dims

@@ -1,5 +1,6 @@
 """The finished model of a training: weights and the configuration that made them."""
 
+import io
 import pickle
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -48,16 +49,28 @@ def save_model(
     updates: int,
 ) -> None:
     """Write `model.pt`, whole or not at all; it loads with `weights_only=True`."""
+    write_tensors(
+        path,
+        {
+            "training": dict(training),
+            "vocabulary_size": vocabulary_size,
+            "updates": updates,
+            "weights": {name: value.detach().cpu() for name, value in weights.items()},
+        },
+    )
+
+
+def write_tensors(path: Path | str, value: Any) -> None:
+    """Write a file of `torch.save`, whole or not at all.
+
+    Raises:
+        UserError: if the file system refuses the write.
+    """
+    content = io.BytesIO()
+    torch.save(value, content)
+    # torch itself hides the file system's reason
     with atomic_path(path) as temporary:
-        torch.save(
-            {
-                "training": dict(training),
-                "vocabulary_size": vocabulary_size,
-                "updates": updates,
-                "weights": {name: value.detach().cpu() for name, value in weights.items()},
-            },
-            temporary,
-        )
+        temporary.write_bytes(content.getbuffer())
 
 
 def load_model(path: Path | str, device: torch.device | str = "cpu") -> TrainedModel:
@@ -72,7 +85,14 @@ def load_model(path: Path | str, device: torch.device | str = "cpu") -> TrainedM
         model.load_state_dict(saved["weights"])
     except FileNotFoundError as error:
         raise UserError(f"model {path} does not exist; train it first") from error
-    except (pickle.UnpicklingError, RuntimeError, KeyError, EOFError) as error:
+    except (
+        pickle.UnpicklingError,
+        RuntimeError,
+        LookupError,
+        EOFError,
+        ValueError,
+        TypeError,
+    ) as error:
         reason = str(error).splitlines()[0] if str(error) else type(error).__name__
         raise UserError(f"{path} is not a model of this project ({reason})") from error
     model.to(device).eval().requires_grad_(False)

@@ -55,7 +55,8 @@ class Objective(nn.Module):
     def forward(self, model: Transformer, batch: Batch, update: int) -> Loss:
         """Loss of each sentence of a batch; `update` numbers the masks that are drawn."""
         encoded = model.encode(batch.source)
-        step = Step(model, batch, encoded, self.seed, update, self.teacher, self.bfloat16_products)
+        teacher = self.teacher if self.training else None
+        step = Step(model, batch, encoded, self.seed, update, teacher, self.bfloat16_products)
         loss = self.target(step, self.input(step))
         if model.length_predictor is None:
             return loss

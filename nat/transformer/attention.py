@@ -1,6 +1,5 @@
 """Multi-head attention, whole sentences at once or one token at a time with a cache."""
 
-import torch
 import torch.nn.functional as F
 from torch import Tensor, nn
 
@@ -34,15 +33,21 @@ class SelfAttention(nn.Module):
         )
         return self.output(_join(attended))
 
-    def step(
-        self, states: Tensor, cache: tuple[Tensor, Tensor] | None
-    ) -> tuple[Tensor, tuple[Tensor, Tensor]]:
-        """Attend from one new position [B, 1, D] to it and all cached ones."""
+    def step(self, states: Tensor, history: Tensor) -> Tensor:
+        """Attend from one new position to it and all earlier ones.
+
+        Args:
+            states: [N, 1, D].
+            history: keys and values of the earlier positions, and room for the new one at the
+                end, which is written: [t + 1, 2, N, heads, D / heads].
+
+        Returns:
+            [N, 1, D].
+        """
         query, key, value = self._project(states)
-        if cache is not None:
-            key, value = torch.cat((cache[0], key), 2), torch.cat((cache[1], value), 2)
-        attended = F.scaled_dot_product_attention(query, key, value)
-        return self.output(_join(attended)), (key, value)
+        history[-1, 0], history[-1, 1] = key[:, :, 0], value[:, :, 0]
+        keys, values = history.permute(1, 2, 3, 0, 4)
+        return self.output(_join(F.scaled_dot_product_attention(query, keys, values)))
 
     def _project(self, states: Tensor) -> tuple[Tensor, Tensor, Tensor]:
         query, key, value = self.query_key_value(states).chunk(3, dim=-1)

@@ -5,6 +5,7 @@ from torch import Tensor, nn
 
 from nat.transformer.architecture import Architecture
 from nat.transformer.attention import CrossAttention, SelfAttention
+from nat.transformer.dropout import dropout
 from nat.transformer.linear import Linear
 
 
@@ -37,7 +38,7 @@ class Residual(nn.Module):
 
     def after(self, states: Tensor, change: Tensor) -> Tensor:
         """What the next part sees, from the part's input and its result."""
-        states = states + F.dropout(change, self.dropout, self.training)
+        states = states + dropout(change, self.dropout, self.training)
         return states if self.pre_norm else self.norm(states)
 
 
@@ -91,27 +92,27 @@ class DecoderLayer(nn.Module):
     def step(
         self,
         states: Tensor,
-        cache: tuple[Tensor, Tensor] | None,
+        history: Tensor,
         source: tuple[Tensor, Tensor],
         source_visible: Tensor,
         beam: int,
-    ) -> tuple[Tensor, tuple[Tensor, Tensor]]:
+    ) -> Tensor:
         """One position of `beam` hypotheses per sentence.
 
         Args:
             states: [B * beam, 1, D].
-            cache: keys and values of the earlier positions, [B * beam, heads, t, D / heads].
+            history: keys and values of the earlier positions and room for this one, see
+                `SelfAttention.step`.
             source: the cross-attention's keys and values, per sentence.
             source_visible: [B, 1, 1, S].
             beam: hypotheses per sentence.
         """
         around = self.around_attention
-        change, cache = self.attention.step(around.before(states), cache)
-        states = around.after(states, change)
+        states = around.after(states, self.attention.step(around.before(states), history))
         # The hypotheses of a sentence share its keys, so they are queries of one attention.
         states = states.view(-1, beam, states.size(-1))
         states = self._rest(states, source, source_visible)
-        return states.reshape(-1, 1, states.size(-1)), cache
+        return states.reshape(-1, 1, states.size(-1))
 
     def _rest(
         self, states: Tensor, source: tuple[Tensor, Tensor], source_visible: Tensor

@@ -53,5 +53,8 @@ class LengthPredictor(nn.Module):
 
     def candidates(self, states: Tensor, padding: Tensor, number: int, longest: int) -> Tensor:
         """The `number` most likely lengths, best first, each from 1 to `longest`, [B, number]."""
-        ranked = self(states, padding).topk(number, dim=-1).indices
-        return (ranked + self._shift(padding)[:, None]).clamp(1, longest)
+        lengths = torch.arange(CLASSES, device=states.device) + self._shift(padding)[:, None]
+        possible = (lengths >= 1) & (lengths <= longest)
+        scores = self(states, padding).masked_fill(~possible, -torch.inf)
+        # Where fewer lengths are possible than asked for, the nearest one is repeated.
+        return lengths.gather(1, scores.topk(number, dim=-1).indices).clamp(1, longest)

@@ -10,11 +10,13 @@ from dataclasses import dataclass
 from typing import cast
 
 import torch
-import torch.nn.functional as F
 from torch import Tensor, nn
 
 from nat.data.vocabulary import PAD
+from nat.errors import UserError
 from nat.transformer.architecture import Architecture
+from nat.transformer.cache import DecoderCache
+from nat.transformer.dropout import dropout
 from nat.transformer.layers import DecoderLayer, EncoderLayer
 from nat.transformer.length import LengthPredictor
 
@@ -81,11 +83,21 @@ class Transformer(nn.Module):
         return cast(Iterator[DecoderLayer], iter(self.decoder_layers))
 
     def embed(self, tokens: Tensor, first_position: int = 0) -> Tensor:
-        """Scaled embeddings plus positions, [B, T] to [B, T, D]."""
-        positions = self.positions[first_position : first_position + tokens.size(1)]
+        """Scaled embeddings plus positions, [B, T] to [B, T, D].
+
+        Raises:
+            UserError: if a sentence is longer than the architecture's `max_positions`.
+        """
+        end = first_position + tokens.size(1)
+        if end > self.positions.size(0):
+            raise UserError(
+                f"a sentence of {end} tokens does not fit the model; shorten it, or train with "
+                f"max_positions above {self.positions.size(0)}"
+            )
+        positions = self.positions[first_position:end]
         scale = math.sqrt(self.architecture.model_dim)
         embedded = self.embedding(tokens) * scale + positions
-        return F.dropout(embedded, self.dropout, self.training)
+        return dropout(embedded, self.dropout, self.training)
 
     def encode(self, source: Tensor) -> Encoded:
         """Encode source tokens [B, S] (right-padded, each row with at least its EOS)."""
@@ -118,52 +130,29 @@ class Transformer(nn.Module):
             states = layer(states, visible, causal, source, encoded.visible)
         return self.decoder_norm(states)
 
-    def start(self, encoded: Encoded, beam: int) -> "DecoderCache":
+    @torch.no_grad()
+    def start(self, encoded: Encoded, beam: int) -> DecoderCache:
         """A cache for `step` with `beam` hypotheses per sentence."""
         sources = [layer.keys_and_values(encoded.states) for layer in self._decoder()]
-        return DecoderCache(sources, encoded.visible, [None] * len(self.decoder_layers), 0, beam)
+        return DecoderCache(sources, encoded.visible, beam)
 
-    def step(self, tokens: Tensor, cache: "DecoderCache") -> Tensor:
+    @torch.no_grad()
+    def step(self, tokens: Tensor, cache: DecoderCache) -> Tensor:
         """Causal decoder states of one more token per hypothesis, [B * beam] to [B * beam, D].
 
         Advances `cache`.
         """
         states = self.embed(tokens[:, None], cache.length)
         for number, layer in enumerate(self._decoder()):
-            states, cache.keys_and_values[number] = layer.step(
+            states = layer.step(
                 states,
-                cache.keys_and_values[number],
+                cache.history(number),
                 cache.sources[number],
                 cache.source_visible,
                 cache.beam,
             )
         cache.length += 1
         return self.decoder_norm(states)[:, 0]
-
-
-@dataclass
-class DecoderCache:
-    """What autoregressive decoding keeps between tokens."""
-
-    sources: list[tuple[Tensor, Tensor]]
-    source_visible: Tensor
-    keys_and_values: list[tuple[Tensor, Tensor] | None]
-    length: int
-    beam: int
-
-    def select(self, hypotheses: Tensor) -> None:
-        """Keep these hypotheses, indices into [B * beam], in this order."""
-        self.keys_and_values = [
-            None if pair is None else (pair[0][hypotheses], pair[1][hypotheses])
-            for pair in self.keys_and_values
-        ]
-
-    def keep_sentences(self, sentences: Tensor) -> None:
-        """Keep these sentences, indices into [B]; the others are finished."""
-        self.sources = [(key[sentences], value[sentences]) for key, value in self.sources]
-        self.source_visible = self.source_visible[sentences]
-        offsets = torch.arange(self.beam, device=sentences.device)
-        self.select((sentences[:, None] * self.beam + offsets).flatten())
 
 
 def sinusoidal_positions(length: int, dim: int) -> Tensor:

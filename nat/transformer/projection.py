@@ -1,32 +1,40 @@
-"""Log-probabilities of the symbols that an objective asks for, without a logits tensor.
+"""Losses and log-probabilities from decoder states, without a logits tensor.
 
-The output projection is the largest product of a small model, and most objectives need only
-a few of its columns per position. These functions compute the logits of a few hundred rows at a
-time, keep what was asked for, and compute them again for the gradient: a tensor of
-(positions x vocabulary) never exists, and positions that carry no loss never enter.
-All values are in nats.
+The output projection is the largest product of a small model. So the logits of a few hundred
+rows exist at a time: a tensor of (positions x vocabulary) never does, and positions that carry
+no loss never enter. Losses whose labels are known beforehand compute their gradient in the same
+sweep; log-probabilities of chosen symbols, whose use is not known yet, compute their logits a
+second time for it. All values are in nats.
+
+With `bfloat16` both inputs of each product, and each logit, are rounded to bfloat16; sums,
+softmax and results are float32.
 """
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from typing import Any, NamedTuple
 
 import torch
 from torch import Tensor
 
+from nat.transformer.linear import bfloat16_rows
+
 CHUNK = 256
 """Rows of logits that exist at one time."""
 
+CUDA_CHUNK = 4096
+"""The same on a GPU, which small products leave idle."""
 
-class LogProbabilities(NamedTuple):
-    """Results of `gathered_log_probabilities`.
+
+class RowLoss(NamedTuple):
+    """A loss of each row.
 
     Attributes:
-        chosen: log-probabilities of the symbols asked for, [N, K].
-        mean: mean log-probability over the whole vocabulary, [N], for label smoothing.
+        value: what is minimised, [N].
+        nll: negative log-likelihood of the row's true symbol, [N]; carries no gradient.
     """
 
-    chosen: Tensor
-    mean: Tensor
+    value: Tensor
+    nll: Tensor
 
 
 class Best(NamedTuple):
@@ -36,19 +44,41 @@ class Best(NamedTuple):
     log_probabilities: Tensor
 
 
-def gathered_log_probabilities(
-    states: Tensor, weight: Tensor, symbols: Tensor, bfloat16: bool = False
-) -> LogProbabilities:
-    """Log-softmax of `states @ weight.T` at chosen symbols.
+def cross_entropy(
+    states: Tensor,
+    weight: Tensor,
+    symbols: Tensor,
+    label_smoothing: float = 0.0,
+    bfloat16: bool = False,
+) -> RowLoss:
+    """Cross-entropy of softmax(states @ weight.T) with smoothed labels (Szegedy et al. 2016).
 
     Args:
         states: [N, D].
         weight: output embedding, [V, D].
-        symbols: ids to look up, [N, K]; an id may appear more than once in a row.
-        bfloat16: round both inputs of the product to bfloat16; sums stay float32.
+        symbols: true ids, [N].
+        label_smoothing: share of the label that is spread evenly over the vocabulary.
+        bfloat16: see above.
     """
-    chosen, mean = _Gathered.apply(states, weight, symbols, bfloat16)
-    return LogProbabilities(chosen, mean)
+    kept, spread = 1 - label_smoothing, label_smoothing / weight.size(0)
+    nll = states.new_empty(states.size(0))
+
+    def sweep(rows: slice, logits: Tensor, gradient: bool) -> tuple[Tensor, Tensor | None]:
+        probabilities = logits.softmax(1)
+        normaliser = _normaliser(logits, probabilities)
+        true = symbols[rows, None]
+        chosen = logits.gather(1, true)[:, 0]
+        nll[rows] = normaliser - chosen
+        value = normaliser - kept * chosen
+        if label_smoothing:
+            value -= spread * logits.sum(1)
+        if not gradient:
+            return value, None
+        if label_smoothing:
+            probabilities -= spread
+        return value, probabilities.scatter_add_(1, true, logits.new_full(true.shape, -kept))
+
+    return RowLoss(_row_loss(states, weight, sweep, bfloat16), nll)
 
 
 def soft_label_divergence(
@@ -57,9 +87,10 @@ def soft_label_divergence(
     teacher_states: Tensor,
     teacher_weight: Tensor,
     temperature: float,
+    symbols: Tensor,
     bfloat16: bool = False,
-) -> Tensor:
-    """KL(teacher || student) of each row, [N].
+) -> RowLoss:
+    """KL(teacher || student) of each row.
 
     The teacher's distribution is softmax(teacher logits / temperature), the student's has
     temperature one. No gradient reaches the teacher.
@@ -70,11 +101,35 @@ def soft_label_divergence(
         teacher_states: [N, D].
         teacher_weight: [V, D].
         temperature: above zero; below one sharpens the labels.
-        bfloat16: as in `gathered_log_probabilities`.
+        symbols: true ids, [N], for the negative log-likelihood only.
+        bfloat16: see above.
     """
-    return _SoftLabels.apply(
-        states, weight, teacher_states.detach(), teacher_weight.detach(), temperature, bfloat16
-    )
+    nll = states.new_empty(states.size(0))
+    teacher_states, teacher_operand = teacher_states.detach(), _operand(teacher_weight, bfloat16)
+
+    def sweep(rows: slice, logits: Tensor, gradient: bool) -> tuple[Tensor, Tensor | None]:
+        student = logits.log_softmax(1)
+        teacher = _logits(teacher_states[rows], teacher_operand).div_(temperature).log_softmax(1)
+        nll[rows] = -student.gather(1, symbols[rows, None])[:, 0]
+        labels = teacher.exp()
+        value = teacher.sub_(student).mul_(labels).sum(1)
+        return value, student.exp_().sub_(labels) if gradient else None
+
+    return RowLoss(_row_loss(states, weight, sweep, bfloat16), nll)
+
+
+def gathered_log_probabilities(
+    states: Tensor, weight: Tensor, symbols: Tensor, bfloat16: bool = False
+) -> Tensor:
+    """Log-softmax of `states @ weight.T` at chosen symbols, [N, K].
+
+    Args:
+        states: [N, D].
+        weight: output embedding, [V, D].
+        symbols: ids to look up, [N, K]; an id may appear more than once in a row.
+        bfloat16: see above.
+    """
+    return _Gathered.apply(states, weight, symbols, bfloat16)
 
 
 @torch.no_grad()
@@ -86,12 +141,12 @@ def best_symbols(
     Args:
         states: [N, D].
         weight: [V, D].
-        bfloat16: as in `gathered_log_probabilities`.
+        bfloat16: see above.
         forbidden: ids that are never chosen (they keep their probability mass), [F].
     """
     symbols, scores = [], []
     for _, logits in _chunks(states, _operand(weight, bfloat16)):
-        normaliser = logits.logsumexp(1)
+        normaliser = _normaliser(logits, logits.softmax(1))
         if forbidden is not None:
             logits[:, forbidden] = -torch.inf
         top, ids = logits.max(1)
@@ -106,92 +161,113 @@ def best_symbols(
 @torch.no_grad()
 def log_probabilities(states: Tensor, weight: Tensor, bfloat16: bool = False) -> Tensor:
     """The whole log-softmax, [N, V]; for search, where N is small."""
-    operand = _operand(weight, bfloat16)
-    return (states.to(operand.dtype) @ operand.t()).to(states.dtype).log_softmax(-1)
+    return _logits(states, _operand(weight, bfloat16)).log_softmax(-1)
 
 
 def _operand(weight: Tensor, bfloat16: bool) -> Tensor:
+    weight = weight.detach()
     return weight.bfloat16() if bfloat16 else weight
 
 
+def _logits(states: Tensor, operand: Tensor) -> Tensor:
+    if operand.dtype == states.dtype:
+        return states @ operand.t()
+    return (bfloat16_rows(states) @ operand.t())[: states.size(0)].to(states.dtype)
+
+
 def _chunks(states: Tensor, operand: Tensor) -> Iterator[tuple[slice, Tensor]]:
-    transposed = operand.t()
-    for start in range(0, states.size(0), CHUNK):
-        rows = slice(start, start + CHUNK)
-        yield rows, (states[rows].to(operand.dtype) @ transposed).to(states.dtype)
+    size = CUDA_CHUNK if states.is_cuda else CHUNK
+    for start in range(0, states.size(0), size):
+        rows = slice(start, start + size)
+        yield rows, _logits(states[rows], operand)
+
+
+def _normaliser(logits: Tensor, probabilities: Tensor) -> Tensor:
+    """Logarithm of the sum of exp(logits); several times faster than `torch.logsumexp`.
+
+    The largest probability is at least 1 / V, so its logarithm is exact enough.
+    """
+    return logits.amax(1) - probabilities.amax(1).log()
+
+
+Sweep = Callable[[slice, Tensor, bool], tuple[Tensor, Tensor | None]]
+"""From rows, their logits (which it may overwrite) and whether a gradient is needed, to the loss
+of each row and its gradient with respect to the logits."""
+
+
+def _row_loss(states: Tensor, weight: Tensor, sweep: Sweep, bfloat16: bool) -> Tensor:
+    needed = torch.is_grad_enabled() and (states.requires_grad or weight.requires_grad)
+    value: Tensor = _RowLoss.apply(states, weight, sweep, bfloat16, needed)
+    return value
+
+
+class _RowLoss(torch.autograd.Function):
+    """A loss per row whose gradient is computed together with it."""
+
+    @staticmethod
+    def forward(
+        ctx: Any, states: Tensor, weight: Tensor, sweep: Sweep, bfloat16: bool, needed: bool
+    ) -> Tensor:
+        operand = _operand(weight, bfloat16)
+        value = states.new_empty(states.size(0))
+        of_states = torch.empty_like(states) if needed else None
+        of_weight = torch.zeros_like(weight) if needed else None
+        for rows, logits in _chunks(states, operand):
+            value[rows], gradient = sweep(rows, logits, needed)
+            if gradient is not None and of_states is not None and of_weight is not None:
+                _accumulate(gradient, states[rows], operand, of_states[rows], of_weight)
+        ctx.save_for_backward(states, operand, of_states, of_weight)
+        ctx.sweep = sweep
+        return value
+
+    @staticmethod
+    def backward(ctx: Any, of_value: Tensor) -> tuple[Tensor, Tensor, None, None, None]:
+        states, operand, of_states, of_weight = ctx.saved_tensors
+        of_states = of_states * of_value[:, None]
+        if of_value.numel() and (of_value == of_value[0]).all():
+            return of_states, of_weight * of_value[0], None, None, None
+        # Rows of unequal weight: their shares of the sum are not known any more.
+        of_weight, unused = torch.zeros_like(of_weight), torch.empty_like(of_states)
+        for rows, logits in _chunks(states, operand):
+            gradient = ctx.sweep(rows, logits, True)[1] * of_value[rows, None]
+            _accumulate(gradient, states[rows], operand, unused[rows], of_weight)
+        return of_states, of_weight, None, None, None
 
 
 class _Gathered(torch.autograd.Function):
     @staticmethod
     def forward(
         ctx: Any, states: Tensor, weight: Tensor, symbols: Tensor, bfloat16: bool
-    ) -> tuple[Tensor, Tensor]:
+    ) -> Tensor:
         operand = _operand(weight, bfloat16)
         chosen = states.new_empty(symbols.shape)
-        mean = states.new_empty(states.size(0))
-        normaliser = states.new_empty(states.size(0))
         for rows, logits in _chunks(states, operand):
-            normaliser[rows] = logits.logsumexp(1)
-            chosen[rows] = logits.gather(1, symbols[rows])
-            mean[rows] = logits.mean(1)
-        ctx.save_for_backward(states, operand, symbols, normaliser)
-        return chosen - normaliser[:, None], mean - normaliser
+            normaliser = _normaliser(logits, logits.softmax(1))
+            chosen[rows] = logits.gather(1, symbols[rows]) - normaliser[:, None]
+        ctx.save_for_backward(states, operand, symbols)
+        return chosen
 
     @staticmethod
-    def backward(ctx: Any, of_chosen: Tensor, of_mean: Tensor) -> tuple[Tensor, Tensor, None, None]:
-        states, operand, symbols, normaliser = ctx.saved_tensors
+    def backward(ctx: Any, of_chosen: Tensor) -> tuple[Tensor, Tensor, None, None]:
+        states, operand, symbols = ctx.saved_tensors
         of_states = torch.empty_like(states)
         of_weight = torch.zeros(operand.shape, dtype=states.dtype, device=states.device)
-        total = of_chosen.sum(1) + of_mean
-        vocabulary = operand.size(0)
+        total = of_chosen.sum(1, keepdim=True)
         for rows, logits in _chunks(states, operand):
-            gradient = (logits - normaliser[rows, None]).exp_()
-            gradient.mul_(-total[rows, None]).add_((of_mean[rows] / vocabulary)[:, None])
+            gradient = logits.softmax(1).mul_(-total[rows])
             gradient.scatter_add_(1, symbols[rows], of_chosen[rows])
             _accumulate(gradient, states[rows], operand, of_states[rows], of_weight)
         return of_states, of_weight, None, None
-
-
-class _SoftLabels(torch.autograd.Function):
-    @staticmethod
-    def forward(
-        ctx: Any,
-        states: Tensor,
-        weight: Tensor,
-        teacher_states: Tensor,
-        teacher_weight: Tensor,
-        temperature: float,
-        bfloat16: bool,
-    ) -> Tensor:
-        operand = _operand(weight, bfloat16)
-        teacher_operand = _operand(teacher_weight, bfloat16)
-        divergence = states.new_empty(states.size(0))
-        pairs = zip(_chunks(states, operand), _chunks(teacher_states, teacher_operand), strict=True)
-        for (rows, logits), (_, teacher_logits) in pairs:
-            student = logits.log_softmax(1)
-            teacher = teacher_logits.div_(temperature).log_softmax(1)
-            divergence[rows] = (teacher.exp() * (teacher - student)).sum(1)
-        ctx.save_for_backward(states, operand, teacher_states, teacher_operand)
-        ctx.temperature = temperature
-        return divergence
-
-    @staticmethod
-    def backward(ctx: Any, of_divergence: Tensor) -> tuple[Tensor, Tensor, None, None, None, None]:
-        states, operand, teacher_states, teacher_operand = ctx.saved_tensors
-        of_states = torch.empty_like(states)
-        of_weight = torch.zeros(operand.shape, dtype=states.dtype, device=states.device)
-        pairs = zip(_chunks(states, operand), _chunks(teacher_states, teacher_operand), strict=True)
-        for (rows, logits), (_, teacher_logits) in pairs:
-            gradient = logits.softmax(1).sub_(teacher_logits.div_(ctx.temperature).softmax(1))
-            gradient.mul_(of_divergence[rows, None])
-            _accumulate(gradient, states[rows], operand, of_states[rows], of_weight)
-        return of_states, of_weight, None, None, None, None
 
 
 def _accumulate(
     gradient: Tensor, states: Tensor, operand: Tensor, of_states: Tensor, of_weight: Tensor
 ) -> None:
     """Send the gradient of a chunk of logits on to its states and to the weight, in place."""
-    gradient = gradient.to(operand.dtype)
-    of_states.copy_(gradient @ operand)
-    of_weight.add_(gradient.t() @ states.to(operand.dtype))
+    if operand.dtype == states.dtype:
+        torch.mm(gradient, operand, out=of_states)
+        of_weight.addmm_(gradient.t(), states)
+        return
+    gradient, states = bfloat16_rows(gradient), bfloat16_rows(states)
+    of_states.copy_((gradient @ operand)[: of_states.size(0)])
+    of_weight.add_(gradient.t() @ states)

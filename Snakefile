@@ -1,0 +1,95 @@
+# The whole graph, from text to tables. What is run is configuration: see config/.
+#
+#   snakemake                             all that is configured, at the scale of config/config.yaml
+#   snakemake dims_figure_3               one figure and what it still needs
+#   snakemake dims --config scale=small   one paper at another scale
+#   snakemake -n                          what would run, and why
+from snakemake.utils import min_version
+
+min_version("9.27")
+
+
+include: "rules/common.smk"
+
+
+wildcard_constraints:
+    corpus=one_of(configuration.corpora),
+    system=one_of(configuration.systems),
+    decoding=one_of(configuration.decodings),
+    paper=one_of(configuration.papers),
+    split=one_of(configuration.shards),
+    number=r"\w+",
+    seed=r"\d+",
+    shard=r"\d+",
+    shards=r"\d+",
+
+
+rule all:
+    input:
+        reports(),
+    localrule: True
+
+
+rule demo:
+    input:
+        reports(),
+    localrule: True
+
+
+rule corpora:
+    input:
+        corpora(),
+    localrule: True
+
+
+rule teachers:
+    input:
+        models(of_teachers=True),
+    localrule: True
+
+
+rule distilled:
+    input:
+        distilled(),
+    localrule: True
+
+
+rule students:
+    input:
+        models(of_teachers=False),
+    localrule: True
+
+
+rule scores:
+    input:
+        scores(),
+    localrule: True
+
+
+# Each paper, each table and each figure is a target of its own: dims, dims_figure_3.
+for paper in configuration.papers:
+
+    rule:
+        name:
+            paper
+        input:
+            reports(paper),
+        localrule: True
+
+
+for paper, kind, number in grid.targets(configuration):
+
+    rule:
+        name:
+            f"{paper}_{kind}_{number}"
+        input:
+            reports(paper, kind, number),
+        localrule: True
+
+
+include: "rules/data.smk"
+include: "rules/training.smk"
+include: "rules/distillation.smk"
+include: "rules/decoding.smk"
+include: "rules/evaluation.smk"
+include: "rules/papers.smk"

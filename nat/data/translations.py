@@ -1,0 +1,185 @@
+"""Files of translations: one JSON object per sentence, keyed by its number.
+
+{"id": 0, "tokens": "subwords as the model wrote them", "text": "as a person would write it",
+"score": -0.31, "steps": 12, "status": "ok"}. A sentence that could not be translated has a line as
+well: no tokens, and a status that says why.
+"""
+
+import json
+import math
+from collections import Counter
+from collections.abc import Iterable, Iterator, Sequence
+from pathlib import Path
+from typing import Any
+
+from nat.data.text import read_lines
+from nat.errors import UserError
+from nat.files import atomic_path, write_json
+
+OK = "ok"
+EMPTY_SOURCE = "empty source"
+NO_SCORE = "no finite score"
+
+_KEYS = {"id": int, "tokens": str, "text": str, "score": float, "steps": int, "status": str}
+_NAMED = 20  # sentence numbers that a summary or a message lists
+
+
+def too_long(positions: int) -> str:
+    """Status of a source that does not fit the model with its EOS."""
+    return f"source longer than {positions} positions"
+
+
+def shard_of(sentences: int, shard: int, shards: int) -> range:
+    """Sentence numbers of a shard: a contiguous block, of a size that differs by at most one.
+
+    Args:
+        sentences: of the whole text.
+        shard: from 1 to `shards`.
+        shards: how many parts there are.
+
+    Raises:
+        UserError: if there is no such shard.
+    """
+    if not 1 <= shard <= shards:
+        raise UserError(f"--shard {shard} of --shards {shards} does not exist; give 1 to {shards}")
+    return range(sentences * (shard - 1) // shards, sentences * shard // shards)
+
+
+def write_translations(path: Path, records: Iterable[dict[str, Any]]) -> int:
+    """Write one line per record, whole or not at all; return their number."""
+    count = 0
+    with (
+        atomic_path(path) as temporary,
+        temporary.open("w", encoding="utf-8", newline="\n") as file,
+    ):
+        for record in records:
+            count += 1
+            file.write(json.dumps(record, ensure_ascii=False, allow_nan=False) + "\n")
+    return count
+
+
+def read_translations(path: Path) -> Iterator[dict[str, Any]]:
+    """Yield the records of a file.
+
+    Raises:
+        UserError: for a line that is no record.
+    """
+    for number, line in enumerate(read_lines(path), start=1):
+        try:
+            record = json.loads(line)
+        except json.JSONDecodeError:
+            record = None
+        if not isinstance(record, dict) or any(
+            not isinstance(record.get(key), kind) for key, kind in _KEYS.items()
+        ):
+            raise UserError(
+                f"{path}, line {number} is not a translation with the keys {', '.join(_KEYS)}; "
+                "remove the file and translate again"
+            )
+        yield record
+
+
+class Reasons:
+    """Sentences that something happened to, counted and named by reason."""
+
+    def __init__(self) -> None:
+        self._ids: dict[str, list[int]] = {}
+        self._counts: dict[str, int] = {}
+
+    def add(self, reason: str, sentence: int) -> None:
+        """Count a sentence; the first ones of a reason are named."""
+        self._counts[reason] = self._counts.get(reason, 0) + 1
+        named = self._ids.setdefault(reason, [])
+        if len(named) < _NAMED:
+            named.append(sentence)
+
+    @property
+    def total(self) -> int:
+        """Sentences of all reasons."""
+        return sum(self._counts.values())
+
+    def as_dict(self) -> dict[str, Any]:
+        """By reason: the number of sentences and the first of their numbers."""
+        return {
+            reason: {"sentences": count, "ids": self._ids[reason]}
+            for reason, count in sorted(self._counts.items())
+        }
+
+
+def gather(shards: Sequence[Path], sentences: int, output: Path) -> dict[str, Any]:
+    """Join shards into one file that holds every sentence once, in order.
+
+    Writes `output` and, beside it with the ending `.json`, the summary.
+
+    Args:
+        shards: files of translations; joined, their numbers must be 0 to `sentences` - 1.
+        sentences: of the text that was translated.
+        output: `{split}.jsonl`.
+
+    Returns:
+        The summary: how many sentences were decoded and, by reason, which were not; subwords;
+        mean score (nats) and mean number of steps of the decoded ones (null if there are none).
+
+    Raises:
+        UserError: if a sentence is missing, doubled or out of place.
+    """
+    scores: list[float] = []
+    steps: list[int] = []
+    tokens = 0
+    not_decoded = Reasons()
+
+    def in_order() -> Iterator[dict[str, Any]]:
+        nonlocal tokens
+        due = 0
+        for shard in shards:
+            for record in read_translations(shard):
+                if record["id"] != due:
+                    raise UserError(_what_is_wrong(shards, sentences))
+                due += 1
+                if record["status"] == OK:
+                    scores.append(record["score"])
+                    steps.append(record["steps"])
+                    tokens += len(record["tokens"].split())
+                else:
+                    not_decoded.add(record["status"], record["id"])
+                yield record
+        if due != sentences:
+            raise UserError(_what_is_wrong(shards, sentences))
+
+    write_translations(output, in_order())
+    summary = {
+        "sentences": sentences,
+        "decoded": len(scores),
+        "not_decoded": not_decoded.as_dict(),
+        "tokens": tokens,
+        "mean_score": math.fsum(scores) / len(scores) if scores else None,
+        "mean_steps": sum(steps) / len(steps) if steps else None,
+    }
+    write_json(output.with_suffix(".json"), summary)
+    return summary
+
+
+def _what_is_wrong(shards: Sequence[Path], sentences: int) -> str:
+    found = Counter(record["id"] for shard in shards for record in read_translations(shard))
+    due = range(sentences)
+    missing = [number for number in due if number not in found]
+    doubled = sorted(number for number, times in found.items() if times > 1)
+    foreign = sorted(number for number in found if number not in due)
+    problems = [
+        f"{what} {_named(numbers)}"
+        for what, numbers in (
+            ("lack", missing),
+            ("hold more than once", doubled),
+            (f"hold, though there are only {sentences} sentences,", foreign),
+        )
+        if numbers
+    ]
+    files = ", ".join(str(path) for path in shards)
+    problem = " and ".join(problems) or "are not given in order, or not sorted by sentence"
+    return f"the translations {files} {problem}; remove them and translate again"
+
+
+def _named(numbers: Sequence[int]) -> str:
+    shown = ", ".join(str(number) for number in numbers[:_NAMED])
+    more = f" and {len(numbers) - _NAMED} more" if len(numbers) > _NAMED else ""
+    return f"sentence{'s' if len(numbers) > 1 else ''} {shown}{more}"

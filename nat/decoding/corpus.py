@@ -1,0 +1,133 @@
+"""Decoding a whole text, or a shard of it: no sentence is lost, none changes its place."""
+
+import math
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from typing import Any, Protocol
+
+import numpy as np
+from torch import Tensor
+
+from nat.data.batch import source_tensor
+from nat.data.bpe import merge
+from nat.data.tokenise import detokenise
+from nat.data.translations import EMPTY_SOURCE, NO_SCORE, OK, too_long
+from nat.data.vocabulary import Vocabulary
+from nat.decoding.hypothesis import Hypothesis
+from nat.transformer.model import Transformer
+
+NOTHING = Hypothesis([], 0.0, 0)
+"""Stands for a sentence that could not be decoded."""
+
+
+class Method(Protocol):
+    """What a module of `nat.decoding` exports: source [B, S] to B hypotheses, in order."""
+
+    def __call__(self, model: Transformer, source: Tensor) -> list[Hypothesis]:
+        """Translate a batch."""
+
+
+class Sentences(Protocol):
+    """Token sequences without EOS by sentence number: a list or a `BinarisedText`."""
+
+    def __getitem__(self, number: int, /) -> np.ndarray:
+        """One sentence."""
+
+
+@dataclass(frozen=True)
+class Translation:
+    """A sentence's translation.
+
+    Attributes:
+        id: sentence number.
+        hypothesis: empty where the status is not `ok`.
+        status: `ok`, or why the sentence could not be decoded.
+    """
+
+    id: int
+    hypothesis: Hypothesis
+    status: str = OK
+
+
+def translate(
+    model: Transformer,
+    method: Method,
+    sentences: Sentences,
+    ids: Sequence[int],
+    batch_tokens: int,
+    progress: Callable[[int], None] | None = None,
+) -> list[Translation]:
+    """Translate sentences in batches of similar length.
+
+    Args:
+        model: in evaluation mode.
+        method: of decoding.
+        sentences: source sentences.
+        ids: numbers of the sentences to translate.
+        batch_tokens: most source tokens of a batch, with EOS and padding (a longer sentence is
+            a batch of its own).
+        progress: called with the number of sentences that are done.
+
+    Returns:
+        A translation of every sentence, in the order of `ids`.
+    """
+    positions = model.architecture.max_positions
+    device = next(model.parameters()).device
+    found: dict[int, Translation] = {}
+    lengths: dict[int, int] = {}
+    for number in ids:
+        length = len(sentences[number])
+        if length == 0:
+            found[number] = Translation(number, NOTHING, EMPTY_SOURCE)
+        elif length + 1 > positions:
+            found[number] = Translation(number, NOTHING, too_long(positions))
+        else:
+            lengths[number] = length
+    for batch in batches(lengths, batch_tokens):
+        source = source_tensor([sentences[number] for number in batch]).to(device)
+        for number, hypothesis in zip(batch, method(model, source), strict=True):
+            if math.isfinite(hypothesis.score):
+                found[number] = Translation(number, hypothesis)
+            else:
+                found[number] = Translation(number, NOTHING, NO_SCORE)
+        if progress is not None:
+            progress(len(found))
+    return [found[number] for number in ids]
+
+
+def batches(lengths: dict[int, int], batch_tokens: int) -> Iterator[list[int]]:
+    """Sentence numbers in batches, the longest first, so that memory runs out early or never."""
+    batch: list[int] = []
+    longest = 0
+    for number in sorted(lengths, key=lambda number: (-lengths[number], number)):
+        if batch and (len(batch) + 1) * (longest + 1) > batch_tokens:
+            yield batch
+            batch = []
+        if not batch:
+            longest = lengths[number]
+        batch.append(number)
+    if batch:
+        yield batch
+
+
+def records(
+    translations: Iterable[Translation], vocabulary: Vocabulary, language: str, tokeniser: str
+) -> Iterator[dict[str, Any]]:
+    """Lines of a file of translations, see `nat.data.translations`.
+
+    Args:
+        translations: of a text.
+        vocabulary: dictionary of the corpus.
+        language: code of the target language.
+        tokeniser: of the corpus, to be undone in the text.
+    """
+    for translation in translations:
+        tokens = vocabulary.decode(translation.hypothesis.tokens)
+        yield {
+            "id": translation.id,
+            "tokens": tokens,
+            "text": detokenise(merge(tokens), language, tokeniser),
+            "score": float(translation.hypothesis.score),
+            "steps": translation.hypothesis.steps,
+            "status": translation.status,
+        }

@@ -1,0 +1,88 @@
+"""Translating a shard of a text: from the files of a run to a file of translations."""
+
+import os
+from pathlib import Path
+
+import torch
+
+from nat import methods
+from nat.configuration import Configuration
+from nat.data.binarised import BinarisedText
+from nat.data.text import sides, split_names
+from nat.data.translations import shard_of, write_translations
+from nat.data.vocabulary import Vocabulary
+from nat.decoding.corpus import records, translate
+from nat.errors import UserError
+from nat.program import Progress
+from nat.spelling import hint
+from nat.training.model_file import load_model
+from nat.transformer.model import Transformer
+
+SHOWN = 5
+"""Differences of configuration that a message lists."""
+
+
+def translate_shard(
+    configuration: Configuration,
+    corpus: str,
+    system: str,
+    seed: int,
+    decoding: str,
+    split: str,
+    shard: int,
+    shards: int,
+    output: Path,
+) -> None:
+    """Translate a shard of a split and write its translations to `output`.
+
+    Raises:
+        UserError: if something is missing or does not belong together; nothing is written.
+    """
+    description = configuration.corpus(corpus)
+    if split not in split_names(description):
+        raise UserError(
+            f"the corpus '{corpus}' has no split '{split}'; {hint(split, split_names(description))}"
+        )
+    source, target = sides(description)
+    folder = Path("results/corpora") / corpus / "binarised"
+    sentences = BinarisedText(folder / f"{split}.{source}")
+    ids = shard_of(len(sentences), shard, shards)
+    vocabulary = Vocabulary.load(folder / "vocabulary.txt")
+    torch.set_num_threads(int(os.environ.get("OMP_NUM_THREADS", configuration.threads)))
+    path = Path("results/models") / corpus / system / f"seed{seed}" / "model.pt"
+    model = _matching_model(path, configuration, corpus, system, len(vocabulary))
+    part = f" {shard}/{shards}" if shards > 1 else ""
+    progress = Progress(
+        f"translate {split}{part} of {corpus} with {system}, {decoding}", len(ids), "sentences"
+    )
+    translations = translate(
+        model,
+        methods.build("decoding", configuration.decoding(decoding)),
+        sentences,
+        ids,
+        configuration.decoding_tokens,
+        progress.update,
+    )
+    tokeniser = description["preprocessing"]["tokeniser"]
+    write_translations(output, records(translations, vocabulary, target, tokeniser))
+
+
+def _matching_model(
+    path: Path, configuration: Configuration, corpus: str, system: str, vocabulary_size: int
+) -> Transformer:
+    """Load a model, if it is the one that the configuration asks for."""
+    trained = load_model(path, "cuda" if torch.cuda.is_available() else "cpu")
+    different = configuration.differences(trained.training, configuration.training(corpus, system))
+    if different:
+        more = f"; and {len(different) - SHOWN} more" if len(different) > SHOWN else ""
+        raise UserError(
+            f"{path} was trained with another configuration ({'; '.join(different[:SHOWN])}{more})"
+            "; train it again, or put the configuration back"
+        )
+    symbols = trained.model.embedding.num_embeddings
+    if symbols != vocabulary_size:
+        raise UserError(
+            f"{path} has {symbols} symbols but the vocabulary of {corpus} has {vocabulary_size}; "
+            "the corpus was made again since, so train the model again"
+        )
+    return trained.model

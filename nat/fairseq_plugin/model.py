@@ -1,0 +1,72 @@
+"""The one fairseq model: a wrapper around the Transformer that all systems share."""
+
+from dataclasses import dataclass
+from typing import Any
+
+import torch
+from fairseq.dataclass import FairseqDataclass
+from fairseq.models import BaseFairseqModel, register_model
+
+from nat.data.batch import Batch
+from nat.errors import UserError
+from nat.training.model_file import build_model, load_model
+from nat.training.step import Loss
+from nat.transformer.model import Transformer
+
+
+@dataclass
+class ModelOptions(FairseqDataclass):
+    """The model's options stand in the run file of the task."""
+
+
+@register_model("nat", dataclass=ModelOptions)
+class Model(BaseFairseqModel):
+    """A system's Transformer, untrained or with the weights of the system it starts from."""
+
+    def __init__(self, transformer: Transformer) -> None:
+        super().__init__()
+        self.transformer = transformer
+
+    @classmethod
+    def build_model(cls, _options: ModelOptions, task: Any) -> "Model":
+        """Build the model of the task's run."""
+        run = task.run
+        transformer = build_model(run.training, len(task.vocabulary))
+        if run.init_from is not None:
+            start_from(transformer, run.init_from)
+        return cls(transformer)
+
+    def forward(self, objective: torch.nn.Module, batch: Batch, update: int) -> Loss:
+        """The objective's loss of each sentence of a batch."""
+        loss: Loss = objective(self.transformer, batch, update)
+        return loss
+
+
+def start_from(transformer: Transformer, path: str) -> None:
+    """Load the weights of another system's model; dropout stays this system's own.
+
+    Raises:
+        UserError: if the other model has another architecture, vocabulary or length predictor.
+    """
+    other = load_model(path).model
+    mine, its = transformer.embedding.num_embeddings, other.embedding.num_embeddings
+    if mine != its:
+        raise UserError(
+            f"cannot start from {path}: its vocabulary has {its} symbols, this corpus {mine}; "
+            "train it again on this corpus"
+        )
+    if transformer.architecture != other.architecture:
+        raise UserError(
+            f"cannot start from {path}: its architecture is another one ({other.architecture}, "
+            f"not {transformer.architecture}); give both systems the same 'size'"
+        )
+    kinds = [
+        None if model.length_predictor is None else model.length_predictor.predicts
+        for model in (transformer, other)
+    ]
+    if kinds[0] != kinds[1]:
+        raise UserError(
+            f"cannot start from {path}: its length predictor predicts {kinds[1]}, not {kinds[0]}; "
+            "give both systems the same 'length'"
+        )
+    transformer.load_state_dict(other.state_dict())

@@ -1,0 +1,313 @@
+"""The one fairseq task: a system's training on a corpus."""
+
+import time
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import torch
+from fairseq.data import iterators
+from fairseq.dataclass import FairseqDataclass
+from fairseq.logging import metrics
+from fairseq.tasks import FairseqTask, register_task
+from sacrebleu.metrics import BLEU
+from torch import Tensor
+
+from nat import methods
+from nat.data.batch import Batch
+from nat.data.binarised import BinarisedText
+from nat.data.bpe import merge
+from nat.data.vocabulary import SPECIALS, UNK, Vocabulary
+from nat.fairseq_plugin.criterion import Criterion
+from nat.fairseq_plugin.dataset import Pairs, passes
+from nat.fairseq_plugin.model import Model
+from nat.files import write_json
+from nat.program import Progress
+from nat.training.averaging import remove_weights_except, save_weights
+from nat.training.record import Record, per_position
+from nat.training.run import FINISHED, Run
+from nat.transformer.model import Transformer
+
+ORDERS = 4
+"""N-gram orders of BLEU."""
+
+NO_METRIC = "none"
+"""What fairseq takes for the metric of the best checkpoint. It has no value, or else fairseq would
+copy checkpoints under further names; choosing among them is the task's business."""
+
+
+class Finished(Exception):
+    """Training has come to its end; raised after the last validation."""
+
+
+class BatchTooLarge(RuntimeError):
+    """A batch does not fit the memory of the device.
+
+    With the words of torch in its message fairseq would leave the batch out and go on.
+    """
+
+
+@dataclass
+class TaskOptions(FairseqDataclass):
+    """The task's options."""
+
+    run: str = field(default="", metadata={"help": "file that describes the training"})
+
+
+@register_task("nat", dataclass=TaskOptions)
+class Task(FairseqTask):
+    """Loads the pairs, counts the updates, validates, and keeps the weights worth a mean.
+
+    To fairseq the training is one epoch that is long enough (see `dataset.passes`).
+    """
+
+    def __init__(self, options: TaskOptions) -> None:
+        super().__init__(options)
+        self.run = Run.read(Path(options.run))
+        self.vocabulary = Vocabulary.load(self.run.vocabulary)
+        self.record = Record()
+        self.decoding: Any = None
+        if self.run.metric == "bleu":
+            self.decoding = methods.build("decoding", self.run.training["validation_decoding"])
+        self.transformer: Transformer
+        self.criterion: Criterion
+        self._progress = Progress(f"train {self.run.name}", self.run.updates, "updates")
+        self._seconds_before = 0.0
+        self._started = self._update_started = time.monotonic()
+        self._in_update = False
+        self._learning_rate = 0.0
+        self._validation: dict[str, float] = {}
+        self._kept_before: list[int] = []
+
+    # What the training is made of.
+
+    def build_model(self, options: Any, from_checkpoint: bool = False) -> Model:
+        """The model of the run."""
+        model: Model = super().build_model(options, from_checkpoint)
+        self.transformer = model.transformer
+        return model
+
+    def build_criterion(self, options: Any, from_checkpoint: bool = False) -> Criterion:
+        """The objective of the run; after the model, since a teacher starts as its copy."""
+        self.criterion = super().build_criterion(options, from_checkpoint)
+        return self.criterion
+
+    def load_dataset(self, split: str, **_: Any) -> None:
+        """Load the pairs of `train`, or those of the raw `valid` that validation uses."""
+        run = self.run
+        training = split == "train"
+        source, target = run.train if training else run.valid
+        pairs = Pairs(
+            BinarisedText(source),
+            BinarisedText(target),
+            run.training["architecture"]["max_positions"],
+            run.tokens_per_batch,
+            f"{run.name}, {split}",
+            None if training else run.training["recipe"]["validation"]["sentences"],
+        )
+        self.datasets[split] = pairs
+        if training and self._writes:
+            left_out = sum(pairs.left_out.values())
+            self._progress.say(f"learns from {len(pairs):,} pairs, {left_out:,} are left out")
+
+    def get_batch_iterator(
+        self,
+        dataset: Pairs,
+        num_shards: int = 1,
+        shard_id: int = 0,
+        data_buffer_size: int = 0,
+        **_: Any,
+    ) -> iterators.EpochBatchIterator:
+        """All batches of the training, or those of one validation."""
+        if dataset in self.dataset_to_epoch_iter:
+            return self.dataset_to_epoch_iter[dataset]
+        batches = dataset.batches(self.run.tokens_per_batch, self.run.seed)
+        if dataset is self.datasets.get("train"):
+            # one more update than there is, so that fairseq never sees the end of its epoch
+            needed = (self.run.updates + 1) * self.run.accumulation * num_shards
+            batches = passes(batches, needed, self.run.seed)
+        self.dataset_to_epoch_iter[dataset] = iterators.EpochBatchIterator(
+            dataset=dataset,
+            collate_fn=dataset.collater,
+            batch_sampler=batches,
+            seed=self.run.seed,
+            num_shards=num_shards,
+            shard_id=shard_id,
+            buffer_size=data_buffer_size,
+            disable_shuffling=True,
+        )
+        return self.dataset_to_epoch_iter[dataset]
+
+    # One update.
+
+    def train_step(
+        self,
+        sample: dict[str, Any],
+        model: Model,
+        criterion: Criterion,
+        optimizer: Any,
+        update_num: int,
+        ignore_grad: bool = False,
+    ) -> tuple[Tensor, Tensor, dict[str, Any]]:
+        """Loss and gradient of one batch."""
+        if not self._in_update:
+            self._update_started, self._in_update = time.monotonic(), True
+        self.criterion.update = update_num
+        try:
+            step: tuple[Tensor, Tensor, dict[str, Any]] = super().train_step(
+                sample, model, criterion, optimizer, update_num, ignore_grad
+            )
+        except torch.OutOfMemoryError as error:
+            raise BatchTooLarge from error
+        return step
+
+    def optimizer_step(self, optimizer: Any, model: Model, update_num: int) -> None:
+        """Update the model, then let its teacher follow."""
+        self._learning_rate = float(optimizer.get_lr())
+        optimizer.step()
+        self.criterion.objective.after_update(self.transformer)
+
+    def reduce_metrics(self, logging_outputs: list[dict[str, Any]], criterion: Criterion) -> None:
+        """Note the sums over all batches and devices of an update or of a part of validation."""
+        names = dict.fromkeys(name for log in logging_outputs for name in log)
+        sums = {
+            name: float(sum(log[name] for log in logging_outputs if name in log)) for name in names
+        }
+        Criterion.reduce_metrics(logging_outputs)
+        if not criterion.training:
+            for name, value in sums.items():
+                self._validation[name] = self._validation.get(name, 0.0) + value
+            return
+        record = self.record
+        sums["training_seconds"] = time.monotonic() - self._update_started
+        self._in_update = False
+        record.seconds = self._wall()
+        norm = metrics.get_meter("train", "gnorm")
+        record.add_update(sums, self._learning_rate, float(norm.val))
+        self._show_progress()
+        record.close_row(self.run.row_every)
+
+    # Validation, and the checkpoints that it chooses.
+
+    def begin_valid_epoch(self, epoch: int, model: Model) -> None:
+        """Start a validation."""
+        self._validation = {}
+
+    def valid_step(
+        self, sample: dict[str, Any], model: Model, criterion: Criterion
+    ) -> tuple[Tensor, Tensor, dict[str, Any]]:
+        """Loss of a batch of the raw validation text, and the counts of its BLEU."""
+        loss, positions, log = super().valid_step(sample, model, criterion)
+        if self.decoding is not None:
+            log.update(self._bleu_counts(sample["batch"]))
+        return loss, positions, log
+
+    def post_validate(self, model: Model, stats: dict[str, Any], _aggregator: Any) -> None:
+        """Note the validation; keep the weights if they are among those for the mean.
+
+        Raises:
+            Finished: after the last update, or when there was no improvement for too long.
+        """
+        sums, record, recipe = self._validation, self.record, self.run.training["recipe"]
+        counts = [sums.pop(name) for name in _BLEU_COUNTS if name in sums]
+        values = per_position(sums)
+        if counts:
+            correct, total = counts[:ORDERS], counts[ORDERS : 2 * ORDERS]
+            lengths = int(counts[-2]), int(counts[-1])
+            values["bleu"] = float(
+                BLEU.compute_bleu([*map(int, correct)], [*map(int, total)], *lengths).score
+            )
+        record.seconds = self._wall()
+        average = recipe["average"]
+        last = record.updates >= self.run.updates
+        saved = last or record.updates % recipe["save_every"] == 0
+        keep = record.add_validation(
+            values, self.run.metric, average["checkpoints"], average["by"], saved
+        )
+        if self._writes and keep:
+            save_weights(self._folder, record.updates, self.transformer.state_dict())
+        patience = recipe["patience"]
+        if last or (patience is not None and record.since_best >= patience):
+            if self._writes:
+                write_json(self._folder / FINISHED, self._finished())
+            raise Finished
+        stats.update(values)
+        stats[NO_METRIC] = None
+
+    def post_save(self, _path: str, _updates: int) -> None:
+        """After a checkpoint: remove weights that no checkpoint on disk refers to."""
+        kept = [update for update, _ in self.record.candidates]
+        # fairseq keeps this checkpoint and the one before
+        remove_weights_except(self._folder, {*kept, *self._kept_before})
+        self._kept_before = kept
+
+    def get_checkpoint_dict(self) -> dict[str, Any]:
+        """What enters a checkpoint."""
+        return {type(self).__name__: self.record.state()}
+
+    def set_checkpoint_dict(self, state: dict[str, Any]) -> None:
+        """Go on from a checkpoint."""
+        self.record = Record.from_state(state)
+        self._seconds_before = self.record.seconds
+        self._kept_before = [update for update, _ in self.record.candidates]
+        if self._writes:
+            self._progress.say(f"goes on from its checkpoint of update {self.record.updates:,}")
+
+    @property
+    def _folder(self) -> Path:
+        return Path(self.run.checkpoints)
+
+    @property
+    def _writes(self) -> bool:
+        return not torch.distributed.is_initialized() or torch.distributed.get_rank() == 0
+
+    def _wall(self) -> float:
+        return self._seconds_before + time.monotonic() - self._started
+
+    def _finished(self) -> dict[str, Any]:
+        used = {split: len(pairs) for split, pairs in self.datasets.items()}
+        return {
+            "record": self.record.state(),
+            "vocabulary_size": len(self.vocabulary),
+            "pairs": {
+                split: {"used": used[split], "left_out": self.datasets[split].left_out}
+                for split in ("train", "valid")
+            },
+        }
+
+    def _show_progress(self) -> None:
+        if not self._writes:
+            return
+        sums = self.record.open
+        speed = sums["tokens"] / max(sums["training_seconds"], 1e-9)
+        loss = sums["loss"] / max(sums["positions"], 1)
+        shown = f"{speed / 1000:.0f}k" if speed >= 10_000 else f"{speed:,.0f}"
+        self._progress.update(self.record.updates, f"loss {loss:.2f}, {shown} tokens/s")
+
+    def _bleu_counts(self, batch: Batch) -> dict[str, float]:
+        """N-gram counts of the translations of a batch against its target.
+
+        Words are merged from subwords and compared as they stand (no tokenisation, no
+        detokenisation), so this BLEU is for choosing checkpoints, not for reporting.
+        """
+        device = self.transformer.embedding.weight.device
+        found = self.decoding(self.transformer, batch.source.to(device))
+        hypotheses = [merge(self.vocabulary.decode(one.tokens)) for one in found]
+        references = [
+            # nothing that a model writes is the translation of an unknown word
+            merge(self.vocabulary.decode(row)).replace(SPECIALS[UNK], "\N{REPLACEMENT CHARACTER}")
+            for row in batch.target.tolist()
+        ]
+        if len(hypotheses) != len(references):
+            raise RuntimeError(f"{len(hypotheses)} translations of {len(references)} sentences")
+        score = BLEU(tokenize="none", force=True).corpus_score(hypotheses, [references])
+        counts = [*score.counts, *score.totals, score.sys_len, score.ref_len]
+        return dict(zip(_BLEU_COUNTS, map(float, counts), strict=True))
+
+
+_BLEU_COUNTS = (
+    *(f"bleu_correct_{order}" for order in range(1, ORDERS + 1)),
+    *(f"bleu_total_{order}" for order in range(1, ORDERS + 1)),
+    "bleu_hypothesis_length",
+    "bleu_reference_length",
+)

@@ -1,0 +1,129 @@
+"""Starts fairseq's own training program inside this process."""
+
+import logging
+from pathlib import Path
+
+import torch
+from fairseq import options
+from fairseq.dataclass.utils import convert_namespace_to_omegaconf
+from fairseq.distributed import utils as distributed
+from fairseq_cli import train as program
+from omegaconf import DictConfig
+
+from nat.errors import UserError
+from nat.fairseq_plugin.criterion import Diverged
+from nat.fairseq_plugin.task import NO_METRIC, BatchTooLarge, Finished
+from nat.training.run import RESTORE, RUN_FILE, Run
+
+NEVER = 10**9
+"""Epochs: fairseq is to save and validate by updates only."""
+
+CHECKPOINTS = 2
+"""Full checkpoints on disk: should the newest be damaged, the one before it is used."""
+
+
+def train(run: Run) -> None:
+    """Train until the run is finished.
+
+    Args:
+        run: what to train; its folder of checkpoints, made ready by `nat.training.job`, holds
+            everything that is read and written.
+
+    Raises:
+        UserError: if the loss is no finite number, a batch does not fit the device's memory, or
+            a checkpoint cannot be written.
+    """
+    folder = Path(run.checkpoints)
+    parser = options.get_training_parser()
+    arguments = options.parse_args_and_arch(parser, input_args=_arguments(run, folder))
+    try:
+        distributed.call_main(convert_namespace_to_omegaconf(arguments), _main)
+    except (Diverged, FloatingPointError) as error:
+        raise UserError(
+            f"{run.name}: the loss or its gradient is no finite number any more; use a lower "
+            "'learning_rate', more 'warmup_updates' or a 'clip_norm' in the recipe"
+        ) from error
+    except BatchTooLarge as error:
+        raise UserError(
+            f"{run.name}: a batch of {run.tokens_per_batch:,} tokens does not fit the memory of "
+            "the device; set a lower 'tokens_per_device' in the scale"
+        ) from error
+    except (OSError, RuntimeError) as error:
+        refused = _refused_write(error)
+        if refused is None:
+            raise
+        raise UserError(
+            f"cannot write to {run.checkpoints}: {refused.strerror or refused}"
+        ) from error
+    finally:
+        for leftover in (*folder.glob("crash.pt"), *folder.glob("*.tmp")):
+            leftover.unlink(missing_ok=True)
+
+
+def _main(configuration: DictConfig) -> None:
+    for name in ("fairseq", "fairseq_cli", "valid", "train", "train_inner"):
+        logging.getLogger(name).setLevel(logging.INFO)
+    try:
+        program.main(configuration)
+    except Finished:
+        return
+    raise RuntimeError("fairseq ended the training before its last update")
+
+
+def _refused_write(error: BaseException | None) -> OSError | None:
+    """What the file system said; torch and fairseq follow it up with errors of their own."""
+    while error is not None and not isinstance(error, OSError):
+        error = error.__context__
+    return error
+
+
+def _arguments(run: Run, folder: Path) -> list[str]:
+    recipe = run.training["recipe"]
+    on_gpu = torch.cuda.is_available()
+    warmup = recipe["warmup_updates"]
+    values = {
+        "task": "nat",
+        "run": folder / RUN_FILE,
+        "arch": "nat",
+        "criterion": "nat",
+        "seed": run.seed,
+        "max-tokens": run.tokens_per_batch,
+        "update-freq": run.accumulation,
+        "max-update": recipe["updates"],
+        "optimizer": "adam",
+        "adam-betas": repr(tuple(recipe["betas"])),
+        "adam-eps": recipe["epsilon"],
+        "weight-decay": recipe["weight_decay"],
+        "clip-norm": recipe["clip_norm"],
+        "lr": recipe["learning_rate"],
+        "lr-scheduler": recipe["schedule"],
+        # Without warm-up the rate falls from its full value on: lr / sqrt(update).
+        "warmup-updates": max(warmup, 1),
+        "warmup-init-lr": min(1e-7, recipe["learning_rate"]) if warmup else recipe["learning_rate"],
+        "save-dir": folder,
+        "restore-file": folder / RESTORE,
+        "save-interval": NEVER,
+        "save-interval-updates": recipe["save_every"],
+        "keep-interval-updates": CHECKPOINTS,
+        "validate-interval": NEVER,
+        "validate-interval-updates": recipe["validate_every"],
+        "best-checkpoint-metric": NO_METRIC,
+        "train-subset": "train",
+        "valid-subset": "valid",
+        "required-batch-size-multiple": 1,
+        "num-workers": 0,
+        "data-buffer-size": 10 if on_gpu else 0,
+        # reduces gradients after the backward pass, so methods may call the model as they like
+        "ddp-backend": "legacy_ddp",
+        "log-format": "simple",
+        "log-interval": 100,
+    }
+    flags = [
+        "--no-epoch-checkpoints",
+        "--no-last-checkpoints",
+        "--no-progress-bar",
+        "--ignore-unused-valid-subsets",
+    ]
+    if not on_gpu:
+        flags.append("--cpu")
+    return [f"--{name}={value}" for name, value in values.items()] + flags

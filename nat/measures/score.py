@@ -1,0 +1,208 @@
+"""Everything that is measured on the translations of one test set, as one JSON object.
+
+The translations are compared line by line with the corpus; a missing, doubled or shifted line is
+an error, and a sentence that could not be decoded counts as an empty translation.
+"""
+
+import hashlib
+import json
+import re
+from collections import Counter
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from nat.data.bpe import merge
+from nat.data.text import read_lines
+from nat.errors import UserError
+from nat.files import read_json
+from nat.measures import bleu
+from nat.measures.repetition import repeated_tokens
+
+OUTPUT_FOLDERS = re.compile(
+    r"results/outputs/(?P<corpus>[^/]+)/(?P<system>[^/]+)/seed(?P<seed>\d+)/(?P<decoding>[^/]+)/"
+    r"(?P<split>[^/]+)\.jsonl$"
+)
+KEYS = ("id", "tokens", "text", "score", "steps", "status")
+
+
+@dataclass(frozen=True)
+class References:
+    """The reference side of a test set.
+
+    `reference` is raw text, `tokens` its tokenised form, `references` the file with several
+    references per sentence where the corpus has one. `lowercase` says that the corpus is
+    lower-cased in preprocessing.
+    """
+
+    reference: Path
+    tokens: Path
+    references: Path | None = None
+    lowercase: bool = False
+
+
+def reference_files(corpus: str, description: Mapping[str, Any], split: str) -> References:
+    """The reference files of a corpus (`description`: its configuration)."""
+    folder = Path("results/corpora") / corpus
+    name = f"{split}.{description['target']}"
+    several = folder / "references" / f"{name}.jsonl"
+    return References(
+        reference=folder / "text" / name,
+        tokens=folder / "tokens" / name,
+        references=several if several.exists() else None,
+        lowercase=bool((description.get("preprocessing") or {}).get("lowercase", False)),
+    )
+
+
+def score(hypotheses: Path, references: References) -> dict[str, Any]:
+    """Measure the translations in `hypotheses` (JSON lines, see the README's list of paths).
+
+    Returns a JSON object: `measures` maps each measure to its `value` and, for BLEU and chrF,
+    interval (`low`, `high`), signature and parts; `multi_reference_bleu` is there only where the
+    corpus has several references. The rest says what was measured: sentences, files, statuses.
+
+    Raises:
+        UserError: if files are missing, or lines are missing, doubled, shifted or not readable;
+            the sentence names the file and the first line that does not fit.
+    """
+    rows = read_translations(hypotheses)
+    raw, tokenised = list(read_lines(references.reference)), list(read_lines(references.tokens))
+    for path, lines in ((references.reference, raw), (references.tokens, tokenised)):
+        if len(lines) != len(rows):
+            raise UserError(
+                f"{hypotheses} has {len(rows)} translations but {path} has {len(lines)} sentences; "
+                "remove the translations and decode again"
+            )
+    if not rows:
+        raise UserError(f"{references.reference} has no sentences, so there is nothing to score")
+    text = [row["text"] for row in rows]
+    words = [merge(row["tokens"]) for row in rows]
+    single = [[line] for line in raw]
+    repetition, in_reference = repeated_tokens(words), repeated_tokens(tokenised)
+    tokenised_bleu = bleu.tokenised_bleu(words, [[line] for line in tokenised])
+    measures: dict[str, dict[str, Any]] = {
+        "sacrebleu": bleu.sacrebleu(text, single, references.lowercase).as_dict(),
+        "tokenised_bleu": tokenised_bleu.as_dict(),
+        "chrf": bleu.chrf(text, single, references.lowercase).as_dict(),
+        "brevity_penalty": {"value": tokenised_bleu.brevity_penalty, "of": "tokenised_bleu"},
+        "length_ratio": {"value": tokenised_bleu.length_ratio, "of": "tokenised_bleu"},
+        "repeated_tokens": {
+            "value": round(repetition.percent, bleu.DIGITS),
+            "unit": "percent of words equal to the word before them",
+            "repeated": repetition.repeated,
+            "tokens": repetition.tokens,
+            "reference": round(in_reference.percent, bleu.DIGITS),
+        },
+    }
+    files = {
+        "hypotheses": hypotheses,
+        "reference": references.reference,
+        "tokens": references.tokens,
+    }
+    if references.references is not None:
+        several = read_references(references.references, len(rows))
+        covered = sorted(several)
+        measures["multi_reference_bleu"] = bleu.sacrebleu(
+            [text[number] for number in covered],
+            [several[number] for number in covered],
+            references.lowercase,
+        ).as_dict() | {
+            "sentences": len(covered),
+            "references_per_sentence": round(sum(map(len, several.values())) / len(covered), 2),
+        }
+        files["references"] = references.references
+    statuses = Counter(row["status"] for row in rows)
+    return {
+        "sentences": len(rows),
+        "not_decoded": len(rows) - statuses["ok"],
+        "statuses": dict(sorted(statuses.items())),
+        "lowercase": references.lowercase,
+        "measures": measures,
+        "files": {
+            name: {"path": str(path), "sha256": hashlib.sha256(path.read_bytes()).hexdigest()}
+            for name, path in files.items()
+        },
+    }
+
+
+def names_in_path(path: Path) -> dict[str, str | int | None]:
+    """Corpus, system, seed, decoding and split of a file below `results/outputs`.
+
+    A file that lies elsewhere has no names but its split.
+    """
+    found = OUTPUT_FOLDERS.search(path.as_posix())
+    if found is None:
+        return dict.fromkeys(("corpus", "system", "seed", "decoding")) | {"split": path.stem}
+    return dict(found.groupdict()) | {"seed": int(found["seed"])}
+
+
+def model_of(names: Mapping[str, Any]) -> dict[str, str] | None:
+    """Folder and fingerprint of the model behind translations of these names (`names_in_path`).
+
+    The fingerprint is that of the training, which stands for its configuration, seed and data.
+    `None` if there is no such model here.
+    """
+    folder = Path("results/models/{corpus}/{system}/seed{seed}".format_map(names))
+    training = folder / "training.json"
+    if not training.exists():
+        return None
+    return {"path": str(folder), "fingerprint": str(read_json(training).get("fingerprint"))}
+
+
+def read_translations(path: Path) -> list[dict[str, Any]]:
+    """Translations in the order of the test set, ids 0, 1, 2, ...
+
+    Raises:
+        UserError: for the first line that is not readable or not in its place.
+    """
+    rows = []
+    for number, line in enumerate(read_lines(path)):
+        row = _json_object(path, number, line)
+        missing = [key for key in KEYS if key not in row]
+        if missing:
+            raise UserError(f"{path} line {number + 1} lacks the key '{missing[0]}'")
+        if row["id"] != number:
+            raise UserError(
+                f"{path} line {number + 1} holds sentence {row['id']} instead of sentence "
+                f"{number}; remove the file and decode again"
+            )
+        rows.append(row)
+    return rows
+
+
+def read_references(path: Path, sentences: int) -> dict[int, list[str]]:
+    """Several references for some or all sentences: sentence number to its references.
+
+    Raises:
+        UserError: if a number is outside the test set or twice in the file, or has no reference.
+    """
+    references: dict[int, list[str]] = {}
+    for number, line in enumerate(read_lines(path)):
+        row = _json_object(path, number, line)
+        identifier, texts = row.get("id"), row.get("references")
+        if not isinstance(identifier, int) or not 0 <= identifier < sentences:
+            raise UserError(
+                f"{path} line {number + 1}: sentence {identifier} is not one of the "
+                f"{sentences} sentences of the test set"
+            )
+        if identifier in references:
+            raise UserError(f"{path} line {number + 1}: sentence {identifier} comes twice")
+        if not texts:
+            raise UserError(f"{path} line {number + 1}: sentence {identifier} has no reference")
+        references[identifier] = list(texts)
+    if not references:
+        raise UserError(f"{path} holds no references; remove it if the corpus has only one")
+    return references
+
+
+def _json_object(path: Path, number: int, line: str) -> dict[str, Any]:
+    try:
+        row = json.loads(line)
+    except json.JSONDecodeError as error:
+        raise UserError(
+            f"{path} line {number + 1} is not JSON ({error}); remove the file and run again"
+        ) from error
+    if not isinstance(row, dict):
+        raise UserError(f"{path} line {number + 1} is not a JSON object")
+    return row

@@ -1,0 +1,57 @@
+"""Which weights of a training are kept, and their mean."""
+
+import re
+from collections.abc import Iterable, Sequence
+from pathlib import Path
+
+import torch
+from torch import Tensor
+
+from nat.errors import UserError
+from nat.training.model_file import write_tensors
+
+_NAME = re.compile(r"weights_(\d+)\.pt")
+
+
+def weights_path(folder: Path, update: int) -> Path:
+    """Where the weights after `update` updates are kept."""
+    return folder / f"weights_{update}.pt"
+
+
+def save_weights(folder: Path, update: int, weights: dict[str, Tensor]) -> None:
+    """Keep the weights after `update` updates, whole or not at all."""
+    found = {name: value.detach().cpu() for name, value in weights.items()}
+    write_tensors(weights_path(folder, update), found)
+
+
+def remove_weights_except(folder: Path, updates: Iterable[int]) -> None:
+    """Remove the weights of all other updates."""
+    kept = set(updates)
+    for path in folder.glob("weights_*.pt"):
+        found = _NAME.fullmatch(path.name)
+        if found is not None and int(found[1]) not in kept:
+            path.unlink(missing_ok=True)
+
+
+def average(paths: Sequence[Path]) -> dict[str, Tensor]:
+    """The mean of each weight over several files, summed in float64, in the weights' own type.
+
+    Raises:
+        UserError: if a file is missing or the files do not hold the same weights.
+    """
+    sums: dict[str, Tensor] = {}
+    types: dict[str, torch.dtype] = {}
+    for path in paths:
+        try:
+            weights = torch.load(path, map_location="cpu", weights_only=True)
+        except FileNotFoundError as error:
+            raise UserError(f"{path} does not exist; train again") from error
+        if not sums:
+            types = {name: value.dtype for name, value in weights.items()}
+            sums = {name: value.double() for name, value in weights.items()}
+        elif weights.keys() != sums.keys():
+            raise UserError(f"{path} holds other weights than {paths[0]}; train again")
+        else:
+            for name, value in weights.items():
+                sums[name] += value
+    return {name: (value / len(paths)).to(types[name]) for name, value in sums.items()}

@@ -1,0 +1,258 @@
+"""Training a system from its inputs to `model.pt`, `training.json` and `training.csv`.
+
+Checkpoints lie in a folder beside these files. They belong to one configuration and one set of
+input data: those of another are thrown away, never gone on from. When the model is finished
+nothing of them is kept.
+"""
+
+import hashlib
+import importlib.metadata
+import os
+import platform
+import re
+import shutil
+import zipfile
+from pathlib import Path
+from typing import Any
+
+import torch
+
+from nat.configuration import Configuration, differences
+from nat.data.text import sides
+from nat.errors import UserError
+from nat.files import atomic_write_text, read_json, write_json
+from nat.program import Progress
+from nat.training.averaging import average, weights_path
+from nat.training.model_file import save_model
+from nat.training.record import Record
+from nat.training.run import FINISHED, RESTORE, RUN_FILE, Run, accumulation
+from nat.transformer.linear import has_bfloat16_products
+
+PACKAGES = ("torch", "fairseq-fixed", "numpy", "sacrebleu", "pydantic")
+SHOWN = 3
+"""Changes of the configuration that a message names."""
+
+_CHECKPOINT = re.compile(r"checkpoint_\d+_(\d+)\.pt")
+
+
+def train_system(
+    configuration: Configuration,
+    corpus: str,
+    system: str,
+    seed: int,
+    output: Path,
+) -> None:
+    """Train a system, or go on with its training, until `output` is written.
+
+    Args:
+        configuration: of the run.
+        corpus: name of the corpus.
+        system: name of the system.
+        seed: of the training.
+        output: `model.pt`; `training.json` and `training.csv` appear beside it.
+
+    Raises:
+        UserError: if an input is missing, the training diverges or a file cannot be written.
+    """
+    run = describe(configuration, corpus, system, seed, output)
+    progress = Progress(f"train {run.name}", run.updates, "updates")
+    leads = int(os.environ.get("RANK", "0")) == 0  # several processes may share a training
+    if _is_written(run, output):
+        if leads:
+            shutil.rmtree(run.checkpoints, ignore_errors=True)
+            progress.say(f"is finished already, see {output}")
+        return
+    torch.set_num_threads(int(os.environ.get("OMP_NUM_THREADS", configuration.threads)))
+    if leads:
+        prepare_checkpoints(run, progress)
+    if not _is_trained(run):
+        # fairseq takes seconds to import
+        from nat.fairseq_plugin.trainer import train
+
+        train(run)
+    if leads:
+        finish(run, output, progress)
+
+
+def describe(
+    configuration: Configuration,
+    corpus: str,
+    system: str,
+    seed: int,
+    output: Path,
+) -> Run:
+    """Find the inputs of a training.
+
+    Raises:
+        UserError: if one is missing.
+    """
+    training = configuration.training(corpus, system)
+    source, target = sides(configuration.corpus(corpus))
+    raw = Path("results/corpora") / corpus / "binarised"
+    text = raw
+    if training["text"] != "raw":
+        teacher = training["text"]["distilled"]
+        text = Path("results/distilled") / corpus / teacher["system"] / f"seed{teacher['seed']}"
+        text = text / "binarised"
+    train = (raw / f"train.{source}", text / f"train.{target}")
+    valid = (raw / f"valid.{source}", raw / f"valid.{target}")
+    init_from: Path | None = None
+    if training["init_from"] is not None:
+        init_from = Path("results/models") / corpus / training["init_from"] / f"seed{seed}"
+        init_from = init_from / "model.pt"
+    devices = int(os.environ.get("WORLD_SIZE", max(1, torch.cuda.device_count())))
+    device = torch.device("cuda" if torch.cuda.is_available() else "cpu")
+    precision = training["precision"]
+    bfloat16 = has_bfloat16_products(device) if precision == "auto" else precision == "bf16"
+    batches, tokens = accumulation(
+        training["recipe"]["batch_tokens"], devices, configuration.tokens_per_device
+    )
+    inputs = [raw / "vocabulary.txt"] + [
+        Path(f"{prefix}.{part}.npy")
+        for prefix in (*train, *valid)
+        for part in ("tokens", "offsets")
+    ]
+    checksums = [_sha256(path) for path in [*inputs, *([init_from] if init_from else [])]]
+    fingerprint = configuration.fingerprint([training, seed, checksums])
+    return Run(
+        name=f"{system} on {corpus}",
+        training=training,
+        seed=seed,
+        train=(str(train[0]), str(train[1])),
+        valid=(str(valid[0]), str(valid[1])),
+        vocabulary=str(raw / "vocabulary.txt"),
+        init_from=None if init_from is None else str(init_from),
+        checkpoints=str(output.parent / "checkpoints"),
+        bfloat16=bfloat16,
+        devices=devices,
+        accumulation=batches,
+        tokens_per_batch=tokens,
+        fingerprint=fingerprint,
+        exact_fingerprint=configuration.fingerprint(
+            [fingerprint, bfloat16, devices, batches, tokens]
+        ),
+    )
+
+
+def prepare_checkpoints(run: Run, progress: Progress) -> None:
+    """Make the folder of checkpoints ready, with a link to the one to go on from.
+
+    Those of another configuration or of other data are removed, and so are damaged ones.
+    """
+    folder = Path(run.checkpoints)
+    run_file = folder / RUN_FILE
+    before = read_json(run_file) if run_file.exists() else {}
+    if folder.exists() and before.get("exact_fingerprint") != run.exact_fingerprint:
+        changes = differences(before.get("training", {}), run.training) if before else []
+        why = "; ".join(changes[:SHOWN]) or "other data, another seed, device or batch"
+        shutil.rmtree(folder)
+        progress.say(f"its old checkpoints do not fit ({why}): discarded")
+    folder.mkdir(parents=True, exist_ok=True)
+    run.write(run_file)
+    for leftover in [*folder.glob("*.tmp"), *folder.glob(".*"), folder / RESTORE]:
+        leftover.unlink(missing_ok=True)
+    found = {
+        int(match[1]): path
+        for path in folder.iterdir()
+        if (match := _CHECKPOINT.fullmatch(path.name))
+    }
+    for update in sorted(found, reverse=True):
+        if _is_complete(found[update]):
+            (folder / RESTORE).symlink_to(found[update].name)
+            return
+        found[update].unlink()
+        progress.say(f"its checkpoint of update {update:,} is damaged: discarded")
+
+
+def finish(run: Run, output: Path, progress: Progress) -> None:
+    """Write the outputs of a finished training, then remove its checkpoints.
+
+    `training.json` comes last, since it says that all of them are there.
+    """
+    folder = Path(run.checkpoints)
+    finished = read_json(folder / FINISHED)
+    record = Record.from_state(finished["record"])
+    updates = [update for update, _ in record.candidates]
+    weights = average([weights_path(folder, update) for update in updates])
+    save_model(output, weights, run.training, finished["vocabulary_size"], record.updates)
+    atomic_write_text(output.parent / "training.csv", record.csv())
+    write_json(output.parent / "training.json", _report(run, record, finished))
+    shutil.rmtree(folder)
+    metric = {"bleu": "BLEU"}.get(run.metric, run.metric)
+    progress.say(
+        f"made {output} after {record.updates:,} updates, mean of {len(updates)} checkpoints; "
+        f"best validation {metric} {record.best:.2f} at update {record.best_update:,}"
+    )
+
+
+def _report(run: Run, record: Record, finished: dict[str, Any]) -> dict[str, Any]:
+    on_gpu = torch.cuda.is_available()
+    return {
+        "fingerprint": run.fingerprint,
+        "seed": run.seed,
+        "updates": record.updates,
+        "target_tokens": record.tokens,
+        "pairs": finished["pairs"],
+        "validation": {
+            "metric": run.metric,
+            "best": record.best,
+            "best_update": record.best_update,
+            "validations": record.validations,
+        },
+        "averaged_updates": sorted(update for update, _ in record.candidates),
+        "wall_seconds": round(record.seconds, 1),
+        "update_seconds": round(record.training_seconds, 1),
+        "target_tokens_per_second": round(record.tokens / max(record.training_seconds, 1e-9), 1),
+        "precision": "bf16" if run.bfloat16 else "fp32",
+        "device": torch.cuda.get_device_name() if on_gpu else _processor(),
+        "devices": run.devices,
+        "batches_per_update_and_device": run.accumulation,
+        "tokens_per_batch": run.tokens_per_batch,
+        "threads": torch.get_num_threads(),
+        "versions": {
+            "python": platform.python_version(),
+            **{package: importlib.metadata.version(package) for package in PACKAGES},
+        },
+        "training": run.training,
+    }
+
+
+def _is_trained(run: Run) -> bool:
+    """Whether the folder of checkpoints holds the end of this run, only not written out yet."""
+    folder = Path(run.checkpoints)
+    if not (folder / FINISHED).exists() or not (folder / RUN_FILE).exists():
+        return False
+    return Run.read(folder / RUN_FILE).exact_fingerprint == run.exact_fingerprint
+
+
+def _is_written(run: Run, output: Path) -> bool:
+    files = [output, output.parent / "training.csv", output.parent / "training.json"]
+    if not all(path.exists() for path in files):
+        return False
+    return bool(read_json(files[2]).get("fingerprint") == run.fingerprint)
+
+
+def _is_complete(path: Path) -> bool:
+    """Whether a file of `torch.save` is whole: its directory comes last, with checksums."""
+    try:
+        with zipfile.ZipFile(path) as archive:
+            return archive.testzip() is None
+    except (zipfile.BadZipFile, OSError):
+        return False
+
+
+def _sha256(path: Path) -> str:
+    try:
+        with path.open("rb") as file:
+            return hashlib.file_digest(file, "sha256").hexdigest()
+    except OSError as error:
+        raise UserError(f"{path} cannot be read ({error.strerror}); make it first") from error
+
+
+def _processor() -> str:
+    try:
+        lines = Path("/proc/cpuinfo").read_text(encoding="utf-8").splitlines()
+    except OSError:
+        return platform.processor()
+    names = [line.partition(":")[2].strip() for line in lines if line.startswith("model name")]
+    return names[0] if names else platform.processor()

@@ -1,0 +1,96 @@
+"""One training: what it reads, what it writes, how it is finished."""
+
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import Any
+
+from nat.files import read_json, write_json
+from nat.training.record import ROWS
+
+RUN_FILE = "run.json"
+"""In the folder of checkpoints: the run that they belong to."""
+
+RESTORE = "restore.pt"
+"""In the folder of checkpoints: a link to the one that training goes on from, if there is one."""
+
+FINISHED = "finished.json"
+"""In the folder of checkpoints: the record of a training that has come to its end."""
+
+
+@dataclass(frozen=True)
+class Run:
+    """All that a training process must know; every field is JSON-able.
+
+    Attributes:
+        name: system and corpus, for messages.
+        training: the system's effective configuration.
+        seed: of initial weights, order of batches, masks and dropout.
+        train: prefixes of the binarised source and target.
+        valid: the same of the raw validation text.
+        vocabulary: file of the joined dictionary.
+        init_from: model whose weights training starts from, or None.
+        checkpoints: folder that the training owns.
+        bfloat16: whether products take bfloat16 inputs.
+        devices: that share an update.
+        accumulation: batches of each device in an update.
+        tokens_per_batch: most tokens of such a batch.
+        fingerprint: of the configuration, the seed and all input data; two models with the same
+            one may replace each other.
+        exact_fingerprint: also of what else decides about every bit of the result; a training
+            goes on from a checkpoint with the same one only.
+    """
+
+    name: str
+    training: dict[str, Any]
+    seed: int
+    train: tuple[str, str]
+    valid: tuple[str, str]
+    vocabulary: str
+    init_from: str | None
+    checkpoints: str
+    bfloat16: bool
+    devices: int
+    accumulation: int
+    tokens_per_batch: int
+    fingerprint: str
+    exact_fingerprint: str
+
+    @classmethod
+    def read(cls, path: Path) -> "Run":
+        """Read a run file."""
+        return cls(**read_json(path))
+
+    def write(self, path: Path) -> None:
+        """Write a run file."""
+        write_json(path, asdict(self))
+
+    @property
+    def updates(self) -> int:
+        """Updates of the whole training."""
+        return int(self.training["recipe"]["updates"])
+
+    @property
+    def row_every(self) -> int:
+        """Updates that one row of the training curve stands for."""
+        return max(1, self.updates // ROWS)
+
+    @property
+    def metric(self) -> str:
+        """What validation measures: `bleu` or `loss`."""
+        return str(self.training["recipe"]["validation"]["metric"])
+
+
+def accumulation(batch_tokens: int, devices: int, tokens_per_device: int | None) -> tuple[int, int]:
+    """Cut an update into batches.
+
+    Args:
+        batch_tokens: tokens of one update over all devices.
+        devices: that share the update.
+        tokens_per_device: most tokens that fit a device at once; None if that is no limit.
+
+    Returns:
+        Batches of each device in an update, and the most tokens of such a batch.
+    """
+    share = batch_tokens / devices
+    batches = 1 if tokens_per_device is None else max(1, round(share / tokens_per_device))
+    return batches, max(1, round(share / batches))

@@ -1,0 +1,82 @@
+"""What autoregressive decoding keeps between tokens."""
+
+from dataclasses import dataclass, field
+
+import torch
+from torch import Tensor
+
+FIRST_CAPACITY = 16
+"""Positions that a new cache has room for; it doubles when it is full."""
+
+
+@dataclass
+class DecoderCache:
+    """Keys and values of the source and of the tokens so far, of `beam` hypotheses per sentence.
+
+    The history of all layers lies in one tensor with the position first, so that a new token is
+    written in place and hypotheses are put in order by one copy, into memory that is kept. It
+    carries no gradient.
+
+    Attributes:
+        sources: keys and values of the cross-attention, per layer and sentence, each
+            [B, heads, S, D / heads].
+        source_visible: [B, 1, 1, S].
+        beam: hypotheses per sentence.
+        length: tokens so far.
+    """
+
+    sources: list[tuple[Tensor, Tensor]]
+    source_visible: Tensor
+    beam: int
+    length: int = 0
+    _history: Tensor = field(init=False, repr=False)
+    _spare: Tensor = field(init=False, repr=False)
+
+    def __post_init__(self) -> None:
+        key = self.sources[0][0]
+        sentences, heads, _, width = key.shape
+        shape = (FIRST_CAPACITY, len(self.sources), 2, sentences * self.beam, heads, width)
+        self._history = key.new_empty(shape)
+        self._spare = key.new_empty(self._history.numel())
+
+    def history(self, layer: int) -> Tensor:
+        """Keys and values of a layer up to and with the next position, which the layer writes.
+
+        Returns:
+            [length + 1, 2, B * beam, heads, D / heads].
+        """
+        capacity = self._history.size(0)
+        if self.length == capacity:
+            grown = self._history.new_empty((2 * capacity, *self._history.shape[1:]))
+            grown[:capacity] = self._history
+            self._history, self._spare = grown, grown.new_empty(grown.numel())
+        return self._history[: self.length + 1, layer]
+
+    @torch.no_grad()
+    def select(self, hypotheses: Tensor) -> None:
+        """Keep these hypotheses, indices into [B * beam], in this order; never more than before."""
+        shape = list(self._history.shape)
+        shape[3] = hypotheses.numel()
+        taken = shape[0] * self._history[0, :, :, 0].numel() * hypotheses.numel()
+        chosen = self._spare[:taken].view(shape)
+        torch.index_select(
+            self._history[: self.length].flatten(0, 2),
+            1,
+            hypotheses,
+            out=chosen[: self.length].flatten(0, 2),
+        )
+        self._history, self._spare = chosen, self._history.flatten()
+
+    def keep_sentences(self, sentences: Tensor, hypotheses: Tensor) -> None:
+        """Keep these sentences and `beam` hypotheses of each; the others are finished.
+
+        Args:
+            sentences: indices into [B].
+            hypotheses: indices into [B * beam].
+        """
+        self.sources = [
+            (key.index_select(0, sentences), value.index_select(0, sentences))
+            for key, value in self.sources
+        ]
+        self.source_visible = self.source_visible.index_select(0, sentences)
+        self.select(hypotheses)

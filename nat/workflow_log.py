@@ -1,0 +1,147 @@
+"""What a person sees while the graph runs: one line per started, finished or failed job.
+
+Snakemake's own log, with every detail of every job, is kept as always in `.snakemake/log`; only
+what reaches the screen is made shorter here. `snakemake --verbose` shows it unabridged.
+"""
+
+import logging
+import re
+import time
+from collections.abc import Iterable
+from datetime import timedelta
+from pathlib import Path
+from typing import Any
+
+from nat.spelling import hint
+
+# Messages about what Snakemake is doing inside; a job's own lines say more.
+UNSAID = re.compile(
+    r"Building DAG|Select jobs|Execute \d+ jobs|Shutting down|Removing temporary|Using shell"
+    r"|Conda environments: ignored|Assuming unrestricted shared|Provided |Rules claiming more"
+    r"|Group jobs: inactive|Storing output|Touching output|Using profile|host: |Exiting because"
+    r"|Would remove|Some jobs were triggered by provenance|Rules with provenance|Reasons:"
+    r"|This was a dry-run|Trusting all|Elapsed time"
+)
+LOG_LINES = 12
+
+
+def shorten(targets: Iterable[str], dry_run: bool) -> None:
+    """Put `Screen` in place of the handler with which Snakemake writes to the terminal.
+
+    Args:
+        targets: names that may be asked for, for the hint when one is misspelt.
+        dry_run: whether jobs are only listed, each with the reason why it would run.
+    """
+    logger = logging.getLogger("snakemake.logging")
+    for handler in logger.handlers:
+        if handler.name == "DefaultStreamHandler" and isinstance(handler, logging.StreamHandler):
+            screen = Screen(handler.stream, targets, dry_run)
+            for rule in handler.filters:
+                screen.addFilter(rule)
+            logger.removeHandler(handler)
+            logger.addHandler(screen)
+
+
+class Screen(logging.StreamHandler[Any]):
+    """Writes Snakemake's events as short lines."""
+
+    def __init__(self, stream: Any, targets: Iterable[str], dry_run: bool) -> None:
+        super().__init__(stream)
+        self.targets, self.dry_run = list(targets), dry_run
+        self.jobs: dict[int, tuple[str, float]] = {}
+        self.finished: list[int] = []
+        self.done = self.total = 0
+        self.started = time.monotonic()
+
+    def emit(self, record: logging.LogRecord) -> None:
+        """Write what there is to say about an event, if anything."""
+        try:
+            text = self._tell(record)
+            if text:
+                self.stream.write(f"{text}\n")
+                self.flush()
+        except Exception:  # noqa: BLE001 (what cannot be shown must not stop a training)
+            self.handleError(record)
+
+    def _tell(self, record: logging.LogRecord) -> str:
+        event = str(getattr(record, "event", None) or "")
+        tell = getattr(self, f"_tell_{event}", None)
+        if tell is not None:
+            return str(tell(record.__dict__))
+        text = record.getMessage().strip() if record.msg else ""
+        return "" if text == "None" or UNSAID.match(text) else text
+
+    def _tell_run_info(self, event: dict[str, Any]) -> str:
+        if self.dry_run and not self.jobs:  # it comes again below the list
+            return ""
+        self.total = event["stats"]["total"]
+        counts = {rule: count for rule, count in event["stats"].items() if rule != "total"}
+        jobs = ", ".join(f"{count} {rule}" for rule, count in counts.items())
+        return f"{_jobs(self.total)} to do: {jobs}"
+
+    def _tell_job_info(self, event: dict[str, Any]) -> str:
+        name = event["rule_msg"]
+        if not name:
+            return ""
+        self.jobs[event["jobid"]] = (name, time.monotonic())
+        if self.dry_run:
+            reasons = [reason.split(":")[0].lower() for reason in event["reason"].split("; ")]
+            return f"{name}: {reasons[-1]}"
+        return self._line("start", name)
+
+    def _tell_job_finished(self, event: dict[str, Any]) -> str:
+        self.finished.append(event["job_id"])
+        return ""
+
+    def _tell_progress(self, event: dict[str, Any]) -> str:
+        now = time.monotonic()
+        self.done, self.total = event["done"], event["total"]
+        lines = []
+        for job in self.finished:
+            if job in self.jobs:
+                name, started = self.jobs[job]
+                lines.append(self._line("done", f"{name} in {_clock(now - started)}"))
+        self.finished.clear()
+        if self.done == self.total:
+            lines.append(f"finished {_jobs(self.total)} in {_clock(now - self.started)}")
+        return "\n".join(lines)
+
+    def _tell_job_error(self, event: dict[str, Any]) -> str:
+        name, _ = self.jobs.get(event["jobid"], (event["rule_name"], 0.0))
+        lines = [self._line("FAILED", name)]
+        for log in event["log"]:
+            path = Path(log.split(" ")[0])
+            last = path.read_text(encoding="utf-8", errors="replace") if path.exists() else ""
+            lines += [f"        {line}" for line in last.splitlines()[-LOG_LINES:]]
+            lines.append(f"        log: {path}")
+        return "\n".join(lines)
+
+    def _line(self, what: str, name: str) -> str:
+        width = len(str(self.total))
+        return f"[{self.done:{width}}/{self.total}] {what:<6} {name}"
+
+    def _tell_workflow_started(self, event: dict[str, Any]) -> str:
+        return ""
+
+    def _tell_resources_info(self, event: dict[str, Any]) -> str:
+        return ""
+
+    def _tell_error(self, event: dict[str, Any]) -> str:
+        text = str(event["msg"]).strip()
+        unknown = re.search(r"No rule to produce (\S+)", text)
+        if event.get("exception") == "MissingRuleException" and unknown:
+            name = unknown[1]
+            if "/" in name:
+                return f"error: no rule makes the file {name}; see config/ for the names in it"
+            return f"error: there is no target '{name}'; {hint(name, self.targets)}"
+        if "CalledProcessError" in text:  # the job's own error follows
+            return ""
+        return text.replace("WorkflowError:\n", "error: ")
+
+
+def _jobs(count: int) -> str:
+    return f"{count} job" if count == 1 else f"{count} jobs"
+
+
+def _clock(seconds: float) -> str:
+    return str(timedelta(seconds=round(seconds)))

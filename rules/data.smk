@@ -1,0 +1,132 @@
+# Text to numbers: results/corpora/{corpus}.
+#
+# All steps after the text share one fingerprint, of the whole `preprocessing`.
+
+
+rule generate_text:
+    output:
+        text=directory("results/corpora/{corpus}/text"),
+        references=directory("results/corpora/{corpus}/references"),
+    log:
+        "results/logs/text/{corpus}.log",
+    wildcard_constraints:
+        corpus=one_of(GENERATED),
+    conda:
+        "../envs/cpu.yaml"
+    params:
+        configuration=lambda wildcards: origin_of_text(wildcards.corpus),
+    message:
+        "generate {wildcards.corpus}"
+    shell:
+        "python workflow_scripts/make_text.py --corpus {wildcards.corpus}"
+        " --output {output.text} 2> {log}"
+
+
+rule fetch_text:
+    input:
+        local_files,
+    output:
+        text=directory("results/corpora/{corpus}/text"),
+    log:
+        "results/logs/text/{corpus}.log",
+    wildcard_constraints:
+        corpus=one_of(set(configuration.corpora) - set(GENERATED)),
+    conda:
+        "../envs/cpu.yaml"
+    params:
+        configuration=lambda wildcards: origin_of_text(wildcards.corpus),
+    message:
+        "fetch {wildcards.corpus}"
+    shell:
+        "python workflow_scripts/make_text.py --corpus {wildcards.corpus}"
+        " --output {output.text} 2> {log}"
+
+
+rule clean:
+    input:
+        text="results/corpora/{corpus}/text",
+    output:
+        clean=directory("results/corpora/{corpus}/clean"),
+    log:
+        "results/logs/clean/{corpus}.log",
+    conda:
+        "../envs/cpu.yaml"
+    params:
+        configuration=lambda wildcards: preprocessing(wildcards.corpus),
+    message:
+        "clean {wildcards.corpus}"
+    shell:
+        "python workflow_scripts/clean.py --corpus {wildcards.corpus}"
+        " --text {input.text} --output {output.clean} 2> {log}"
+
+
+rule tokenise:
+    input:
+        clean="results/corpora/{corpus}/clean",
+    output:
+        tokens=directory("results/corpora/{corpus}/tokens"),
+    log:
+        "results/logs/tokenise/{corpus}.log",
+    conda:
+        "../envs/cpu.yaml"
+    params:
+        configuration=lambda wildcards: preprocessing(wildcards.corpus),
+    message:
+        "tokenise {wildcards.corpus}"
+    shell:
+        "python workflow_scripts/tokenise.py --corpus {wildcards.corpus}"
+        " --clean {input.clean} --output {output.tokens} 2> {log}"
+
+
+rule apply_bpe:
+    input:
+        tokens="results/corpora/{corpus}/tokens",
+    output:
+        bpe=directory("results/corpora/{corpus}/bpe"),
+    log:
+        "results/logs/bpe/{corpus}.log",
+    conda:
+        "../envs/cpu.yaml"
+    params:
+        configuration=lambda wildcards: preprocessing(wildcards.corpus),
+    message:
+        "learn and apply BPE of {wildcards.corpus}"
+    shell:
+        "python workflow_scripts/apply_bpe.py --corpus {wildcards.corpus}"
+        " --tokens {input.tokens} --output {output.bpe} 2> {log}"
+
+
+rule binarise:
+    input:
+        bpe="results/corpora/{corpus}/bpe",
+    output:
+        binarised=directory("results/corpora/{corpus}/binarised"),
+    log:
+        "results/logs/binarise/{corpus}.log",
+    conda:
+        "../envs/cpu.yaml"
+    message:
+        "binarise {wildcards.corpus}"
+    shell:
+        "python workflow_scripts/binarise.py --corpus {wildcards.corpus}"
+        " --bpe {input.bpe} --output {output.binarised} 2> {log}"
+
+
+rule summarise_corpus:
+    input:
+        text="results/corpora/{corpus}/text",
+        clean="results/corpora/{corpus}/clean",
+        tokens="results/corpora/{corpus}/tokens",
+        bpe="results/corpora/{corpus}/bpe",
+        binarised="results/corpora/{corpus}/binarised",
+    output:
+        summary="results/corpora/{corpus}/corpus.json",
+    log:
+        "results/logs/summary/{corpus}.log",
+    conda:
+        "../envs/cpu.yaml"
+    message:
+        "summarise {wildcards.corpus}"
+    shell:
+        "python workflow_scripts/summarise_corpus.py --corpus {wildcards.corpus}"
+        " --output {output.summary} 2> {log}"

@@ -1,0 +1,31 @@
+# Every training, of teachers and students alike: results/models/{corpus}/{system}/seed{seed}.
+#
+# Checkpoints lie in checkpoints/ beside the model and are no output, so that a training that was
+# stopped goes on from the last of them when the rule runs again.
+
+
+rule train:
+    input:
+        corpus="results/corpora/{corpus}/binarised",
+        distilled=lambda wildcards: distilled_text(wildcards.corpus, wildcards.system),
+        start=start_model,
+    output:
+        model="results/models/{corpus}/{system}/seed{seed}/model.pt",
+        report="results/models/{corpus}/{system}/seed{seed}/training.json",
+        curve="results/models/{corpus}/{system}/seed{seed}/training.csv",
+    log:
+        "results/logs/train/{corpus}/{system}/seed{seed}.log",
+    priority: lambda wildcards: generations(wildcards.system)
+    conda:
+        "../envs/cpu.yaml"
+    threads: configuration.threads
+    params:
+        configuration=lambda wildcards: fingerprint(
+            training_of(wildcards.corpus, wildcards.system)
+        ),
+    message:
+        "train {wildcards.system} on {wildcards.corpus} (seed {wildcards.seed})"
+    shell:
+        f"{FAST_MEMORY} python workflow_scripts/train.py --scale {configuration.scale}"
+        " --corpus {wildcards.corpus} --system {wildcards.system} --seed {wildcards.seed}"
+        " --output {output.model} 2> {log}"

@@ -1,0 +1,137 @@
+"""Fixtures that several test files share: tiny models, tiny batches, objectives."""
+
+import os
+import sys
+from collections.abc import Callable, Mapping, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+# Before anything imports torch; programs that a test starts inherit it.
+os.environ.setdefault("OMP_NUM_THREADS", "1")
+sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
+
+if TYPE_CHECKING:
+    from nat.data.batch import Batch
+    from nat.training.objective import Objective
+    from nat.transformer.model import Transformer
+
+VOCABULARY = 29
+"""Symbols of the tiny models, the six special ones included."""
+
+ARCHITECTURE = {
+    "model_dim": 16,
+    "ffn_dim": 24,
+    "encoder_layers": 2,
+    "decoder_layers": 2,
+    "heads": 4,
+    "max_positions": 40,
+}
+
+
+@pytest.fixture
+def make_model() -> Callable[..., "Transformer"]:
+    """Build a tiny model in float64 and evaluation mode; keywords change its architecture."""
+    import torch
+
+    from nat.transformer.architecture import Architecture
+    from nat.transformer.model import Transformer
+
+    def make(
+        seed: int = 0,
+        length: str | None = None,
+        dropout: float = 0.0,
+        vocabulary_size: int = VOCABULARY,
+        dtype: torch.dtype = torch.float64,
+        **architecture: Any,
+    ) -> Transformer:
+        torch.manual_seed(seed)
+        model = Transformer(
+            Architecture(**{**ARCHITECTURE, **architecture}), vocabulary_size, length, dropout
+        )
+        with torch.no_grad():  # so that no bias or normalisation is the identity
+            for parameter in model.parameters():
+                parameter.add_(0.1 * torch.randn_like(parameter))
+        return model.to(dtype).eval()
+
+    return make
+
+
+@pytest.fixture
+def make_batch() -> Callable[..., "Batch"]:
+    """Build a batch of random sentences of the given (source, target) lengths."""
+    import numpy as np
+
+    from nat.data.batch import Batch
+    from nat.data.vocabulary import SPECIALS
+
+    def make(
+        lengths: Sequence[tuple[int, int]] = ((3, 5), (7, 2), (1, 9), (4, 1)),
+        seed: int = 0,
+        first_id: int = 0,
+        vocabulary_size: int = VOCABULARY,
+    ) -> Batch:
+        numbers = np.random.default_rng(seed)
+
+        def sentence(length: int) -> Any:
+            return numbers.integers(len(SPECIALS), vocabulary_size, length)
+
+        return Batch.collate(
+            range(first_id, first_id + len(lengths)),
+            [sentence(source) for source, _ in lengths],
+            [sentence(target) for _, target in lengths],
+        )
+
+    return make
+
+
+@pytest.fixture
+def one_sentence() -> Callable[["Batch", int], "Batch"]:
+    """Cut one sentence out of a batch, without the padding that the others gave it."""
+    from nat.data.batch import Batch
+    from nat.data.vocabulary import EOS, PAD
+
+    def cut(batch: Batch, row: int) -> Batch:
+        source, target = batch.source[row], batch.target[row]
+        source, target = source[source.ne(PAD) & source.ne(EOS)], target[target.ne(PAD)]
+        return Batch.collate(batch.ids[row : row + 1].tolist(), [source.numpy()], [target.numpy()])
+
+    return cut
+
+
+@pytest.fixture
+def make_objective() -> Callable[..., "Objective"]:
+    """Build an objective from the configuration of its proxy input and target."""
+    from nat.training.objective import Objective
+    from nat.transformer.model import Transformer
+
+    def make(
+        model: Transformer,
+        input: str,
+        target: Mapping[str, Any],
+        length_loss_weight: float = 0.1,
+        seed: int = 3,
+        bfloat16: bool = False,
+    ) -> Objective:
+        training = {
+            "input": {"method": input},
+            "target": dict(target),
+            "recipe": {"length_loss_weight": length_loss_weight},
+        }
+        return Objective(training, model, seed, bfloat16).train()
+
+    return make
+
+
+@pytest.fixture
+def make_step() -> Callable[..., Any]:
+    """Build the step that a proxy input or target is called with."""
+    from nat.training.step import Step
+
+    def make(
+        model: Any, batch: "Batch", update: int = 0, seed: int = 3, teacher: Any = None
+    ) -> Any:
+        return Step(model, batch, model.encode(batch.source), seed, update, teacher)
+
+    return make

@@ -1,0 +1,93 @@
+"""A run without any training: made-up translations below a temporary root, really scored."""
+
+import json
+import random
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+from nat.configuration.configuration import Configuration, read
+from nat.files import write_json
+from nat.measures import score
+from nat.reporting.grid import Cell
+
+REPOSITORY = Path(__file__).resolve().parents[1]
+CORPUS, SENTENCES = "made-up", 60
+TASK, OTHER_TASK = "wmt14-en-de", "wmt14-de-en"
+WORDS = [f"{first}{second}a" for first in "bdfgklmnprst" for second in "aeiou"]
+
+
+def configuration(
+    root: Path, papers: dict[str, Any], seeds: list[int] | None = None, scale: str = "demo"
+) -> Configuration:
+    """The repository's systems and decodings, one corpus, and these papers."""
+    found = read(scale, REPOSITORY)
+    scales = {name: dict(content) for name, content in found.files["scales"].items()}
+    scales[scale] |= {"seeds": seeds or [1], "tasks": {TASK: CORPUS}}
+    scales["elsewhere"] = {**scales[scale], "tasks": {OTHER_TASK: CORPUS}}
+    corpora = {CORPUS: {"source": "xx", "target": "yy"}}
+    files = {**found.files, "scales": scales, "corpora": corpora, "papers": papers}
+    return replace(found, root=root, files=files)
+
+
+def reference() -> list[list[str]]:
+    numbers = random.Random(0)
+    return [numbers.choices(WORDS, k=numbers.randint(5, 12)) for _ in range(SENTENCES)]
+
+
+def write_corpus(root: Path, several: bool = True) -> None:
+    folder = root / "results/corpora" / CORPUS
+    lines = "".join(" ".join(words) + "\n" for words in reference())
+    for name in ("text", "tokens"):
+        (folder / name).mkdir(parents=True)
+        (folder / name / "test.yy").write_text(lines)
+    if several:
+        (folder / "references").mkdir()
+        (folder / "references/test.yy.jsonl").write_text(
+            "".join(
+                json.dumps(
+                    {"id": number, "references": [" ".join(words), words[0]][: number % 2 + 1]}
+                )
+                + "\n"
+                for number, words in enumerate(reference())
+                if number < SENTENCES // 2
+            )
+        )
+
+
+def write_outputs(path: Path, errors: float, seed: int = 1, not_decoded: int = 0) -> None:
+    """Translations in which this share of words is wrong."""
+    numbers = random.Random(seed)
+    rows = []
+    for identifier, words in enumerate(reference()):
+        lost = identifier < not_decoded
+        made = [word if numbers.random() > errors else numbers.choice(WORDS) for word in words]
+        text = "" if lost else " ".join(made)
+        rows.append(
+            {
+                "id": identifier,
+                "tokens": text.replace("a ", "@@ a "),
+                "text": text,
+                "score": -1.0,
+                "steps": 1,
+                "status": "failed" if lost else "ok",
+            }
+        )
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_text("".join(json.dumps(row) + "\n" for row in rows))
+
+
+def run(root: Path, system: str, decoding: str, errors: float, **options: Any) -> Path:
+    """Write and score the translations of one system; returns the score file."""
+    cell = Cell(CORPUS, system, options.get("seed", 1), decoding, "test", "")
+    write_outputs(root / cell.hypotheses_path, errors, **options)
+    folder = root / "results/corpora" / CORPUS
+    several = folder / "references/test.yy.jsonl"
+    references = score.References(
+        folder / "text/test.yy",
+        folder / "tokens/test.yy",
+        several if several.exists() else None,
+    )
+    result = score.score(root / cell.hypotheses_path, references)
+    write_json(root / cell.score_path, result)
+    return root / cell.score_path

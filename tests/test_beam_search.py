@@ -1,0 +1,183 @@
+"""Beam search, compared with enumeration and with a search written sentence by sentence."""
+
+import itertools
+import math
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+import torch
+
+from nat.data.batch import source_tensor
+from nat.data.vocabulary import BLANK, BOS, EOS, MASK, PAD, UNK
+from nat.decoding.beam_search import BeamSearch
+from nat.transformer.model import Transformer
+
+MakeModel = Callable[..., Transformer]
+SPECIAL = (PAD, BOS, EOS, MASK, BLANK)
+
+
+def next_log_probabilities(
+    model: Transformer, source: torch.Tensor, prefix: list[int]
+) -> torch.Tensor:
+    """Log-probabilities after a prefix, without a cache."""
+    with torch.no_grad():
+        tokens = torch.tensor([[BOS, *prefix]])
+        states = model.decode(
+            tokens, torch.zeros_like(tokens, dtype=torch.bool), model.encode(source), causal=True
+        )
+        return (states[0, -1] @ model.embedding.weight.t()).log_softmax(-1)
+
+
+def reference_search(
+    model: Transformer, sentence: list[int], options: BeamSearch
+) -> tuple[list[int], float]:
+    """The documented search, one hypothesis at a time."""
+    source = source_tensor([sentence])
+    longest = int(len(sentence) * options.longest_ratio) + options.longest_margin
+    longest = min(longest, model.architecture.max_positions - 1)
+    opened: list[tuple[float, list[int]]] = [(0.0, [])]
+    ended: list[tuple[float, list[int]]] = []
+    for length in range(longest + 1):
+        candidates = []
+        for total, prefix in opened:
+            found = next_log_probabilities(model, source, prefix)
+            for symbol in range(len(found)):
+                allowed = symbol == EOS or (symbol not in SPECIAL and length < longest)
+                if allowed:
+                    candidates.append((total + float(found[symbol]), [*prefix, symbol]))
+        candidates.sort(key=lambda pair: -pair[0])
+        for total, prefix in candidates[: options.beam]:
+            if prefix[-1] == EOS:
+                ended.append((total / len(prefix) ** options.length_penalty, prefix[:-1]))
+        opened = [pair for pair in candidates if pair[1][-1] != EOS][: options.beam]
+        best = max(ended, default=(-math.inf, []))[0]
+        bound = opened[0][0] / (longest + 1) ** options.length_penalty if opened else -math.inf
+        if len(ended) >= options.beam or best >= bound:
+            break
+    score, tokens = max(ended)
+    return tokens, score
+
+
+def sentences(number: int, vocabulary: int, seed: int = 0) -> list[list[int]]:
+    generator = torch.Generator().manual_seed(seed)
+    lengths = torch.randint(1, 9, (number,), generator=generator).tolist()
+    return [torch.randint(6, vocabulary, (n,), generator=generator).tolist() for n in lengths]
+
+
+def sharpened(model: Transformer, eos: float = 1.0) -> Transformer:
+    """The same model with larger logits, so that hypotheses end at different lengths."""
+    with torch.no_grad():
+        model.embedding.weight.mul_(1.5)
+        model.embedding.weight[EOS].mul_(eos)
+    return model
+
+
+@pytest.mark.parametrize("length_penalty", [0.0, 0.6, 1.0, 2.0])
+def test_a_beam_wide_enough_finds_what_enumeration_finds(
+    make_model: MakeModel, length_penalty: float
+) -> None:
+    model = sharpened(make_model(seed=3, vocabulary_size=9))
+    symbols, longest = (UNK, 6, 7, 8), 3
+    every = [
+        list(tokens)
+        for length in range(longest + 1)
+        for tokens in itertools.product(symbols, repeat=length)
+    ]
+    method = BeamSearch(
+        beam=len(every), length_penalty=length_penalty, longest_ratio=0.0, longest_margin=longest
+    )
+    for sentence in ([6], [7, 8, 6, 6], [8, 8]):
+        source = source_tensor([sentence])
+        scores = []
+        for tokens in every:
+            total = sum(
+                float(next_log_probabilities(model, source, tokens[:place])[symbol])
+                for place, symbol in enumerate([*tokens, EOS])
+            )
+            scores.append(total / (len(tokens) + 1) ** length_penalty)
+        best = max(range(len(every)), key=scores.__getitem__)
+        (found,) = method(model, source)
+        assert found.tokens == every[best]
+        assert found.score == pytest.approx(scores[best], abs=1e-9)
+
+
+@pytest.mark.parametrize("beam", [1, 2, 3, 5])
+@pytest.mark.parametrize("length_penalty", [0.0, 1.0])
+def test_a_batch_gives_what_the_search_one_by_one_gives(
+    make_model: MakeModel, beam: int, length_penalty: float
+) -> None:
+    method = BeamSearch(beam, length_penalty, longest_ratio=1.0, longest_margin=3)
+    lengths = set()
+    for seed in range(3):
+        model = sharpened(make_model(seed=seed, vocabulary_size=14), eos=1.3)
+        texts = sentences(7, 14, seed)
+        for found, sentence in zip(method(model, source_tensor(texts)), texts, strict=True):
+            tokens, score = reference_search(model, sentence, method)
+            assert found.tokens == tokens
+            assert found.score == pytest.approx(score, abs=1e-9)
+            lengths.add(len(tokens))
+    assert len(lengths) > 2  # the case is worth something only if sentences end here and there
+
+
+def test_a_beam_of_one_is_the_argmax_step_by_step(make_model: MakeModel) -> None:
+    model = sharpened(make_model(seed=1), eos=1.4)
+    method = BeamSearch(beam=1, longest_ratio=1.5, longest_margin=10)
+    for sentence, found in zip(
+        sentences(6, 29), method(model, source_tensor(sentences(6, 29))), strict=True
+    ):
+        tokens: list[int] = []
+        longest = int(1.5 * len(sentence)) + 10
+        while len(tokens) < longest:
+            scores = next_log_probabilities(model, source_tensor([sentence]), tokens)
+            scores[[PAD, BOS, MASK, BLANK]] = -math.inf
+            best = int(scores.argmax())
+            if best == EOS:
+                break
+            tokens.append(best)
+        assert found.tokens == tokens
+        assert found.steps == len(tokens) + 1
+
+
+@pytest.mark.parametrize("dtype", [torch.float32, torch.float64])
+@pytest.mark.parametrize("architecture", [{"pre_norm": True}, {"positions": "learned"}])
+def test_a_sentence_is_the_same_alone_and_in_any_batch(
+    make_model: MakeModel, dtype: torch.dtype, architecture: dict[str, Any]
+) -> None:
+    model = sharpened(make_model(seed=2, dtype=dtype, **architecture), eos=1.3)
+    texts = sentences(9, 29, seed=4)
+    method = BeamSearch(beam=4)
+    together = method(model, source_tensor(texts))
+    backwards = method(model, source_tensor(texts[::-1]))[::-1]
+    for text, found, other in zip(texts, together, backwards, strict=True):
+        (alone,) = method(model, source_tensor([text]))
+        assert found.tokens == alone.tokens == other.tokens
+        assert found.score == pytest.approx(alone.score, abs=1e-4)
+        assert found.steps == alone.steps == other.steps
+
+
+def test_no_special_symbol_is_written_and_no_sentence_grows_too_long(
+    make_model: MakeModel,
+) -> None:
+    model = make_model(seed=5, max_positions=12)
+    with torch.no_grad():  # symbols that an untrained model would love to write
+        for symbol in (PAD, BOS, MASK, BLANK):
+            model.embedding.weight[symbol] = 3 * model.embedding.weight[7]
+    texts = [[7] * 11, [8, 9], [10] * 5]
+    found = BeamSearch(beam=3, longest_ratio=2.0, longest_margin=1)(model, source_tensor(texts))
+    for sentence, hypothesis in zip(texts, found, strict=True):
+        assert not set(hypothesis.tokens) & set(SPECIAL)
+        assert len(hypothesis.tokens) <= min(2 * len(sentence) + 1, 11)
+        assert math.isfinite(hypothesis.score)
+
+
+def test_long_sentences_outgrow_the_first_cache(make_model: MakeModel) -> None:
+    model = make_model(seed=6)
+    with torch.no_grad():
+        model.embedding.weight[EOS].zero_()
+    method = BeamSearch(beam=2, longest_ratio=0.0, longest_margin=38)
+    (found,) = method(model, source_tensor([[9, 8, 7]]))
+    tokens, score = reference_search(model, [9, 8, 7], method)
+    assert len(tokens) > 32
+    assert found.tokens == tokens
+    assert found.score == pytest.approx(score, abs=1e-9)

@@ -1,0 +1,203 @@
+"""Decoding a text: every sentence comes back once, in its place, or with the reason why not."""
+
+import shutil
+from collections.abc import Callable
+from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
+
+import numpy as np
+import pytest
+import torch
+
+from nat.configuration import load
+from nat.data.binarised import write_binarised
+from nat.data.translations import read_translations
+from nat.data.vocabulary import EOS, PAD, Vocabulary
+from nat.decoding.beam_search import BeamSearch
+from nat.decoding.corpus import Translation, batches, records, translate
+from nat.decoding.hypothesis import Hypothesis
+from nat.decoding.job import translate_shard
+from nat.decoding.mask_predict import MaskPredict
+from nat.decoding.one_pass import OnePass
+from nat.errors import UserError
+from nat.training.model_file import build_model, save_model
+
+ROOT = Path(__file__).resolve().parents[1]
+METHODS = [BeamSearch(beam=3), OnePass(length_beam=2), MaskPredict(steps=3, length_beam=2)]
+
+
+def texts(lengths: list[int], vocabulary: int = 29) -> list[np.ndarray]:
+    numbers = np.random.default_rng(1)
+    return [numbers.integers(6, vocabulary, length).astype(np.uint16) for length in lengths]
+
+
+class Echo:
+    """Stands for a method: the translation of a sentence is the sentence."""
+
+    def __init__(self) -> None:
+        self.shapes: list[tuple[int, int]] = []
+
+    def __call__(self, model: Any, source: torch.Tensor) -> list[Hypothesis]:
+        self.shapes.append((source.size(0), source.size(1)))
+        return [
+            Hypothesis([token for token in row if token not in (PAD, EOS)], -1.0, 1)
+            for row in source.tolist()
+        ]
+
+
+def stub(positions: int = 40) -> Any:
+    return SimpleNamespace(
+        architecture=SimpleNamespace(max_positions=positions),
+        parameters=lambda: iter([torch.zeros(1)]),
+    )
+
+
+def test_every_sentence_comes_back_in_its_place() -> None:
+    sentences = texts([3, 0, 9, 39, 1, 40, 3, 12, 3])
+    done: list[int] = []
+    found = translate(stub(), Echo(), sentences, range(9), 30, done.append)
+    assert [translation.id for translation in found] == list(range(9))
+    for translation, sentence in zip(found, sentences, strict=True):
+        status = {0: "empty source", 40: "source longer than 40 positions"}.get(len(sentence), "ok")
+        assert translation.status == status
+        expected = sentence.tolist() if status == "ok" else []
+        assert translation.hypothesis.tokens == expected
+    assert done == sorted(done)
+    assert done[-1] == 9
+
+
+def test_only_the_sentences_asked_for_are_translated() -> None:
+    sentences = texts([3, 5, 9, 2])
+    found = translate(stub(), Echo(), sentences, range(1, 3), 100)
+    assert [translation.id for translation in found] == [1, 2]
+
+
+def test_batches_hold_no_more_tokens_than_asked_for() -> None:
+    lengths = {number: 1 + number * 7 % 23 for number in range(100)}
+    found = list(batches(lengths, 48))
+    assert sorted(number for batch in found for number in batch) == list(range(100))
+    for batch in found:
+        assert len(batch) * (1 + max(lengths[number] for number in batch)) <= 48
+    assert list(batches({0: 100, 1: 3}, 10)) == [[0], [1]]
+    assert list(batches({}, 10)) == []
+
+
+def test_a_method_that_loses_a_sentence_is_an_error() -> None:
+    with pytest.raises(ValueError, match="shorter"):
+        translate(stub(), lambda model, source: [], texts([3]), range(1), 100)
+
+
+def test_a_hypothesis_without_finite_score_is_named() -> None:
+    (found,) = translate(
+        stub(), lambda model, source: [Hypothesis([7], float("nan"), 1)], texts([3]), range(1), 9
+    )
+    assert found == Translation(0, Hypothesis([], 0.0, 0), "no finite score")
+
+
+@pytest.mark.parametrize("method", METHODS, ids=lambda method: type(method).__name__)
+def test_batch_size_does_not_matter(make_model: Callable[..., Any], method: Any) -> None:
+    length = None if isinstance(method, BeamSearch) else "offset"
+    model = make_model(seed=4, length=length)
+    sentences = texts([3, 0, 9, 14, 1, 60, 3, 12, 3])
+    one_by_one = translate(model, method, sentences, range(9), 1)
+    for batch_tokens in (40, 1000):
+        found = translate(model, method, sentences, range(9), batch_tokens)
+        for translation, alone in zip(found, one_by_one, strict=True):
+            assert translation.hypothesis.tokens == alone.hypothesis.tokens
+            assert translation.hypothesis.score == pytest.approx(alone.hypothesis.score, abs=1e-9)
+            assert translation.status == alone.status
+
+
+def test_a_model_of_no_numbers_is_told_of_in_the_status(make_model: Callable[..., Any]) -> None:
+    for method in METHODS:
+        model = make_model(length=None if isinstance(method, BeamSearch) else "target")
+        with torch.no_grad():
+            model.decoder_layers[0].feed_forward.inner.weight.fill_(torch.nan)
+        (found,) = translate(model, method, texts([3]), range(1), 100)
+        assert found.status == "no finite score"
+
+
+def test_records_hold_subwords_and_text() -> None:
+    vocabulary = Vocabulary(["Hund", "ein", "klein@@", "er", "."])
+    tokens = vocabulary.encode("ein klein@@ er Hund .")
+    translations = [Translation(4, Hypothesis(tokens, -0.25, 6))]
+    assert list(records(translations, vocabulary, "de", "moses")) == [
+        {
+            "id": 4,
+            "tokens": "ein klein@@ er Hund .",
+            "text": "ein kleiner Hund.",
+            "score": -0.25,
+            "steps": 6,
+            "status": "ok",
+        }
+    ]
+
+
+CORPUS, SYSTEM, DECODING = "toy-micro", "at-base", "beam5"
+VOCABULARY = Vocabulary([f"w{number}" for number in range(20)])
+
+
+@pytest.fixture
+def run_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A run of the micro scale with a binarised test set and an untrained model."""
+    shutil.copytree(ROOT / "config", tmp_path / "config")
+    monkeypatch.chdir(tmp_path)
+    configuration = load("micro")
+    folder = tmp_path / "results" / "corpora" / CORPUS / "binarised"
+    folder.mkdir(parents=True)
+    VOCABULARY.save(folder / "vocabulary.txt")
+    lines = [" ".join(f"w{number % 20}" for number in range(n, n + n % 5)) for n in range(11)]
+    source = configuration.corpus(CORPUS)["source"]
+    write_binarised(lines, VOCABULARY, folder / f"test.{source}")
+    save(tmp_path)
+    return tmp_path
+
+
+def save(folder: Path, vocabulary_size: int = len(VOCABULARY)) -> None:
+    training = load("micro").training(CORPUS, SYSTEM)
+    torch.manual_seed(0)
+    model = build_model(training, vocabulary_size)
+    path = folder / "results" / "models" / CORPUS / SYSTEM / "seed1" / "model.pt"
+    save_model(path, model.state_dict(), training, vocabulary_size, 1)
+
+
+def shard(number: int, shards: int, output: Path) -> list[dict[str, Any]]:
+    configuration = load("micro")
+    translate_shard(configuration, CORPUS, SYSTEM, 1, DECODING, "test", number, shards, output)
+    return list(read_translations(output))
+
+
+def test_shards_together_are_the_whole(run_folder: Path) -> None:
+    whole = shard(1, 1, run_folder / "whole.jsonl")
+    parts = [shard(number, 3, run_folder / f"{number}of3.jsonl") for number in (1, 2, 3)]
+    joined = [row for part in parts for row in part]
+    assert [row["id"] for row in joined] == list(range(11))
+    for row, expected in zip(joined, whole, strict=True):
+        assert row | {"score": 0} == expected | {"score": 0}
+        assert row["score"] == pytest.approx(expected["score"], abs=1e-4)
+    assert [row["id"] for row in whole if row["status"] == "empty source"] == [0, 5, 10]
+
+
+def test_a_model_of_another_configuration_is_refused(run_folder: Path) -> None:
+    scale = run_folder / "config" / "scales" / "micro.yaml"
+    before = load("micro").architecture("base")["model_dim"]
+    changed = scale.read_text().replace(f"model_dim: {before}", f"model_dim: {2 * before}")
+    scale.write_text(changed)
+    with pytest.raises(UserError, match=f"model_dim: {before} is now {2 * before}.*train it again"):
+        shard(1, 1, run_folder / "out.jsonl")
+    assert not (run_folder / "out.jsonl").exists()
+
+
+def test_a_model_of_another_vocabulary_is_refused(run_folder: Path) -> None:
+    save(run_folder, vocabulary_size=30)
+    with pytest.raises(UserError, match="30 symbols but the vocabulary .* has 26"):
+        shard(1, 1, run_folder / "out.jsonl")
+    assert not (run_folder / "out.jsonl").exists()
+
+
+def test_an_unknown_split_is_refused(run_folder: Path) -> None:
+    with pytest.raises(UserError, match="no split 'tset'; did you mean 'test'"):
+        translate_shard(
+            load("micro"), CORPUS, SYSTEM, 1, DECODING, "tset", 1, 1, run_folder / "out.jsonl"
+        )

@@ -1,0 +1,174 @@
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+import torch
+import torch.nn.functional as F
+from torch import Tensor
+
+from nat.data.batch import Batch
+from nat.data.vocabulary import MASK
+from nat.inputs.full_mask import FullMask
+from nat.inputs.random_mask import RandomMask
+from nat.targets.dims import Dims
+from nat.training.step import DecoderInput
+from nat.transformer.model import Transformer
+
+MakeModel = Callable[..., Transformer]
+MakeStep = Callable[..., Any]
+MakeBatch = Callable[..., Batch]
+
+# odd and even numbers of masks, fewer masks than passes, one and none
+LENGTHS = [(3, 7), (4, 1), (2, 2), (5, 3), (1, 8), (6, 0), (3, 5)]
+
+
+def frozen_labels(
+    teacher: Transformer, source: list[int], tokens: list[int], passes: int
+) -> dict[int, Tensor]:
+    """Algorithm 1 of DiMS for one sentence, position by position."""
+    encoded = teacher.encode(torch.tensor([source]))
+    current = list(tokens)
+    left = [place for place, token in enumerate(tokens) if token == MASK]
+    masks = len(left)
+    frozen: dict[int, Tensor] = {}
+    for number in range(1, passes + 1):
+        padding = torch.zeros(1, len(tokens), dtype=torch.bool)
+        states = teacher.decode(torch.tensor([current]), padding, encoded, causal=False)[0]
+        probabilities = F.softmax(states @ teacher.embedding.weight.t(), -1)
+        left.sort(key=lambda place: -probabilities[place].max().item())
+        reveal = masks * number // passes - len(frozen)
+        for place in left[:reveal]:
+            frozen[place] = states[place]
+            current[place] = int(probabilities[place].argmax())
+        left = left[reveal:]
+    assert not left and len(frozen) == masks
+    return frozen
+
+
+def cut(batch: Batch, decoder_input: DecoderInput, row: int) -> tuple[list[int], list[int]]:
+    source_length = int(batch.source[row].ne(0).sum())
+    target_length = int(batch.target_lengths[row])
+    return (
+        batch.source[row, :source_length].tolist(),
+        decoder_input.tokens[row, :target_length].tolist(),
+    )
+
+
+@pytest.mark.parametrize("method", [FullMask, RandomMask])
+@pytest.mark.parametrize("passes", [1, 2, 3, 4, 9])
+def test_against_a_slow_reference(
+    make_model: MakeModel, make_step: MakeStep, make_batch: MakeBatch, method: Any, passes: int
+) -> None:
+    student, teacher = make_model(seed=1), make_model(seed=2)
+    batch = make_batch(LENGTHS)
+    step = make_step(student, batch, teacher=teacher)
+    decoder_input = method()(step)
+    target = Dims(teacher_steps=passes, temperature=0.5, hidden_weight=0.7)
+    loss = target(step, decoder_input)
+    labels = target.label(teacher, step, decoder_input)
+    states = step.decode(decoder_input)
+    for row in range(len(LENGTHS)):
+        source, tokens = cut(batch, decoder_input, row)
+        divergence = distance = 0.0
+        frozen = frozen_labels(teacher, source, tokens, passes) if tokens else {}
+        for place, state in frozen.items():
+            torch.testing.assert_close(labels[row, place], state)
+            label = F.softmax(state @ teacher.embedding.weight.t() / 0.5, -1)
+            found = F.log_softmax(states[row, place] @ student.embedding.weight.t(), -1)
+            divergence += (label * (label.log() - found)).sum().item()
+            distance += (state - states[row, place]).square().sum().sqrt().item()
+        assert loss.parts["divergence"][row].item() == pytest.approx(divergence)
+        assert loss.parts["hidden"][row].item() == pytest.approx(distance)
+        assert loss.value[row].item() == pytest.approx(divergence + 0.7 * distance)
+        assert loss.positions[row].item() == len(frozen)
+
+
+def test_labels_are_frozen_when_revealed_and_change_what_follows(
+    make_model: MakeModel, make_step: MakeStep, make_batch: MakeBatch
+) -> None:
+    teacher, batch = make_model(seed=2), make_batch([(3, 8)])
+    step = make_step(teacher, batch)
+    decoder_input = FullMask()(step)
+    once, twice = (Dims(passes).label(teacher, step, decoder_input)[0] for passes in (1, 2))
+    same = (once == twice).all(1)
+    assert same.sum() == 4  # the first half comes from the same first pass, the rest does not
+
+
+def test_only_masked_positions_have_labels(
+    make_model: MakeModel, make_step: MakeStep, make_batch: MakeBatch
+) -> None:
+    teacher, batch = make_model(seed=2), make_batch(LENGTHS)
+    step = make_step(teacher, batch)
+    decoder_input = RandomMask()(step)
+    labels = Dims(3).label(teacher, step, decoder_input)
+    assert torch.equal((labels != 0).any(2), decoder_input.carries_loss)
+    assert not labels.requires_grad
+
+
+@pytest.mark.parametrize("temperature", [0.25, 1.0, 2.0])
+def test_temperature_is_the_teachers_only(
+    make_model: MakeModel, make_step: MakeStep, make_batch: MakeBatch, temperature: float
+) -> None:
+    student, teacher, batch = make_model(seed=1), make_model(seed=2), make_batch([(3, 1)])
+    step = make_step(student, batch, teacher=teacher)
+    decoder_input = FullMask()(step)
+    encoded = teacher.encode(batch.source)
+    padding = batch.target_padding
+    of_teacher = teacher.decode(decoder_input.tokens, padding, encoded, False)[0, 0]
+    of_student = step.decode(decoder_input)[0, 0]
+    label = F.softmax(of_teacher @ teacher.embedding.weight.t() / temperature, -1)
+    found = F.log_softmax(of_student @ student.embedding.weight.t(), -1)
+    loss = Dims(1, temperature=temperature)(step, decoder_input)
+    expected = (label * (label.log() - found)).sum().item()
+    assert loss.parts["divergence"].item() == pytest.approx(expected)
+
+
+def test_distance_is_the_norm_not_its_square(
+    make_model: MakeModel, make_step: MakeStep, make_batch: MakeBatch
+) -> None:
+    """Moving the teacher's states twice as far doubles the distance."""
+    student, batch = make_model(pre_norm=True), make_batch([(3, 1)])
+    found = []
+    for shift in (0.5, 1.0):
+        teacher = make_model(pre_norm=True)
+        with torch.no_grad():
+            teacher.decoder_norm.bias.add_(shift)
+        step = make_step(student, batch, teacher=teacher)
+        found.append(Dims(1)(step, FullMask()(step)).parts["hidden"].item())
+    assert found == [pytest.approx(0.5 * 16**0.5), pytest.approx(16**0.5)]
+
+
+def test_gradient_is_finite_where_teacher_and_student_agree(
+    make_model: MakeModel, make_step: MakeStep, make_batch: MakeBatch
+) -> None:
+    student, teacher = make_model(), make_model()
+    step = make_step(student, make_batch([(3, 5), (2, 1)]), teacher=teacher)
+    loss = Dims(teacher_steps=1, temperature=1.0)(step, FullMask()(step))
+    assert loss.value.tolist() == pytest.approx([0, 0], abs=1e-9)
+    loss.value.sum().backward()
+    for name, parameter in student.named_parameters():
+        if parameter.grad is not None:
+            assert parameter.grad.isfinite().all(), name
+
+
+def test_the_student_alone_learns(
+    make_model: MakeModel, make_step: MakeStep, make_batch: MakeBatch
+) -> None:
+    student, teacher = make_model(seed=1), make_model(seed=2)
+    step = make_step(student, make_batch(), teacher=teacher)
+    Dims(2)(step, FullMask()(step)).value.sum().backward()
+    assert all(parameter.grad is None for parameter in teacher.parameters())
+    assert student.embedding.weight.grad is not None
+
+
+def test_the_reference_enters_only_where_it_is_visible(
+    make_model: MakeModel, make_step: MakeStep, make_batch: MakeBatch
+) -> None:
+    """With everything masked, two references of one length have the same loss."""
+    student, teacher = make_model(seed=1), make_model(seed=2)
+    one, other = make_batch([(3, 5)], seed=1), make_batch([(3, 5)], seed=2)
+    values = []
+    for target in (one.target, other.target):
+        step = make_step(student, Batch(one.ids, one.source, target), teacher=teacher)
+        values.append(Dims(2)(step, FullMask()(step)).value.item())
+    assert values[0] == values[1]

@@ -1,0 +1,69 @@
+"""The lock files, and when the environment is made again."""
+
+import importlib.util
+import re
+import sys
+from pathlib import Path
+from types import ModuleType, SimpleNamespace
+
+import pytest
+
+ROOT = Path(__file__).resolve().parents[1]
+LOCKS = [ROOT / "envs/build.txt", ROOT / "envs/cpu.lock"]
+
+
+def pins(lock: Path) -> dict[str, str]:
+    lines = [line for line in lock.read_text().splitlines() if line and line[0] != "#"]
+    assert all(re.fullmatch(r"[A-Za-z0-9._-]+==[0-9A-Za-z.]+", line) for line in lines), lines
+    return dict(line.split("==") for line in lines)
+
+
+@pytest.fixture
+def installer(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> ModuleType:
+    """`envs/install.py` for an environment in a temporary folder."""
+    specification = importlib.util.spec_from_file_location("installer", ROOT / "envs/install.py")
+    assert specification
+    assert specification.loader
+    module = importlib.util.module_from_spec(specification)
+    specification.loader.exec_module(module)
+    for lock in LOCKS:
+        (tmp_path / lock.name).write_text(lock.read_text())
+    monkeypatch.setattr(module, "LOCKS", [tmp_path / lock.name for lock in LOCKS])
+    monkeypatch.setattr(module, "STAMP", tmp_path / "made-from")
+    monkeypatch.setattr(module, "PYTHON", Path(sys.executable))
+    return module
+
+
+@pytest.mark.parametrize("lock", LOCKS, ids=lambda lock: lock.name)
+def test_everything_is_pinned_without_a_local_suffix(lock: Path) -> None:
+    assert pins(lock)
+
+
+def test_the_lock_files_agree() -> None:
+    build, run = map(pins, LOCKS)
+    assert {name: build[name] for name in build.keys() & run.keys()} == {
+        name: run[name] for name in build.keys() & run.keys()
+    }
+    assert "torch" in build.keys() & run.keys()
+
+
+def test_another_lock_file_makes_the_environment_again(installer: ModuleType) -> None:
+    assert not installer.is_made()
+    installer.STAMP.write_text(installer.key() + "\n")
+    assert installer.is_made()
+    installer.LOCKS[1].write_text(installer.LOCKS[1].read_text() + "another==1.0\n")
+    assert not installer.is_made()
+
+
+def test_what_is_missing_is_named(
+    installer: ModuleType, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    monkeypatch.setenv("PATH", str(tmp_path))
+    without_headers = SimpleNamespace(get_paths=lambda: {"include": str(tmp_path)})
+    monkeypatch.setattr(installer, "sysconfig", without_headers)
+    compiler, headers = installer.missing()
+    assert "C++ compiler" in compiler
+    assert "headers of Python" in headers
+    monkeypatch.setattr(installer, "OLDEST", (99, 0))
+    (python,) = installer.missing()
+    assert "Python 3.11 or newer is needed" in python

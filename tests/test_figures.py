@@ -1,0 +1,111 @@
+import copy
+from pathlib import Path
+from typing import Any
+
+import made_up_run
+import matplotlib as mpl
+import pandas as pd
+import pytest
+from made_up_run import OTHER_TASK, TASK
+from matplotlib.text import Text
+from test_grid import PAPER, PUBLISHED
+
+from nat.reporting import figures
+
+
+@pytest.fixture
+def root(tmp_path: Path) -> Path:
+    (tmp_path / "config/published").mkdir(parents=True)
+    (tmp_path / "config/published/made_up.csv").write_text(PUBLISHED)
+    made_up_run.write_corpus(tmp_path, several=False)
+    for steps, errors in ((1, 0.4), (4, 0.2)):
+        made_up_run.run(tmp_path, "cmlm-kd", f"mask-predict-{steps}-lb5", errors)
+    made_up_run.run(tmp_path, "dims-cmlm-kd", "mask-predict-1-lb5", 0.21)
+    return tmp_path
+
+
+def configuration(root: Path, seeds: list[int] | None = None, **changes: Any) -> Any:
+    paper = copy.deepcopy(PAPER)
+    figure = paper["figures"]["2"]
+    point = {"x": 1, "decoding": "mask-predict-1-lb5", "published": {"system": "NAT"}}
+    student = {"label": "student", "system": "dims-cmlm-kd", "style": "level", "points": [point]}
+    figure["series"].append(student)
+    figure["x"]["log"] = True
+    figure["cells"]["published"] = {"table": "t1"}
+    figure |= changes
+    return made_up_run.configuration(root, {"paper": paper}, seeds)
+
+
+def test_points_are_in_the_csv_with_their_files(root: Path) -> None:
+    figures.write(figures.make(configuration(root), "paper", "2"), root / "figure_2.pdf")
+    frame = pd.read_csv(root / "figure_2.csv")
+    assert list(zip(frame["series"], frame["x"], strict=True)) == [
+        ("CMLM", 1),
+        ("CMLM", 4),
+        ("student", 1),
+    ]
+    assert (frame["low"] < frame["ours"]).all() and (frame["ours"] < frame["high"]).all()
+    assert all((root / path).exists() for path in frame["sources"])
+    assert frame["published"].tolist()[2] == 20.5
+
+
+def test_the_same_points_give_the_same_bytes(root: Path) -> None:
+    plot = figures.make(configuration(root), "paper", "2")
+    for name in ("a", "b"):
+        figures.write(plot, root / f"{name}.pdf")
+    for suffix in ("pdf", "png", "csv"):
+        assert (root / f"a.{suffix}").read_bytes() == (root / f"b.{suffix}").read_bytes()
+    assert b"CreationDate" not in (root / "a.pdf").read_bytes()
+
+
+def drawn(plot: figures.Plot) -> tuple[Any, list[Text]]:
+    with mpl.rc_context(figures.STYLE):
+        figure = figures.lines(plot)
+        figure.draw_without_rendering()
+    # Matplotlib keeps ticks beyond the limits of an axis, which it does not draw.
+    beyond = set()
+    for axes in figure.axes:
+        low, high = axes.get_ylim()
+        ticks = axes.yaxis.get_major_ticks()
+        beyond |= {tick.label1 for tick in ticks if not low <= tick.get_loc() <= high}
+    texts = [text for text in figure.findobj(Text) if text.get_text().strip()]
+    return figure, [text for text in texts if text not in beyond and text.get_visible()]
+
+
+@pytest.mark.parametrize("panels", [1, 3])
+def test_no_text_overlaps_or_leaves_the_page(root: Path, panels: int) -> None:
+    tasks = [{"label": f"panel {number}", "task": TASK} for number in range(panels)]
+    figure, texts = drawn(figures.make(configuration(root, panels=tasks), "paper", "2"))
+    page = figure.bbox
+    boxes = [(text.get_text(), text.get_window_extent()) for text in texts]
+    for name, box in boxes:
+        assert page.x0 <= box.x0 and box.x1 <= page.x1, name
+        assert page.y0 <= box.y0 and box.y1 <= page.y1, name
+    for number, (name, box) in enumerate(boxes):
+        for other, second in boxes[number + 1 :]:
+            assert not box.overlaps(second), (name, other)
+
+
+def test_what_is_said_around_the_panels(root: Path) -> None:
+    panels = [{"label": "En-De", "task": TASK}, {"label": "De-En", "task": OTHER_TASK}]
+    _, texts = drawn(figures.make(configuration(root, panels=panels), "paper", "2"))
+    text = " ".join(" ".join(text.get_text().split()) for text in texts)
+    assert "scale demo: made-up test set" in text
+    assert "En-De (stand-in: made-up)" in text
+    assert "Not run: all of De-En." in text and "not run" in text
+    assert "Bands: 95% bootstrap intervals" in text
+    assert "Not comparable with the paper" in text
+    assert "Hollow markers" not in text
+
+
+def test_seeds_give_a_standard_deviation(root: Path) -> None:
+    made_up_run.run(root, "dims-cmlm-kd", "mask-predict-1-lb5", 0.21, seed=2)
+    plot = figures.make(configuration(root, [1, 2]), "paper", "2")
+    _, texts = drawn(plot)
+    assert any("standard deviation over seeds 1, 2" in text.get_text() for text in texts)
+
+
+def test_nothing_run_at_all(tmp_path: Path, root: Path) -> None:
+    (root / "results/scores").rename(root / "results/elsewhere")
+    figures.write(figures.make(configuration(root), "paper", "2"), root / "figure_2.pdf")
+    assert (root / "figure_2.png").exists()

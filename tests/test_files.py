@@ -1,0 +1,113 @@
+import os
+import stat
+from pathlib import Path
+
+import pytest
+
+from nat.errors import UserError
+from nat.files import (
+    atomic_directory,
+    atomic_path,
+    atomic_write_text,
+    read_json,
+    write_json,
+)
+
+
+def names(folder: Path) -> list[str]:
+    return sorted(path.name for path in folder.iterdir())
+
+
+def test_file_appears_whole(tmp_path: Path) -> None:
+    path = tmp_path / "new" / "folder" / "file.txt"
+    with atomic_path(path) as temporary:
+        temporary.write_text("half")
+        assert not path.exists()
+        temporary.write_text("whole")
+    assert path.read_text() == "whole"
+    assert names(path.parent) == ["file.txt"]
+
+
+def test_failure_leaves_the_old_file_and_nothing_else(tmp_path: Path) -> None:
+    path = tmp_path / "file.txt"
+    path.write_text("old")
+    with pytest.raises(ValueError), atomic_path(path) as temporary:
+        temporary.write_text("half")
+        raise ValueError
+    assert path.read_text() == "old"
+    assert names(tmp_path) == ["file.txt"]
+
+
+def test_readable_for_others_as_the_umask_says(tmp_path: Path) -> None:
+    before = os.umask(0o022)
+    try:
+        atomic_write_text(tmp_path / "file", "text")
+    finally:
+        os.umask(before)
+    assert stat.S_IMODE((tmp_path / "file").stat().st_mode) == 0o644
+
+
+def test_full_disk_is_one_sentence(tmp_path: Path) -> None:
+    full = Path("/dev/full")
+    if not full.exists():
+        pytest.skip("no /dev/full on this system")
+    with (
+        pytest.raises(UserError, match="file.txt.*No space"),
+        atomic_path(tmp_path / "file.txt"),
+        full.open("w") as file,
+    ):
+        file.write("x" * 10)
+        file.flush()
+    assert names(tmp_path) == []
+
+
+def test_a_folder_that_cannot_be_made_is_one_sentence(tmp_path: Path) -> None:
+    (tmp_path / "file").write_text("in the way")
+    with pytest.raises(UserError, match="cannot write .*file/inner"):
+        atomic_write_text(tmp_path / "file" / "inner", "text")
+    with (
+        pytest.raises(UserError, match="cannot write .*file/inner"),
+        atomic_directory(tmp_path / "file" / "inner"),
+    ):
+        pass
+
+
+def test_other_errors_of_the_block_are_not_hidden(tmp_path: Path) -> None:
+    with pytest.raises(FileNotFoundError), atomic_path(tmp_path / "file.txt"):
+        (tmp_path / "missing input").read_text()
+    assert names(tmp_path) == []
+
+
+def test_directory_appears_whole_and_replaces_the_old_one(tmp_path: Path) -> None:
+    path = tmp_path / "folder"
+    for content in ("first", "second"):
+        with atomic_directory(path) as temporary:
+            (temporary / content).write_text(content)
+        assert names(path) == [content]
+    with pytest.raises(ValueError), atomic_directory(path) as temporary:
+        (temporary / "third").write_text("half")
+        raise ValueError
+    assert names(path) == ["second"]
+    assert names(tmp_path) == ["folder"]
+
+
+def test_json_round_trip(tmp_path: Path) -> None:
+    value = {"text": "Grüße\u2028", "numbers": [1, 2.5, None, True], "nested": {"a": {}}}
+    write_json(tmp_path / "value.json", value)
+    assert read_json(tmp_path / "value.json") == value
+    assert (tmp_path / "value.json").read_text(encoding="utf-8").endswith("}\n")
+
+
+@pytest.mark.parametrize("content", [b"{", b"\xff\xfe", b""])
+def test_broken_json_names_the_file(tmp_path: Path, content: bytes) -> None:
+    (tmp_path / "value.json").write_bytes(content)
+    with pytest.raises(UserError, match="value.json"):
+        read_json(tmp_path / "value.json")
+    with pytest.raises(UserError, match="missing.json"):
+        read_json(tmp_path / "missing.json")
+
+
+def test_value_that_is_no_json_leaves_nothing(tmp_path: Path) -> None:
+    with pytest.raises(TypeError):
+        write_json(tmp_path / "value.json", {"a": object()})
+    assert names(tmp_path) == []

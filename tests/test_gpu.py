@@ -1,0 +1,144 @@
+"""What a CUDA device computes, against float64 on the processor."""
+
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+import torch
+
+from nat import randomness
+from nat.data.batch import Batch
+from nat.transformer.dropout import dropout
+from nat.transformer.linear import has_bfloat16_products
+from nat.transformer.projection import (
+    best_symbols,
+    cross_entropy,
+    gathered_log_probabilities,
+    soft_label_divergence,
+)
+
+pytestmark = [
+    pytest.mark.gpu,
+    pytest.mark.skipif(not torch.cuda.is_available(), reason="no CUDA device"),
+]
+
+OBJECTIVES = {
+    "at": ("previous_tokens", {"method": "cross_entropy", "label_smoothing": 0.1}, None),
+    "nat": ("full_mask", {"method": "cross_entropy", "label_smoothing": 0.1}, "offset"),
+    "cmlm": ("random_mask", {"method": "cross_entropy"}, "target"),
+    "dims": ("random_mask", {"method": "dims", "teacher_steps": 1}, "offset"),
+}
+PRECISIONS = {"fp32": (False, 1e-4), "bf16": (True, 0.05)}
+"""Whether products take bfloat16 inputs, and the relative error that may be."""
+
+
+@pytest.fixture(params=PRECISIONS)
+def precision(request: pytest.FixtureRequest) -> tuple[bool, float]:
+    bfloat16, error = PRECISIONS[request.param]
+    if bfloat16 and not has_bfloat16_products(torch.device("cuda")):
+        pytest.skip("the CUDA device has no bfloat16 products")
+    return bfloat16, error
+
+
+def assert_near(found: torch.Tensor, exact: torch.Tensor, error: float) -> None:
+    assert found.isfinite().all()
+    difference = (found.cpu().double() - exact).norm()
+    assert difference <= error * exact.norm() + 1e-6
+
+
+def test_losses_and_gradients(precision: tuple[bool, float]) -> None:
+    bfloat16, error = precision
+    generator = torch.Generator().manual_seed(1)
+    states = torch.randn(5000, 32, generator=generator, dtype=torch.float64)  # two chunks
+    weight = 0.3 * torch.randn(501, 32, generator=generator, dtype=torch.float64)
+    teacher = torch.randn(5000, 32, generator=generator, dtype=torch.float64)
+    symbols = torch.randint(501, (5000, 2), generator=generator)
+
+    def results(device: str, dtype: torch.dtype, bfloat16: bool) -> list[torch.Tensor]:
+        inputs = [each.to(device, dtype).requires_grad_() for each in (states, weight)]
+        labels, ids = teacher.to(device, dtype), symbols.to(device)
+        values = [
+            cross_entropy(*inputs, ids[:, 0], 0.1, bfloat16).value,
+            soft_label_divergence(
+                *inputs, labels, inputs[1].detach(), 0.5, ids[:, 0], bfloat16
+            ).value,
+            gathered_log_probabilities(*inputs, ids, bfloat16),
+        ]
+        return [
+            *values,
+            *(each for value in values for each in torch.autograd.grad(value.sum(), inputs)),
+        ]
+
+    exact = results("cpu", torch.float64, False)
+    found = results("cuda", torch.float32, bfloat16)
+    for one, other in zip(found, exact, strict=True):
+        assert_near(one, other, error)
+
+
+def test_best_symbols() -> None:
+    states, weight = torch.randn(300, 16), torch.randn(77, 16)
+    forbidden = torch.arange(6)
+    exact = best_symbols(states.double(), weight.double(), forbidden=forbidden)
+    found = best_symbols(states.cuda(), weight.cuda(), forbidden=forbidden.cuda())
+    assert torch.equal(found.symbols.cpu(), exact.symbols)
+    assert_near(found.log_probabilities, exact.log_probabilities, 1e-4)
+
+
+def test_random_numbers_are_those_of_the_processor() -> None:
+    ids = torch.arange(5000)
+    found = randomness.uniform(1, 7, ids.cuda(), 9, stream=2)
+    assert torch.equal(found.cpu(), randomness.uniform(1, 7, ids, 9, stream=2))
+
+
+@pytest.mark.parametrize("name", OBJECTIVES)
+@pytest.mark.parametrize("pre_norm", [False, True])
+def test_training_step(
+    make_model: Callable[..., Any],
+    make_objective: Callable[..., Any],
+    make_batch: Callable[..., Batch],
+    name: str,
+    precision: tuple[bool, float],
+    pre_norm: bool,
+) -> None:
+    bfloat16, error = precision
+    input, target, length = OBJECTIVES[name]
+    batch = make_batch([(3, 5), (7, 2), (1, 9), (4, 1), (2, 0)])
+
+    def results(device: str, dtype: torch.dtype, bfloat16: bool) -> list[torch.Tensor]:
+        model = make_model(length=length, dtype=dtype, pre_norm=pre_norm).to(device)
+        objective = make_objective(model, input, target, bfloat16=bfloat16)
+        if objective.teacher is not None:
+            teacher = make_model(seed=5, length=length, dtype=dtype, pre_norm=pre_norm)
+            objective.teacher.load_state_dict(teacher.state_dict())
+        loss = objective(model, batch.to(device), update=3)
+        loss.value.sum().backward()
+        optimiser = torch.optim.SGD(model.parameters(), 1.0)
+        before = torch.nn.utils.parameters_to_vector(model.parameters()).detach().clone()
+        optimiser.step()
+        after = torch.nn.utils.parameters_to_vector(model.parameters()).detach()
+        return [loss.value.detach(), after - before, loss.positions.double()]
+
+    exact = results("cpu", torch.float64, False)
+    found = results("cuda", torch.float32, bfloat16)
+    for one, other in zip(found, exact, strict=True):
+        assert_near(one, other, error)
+
+
+def test_token_by_token_is_the_same_as_all_at_once(
+    make_model: Callable[..., Any], make_batch: Callable[..., Batch]
+) -> None:
+    model = make_model(dtype=torch.float32).cuda()
+    batch = make_batch([(3, 6), (5, 6)]).to("cuda")
+    encoded = model.encode(batch.source)
+    whole = model.decode(batch.target, batch.target_padding, encoded, causal=True)
+    cache = model.start(encoded, beam=1)
+    for position in range(6):
+        found = model.step(batch.target[:, position], cache)
+        torch.testing.assert_close(found, whole[:, position], rtol=1e-3, atol=1e-4)
+
+
+def test_dropout() -> None:
+    torch.manual_seed(1)
+    found = dropout(torch.ones(1000, 1000, device="cuda"), 0.3, training=True)
+    assert (found == 0).double().mean().item() == pytest.approx(0.3, abs=0.005)
+    assert found.double().mean().item() == pytest.approx(1.0, abs=0.01)

@@ -1,0 +1,286 @@
+"""The graph as a user meets it: dry runs, targets, errors, and one run of everything, tiny."""
+
+import json
+import os
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).resolve().parents[1]
+PARTS = ["Snakefile", "config", "envs", "nat", "profiles", "rules", "workflow_scripts"]
+# The whole graph takes a minute on two idle cores; on a busy machine, many.
+pytestmark = pytest.mark.timeout(1000)
+
+SYSTEMS = {"at-base", "nat-raw", "nat-kd", "cmlm-kd", "dims-cmlm-kd"}
+
+
+def copy_repository(folder: Path) -> Path:
+    for name in PARTS:
+        if (ROOT / name).is_dir():
+            ignored = shutil.ignore_patterns("__pycache__", ".*")
+            shutil.copytree(ROOT / name, folder / name, ignore=ignored)
+        else:
+            shutil.copy(ROOT / name, folder / name)
+    return folder
+
+
+def snakemake(folder: Path, *arguments: str, scale: str = "micro") -> tuple[int, str]:
+    """Exit status, and what is on the screen."""
+    command = [sys.executable, "-m", "snakemake", *arguments, "--cores", "2"]
+    if scale:
+        command += ["--config", f"scale={scale}"]
+    environment = {key: value for key, value in os.environ.items() if key != "PYTHONPATH"}
+    ended = subprocess.run(
+        command,
+        cwd=folder,
+        env=environment,
+        text=True,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT,
+        timeout=900,
+    )
+    return ended.returncode, ended.stdout
+
+
+def counts(screen: str) -> dict[str, int]:
+    """Jobs by rule, from the line that sums up a dry run."""
+    line = next(line for line in screen.splitlines() if " to do: " in line)
+    pairs = (part.split(" ") for part in line.split(": ", 1)[1].split(", "))
+    return {rule: int(count) for count, rule in pairs}
+
+
+def jobs(screen: str, what: str) -> set[str]:
+    """The jobs of a dry run that begin with a word."""
+    return {
+        line.split(": ")[0].removeprefix(f"{what} ")
+        for line in screen.splitlines()
+        if line.startswith(f"{what} ")
+    }
+
+
+@pytest.fixture(scope="module")
+def repository(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A copy of the repository without results."""
+    return copy_repository(tmp_path_factory.mktemp("repository"))
+
+
+@pytest.mark.parametrize("scale", ["demo", "small"])
+def test_the_whole_graph_of_each_scale_builds(repository: Path, scale: str) -> None:
+    status, screen = snakemake(repository, "-n", scale=scale)
+    assert status == 0, screen
+    found = counts(screen)
+    assert found["train"] >= len(SYSTEMS)
+    assert found["distil"] >= 1
+    assert found["table"] == 1
+    assert found["figure"] == 1
+
+
+def test_every_public_target_is_there(repository: Path) -> None:
+    stages = ["all", "demo", "corpora", "teachers", "distilled", "students", "scores"]
+    papers = ["dims", "dims_figure_3", "overview", "overview_table_1"]
+    status, screen = snakemake(repository, "-n", *stages, *papers)
+    assert status == 0, screen
+
+
+def test_stages_hold_what_they_say(repository: Path) -> None:
+    _, teachers = snakemake(repository, "-n", "teachers")
+    assert jobs(teachers, "train") == {
+        "at-base on toy-micro (seed 1)",
+        "cmlm-kd on toy-micro (seed 1)",
+    }
+    _, distilled = snakemake(repository, "-n", "distilled")
+    assert jobs(distilled, "train") == {"at-base on toy-micro (seed 1)"}
+    assert counts(distilled)["translate"] == 2  # shards of train at this scale
+    _, corpora = snakemake(repository, "-n", "corpora")
+    assert counts(corpora)["summarise_corpus"] == 1
+    assert "train" not in counts(corpora)
+
+
+def test_the_figure_needs_only_its_own_systems(repository: Path) -> None:
+    _, screen = snakemake(repository, "-n", "dims_figure_3")
+    assert {job.split(" ")[0] for job in jobs(screen, "train")} == {
+        "at-base",
+        "cmlm-kd",
+        "dims-cmlm-kd",
+    }
+
+
+@pytest.mark.parametrize(
+    ("arguments", "scale", "expected"),
+    [
+        (["dimz"], "micro", "there is no target 'dimz'; did you mean 'dims'?"),
+        (["results/models/toy-micro/cmlm/seed1/model.pt"], "micro", "no rule makes the file"),
+        ([], "smal", "unknown scale 'smal'; did you mean 'small'?"),
+        (["--config", "thread=2"], "", "unknown key 'thread'"),
+    ],
+)
+def test_unknown_names_end_in_one_sentence(
+    repository: Path, arguments: list[str], scale: str, expected: str
+) -> None:
+    status, screen = snakemake(repository, "-n", *arguments, scale=scale)
+    assert status == 1
+    assert expected in screen
+    assert "Traceback" not in screen
+    assert len([line for line in screen.splitlines() if "error" in line.lower()]) == 1
+
+
+def test_an_unknown_system_ends_before_any_job(tmp_path: Path) -> None:
+    repository = copy_repository(tmp_path)
+    paper = repository / "config/papers/overview.yaml"
+    paper.write_text(paper.read_text().replace("system: nat-raw", "system: nat-rwa", 1))
+    status, screen = snakemake(repository)
+    assert status == 1
+    assert "nat-rwa" in screen
+    assert "did you mean 'nat-raw'?" in screen
+    assert "Traceback" not in screen
+    assert not (repository / "results").exists()
+
+
+def test_a_failed_job_tells_its_error_and_leaves_nothing(tmp_path: Path) -> None:
+    repository = copy_repository(tmp_path)
+    sides = "{files: {en: here/%s.en, de: here/%s.de}}"
+    splits = "\n".join(f"  {name}: {sides % (name, name)}" for name in ("train", "valid", "test"))
+    (repository / "config/corpora/gone.yaml").write_text(
+        f"source: en\ntarget: de\nsplits:\n{splits}\npreprocessing:\n  lowercase: false\n"
+        "  normalise_punctuation: false\n  tokeniser: none\n  max_tokens: 100\n  max_ratio: 2.0\n"
+        "  bpe_merges: 10\n"
+    )
+    status, screen = snakemake(repository, "results/corpora/gone/text")
+    assert status == 1
+    assert "FAILED fetch gone" in screen
+    assert screen.count("here/train.en does not exist") == 1
+    assert "Traceback" not in screen
+    assert not (repository / "results/corpora/gone/text").exists()
+
+
+def test_lint(repository: Path) -> None:
+    status, screen = snakemake(repository, "--lint")
+    assert status == 0, screen
+
+
+@pytest.fixture(scope="module")
+def run(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, str]:
+    """A copy of the repository in which everything has run at the scale `micro`."""
+    repository = copy_repository(tmp_path_factory.mktemp("run"))
+    status, screen = snakemake(repository, "all", "corpora")
+    assert status == 0, screen
+    return repository, screen
+
+
+@pytest.mark.graph
+def test_run_makes_every_result(run: tuple[Path, str]) -> None:
+    repository, screen = run
+    results = repository / "results"
+    models = results / "models/toy-micro"
+    assert {path.parent.parent.name for path in models.glob("*/seed1/model.pt")} == SYSTEMS
+    for name in ("training.json", "training.csv"):
+        assert len(list(models.glob(f"*/seed1/{name}"))) == len(SYSTEMS)
+    assert (results / "papers/dims/figure_3.png").stat().st_size > 10_000
+    assert "sacreBLEU" in (results / "papers/overview/table_1.md").read_text()
+    assert not list(results.rglob("*of?.jsonl")), "shards stay behind"
+    assert all(path.is_file() for path in results.glob("logs/train/toy-micro/*/seed1.log"))
+    assert "Warning" not in screen
+
+
+@pytest.mark.graph
+def test_run_keeps_every_sentence(run: tuple[Path, str]) -> None:
+    repository, _ = run
+    corpus = repository / "results/corpora/toy-micro"
+    outputs = repository / "results/outputs/toy-micro"
+    found = list(outputs.glob("*/seed1/*/*.jsonl"))
+    assert len(found) == 11
+    for path in found:
+        sentences = len((corpus / f"bpe/{path.stem}.ka").read_text().splitlines())
+        lines = [json.loads(line) for line in path.read_text().splitlines()]
+        assert [line["id"] for line in lines] == list(range(sentences))
+    assert len((corpus / "bpe/test.ka").read_text().splitlines()) == 20
+
+
+@pytest.mark.graph
+def test_run_shows_jobs_and_progress(run: tuple[Path, str]) -> None:
+    _, screen = run
+    lines = screen.splitlines()
+    started = [line.split("start  ")[1] for line in lines if "] start  " in line]
+    done = [line.split("done   ")[1].rsplit(" in ", 1)[0] for line in lines if "] done   " in line]
+    assert sorted(started) == sorted(done)
+    assert len([name for name in started if name.startswith("train ")]) == len(SYSTEMS)
+    assert any("updates" in line and "tokens/s" in line for line in lines)
+    assert any(line.startswith("finished ") for line in lines)
+    assert len(lines) < 3.5 * len(started)
+
+
+@pytest.mark.graph
+def test_second_run_does_nothing(run: tuple[Path, str]) -> None:
+    repository, _ = run
+    status, screen = snakemake(repository, "all", "corpora")
+    assert status == 0
+    assert "Nothing to be done" in screen
+
+
+@pytest.mark.graph
+def test_a_changed_system_runs_again_with_what_depends_on_it(run: tuple[Path, str]) -> None:
+    repository, _ = run
+    system = repository / "config/systems/cmlm-kd.yaml"
+    before = system.read_text()
+    try:
+        system.write_text(before.replace("label_smoothing: 0.1", "label_smoothing: 0.2"))
+        _, screen = snakemake(repository, "-n")
+        names = {"cmlm-kd", "dims-cmlm-kd"}
+        assert {job.split(" ")[0] for job in jobs(screen, "train")} == names
+        translated = {job.split("with ")[1].split(",")[0] for job in jobs(screen, "translate")}
+        assert translated == names
+        assert not {"distil", "clean", "binarise"} & counts(screen).keys()
+
+        system.write_text(before.replace("description: ", "description: Really a "))
+        _, screen = snakemake(repository, "-n")
+        assert "Nothing to be done" in screen
+    finally:
+        system.write_text(before)
+
+
+@pytest.mark.graph
+def test_a_changed_learning_rate_touches_one_recipe(run: tuple[Path, str]) -> None:
+    repository, _ = run
+    scale, system = (
+        repository / "config/scales/micro.yaml",
+        repository / "config/systems/nat-kd.yaml",
+    )
+    before = scale.read_text(), system.read_text()
+    try:
+        shutil.copy(
+            repository / "config/recipes/student.yaml", repository / "config/recipes/fast.yaml"
+        )
+        scale.write_text(
+            before[0].replace(
+                "  student: *recipe",
+                "  student: *recipe\n  fast: {<<: *recipe, learning_rate: 0.1}",
+            )
+        )
+        system.write_text(before[1].replace("recipe: student", "recipe: fast"))
+        _, screen = snakemake(repository, "-n")
+        assert counts(screen) == {
+            "train": 1, "translate": 1, "gather": 1, "score": 1, "table": 1, "all": 1
+        }  # fmt: skip
+        assert jobs(screen, "train") == {"nat-kd on toy-micro (seed 1)"}
+    finally:
+        scale.write_text(before[0])
+        system.write_text(before[1])
+        (repository / "config/recipes/fast.yaml").unlink()
+
+
+@pytest.mark.graph
+def test_results_are_shown(run: tuple[Path, str]) -> None:
+    repository, _ = run
+    shown = subprocess.run(
+        [sys.executable, "workflow_scripts/show_results.py", "--scale", "micro"],
+        cwd=repository,
+        text=True,
+        capture_output=True,
+        timeout=60,
+    )
+    assert shown.returncode == 0, shown.stderr
+    assert "AT, beam 5" in shown.stdout
+    assert "figure_3" in shown.stdout

@@ -1,0 +1,97 @@
+from collections.abc import Callable
+
+import pytest
+import torch
+
+from nat.data.batch import Batch
+from nat.transformer.length import CLASSES, LengthPredictor
+
+PADDING = torch.tensor(
+    [[False] * 5, [False] * 3 + [True] * 2, [False] + [True] * 4]
+)  # 4, 2 and 0 source tokens, each with EOS
+
+
+def predictor(predicts: str) -> LengthPredictor:
+    torch.manual_seed(1)
+    return LengthPredictor(6, predicts).double()
+
+
+def states() -> torch.Tensor:
+    return torch.randn(3, 5, 6, dtype=torch.float64, generator=torch.Generator().manual_seed(2))
+
+
+def test_classes_of_true_lengths() -> None:
+    lengths = torch.tensor([4, 5, 0])
+    assert predictor("target").classes(lengths, PADDING).tolist() == [4, 5, 0]
+    assert predictor("offset").classes(lengths, PADDING).tolist() == [128, 131, 128]
+
+
+def test_lengths_out_of_range_count_as_the_nearest_class() -> None:
+    far = torch.tensor([1000, 1000, 1000])
+    assert predictor("target").classes(far, PADDING).tolist() == [255] * 3
+    assert predictor("offset").classes(far, PADDING).tolist() == [255] * 3
+
+
+def test_loss_is_minus_the_log_probability_of_the_class() -> None:
+    for predicts in ("target", "offset"):
+        one = predictor(predicts)
+        found = one(states(), PADDING)
+        torch.testing.assert_close(found.exp().sum(1), torch.ones(3, dtype=torch.float64))
+        lengths = torch.tensor([4, 5, 0])
+        classes = one.classes(lengths, PADDING)
+        expected = [-found[row, int(number)].item() for row, number in enumerate(classes)]
+        assert one.loss(states(), PADDING, lengths).tolist() == pytest.approx(expected)
+
+
+def test_mean_state_without_padding() -> None:
+    one = predictor("target")
+    changed = states()
+    changed[PADDING] = 1e6
+    torch.testing.assert_close(one(changed, PADDING), one(states(), PADDING))
+    expected = one.classifier(states()[1, :3].mean(0)).log_softmax(-1)
+    torch.testing.assert_close(one(states(), PADDING)[1], expected)
+
+
+@pytest.mark.parametrize("predicts", ["target", "offset"])
+def test_candidates_are_the_most_likely_possible_lengths(predicts: str) -> None:
+    one = predictor(predicts)
+    longest = 20
+    log_probabilities = one(states(), PADDING)
+    found = one.candidates(states(), PADDING, 4, longest)
+    for row in range(3):
+        by_length = {
+            length: log_probabilities[
+                row, one.classes(torch.full((3,), length), PADDING)[row]
+            ].item()
+            for length in range(1, longest + 1)
+        }
+        best = sorted(by_length, key=lambda length: -by_length[length])[:4]
+        assert found[row].tolist() == best
+
+
+def test_fewer_possible_lengths_than_asked_for() -> None:
+    found = predictor("target").candidates(states(), PADDING, 5, longest=3)
+    assert found.shape == (3, 5)
+    assert all(set(row[:3]) == {1, 2, 3} for row in found.tolist())
+    assert found.min() >= 1 and found.max() <= 3
+
+
+def test_unknown_kind() -> None:
+    with pytest.raises(ValueError, match="ratio"):
+        LengthPredictor(6, "ratio")
+
+
+def test_learns_lengths(
+    make_model: Callable[..., object], make_batch: Callable[..., Batch]
+) -> None:
+    batch = make_batch([(3, 5), (5, 7), (9, 11), (4, 6)])
+    one = predictor("offset")
+    optimiser = torch.optim.Adam(one.parameters(), 0.1)
+    padding = batch.source.eq(0)
+    features = torch.randn(4, padding.size(1), 6, dtype=torch.float64)
+    for _ in range(30):
+        optimiser.zero_grad()
+        one.loss(features, padding, batch.target_lengths).sum().backward()
+        optimiser.step()
+    found = one.candidates(features, padding, CLASSES, longest=100)[:, 0]
+    assert found.tolist() == [5, 7, 11, 6]

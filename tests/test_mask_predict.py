@@ -1,0 +1,134 @@
+"""Mask-predict: which positions are masked when, and what becomes of their symbols."""
+
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+import torch
+from torch import Tensor
+
+from nat.data.batch import source_tensor
+from nat.data.vocabulary import MASK, PAD
+from nat.decoding.mask_predict import MaskPredict
+from nat.decoding.one_pass import OnePass
+from nat.transformer.model import Transformer
+from tests.test_one_pass import LoggedModel
+
+MakeModel = Callable[..., Transformer]
+
+
+def scripted(passes: list[list[tuple[int, float]]]) -> Callable[[Tensor], Tensor]:
+    """Logits of one canvas, pass after pass: at each position a symbol and its weight."""
+    remaining = iter(passes)
+
+    def logits(tokens: Tensor) -> Tensor:
+        found = torch.zeros(1, tokens.size(1), 12)
+        for position, (symbol, weight) in enumerate(next(remaining)):
+            found[0, position, symbol] = weight
+        return found
+
+    return logits
+
+
+def log_probability(weight: float) -> float:
+    logits = torch.zeros(12)
+    logits[7] = weight
+    return float(logits.log_softmax(0)[7])
+
+
+def test_the_least_probable_tokens_are_masked_and_predicted_again() -> None:
+    # N = 5, T = 3: passes mask 5, floor(5 * 2 / 3) = 3 and floor(5 / 3) = 1 positions.
+    model: Any = LoggedModel(
+        [[5]],
+        scripted(
+            [
+                [(6, 5.0), (7, 2.0), (8, 4.0), (9, 1.0), (10, 3.0)],
+                # 1, 3 and 4 are masked; what is said of the others must not be heard
+                [(11, 9.0), (8, 6.0), (11, 9.0), (7, 3.5), (6, 0.5)],
+                # 4 is masked again
+                [(11, 9.0), (11, 9.0), (11, 9.0), (11, 9.0), (9, 2.5)],
+            ]
+        ),
+    )
+    (found,) = MaskPredict(steps=3)(model, source_tensor([[6, 6]]))
+    assert model.seen == [
+        [[MASK] * 5],
+        [[6, MASK, 8, MASK, MASK]],
+        [[6, 8, 8, 7, MASK]],
+    ]
+    assert found.tokens == [6, 8, 8, 7, 9]
+    weights = [5.0, 6.0, 4.0, 3.5, 2.5]
+    assert found.score == pytest.approx(sum(map(log_probability, weights)) / 5)
+    assert found.steps == 3
+
+
+def test_a_token_that_stays_keeps_the_probability_of_its_own_pass() -> None:
+    # N = 2, T = 4: passes mask 2, 1, 1, 0. Position 0 is the least sure of the first pass, less
+    # sure than position 1 after the second as well, so position 1 is never masked again.
+    model: Any = LoggedModel(
+        [[2]],
+        scripted(
+            [
+                [(6, 1.0), (7, 3.0)],
+                [(8, 2.0), (11, 9.0)],
+                [(9, 0.5), (11, 9.0)],
+            ]
+        ),
+    )
+    (found,) = MaskPredict(steps=4)(model, source_tensor([[6]]))
+    assert model.seen == [[[MASK, MASK]], [[MASK, 7]], [[MASK, 7]]]
+    assert found.tokens == [9, 7]
+    assert found.score == pytest.approx((log_probability(0.5) + log_probability(3.0)) / 2)
+    assert found.steps == 3  # the pass that would mask nothing is left out
+
+
+@pytest.mark.parametrize("steps", [2, 4, 7, 10])
+def test_the_schedule_is_floored_in_whole_numbers(steps: int) -> None:
+    lengths = list(range(1, 41))
+    numbers = torch.Generator().manual_seed(0)
+    model: Any = LoggedModel(
+        [[length] for length in lengths],
+        lambda tokens: torch.randn(*tokens.shape, 12, generator=numbers),
+    )
+    found = MaskPredict(steps=steps)(model, source_tensor([[6]] * 40))
+    for number, seen in enumerate(model.seen):
+        due = [length * (steps - number) // steps for length in lengths]
+        masks = [row.count(MASK) for row in seen]
+        assert masks == [mask for mask in due if mask]  # canvases without a mask take no pass
+    assert len(model.seen) == steps
+    for length, hypothesis in zip(lengths, found, strict=True):
+        passes = sum(length * (steps - number) // steps > 0 for number in range(steps))
+        assert hypothesis.steps == passes
+        assert len(hypothesis.tokens) == length
+        assert MASK not in hypothesis.tokens
+        assert PAD not in hypothesis.tokens
+
+
+@pytest.mark.parametrize("length_beam", [1, 5])
+def test_one_step_is_one_pass(make_model: MakeModel, length_beam: int) -> None:
+    model = make_model(seed=1, length="offset")
+    source = source_tensor([[6, 7, 8, 9], [20], [11] * 9])
+    assert MaskPredict(1, length_beam)(model, source) == OnePass(length_beam)(model, source)
+
+
+def test_more_steps_change_the_result(make_model: MakeModel) -> None:
+    model = make_model(seed=1, length="offset")
+    source = source_tensor([[6, 7, 8, 9, 10, 11, 12], [11] * 9])
+    assert MaskPredict(4)(model, source) != MaskPredict(1)(model, source)
+
+
+@pytest.mark.parametrize("dtype", [torch.float32, torch.float64])
+@pytest.mark.parametrize("length", ["target", "offset"])
+@pytest.mark.parametrize("length_beam", [1, 3])
+def test_a_sentence_is_the_same_alone_and_in_a_batch(
+    make_model: MakeModel, dtype: torch.dtype, length: str, length_beam: int
+) -> None:
+    model = make_model(seed=3, length=length, dtype=dtype)
+    texts = [[6, 7, 8, 9], [20], [11] * 12, [9, 8, 25, 13, 14, 15, 16]]
+    method = MaskPredict(5, length_beam)
+    together = method(model, source_tensor(texts))
+    for text, found in zip(texts, together, strict=True):
+        (alone,) = method(model, source_tensor([text]))
+        assert found.tokens == alone.tokens
+        assert found.score == pytest.approx(alone.score, abs=1e-4)
+        assert found.steps == alone.steps

@@ -1,0 +1,240 @@
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+import torch
+from torch import Tensor
+
+from nat.data.batch import Batch
+from nat.data.vocabulary import PAD
+from nat.training.objective import Objective
+from nat.transformer.model import Transformer
+
+MakeModel = Callable[..., Transformer]
+MakeBatch = Callable[..., Batch]
+MakeObjective = Callable[..., Objective]
+
+OBJECTIVES: dict[str, tuple[str, dict[str, Any], str | None]] = {
+    "at": ("previous_tokens", {"method": "cross_entropy", "label_smoothing": 0.1}, None),
+    "nat": ("full_mask", {"method": "cross_entropy", "label_smoothing": 0.1}, "offset"),
+    "cmlm": ("random_mask", {"method": "cross_entropy"}, "target"),
+    "dims": ("random_mask", {"method": "dims", "teacher_steps": 3}, "offset"),
+    "dims-full-mask": ("full_mask", {"method": "dims", "teacher_steps": 2}, "offset"),
+}
+every_objective = pytest.mark.parametrize("name", OBJECTIVES)
+LENGTHS = [(3, 5), (7, 2), (1, 9), (4, 1), (2, 0)]
+
+
+@pytest.fixture
+def build(
+    make_model: MakeModel, make_objective: MakeObjective
+) -> Callable[..., tuple[Transformer, Objective]]:
+    def built(name: str, dtype: torch.dtype = torch.float64) -> tuple[Transformer, Objective]:
+        input, target, length = OBJECTIVES[name]
+        model = make_model(length=length, dtype=dtype)
+        objective = make_objective(model, input, target)
+        if objective.teacher is not None:
+            torch.manual_seed(9)
+            for parameter in objective.teacher.parameters():
+                parameter.add_(0.2 * torch.randn_like(parameter))
+        return model, objective
+
+    return built
+
+
+def gradient(model: Transformer, value: Tensor, retain_graph: bool = False) -> Tensor:
+    found = torch.autograd.grad(
+        value, list(model.parameters()), retain_graph=retain_graph, allow_unused=True
+    )
+    pairs = zip(found, model.parameters(), strict=True)
+    return torch.cat(
+        [
+            (torch.zeros_like(parameter) if each is None else each).flatten()
+            for each, parameter in pairs
+        ]
+    )
+
+
+@every_objective
+def test_a_sentence_has_the_same_loss_and_gradient_alone_and_in_a_batch(
+    build: Any, make_batch: MakeBatch, one_sentence: Callable[[Batch, int], Batch], name: str
+) -> None:
+    model, objective = build(name)
+    batch = make_batch(LENGTHS, first_id=17)
+    whole = objective(model, batch, update=4)
+    for row in range(len(LENGTHS)):
+        alone = objective(model, one_sentence(batch, row), update=4)
+        torch.testing.assert_close(alone.value[0], whole.value[row])
+        assert alone.positions[0] == whole.positions[row]
+        assert alone.parts.keys() == whole.parts.keys()
+        for part in whole.parts:
+            torch.testing.assert_close(alone.parts[part][0], whole.parts[part][row])
+        torch.testing.assert_close(
+            gradient(model, alone.value[0]),
+            gradient(model, whole.value[row], retain_graph=True),
+        )
+
+
+@every_objective
+def test_gradient_by_finite_differences(build: Any, make_batch: MakeBatch, name: str) -> None:
+    model, objective = build(name)
+    batch = make_batch(LENGTHS)
+    found = gradient(model, objective(model, batch, 0).value.sum())
+    start = torch.nn.utils.parameters_to_vector(model.parameters()).detach().clone()
+    for seed in range(3):
+        direction = torch.randn(start.shape, generator=torch.Generator().manual_seed(seed)).double()
+        values = []
+        with torch.no_grad():
+            for move in (1e-6, -1e-6):
+                torch.nn.utils.vector_to_parameters(start + move * direction, model.parameters())
+                values.append(objective(model, batch, 0).value.sum().item())
+            torch.nn.utils.vector_to_parameters(start, model.parameters())
+        slope = (values[0] - values[1]) / 2e-6
+        assert (found @ direction).item() == pytest.approx(slope, rel=1e-5, abs=1e-5)
+
+
+@every_objective
+def test_padding_has_no_gradient_and_all_is_finite(
+    build: Any, make_batch: MakeBatch, name: str
+) -> None:
+    model, objective = build(name)
+    embedded: list[tuple[Tensor, Tensor]] = []
+
+    def note(module: Any, inputs: tuple[Tensor], output: Tensor) -> None:
+        output.retain_grad()
+        embedded.append((inputs[0], output))
+
+    model.embedding.register_forward_hook(note)
+    objective(model, make_batch(LENGTHS), 0).value.sum().backward()
+    assert len(embedded) == 2
+    for tokens, output in embedded:
+        assert output.grad is not None
+        assert (output.grad[tokens.eq(PAD)] == 0).all()
+    for parameter in model.parameters():
+        assert parameter.grad is None or parameter.grad.isfinite().all()
+
+
+def test_length_loss_is_weighted_by_positions(
+    make_model: MakeModel, make_objective: MakeObjective, make_batch: MakeBatch
+) -> None:
+    model, batch = make_model(length="offset"), make_batch(LENGTHS)
+    target = {"method": "cross_entropy"}
+    without = make_objective(model, "full_mask", target, length_loss_weight=0.0)(model, batch, 0)
+    loss = make_objective(model, "full_mask", target, length_loss_weight=0.3)(model, batch, 0)
+    encoded = model.encode(batch.source)
+    assert model.length_predictor is not None
+    lengths = batch.target_lengths
+    own = model.length_predictor.loss(encoded.states, encoded.padding, lengths)
+    torch.testing.assert_close(loss.value, without.value + 0.3 * lengths * own)
+    torch.testing.assert_close(loss.parts["length"], lengths * own)
+    assert torch.equal(loss.positions, lengths)
+
+
+def test_no_length_predictor_no_length_loss(
+    make_model: MakeModel, make_objective: MakeObjective, make_batch: MakeBatch
+) -> None:
+    model = make_model()
+    objective = make_objective(model, "previous_tokens", {"method": "cross_entropy"})
+    loss = objective(model, make_batch(), 0)
+    assert loss.parts.keys() == {"nll"}
+    torch.testing.assert_close(loss.value, loss.parts["nll"])
+
+
+def test_masks_follow_seed_and_update(
+    make_model: MakeModel, make_objective: MakeObjective, make_batch: MakeBatch
+) -> None:
+    model, batch = make_model(), make_batch([(3, 30)])
+    objectives = [
+        make_objective(model, "random_mask", {"method": "cross_entropy"}, seed=seed)
+        for seed in (1, 1, 2)
+    ]
+    first, again, other = (each(model, batch, 5).value.item() for each in objectives)
+    assert first == again
+    assert first not in (other, objectives[0](model, batch, 6).value.item())
+
+
+def dims(make_model: MakeModel, make_objective: MakeObjective, **options: Any) -> Any:
+    model = make_model(dropout=0.3).train()
+    return model, make_objective(model, "random_mask", {"method": "dims", **options})
+
+
+def test_teacher_is_a_frozen_copy(
+    make_model: MakeModel, make_objective: MakeObjective, make_batch: MakeBatch
+) -> None:
+    model, objective = dims(make_model, make_objective)
+    teacher = objective.teacher
+    assert teacher is not None and teacher is not model
+    for mine, its in zip(teacher.parameters(), model.parameters(), strict=True):
+        assert torch.equal(mine, its) and mine.data_ptr() != its.data_ptr()
+    objective.train()
+    assert not any(module.training for module in teacher.modules())
+    assert not any(parameter.requires_grad for parameter in objective.parameters())
+    objective(model, make_batch(), 0).value.sum().backward()
+    assert all(parameter.grad is None for parameter in objective.parameters())
+    # a training that goes on after a stop needs the teacher as it was
+    assert len(objective.state_dict()) == len(teacher.state_dict()) > 0
+
+
+@pytest.mark.parametrize("decay", [0.9, 0.0, 1.0, None])
+def test_teacher_follows_the_model(
+    make_model: MakeModel, make_objective: MakeObjective, decay: float | None
+) -> None:
+    model, objective = dims(make_model, make_objective, ema_decay=decay)
+    before = [parameter.clone() for parameter in objective.teacher.parameters()]
+    for _ in range(2):
+        with torch.no_grad():
+            for parameter in model.parameters():
+                parameter.add_(torch.randn_like(parameter))
+        objective.after_update(model)
+        kept = 1.0 if decay is None else decay
+        before = [
+            kept * old + (1 - kept) * new.detach()
+            for old, new in zip(before, model.parameters(), strict=True)
+        ]
+        for mine, expected in zip(objective.teacher.parameters(), before, strict=True):
+            torch.testing.assert_close(mine, expected)
+
+
+def test_other_objectives_have_no_teacher(build: Any) -> None:
+    model, objective = build("cmlm")
+    assert objective.teacher is None
+    objective.after_update(model)
+    assert not objective.state_dict()
+
+
+def test_validation_asks_no_teacher(
+    make_model: MakeModel, make_objective: MakeObjective, make_batch: MakeBatch
+) -> None:
+    model, objective = dims(make_model, make_objective)
+    model.eval()
+    objective.eval()
+    objective.teacher.encode = None  # calling it would fail
+    loss = objective(model, make_batch(), 0)
+    assert "divergence" not in loss.parts
+    torch.testing.assert_close(loss.value, loss.parts["nll"])
+
+
+@every_objective
+@pytest.mark.parametrize("bfloat16", [False, True])
+def test_training_lowers_the_loss(
+    make_model: MakeModel,
+    make_objective: MakeObjective,
+    make_batch: MakeBatch,
+    name: str,
+    bfloat16: bool,
+) -> None:
+    input, target, length = OBJECTIVES[name]
+    model = make_model(length=length, dtype=torch.float32).train()
+    objective = make_objective(model, input, target, bfloat16=bfloat16)
+    optimiser = torch.optim.Adam(model.parameters(), 3e-3)
+    batch = make_batch(LENGTHS)
+    values = []
+    for update in range(40):
+        optimiser.zero_grad()
+        loss = objective(model, batch, update)
+        value = loss.value.sum() / loss.positions.sum()
+        value.backward()
+        optimiser.step()
+        objective.after_update(model)
+        values.append(value.item())
+    assert sum(values[-5:]) < 0.75 * sum(values[:5])

@@ -1,0 +1,117 @@
+"""One pass over canvases of masks."""
+
+from collections.abc import Callable
+from types import SimpleNamespace
+from typing import Any
+
+import pytest
+import torch
+from torch import Tensor
+
+from nat.data.batch import source_tensor
+from nat.data.vocabulary import BLANK, BOS, EOS, MASK, PAD, UNK
+from nat.decoding.one_pass import OnePass
+from nat.transformer.model import Encoded, Transformer
+
+MakeModel = Callable[..., Transformer]
+
+
+class LoggedModel:
+    """Stands for a model: lengths and logits are given, what the decoder sees is logged.
+
+    `logits` maps (canvases [N, T]) to logits [N, T, V]; the embedding is the identity, so the
+    decoder's states are its logits.
+    """
+
+    def __init__(self, lengths: list[list[int]], logits: Callable[[Tensor], Tensor]) -> None:
+        self.lengths, self.logits = torch.tensor(lengths), logits
+        self.seen: list[list[list[int]]] = []
+        self.architecture = SimpleNamespace(max_positions=50)
+        self.embedding = SimpleNamespace(weight=torch.eye(12))
+        self.length_predictor = SimpleNamespace(candidates=self.candidates)
+
+    def candidates(self, states: Tensor, padding: Tensor, number: int, longest: int) -> Tensor:
+        return self.lengths[:, :number]
+
+    def encode(self, source: Tensor) -> Encoded:
+        return Encoded(torch.zeros(*source.shape, 12), source.eq(PAD))
+
+    def decode(self, tokens: Tensor, padding: Tensor, encoded: Encoded, causal: bool) -> Tensor:
+        assert not causal
+        assert padding.equal(tokens.eq(PAD))
+        assert len(encoded.states) == len(tokens)
+        self.seen.append(tokens.tolist())
+        return self.logits(tokens)
+
+
+def favourites(symbols: list[int], weight: float = 5.0) -> Tensor:
+    """Logits of one canvas that favour one symbol at each position, [1, T, 12]."""
+    logits = torch.zeros(1, len(symbols), 12)
+    for position, symbol in enumerate(symbols):
+        logits[0, position, symbol] = weight
+    return logits
+
+
+def test_every_position_takes_its_likeliest_symbol() -> None:
+    model: Any = LoggedModel([[3]], lambda tokens: favourites([7, 9, 7]))
+    (found,) = OnePass()(model, source_tensor([[6, 6]]))
+    assert found.tokens == [7, 9, 7]
+    assert found.steps == 1
+    assert model.seen == [[[MASK, MASK, MASK]]]
+    expected = float(favourites([7]).log_softmax(-1).max())
+    assert found.score == pytest.approx(expected)
+
+
+def test_special_symbols_are_never_chosen_but_keep_their_probability() -> None:
+    logits = favourites([8, 8, UNK], 1.0)
+    for special in (PAD, BOS, EOS, MASK, BLANK):
+        logits[..., special] = 9.0
+    model: Any = LoggedModel([[3]], lambda tokens: logits)
+    (found,) = OnePass()(model, source_tensor([[6]]))
+    assert found.tokens == [8, 8, UNK]
+    assert found.score == pytest.approx(float(logits.log_softmax(-1)[0, 0, 8]))
+
+
+def test_the_length_with_the_best_mean_log_probability_wins() -> None:
+    def logits(tokens: Tensor) -> Tensor:
+        # Short canvases are less sure per token but more probable as a whole.
+        weights = {2: 2.0, 4: 3.0, 3: 1.0}
+        return torch.cat(
+            [
+                favourites([6 + length] * tokens.size(1), weights[length])
+                for length in tokens.ne(PAD).sum(1).tolist()
+            ]
+        )
+
+    model: Any = LoggedModel([[2, 4, 3], [3, 2, 4]], logits)
+    first, second = OnePass(length_beam=3)(model, source_tensor([[6], [7, 7]]))
+    assert first.tokens == second.tokens == [10] * 4
+    first, second = OnePass(length_beam=2)(model, source_tensor([[6], [7, 7]]))
+    assert (first.tokens, second.tokens) == ([10] * 4, [8] * 2)
+
+
+def test_of_equal_candidates_the_likelier_length_wins() -> None:
+    model: Any = LoggedModel([[4, 2]], lambda tokens: favourites([7] * 4).expand(2, -1, -1))
+    (found,) = OnePass(length_beam=2)(model, source_tensor([[6]]))
+    assert found.tokens == [7] * 4
+
+
+def test_a_model_without_length_predictor_is_refused(make_model: MakeModel) -> None:
+    with pytest.raises(ValueError, match="length predictor"):
+        OnePass()(make_model(), source_tensor([[7]]))
+
+
+@pytest.mark.parametrize("dtype", [torch.float32, torch.float64])
+@pytest.mark.parametrize("length", ["target", "offset"])
+def test_a_sentence_is_the_same_alone_and_in_a_batch(
+    make_model: MakeModel, dtype: torch.dtype, length: str
+) -> None:
+    model = make_model(seed=7, length=length, dtype=dtype)
+    texts = [[6, 7, 8, 9], [20], [11] * 12, [9, 8]]
+    method = OnePass(length_beam=4)
+    together = method(model, source_tensor(texts))
+    for text, found in zip(texts, together, strict=True):
+        (alone,) = method(model, source_tensor([text]))
+        assert found.tokens == alone.tokens
+        assert 1 <= len(found.tokens) <= 40
+        assert found.score == pytest.approx(alone.score, abs=1e-4)

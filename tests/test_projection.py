@@ -1,0 +1,261 @@
+from typing import Any
+
+import pytest
+import torch
+import torch.nn.functional as F
+from torch import Tensor
+
+from nat.transformer import projection
+from nat.transformer.projection import (
+    best_symbols,
+    cross_entropy,
+    gathered_log_probabilities,
+    log_probabilities,
+    soft_label_divergence,
+)
+
+VOCABULARY, DIM = 37, 6
+
+
+@pytest.fixture(autouse=True)
+def _small_chunks(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(projection, "CHUNK", 4)
+
+
+def tensors(rows: int, dtype: torch.dtype = torch.float64) -> tuple[Tensor, Tensor, Tensor]:
+    generator = torch.Generator().manual_seed(rows)
+    states = torch.randn(rows, DIM, generator=generator, dtype=dtype, requires_grad=True)
+    weight = torch.randn(VOCABULARY, DIM, generator=generator, dtype=dtype, requires_grad=True)
+    symbols = torch.randint(VOCABULARY, (rows, 3), generator=generator)
+    symbols[:, 2] = symbols[:, 0]  # asked for twice
+    return states, weight, symbols
+
+
+def plain(states: Tensor, weight: Tensor, symbols: Tensor) -> Tensor:
+    return F.log_softmax(states @ weight.t(), -1).gather(1, symbols)
+
+
+def gradients(value: Tensor, *inputs: Tensor) -> tuple[Tensor, ...]:
+    return torch.autograd.grad(value, inputs)
+
+
+def assert_same_gradients(mine: Tensor, its: Tensor, *inputs: Tensor) -> None:
+    for one, other in zip(gradients(mine, *inputs), gradients(its, *inputs), strict=True):
+        torch.testing.assert_close(one, other)
+
+
+# below, at and above the border of a chunk of 4
+numbers_of_rows = pytest.mark.parametrize("rows", [0, 1, 3, 4, 5, 8, 11])
+
+
+@numbers_of_rows
+def test_gathered_values_and_gradients(rows: int) -> None:
+    states, weight, symbols = tensors(rows)
+    mine = gathered_log_probabilities(states, weight, symbols)
+    its = plain(states, weight, symbols)
+    torch.testing.assert_close(mine, its)
+    upstream = torch.randn_like(its)
+    assert_same_gradients((mine * upstream).sum(), (its * upstream).sum(), states, weight)
+
+
+def test_gathered_gradient_by_finite_differences() -> None:
+    states, weight, symbols = tensors(6)
+    assert torch.autograd.gradcheck(
+        lambda states, weight: gathered_log_probabilities(states, weight, symbols),
+        (states, weight),
+    )
+
+
+def test_gathered_without_a_gradient_to_the_weight_or_the_states() -> None:
+    states, weight, symbols = tensors(6)
+    reference = gradients(plain(states, weight, symbols).sum(), states, weight)
+    of_states = gradients(
+        gathered_log_probabilities(states, weight.detach(), symbols).sum(), states
+    )
+    of_weight = gradients(
+        gathered_log_probabilities(states.detach(), weight, symbols).sum(), weight
+    )
+    torch.testing.assert_close((*of_states, *of_weight), reference)
+
+
+def plain_cross_entropy(
+    states: Tensor, weight: Tensor, symbols: Tensor, smoothing: float
+) -> Tensor:
+    return F.cross_entropy(
+        states @ weight.t(), symbols, reduction="none", label_smoothing=smoothing
+    )
+
+
+@numbers_of_rows
+@pytest.mark.parametrize("smoothing", [0.0, 0.1])
+@pytest.mark.parametrize("equal_rows", [True, False])
+def test_cross_entropy_values_and_gradients(rows: int, smoothing: float, equal_rows: bool) -> None:
+    states, weight, symbols = tensors(rows)
+    mine = cross_entropy(states, weight, symbols[:, 0], smoothing)
+    its = plain_cross_entropy(states, weight, symbols[:, 0], smoothing)
+    torch.testing.assert_close(mine.value, its)
+    torch.testing.assert_close(mine.nll, -plain(states, weight, symbols[:, :1])[:, 0])
+    assert not mine.nll.requires_grad
+    upstream = torch.full_like(its, -2.5) if equal_rows else torch.randn_like(its)
+    assert_same_gradients((mine.value * upstream).sum(), (its * upstream).sum(), states, weight)
+
+
+@pytest.mark.parametrize("smoothing", [0.0, 0.1])
+def test_cross_entropy_by_finite_differences(smoothing: float) -> None:
+    states, weight, symbols = tensors(6)
+    assert torch.autograd.gradcheck(
+        lambda states, weight: cross_entropy(states, weight, symbols[:, 0], smoothing).value,
+        (states, weight),
+    )
+
+
+def test_gradient_can_be_asked_for_twice() -> None:
+    states, weight, symbols = tensors(9)
+    value = cross_entropy(states, weight, symbols[:, 0]).value
+    first, second, third = (
+        torch.autograd.grad((value * factor).sum(), (states, weight), retain_graph=True)
+        for factor in (torch.tensor(1.0), torch.arange(9), torch.tensor(1.0))
+    )
+    torch.testing.assert_close(first, third)
+    assert not torch.allclose(first[1], second[1])
+
+
+def test_without_a_gradient_none_is_computed(monkeypatch: pytest.MonkeyPatch) -> None:
+    states, weight, symbols = tensors(9)
+    expected = cross_entropy(states, weight, symbols[:, 0], 0.1).value.detach()
+    monkeypatch.setattr(projection, "_accumulate", None)  # calling it would fail
+    with torch.no_grad():
+        assert torch.equal(cross_entropy(states, weight, symbols[:, 0], 0.1).value, expected)
+    detached = cross_entropy(states.detach(), weight.detach(), symbols[:, 0], 0.1)
+    assert torch.equal(detached.value, expected)
+
+
+def test_gathered_all_columns_are_a_distribution() -> None:
+    states, weight, _ = tensors(5)
+    everything = torch.arange(VOCABULARY).expand(5, -1)
+    found = gathered_log_probabilities(states, weight, everything)
+    torch.testing.assert_close(found.exp().sum(1), torch.ones(5, dtype=torch.float64))
+    torch.testing.assert_close(found, log_probabilities(states, weight))
+
+
+def plain_divergence(
+    states: Tensor, weight: Tensor, teacher: Tensor, teacher_weight: Tensor, temperature: float
+) -> Tensor:
+    labels = F.softmax(teacher @ teacher_weight.t() / temperature, -1)
+    return F.kl_div(F.log_softmax(states @ weight.t(), -1), labels, reduction="none").sum(1)
+
+
+@pytest.mark.parametrize("rows", [0, 1, 4, 5, 11])
+@pytest.mark.parametrize("temperature", [0.5, 1.0, 3.0])
+@pytest.mark.parametrize("equal_rows", [True, False])
+def test_divergence_values_and_gradients(rows: int, temperature: float, equal_rows: bool) -> None:
+    states, weight, symbols = tensors(rows)
+    teacher, teacher_weight, _ = tensors(rows + 20)
+    teacher = teacher[:rows]
+    mine = soft_label_divergence(
+        states, weight, teacher, teacher_weight, temperature, symbols[:, 0]
+    )
+    its = plain_divergence(states, weight, teacher, teacher_weight, temperature)
+    torch.testing.assert_close(mine.value, its)
+    torch.testing.assert_close(mine.nll, -plain(states, weight, symbols[:, :1])[:, 0])
+    assert not mine.nll.requires_grad
+    upstream = torch.full_like(its, 0.3) if equal_rows else torch.rand_like(its)
+    assert_same_gradients((mine.value * upstream).sum(), (its * upstream).sum(), states, weight)
+
+
+def divergence(states: Tensor, weight: Tensor, *rest: Any) -> Tensor:
+    symbols = torch.zeros(states.size(0), dtype=torch.int64)
+    teacher, teacher_weight, temperature, *bfloat16 = rest
+    return soft_label_divergence(
+        states, weight, teacher, teacher_weight, temperature, symbols, *bfloat16
+    ).value
+
+
+def test_divergence_by_finite_differences_and_no_gradient_to_the_teacher() -> None:
+    states, weight, _ = tensors(6)
+    teacher, teacher_weight = tensors(26)[0][:6], tensors(26)[1]
+    assert torch.autograd.gradcheck(
+        lambda states, weight: divergence(states, weight, teacher, teacher_weight, 0.5),
+        (states, weight),
+    )
+    value = divergence(states, weight, teacher, teacher_weight, 0.5).sum()
+    assert torch.autograd.grad(value, (teacher, teacher_weight), allow_unused=True) == (None, None)
+
+
+def test_divergence_is_zero_only_for_the_same_distribution() -> None:
+    states, weight, _ = tensors(6)
+    same = divergence(states, weight, states, weight, 1.0)
+    torch.testing.assert_close(same, torch.zeros_like(same))
+    assert (divergence(states, weight, states, weight, 0.5) > 0).all()
+
+
+def test_certain_labels_are_finite() -> None:
+    # Probabilities that underflow to zero must not give 0 * infinity.
+    states, weight, symbols = tensors(6, torch.float32)
+    values = (
+        divergence(states, weight, 300 * states, weight, 0.01),
+        divergence(300 * states, weight, states, weight, 0.5),
+        cross_entropy(300 * states, weight, symbols[:, 0], 0.1).value,
+        gathered_log_probabilities(300 * states, weight, symbols),
+    )
+    for value in values:
+        assert value.isfinite().all()
+        assert all(each.isfinite().all() for each in gradients(value.sum(), states, weight))
+
+
+@pytest.mark.parametrize("rows", [0, 3, 9])
+def test_bfloat16_is_finite_and_near(rows: int) -> None:
+    states, weight, symbols = tensors(rows, torch.float32)
+    teacher = torch.randn(rows, DIM)
+    pairs = []
+    for bfloat16 in (False, True):
+        chosen = gathered_log_probabilities(states, weight, symbols, bfloat16)
+        entropy = cross_entropy(states, weight, symbols[:, 0], 0.1, bfloat16).value
+        distance = divergence(states, weight, teacher, weight, 0.5, bfloat16)
+        assert chosen.dtype == entropy.dtype == distance.dtype == torch.float32
+        value = chosen.sum() + entropy.sum() + distance.sum()
+        of_states, of_weight = gradients(value, states, weight)
+        assert of_states.dtype == of_weight.dtype == torch.float32
+        pairs.append((chosen, entropy, distance, of_states, of_weight))
+    for exact, rounded in zip(*pairs, strict=True):
+        assert rounded.isfinite().all()
+        scale = exact.abs().max().item() if exact.numel() else 1.0
+        torch.testing.assert_close(rounded, exact, rtol=0, atol=0.03 * scale + 1e-6)
+
+
+def test_no_tensor_of_all_logits_is_kept() -> None:
+    states, weight, symbols = tensors(11)
+    teacher = torch.randn_like(states)
+    saved = []
+
+    def note(tensor: Tensor) -> Tensor:
+        saved.append(tuple(tensor.shape))
+        return tensor
+
+    with torch.autograd.graph.saved_tensors_hooks(note, lambda tensor: tensor):
+        gathered_log_probabilities(states, weight, symbols)
+        cross_entropy(states, weight, symbols[:, 0], 0.1)
+        divergence(states, weight, teacher, weight, 0.5)
+    assert saved
+    assert not any(shape == (11, VOCABULARY) for shape in saved)
+
+
+@pytest.mark.parametrize("rows", [0, 1, 4, 9])
+def test_best_symbols(rows: int) -> None:
+    states, weight, _ = tensors(rows)
+    found = best_symbols(states, weight)
+    whole = F.log_softmax(states @ weight.t(), -1)
+    assert torch.equal(found.symbols, whole.argmax(1))
+    torch.testing.assert_close(found.log_probabilities, whole.amax(1))
+    assert not found.log_probabilities.requires_grad
+
+
+def test_forbidden_symbols_keep_their_share_of_the_probability() -> None:
+    states, weight, _ = tensors(9)
+    whole = F.log_softmax(states @ weight.t(), -1).detach()
+    forbidden = whole.argmax(1).unique()
+    found = best_symbols(states, weight, forbidden=forbidden)
+    assert not torch.isin(found.symbols, forbidden).any()
+    allowed = whole.index_fill(1, forbidden, -torch.inf)
+    assert torch.equal(found.symbols, allowed.argmax(1))
+    torch.testing.assert_close(found.log_probabilities, allowed.amax(1))

@@ -1,0 +1,78 @@
+from collections.abc import Callable
+from itertools import combinations
+from types import SimpleNamespace
+from typing import Any
+
+import pytest
+import torch
+
+from nat.data.batch import Batch
+from nat.data.vocabulary import MASK, PAD
+from nat.inputs.random_mask import RandomMask
+from nat.training.step import DecoderInput, Step
+
+
+def masked(batch: Batch, update: int = 0, seed: int = 1) -> DecoderInput:
+    """The method needs no model, only random numbers."""
+    nothing: Any = SimpleNamespace()
+    return RandomMask()(Step(nothing, batch, nothing, seed, update))
+
+
+def many(length: int, number: int = 24_000) -> Batch:
+    target = torch.arange(length).expand(number, -1) + 6
+    return Batch(torch.arange(number), target[:, :1], target)
+
+
+@pytest.mark.parametrize("length", [1, 2, 5])
+def test_number_of_masks_is_uniform_from_one_to_all(length: int) -> None:
+    counts = masked(many(length)).carries_loss.sum(1).bincount(minlength=length + 1)
+    assert counts[0] == 0
+    expected = 24_000 / length
+    assert ((counts[1:] - expected).abs() < 5 * expected**0.5).all()
+
+
+def test_every_set_of_positions_is_as_likely() -> None:
+    found = masked(many(4)).carries_loss
+    codes = (found.long() * torch.tensor([1, 2, 4, 8])).sum(1).bincount(minlength=16)
+    for number in range(1, 5):
+        sets = [sum(1 << place for place in chosen) for chosen in combinations(range(4), number)]
+        expected = 24_000 / 4 / len(sets)
+        assert all(abs(codes[code] - expected) < 5 * expected**0.5 for code in sets)
+
+
+def test_masks_replace_exactly_what_carries_loss(make_batch: Callable[..., Batch]) -> None:
+    for update in range(50):
+        batch = make_batch()
+        found = masked(batch, update)
+        carries = found.carries_loss
+        assert (found.tokens[carries] == MASK).all()
+        assert torch.equal(found.tokens[~carries], batch.target[~carries])
+        assert torch.equal(found.target, batch.target)
+        assert not carries[batch.target.eq(PAD)].any()
+        assert carries.any(1).all()
+        assert not found.causal
+
+
+def test_same_masks_again_other_masks_later(make_batch: Callable[..., Batch]) -> None:
+    batch = make_batch([(3, 30)] * 4)
+    first = masked(batch, update=5, seed=1).tokens
+    assert torch.equal(first, masked(batch, update=5, seed=1).tokens)
+    assert not torch.equal(first, masked(batch, update=6, seed=1).tokens)
+    assert not torch.equal(first, masked(batch, update=5, seed=2).tokens)
+
+
+def test_masks_do_not_depend_on_the_rest_of_the_batch(
+    make_batch: Callable[..., Batch], one_sentence: Callable[[Batch, int], Batch]
+) -> None:
+    batch = make_batch([(3, 5), (7, 2), (1, 30), (4, 1), (2, 17)], first_id=40)
+    whole = masked(batch, update=9)
+    for row in range(5):
+        alone = masked(one_sentence(batch, row), update=9).tokens[0]
+        assert torch.equal(alone, whole.tokens[row, : len(alone)])
+
+
+def test_an_empty_target_has_no_mask() -> None:
+    found = masked(Batch.collate([0, 1], [[9], [9]], [[10, 11], []]))
+    assert found.carries_loss.sum(1).tolist()[1] == 0
+    assert found.tokens[1].tolist() == [PAD, PAD]
+    assert masked(Batch.collate([0], [[9]], [[]])).tokens.shape == (1, 0)

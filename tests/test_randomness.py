@@ -1,0 +1,54 @@
+import torch
+
+from nat import randomness
+
+IDS = torch.arange(20_000)
+
+
+def test_same_numbers_for_the_same_question() -> None:
+    first = randomness.uniform(1, 7, IDS, 5, stream=2)
+    assert torch.equal(first, randomness.uniform(1, 7, IDS, 5, stream=2))
+
+
+def test_numbers_never_change() -> None:
+    # A change here changes every mask of a training that is resumed.
+    found = randomness.uniform(1, 2, torch.tensor([0, 3]), 2, stream=1)
+    assert found.mul(1 << 24).long().tolist() == [[7758351, 9370810], [11447418, 4472030]]
+
+
+def test_depends_on_the_sentence_not_on_the_batch() -> None:
+    whole = randomness.uniform(1, 7, IDS, 5)
+    chosen = torch.tensor([19_000, 3, 512])
+    assert torch.equal(randomness.uniform(1, 7, chosen, 5), whole[chosen])
+
+
+def test_a_longer_row_begins_with_the_shorter_ones() -> None:
+    assert torch.equal(randomness.uniform(1, 7, IDS, 3), randomness.uniform(1, 7, IDS, 90)[:, :3])
+
+
+def test_seed_update_stream_and_position_all_matter() -> None:
+    columns = [
+        randomness.uniform(seed, update, IDS, 2, stream)[:, position]
+        for seed in range(3)
+        for update in range(3)
+        for stream in range(2)
+        for position in range(2)
+    ]
+    correlation = torch.corrcoef(torch.stack(columns))
+    # 20,000 independent pairs correlate by 0.007; none of 630 by six times that
+    assert (correlation - torch.eye(len(columns))).abs().max() < 0.045
+
+
+def test_uniform_between_zero_and_one() -> None:
+    numbers = randomness.uniform(5, 0, IDS, 10)
+    assert numbers.dtype == torch.float32
+    assert numbers.min() >= 0 and numbers.max() < 1
+    counts = torch.histc(numbers, 50, 0, 1)
+    expected = numbers.numel() / 50
+    chi_square = ((counts - expected) ** 2 / expected).sum()
+    assert chi_square < 49 + 6 * (2 * 49) ** 0.5
+
+
+def test_no_sentence_and_no_number() -> None:
+    assert randomness.uniform(1, 0, IDS[:0], 4).shape == (0, 4)
+    assert randomness.uniform(1, 0, IDS[:3], 0).shape == (3, 0)

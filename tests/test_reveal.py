@@ -1,0 +1,31 @@
+"""Choosing positions by confidence."""
+
+import torch
+
+from nat.decoding.reveal import least_confident, most_confident
+
+INFINITY = float("inf")
+
+
+def test_the_most_confident_positions_of_each_row_are_marked() -> None:
+    confidence = torch.tensor([[-1.0, -0.5, -3.0, -0.1], [-0.2, -0.9, -INFINITY, -INFINITY]])
+    marked = most_confident(confidence, torch.tensor([2, 1]))
+    assert marked.tolist() == [[False, True, False, True], [True, False, False, False]]
+
+
+def test_the_least_confident_positions_of_each_row_are_marked() -> None:
+    confidence = torch.tensor([[-1.0, -0.5, -3.0, -0.1], [-0.2, -0.9, INFINITY, INFINITY]])
+    marked = least_confident(confidence, torch.tensor([2, 1]))
+    assert marked.tolist() == [[True, False, True, False], [False, True, False, False]]
+
+
+def test_ties_go_to_the_left() -> None:
+    equal = torch.zeros(1, 40)
+    for choose in (most_confident, least_confident):
+        assert choose(equal, torch.tensor([3])).nonzero()[:, 1].tolist() == [0, 1, 2]
+
+
+def test_none_and_all_can_be_chosen() -> None:
+    confidence = torch.randn(2, 5, generator=torch.Generator().manual_seed(0))
+    for choose in (most_confident, least_confident):
+        assert choose(confidence, torch.tensor([0, 5])).sum(1).tolist() == [0, 5]

@@ -1,0 +1,188 @@
+import json
+import os
+import subprocess
+import sys
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import made_up_run
+import pytest
+from made_up_run import CORPUS, REPOSITORY, SENTENCES
+
+from nat.errors import UserError
+from nat.files import read_json, write_json
+from nat.measures import bleu, score
+
+
+@pytest.fixture
+def root(tmp_path: Path) -> Path:
+    made_up_run.write_corpus(tmp_path)
+    return tmp_path
+
+
+def references(root: Path) -> score.References:
+    folder = root / "results/corpora" / CORPUS
+    return score.References(folder / "text/test.yy", folder / "tokens/test.yy")
+
+
+def change(path: Path, edit: Callable[[list[dict[str, Any]]], list[dict[str, Any]]]) -> None:
+    rows = edit([json.loads(line) for line in path.read_text().splitlines()])
+    path.write_text("".join(json.dumps(row) + "\n" for row in rows))
+
+
+def test_every_measure_is_there(root: Path) -> None:
+    found = read_json(made_up_run.run(root, "nat-kd", "one-pass", errors=0.2))
+    measures = found["measures"]
+    assert found["sentences"] == SENTENCES and found["not_decoded"] == 0
+    for name in ("sacrebleu", "tokenised_bleu", "chrf", "multi_reference_bleu"):
+        assert measures[name]["low"] < measures[name]["value"] < measures[name]["high"]
+        assert "version:" in measures[name]["signature"]
+    assert "tok:13a" in measures["sacrebleu"]["signature"]
+    assert "tok:none" in measures["tokenised_bleu"]["signature"]
+    assert measures["multi_reference_bleu"]["sentences"] == SENTENCES // 2
+    assert measures["length_ratio"]["value"] == 1
+    assert set(found["files"]) == {"hypotheses", "reference", "tokens", "references"}
+
+
+def test_several_references_only_where_there_are_some(root: Path) -> None:
+    path = root / "test.jsonl"
+    made_up_run.write_outputs(path, errors=0.1)
+    assert "multi_reference_bleu" not in score.score(path, references(root))["measures"]
+
+
+def test_subwords_are_joined_for_words(root: Path) -> None:
+    path = root / "test.jsonl"
+    made_up_run.write_outputs(path, errors=0.0)
+    assert "@@ " in path.read_text()
+    measures = score.score(path, references(root))["measures"]
+    assert measures["tokenised_bleu"]["value"] == pytest.approx(100)
+
+
+def test_what_was_not_decoded_is_counted_and_scored_as_empty(root: Path) -> None:
+    path = root / "test.jsonl"
+    made_up_run.write_outputs(path, errors=0.0, not_decoded=20)
+    found = score.score(path, references(root))
+    assert found["not_decoded"] == 20
+    assert found["statuses"] == {"failed": 20, "ok": SENTENCES - 20}
+    assert found["measures"]["brevity_penalty"]["value"] < 1
+
+
+def test_two_scorings_are_equal(root: Path) -> None:
+    path = root / "test.jsonl"
+    made_up_run.write_outputs(path, errors=0.3)
+    assert score.score(path, references(root)) == score.score(path, references(root))
+
+
+@pytest.mark.parametrize(
+    ("edit", "message"),
+    [
+        (lambda rows: rows[:-1], f"has {SENTENCES - 1} translations but .*test.yy has {SENTENCES}"),
+        (lambda rows: rows[:4] + rows[5:], "line 5 holds sentence 5 instead of sentence 4"),
+        (lambda rows: [rows[0], *rows], "line 2 holds sentence 0 instead of sentence 1"),
+        (lambda rows: [{**rows[0], "id": "0"}, *rows[1:]], "line 1 holds sentence 0 instead"),
+        (lambda rows: [rows[0], {"id": 1}, *rows[2:]], "line 2 lacks the key 'tokens'"),
+        (lambda rows: [[], *rows[1:]], "line 1 is not a JSON object"),
+    ],
+)
+def test_a_line_out_of_place_is_an_error(root: Path, edit: Any, message: str) -> None:
+    path = root / "test.jsonl"
+    made_up_run.write_outputs(path, errors=0.1)
+    change(path, edit)
+    with pytest.raises(UserError, match=message):
+        score.score(path, references(root))
+
+
+def test_half_a_line_is_an_error(root: Path) -> None:
+    path = root / "test.jsonl"
+    made_up_run.write_outputs(path, errors=0.1)
+    path.write_text(path.read_text()[:-20])
+    with pytest.raises(UserError, match=rf"line {SENTENCES} is not JSON"):
+        score.score(path, references(root))
+
+
+def test_missing_files_are_named(root: Path) -> None:
+    with pytest.raises(UserError, match="test.jsonl"):
+        score.score(root / "test.jsonl", references(root))
+    made_up_run.write_outputs(root / "test.jsonl", errors=0.1)
+    absent = score.References(root / "absent.yy", root / "absent.yy")
+    with pytest.raises(UserError, match="absent.yy"):
+        score.score(root / "test.jsonl", absent)
+
+
+def test_empty_test_set(tmp_path: Path) -> None:
+    for name in ("test.jsonl", "test.yy"):
+        (tmp_path / name).write_text("")
+    empty = score.References(tmp_path / "test.yy", tmp_path / "test.yy")
+    with pytest.raises(UserError, match="no sentences"):
+        score.score(tmp_path / "test.jsonl", empty)
+
+
+@pytest.mark.parametrize(
+    ("rows", "message"),
+    [
+        ([{"id": 9, "references": ["a"]}], "sentence 9 is not one of the 3"),
+        ([{"id": 1, "references": ["a"]}] * 2, "sentence 1 comes twice"),
+        ([{"id": 1, "references": []}], "sentence 1 has no reference"),
+        ([], "holds no references"),
+    ],
+)
+def test_wrong_references(tmp_path: Path, rows: list[Any], message: str) -> None:
+    path = tmp_path / "references.jsonl"
+    path.write_text("".join(json.dumps(row) + "\n" for row in rows))
+    with pytest.raises(UserError, match=message):
+        score.read_references(path, 3)
+
+
+def test_names_in_a_path() -> None:
+    path = Path("/a/results/outputs/toy/nat-kd/seed12/one-pass/test.jsonl")
+    assert score.names_in_path(path) == {
+        "corpus": "toy",
+        "system": "nat-kd",
+        "seed": 12,
+        "decoding": "one-pass",
+        "split": "test",
+    }
+    elsewhere = score.names_in_path(Path("mine/test.jsonl"))
+    assert elsewhere["split"] == "test" and elsewhere["system"] is None
+
+
+def test_the_model_behind_translations(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    names = {"corpus": "toy", "system": "nat-kd", "seed": 1}
+    assert score.model_of(names) is None
+    folder = Path("results/models/toy/nat-kd/seed1")
+    write_json(folder / "training.json", {"fingerprint": "abc"})
+    assert score.model_of(names) == {"path": str(folder), "fingerprint": "abc"}
+
+
+def test_lowercase_follows_the_corpus() -> None:
+    description = {"target": "de", "preprocessing": {"lowercase": True}}
+    found = score.reference_files("iwslt", description, "test")
+    assert found.lowercase
+    assert found.reference == Path("results/corpora/iwslt/text/test.de")
+    assert found.references is None
+
+
+def test_bootstrap_is_the_default(root: Path) -> None:
+    path = root / "test.jsonl"
+    made_up_run.write_outputs(path, errors=0.1)
+    signature = score.score(path, references(root))["measures"]["chrf"]["signature"]
+    assert f"bs:{bleu.BOOTSTRAP_SAMPLES}" in signature
+
+
+def test_program_ends_with_one_sentence(tmp_path: Path) -> None:
+    program = [sys.executable, str(REPOSITORY / "workflow_scripts/score.py")]
+    arguments = ["--corpus", "nowhere", "--hypotheses", "a/test.jsonl", "--output"]
+    ended = subprocess.run(
+        [*program, *arguments, str(tmp_path / "score.json")],
+        cwd=REPOSITORY,
+        env={**os.environ, "OMP_NUM_THREADS": "1"},
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert ended.returncode == 1
+    assert ended.stderr.startswith("error: unknown corpus 'nowhere'")
+    assert len(ended.stderr.splitlines()) == 1
+    assert not (tmp_path / "score.json").exists()

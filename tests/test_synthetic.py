@@ -1,0 +1,464 @@
+"""The synthetic language pairs: the exact law against enumeration and against draws."""
+
+import hashlib
+import itertools
+import json
+import math
+import subprocess
+import sys
+from collections import Counter
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+import yaml
+from pydantic import ValidationError
+
+from nat.data.synthetic import (
+    END,
+    Language,
+    corpus_entropies,
+    generate,
+    read_options,
+    split_of,
+    write_corpus,
+)
+from nat.errors import UserError
+
+NOISELESS = {"slip_probability": 0.0, "drop_probability": 0.0}
+# probabilities without symmetries, so that a factor that is swapped or forgotten shows
+SKEWED = Language(
+    seed=3,
+    fertile_share=0.3,
+    synonym_share=0.7,
+    register_probabilities=(0.5, 0.3, 0.2),
+    front_probability=0.4,
+    slip_probability=0.07,
+    drop_probability=0.2,
+)
+
+
+def shortest(language, count, longest=7):
+    """The first source sentences whose targets are short enough to be enumerated at once."""
+    sources = (source for source, _ in generate(language, "train", 1500))
+    short = (
+        source
+        for source in dict.fromkeys(sources)
+        if len(next(iter(language.modes(source))).split()) <= longest
+    )
+    return list(itertools.islice(short, count))
+
+
+def entropy(probabilities):
+    return -sum(p * math.log(p) for p in probabilities if p > 0)
+
+
+def enumerate_law(language, source):
+    """The law from the description alone: each choice of register, order, drop and slips."""
+    clause = language.clause(source)
+    law = Counter()
+    words = [*clause.main, *clause.adverbial]
+    content = [number for number, word in enumerate(words) if word.slip is not None]
+    p, q, s = (
+        language.front_probability,
+        language.drop_probability,
+        language.slip_probability,
+    )
+    for register, weight in enumerate(language.register_probabilities):
+        for front, dropped in itertools.product((False, True), repeat=2):
+            for slips in itertools.product((False, True), repeat=len(content)):
+                slipped = dict(zip(content, slips, strict=True))
+                forms = [
+                    word.slip if slipped.get(number) else word.forms[register]
+                    for number, word in enumerate(words)
+                ]
+                main, adverbial = forms[: len(clause.main)], forms[len(clause.main) :]
+                if dropped:
+                    del main[clause.particle]
+                probability = weight * (p if front else 1 - p) * (q if dropped else 1 - q)
+                for slip in slips:
+                    probability *= s if slip else 1 - s
+                law[" ".join(adverbial + main if front else main + adverbial)] += probability
+    return {target: probability for target, probability in law.items() if probability > 0}
+
+
+def enumerate_marginals(law):
+    length = max(len(target.split()) for target in law)
+    positions = [Counter() for _ in range(length)]
+    for target, probability in law.items():
+        words = target.split()
+        for number, position in enumerate(positions):
+            position[words[number] if number < len(words) else END] += probability
+    return positions
+
+
+LANGUAGES = {
+    "default": Language(),
+    "skewed": SKEWED,
+    "no noise": replace(SKEWED, **NOISELESS),
+    "no synonyms": replace(SKEWED, synonym_share=0.0),
+    "all slips": replace(SKEWED, slip_probability=1.0),
+    "one register": replace(SKEWED, register_probabilities=(1.0,)),
+    "always in front, always dropped": replace(SKEWED, front_probability=1.0, drop_probability=1.0),
+}
+
+
+@pytest.mark.parametrize("name", LANGUAGES)
+def test_exact_law_is_that_of_enumeration(name):
+    language = LANGUAGES[name]
+    sources = shortest(language, 6)
+    assert len(sources) == 6
+    for source in sources:
+        law = enumerate_law(language, source)
+        assert language.distribution(source) == pytest.approx(law)
+        positions = enumerate_marginals(law)
+        marginals = language.marginals(source)
+        if language.drop_probability == 1:
+            assert marginals.pop() == {END: 1.0}
+        assert len(marginals) == len(positions)
+        for position, expected in zip(marginals, positions, strict=True):
+            assert position == pytest.approx(expected)
+            assert sum(position.values()) == pytest.approx(1)
+        found = language.entropies(source)
+        assert found.joint == pytest.approx(entropy(law.values()), abs=1e-9)
+        expected = [entropy(position.values()) for position in positions]
+        assert list(found.marginals)[: len(expected)] == pytest.approx(expected, abs=1e-9)
+        assert found.words == pytest.approx(
+            sum(p * len(target.split()) for target, p in law.items())
+        )
+        assert found.total_correlation == pytest.approx(
+            sum(expected) - entropy(law.values()), abs=1e-9
+        )
+
+
+def test_entropies_of_a_long_sentence_are_those_of_its_own_marginals():
+    # shapes are shared between sentences: the entropies must still be those of each sentence
+    language = Language(seed=5)
+    for source, _ in generate(language, "train", 300):
+        expected = [entropy(position.values()) for position in language.marginals(source)]
+        assert list(language.entropies(source).marginals) == pytest.approx(expected, abs=1e-9)
+
+
+def test_draws_follow_the_law():
+    # a lexicon so small that one source sentence comes often
+    language = Language(
+        seed=2,
+        nouns=5,
+        verbs=1,
+        adjectives=5,
+        adverbs=1,
+        prepositions=3,
+        zipf_exponent=3,
+        adjective_probability=0,
+        attribute_probability=0,
+        object_probability=0,
+        phrase_probability=0,
+        synonym_share=1.0,
+        register_probabilities=(0.7, 0.3),
+        front_probability=0.4,
+        slip_probability=0.1,
+        drop_probability=0.2,
+    )
+    draws = Counter(generate(language, "train", 25000))
+    (source, total) = Counter(
+        {
+            source: sum(n for (other, _), n in draws.items() if other == source)
+            for source, _ in draws
+        }
+    ).most_common(1)[0]
+    assert total > 5000
+    law = language.distribution(source)
+    counts = {target: n for (other, target), n in draws.items() if other == source}
+    assert set(counts) <= set(law)
+    for target, probability in law.items():
+        spread = math.sqrt(probability * (1 - probability) / total)
+        assert abs(counts.get(target, 0) / total - probability) < 5 * spread + 1e-3
+    found = language.entropies(source)
+    assert entropy(n / total for n in counts.values()) == pytest.approx(found.joint, abs=0.03)
+    sample = enumerate_marginals({target: n / total for target, n in counts.items()})
+    assert sum(entropy(each.values()) for each in sample) == pytest.approx(
+        sum(found.marginals), abs=0.05
+    )
+
+
+def test_total_correlation_is_never_negative_and_positive_with_modes():
+    for language in LANGUAGES.values():
+        for source, _ in generate(language, "train", 300):
+            assert language.entropies(source).total_correlation > -1e-9
+    found = [Language().entropies(source) for source, _ in generate(Language(), "valid", 200)]
+    assert min(each.total_correlation for each in found) > 1
+
+
+@pytest.mark.parametrize("register_probabilities", [(1.0,), (1.0, 0.0)])
+@pytest.mark.parametrize("front_probability", [0.0, 1.0])
+def test_total_correlation_is_zero_without_modes(register_probabilities, front_probability):
+    # slips are independent of each other, so they add entropy but no correlation
+    language = replace(
+        Language(),
+        register_probabilities=register_probabilities,
+        front_probability=front_probability,
+        drop_probability=0.0,
+        slip_probability=0.1,
+    )
+    for source, _ in generate(language, "test", 50):
+        found = language.entropies(source)
+        assert found.joint > 0.3
+        assert found.total_correlation == pytest.approx(0, abs=1e-9)
+        assert len(language.modes(source)) == 1
+    silent = replace(language, slip_probability=0.0)
+    for source, _ in generate(silent, "test", 50):
+        assert silent.entropies(source).joint == 0
+        assert sum(silent.entropies(source).marginals) == 0
+
+
+def test_known_values_of_two_binary_modes():
+    language = Language(synonym_share=1.0, front_probability=0.5, **NOISELESS)
+    for source, _ in generate(language, "test", 20):
+        found = language.entropies(source)
+        assert found.joint_bits == pytest.approx(2)
+        assert found.joint == pytest.approx(2 * math.log(2))
+        # two orders of two words each, save where a preposition has no second form
+        assert all(1 - 1e-9 < bits < 2 + 1e-9 for bits in found.marginals_bits)
+        assert found.total_correlation_bits == pytest.approx(sum(found.marginals_bits) - 2)
+
+
+def test_modes():
+    language = replace(SKEWED, synonym_share=0.4)
+    merged = 0
+    for source, _ in generate(language, "train", 500):
+        modes = language.modes(source)
+        assert sum(modes.values()) == pytest.approx(1)
+        assert list(modes.values()) == sorted(modes.values(), reverse=True)
+        # registers that sound alike are one mode
+        assert len(modes) in (2, 6)
+        merged += len(modes) == 2
+        assert len({tuple(sorted(mode.split())) for mode in modes}) == len(modes) // 2
+        for mode in modes:
+            assert len(set(mode.split())) == len(mode.split())
+    assert 0 < merged < 500
+
+
+def test_noise_free_targets_are_modes_and_all_modes_come():
+    language = replace(SKEWED, **NOISELESS)
+    seen = Counter()
+    for source, target in generate(language, "train", 2000):
+        modes = language.modes(source)
+        assert target in modes
+        seen[list(modes).index(target)] += len(modes) == 6
+    assert all(seen[rank] > 0 for rank in range(6))
+
+
+def test_noisy_targets_are_possible_and_some_are_no_modes():
+    language = replace(Language(), slip_probability=0.1)
+    pairs = [
+        (source, target)
+        for source, target in generate(language, "train", 600)
+        if len(target.split()) <= 8
+    ]
+    assert all(target in language.distribution(source) for source, target in pairs)
+    assert any(target not in language.modes(source) for source, target in pairs)
+
+
+def test_order_moves_the_adverbial_alone():
+    language = Language(register_probabilities=(1.0,), front_probability=0.5, **NOISELESS)
+    for source, _ in generate(language, "valid", 100):
+        first, second = (mode.split() for mode in language.modes(source))
+        size = len(language.clause(source).adverbial)
+        assert first[:size] == second[-size:] or second[:size] == first[-size:]
+        assert all(a != b for a, b in zip(first, second, strict=True))
+
+
+def test_generation_is_deterministic_and_prefixes_agree():
+    language = Language()
+    first = list(generate(language, "train", 3000))
+    assert first == list(generate(Language(), "train", 3000))
+    assert first[:700] == list(generate(language, "train", 700))
+    assert len(first) == 3000
+    other = list(generate(Language(seed=2), "train", 3000))
+    assert not {source for source, _ in first} & {source for source, _ in other}
+    assert list(generate(language, "valid", 100)) != list(generate(language, "test", 100))
+
+
+def test_generation_is_the_same_everywhere():
+    # published numbers hang on these sentences: a change of the generator must be meant
+    pairs = list(generate(Language(), "train", 2000))
+    digest = hashlib.sha256(json.dumps(pairs).encode()).hexdigest()
+    assert digest[:16] == "6ba7bdc8b8b38b9e"
+
+
+def test_splits_are_disjoint_whatever_their_sizes():
+    language = Language(nouns=8, verbs=4, adjectives=5, adverbs=2, attribute_probability=0.0)
+    sources = {
+        split: {source for source, _ in generate(language, split, pairs)}
+        for split, pairs in (("train", 6000), ("valid", 600), ("test", 600))
+    }
+    for one, other in itertools.combinations(sources, 2):
+        assert not sources[one] & sources[other]
+    assert all(
+        split_of(language, source) == split for split in sources for source in sources[split]
+    )
+
+
+def test_forms_are_distinct_and_the_shares_kept():
+    language = Language()
+    lexicon = language.lexicon
+    assert len(lexicon.category) == 80
+    words = [word for words in lexicon.target.values() for word in words] + [lexicon.particle]
+    forms = [form for word in words for form in {*word.forms, word.slip} - {None}]
+    assert len(set(forms)) == len(forms)
+    assert not set(forms) & set(lexicon.category)
+    content = [concept for concept, letter in lexicon.category.items() if letter != "P"]
+    fertile = [concept for concept in content if len(lexicon.target[concept]) == 2]
+    varied = [concept for concept in content if len(set(lexicon.target[concept][0].forms)) == 2]
+    assert len(fertile) == round(0.2 * len(content))
+    assert len(varied) == round(0.9 * len(content))
+    everything = Language(synonym_share=1.0, register_probabilities=(0.2,) * 5).lexicon
+    assert all(
+        len({*word.forms, word.slip}) == 6
+        for concept in content
+        for word in everything.target.get(concept, ())
+    )
+
+
+def test_sentences_have_the_intended_lengths():
+    pairs = list(generate(Language(), "train", 4000))
+    lengths = sorted(len(target.split()) for _, target in pairs)
+    assert lengths[200] >= 6
+    assert lengths[-1] <= 26
+    assert 9 < sum(lengths) / len(lengths) < 13
+
+
+def test_corpus_entropies_are_means():
+    language = Language()
+    sources = [source for source, _ in generate(language, "valid", 50)]
+    found = corpus_entropies(language, sources)
+    each = [language.entropies(source) for source in sources]
+    total = sum(one.total_correlation for one in each)
+    assert found["sentences"] == 50
+    assert found["per_sentence"]["nats"]["total_correlation"] == pytest.approx(total / 50)
+    assert found["per_word"]["nats"]["total_correlation"] == pytest.approx(
+        total / sum(one.words for one in each)
+    )
+    for scope in ("per_sentence", "per_word"):
+        nats, bits = found[scope]["nats"], found[scope]["bits"]
+        assert nats["total_correlation"] == pytest.approx(
+            nats["marginal_entropies"] - nats["joint_entropy"]
+        )
+        assert bits["joint_entropy"] * math.log(2) == pytest.approx(nats["joint_entropy"])
+    with pytest.raises(UserError, match="empty"):
+        corpus_entropies(language, [])
+
+
+def test_write_corpus(tmp_path):
+    options = {"pairs": {"train": 60, "valid": 20, "test": 10}, "seed": 4}
+    facts = write_corpus(options, "ka", "lu", tmp_path / "text", tmp_path / "references")
+    assert json.loads((tmp_path / "text" / "text.json").read_text()) == json.loads(
+        json.dumps(facts)
+    )
+    assert sorted(path.name for path in (tmp_path / "text").iterdir()) == sorted(
+        [f"{split}.{code}" for split in options["pairs"] for code in ("ka", "lu")] + ["text.json"]
+    )
+    assert sorted(path.name for path in (tmp_path / "references").iterdir()) == [
+        "test.lu.jsonl",
+        "valid.lu.jsonl",
+    ]
+    language = Language(seed=4)
+    for split, count in options["pairs"].items():
+        sources = (tmp_path / "text" / f"{split}.ka").read_text().splitlines()
+        targets = (tmp_path / "text" / f"{split}.lu").read_text().splitlines()
+        assert list(zip(sources, targets, strict=True)) == list(generate(language, split, count))
+        assert facts["entropies"][split] == corpus_entropies(language, sources)
+        if split != "train":
+            lines = (tmp_path / "references" / f"{split}.lu.jsonl").read_text().splitlines()
+            for number, (line, source) in enumerate(zip(lines, sources, strict=True)):
+                assert json.loads(line) == {
+                    "id": number,
+                    "references": list(language.modes(source)),
+                }
+    for name, checksum in facts["sha256"].items():
+        assert hashlib.sha256((tmp_path / "text" / name).read_bytes()).hexdigest() == checksum
+    parameters = dict(facts["parameters"])
+    assert read_options({"pairs": options["pairs"], **parameters})[0] == language
+
+
+PAIRS = {"train": 2, "valid": 1, "test": 1}
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ({}, "pairs"),
+        ({"pairs": {"train": 1}}, "train, valid, test"),
+        ({"pairs": {**PAIRS, "valid": 0}}, "pairs.valid"),
+        ({"pairs": {**PAIRS, "test": True}}, "pairs.test"),
+        ({"pairs": PAIRS, "slip_probabilty": 0.1}, "did you mean 'slip_probability'"),
+        ({"pairs": PAIRS, "slip_probability": 1.5}, "slip_probability"),
+        ({"pairs": PAIRS, "register_probabilities": [0.5, 0.4]}, "sum one"),
+        ({"pairs": PAIRS, "register_probabilities": []}, "register_probabilities"),
+        ({"pairs": PAIRS, "nouns": 4}, "nouns"),
+    ],
+)
+def test_bad_options(options, message, tmp_path):
+    with pytest.raises(UserError, match=message):
+        write_corpus(options, "ka", "lu", tmp_path / "text", tmp_path / "references")
+    assert not list(tmp_path.iterdir())
+
+
+def test_bad_calls(tmp_path):
+    with pytest.raises(UserError, match="both 'ka'"):
+        write_corpus({"pairs": PAIRS}, "ka", "ka", tmp_path, tmp_path)
+    with pytest.raises(UserError, match="unknown split 'dev'"):
+        generate(Language(), "dev", 1)
+    with pytest.raises(ValidationError):
+        Language(words=3)
+    language = Language()
+    source = next(generate(language, "train", 1))[0]
+    with pytest.raises(UserError, match="no word"):
+        language.modes("hello")
+    for wrong in ("", source.split()[0], f"{source} {source}"):
+        with pytest.raises(UserError, match="no sentence"):
+            language.entropies(wrong)
+
+
+def test_a_grammar_without_sentences_for_a_split_ends_with_a_sentence():
+    # one single source sentence: it belongs to one split, the others have none
+    language = Language(
+        verbs=1,
+        adverbs=1,
+        zipf_exponent=10,
+        adjective_probability=0,
+        attribute_probability=0,
+        object_probability=0,
+        phrase_probability=0,
+        nouns=5,
+    )
+    empty = [
+        split
+        for split in ("train", "valid", "test")
+        if not any(
+            split_of(language, f"{noun} {verb} {adverb}") == split
+            for noun in language.lexicon.source["N"]
+            for verb in language.lexicon.source["V"]
+            for adverb in language.lexicon.source["T"]
+        )
+    ]
+    assert empty
+    with pytest.raises(UserError, match="no source sentence"):
+        list(generate(language, empty[0], 1))
+
+
+def test_configured_corpus_is_valid():
+    path = Path(__file__).parents[1] / "config" / "corpora" / "toy-ka-lu.yaml"
+    corpus = yaml.safe_load(path.read_text())
+    language, pairs = read_options(corpus["generator"])
+    assert pairs == {"train": 20000, "valid": 500, "test": 500}
+    limit = corpus["preprocessing"]["max_ratio"]
+    for source, target in generate(language, "train", 5000):
+        words = len(source.split()), len(target.split())
+        assert max(words) <= limit * min(words)
+
+
+def test_module_does_not_import_torch():
+    code = "import sys, nat.data.synthetic; sys.exit('torch' in sys.modules)"
+    root = Path(__file__).parents[1]
+    assert subprocess.run([sys.executable, "-c", code], cwd=root, check=False).returncode == 0

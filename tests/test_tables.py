@@ -1,0 +1,159 @@
+import copy
+from pathlib import Path
+from typing import Any
+
+import made_up_run
+import pandas as pd
+import pytest
+from made_up_run import CORPUS, TASK
+from rich.console import Console
+from test_grid import PAPER, PUBLISHED
+
+from nat.errors import UserError
+from nat.reporting import tables
+
+
+@pytest.fixture
+def root(tmp_path: Path) -> Path:
+    (tmp_path / "config/published").mkdir(parents=True)
+    (tmp_path / "config/published/made_up.csv").write_text(PUBLISHED)
+    made_up_run.write_corpus(tmp_path, several=False)
+    return tmp_path
+
+
+def configuration(root: Path, seeds: list[int] | None = None, **changes: Any) -> Any:
+    paper = copy.deepcopy(PAPER)
+    paper["tables"]["1"] |= changes
+    return made_up_run.configuration(root, {"paper": paper}, seeds)
+
+
+def by_label(table: tables.Table) -> dict[str, dict[str, str]]:
+    """Row label, then column heading, to text."""
+    headings = [tables.heading(column) for column in table.columns]
+    at = headings.index("system")
+    return {row[at]: dict(zip(headings, row, strict=True)) for row in table.cells}
+
+
+def test_ours_published_and_difference(root: Path) -> None:
+    made_up_run.run(root, "nat-kd", "one-pass", errors=0.3)
+    table = tables.make(configuration(root), "paper", "1")
+    rows = by_label(table)
+    record = next(r for r in table.records if (r["row"], r["column"]) == ("NAT", "En-De"))
+    assert rows["NAT"]["En-De: ours"] == f"{record['ours']:.2f}†"
+    assert rows["NAT"]["En-De: published"] == "20.50"
+    assert rows["NAT"]["En-De: difference"] == f"{record['ours'] - 20.5:+.2f}†"
+    assert rows["quoted"]["De-En: published"] == "29.80"
+    assert rows["quoted"]["En-De: ours"] == "–"
+    assert rows["DiMS"]["En-De: ours"] == "not run"
+    assert rows["NAT"]["De-En: ours"] == "not run"
+    assert any(note.startswith(f"† corpus {CORPUS} at scale demo") for note in table.notes)
+    assert "scale demo" in table.headline.origin and CORPUS in table.headline.origin
+
+
+def test_nothing_run_at_all(root: Path) -> None:
+    table = tables.make(configuration(root), "paper", "1")
+    assert by_label(table)["DiMS"]["En-De: ours"] == "not run"
+    tables.write(table, root / "table_1.csv")
+
+
+def test_significant_differences_are_starred(root: Path) -> None:
+    made_up_run.run(root, "nat-kd", "one-pass", errors=0.4)
+    made_up_run.run(root, "dims-cmlm-kd", "mask-predict-1-lb5", errors=0.1)
+    table = tables.make(configuration(root), "paper", "1")
+    assert by_label(table)["DiMS"]["En-De: ours"].endswith("*†")
+    assert "*" not in by_label(table)["NAT"]["En-De: ours"]
+    record = next(r for r in table.records if (r["row"], r["column"]) == ("DiMS", "En-De"))
+    other = next(r for r in table.records if (r["row"], r["column"]) == ("NAT", "En-De"))
+    assert record["baseline_difference"] == pytest.approx(record["ours"] - other["ours"], abs=1e-4)
+    assert record["p_value"] < 0.05 and "paired bootstrap" in record["test"]
+    assert any("DiMS against NAT: En-De +" in note for note in table.notes)
+
+
+def test_translations_that_do_not_fit_their_score(root: Path) -> None:
+    made_up_run.run(root, "nat-kd", "one-pass", errors=0.4)
+    made_up_run.run(root, "dims-cmlm-kd", "mask-predict-1-lb5", errors=0.1)
+    path = root / f"results/outputs/{CORPUS}/nat-kd/seed1/one-pass/test.jsonl"
+    path.write_text("".join(path.read_text().splitlines(keepends=True)[:-1]))
+    with pytest.raises(UserError, match="59 translations but .* 60 sentences"):
+        tables.make(configuration(root), "paper", "1")
+
+
+def test_every_cell_leads_back_to_its_files(root: Path) -> None:
+    for seed in (1, 2):
+        made_up_run.run(root, "nat-kd", "one-pass", errors=0.3, seed=seed)
+    tables.write(tables.make(configuration(root, [1, 2]), "paper", "1"), root / "table_1.csv")
+    frame = pd.read_csv(root / "table_1.csv", keep_default_na=False)
+    assert len(frame) == 6  # one line per cell
+    line = frame[(frame["row"] == "NAT") & (frame["column"] == "En-De")].iloc[0]
+    assert [(root / path).exists() for path in line["sources"].split()] == [True, True]
+    assert line["published_source"].startswith("config/published/made_up.csv row 4")
+    assert float(line["spread"]) > 0 and line["seeds"] == "1 2"
+    assert "±" in (root / "table_1.md").read_text()
+
+
+def test_records_survive_the_csv(root: Path) -> None:
+    made_up_run.run(root, "nat-kd", "one-pass", errors=0.4)
+    made_up_run.run(root, "dims-cmlm-kd", "mask-predict-1-lb5", errors=0.1, not_decoded=2)
+    plain = configuration(root, columns=[{"label": "E_D", "task": TASK, "interval": True}])
+    table = tables.make(plain, "paper", "1")
+    tables.write(table, root / "table_1.csv")
+    again = tables.lay_out(plain, "paper", "1", tables.read_records(root / "table_1.csv"))
+    assert (again.cells, again.columns, again.notes) == (table.cells, table.columns, table.notes)
+    assert any("2 sentences were not decoded" in note for note in table.notes)
+
+
+@pytest.mark.parametrize("width", [40, 80, 200])
+def test_a_narrow_terminal_loses_no_column(root: Path, width: int) -> None:
+    made_up_run.run(root, "nat-kd", "one-pass", errors=0.4)
+    plain = configuration(root, columns=[{"label": "En-De", "task": TASK, "interval": True}])
+    table = tables.make(plain, "paper", "1")
+    console = Console(width=width, record=True, file=(root / "screen").open("w"))
+    tables.show(table, console)
+    shown = console.export_text()
+    for text in [cell for row in table.cells for cell in row] + ["difference", "published"]:
+        assert text in shown
+
+
+def test_tables_of_another_version_are_refused(tmp_path: Path) -> None:
+    with pytest.raises(UserError, match="does not exist"):
+        tables.read_records(tmp_path / "table_1.csv")
+    (tmp_path / "table_1.csv").write_text("a,b\n1,2\n")
+    with pytest.raises(UserError, match="not a table of this version"):
+        tables.read_records(tmp_path / "table_1.csv")
+
+
+def test_a_measure_that_the_corpus_does_not_allow_is_left_out(root: Path) -> None:
+    made_up_run.run(root, "nat-kd", "one-pass", errors=0.3)
+    row = {"label": "NAT", "group": "g", "system": "nat-kd", "decoding": "one-pass"}
+    measures = ("sacrebleu", "multi_reference_bleu", "length_ratio")
+    plain = configuration(
+        root,
+        rows=[row, {**row, "label": "later", "decoding": "one-pass-lb5"}],
+        cells={"task": TASK, "split": "test"},
+        columns=[{"measure": measure} for measure in measures],
+    )
+    table = tables.make(plain, "paper", "1")
+    assert table.columns == [("", ""), ("system", ""), ("sacreBLEU", ""), ("length ratio", "")]
+    assert "multi-ref. sacreBLEU: not available on this corpus." in table.notes
+    assert [row[0] for row in table.cells] == ["g", ""]
+
+
+def test_markdown_and_latex_escape(root: Path) -> None:
+    row = {"label": "A&B_c|d", "system": "nat-kd", "decoding": "one-pass"}
+    made_up_run.run(root, "nat-kd", "one-pass", errors=0.3)
+    columns = [{"label": "100%", "task": TASK, "interval": True}]
+    table = tables.make(configuration(root, rows=[row], columns=columns), "paper", "1")
+    markdown, latex = tables.markdown(table), tables.latex(table)
+    assert r"A&B\_c\|d" in markdown
+    body = [line for line in markdown.splitlines() if line.startswith("|")]
+    assert len(body) == 3
+    assert r"A\&B\_c|d" in latex and r"100\%" in latex and r"$^\dagger$" in latex
+    assert latex.count(r"\begin") == latex.count(r"\end") == 2
+    assert latex.isascii()
+
+
+@pytest.mark.parametrize(
+    ("value", "text"), [(1.234, "+1.23"), (-1.234, "−1.23"), (0.001, "0.00"), (-0.001, "0.00")]
+)
+def test_signs(value: float, text: str) -> None:
+    assert tables.signed(value, 2) == text

@@ -1,0 +1,535 @@
+"""Training as a user starts it, on a corpus of a few sentences: it ends, goes on, and adds up."""
+
+import csv
+import json
+import resource
+import shutil
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+import torch
+import yaml
+
+from nat.configuration import load
+from nat.data.binarised import BinarisedText, write_binarised
+from nat.data.vocabulary import Vocabulary
+from nat.errors import UserError
+from nat.training.job import train_system
+from nat.training.model_file import build_model, load_model, save_model
+
+REPOSITORY = Path(__file__).resolve().parents[1]
+WORDS = 12
+SIZE = {
+    "model_dim": 16,
+    "ffn_dim": 24,
+    "encoder_layers": 1,
+    "decoder_layers": 1,
+    "heads": 2,
+    "pre_norm": True,
+    "max_positions": 20,
+}
+RECIPE = {
+    "updates": 12,
+    "batch_tokens": 80,
+    "learning_rate": 0.01,
+    "warmup_updates": 2,
+    "schedule": "inverse_sqrt",
+    "betas": [0.9, 0.98],
+    "epsilon": 1e-8,
+    "weight_decay": 0.01,
+    "clip_norm": 0.0,
+    "dropout": 0.1,
+    "length_loss_weight": 0.1,
+    "save_every": 3,
+    "validate_every": 3,
+    "validation": {"decoding": None, "metric": "loss", "sentences": None},
+    "patience": None,
+    "average": {"checkpoints": 2, "by": "last"},
+}
+SMOOTHED = {"method": "cross_entropy", "label_smoothing": 0.1}
+SYSTEM = {"description": "a test", "size": "base", "text": "raw", "init_from": None}
+SYSTEMS = {
+    "at": {
+        **SYSTEM,
+        "input": {"method": "previous_tokens"},
+        "target": SMOOTHED,
+        "length": None,
+        "recipe": "at",
+    },
+    "cmlm": {
+        **SYSTEM,
+        "input": {"method": "random_mask"},
+        "target": SMOOTHED,
+        "length": "target",
+        "recipe": "cmlm",
+        "text": {"distilled": {"system": "at", "decoding": "beam"}},
+    },
+    "dims": {
+        **SYSTEM,
+        "input": {"method": "random_mask"},
+        "target": {"method": "dims", "ema_decay": 0.8},
+        "length": "target",
+        "recipe": "dims",
+        "init_from": "cmlm",
+    },
+}
+BY_BLEU = {
+    "validation": {"decoding": "one-pass", "metric": "bleu", "sentences": 6},
+    "average": {"checkpoints": 3, "by": "best"},
+}
+RECIPES = {
+    "at": RECIPE,
+    "cmlm": {**RECIPE, "dropout": 0.0},
+    "dims": {**RECIPE, **BY_BLEU, "warmup_updates": 0},
+}
+DECODINGS = {"beam": {"method": "beam_search", "beam": 2}, "one-pass": {"method": "one_pass"}}
+SCALE = {
+    "description": "a test",
+    "seeds": [1],
+    "tasks": {"wmt14-en-de": "toy"},
+    "sizes": {"base": SIZE},
+    "recipes": {},
+    "shards": {"train": 1, "valid": 1, "test": 1},
+    "decoding_tokens": 100,
+}
+FILES = {"files": {"ka": "ka.txt", "lu": "lu.txt"}}
+CORPUS = {
+    "source": "ka",
+    "target": "lu",
+    "splits": {"train": FILES, "valid": FILES, "test": FILES},
+    "preprocessing": {
+        "lowercase": False,
+        "normalise_punctuation": False,
+        "tokeniser": "none",
+        "max_tokens": 250,
+        "max_ratio": 1.5,
+        "bpe_merges": 0,
+    },
+}
+
+
+@pytest.fixture
+def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """The current folder: a configuration and a binarised corpus, also distilled."""
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("OMP_NUM_THREADS", "1")
+    settings = {"scale": "demo", "mirror": None, "precision": "fp32", "threads": 1}
+    write_yaml("config/config.yaml", settings)
+    write_yaml("config/scales/demo.yaml", SCALE)
+    write_yaml("config/corpora/toy.yaml", CORPUS)
+    for kind, values in (("systems", SYSTEMS), ("recipes", RECIPES), ("decodings", DECODINGS)):
+        for name, value in values.items():
+            write_yaml(f"config/{kind}/{name}.yaml", value)
+    vocabulary = Vocabulary([f"w{number}" for number in range(WORDS)])
+    raw = Path("results/corpora/toy/binarised")
+    raw.mkdir(parents=True)
+    vocabulary.save(raw / "vocabulary.txt")
+    for split, pairs, seed in (("train", 47, 0), ("valid", 9, 1)):
+        source, target = sentences(pairs, seed)
+        if split == "train":
+            source[3], target[5] = "", ""  # nothing to learn from
+            source[8] = " ".join(["w1"] * 20)  # with EOS one more than there are positions
+        write_binarised(source, vocabulary, raw / f"{split}.ka")
+        write_binarised(target, vocabulary, raw / f"{split}.lu")
+        if split == "train":
+            distilled = Path("results/distilled/toy/at/seed1/binarised")
+            distilled.mkdir(parents=True)
+            write_binarised(source[:3] + target[3:], vocabulary, distilled / "train.lu")
+    return tmp_path
+
+
+def write_yaml(path: str, value: Any) -> None:
+    Path(path).parent.mkdir(parents=True, exist_ok=True)
+    Path(path).write_text(yaml.safe_dump(value), encoding="utf-8")
+
+
+def sentences(pairs: int, seed: int) -> tuple[list[str], list[str]]:
+    """Random sentences, and what they say backwards."""
+    numbers = np.random.default_rng(seed)
+    drawn = [numbers.integers(0, WORDS, numbers.integers(1, 9)) for _ in range(pairs)]
+    return (
+        [" ".join(f"w{word}" for word in sentence) for sentence in drawn],
+        [" ".join(f"w{word}" for word in sentence[::-1]) for sentence in drawn],
+    )
+
+
+def model_file(system: str) -> Path:
+    return Path(f"results/models/toy/{system}/seed1/model.pt")
+
+
+def train(system: str) -> dict[str, torch.Tensor]:
+    """Train in this process; the weights of the model."""
+    train_system(load(), "toy", system, 1, model_file(system))
+    return weights(system)
+
+
+def weights(system: str) -> dict[str, torch.Tensor]:
+    found = torch.load(model_file(system), weights_only=True)["weights"]
+    assert isinstance(found, dict)
+    return found
+
+
+def report(system: str) -> dict[str, Any]:
+    found = json.loads((model_file(system).parent / "training.json").read_text())
+    assert isinstance(found, dict)
+    return found
+
+
+def curve(system: str) -> list[dict[str, str]]:
+    """The rows of the training curve without what the clock says."""
+    with (model_file(system).parent / "training.csv").open() as file:
+        rows = list(csv.DictReader(file))
+    clock = ("seconds", "tokens_per_second")
+    return [{key: value for key, value in row.items() if key not in clock} for row in rows]
+
+
+def make_start() -> None:
+    """A CMLM that was not trained, for DiMS to start from."""
+    training = load().training("toy", "cmlm")
+    torch.manual_seed(5)
+    model = build_model(training, WORDS + 6)
+    save_model(model_file("cmlm"), model.state_dict(), training, WORDS + 6, updates=0)
+
+
+def same(first: dict[str, torch.Tensor], second: dict[str, torch.Tensor]) -> bool:
+    return first.keys() == second.keys() and all(
+        torch.equal(value, second[name]) for name, value in first.items()
+    )
+
+
+def change_recipe(name: str, **changes: Any) -> None:
+    write_yaml(f"config/recipes/{name}.yaml", {**RECIPES[name], **changes})
+
+
+def start_program(system: str, **options: Any) -> "subprocess.Popen[str]":
+    command = [sys.executable, str(REPOSITORY / "workflow_scripts/train.py"), "--corpus", "toy"]
+    command += ["--system", system, "--seed", "1", "--output", str(model_file(system))]
+    return subprocess.Popen(
+        command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, **options
+    )
+
+
+def kill_at(system: str, update: int) -> None:
+    """Train in another process and kill it when the checkpoint of `update` is written."""
+    awaited = model_file(system).parent / "checkpoints" / f"checkpoint_1_{update}.pt"
+    process = start_program(system)
+    try:
+        while not awaited.exists() and process.poll() is None:
+            time.sleep(0.001)
+    finally:
+        process.send_signal(signal.SIGKILL)
+        _, errors = process.communicate()
+    assert awaited.exists(), errors
+    assert process.returncode == -signal.SIGKILL
+    assert not model_file(system).exists()
+
+
+class Interrupted(BaseException):
+    """What a test stops a training in this process with."""
+
+
+def interrupt_at(system: str, update: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Train in this process until the checkpoint of `update` is written."""
+    from nat.fairseq_plugin.task import Task
+
+    original = Task.post_save
+
+    def interrupt(self: Task, path: str, updates: int) -> None:
+        original(self, path, updates)
+        if updates == update:
+            raise Interrupted
+
+    with monkeypatch.context() as patch:
+        patch.setattr(Task, "post_save", interrupt)
+        with pytest.raises(Interrupted):
+            train(system)
+
+
+@pytest.mark.parametrize("system", ["at", "dims"])
+def test_a_killed_training_ends_like_an_undisturbed_one(
+    folder: Path, system: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    # dropout and accumulation in one, a teacher and weights chosen by BLEU in the other
+    if system == "at":
+        write_yaml("config/scales/demo.yaml", {**SCALE, "tokens_per_device": 40})
+    else:
+        make_start()
+    undisturbed, rows = train(system), curve(system)
+    assert [row["update"] for row in rows if row["split"] == "train"] == [*map(str, range(1, 13))]
+    assert [row["update"] for row in rows if row["split"] == "valid"] == ["3", "6", "9", "12"]
+    assert sorted(path.name for path in model_file(system).parent.iterdir()) == [
+        "model.pt",
+        "training.csv",
+        "training.json",
+    ]
+    before = report(system)
+    shutil.rmtree(model_file(system).parent)
+
+    kill_at(system, 6)
+    capsys.readouterr()
+    resumed = train(system)
+    assert "goes on from its checkpoint of update" in capsys.readouterr().out
+    assert same(undisturbed, resumed)
+    assert curve(system) == rows
+    for key in ("updates", "target_tokens", "averaged_updates", "validation", "pairs"):
+        assert report(system)[key] == before[key]
+    assert before["batches_per_update_and_device"] == (2 if system == "at" else 1)
+
+
+def test_a_finished_training_is_left_alone(
+    folder: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    first = train("at")
+    times = [path.stat().st_mtime_ns for path in sorted(model_file("at").parent.iterdir())]
+    capsys.readouterr()
+    assert same(first, train("at"))
+    assert times == [path.stat().st_mtime_ns for path in sorted(model_file("at").parent.iterdir())]
+    assert "is finished already" in capsys.readouterr().out
+
+
+def test_counts_and_report(folder: Path) -> None:
+    train("at")
+    found = report("at")
+    assert found["pairs"]["train"] == {
+        "used": 44,
+        "left_out": {"empty": 2, "longer_than_positions": 1, "longer_than_batch": 0},
+    }
+    assert found["pairs"]["valid"]["used"] == 9
+    assert found["updates"] == 12
+    assert found["averaged_updates"] == [9, 12]
+    assert found["training"] == load().training("toy", "at")
+    assert found["precision"] == "fp32"
+    assert found["versions"]["torch"] == torch.__version__
+
+
+def test_every_pair_is_in_every_pass(folder: Path) -> None:
+    from nat.fairseq_plugin.dataset import Pairs, passes
+
+    raw = "results/corpora/toy/binarised"
+    texts = BinarisedText(f"{raw}/train.ka"), BinarisedText(f"{raw}/train.lu")
+    pairs = Pairs(*texts, max_positions=20, max_tokens=40, name="test")
+    batches = pairs.batches(max_tokens=40, seed=1)
+    assert all(len(batch) * pairs.tokens[batch].max() <= 40 for batch in batches)
+    laid_out = passes(batches, needed=2 * len(batches) + 1, seed=1)
+    assert len(laid_out) == 3 * len(batches)
+    orders = []
+    for number in range(3):
+        one = laid_out[number * len(batches) : (number + 1) * len(batches)]
+        assert sorted(np.concatenate(one)) == list(range(44))
+        orders.append(np.concatenate(one).tolist())
+    assert orders[0] != orders[1] != orders[2]
+    ids = [number for number in range(47) if number not in (3, 5, 8)]
+    assert pairs.ids.tolist() == ids
+    number, source, target = pairs[3]
+    assert number == ids[3]
+    assert source.tolist() == texts[0][number].tolist()
+    assert target.tolist() == texts[1][number].tolist()
+
+
+def test_distilled_text_is_checked_and_used(folder: Path) -> None:
+    train("cmlm")
+    distilled = Path("results/distilled/toy/at/seed1/binarised/train.lu")
+    with_distilled = weights("cmlm")
+    vocabulary = Vocabulary.load("results/corpora/toy/binarised/vocabulary.txt")
+    write_binarised(sentences(47, 2)[1], vocabulary, distilled)
+    assert not same(with_distilled, train("cmlm"))
+    write_binarised(sentences(46, 0)[1], vocabulary, distilled)
+    with pytest.raises(UserError, match="47 source and 46 target sentences"):
+        train("cmlm")
+
+
+def test_accumulation_changes_nothing(folder: Path) -> None:
+    """One update sees the whole corpus, in one batch or in two."""
+    vocabulary = Vocabulary.load("results/corpora/toy/binarised/vocabulary.txt")
+    numbers = np.random.default_rng(0)
+    lines = [" ".join(f"w{word}" for word in numbers.integers(0, WORDS, 7)) for _ in range(20)]
+    write_binarised(lines, vocabulary, "results/corpora/toy/binarised/train.ka")
+    distilled = "results/distilled/toy/at/seed1/binarised/train.lu"
+    write_binarised(lines[::-1], vocabulary, distilled)
+    # epsilon: Adam would blow up the rounding errors of gradients that are zero
+    change_recipe("cmlm", batch_tokens=160, epsilon=1e-3)
+    whole = train("cmlm")
+    assert report("cmlm")["batches_per_update_and_device"] == 1
+    shutil.rmtree(model_file("cmlm").parent)
+    write_yaml("config/scales/demo.yaml", {**SCALE, "tokens_per_device": 80})
+    halves = train("cmlm")
+    assert report("cmlm")["batches_per_update_and_device"] == 2
+    for name, value in whole.items():
+        torch.testing.assert_close(value, halves[name], rtol=1e-3, atol=1e-4)
+
+
+def test_checkpoints_of_another_configuration_are_discarded(
+    folder: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    clean = train("at")
+    shutil.rmtree(model_file("at").parent)
+    change_recipe("at", dropout=0.4)
+    interrupt_at("at", 3, monkeypatch)
+    change_recipe("at")
+    capsys.readouterr()
+    assert same(clean, train("at"))
+    said = capsys.readouterr().out
+    assert "recipe.dropout: 0.4 is now 0.1): discarded" in said
+    assert "goes on" not in said
+
+
+def test_a_training_killed_at_its_very_end_is_finished(
+    folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """After the last update, before or between the outputs, nothing is trained again."""
+    from nat.fairseq_plugin import trainer
+    from nat.training import job
+
+    clean = train("at")
+    shutil.rmtree(model_file("at").parent)
+
+    def interrupt(*_: Any) -> None:
+        raise Interrupted
+
+    with monkeypatch.context() as patch:
+        patch.setattr(job, "write_json", interrupt)
+        with pytest.raises(Interrupted):
+            train("at")
+    assert model_file("at").exists()
+    assert not (model_file("at").parent / "training.json").exists()
+    monkeypatch.setattr(trainer, "train", interrupt)
+    assert same(clean, train("at"))
+    assert not (model_file("at").parent / "checkpoints").exists()
+
+
+def test_a_damaged_checkpoint_is_passed_over(
+    folder: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    clean, rows = train("at"), curve("at")
+    shutil.rmtree(model_file("at").parent)
+    interrupt_at("at", 9, monkeypatch)
+    checkpoints = model_file("at").parent / "checkpoints"
+    newest = checkpoints / "checkpoint_1_9.pt"
+    newest.write_bytes(newest.read_bytes()[:-100])
+    (checkpoints / "checkpoint_1_12.pt.tmp").write_bytes(b"half")
+    capsys.readouterr()
+    assert same(clean, train("at"))
+    assert curve("at") == rows
+    said = capsys.readouterr().out
+    assert "its checkpoint of update 9 is damaged: discarded" in said
+    assert "goes on from its checkpoint of update 6" in said
+
+
+def test_the_mean_and_the_loss_of_the_model_file(
+    folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The file holds the mean of the last two checkpoints and gives the loss that they give."""
+    kept: dict[int, dict[str, torch.Tensor]] = {}
+
+    def keep(_folder: Path, update: int, found: dict[str, torch.Tensor]) -> None:
+        kept[update] = {name: value.clone() for name, value in found.items()}
+        save(_folder, update, found)
+
+    from nat.fairseq_plugin import task
+    from nat.training.averaging import save_weights as save
+
+    monkeypatch.setattr(task, "save_weights", keep)
+    change_recipe("at", average={"checkpoints": 1, "by": "last"})
+    found = train("at")
+    assert same(found, kept[12])
+    # the last validation of the curve, computed again from the file
+    from nat.data.batch import Batch
+    from nat.training.objective import Objective
+
+    raw = "results/corpora/toy/binarised"
+    source, target = BinarisedText(f"{raw}/valid.ka"), BinarisedText(f"{raw}/valid.lu")
+    batch = Batch.collate(range(9), [source[i] for i in range(9)], [target[i] for i in range(9)])
+    loaded = load_model(model_file("at"))
+    objective = Objective(loaded.training, loaded.model, seed=1, bfloat16=False).eval()
+    loss = objective(loaded.model, batch, 0)
+    expected = float(curve("at")[-1]["loss"])
+    assert float(loss.value.sum() / loss.positions.sum()) == pytest.approx(expected, rel=1e-5)
+
+    change_recipe("at", average={"checkpoints": 2, "by": "last"})
+    found = train("at")
+    for name, value in found.items():
+        mean = (kept[9][name].double() + kept[12][name].double()) / 2
+        torch.testing.assert_close(value, mean.float(), rtol=0, atol=0)
+
+
+def test_patience_ends_a_training(folder: Path) -> None:
+    change_recipe("at", learning_rate=1e-30, updates=300, patience=2, validate_every=1)
+    train("at")
+    found = report("at")
+    # a model that stays as it is: the first validation is the best
+    assert (found["updates"], found["validation"]["best_update"]) == (3, 1)
+    assert found["averaged_updates"] == [3]
+
+
+def test_missing_inputs_are_named(folder: Path) -> None:
+    with pytest.raises(UserError, match=r"cmlm/seed1/model.pt cannot be read .*; make it first"):
+        train("dims")
+    Path("results/distilled/toy/at/seed1/binarised/train.lu.tokens.npy").unlink()
+    with pytest.raises(UserError, match=r"train.lu.tokens.npy cannot be read"):
+        train("cmlm")
+
+
+def test_divergence_is_told(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    from nat.targets.cross_entropy import CrossEntropy
+    from nat.training.step import DecoderInput, Loss, Step
+
+    original: Callable[..., Loss] = CrossEntropy.__call__
+
+    def diverge(self: CrossEntropy, step: Step, decoder_input: DecoderInput) -> Loss:
+        loss = original(self, step, decoder_input)
+        return loss if step.update < 4 else Loss(loss.value * torch.nan, loss.positions)
+
+    monkeypatch.setattr(CrossEntropy, "__call__", diverge)
+    with pytest.raises(UserError, match="no finite number any more; use a lower 'learning_rate'"):
+        train("at")
+    assert not model_file("at").exists()
+    assert not list(model_file("at").parent.rglob("crash.pt*"))
+
+
+def test_a_batch_that_does_not_fit_is_told(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    from nat.targets.cross_entropy import CrossEntropy
+
+    def fill_memory(*_: Any) -> None:
+        raise torch.OutOfMemoryError("CUDA out of memory")
+
+    monkeypatch.setattr(CrossEntropy, "__call__", fill_memory)
+    with pytest.raises(UserError, match="a batch of 80 tokens does not fit"):
+        train("at")
+
+
+def test_another_start_model_is_refused(folder: Path) -> None:
+    make_start()
+    write_yaml("config/scales/demo.yaml", {**SCALE, "sizes": {"base": {**SIZE, "heads": 4}}})
+    with pytest.raises(UserError, match="its architecture is another one"):
+        train("dims")
+    write_yaml("config/scales/demo.yaml", SCALE)
+    training = load().training("toy", "cmlm")
+    model = build_model(training, WORDS + 5)
+    save_model(model_file("cmlm"), model.state_dict(), training, WORDS + 5, updates=0)
+    with pytest.raises(UserError, match="its vocabulary has 17 symbols, this corpus 18"):
+        train("dims")
+
+
+def test_a_full_disk_is_told(folder: Path) -> None:
+    """Files may grow to 50 kB only: enough for weights, too little for a checkpoint."""
+
+    def limit() -> None:
+        signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
+        resource.setrlimit(resource.RLIMIT_FSIZE, (50_000, 50_000))
+
+    process = start_program("at", preexec_fn=limit)
+    _, errors = process.communicate()
+    assert process.returncode == 1
+    last = errors.strip().splitlines()[-1]
+    assert last.startswith("error: cannot write"), errors
+    assert "checkpoints" in last
+    assert not model_file("at").exists()
+    left = model_file("at").parent.rglob("*.pt*")
+    assert [path.name for path in left] == ["weights_3.pt"]

@@ -1,0 +1,209 @@
+import math
+from collections.abc import Callable
+
+import pytest
+import torch
+from pydantic import ValidationError
+from torch import Tensor
+
+from nat.data.batch import Batch
+from nat.data.vocabulary import BOS, MASK, PAD
+from nat.errors import UserError
+from nat.transformer.architecture import Architecture
+from nat.transformer.model import Transformer, sinusoidal_positions
+
+MakeModel = Callable[..., Transformer]
+MakeBatch = Callable[..., Batch]
+
+KINDS = [
+    {"pre_norm": pre_norm, "positions": positions}
+    for pre_norm in (False, True)
+    for positions in ("sinusoidal", "learned")
+]
+kinds = pytest.mark.parametrize("kind", KINDS, ids=lambda kind: "-".join(map(str, kind.values())))
+
+
+def previous(target: Tensor) -> Tensor:
+    return torch.cat((torch.full_like(target[:, :1], BOS), target), 1)
+
+
+@kinds
+def test_token_by_token_is_the_same_as_all_at_once(
+    make_model: MakeModel, make_batch: MakeBatch, kind: dict[str, object]
+) -> None:
+    model, batch = make_model(**kind), make_batch([(3, 6), (5, 6), (1, 6)])
+    tokens = previous(batch.target)
+    encoded = model.encode(batch.source)
+    whole = model.decode(tokens, tokens.eq(PAD), encoded, causal=True)
+    cache = model.start(encoded, beam=1)
+    for position in range(tokens.size(1)):
+        torch.testing.assert_close(model.step(tokens[:, position], cache), whole[:, position])
+    assert cache.length == tokens.size(1)
+
+
+@kinds
+def test_hypotheses_of_a_beam_are_selected_and_sentences_finish(
+    make_model: MakeModel, make_batch: MakeBatch, kind: dict[str, object]
+) -> None:
+    beam = 3
+    model, batch = make_model(**kind), make_batch([(3, 1), (6, 1), (2, 1)])
+    encoded = model.encode(batch.source)
+    cache = model.start(encoded, beam)
+    generator = torch.Generator().manual_seed(5)
+    sentences = torch.arange(3)
+    history = torch.full((9, 1), BOS)
+    for step in range(5):
+        found = model.step(history[:, -1], cache)
+        whole = model.decode(
+            history,
+            torch.zeros_like(history, dtype=torch.bool),
+            model.encode(batch.source[sentences]).repeat(beam),
+            causal=True,
+        )
+        torch.testing.assert_close(found, whole[:, -1])
+        kept = torch.tensor([2, 0]) if step == 1 else torch.arange(len(sentences))
+        # each sentence goes on from hypotheses of its own, some of them more than once
+        origin = torch.randint(beam, (len(kept), beam), generator=generator)
+        origin = (origin + kept[:, None] * beam).flatten()
+        if step == 1:
+            cache.keep_sentences(kept, origin)
+        else:
+            cache.select(origin)
+        sentences = sentences[kept]
+        new = torch.randint(6, 29, (len(origin), 1), generator=generator)
+        history = torch.cat((history[origin], new), 1)
+
+
+@kinds
+@pytest.mark.parametrize("causal", [True, False])
+def test_a_sentence_is_the_same_alone_and_in_a_batch(
+    make_model: MakeModel,
+    make_batch: MakeBatch,
+    one_sentence: Callable[[Batch, int], Batch],
+    kind: dict[str, object],
+    causal: bool,
+) -> None:
+    model, batch = make_model(length="offset", **kind), make_batch()
+    encoded = model.encode(batch.source)
+    states = model.decode(batch.target, batch.target_padding, encoded, causal)
+    lengths = model.length_predictor(encoded.states, encoded.padding)
+    for row in range(len(batch.ids)):
+        alone = one_sentence(batch, row)
+        own = model.encode(alone.source)
+        torch.testing.assert_close(own.states[0], encoded.states[row, : alone.source.size(1)])
+        torch.testing.assert_close(
+            model.decode(alone.target, alone.target_padding, own, causal)[0],
+            states[row, : alone.target.size(1)],
+        )
+        torch.testing.assert_close(model.length_predictor(own.states, own.padding)[0], lengths[row])
+
+
+def test_a_causal_decoder_never_sees_the_future(
+    make_model: MakeModel, make_batch: MakeBatch
+) -> None:
+    model, batch = make_model(), make_batch([(3, 6), (2, 6)])
+    seen = torch.zeros(6, 6, dtype=torch.bool)
+    for causal in (True, False):
+        for position in range(6):
+            embedded: list[torch.Tensor] = []
+            # the embeddings of the decoder's input, with a gradient of their own
+            handle = model.embedding.register_forward_hook(
+                lambda module, inputs, output, seen=embedded: (
+                    seen.append(output) or output.retain_grad()
+                )
+            )
+            encoded = model.encode(batch.source)
+            states = model.decode(batch.target, batch.target_padding, encoded, causal)
+            states[:, position].square().sum().backward()
+            handle.remove()
+            seen[position] = (embedded[1].grad != 0).any(2).any(0)
+        expected = torch.ones(6, 6, dtype=torch.bool)
+        assert torch.equal(seen, expected.tril() if causal else expected)
+
+
+@kinds
+@pytest.mark.parametrize("causal", [True, False])
+def test_an_empty_target_in_a_batch_gives_no_nan(
+    make_model: MakeModel, make_batch: MakeBatch, kind: dict[str, object], causal: bool
+) -> None:
+    model, batch = make_model(**kind).train(), make_batch([(3, 4), (2, 0), (0, 3), (0, 0)])
+    states = model.decode(batch.target, batch.target_padding, model.encode(batch.source), causal)
+    assert states.isfinite().all()
+    states[batch.target.ne(PAD)].square().sum().backward()
+    for name, parameter in model.named_parameters():
+        assert parameter.grad is not None and parameter.grad.isfinite().all(), name
+
+
+def test_padding_sends_no_gradient(make_model: MakeModel, make_batch: MakeBatch) -> None:
+    model, batch = make_model(), make_batch()
+    embedded = []
+    model.embedding.register_forward_hook(
+        lambda module, inputs, output, seen=embedded: seen.append(output) or output.retain_grad()
+    )
+    states = model.decode(
+        batch.target, batch.target_padding, model.encode(batch.source), causal=False
+    )
+    states[batch.target.ne(PAD)].square().sum().backward()
+    for gradient, tokens in zip(embedded, (batch.source, batch.target), strict=True):
+        assert (gradient.grad[tokens.eq(PAD)] == 0).all()
+        assert (gradient.grad[tokens.ne(PAD)] != 0).any(1).all()
+
+
+def test_masks_differ_by_position_only(make_model: MakeModel, make_batch: MakeBatch) -> None:
+    model, batch = make_model(), make_batch([(3, 5)])
+    masks = torch.full_like(batch.target, MASK)
+    states = model.decode(masks, batch.target_padding, model.encode(batch.source), causal=False)
+    assert torch.pdist(states[0]).min() > 1e-3
+
+
+def test_dropout_only_in_training(make_model: MakeModel, make_batch: MakeBatch) -> None:
+    model, batch = make_model(dropout=0.5), make_batch()
+    first = model.encode(batch.source).states
+    assert torch.equal(first, model.encode(batch.source).states)
+    model.train()
+    assert not torch.equal(model.encode(batch.source).states, model.encode(batch.source).states)
+
+
+def test_sinusoids() -> None:
+    table = sinusoidal_positions(50, 8)
+    for position, pair in ((0, 0), (7, 1), (49, 3)):
+        angle = position / 10000 ** (2 * pair / 8)
+        assert table[position, 2 * pair].item() == pytest.approx(math.sin(angle), abs=1e-5)
+        assert table[position, 2 * pair + 1].item() == pytest.approx(math.cos(angle), abs=1e-5)
+
+
+@pytest.mark.parametrize("positions", ["sinusoidal", "learned"])
+def test_too_long_a_sentence_is_refused(
+    make_model: MakeModel, make_batch: MakeBatch, positions: str
+) -> None:
+    model = make_model(positions=positions)  # for 40 positions
+    model.encode(make_batch([(39, 1)]).source)
+    with pytest.raises(UserError, match="41 tokens.*max_positions above 40"):
+        model.encode(make_batch([(40, 1)]).source)
+    cache = model.start(model.encode(make_batch([(2, 1)]).source), beam=1)
+    cache.length = 40
+    with pytest.raises(UserError, match="41 tokens"):
+        model.step(torch.tensor([BOS]), cache)
+
+
+def test_saved_weights_fit_any_longest_sentence(make_model: MakeModel) -> None:
+    short, long = make_model(seed=1), make_model(seed=2, max_positions=80)
+    long.load_state_dict(short.state_dict())  # sinusoids are no weights
+
+
+@pytest.mark.parametrize(
+    "wrong",
+    [{"heads": 3}, {"model_dim": 0}, {"activation": "tanh"}, {"width": 3}, {"positions": "rotary"}],
+)
+def test_senseless_sizes_are_refused(make_model: MakeModel, wrong: dict[str, object]) -> None:
+    with pytest.raises((ValidationError, TypeError)):
+        make_model(**wrong)
+
+
+def test_sizes_come_from_the_architecture() -> None:
+    model = Transformer(Architecture(16, 24, 3, 1, 4), 29)
+    assert (len(model.encoder_layers), len(model.decoder_layers)) == (3, 1)
+    encoder = 4 * 16 * 16 + 4 * 16 + 2 * 16 * 24 + 24 + 16 + 4 * 16
+    decoder = encoder + 4 * 16 * 16 + 4 * 16 + 2 * 16
+    count = sum(parameter.numel() for parameter in model.parameters())
+    assert count == 29 * 16 + 3 * encoder + decoder

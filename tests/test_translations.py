@@ -1,0 +1,121 @@
+"""Files of translations: shards cover a text, and nothing is lost when they are joined."""
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from nat.data.translations import (
+    Reasons,
+    gather,
+    read_translations,
+    shard_of,
+    too_long,
+    write_translations,
+)
+from nat.errors import UserError
+
+
+def record(number: int, tokens: str = "a b@@ c", status: str = "ok") -> dict[str, Any]:
+    return {
+        "id": number,
+        "tokens": tokens,
+        "text": "a bc",
+        "score": -0.5,
+        "steps": 3,
+        "status": status,
+    }
+
+
+def write(path: Path, numbers: list[int] | range) -> Path:
+    write_translations(path, map(record, numbers))
+    return path
+
+
+@pytest.mark.parametrize(("sentences", "shards"), [(0, 1), (1, 3), (10, 3), (500, 7), (8, 8)])
+def test_shards_are_contiguous_and_cover_everything_once(sentences: int, shards: int) -> None:
+    parts = [shard_of(sentences, shard, shards) for shard in range(1, shards + 1)]
+    assert [number for part in parts for number in part] == list(range(sentences))
+    assert max(map(len, parts)) - min(map(len, parts)) <= 1
+
+
+@pytest.mark.parametrize("shard", [0, 4, -1])
+def test_a_shard_that_does_not_exist_is_refused(shard: int) -> None:
+    with pytest.raises(UserError, match="give 1 to 3"):
+        shard_of(10, shard, 3)
+
+
+def test_gathering_joins_counts_and_names(tmp_path: Path) -> None:
+    shards = [tmp_path / "1", tmp_path / "2"]
+    write_translations(shards[0], [record(0), record(1, "", too_long(8))])
+    write_translations(shards[1], [record(2, "", "empty source"), record(3, "", too_long(8))])
+    summary = gather(shards, 4, tmp_path / "test.jsonl")
+    assert [row["id"] for row in read_translations(tmp_path / "test.jsonl")] == [0, 1, 2, 3]
+    assert summary == json.loads((tmp_path / "test.json").read_text())
+    assert summary == {
+        "sentences": 4,
+        "decoded": 1,
+        "not_decoded": {
+            "empty source": {"sentences": 1, "ids": [2]},
+            "source longer than 8 positions": {"sentences": 2, "ids": [1, 3]},
+        },
+        "tokens": 3,
+        "mean_score": -0.5,
+        "mean_steps": 3.0,
+    }
+
+
+def test_nothing_decoded_has_no_mean(tmp_path: Path) -> None:
+    write_translations(tmp_path / "1", [record(0, "", "empty source")])
+    summary = gather([tmp_path / "1"], 1, tmp_path / "test.jsonl")
+    assert summary["mean_score"] is None
+
+
+@pytest.mark.parametrize(
+    ("parts", "message"),
+    [
+        ([[0, 1, 2], [4, 5]], "lack sentence 3;"),
+        ([[0, 1, 2], [3, 4]], "lack sentence 5;"),
+        ([[0, 1, 2], [0, 1, 2]], "lack sentences 3, 4, 5 and hold more than once sentences 0, 1"),
+        ([[0, 1, 2], [2, 3, 4, 5]], "hold more than once sentence 2;"),
+        ([[0, 1, 2], [3, 4, 5, 6]], "only 6 sentences, sentence 6;"),
+        ([[3, 4, 5], [0, 1, 2]], "not given in order"),
+    ],
+)
+def test_what_is_missing_or_doubled_is_named_and_nothing_is_written(
+    tmp_path: Path, parts: list[list[int]], message: str
+) -> None:
+    shards = [write(tmp_path / str(part), numbers) for part, numbers in enumerate(parts)]
+    (tmp_path / "out").mkdir()
+    with pytest.raises(UserError) as raised:
+        gather(shards, 6, tmp_path / "out" / "test.jsonl")
+    assert message in str(raised.value)
+    assert not list((tmp_path / "out").iterdir())
+
+
+def test_a_long_list_of_missing_sentences_is_cut(tmp_path: Path) -> None:
+    with pytest.raises(UserError, match="19 and 980 more; remove"):
+        gather([write(tmp_path / "1", range(0))], 1000, tmp_path / "test.jsonl")
+
+
+@pytest.mark.parametrize("line", ["not json", "[]", '{"id": 0}', '{"id": "0"}'])
+def test_a_line_that_is_no_record_is_refused(tmp_path: Path, line: str) -> None:
+    path = write(tmp_path / "test.jsonl", [0])
+    path.write_text(path.read_text() + line + "\n")
+    with pytest.raises(UserError, match="line 2 is not a translation"):
+        list(read_translations(path))
+
+
+def test_text_of_any_kind_comes_back(tmp_path: Path) -> None:
+    odd = record(0) | {"text": 'a "quoted" line\twith\nbreaks é – “ß”'}
+    write_translations(tmp_path / "x", [odd, record(1)])
+    assert list(read_translations(tmp_path / "x")) == [odd, record(1)]
+
+
+def test_reasons_count_all_and_name_the_first() -> None:
+    reasons = Reasons()
+    for number in range(50):
+        reasons.add("empty source", number)
+    assert reasons.total == 50
+    assert reasons.as_dict() == {"empty source": {"sentences": 50, "ids": list(range(20))}}

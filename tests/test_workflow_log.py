@@ -1,0 +1,106 @@
+"""What is shown of Snakemake's events."""
+
+import io
+import logging
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from nat.workflow_log import Screen
+
+
+def show(screen: Screen, text: str | None = None, **event: Any) -> None:
+    record = logging.LogRecord("snakemake", logging.INFO, "", 0, text, None, None)
+    record.__dict__.update(event)
+    screen.emit(record)
+
+
+def started(screen: Screen, number: int, name: str | None, reason: str = "") -> None:
+    show(screen, event="job_info", jobid=number, rule_msg=name, rule_name="train", reason=reason)
+
+
+@pytest.fixture
+def stream() -> io.StringIO:
+    return io.StringIO()
+
+
+@pytest.fixture
+def screen(stream: io.StringIO) -> Screen:
+    return Screen(stream, ["all", "dims"], dry_run=False)
+
+
+def test_one_line_per_start_and_end(screen: Screen, stream: io.StringIO) -> None:
+    show(screen, event="run_info", stats={"train": 2, "all": 1, "total": 3})
+    started(screen, 1, "train a")
+    started(screen, 2, "train b")
+    started(screen, 3, None)
+    show(screen, event="job_finished", job_id=2)
+    show(screen, event="progress", done=1, total=3)
+    show(screen, event="job_finished", job_id=1)
+    show(screen, event="progress", done=2, total=3)
+    show(screen, event="job_finished", job_id=3)
+    show(screen, event="progress", done=3, total=3)
+    assert stream.getvalue().splitlines() == [
+        "3 jobs to do: 2 train, 1 all",
+        "[0/3] start  train a",
+        "[0/3] start  train b",
+        "[1/3] done   train b in 0:00:00",
+        "[2/3] done   train a in 0:00:00",
+        "finished 3 jobs in 0:00:00",
+    ]
+
+
+def test_a_failure_shows_the_end_of_its_log(
+    screen: Screen, stream: io.StringIO, tmp_path: Path
+) -> None:
+    log = tmp_path / "a.log"
+    log.write_text("".join(f"line {number}\n" for number in range(100)) + "error: no text\n")
+    started(screen, 1, "train a")
+    show(screen, "CalledProcessError in file x", event="error", exception="RuleException")
+    show(
+        screen,
+        event="job_error",
+        jobid=1,
+        rule_name="train",
+        log=[f"{log} (check log file(s) for error details)"],
+    )
+    lines = stream.getvalue().splitlines()
+    assert lines[1] == "[0/0] FAILED train a"
+    assert lines[-2:] == ["        error: no text", f"        log: {log}"]
+    assert len(lines) < 20
+
+
+def test_a_dry_run_lists_jobs_with_reasons(stream: io.StringIO) -> None:
+    screen = Screen(stream, [], dry_run=True)
+    stats = {"train": 1, "total": 1}
+    show(screen, event="run_info", stats=stats)
+    started(screen, 1, "train a", "Missing output files: x, y; Params have changed since: a")
+    show(screen, event="run_info", stats=stats)
+    assert stream.getvalue().splitlines() == [
+        "train a: params have changed since",
+        "1 job to do: 1 train",
+    ]
+
+
+def test_unknown_targets_get_a_hint(screen: Screen, stream: io.StringIO) -> None:
+    text = "MissingRuleException:\nNo rule to produce dimz (if you use input functions ...)."
+    show(screen, text, event="error", exception="MissingRuleException")
+    assert stream.getvalue() == "error: there is no target 'dimz'; did you mean 'dims'?\n"
+
+
+@pytest.mark.parametrize(
+    ("text", "shown"),
+    [
+        ("Building DAG of jobs...", False),
+        ("Select jobs to execute...", False),
+        ("Nothing to be done (all requested files are present and up to date).", True),
+        ("Unlocked working directory.", True),
+        (None, False),
+    ],
+)
+def test_what_is_left_unsaid(
+    screen: Screen, stream: io.StringIO, text: str | None, shown: bool
+) -> None:
+    show(screen, text)
+    assert bool(stream.getvalue()) == shown
