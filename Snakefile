@@ -93,3 +93,12 @@ include: "rules/distillation.smk"
 include: "rules/decoding.smk"
 include: "rules/evaluation.smk"
 include: "rules/papers.smk"
+
+
+if workflow.is_main_process:
+    try:
+        refuse_unknown_results(
+            output for rule in workflow.rules for output in rule.output
+        )
+    except UserError as error:
+        sys.exit(f"error: {error}")

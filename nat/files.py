@@ -1,5 +1,6 @@
 """Files that appear whole or not at all."""
 
+import errno
 import json
 import os
 import shutil
@@ -10,6 +11,16 @@ from pathlib import Path
 from typing import Any
 
 from nat.errors import UserError
+
+
+def refusal(error: OSError) -> str:
+    """Why the file system refused a write, and what helps where that is known."""
+    if error.errno in (errno.ENOSPC, errno.EDQUOT):
+        return "the disk is full; free some space there and run again"
+    reason = error.strerror or str(error)
+    if error.errno in (errno.EACCES, errno.EPERM, errno.EROFS):
+        return f"{reason}; make that folder writable"
+    return reason
 
 
 @contextmanager
@@ -26,7 +37,7 @@ def atomic_path(path: Path | str) -> Iterator[Path]:
         path.parent.mkdir(parents=True, exist_ok=True)
         handle, name = tempfile.mkstemp(prefix=f".{path.name}.", dir=path.parent)
     except OSError as error:
-        raise UserError(f"cannot write {path}: {error.strerror or error}") from error
+        raise UserError(f"cannot write {path}: {refusal(error)}") from error
     os.close(handle)
     temporary = Path(name)
     try:
@@ -38,7 +49,7 @@ def atomic_path(path: Path | str) -> Iterator[Path]:
     except OSError as error:
         if error.filename is not None and Path(error.filename) != temporary:
             raise
-        raise UserError(f"cannot write {path}: {error.strerror or error}") from error
+        raise UserError(f"cannot write {path}: {refusal(error)}") from error
     finally:
         temporary.unlink(missing_ok=True)
 
@@ -70,7 +81,7 @@ def atomic_directory(path: Path | str) -> Iterator[Path]:
         inside = error.filename is None or Path(error.filename).is_relative_to(path.parent)
         if not inside:
             raise
-        raise UserError(f"cannot write {path}: {error.strerror or error}") from error
+        raise UserError(f"cannot write {path}: {refusal(error)}") from error
     finally:
         shutil.rmtree(temporary, ignore_errors=True)
 

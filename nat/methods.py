@@ -75,11 +75,15 @@ def find(family: str, method: str) -> type:
     Raises:
         UserError: if there is no such method; names the nearest one.
     """
-    if _source(family, method) is not None:
-        found = getattr(importlib.import_module(f"nat.{family}.{method}"), "METHOD", None)
-        if isinstance(found, type):
-            return found
-    raise UserError(f"unknown {FAMILIES[family]} '{method}'; {hint(method, names(family))}")
+    if _source(family, method) is None:
+        raise UserError(f"unknown {FAMILIES[family]} '{method}'; {hint(method, names(family))}")
+    found = getattr(importlib.import_module(f"nat.{family}.{method}"), "METHOD", None)
+    if not isinstance(found, type):
+        raise UserError(
+            f"{FAMILIES[family]} '{method}': nat/{family}/{method}.py does not export the class of "
+            "a method as METHOD"
+        )
+    return found
 
 
 def build(family: str, options: Mapping[str, Any]) -> Any:

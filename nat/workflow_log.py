@@ -23,6 +23,14 @@ UNSAID = re.compile(
     r"|This was a dry-run|Trusting all|Elapsed time"
 )
 LOG_LINES = 12
+LOCKED = (
+    "error: another run is at work in this folder and holds .snakemake/locks; wait for its end, "
+    "or, if it was killed, run 'snakemake --unlock' and then this again"
+)
+KILLED = (
+    "it was killed, perhaps for want of memory; run again, and a training goes on from its last "
+    "checkpoint"
+)
 
 
 def shorten(targets: Iterable[str], dry_run: bool) -> None:
@@ -111,8 +119,8 @@ class Screen(logging.StreamHandler[Any]):
         lines = [self._line("FAILED", name)]
         for log in event["log"]:
             path = Path(log.split(" ")[0])
-            last = path.read_text(encoding="utf-8", errors="replace") if path.exists() else ""
-            lines += [f"        {line}" for line in last.splitlines()[-LOG_LINES:]]
+            text = path.read_text(encoding="utf-8", errors="replace") if path.exists() else ""
+            lines += [f"        {line}" for line in _what_went_wrong(text)]
             lines.append(f"        log: {path}")
         return "\n".join(lines)
 
@@ -136,7 +144,18 @@ class Screen(logging.StreamHandler[Any]):
             return f"error: there is no target '{name}'; {hint(name, self.targets)}"
         if "CalledProcessError" in text:  # the job's own error follows
             return ""
+        if event.get("exception") == "LockException":
+            return LOCKED
         return text.replace("WorkflowError:\n", "error: ")
+
+
+def _what_went_wrong(log: str) -> list[str]:
+    """The end of a log: its error where it tells one."""
+    lines = log.splitlines()[-LOG_LINES:]
+    errors = [line for line in lines if line.startswith("error: ") or line == "interrupted"]
+    if errors:
+        return errors
+    return lines if "Traceback" in log else [*lines[-1:], KILLED]
 
 
 def _jobs(count: int) -> str:

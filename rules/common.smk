@@ -11,6 +11,7 @@ from nat.configuration import load, scale_from
 from nat.errors import UserError
 from nat.reporting import grid
 from nat.workflow_log import shorten
+from nat.workflow_records import refuse_unknown_results
 
 try:
     configuration = load(scale_from(config))

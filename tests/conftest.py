@@ -108,14 +108,14 @@ def make_objective() -> Callable[..., "Objective"]:
 
     def make(
         model: Transformer,
-        input: str,
+        input: str | Mapping[str, Any],
         target: Mapping[str, Any],
         length_loss_weight: float = 0.1,
         seed: int = 3,
         bfloat16: bool = False,
     ) -> Objective:
         training = {
-            "input": {"method": input},
+            "input": {"method": input} if isinstance(input, str) else dict(input),
             "target": dict(target),
             "recipe": {"length_loss_weight": length_loss_weight},
         }

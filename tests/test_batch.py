@@ -1,3 +1,5 @@
+from typing import Any
+
 import numpy as np
 import torch
 
@@ -15,8 +17,8 @@ def test_padding_is_on_the_right_and_source_ends_with_eos() -> None:
 
 
 def test_arrays_and_lists_are_the_same() -> None:
-    arrays = [np.array([10, 11], dtype=np.uint16), np.array([12], dtype=np.int32)]
-    lists = [[10, 11], [12]]
+    arrays: list[Any] = [np.array([10, 11], dtype=np.uint16), np.array([12], dtype=np.int32)]
+    lists: list[Any] = [[10, 11], [12]]
     assert torch.equal(pad(arrays), pad(lists))
     assert torch.equal(source_tensor(arrays), source_tensor(lists))
     assert pad(arrays).dtype == torch.int64

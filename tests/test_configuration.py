@@ -617,18 +617,23 @@ def test_missing_and_misnamed_files(folder: Folder) -> None:
 
 def test_a_system_that_distils_from_itself(folder: Folder) -> None:
     folder.files["systems/at"]["text"] = DISTILLED
-    assert folder.error() == "config/systems/at.yaml: key 'text': 'at' distils from itself"
+    assert folder.error() == (
+        "config/systems/at.yaml: key 'text': 'at' distils from itself; name another system"
+    )
 
 
 def test_a_system_that_starts_from_itself(folder: Folder) -> None:
     folder.files["systems/dims"]["init_from"] = "dims"
-    assert folder.error() == "config/systems/dims.yaml: key 'init_from': 'dims' starts from itself"
+    assert folder.error() == (
+        "config/systems/dims.yaml: key 'init_from': 'dims' starts from itself; name another system"
+    )
 
 
 def test_a_cycle_names_its_path(folder: Folder) -> None:
     folder.files["systems/at"]["init_from"] = "dims"
     assert folder.error() == (
-        "config/systems/at.yaml: 'at' needs itself: at -(init_from)-> dims -(text)-> at"
+        "config/systems/at.yaml: 'at' needs itself: at -(init_from)-> dims -(text)-> at; "
+        "change one of these keys"
     )
     # entered from outside: only the cycle is shown
     folder.files["systems/at"]["init_from"] = None
@@ -636,7 +641,7 @@ def test_a_cycle_names_its_path(folder: Folder) -> None:
     folder.files["systems/cmlm"]["init_from"] = "dims"
     assert folder.error() == (
         "config/systems/cmlm.yaml: 'cmlm' needs itself: "
-        "cmlm -(init_from)-> dims -(init_from)-> cmlm"
+        "cmlm -(init_from)-> dims -(init_from)-> cmlm; change one of these keys"
     )
 
 
@@ -817,7 +822,7 @@ def test_the_scale_of_programs(folder: Folder, monkeypatch: pytest.MonkeyPatch) 
 def test_the_scale_of_snakemake() -> None:
     assert scale_from({}) is None
     assert scale_from({"scale": "small"}) == "small"
-    with pytest.raises(UserError, match="unknown key 'scal'; did you mean 'scale'"):
+    with pytest.raises(UserError, match="unknown key 'scal'; only 'scale' can be chosen"):
         scale_from({"scal": "small"})
 
 

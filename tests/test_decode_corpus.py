@@ -10,21 +10,27 @@ import numpy as np
 import pytest
 import torch
 
+from nat import methods
 from nat.configuration import load
 from nat.data.binarised import write_binarised
 from nat.data.translations import read_translations
 from nat.data.vocabulary import EOS, PAD, Vocabulary
-from nat.decoding.beam_search import BeamSearch
 from nat.decoding.corpus import Translation, batches, records, translate
 from nat.decoding.hypothesis import Hypothesis
 from nat.decoding.job import translate_shard
-from nat.decoding.mask_predict import MaskPredict
-from nat.decoding.one_pass import OnePass
 from nat.errors import UserError
 from nat.training.model_file import build_model, save_model
 
 ROOT = Path(__file__).resolve().parents[1]
-METHODS = [BeamSearch(beam=3), OnePass(length_beam=2), MaskPredict(steps=3, length_beam=2)]
+CONFIGURATION = load(root=ROOT)
+every_decoding = pytest.mark.parametrize("name", CONFIGURATION.decodings)
+
+
+def of_configuration(name: str) -> tuple[Any, str | None]:
+    """A decoding of `config/decodings`, and the length predictor of a model that it fits."""
+    options = CONFIGURATION.decoding(name)
+    needs_length = methods.describe("decoding", options).traits["needs_length"]
+    return methods.build("decoding", options), "offset" if needs_length else None
 
 
 def texts(lengths: list[int], vocabulary: int = 29) -> list[np.ndarray]:
@@ -95,9 +101,9 @@ def test_a_hypothesis_without_finite_score_is_named() -> None:
     assert found == Translation(0, Hypothesis([], 0.0, 0), "no finite score")
 
 
-@pytest.mark.parametrize("method", METHODS, ids=lambda method: type(method).__name__)
-def test_batch_size_does_not_matter(make_model: Callable[..., Any], method: Any) -> None:
-    length = None if isinstance(method, BeamSearch) else "offset"
+@every_decoding
+def test_batch_size_does_not_matter(make_model: Callable[..., Any], name: str) -> None:
+    method, length = of_configuration(name)
     model = make_model(seed=4, length=length)
     sentences = texts([3, 0, 9, 14, 1, 60, 3, 12, 3])
     one_by_one = translate(model, method, sentences, range(9), 1)
@@ -109,13 +115,16 @@ def test_batch_size_does_not_matter(make_model: Callable[..., Any], method: Any)
             assert translation.status == alone.status
 
 
-def test_a_model_of_no_numbers_is_told_of_in_the_status(make_model: Callable[..., Any]) -> None:
-    for method in METHODS:
-        model = make_model(length=None if isinstance(method, BeamSearch) else "target")
-        with torch.no_grad():
-            model.decoder_layers[0].feed_forward.inner.weight.fill_(torch.nan)
-        (found,) = translate(model, method, texts([3]), range(1), 100)
-        assert found.status == "no finite score"
+@every_decoding
+def test_a_model_of_no_numbers_is_told_of_in_the_status(
+    make_model: Callable[..., Any], name: str
+) -> None:
+    method, length = of_configuration(name)
+    model = make_model(length=length)
+    with torch.no_grad():
+        model.decoder_layers[0].feed_forward.inner.weight.fill_(torch.nan)
+    (found,) = translate(model, method, texts([3]), range(1), 100)
+    assert found.status == "no finite score"
 
 
 def test_records_hold_subwords_and_text() -> None:

@@ -1,10 +1,10 @@
 from collections.abc import Callable
-from typing import Any
+from typing import Any, cast
 
 import pytest
 import torch
 import torch.nn.functional as F
-from torch import Tensor
+from torch import Tensor, nn
 
 from nat.data.batch import Batch
 from nat.data.vocabulary import MASK
@@ -132,7 +132,7 @@ def test_distance_is_the_norm_not_its_square(
     for shift in (0.5, 1.0):
         teacher = make_model(pre_norm=True)
         with torch.no_grad():
-            teacher.decoder_norm.bias.add_(shift)
+            cast(nn.LayerNorm, teacher.decoder_norm).bias.add_(shift)
         step = make_step(student, batch, teacher=teacher)
         found.append(Dims(1)(step, FullMask()(step)).parts["hidden"].item())
     assert found == [pytest.approx(0.5 * 16**0.5), pytest.approx(16**0.5)]

@@ -55,18 +55,21 @@ def test_losses_and_gradients(precision: tuple[bool, float]) -> None:
     symbols = torch.randint(501, (5000, 2), generator=generator)
 
     def results(device: str, dtype: torch.dtype, bfloat16: bool) -> list[torch.Tensor]:
-        inputs = [each.to(device, dtype).requires_grad_() for each in (states, weight)]
+        x, embedding = (each.to(device, dtype).requires_grad_() for each in (states, weight))
         labels, ids = teacher.to(device, dtype), symbols.to(device)
+        true, fixed = ids[:, 0], embedding.detach()
         values = [
-            cross_entropy(*inputs, ids[:, 0], 0.1, bfloat16).value,
-            soft_label_divergence(
-                *inputs, labels, inputs[1].detach(), 0.5, ids[:, 0], bfloat16
-            ).value,
-            gathered_log_probabilities(*inputs, ids, bfloat16),
+            cross_entropy(x, embedding, true, 0.1, bfloat16).value,
+            soft_label_divergence(x, embedding, labels, fixed, 0.5, true, bfloat16).value,
+            gathered_log_probabilities(x, embedding, ids, bfloat16),
         ]
         return [
             *values,
-            *(each for value in values for each in torch.autograd.grad(value.sum(), inputs)),
+            *(
+                each
+                for value in values
+                for each in torch.autograd.grad(value.sum(), (x, embedding))
+            ),
         ]
 
     exact = results("cpu", torch.float64, False)

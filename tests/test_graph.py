@@ -183,6 +183,7 @@ def test_run_makes_every_result(run: tuple[Path, str]) -> None:
     assert not list(results.rglob("*of?.jsonl")), "shards stay behind"
     assert all(path.is_file() for path in results.glob("logs/train/toy-micro/*/seed1.log"))
     assert "Warning" not in screen
+    assert "no_progress_bar" not in (results / "logs/train/toy-micro/at-base/seed1.log").read_text()
 
 
 @pytest.mark.graph
@@ -269,6 +270,23 @@ def test_a_changed_learning_rate_touches_one_recipe(run: tuple[Path, str]) -> No
         scale.write_text(before[0])
         system.write_text(before[1])
         (repository / "config/recipes/fast.yaml").unlink()
+
+
+@pytest.mark.graph
+def test_results_without_their_records_are_refused(run: tuple[Path, str]) -> None:
+    repository, _ = run
+    records, away = repository / ".snakemake", repository / "away"
+    records.rename(away)
+    try:
+        status, screen = snakemake(repository, "-n")
+        assert status == 1
+        assert ".snakemake has no record of the configuration" in screen
+        assert len([line for line in screen.splitlines() if "error" in line]) == 1
+    finally:
+        shutil.rmtree(records, ignore_errors=True)
+        away.rename(records)
+    status, screen = snakemake(repository, "-n")
+    assert "Nothing to be done" in screen
 
 
 @pytest.mark.graph

@@ -1,6 +1,9 @@
+from pathlib import Path
+
 import pytest
 
 from nat import methods
+from nat.configuration import load
 from nat.errors import UserError
 from nat.inputs.random_mask import RandomMask
 from nat.targets.cross_entropy import CrossEntropy
@@ -23,10 +26,30 @@ def test_methods_are_found_without_a_list_of_them() -> None:
     assert {"cross_entropy", "dims"} <= set(methods.names("targets"))
 
 
+@pytest.mark.parametrize("family", methods.FAMILIES)
+def test_a_method_declares_only_what_something_reads(family: str) -> None:
+    # a misspelled trait would be without effect, and silent
+    for name in methods.names(family):
+        kind = methods.find(family, name)
+        truths = {key for key, value in vars(kind).items() if isinstance(value, bool)}
+        declared = {key for key in truths if not key.startswith("__")}
+        declared -= set(kind.__dataclass_fields__)  # type: ignore[attr-defined]
+        assert declared <= set(methods.TRAITS[family]), name
+
+
+def test_every_method_is_configured_and_so_enters_the_tests_of_all() -> None:
+    configuration = load(root=Path(__file__).resolve().parents[1])
+    systems = [configuration.system(name) for name in configuration.systems]
+    decodings = [configuration.decoding(name) for name in configuration.decodings]
+    assert {system["input"]["method"] for system in systems} == set(methods.names("inputs"))
+    assert {system["target"]["method"] for system in systems} == set(methods.names("targets"))
+    assert {decoding["method"] for decoding in decodings} == set(methods.names("decoding"))
+
+
 def test_a_module_without_a_method_is_none() -> None:
     # nat/decoding/reveal.py holds functions only
     assert "reveal" not in methods.names("decoding")
-    with pytest.raises(UserError, match="reveal"):
+    with pytest.raises(UserError, match="nat/decoding/reveal.py does not export"):
         methods.build("decoding", {"method": "reveal"})
 
 

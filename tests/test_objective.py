@@ -1,10 +1,12 @@
 from collections.abc import Callable
+from pathlib import Path
 from typing import Any
 
 import pytest
 import torch
 from torch import Tensor
 
+from nat.configuration import load
 from nat.data.batch import Batch
 from nat.data.vocabulary import PAD
 from nat.training.objective import Objective
@@ -14,13 +16,26 @@ MakeModel = Callable[..., Transformer]
 MakeBatch = Callable[..., Batch]
 MakeObjective = Callable[..., Objective]
 
-OBJECTIVES: dict[str, tuple[str, dict[str, Any], str | None]] = {
-    "at": ("previous_tokens", {"method": "cross_entropy", "label_smoothing": 0.1}, None),
-    "nat": ("full_mask", {"method": "cross_entropy", "label_smoothing": 0.1}, "offset"),
-    "cmlm": ("random_mask", {"method": "cross_entropy"}, "target"),
-    "dims": ("random_mask", {"method": "dims", "teacher_steps": 3}, "offset"),
-    "dims-full-mask": ("full_mask", {"method": "dims", "teacher_steps": 2}, "offset"),
-}
+Case = tuple[Any, Any, str | None]
+"""Configuration of the proxy input, of the proxy target, and of the length predictor."""
+
+
+def cases() -> dict[str, Case]:
+    """What each system trains on, each combination once, and some that no system has."""
+    configuration = load(root=Path(__file__).resolve().parents[1])
+    found: dict[str, Case] = {}
+    for name in configuration.systems:
+        system = configuration.system(name)
+        case = (system["input"], system["target"], system["length"])
+        if case not in found.values():
+            found[name] = case
+    dims: dict[str, Any] = {"method": "dims"}
+    found["dims, 3 steps"] = ("random_mask", {**dims, "teacher_steps": 3}, "offset")
+    found["dims, full mask"] = ("full_mask", {**dims, "teacher_steps": 2}, "offset")
+    return found
+
+
+OBJECTIVES = cases()
 every_objective = pytest.mark.parametrize("name", OBJECTIVES)
 LENGTHS = [(3, 5), (7, 2), (1, 9), (4, 1), (2, 0)]
 
@@ -196,7 +211,7 @@ def test_teacher_follows_the_model(
 
 
 def test_other_objectives_have_no_teacher(build: Any) -> None:
-    model, objective = build("cmlm")
+    model, objective = build("cmlm-kd")
     assert objective.teacher is None
     objective.after_update(model)
     assert not objective.state_dict()

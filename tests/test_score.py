@@ -80,9 +80,12 @@ def test_two_scorings_are_equal(root: Path) -> None:
         (lambda rows: rows[:-1], f"has {SENTENCES - 1} translations but .*test.yy has {SENTENCES}"),
         (lambda rows: rows[:4] + rows[5:], "line 5 holds sentence 5 instead of sentence 4"),
         (lambda rows: [rows[0], *rows], "line 2 holds sentence 0 instead of sentence 1"),
-        (lambda rows: [{**rows[0], "id": "0"}, *rows[1:]], "line 1 holds sentence 0 instead"),
-        (lambda rows: [rows[0], {"id": 1}, *rows[2:]], "line 2 lacks the key 'tokens'"),
-        (lambda rows: [[], *rows[1:]], "line 1 is not a JSON object"),
+        (lambda rows: [{**rows[0], "id": "0"}, *rows[1:]], "line 1 is not a translation"),
+        (
+            lambda rows: [rows[0], {"id": 1}, *rows[2:]],
+            "line 2 is not a translation with .* tokens",
+        ),
+        (lambda rows: [[], *rows[1:]], "line 1 is not a translation"),
     ],
 )
 def test_a_line_out_of_place_is_an_error(root: Path, edit: Any, message: str) -> None:
@@ -97,7 +100,7 @@ def test_half_a_line_is_an_error(root: Path) -> None:
     path = root / "test.jsonl"
     made_up_run.write_outputs(path, errors=0.1)
     path.write_text(path.read_text()[:-20])
-    with pytest.raises(UserError, match=rf"line {SENTENCES} is not JSON"):
+    with pytest.raises(UserError, match=rf"line {SENTENCES} is not a translation"):
         score.score(path, references(root))
 
 

@@ -42,6 +42,12 @@ def test_equal_translations_do_not_differ() -> None:
     assert (found.difference, found.p_value) == (0, 1)
 
 
+def test_equal_scores_of_different_translations_do_not_differ() -> None:
+    metric = bleu.sacrebleu_metric(REFERENCES, lowercase=False)
+    found = paired_bootstrap(["x y"] * 80, ["y x z"] * 80, metric, samples=20)
+    assert (found.difference, found.p_value) == (0, 1)
+
+
 def test_counts_must_agree() -> None:
     metric = bleu.sacrebleu_metric(REFERENCES, lowercase=False)
     with pytest.raises(ValueError, match="79 hypotheses for 80"):

@@ -10,7 +10,7 @@ import pytest
 import nat.data.text as module
 from nat.data.text import count_lines, local_files, make_text, read_lines, read_pairs, write_lines
 from nat.errors import UserError
-from nat.files import atomic_directory
+from nat.files import atomic_directory, read_json
 
 
 def corpus_of(root: Path, lines: int = 3) -> dict[str, Any]:
@@ -130,6 +130,7 @@ def test_urls_come_through_the_mirror(tmp_path: Path) -> None:
         description.update(urls=urls, sha256=sums)
     folder = make(tmp_path, corpus, mirror)
     assert (folder / "train.en").read_text() == "train en 0\ntrain en 1\ntrain en 2\n"
+    assert read_json(folder / "text.json")["origin"] == "urls"
     corpus["splits"]["train"]["sha256"]["de"] = "0" * 64
     with pytest.raises(UserError, match=r"wrong checksum .*splits\.train\.urls\.de"):
         make(tmp_path, corpus, mirror)
@@ -176,7 +177,7 @@ def test_full_disk_leaves_no_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPa
         raise OSError(errno.ENOSPC, "No space left on device")
 
     monkeypatch.setattr(module, "write_lines", full)
-    with pytest.raises(UserError, match="cannot write .*text: No space left on device"):
+    with pytest.raises(UserError, match="cannot write .*text: the disk is full; free"):
         make(tmp_path, corpus)
     assert list((tmp_path / "out").iterdir()) == []
 

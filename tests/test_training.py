@@ -517,6 +517,20 @@ def test_another_start_model_is_refused(folder: Path) -> None:
         train("dims")
 
 
+def test_two_processes_do_not_train_into_one_folder(folder: Path) -> None:
+    process = start_program("at")
+    try:
+        while not (model_file("at").parent / "checkpoints/run.json").exists():
+            assert process.poll() is None
+            time.sleep(0.001)
+        with pytest.raises(UserError, match="another process is training into .*at/seed1"):
+            train("at")
+    finally:
+        process.kill()
+        process.communicate()
+    train("at")  # the lock went with its process
+
+
 def test_a_full_disk_is_told(folder: Path) -> None:
     """Files may grow to 50 kB only: enough for weights, too little for a checkpoint."""
 

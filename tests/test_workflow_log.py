@@ -67,8 +67,31 @@ def test_a_failure_shows_the_end_of_its_log(
     )
     lines = stream.getvalue().splitlines()
     assert lines[1] == "[0/0] FAILED train a"
-    assert lines[-2:] == ["        error: no text", f"        log: {log}"]
-    assert len(lines) < 20
+    assert lines[2:] == ["        error: no text", f"        log: {log}"]
+
+
+@pytest.mark.parametrize(
+    ("log", "shown"),
+    [
+        ("Traceback\n  line 1\nValueError: no\n", "  line 1 | ValueError: no"),
+        ("update 1\nupdate 2\n", "update 2 | it was killed"),
+        ("", "it was killed"),
+        ("update 1\ninterrupted\n", "| interrupted |"),
+    ],
+)
+def test_what_a_log_without_an_error_means(
+    screen: Screen, stream: io.StringIO, tmp_path: Path, log: str, shown: str
+) -> None:
+    (tmp_path / "a.log").write_text(log)
+    show(screen, event="job_error", jobid=1, rule_name="train", log=[str(tmp_path / "a.log")])
+    assert shown in stream.getvalue().replace("\n        ", " | ")
+
+
+def test_a_lock_that_was_left_behind_names_the_remedy(screen: Screen, stream: io.StringIO) -> None:
+    text = "LockException:\nError: Directory cannot be locked. Please make sure that no other\n"
+    show(screen, text, event="error", exception="LockException")
+    assert stream.getvalue().startswith("error: another run is at work in this folder")
+    assert "snakemake --unlock" in stream.getvalue()
 
 
 def test_a_dry_run_lists_jobs_with_reasons(stream: io.StringIO) -> None:

@@ -10,7 +10,6 @@ from pathlib import Path
 from nat.configuration.checks import check
 from nat.configuration.configuration import Configuration, differences, fingerprint, read
 from nat.errors import UserError
-from nat.spelling import hint
 
 __all__ = ["Configuration", "differences", "fingerprint", "load", "scale_from"]
 
@@ -39,8 +38,8 @@ def scale_from(overrides: Mapping[str, object]) -> str | None:
     for key in overrides:
         if key != "scale":
             raise UserError(
-                f"--config: unknown key '{key}'; {hint(key, ['scale'])} Only the scale can be "
-                "chosen there, the rest stands in config/config.yaml"
+                f"--config: unknown key '{key}'; only 'scale' can be chosen there, the rest "
+                "stands in config/config.yaml"
             )
     scale = overrides.get("scale")
     return None if scale is None else str(scale)

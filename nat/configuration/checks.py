@@ -130,12 +130,18 @@ def _check_cycles(configuration: Configuration) -> None:
         for other, key in configuration.references(name):
             if other == name:
                 verb = "distils from" if key == "text" else "starts from"
-                raise UserError(f"{file_of('systems', name)}: key '{key}': '{name}' {verb} itself")
+                raise UserError(
+                    f"{file_of('systems', name)}: key '{key}': '{name}' {verb} itself; name "
+                    "another system"
+                )
             longer = f"{shown} -({key})-> {other}"
             if other in path:
                 start = shown.split(f"{other} -(", 1)[0] if path[0] != other else ""
                 cycle = longer.removeprefix(start)
-                raise UserError(f"{file_of('systems', other)}: '{other}' needs itself: {cycle}")
+                raise UserError(
+                    f"{file_of('systems', other)}: '{other}' needs itself: {cycle}; change one of "
+                    "these keys"
+                )
             if other not in finished:
                 visit(other, [*path, other], longer)
         finished.add(name)

@@ -177,7 +177,7 @@ class Configuration:
         if corpus not in self.files["corpora"]:
             raise UserError(
                 f"{scale}: the task '{task}' stands for the corpus '{corpus}', but there is no "
-                f"{file_of('corpora', corpus)}; known corpora: {', '.join(self.corpora)}"
+                f"{file_of('corpora', corpus)}; {hint(corpus, self.corpora)}"
             )
         return corpus
 

@@ -12,7 +12,7 @@ import numpy as np
 
 from nat.data.binarised import BinarisedText, write_binarised
 from nat.data.text import TRAIN, check_count, count_lines, read_lines, sides, write_lines
-from nat.data.translations import OK, Reasons, read_translations
+from nat.data.translations import OK, Reasons, read_in_order
 from nat.data.vocabulary import UNK, Vocabulary
 from nat.errors import UserError
 from nat.files import atomic_directory, write_json
@@ -57,13 +57,8 @@ def distil(
 
     def chosen() -> Iterator[str]:
         nonlocal reference_tokens
-        pairs = zip(read_lines(reference), read_translations(translations), strict=True)
+        pairs = zip(read_lines(reference), read_in_order(translations), strict=True)
         for number, (line, translation) in enumerate(pairs):
-            if translation["id"] != number:
-                raise UserError(
-                    f"{translations}, line {number + 1} holds sentence {translation['id']} instead "
-                    f"of sentence {number}; remove the file and translate again"
-                )
             reference_tokens += len(line.split())
             if translation["status"] != OK:
                 replaced.add(translation["status"], number)

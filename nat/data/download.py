@@ -1,6 +1,5 @@
 """Downloads with checksum, mirror folder, resume and atomic rename."""
 
-import errno
 import gzip
 import hashlib
 import time
@@ -14,6 +13,7 @@ import requests
 import urllib3
 
 from nat.errors import UserError
+from nat.files import refusal
 from nat.program import Progress
 
 ATTEMPTS = 4  # in a row that bring no new byte
@@ -143,10 +143,7 @@ def _disk_errors(part: Path) -> Iterator[None]:
     except OSError as error:
         with suppress(OSError):
             part.unlink(missing_ok=True)
-        full = error.errno in (errno.ENOSPC, errno.EDQUOT)
-        reason = "the disk is full" if full else error.strerror or str(error)
-        remedy = "free some space there and run again" if full else "make that folder writable"
-        raise UserError(f"cannot write {part}: {reason}; {remedy}") from error
+        raise UserError(f"cannot write {part}: {refusal(error)}") from error
 
 
 def _transfer(url: str, part: Path, place: PurePosixPath, key: str, mirror: Path | None) -> None:

@@ -164,9 +164,11 @@ def make_text(
             for split, found in files.items()
             for language, path in found.items()
         }
+        described = corpus["splits"].values()
+        origins = [key for key in ("urls", "files") if any(split.get(key) for split in described)]
         facts = {
             "corpus": name,
-            "origin": "files",
+            "origin": " and ".join(origins),
             "source": corpus["source"],
             "target": corpus["target"],
             "pairs": pairs,

@@ -79,6 +79,21 @@ def read_translations(path: Path) -> Iterator[dict[str, Any]]:
         yield record
 
 
+def read_in_order(path: Path) -> Iterator[dict[str, Any]]:
+    """Yield the records of a file whose sentences are 0, 1, 2, ...
+
+    Raises:
+        UserError: as `read_translations`, and for the first line that is out of place.
+    """
+    for number, record in enumerate(read_translations(path)):
+        if record["id"] != number:
+            raise UserError(
+                f"{path}, line {number + 1} holds sentence {record['id']} instead of sentence "
+                f"{number}; remove the file and translate again"
+            )
+        yield record
+
+
 class Reasons:
     """Sentences that something happened to, counted and named by reason."""
 

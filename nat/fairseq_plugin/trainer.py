@@ -13,6 +13,7 @@ from omegaconf import DictConfig
 from nat.errors import UserError
 from nat.fairseq_plugin.criterion import Diverged
 from nat.fairseq_plugin.task import NO_METRIC, BatchTooLarge, Finished
+from nat.files import refusal
 from nat.training.run import RESTORE, RUN_FILE, Run
 
 NEVER = 10**9
@@ -52,9 +53,7 @@ def train(run: Run) -> None:
         refused = _refused_write(error)
         if refused is None:
             raise
-        raise UserError(
-            f"cannot write to {run.checkpoints}: {refused.strerror or refused}"
-        ) from error
+        raise UserError(f"cannot write to {run.checkpoints}: {refusal(refused)}") from error
     finally:
         for leftover in (*folder.glob("crash.pt"), *folder.glob("*.tmp")):
             leftover.unlink(missing_ok=True)
@@ -63,11 +62,17 @@ def train(run: Run) -> None:
 def _main(configuration: DictConfig) -> None:
     for name in ("fairseq", "fairseq_cli", "valid", "train", "train_inner"):
         logging.getLogger(name).setLevel(logging.INFO)
+    program.logger.addFilter(_is_no_namespace)
     try:
         program.main(configuration)
     except Finished:
         return
     raise RuntimeError("fairseq ended the training before its last update")
+
+
+def _is_no_namespace(record: logging.LogRecord) -> bool:
+    """Not the line with every option of fairseq; `training.json` has those that were chosen."""
+    return not isinstance(record.msg, DictConfig)
 
 
 def _refused_write(error: BaseException | None) -> OSError | None:

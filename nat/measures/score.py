@@ -15,6 +15,7 @@ from typing import Any
 
 from nat.data.bpe import merge
 from nat.data.text import read_lines
+from nat.data.translations import OK, read_in_order
 from nat.errors import UserError
 from nat.files import read_json
 from nat.measures import bleu
@@ -24,7 +25,6 @@ OUTPUT_FOLDERS = re.compile(
     r"results/outputs/(?P<corpus>[^/]+)/(?P<system>[^/]+)/seed(?P<seed>\d+)/(?P<decoding>[^/]+)/"
     r"(?P<split>[^/]+)\.jsonl$"
 )
-KEYS = ("id", "tokens", "text", "score", "steps", "status")
 
 
 @dataclass(frozen=True)
@@ -66,7 +66,7 @@ def score(hypotheses: Path, references: References) -> dict[str, Any]:
         UserError: if files are missing, or lines are missing, doubled, shifted or not readable;
             the sentence names the file and the first line that does not fit.
     """
-    rows = read_translations(hypotheses)
+    rows = list(read_in_order(hypotheses))
     raw, tokenised = list(read_lines(references.reference)), list(read_lines(references.tokens))
     for path, lines in ((references.reference, raw), (references.tokens, tokenised)):
         if len(lines) != len(rows):
@@ -115,7 +115,7 @@ def score(hypotheses: Path, references: References) -> dict[str, Any]:
     statuses = Counter(row["status"] for row in rows)
     return {
         "sentences": len(rows),
-        "not_decoded": len(rows) - statuses["ok"],
+        "not_decoded": len(rows) - statuses[OK],
         "statuses": dict(sorted(statuses.items())),
         "lowercase": references.lowercase,
         "measures": measures,
@@ -148,27 +148,6 @@ def model_of(names: Mapping[str, Any]) -> dict[str, str] | None:
     if not training.exists():
         return None
     return {"path": str(folder), "fingerprint": str(read_json(training).get("fingerprint"))}
-
-
-def read_translations(path: Path) -> list[dict[str, Any]]:
-    """Translations in the order of the test set, ids 0, 1, 2, ...
-
-    Raises:
-        UserError: for the first line that is not readable or not in its place.
-    """
-    rows = []
-    for number, line in enumerate(read_lines(path)):
-        row = _json_object(path, number, line)
-        missing = [key for key in KEYS if key not in row]
-        if missing:
-            raise UserError(f"{path} line {number + 1} lacks the key '{missing[0]}'")
-        if row["id"] != number:
-            raise UserError(
-                f"{path} line {number + 1} holds sentence {row['id']} instead of sentence "
-                f"{number}; remove the file and decode again"
-            )
-        rows.append(row)
-    return rows
 
 
 def read_references(path: Path, sentences: int) -> dict[int, list[str]]:

@@ -55,10 +55,11 @@ def paired_bootstrap(
     of_first, of_second = scores["BLEU"]
     assert isinstance(of_first, Result) and isinstance(of_second, Result)
     assert of_second.p_value is not None
-    # Equal translations differ in no sample, which sacreBLEU takes for the rarest outcome.
-    p_value = 1.0 if first == second else of_second.p_value
+    difference = round(of_second.score - of_first.score, bleu.DIGITS)
+    # Where samples differ by nothing at all, sacreBLEU takes that for the rarest outcome.
+    p_value = of_second.p_value if difference else 1.0
     return Comparison(
-        difference=round(of_second.score - of_first.score, bleu.DIGITS),
+        difference=difference,
         p_value=round(p_value, bleu.DIGITS),
         samples=samples,
         signature=str(signatures["BLEU"]),

@@ -20,10 +20,10 @@ from sacrebleu.metrics import BLEU
 from nat.configuration import Configuration
 from nat.data.bpe import merge
 from nat.data.text import read_lines
+from nat.data.translations import read_in_order
 from nat.errors import UserError
 from nat.files import atomic_path, atomic_write_text
 from nat.measures import bleu
-from nat.measures.score import read_translations
 from nat.measures.significance import Comparison, paired_bootstrap
 from nat.reporting import grid
 
@@ -105,7 +105,7 @@ def _needed(*cells: grid.Cell) -> list[str]:
 def _translations(cell: grid.Cell, root: Path) -> tuple[list[str], BLEU]:
     """The translations of a cell and the metric that holds the references it was scored with."""
     score = grid.read_score(root / cell.score_path)
-    rows = read_translations(root / cell.hypotheses_path)
+    rows = list(read_in_order(root / cell.hypotheses_path))
     side = "reference" if cell.measure == "sacrebleu" else "tokens"
     try:
         reference = root / score["files"][side]["path"]

@@ -5,6 +5,8 @@ input data: those of another are thrown away, never gone on from. When the model
 nothing of them is kept.
 """
 
+import errno
+import fcntl
 import hashlib
 import importlib.metadata
 import os
@@ -12,6 +14,8 @@ import platform
 import re
 import shutil
 import zipfile
+from collections.abc import Iterator
+from contextlib import contextmanager, nullcontext
 from pathlib import Path
 from typing import Any
 
@@ -63,15 +67,16 @@ def train_system(
             progress.say(f"is finished already, see {output}")
         return
     torch.set_num_threads(int(os.environ.get("OMP_NUM_THREADS", configuration.threads)))
-    if leads:
-        prepare_checkpoints(run, progress)
-    if not _is_trained(run):
-        # fairseq takes seconds to import
-        from nat.fairseq_plugin.trainer import train
+    with _alone(output.parent) if leads else nullcontext():
+        if leads:
+            prepare_checkpoints(run, progress)
+        if not _is_trained(run):
+            # fairseq takes seconds to import
+            from nat.fairseq_plugin.trainer import train
 
-        train(run)
-    if leads:
-        finish(run, output, progress)
+            train(run)
+        if leads:
+            finish(run, output, progress)
 
 
 def describe(
@@ -132,6 +137,31 @@ def describe(
             [fingerprint, bfloat16, devices, batches, tokens]
         ),
     )
+
+
+@contextmanager
+def _alone(folder: Path) -> Iterator[None]:
+    """Keep other processes from training into the same folder.
+
+    A training outlives a Snakemake that was killed. The lock is the system's: it ends with the
+    process, however that ends. File systems that know no locks are trusted.
+    """
+    folder.mkdir(parents=True, exist_ok=True)
+    handle = os.open(folder, os.O_RDONLY)
+    try:
+        try:
+            fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError as error:
+            raise UserError(
+                f"another process is training into {folder}, perhaps one that a killed run left "
+                "behind; wait for its end or stop it, then run again"
+            ) from error
+        except OSError as error:
+            if error.errno not in (errno.ENOLCK, errno.ENOTSUP, errno.EBADF, errno.ENOSYS):
+                raise
+        yield
+    finally:
+        os.close(handle)
 
 
 def prepare_checkpoints(run: Run, progress: Progress) -> None:

@@ -93,7 +93,10 @@ def load_model(path: Path | str, device: torch.device | str = "cpu") -> TrainedM
         ValueError,
         TypeError,
     ) as error:
-        reason = str(error).splitlines()[0] if str(error) else type(error).__name__
-        raise UserError(f"{path} is not a model of this project ({reason})") from error
+        reason = str(error).splitlines()[0].split(". ")[0] if str(error) else type(error).__name__
+        raise UserError(
+            f"{path} is damaged or not a model of this project ({reason}); remove it and train "
+            "again"
+        ) from error
     model.to(device).eval().requires_grad_(False)
     return TrainedModel(model, saved["training"], saved["updates"])

@@ -1,0 +1,33 @@
+"""Masking with a constant ratio ("CMLM, fixed" of Huang et al. 2022, table 3)."""
+
+from pydantic import ConfigDict, Field
+from pydantic.dataclasses import dataclass
+
+from nat.inputs.masks import mask_at_random
+from nat.training.step import DecoderInput, Step
+
+
+@dataclass(frozen=True, config=ConfigDict(extra="forbid"))
+class FixedMask:
+    """Reveal the same share of every target, at uniformly drawn positions.
+
+    Open reading, settled here: of N tokens, revealed * N are shown, rounded to the nearest whole
+    number (a half to the even one), and at most N - 1.
+
+    Attributes:
+        revealed: share of the tokens that the decoder sees; 0 would be `full_mask`.
+    """
+
+    revealed: float = Field(default=0.2, gt=0.0, lt=1.0)
+
+    reveals_tokens = True
+
+    def __call__(self, step: Step) -> DecoderInput:
+        """Mask the rest of the target [B, T]; the masked positions carry the loss."""
+        lengths = step.batch.target_lengths
+        shown = (lengths * self.revealed).round().long()
+        # at least one: a sentence without a mask would have nothing to learn
+        return mask_at_random(step, (lengths - shown).clamp(min=1))
+
+
+METHOD = FixedMask

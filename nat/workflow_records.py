@@ -1,0 +1,53 @@
+"""Results that Snakemake has no record of.
+
+Snakemake knows from `.snakemake` by which configuration a result was made. Results that were
+copied from elsewhere, or whose records were removed, would pass for those of the present one.
+"""
+
+import re
+from base64 import urlsafe_b64decode
+from collections.abc import Iterable
+from pathlib import Path
+
+from nat.errors import UserError
+
+RECORDS = Path(".snakemake")
+_WILDCARD = re.compile(r"\{\w+[^{}]*\}")
+
+
+def refuse_unknown_results(outputs: Iterable[str]) -> None:
+    """Stop if a result exists that no job of this folder has made or is making.
+
+    Args:
+        outputs: what the rules make, with wildcards in braces.
+
+    Raises:
+        UserError: names the first such result.
+    """
+    # In this order, a job that ends meanwhile is found in one of the two.
+    patterns = dict.fromkeys(_WILDCARD.sub("*", output) for output in outputs)
+    found = sorted({str(path) for pattern in patterns for path in Path().glob(pattern)})
+    known = _recorded("incomplete") | _recorded("metadata") if found else set()
+    unknown = [path for path in found if path not in known]
+    if unknown:
+        more = f" and {len(unknown) - 1} more" if len(unknown) > 1 else ""
+        raise UserError(
+            f"{unknown[0]}{more}: .snakemake has no record of the configuration by which this was "
+            "made; copy the .snakemake that belongs to these results, or move them out of results"
+        )
+
+
+def _recorded(kind: str) -> set[str]:
+    """Paths with a record; Snakemake encodes each in a name, long ones in folders `@...`."""
+    folder = RECORDS / kind
+    names = (
+        "".join(part.removeprefix("@") for part in path.relative_to(folder).parts)
+        for path in folder.rglob("*")
+        if path.is_file()
+    )
+    try:
+        return {urlsafe_b64decode(name).decode() for name in names}
+    except ValueError as error:
+        raise UserError(
+            f"{folder} is damaged ({error}); move .snakemake and results away and run again"
+        ) from error

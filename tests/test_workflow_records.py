@@ -1,0 +1,59 @@
+"""Results without a record of the configuration that made them."""
+
+from base64 import urlsafe_b64encode
+from pathlib import Path
+
+import pytest
+
+from nat.errors import UserError
+from nat.workflow_records import refuse_unknown_results
+
+OUTPUTS = ["results/models/{system}/seed{seed,[0-9]+}/model.pt", "results/corpora/{corpus}/text"]
+
+
+@pytest.fixture(autouse=True)
+def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    monkeypatch.chdir(tmp_path)
+    return tmp_path
+
+
+def make(path: str) -> None:
+    Path(path).parent.mkdir(parents=True, exist_ok=True)
+    Path(path).touch()
+
+
+def record(kind: str, path: str, length: int = 254) -> None:
+    """As Snakemake files a record: names of at most 255 characters."""
+    name = urlsafe_b64encode(path.encode()).decode()
+    *parents, last = (name[start : start + length] for start in range(0, len(name), length))
+    file = Path(".snakemake", kind, *(f"@{part}" for part in parents), last)
+    file.parent.mkdir(parents=True, exist_ok=True)
+    file.touch()
+
+
+def test_results_with_a_record_are_accepted() -> None:
+    refuse_unknown_results(OUTPUTS)
+    model, text = f"results/models/{'long' * 50}/seed1/model.pt", "results/corpora/toy/text"
+    for path in (model, text, "results/models/at/notes.txt"):
+        make(path)
+    record("metadata", model)
+    record("incomplete", text)  # a job is making it, or was killed: Snakemake makes it again
+    refuse_unknown_results(OUTPUTS)
+
+
+def test_results_without_a_record_are_refused() -> None:
+    for path in ("results/models/at/seed1/model.pt", "results/models/nat/seed2/model.pt"):
+        make(path)
+    with pytest.raises(UserError, match=r"models/at/seed1/model.pt and 1 more: .* no record"):
+        refuse_unknown_results(OUTPUTS)
+    record("metadata", "results/models/at/seed1/model.pt")
+    with pytest.raises(UserError, match=r"models/nat/seed2/model.pt: .* no record"):
+        refuse_unknown_results(OUTPUTS)
+
+
+def test_damaged_records_are_told() -> None:
+    make("results/corpora/toy/text")
+    Path(".snakemake/metadata").mkdir(parents=True)
+    Path(".snakemake/metadata/x").touch()
+    with pytest.raises(UserError, match="metadata is damaged"):
+        refuse_unknown_results(OUTPUTS)
