@@ -8,6 +8,7 @@ from pathlib import Path
 sys.path.insert(0, workflow.basedir)
 
 from nat.configuration import load, scale_from
+from nat.data.text import local_files as files_of_the_user
 from nat.errors import UserError
 from nat.reporting import grid
 from nat.workflow_log import shorten
@@ -124,9 +125,8 @@ def distilled():
 
 def local_files(wildcards):
     """The files of a corpus that a user keeps; one that is missing is for the program to tell."""
-    splits = configuration.corpus(wildcards.corpus)["splits"].values()
-    files = [name for split in splits for name in split.get("files", {}).values()]
-    return [name for name in files if Path(name).exists()]
+    files = files_of_the_user(configuration.corpus(wildcards.corpus), Path())
+    return [str(path) for path in files if path.exists()]
 
 
 def learns_from(corpus, system, seed):

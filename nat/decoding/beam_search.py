@@ -8,9 +8,7 @@ from torch import Tensor
 from nat.data.vocabulary import BOS, EOS
 from nat.decoding.hypothesis import NEVER_WRITTEN, Hypothesis
 from nat.transformer.model import DecoderCache, Transformer
-
-CHUNK = 256
-"""Rows of logits that exist at one time."""
+from nat.transformer.projection import chunks_of_logits
 
 
 @dataclass(frozen=True, config=ConfigDict(extra="forbid"))
@@ -173,9 +171,7 @@ def best_continuations(
     """
     values, symbols, ends = [], [], []
     never = torch.tensor(NEVER_WRITTEN, device=states.device)
-    transposed = weight.t()
-    for chunk in states.split(CHUNK):
-        logits = chunk @ transposed
+    for _, logits in chunks_of_logits(states, weight):
         normaliser = logits.logsumexp(1)
         ends.append(logits[:, EOS] - normaliser)
         logits[:, never] = -torch.inf

@@ -145,7 +145,7 @@ def best_symbols(
         forbidden: ids that are never chosen (they keep their probability mass), [F].
     """
     symbols, scores = [], []
-    for _, logits in _chunks(states, _operand(weight, bfloat16)):
+    for _, logits in chunks_of_logits(states, _operand(weight, bfloat16)):
         normaliser = _normaliser(logits, logits.softmax(1))
         if forbidden is not None:
             logits[:, forbidden] = -torch.inf
@@ -156,12 +156,6 @@ def best_symbols(
         empty = states.new_empty(0)
         return Best(empty.long(), empty)
     return Best(torch.cat(symbols), torch.cat(scores))
-
-
-@torch.no_grad()
-def log_probabilities(states: Tensor, weight: Tensor, bfloat16: bool = False) -> Tensor:
-    """The whole log-softmax, [N, V]; for search, where N is small."""
-    return _logits(states, _operand(weight, bfloat16)).log_softmax(-1)
 
 
 def _operand(weight: Tensor, bfloat16: bool) -> Tensor:
@@ -175,7 +169,12 @@ def _logits(states: Tensor, operand: Tensor) -> Tensor:
     return (bfloat16_rows(states) @ operand.t())[: states.size(0)].to(states.dtype)
 
 
-def _chunks(states: Tensor, operand: Tensor) -> Iterator[tuple[slice, Tensor]]:
+def chunks_of_logits(states: Tensor, operand: Tensor) -> Iterator[tuple[slice, Tensor]]:
+    """Logits of states [N, D] under an output embedding [V, D], a few hundred rows at a time.
+
+    Yields:
+        The rows and their logits, [rows, V], which the caller may overwrite.
+    """
     size = CUDA_CHUNK if states.is_cuda else CHUNK
     for start in range(0, states.size(0), size):
         rows = slice(start, start + size)
@@ -212,7 +211,7 @@ class _RowLoss(torch.autograd.Function):
         value = states.new_empty(states.size(0))
         of_states = torch.empty_like(states) if needed else None
         of_weight = torch.zeros_like(weight) if needed else None
-        for rows, logits in _chunks(states, operand):
+        for rows, logits in chunks_of_logits(states, operand):
             value[rows], gradient = sweep(rows, logits, needed)
             if gradient is not None and of_states is not None and of_weight is not None:
                 _accumulate(gradient, states[rows], operand, of_states[rows], of_weight)
@@ -228,7 +227,7 @@ class _RowLoss(torch.autograd.Function):
             return of_states, of_weight * of_value[0], None, None, None
         # Rows of unequal weight: their shares of the sum are not known any more.
         of_weight, unused = torch.zeros_like(of_weight), torch.empty_like(of_states)
-        for rows, logits in _chunks(states, operand):
+        for rows, logits in chunks_of_logits(states, operand):
             gradient = ctx.sweep(rows, logits, True)[1] * of_value[rows, None]
             _accumulate(gradient, states[rows], operand, unused[rows], of_weight)
         return of_states, of_weight, None, None, None
@@ -241,7 +240,7 @@ class _Gathered(torch.autograd.Function):
     ) -> Tensor:
         operand = _operand(weight, bfloat16)
         chosen = states.new_empty(symbols.shape)
-        for rows, logits in _chunks(states, operand):
+        for rows, logits in chunks_of_logits(states, operand):
             normaliser = _normaliser(logits, logits.softmax(1))
             chosen[rows] = logits.gather(1, symbols[rows]) - normaliser[:, None]
         ctx.save_for_backward(states, operand, symbols)
@@ -253,7 +252,7 @@ class _Gathered(torch.autograd.Function):
         of_states = torch.empty_like(states)
         of_weight = torch.zeros(operand.shape, dtype=states.dtype, device=states.device)
         total = of_chosen.sum(1, keepdim=True)
-        for rows, logits in _chunks(states, operand):
+        for rows, logits in chunks_of_logits(states, operand):
             gradient = logits.softmax(1).mul_(-total[rows])
             gradient.scatter_add_(1, symbols[rows], of_chosen[rows])
             _accumulate(gradient, states[rows], operand, of_states[rows], of_weight)
