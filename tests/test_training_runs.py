@@ -7,13 +7,12 @@ from nat.files import write_json
 from nat.reporting.training_runs import TrainingRun, chain, read_run
 
 
-def write_run(path: Path, validations: list[tuple[int, float]], **more: object) -> Path:
+def write_run(path: Path, validations: list[tuple[int, float]]) -> Path:
     rows = "".join(f"{update},valid,1.0,{bleu}\n" for update, bleu in validations)
     path.parent.mkdir(parents=True, exist_ok=True)
     path.with_suffix(".csv").write_text(f"update,split,loss,bleu\n5,train,2.0,\n{rows}")
     best = max((bleu for _, bleu in validations), default=0.0)
-    report = {"updates": 40, "validation": {"best": best, "metric": "bleu"}}
-    write_json(path, report | more)
+    write_json(path, {"updates": 40, "validation": {"best": best, "metric": "bleu"}})
     return path
 
 
@@ -27,17 +26,17 @@ def test_curve_and_measures(tmp_path: Path) -> None:
         run.measure("loss")
 
 
-def test_a_collapse_is_noted_or_seen(tmp_path: Path) -> None:
+def test_a_collapse_is_seen_in_the_curve(tmp_path: Path) -> None:
     assert read_run(write_run(tmp_path / "a.json", [(20, 30.0), (40, 2.0)])).collapsed
     assert not read_run(write_run(tmp_path / "b.json", [(20, 30.0), (40, 20.0)])).collapsed
-    noted = write_run(tmp_path / "c.json", [(20, 30.0)], collapsed={"update": 20})
-    assert read_run(noted).measure("collapsed") == 1
+    from_start = write_run(tmp_path / "c.json", [(0, 30.0), (20, 2.0), (40, 3.0)])
+    assert read_run(from_start).measure("collapsed") == 1
     assert not read_run(write_run(tmp_path / "d.json", [])).collapsed
 
 
 def test_a_chain_is_one_curve() -> None:
-    runs = [TrainingRun(40, 0.0, "bleu", ((20, 1.0), (40, 2.0)), False)] * 2
-    assert chain(runs) == [(20, 1.0), (40, 2.0), (60, 1.0), (80, 2.0)]
+    runs = [TrainingRun(40, 0.0, "bleu", ((0, 0.5), (20, 1.0), (40, 2.0)))] * 2
+    assert chain(runs) == [(0, 0.5), (20, 1.0), (40, 2.0), (60, 1.0), (80, 2.0)]
 
 
 def test_damaged_records(tmp_path: Path) -> None:

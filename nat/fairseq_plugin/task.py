@@ -1,6 +1,8 @@
 """The one fairseq task: a system's training on a corpus."""
 
 import time
+from collections import Counter
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -205,6 +207,21 @@ class Task(FairseqTask):
 
     # Validation, and the checkpoints that it chooses.
 
+    def begin_epoch(self, epoch: int, model: Model) -> None:
+        """Note what the weights that training starts from are worth, where they are a model's.
+
+        Every device validates all of it, so that they need not wait for each other.
+        """
+        if self.run.init_from is None or self.record.updates:
+            return
+        sums: Counter[str] = Counter()
+        self.criterion.eval()
+        for batch in self.get_batch_iterator(self.datasets["valid"]).next_epoch_itr(shuffle=False):
+            _, _, log = self.valid_step(batch, model, self.criterion)
+            sums.update({name: float(value) for name, value in log.items()})
+        self.record.seconds = self._wall()
+        self._note_validation(sums, saved=False)
+
     def begin_valid_epoch(self, epoch: int, model: Model) -> None:
         """Start a validation."""
         self._validation = {}
@@ -224,22 +241,11 @@ class Task(FairseqTask):
         Raises:
             Finished: after the last update, or when there was no improvement for too long.
         """
-        sums, record, recipe = self._validation, self.record, self.run.training["recipe"]
-        counts = [sums.pop(name) for name in _BLEU_COUNTS if name in sums]
-        values = per_position(sums)
-        if counts:
-            correct, total = counts[:ORDERS], counts[ORDERS : 2 * ORDERS]
-            lengths = int(counts[-2]), int(counts[-1])
-            values["bleu"] = float(
-                BLEU.compute_bleu([*map(int, correct)], [*map(int, total)], *lengths).score
-            )
+        record, recipe = self.record, self.run.training["recipe"]
         record.seconds = self._wall()
-        average = recipe["average"]
         last = record.updates >= self.run.updates
         saved = last or record.updates % recipe["save_every"] == 0
-        keep = record.add_validation(
-            values, self.run.metric, average["checkpoints"], average["by"], saved
-        )
+        values, keep = self._note_validation(self._validation, saved)
         if self._writes and keep:
             save_weights(self._folder, record.updates, self.transformer.state_dict())
         patience = recipe["patience"]
@@ -249,6 +255,22 @@ class Task(FairseqTask):
             raise Finished
         stats.update(values)
         stats[NO_METRIC] = None
+
+    def _note_validation(
+        self, sums: Mapping[str, float], saved: bool
+    ) -> tuple[dict[str, float], bool]:
+        """Its losses per position (nats) and BLEU, and whether its weights are to be kept."""
+        counts = [int(sums[name]) for name in _BLEU_COUNTS if name in sums]
+        values = per_position({name: sums[name] for name in sums if name not in _BLEU_COUNTS})
+        if counts:
+            correct, total = counts[:ORDERS], counts[ORDERS : 2 * ORDERS]
+            lengths = counts[-2], counts[-1]
+            values["bleu"] = float(BLEU.compute_bleu(correct, total, *lengths).score)
+        average = self.run.training["recipe"]["average"]
+        keep = self.record.add_validation(
+            values, self.run.metric, average["checkpoints"], average["by"], saved
+        )
+        return values, keep
 
     def post_save(self, _path: str, _updates: int) -> None:
         """After a checkpoint: remove weights that no checkpoint on disk refers to."""

@@ -110,13 +110,13 @@ def checks(configuration: Configuration, paper: str) -> list[Check]:
     for name, claim in (content.get("claims") or {}).items():
         where = f"config/papers/{paper}.yaml: claims.{name}"
         for case in claim.get("each") or [{}]:
-            found.append(_check(configuration, content.get("published"), name, claim, case, where))
+            found.append(_check(configuration, content, name, claim, case, where))
     return found
 
 
 def _check(
     configuration: Configuration,
-    published: str | None,
+    content: Mapping[str, Any],
     name: str,
     claim: Mapping[str, Any],
     case: Mapping[str, Any],
@@ -143,7 +143,7 @@ def _check(
     else:
         described = list(options["of"])
     places = tuple(
-        _place(configuration, published, defaults, description, where) for description in described
+        _place(configuration, content, defaults, description, where) for description in described
     )
     if kind in ("largest", "gains"):
         labels = [place.row for place in places[:: 2 if kind == "gains" else 1]]
@@ -172,7 +172,7 @@ def _coordinates(found: Mapping[str, Any]) -> dict[str, Any]:
 
 def _place(
     configuration: Configuration,
-    published: str | None,
+    content: Mapping[str, Any],
     defaults: Mapping[str, Any],
     description: Mapping[str, Any],
     where: str,
@@ -184,7 +184,7 @@ def _place(
         or ", ".join(str(chosen[key]) for key in ("system", "decoding") if key in chosen)
     )
     return grid.place(
-        configuration, published, chosen, query, where, f"'{label}'", row=label, column=""
+        configuration, content, chosen, query, where, f"'{label}'", row=label, column=""
     )
 
 

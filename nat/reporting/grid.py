@@ -92,11 +92,11 @@ def entries(configuration: Configuration, paper: str, kind: Kind, number: str | 
     """
     description = describe(configuration, paper, kind, number)
     where = f"config/papers/{paper}.yaml: {kind}s.{number}"
-    published = configuration.paper(paper).get("published")
+    content = configuration.paper(paper)
     pairs = _PAIRS[table_kind(description) if kind == "table" else str(description["kind"])]
     try:
         return [
-            _entry(configuration, published, description.get("cells") or {}, column, row, where)
+            _entry(configuration, content, description.get("cells") or {}, column, row, where)
             for row, column in pairs(description, where)
         ]
     except UserError as error:
@@ -198,7 +198,7 @@ def _no_repetition(labels: Sequence[str], where: str) -> None:
 
 def _entry(
     configuration: Configuration,
-    published: str | None,
+    content: Mapping[str, Any],
     defaults: Mapping[str, Any],
     column: Mapping[str, Any],
     row: Mapping[str, Any],
@@ -217,7 +217,7 @@ def _entry(
     }
     return place(
         configuration,
-        published,
+        content,
         chosen,
         query,
         where,
@@ -234,7 +234,7 @@ def _entry(
 
 def place(
     configuration: Configuration,
-    published: str | None,
+    content: Mapping[str, Any],
     chosen: Mapping[str, Any],
     query: Mapping[str, str],
     where: str,
@@ -247,7 +247,7 @@ def place(
 
     Args:
         configuration: of the run.
-        published: name of the paper's file of published values.
+        content: of the paper's file; says its file of published values and its seeds.
         chosen: the coordinates; those that are missing are open.
         query: columns of the published file that pick a value; without a system none is asked.
         where: file and key, for messages.
@@ -264,10 +264,12 @@ def place(
     measure, task = chosen["measure"], chosen["task"]
     if measure not in MEASURES:
         raise UserError(f"{where}: unknown measure '{measure}'; {hint(measure, MEASURES)}")
-    found, stand_in, reason = _cells(configuration, chosen, f"{where}: {label}")
+    published = content.get("published")
+    seeds = content.get("seeds", configuration.seeds)
+    found, stand_in, reason = _cells(configuration, seeds, chosen, f"{where}: {label}")
     subtracted: tuple[Cell, ...] = ()
     if over is not None:
-        subtracted, _, _ = _cells(configuration, {**chosen, **over}, f"{where}: {label}")
+        subtracted, _, _ = _cells(configuration, seeds, {**chosen, **over}, f"{where}: {label}")
     return Entry(
         task=task,
         measure=measure,
@@ -284,7 +286,7 @@ def place(
 
 
 def _cells(
-    configuration: Configuration, chosen: Mapping[str, Any], where: str
+    configuration: Configuration, seeds: Sequence[int], chosen: Mapping[str, Any], where: str
 ) -> tuple[tuple[Cell, ...], str, str]:
     """The cells of a place, how it differs from the paper's, and why there are none."""
     if chosen.get("system") is None:
@@ -315,7 +317,7 @@ def _cells(
             split=chosen["split"] if source != TRAINING else "",
             measure=chosen["measure"],
         )
-        for seed in configuration.seeds
+        for seed in seeds
     )
     return found, stand_in, ""
 

@@ -78,7 +78,7 @@ def configured(configuration: Configuration, target: Target) -> Any:
     """All of the configuration that a report shows, JSON-able, for its fingerprint."""
     paper, kind, number = target
     content = configuration.paper(paper)
-    shown = {key: content[key] for key in ("title", "published") if key in content}
+    shown = {key: content[key] for key in ("title", "published", "seeds") if key in content}
     if kind == "claims":
         return [configuration.scale, shown, content["claims"]]
     description = grid.describe(configuration, paper, kind, number)

@@ -9,7 +9,8 @@ from nat.errors import UserError
 from nat.files import read_json
 
 LOST = 0.5
-"""A training has collapsed if its validation BLEU ends below this share of its best."""
+"""A training has collapsed if its validation BLEU ends below this share of its best, that of the
+weights it started from included."""
 
 
 @dataclass(frozen=True)
@@ -20,23 +21,22 @@ class TrainingRun:
         updates: until it ended.
         best: best value of its validation metric.
         metric: `bleu` or `loss`.
-        validations: (update, validation BLEU), in order; none where the metric is the loss.
-        recorded_collapse: whether the training itself noted that it collapsed.
+        validations: (update, validation BLEU), in order; none where the metric is the loss. A
+            training that starts from a model has its validation BLEU at update 0.
     """
 
     updates: int
     best: float
     metric: str
     validations: tuple[tuple[int, float], ...]
-    recorded_collapse: bool
 
     @property
     def collapsed(self) -> bool:
-        """Whether the model was lost on the way: noted by the training, or seen in its curve."""
-        if self.recorded_collapse or not self.validations:
-            return self.recorded_collapse
+        """Whether the model was lost on the way."""
+        if not self.validations:
+            return False
         best = max(bleu for _, bleu in self.validations)
-        return best > 0 and self.validations[-1][1] < LOST * best
+        return self.validations[-1][1] < LOST * best
 
     def measure(self, name: str) -> float | None:
         """The number behind a measure of source `training`; `None` if it was not measured.
@@ -71,7 +71,6 @@ def read_run(path: Path) -> TrainingRun:
             validations=tuple(
                 (int(row["update"]), float(row["bleu"])) for row in rows if row.get("bleu")
             ),
-            recorded_collapse=bool(report.get("collapsed")),
         )
     except FileNotFoundError as error:
         raise UserError(f"{curve} does not exist; train again") from error
@@ -84,6 +83,6 @@ def chain(runs: Sequence[TrainingRun]) -> list[tuple[int, float]]:
     points: list[tuple[int, float]] = []
     done = 0
     for run in runs:
-        points += [(done + update, bleu) for update, bleu in run.validations]
+        points += [(done + update, bleu) for update, bleu in run.validations if update or not done]
         done += run.updates
     return points
