@@ -92,7 +92,9 @@ def test_the_length_with_the_best_mean_log_probability_wins() -> None:
 
 
 def test_of_equal_candidates_the_likelier_length_wins() -> None:
-    model: Any = LoggedModel([[4, 2]], lambda tokens: favourites([7] * 4).expand(2, -1, -1))
+    model: Any = LoggedModel(
+        [[4, 2]], lambda tokens: favourites([7] * tokens.size(1)).expand(len(tokens), -1, -1)
+    )
     (found,) = OnePass(length_beam=2)(model, source_tensor([[6]]))
     assert found.tokens == [7] * 4
 
@@ -109,11 +111,28 @@ def test_of_equal_candidates_the_likelier_length_wins() -> None:
 )
 def test_lengths_are_multiplied_and_rounded(factor: float, seen: list[int]) -> None:
     # 10.5 and 2.5 go to the even number; a canvas has a position at least, and fits the model
-    model: Any = LoggedModel([[10, 9, 1]], lambda tokens: favourites([7] * 50).expand(3, -1, -1))
-    logits = model.logits
-    model.logits = lambda tokens: logits(tokens)[:, : tokens.size(1)]
+    model: Any = LoggedModel(
+        [[10, 9, 1]], lambda tokens: favourites([7] * tokens.size(1)).expand(len(tokens), -1, -1)
+    )
     OnePass(length_beam=3, length_factor=factor)(model, source_tensor([[6]]))
-    assert [sum(token == MASK for token in row) for row in model.seen[0]] == seen
+    rows = [row for call in model.seen for row in call]
+    assert [sum(token == MASK for token in row) for row in rows] == seen
+
+
+def test_an_absurd_length_is_decoded_apart() -> None:
+    model: Any = LoggedModel(
+        [[7, 40], [6, 14], [8, 1]],
+        lambda tokens: favourites([7] * tokens.size(1)).expand(len(tokens), -1, -1),
+    )
+    found = OnePass(length_beam=2)(model, source_tensor([[6], [6], [6]]))
+    assert [[len(row) for row in call] for call in model.seen] == [[40], [14] * 2, [7] * 2, [1]]
+    assert [[row.count(MASK) for row in call] for call in model.seen] == [
+        [40],
+        [14, 8],
+        [7, 6],
+        [1],
+    ]
+    assert [len(hypothesis.tokens) for hypothesis in found] == [7, 6, 8]
 
 
 def test_repeated_tokens_can_be_dropped() -> None:

@@ -1,6 +1,7 @@
 """Canvases of masks: what non-autoregressive decoding with a length predictor fills in."""
 
 import itertools
+from collections.abc import Iterator
 from dataclasses import dataclass
 
 import torch
@@ -37,24 +38,27 @@ class Canvases:
     def predict(self, model: Transformer, masked: Tensor, correct: bool = False) -> None:
         """Choose the likeliest symbols at `masked` positions [N, T] in one bidirectional pass.
 
+        Canvases of like length share it: a length beam also tries lengths that are many times the
+        likeliest one, and all would be padded to the longest.
+
         The decoder sees the symbols at all other positions; with `correct` it replaces these too,
         and without, canvases without a masked position take no pass. BLANK is chosen only by a
         model that has learnt it as the empty token.
         """
         chosen = self.real if correct else masked
-        rows = chosen.any(1).nonzero()[:, 0]
-        if not rows.numel():
-            return
-        tokens = torch.where(masked, MASK, self.tokens)[rows]
-        all_rows = rows.numel() == len(self.tokens)
-        encoded = self.encoded if all_rows else self.encoded.rows(rows)
-        states = model.decode(tokens, ~self.real[rows], encoded, causal=False)
         never = [symbol for symbol in NEVER_WRITTEN if not (symbol == BLANK and model.empty_token)]
-        forbidden = torch.tensor(never, device=tokens.device)
-        best = best_symbols(states[chosen[rows]], model.embedding.weight, forbidden=forbidden)
-        self.tokens[chosen] = best.symbols
-        self.log_probabilities[chosen] = best.log_probabilities
-        self.passes[rows] += 1
+        forbidden = torch.tensor(never, device=masked.device)
+        for rows, width in _of_like_length(self.lengths, chosen.any(1).nonzero()[:, 0]):
+            seen, wanted = self.real[rows, :width], chosen[rows, :width]
+            tokens = torch.where(masked[rows, :width], MASK, self.tokens[rows, :width])
+            all_rows = rows.numel() == len(self.tokens)
+            encoded = self.encoded if all_rows else self.encoded.rows(rows)
+            states = model.decode(tokens, ~seen, encoded, causal=False)
+            best = best_symbols(states[wanted], model.embedding.weight, forbidden=forbidden)
+            row, position = wanted.nonzero(as_tuple=True)
+            self.tokens[rows[row], position] = best.symbols
+            self.log_probabilities[rows[row], position] = best.log_probabilities
+            self.passes[rows] += 1
 
     def all(self, deduplicate: bool = False) -> list[Hypothesis]:
         """Every canvas, scored by its mean log-probability per position.
@@ -96,6 +100,20 @@ class Canvases:
             encoded=self.encoded,
         )
         return kept.all(deduplicate)
+
+
+def _of_like_length(lengths: Tensor, rows: Tensor) -> Iterator[tuple[Tensor, int]]:
+    """Part `rows` so that the longest of a part is less than twice as long as its shortest.
+
+    Yields:
+        Numbers of rows in increasing order, and the greatest of their `lengths`.
+    """
+    left = lengths[rows]
+    while rows.numel():
+        longest = int(left.max())
+        alike = left * 2 > longest
+        yield rows[alike], longest
+        rows, left = rows[~alike], left[~alike]
 
 
 def masked_canvases(
