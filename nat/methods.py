@@ -61,6 +61,7 @@ TRAITS: dict[str, dict[str, bool | str | None]] = {
         "corrects": False,  # replaces visible tokens, so only for systems that have learnt to
         "input_predictor": False,  # only for systems with `decoder: {input_predictor: true}`
         "partner": None,  # order of the system that the key `with` must name, if it must
+        "partner_optional": False,  # whether the key `with` may be left out all the same
     },
 }
 
@@ -68,7 +69,8 @@ ORDERS = ("parallel", "autoregressive", "semi-autoregressive", "hybrid")
 """Orders in which a system predicts the tokens of a sentence."""
 
 # Importing a method imports torch, which takes longer than everything else in reading the
-# configuration. So what is known of valid options is kept beside the byte code.
+# configuration. So what is known of valid options is kept beside the byte code. Methods of a family
+# share options, so it holds until any file of the family changes.
 _KNOWN = Path(__file__).parent / "__pycache__" / "methods.json"
 _MOST_KNOWN = 1000
 
@@ -127,7 +129,7 @@ def build(family: str, options: Mapping[str, Any]) -> Any:
 def describe(family: str, options: Mapping[str, Any]) -> Description:
     """Validate a method's configuration and say what it stands for.
 
-    Does not import the method if the same options passed before and its file has not changed.
+    Does not import the method if the same options passed before and its family has not changed.
 
     Raises:
         UserError: as `build`.
@@ -158,12 +160,19 @@ def _source(family: str, method: str) -> bytes | None:
 
 
 def _key(family: str, options: Mapping[str, Any]) -> str:
-    source = _source(family, str(options.get("method"))) or b""
     rest = [platform.python_version(), pydantic.VERSION, family, options]
     digest = hashlib.sha256(json.dumps(rest, sort_keys=True, default=repr).encode())
-    digest.update(Path(__file__).read_bytes())
-    digest.update(source)
+    digest.update(_sources(family))
     return digest.hexdigest()
+
+
+@cache
+def _sources(family: str) -> bytes:
+    """Digest of this file and of all files of a family."""
+    digest = hashlib.sha256(Path(__file__).read_bytes())
+    for path in sorted((Path(__file__).parent / family).glob("*.py")):
+        digest.update(path.name.encode() + path.read_bytes())
+    return digest.digest()
 
 
 @cache

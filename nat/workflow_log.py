@@ -168,6 +168,10 @@ class Screen(logging.StreamHandler[Any]):
             return ""
         if event.get("exception") == "LockException":
             return LOCKED
+        # of `nat.errors`, for example a decoding that a path asks for and its system cannot do
+        refused = re.search(r"^  UserError: (.*)$", text, re.MULTILINE)
+        if event.get("exception") == "InputFunctionException" and refused:
+            return f"error: {refused[1]}"
         return text.replace("WorkflowError:\n", "error: ")
 
 

@@ -209,6 +209,12 @@ def texts_to_compare(wildcards):
     ]
 
 
+def decoded_model(wildcards):
+    """The model that is decoded; an error for a decoding that its system cannot do."""
+    configuration.check_decoding(wildcards.system, wildcards.decoding)
+    return f"results/models/{wildcards.corpus}/{wildcards.system}/seed{wildcards.seed}/model.pt"
+
+
 def partner_model(wildcards):
     """The model that a decoding consults besides the one that it decodes; nothing for most."""
     partner = configuration.partner(wildcards.decoding)

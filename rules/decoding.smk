@@ -6,7 +6,7 @@
 rule translate:
     input:
         corpus="results/corpora/{corpus}/binarised",
-        model="results/models/{corpus}/{system}/seed{seed}/model.pt",
+        model=decoded_model,
         partner=partner_model,
         language_model=language_model,
     output:
@@ -41,7 +41,7 @@ rule gather:
     input:
         # The shards are gone afterwards, so what they were made of stands here too.
         corpus="results/corpora/{corpus}/binarised",
-        model="results/models/{corpus}/{system}/seed{seed}/model.pt",
+        model=decoded_model,
         partner=partner_model,
         language_model=language_model,
         shards=shards,

@@ -274,3 +274,20 @@ def test_texts_of_one_system_are_decoded_alike(folder: Folder) -> None:
         "config/systems/dynamic.yaml: key 'text.dynamic.candidates.decoding': found beam-1, "
         "expected beam, with which 'cmlm' distils from 'at'"
     )
+
+
+def test_a_hybrid_partner_may_be_left_out_and_leaves_out_as_much(folder: Folder) -> None:
+    for name, chunk in (("hybrid", 2), ("deep", 2), ("sparse", 3)):
+        folder.files[f"systems/{name}"] = system(
+            input={"method": "skip"}, decoder={"chunk": chunk}, length=None
+        )
+    folder.files["decodings/alone"] = {"method": "hybrid"}
+    folder.files["decodings/with-deep"] = {"method": "hybrid", "with": "deep"}
+    configuration = folder.load()
+    configuration.check_decoding("hybrid", "alone")
+    configuration.check_decoding("sparse", "alone")
+    configuration.check_decoding("hybrid", "with-deep")
+    with pytest.raises(UserError, match="sparse.yaml has 3, config/systems/deep.yaml 2"):
+        configuration.check_decoding("sparse", "with-deep")
+    folder.files["decodings/with-deep"]["with"] = "at"
+    assert "hybrid consults a system that is hybrid, but 'at' is autoregressive" in folder.error()

@@ -46,7 +46,7 @@ def of_configuration(make_model: Callable[..., Any], name: str, seed: int = 0) -
         keywords["latent"] = {"dim": 3, "posterior_layers": 1}
     method = methods.build("decoding", options)
     consulted: dict[str, Any] = {}
-    if traits["partner"] is not None:
+    if CONFIGURATION.partner(name) is not None:
         its = {} if traits["partner"] == "autoregressive" else keywords
         consulted["partner"] = make_model(seed=seed + 1, **its)
     if options.get("language_model") is not None:

@@ -4,6 +4,8 @@ from pathlib import Path
 
 import pytest
 
+from nat import methods
+
 ROOT = Path(__file__).resolve().parents[1]
 
 
@@ -16,3 +18,18 @@ def test_the_page_on_methods_shows_the_files_as_they_are(file: str) -> None:
     language = {".py": "python", ".yaml": "yaml"}[Path(file).suffix]
     code = (ROOT / file).read_text(encoding="utf-8")
     assert f"`{file}`:\n\n```{language}\n{code}```\n" in page
+
+
+@pytest.mark.parametrize("family", methods.FAMILIES)
+def test_the_page_on_methods_has_a_row_for_each_family_and_trait(family: str) -> None:
+    page = (ROOT / "docs/adding-a-method.md").read_text(encoding="utf-8")
+    assert f"| `nat/{family}/NAME.py` |" in page
+    rows = [line.split(" | ") for line in page.splitlines() if line.startswith("| `")]
+    shown = {
+        row[0].removeprefix("| ").strip("`"): row[2] for row in rows if family in row[1].split(", ")
+    }
+    expected = {
+        name: '`"parallel"`' if default == "parallel" else f"`{default}`"
+        for name, default in methods.TRAITS[family].items()
+    }
+    assert shown == expected

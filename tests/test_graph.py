@@ -122,9 +122,17 @@ def test_the_figure_needs_only_its_own_systems(repository: Path) -> None:
         (["results/models/toy-micro/cmlm/seed1/model.pt"], "micro", "no rule makes the file"),
         ([], "smal", "unknown scale 'smal'; did you mean 'small'?"),
         (["--config", "thread=2"], "", "unknown key 'thread'"),
+        *(
+            ([path], "micro", "error: the decoding 'one-pass' (one_pass) needs the length of the")
+            for path in (
+                "results/scores/toy-micro/imputer-kd/seed1/one-pass/test.json",
+                "results/outputs/toy-micro/imputer-kd/seed1/one-pass/test.jsonl",
+                "results/latency/toy-micro/imputer-kd/seed1/one-pass/cpu-1.json",
+            )
+        ),
     ],
 )
-def test_unknown_names_end_in_one_sentence(
+def test_wrong_targets_end_in_one_sentence(
     repository: Path, arguments: list[str], scale: str, expected: str
 ) -> None:
     status, screen = snakemake(repository, "-n", *arguments, scale=scale)

@@ -11,7 +11,6 @@ from nat.data.batch import source_tensor
 from nat.data.vocabulary import EOS, MASK, UNK
 from nat.decoding.forced import forced_scores
 from nat.decoding.hybrid import Hybrid
-from nat.decoding.hybrid_swapped import HybridSwapped
 from nat.errors import UserError
 from nat.inputs.skip import BEGIN_OF_CHUNKS
 from nat.methods import build
@@ -102,7 +101,7 @@ def test_one_sequence_is_that_of_the_best_first_stage(make_hybrid: Callable[...,
 def test_another_model_fills_and_scores(make_hybrid: Callable[..., Any]) -> None:
     first, second = make_hybrid(seed=5), make_hybrid(seed=6)
     source = source_tensor([[6, 7, 8]])
-    decoding = HybridSwapped(beam=8, kept=3, longest_ratio=0.0, longest_margin=4)
+    decoding = Hybrid(beam=8, kept=3, longest_ratio=0.0, longest_margin=4)
     found = decoding(first, source, second)[0]
     kept = decoding.every_kth(first, first.encode(source))[0]
     assert len(kept) == 3
@@ -118,7 +117,7 @@ def test_another_model_fills_and_scores(make_hybrid: Callable[..., Any]) -> None
     same = decoding(first, source, first)[0]
     plain = Hybrid(beam=8, kept=3, longest_ratio=0.0, longest_margin=4)(first, source)[0]
     assert same.tokens == plain.tokens and same.score == pytest.approx(plain.score)
-    with pytest.raises(UserError, match="decoder.chunk"):
+    with pytest.raises(ValueError, match="the same every kth token"):
         decoding(first, source, make_hybrid(chunk=3))
 
 

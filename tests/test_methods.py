@@ -7,6 +7,7 @@ from nat.configuration import load
 from nat.errors import UserError
 from nat.inputs.random_mask import RandomMask
 from nat.targets.cross_entropy import CrossEntropy
+from nat.texts.candidates import choice
 
 
 def test_a_method_is_built_from_its_options() -> None:
@@ -43,6 +44,8 @@ def test_every_method_is_configured_and_so_enters_the_tests_of_all() -> None:
     decodings = [configuration.decoding(name) for name in configuration.decodings]
     assert {system["input"]["method"] for system in systems} == set(methods.names("inputs"))
     assert {system["target"]["method"] for system in systems} == set(methods.names("targets"))
+    texts = [choice(system["text"]) for system in systems]
+    assert {text["method"] for text in texts if text is not None} == set(methods.names("texts"))
     assert {decoding["method"] for decoding in decodings} == set(methods.names("decoding"))
 
 

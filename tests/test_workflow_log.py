@@ -112,6 +112,17 @@ def test_unknown_targets_get_a_hint(screen: Screen, stream: io.StringIO) -> None
     assert stream.getvalue() == "error: there is no target 'dimz'; did you mean 'dims'?\n"
 
 
+def test_a_path_that_asks_for_nonsense_gets_one_sentence(
+    screen: Screen, stream: io.StringIO
+) -> None:
+    text = (
+        "InputFunctionException in rule gather:\nError:\n  UserError: cannot be done\n"
+        "Wildcards:\n  corpus=a\nTraceback:\n  File b"
+    )
+    show(screen, text, event="error", exception="InputFunctionException")
+    assert stream.getvalue() == "error: cannot be done\n"
+
+
 @pytest.mark.parametrize(
     ("text", "shown"),
     [

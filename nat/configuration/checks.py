@@ -43,13 +43,16 @@ def _known(name: str, known: Iterable[str], what: str, where: str) -> None:
 def _check_partner(configuration: Configuration, name: str) -> None:
     where = f"{file_of('decodings', name)}: key 'with'"
     method = configuration.decoding(name)["method"]
-    wanted = configuration.decoding_traits(name)["partner"]
+    traits = configuration.decoding_traits(name)
+    wanted = traits["partner"]
     partner = configuration.partner(name)
     if wanted is None:
         if partner is not None:
             raise UserError(
                 f"{where}: found {partner}, but {method} consults no other system; remove the key"
             )
+        return
+    if partner is None and traits["partner_optional"]:
         return
     if partner is None:
         raise UserError(

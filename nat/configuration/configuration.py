@@ -337,6 +337,15 @@ class Configuration:
                 f"{name} is for {KINDS[traits['order']]} systems, but '{system}' is "
                 f"{KINDS[self.order(system)]} (input {proxy_input})"
             )
+        partner = self.partner(decoding)
+        if traits["order"] == "hybrid" and partner is not None:
+            own, its = (self._decoders[each]["chunk"] for each in (system, partner))
+            if own != its:
+                raise UserError(
+                    f"{name} lets '{partner}' fill in what '{system}' leaves out, but they do not "
+                    f"leave out the same (key 'decoder.chunk': {file_of('systems', system)} has "
+                    f"{own}, {file_of('systems', partner)} {its})"
+                )
         if traits["order"] != "parallel":
             return
         upsample = self._decoders[system]["upsample"]

@@ -1,19 +1,72 @@
-"""The open and the ended hypotheses of a left-to-right search, over a batch."""
+"""Left-to-right search, over a batch: its options, and its open and its ended hypotheses."""
 
 import torch
+from pydantic import ConfigDict, Field
+from pydantic.dataclasses import dataclass
 from torch import Tensor
 
 from nat.data.vocabulary import BOS, EOS
 from nat.decoding.hypothesis import NEVER_WRITTEN, Hypothesis
 from nat.transformer.cache import DecoderCache
+from nat.transformer.model import Encoded, Transformer
 from nat.transformer.projection import chunks_of_logits
+
+
+@dataclass(frozen=True, config=ConfigDict(extra="forbid"))
+class LeftToRightSearch:
+    """Search from left to right, with an incremental cache; see `Beams` for score and end.
+
+    Attributes:
+        beam: open hypotheses per sentence.
+        length_penalty: exponent of the length; 0 ranks by probability, 1 by the mean per token.
+        longest_ratio: a target has at most longest_ratio * source tokens + longest_margin tokens
+            (rounded down), and fits the model's positions.
+        longest_margin: see `longest_ratio`.
+    """
+
+    beam: int = Field(default=5, ge=1)
+    length_penalty: float = Field(default=1.0, ge=0.0)
+    longest_ratio: float = Field(default=1.5, ge=0.0)
+    longest_margin: int = Field(default=10, ge=0)
+
+    def longest(self, encoded: Encoded) -> Tensor:
+        """Most tokens of each target, whatever the model's positions, [B]."""
+        return (encoded.lengths.double() * self.longest_ratio).long() + self.longest_margin
+
+    def search(
+        self,
+        model: Transformer,
+        encoded: Encoded,
+        longest: Tensor,
+        begin: int = BOS,
+        kept: int = 1,
+        stride: int = 1,
+    ) -> list[list[Hypothesis]]:
+        """The best hypotheses of each encoded sentence, best first, a token per decoder pass.
+
+        Args:
+            model: with a causal decoder.
+            encoded: of B sentences.
+            longest: most tokens of each target, which fit the model's positions, [B].
+            begin: token that every hypothesis starts with.
+            kept: hypotheses per sentence, at most `beam`.
+            stride: from the number of a token's position to that of the next one.
+        """
+        beams = Beams(longest, self.beam, self.length_penalty, encoded.states.dtype, begin, kept)
+        cache = model.start(encoded, self.beam, stride)
+        while beams.sentences.numel():
+            states = model.step(beams.last.flatten()[:, None], cache)[:, 0]
+            beams.advance(states, model.embedding.weight, cache)
+        return beams.results()
 
 
 class Beams:
     """The open hypotheses of the unfinished sentences, and the best ended ones of every sentence.
 
     n is the number of unfinished sentences, K the beam. The score of a hypothesis is the sum of the
-    log-probabilities of its tokens and its EOS, divided by (tokens + 1) ** length_penalty.
+    log-probabilities of its tokens and its EOS, divided by (tokens + 1) ** length_penalty: EOS
+    counts as a token. Log-probabilities are those of the full softmax; special symbols other than
+    UNK are never chosen.
 
     A hypothesis ends when its EOS is among the K best continuations of its sentence, or when it is
     as long as it may be. A sentence is finished once K hypotheses have ended, or once no open one

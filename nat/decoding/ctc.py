@@ -5,11 +5,9 @@ from pydantic import ConfigDict
 from pydantic.dataclasses import dataclass
 from torch import Tensor
 
-from nat.data.vocabulary import BLANK, MASK, PAD
-from nat.decoding.hypothesis import NEVER_WRITTEN, Hypothesis
-from nat.targets.ctc_alignment import collapse
+from nat.decoding.hypothesis import Hypothesis
+from nat.decoding.imputer import imputed_translations
 from nat.transformer.model import Encoded, Transformer
-from nat.transformer.projection import best_symbols
 
 
 @dataclass(frozen=True, config=ConfigDict(extra="forbid"))
@@ -31,22 +29,7 @@ class Ctc:
 
 def best_alignments(model: Transformer, encoded: Encoded) -> list[Hypothesis]:
     """The collapsed best alignment of each encoded sentence."""
-    padding = model.upsampled_padding(encoded)
-    states = model.decode(torch.where(padding, PAD, MASK), padding, encoded, causal=False)
-    never = [symbol for symbol in NEVER_WRITTEN if symbol != BLANK]
-    best = best_symbols(
-        states[~padding],
-        model.embedding.weight,
-        forbidden=torch.tensor(never, device=padding.device),
-    )
-    labels = torch.full_like(padding, PAD, dtype=torch.int64)
-    labels[~padding] = best.symbols
-    log_probabilities = states.new_zeros(padding.shape)
-    log_probabilities[~padding] = best.log_probabilities
-    found = collapse(labels, padding)
-    scores = log_probabilities.sum(1) / (~padding).sum(1)
-    written = zip(found.tokens.tolist(), found.lengths.tolist(), scores.tolist(), strict=True)
-    return [Hypothesis(tokens[:length], score, 1) for tokens, length, score in written]
+    return imputed_translations(model, encoded, steps=1)
 
 
 METHOD = Ctc

@@ -14,7 +14,7 @@ from nat.transformer.projection import chunks_of_logits
 
 
 @dataclass(frozen=True, config=ConfigDict(extra="forbid"))
-class CtcBeam:
+class PrefixSearch:
     """Search for the translation, not for the alignment, that is most probable.
 
     Gu and Kong (2021), table 3: argmax log p_CTC(y|x) + alpha log p_LM(y) + beta log |y|, the
@@ -39,13 +39,6 @@ class CtcBeam:
     word_bonus: float = 0.0
 
     upsampled = True
-
-    @torch.inference_mode()
-    def __call__(
-        self, model: Transformer, source: Tensor, language_model: LanguageModel | None = None
-    ) -> list[Hypothesis]:
-        """Translate source sentences [B, S] (tokens, EOS, padding on the right)."""
-        return self.search(model, model.encode(source), language_model)
 
     def search(
         self, model: Transformer, encoded: Encoded, language_model: LanguageModel | None
@@ -105,6 +98,18 @@ class CtcBeam:
             scores[real] = found[2] - found[0][:, None]
             symbols[real] = found[3]
         return normaliser, blank, scores, symbols
+
+
+@dataclass(frozen=True, config=ConfigDict(extra="forbid"))
+class CtcBeam(PrefixSearch):
+    """Prefix search by itself."""
+
+    @torch.inference_mode()
+    def __call__(
+        self, model: Transformer, source: Tensor, language_model: LanguageModel | None = None
+    ) -> list[Hypothesis]:
+        """Translate source sentences [B, S] (tokens, EOS, padding on the right)."""
+        return self.search(model, model.encode(source), language_model)
 
 
 METHOD = CtcBeam

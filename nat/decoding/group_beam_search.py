@@ -1,36 +1,24 @@
 """Beam search for the semi-autoregressive Transformer: k tokens from each decoder pass."""
 
 import torch
-from pydantic import ConfigDict, Field
+from pydantic import ConfigDict
 from pydantic.dataclasses import dataclass
 from torch import Tensor
 
 from nat.data.vocabulary import BOS
-from nat.decoding.beams import Beams
+from nat.decoding.beams import Beams, LeftToRightSearch
 from nat.decoding.hypothesis import Hypothesis
 from nat.transformer.model import Transformer
 
 
 @dataclass(frozen=True, config=ConfigDict(extra="forbid"))
-class GroupBeamSearch:
+class GroupBeamSearch(LeftToRightSearch):
     """Left-to-right search in which a decoder pass predicts the next k tokens independently.
 
     Wang et al. (2018). The tokens of a group extend the hypotheses one after the other, each with
-    the distribution of its own position, so a hypothesis may end within a group. Scores, limits
-    and the end of the search are those of `nat.decoding.beam_search`.
-
-    Attributes:
-        beam: hypotheses per sentence.
-        length_penalty: exponent of the length.
-        longest_ratio: a target has at most longest_ratio * source tokens + longest_margin tokens
-            (rounded down), and fits the model's positions.
-        longest_margin: see `longest_ratio`.
+    the distribution of its own position, so a hypothesis may end within a group. Score and end of
+    the search are those of `nat.decoding.beams.Beams`.
     """
-
-    beam: int = Field(default=5, ge=1)
-    length_penalty: float = Field(default=1.0, ge=0.0)
-    longest_ratio: float = Field(default=1.5, ge=0.0)
-    longest_margin: int = Field(default=10, ge=0)
 
     order = "semi-autoregressive"
 
@@ -41,9 +29,8 @@ class GroupBeamSearch:
         if chunk is None:
             raise ValueError("this decoding method needs a semi-autoregressive model")
         encoded = model.encode(source)
-        longest = (encoded.lengths.double() * self.longest_ratio).long() + self.longest_margin
-        # whole groups must fit the positions
-        longest = longest.clamp(max=model.architecture.max_positions // chunk * chunk - 1)
+        most = model.architecture.max_positions // chunk * chunk - 1  # whole groups must fit
+        longest = self.longest(encoded).clamp(max=most)
         beams = Beams(longest, self.beam, self.length_penalty, encoded.states.dtype)
         cache = model.start(encoded, self.beam)
         shown = torch.full((len(source) * self.beam, chunk), BOS, device=source.device)

@@ -9,7 +9,8 @@ from torch import Tensor
 
 from nat.data.batch import pad
 from nat.data.vocabulary import EOS, MASK, PAD
-from nat.decoding.beams import Beams
+from nat.decoding.beams import LeftToRightSearch
+from nat.decoding.forced import forced_scores
 from nat.decoding.hypothesis import NEVER_WRITTEN, Hypothesis
 from nat.inputs.skip import BEGIN_OF_CHUNKS
 from nat.transformer.model import Encoded, Transformer
@@ -19,7 +20,7 @@ NEVER_FILLED = tuple(symbol for symbol in NEVER_WRITTEN if symbol != EOS)
 
 
 @dataclass(frozen=True, config=ConfigDict(extra="forbid"))
-class Hybrid:
+class Hybrid(LeftToRightSearch):
     """Beam search for every k-th token (stage I), then one pass for the tokens between (stage II).
 
     Wang et al. (2022), section 4.3. Stage I ends with EOS, whose place is a multiple of k behind
@@ -28,58 +29,70 @@ class Hybrid:
     score. What stands after the first EOS does not count. Special symbols other than UNK are never
     chosen.
 
+    With a partner, another hybrid system of the same k, stage II is the partner's (table 7): its
+    own Skip-AT scores the sequences of stage I again, by forced decoding, and its score takes the
+    place of the system's in the choice.
+
     Attributes:
-        beam: b_at, hypotheses of stage I.
+        beam: b_at, hypotheses of stage I, whose other options are `length_penalty`,
+            `longest_ratio` and `longest_margin`.
         kept: b_nat, sequences that stage II fills; at most `beam`.
-        length_penalty: of stage I, see `nat.decoding.beams`.
-        longest_ratio: a target has at most longest_ratio * source tokens + longest_margin tokens
-            (rounded down), and fits the model's positions.
-        longest_margin: see `longest_ratio`.
     """
 
-    beam: int = Field(default=5, ge=1)
     kept: int = Field(default=1, ge=1)
-    length_penalty: float = Field(default=1.0, ge=0.0)
-    longest_ratio: float = Field(default=1.5, ge=0.0)
-    longest_margin: int = Field(default=10, ge=0)
 
     order = "hybrid"
+    partner = "hybrid"
+    partner_optional = True
 
     def __post_init__(self) -> None:
         if self.kept > self.beam:
             raise ValueError(f"kept ({self.kept}) must not be above beam ({self.beam})")
 
     @torch.inference_mode()
-    def __call__(self, model: Transformer, source: Tensor) -> list[Hypothesis]:
+    def __call__(
+        self, model: Transformer, source: Tensor, partner: Transformer | None = None
+    ) -> list[Hypothesis]:
         """Translate source sentences [B, S] (tokens, EOS, padding on the right)."""
         encoded = model.encode(source)
         sequences = self.every_kth(model, encoded)
-        totals = [
-            [found.score * (len(found.tokens) + 1) ** self.length_penalty for found in kept]
-            for kept in sequences
-        ]
-        return fill(model, encoded, sequences, totals)
+        if partner is None:
+            totals = [
+                [found.score * (len(found.tokens) + 1) ** self.length_penalty for found in kept]
+                for kept in sequences
+            ]
+            return fill(model, encoded, sequences, totals)
+        if chunk_of(partner) != chunk_of(model):
+            raise ValueError("the system and its partner must write the same every kth token first")
+        encoded = partner.encode(source)
+        return fill(partner, encoded, sequences, totals_of(partner, encoded, sequences))
 
     def every_kth(self, model: Transformer, encoded: Encoded) -> list[list[Hypothesis]]:
         """Stage I: the best sequences of every k-th token of each sentence, best first."""
         chunk = chunk_of(model)
-        longest = (encoded.lengths.double() * self.longest_ratio).long() + self.longest_margin
         # a sequence of n tokens and EOS takes (n + 1) k positions, numbered from 1
         most = (model.architecture.max_positions - 1) // chunk - 1
-        longest = (longest // chunk).clamp(max=most)
-        beams = Beams(
-            longest,
-            self.beam,
-            self.length_penalty,
-            encoded.states.dtype,
-            begin=BEGIN_OF_CHUNKS,
-            kept=self.kept,
+        longest = (self.longest(encoded) // chunk).clamp(max=most)
+        return self.search(
+            model, encoded, longest, begin=BEGIN_OF_CHUNKS, kept=self.kept, stride=chunk
         )
-        cache = model.start(encoded, self.beam, stride=chunk)
-        while beams.sentences.numel():
-            states = model.step(beams.last.flatten()[:, None], cache)[:, 0]
-            beams.advance(states, model.embedding.weight, cache)
-        return beams.results()
+
+
+def totals_of(
+    model: Transformer, encoded: Encoded, sequences: Sequence[Sequence[Hypothesis]]
+) -> list[list[float]]:
+    """Log-probability, nats, of sequences of every k-th token that another model has written."""
+    rows = [row for row, kept in enumerate(sequences) for _ in kept]
+    found = forced_scores(
+        model,
+        encoded.rows(torch.tensor(rows, device=encoded.states.device)),
+        [one.tokens for kept in sequences for one in kept],
+        begin=BEGIN_OF_CHUNKS,
+        stride=chunk_of(model),
+    )
+    scores = iter(found.tolist())
+    # what is no number stays so
+    return [[next(scores) + 0 * one.score for one in kept] for kept in sequences]
 
 
 def fill(

@@ -57,7 +57,7 @@ def impute(
         bfloat16: see `nat.transformer.projection`.
     """
     masked = tokens.eq(MASK) & ~padding
-    log_probabilities = encoded.states.new_zeros(tokens.shape)
+    log_probabilities = model.embedding.weight.new_zeros(tokens.shape)
     passes = torch.zeros_like(tokens[:, 0])
     never = torch.tensor(NO_LABELS, device=tokens.device)
     for number in range(1, steps + 1):
@@ -73,6 +73,22 @@ def impute(
         log_probabilities = torch.where(revealed, confidence, log_probabilities)
         masked = masked & ~revealed
     return Imputed(tokens, log_probabilities, passes)
+
+
+def imputed_translations(model: Transformer, encoded: Encoded, steps: int) -> list[Hypothesis]:
+    """Collapsed alignments that start as nothing but masks, with their mean log-probability."""
+    padding = model.upsampled_padding(encoded)
+    found = impute(model, encoded, torch.where(padding, PAD, MASK), padding, steps)
+    written = collapse(found.labels, padding)
+    scores = found.log_probabilities.sum(1) / (~padding).sum(1)
+    rows = zip(
+        written.tokens.tolist(),
+        written.lengths.tolist(),
+        scores.tolist(),
+        found.passes.tolist(),
+        strict=True,
+    )
+    return [Hypothesis(tokens[:length], score, passes) for tokens, length, score, passes in rows]
 
 
 @dataclass(frozen=True, config=ConfigDict(extra="forbid"))
@@ -92,22 +108,7 @@ class Imputer:
     @torch.inference_mode()
     def __call__(self, model: Transformer, source: Tensor) -> list[Hypothesis]:
         """Translate source sentences [B, S] (tokens, EOS, padding on the right)."""
-        encoded = model.encode(source)
-        padding = model.upsampled_padding(encoded)
-        blank = torch.where(padding, PAD, MASK)
-        found = impute(model, encoded, blank, padding, self.steps)
-        written = collapse(found.labels, padding)
-        scores = found.log_probabilities.sum(1) / (~padding).sum(1)
-        rows = zip(
-            written.tokens.tolist(),
-            written.lengths.tolist(),
-            scores.tolist(),
-            found.passes.tolist(),
-            strict=True,
-        )
-        return [
-            Hypothesis(tokens[:length], score, passes) for tokens, length, score, passes in rows
-        ]
+        return imputed_translations(model, model.encode(source), self.steps)
 
 
 METHOD = Imputer

@@ -1,38 +1,26 @@
 """Draws of the latents, each decoded by prefix beam search; an autoregressive partner chooses."""
 
 import torch
-from pydantic import ConfigDict, Field
+from pydantic import ConfigDict
 from pydantic.dataclasses import dataclass
 from torch import Tensor
 
-from nat.decoding.ctc_beam import CtcBeam
+from nat.decoding.ctc_beam import PrefixSearch
 from nat.decoding.hypothesis import Hypothesis
 from nat.decoding.language_model import LanguageModel
-from nat.decoding.rescoring import best_of_partner, groups
+from nat.decoding.rescoring import RescoredDraws
 from nat.transformer.model import Transformer
 
 
 @dataclass(frozen=True, config=ConfigDict(extra="forbid"))
-class LatentBeamRescoring(CtcBeam):
+class LatentBeamRescoring(RescoredDraws, PrefixSearch):
     """All of Gu and Kong (2021), table 3, together: `latent_rescoring` of `ctc_beam`.
 
     The best translation of each draw is a candidate; see `nat.decoding.rescoring` for the score.
-
-    Attributes:
-        samples: draws from the prior.
-        temperature: factor of the prior's standard deviations.
-        seed: of the draws, which depend on the source sentence besides.
     """
 
-    samples: int = Field(default=5, ge=1)
-    temperature: float = Field(default=0.1, ge=0.0)
-    seed: int = Field(default=0, ge=0)
-
-    latent = True
-    partner = "autoregressive"
-
     @torch.inference_mode()
-    def __call__(  # type: ignore[override]
+    def __call__(
         self,
         model: Transformer,
         source: Tensor,
@@ -40,11 +28,8 @@ class LatentBeamRescoring(CtcBeam):
         language_model: LanguageModel | None = None,
     ) -> list[Hypothesis]:
         """Translate source sentences [B, S] (tokens, EOS, padding on the right)."""
-        encoded = model.with_sampled_latents(
-            model.encode(source), self.samples, self.temperature, self.seed
-        )
-        found = self.search(model, encoded, language_model)
-        return best_of_partner(partner, source, groups(found, self.samples))
+        found = self.search(model, self.draw(model, source), language_model)
+        return self.choose(partner, source, found)
 
 
 METHOD = LatentBeamRescoring

@@ -1,37 +1,26 @@
 """Several draws of the latents, of which an autoregressive partner chooses (NPD by samples)."""
 
 import torch
-from pydantic import ConfigDict, Field
+from pydantic import ConfigDict
 from pydantic.dataclasses import dataclass
 from torch import Tensor
 
 from nat.decoding.canvas import canvases_of
 from nat.decoding.ctc import best_alignments
 from nat.decoding.hypothesis import Hypothesis
-from nat.decoding.rescoring import best_of_partner, groups
+from nat.decoding.rescoring import RescoredDraws
 from nat.transformer.model import Transformer
 
 
 @dataclass(frozen=True, config=ConfigDict(extra="forbid"))
-class LatentRescoring:
+class LatentRescoring(RescoredDraws):
     """Decode each draw in one pass; the partner's score chooses, and is the score.
 
     Gu and Kong (2021), table 3: five draws from the prior at temperature 0.1. An upsampled
     canvas is decoded as by `ctc`, any other, of the likeliest length, as by `one_pass`; see
     `nat.decoding.rescoring` for the score.
-
-    Attributes:
-        samples: draws.
-        temperature: factor of the prior's standard deviations.
-        seed: of the draws, which depend on the source sentence besides.
     """
 
-    samples: int = Field(default=5, ge=1)
-    temperature: float = Field(default=0.1, ge=0.0)
-    seed: int = Field(default=0, ge=0)
-
-    latent = True
-    partner = "autoregressive"
     upsampled = None
 
     @torch.inference_mode()
@@ -39,16 +28,14 @@ class LatentRescoring:
         self, model: Transformer, source: Tensor, partner: Transformer
     ) -> list[Hypothesis]:
         """Translate source sentences [B, S] (tokens, EOS, padding on the right)."""
-        encoded = model.with_sampled_latents(
-            model.encode(source), self.samples, self.temperature, self.seed
-        )
+        encoded = self.draw(model, source)
         if model.decoder.upsample is not None:
             found = best_alignments(model, encoded)
         else:
             canvases = canvases_of(model, encoded, 1)
             canvases.predict(model, canvases.real)
             found = canvases.all()
-        return best_of_partner(partner, source, groups(found, self.samples))
+        return self.choose(partner, source, found)
 
 
 METHOD = LatentRescoring

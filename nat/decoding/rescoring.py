@@ -3,11 +3,13 @@
 from collections.abc import Sequence
 
 import torch
+from pydantic import ConfigDict, Field
+from pydantic.dataclasses import dataclass
 from torch import Tensor
 
 from nat.decoding.forced import forced_scores
 from nat.decoding.hypothesis import Hypothesis
-from nat.transformer.model import Transformer
+from nat.transformer.model import Encoded, Transformer
 
 
 def best_of_partner(
@@ -58,3 +60,33 @@ def best_of_partner(
 def groups(hypotheses: Sequence[Hypothesis], size: int) -> list[Sequence[Hypothesis]]:
     """Hypotheses in groups of `size`, one after the other."""
     return [hypotheses[start : start + size] for start in range(0, len(hypotheses), size)]
+
+
+@dataclass(frozen=True, config=ConfigDict(extra="forbid"))
+class RescoredDraws:
+    """Several draws of the latents give the candidates.
+
+    Attributes:
+        samples: draws from the prior.
+        temperature: factor of the prior's standard deviations.
+        seed: of the draws, which depend on the source sentence besides.
+    """
+
+    samples: int = Field(default=5, ge=1)
+    temperature: float = Field(default=0.1, ge=0.0)
+    seed: int = Field(default=0, ge=0)
+
+    latent = True
+    partner = "autoregressive"
+
+    def draw(self, model: Transformer, source: Tensor) -> Encoded:
+        """Encode source sentences [B, S] once for each draw; those of a sentence side by side."""
+        return model.with_sampled_latents(
+            model.encode(source), self.samples, self.temperature, self.seed
+        )
+
+    def choose(
+        self, partner: Transformer, source: Tensor, found: Sequence[Hypothesis]
+    ) -> list[Hypothesis]:
+        """The partner's choice among the translations of each sentence's draws."""
+        return best_of_partner(partner, source, groups(found, self.samples))

@@ -9,7 +9,7 @@ from nat.data.vocabulary import MASK, PAD
 from nat.targets.ctc_alignment import negative_log_likelihood, own_symbols
 from nat.training.step import Step
 from nat.transformer.dropout import without_dropout
-from nat.transformer.projection import gathered_log_probabilities
+from nat.transformer.projection import gathered_log_probabilities, own_log_probabilities
 
 LARGEST = 1e30
 """Stands for an infinite cost of a text that may be chosen if there is no better one, nats."""
@@ -117,13 +117,11 @@ def _by_position(step: Step, candidates: Tensor) -> Tensor:
 
 def _over_alignments(step: Step, candidates: Tensor) -> Tensor:
     canvas = step.blank_canvas()
-    real = ~canvas.padding
     states = step.decode(canvas)
     # each frame at the symbols of all candidates of its sentence
     symbols = torch.stack([own_symbols(each) for each in candidates.unbind(1)], 1).flatten(1)
-    found = states.new_zeros(*real.shape, symbols.size(1))
-    found[real] = gathered_log_probabilities(
-        states[real], step.model.embedding.weight, symbols[real.nonzero()[:, 0]], step.bfloat16
+    found = own_log_probabilities(
+        states, step.model.embedding.weight, ~canvas.padding, symbols, step.bfloat16
     )
     each_candidate = zip(found.chunk(candidates.size(1), 2), candidates.unbind(1), strict=True)
     return torch.stack(

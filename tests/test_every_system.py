@@ -1,0 +1,154 @@
+"""Each system of `config/systems` trains from configuration, goes on from a checkpoint, decodes.
+
+The sizes are those of the scale `micro`, the texts a few random sentences. Systems that differ from
+another in a number only (the sweeps of a paper) are left out.
+"""
+
+import re
+import shutil
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+import torch
+
+from nat import methods
+from nat.configuration import Configuration, load
+from nat.data.batch import source_tensor
+from nat.data.binarised import BinarisedText, write_binarised
+from nat.data.vocabulary import Vocabulary
+from nat.decoding.hypothesis import Hypothesis
+from nat.texts.candidates import candidates, compared, similarity
+from nat.training.job import train_system
+from nat.training.model_file import build_model, load_model, save_model
+from tests.test_training import REPOSITORY, WORDS, Interrupted, sentences, write_yaml
+
+CORPUS, SCALE = "toy-micro", "micro"
+SWEEPS = re.compile(r"dims-cmlm-kd-.+|nat-kd-\d+k|oaxe-\d+k-kd|at-mple-[123]")
+SYSTEMS = [
+    path.stem
+    for path in sorted((REPOSITORY / "config/systems").glob("*.yaml"))
+    if not SWEEPS.fullmatch(path.stem)
+]
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
+    """The current folder: the configuration with four updates a recipe, and random texts."""
+    folder: Path = tmp_path_factory.mktemp("systems")
+    with pytest.MonkeyPatch.context() as patch:
+        patch.chdir(folder)
+        shutil.copytree(REPOSITORY / "config", "config")
+        settings = {"scale": SCALE, "mirror": None, "precision": "fp32", "threads": 1}
+        write_yaml("config/config.yaml", settings)
+        configuration = load()
+        scale = configuration.files["scales"][SCALE]
+        short = {"updates": 4, "batch_tokens": 160, "save_every": 2, "validate_every": 2}
+        recipes = {
+            name: {**recipe, **short, "warmup_updates": 0, "validation": validation(recipe)}
+            for name, recipe in scale["recipes"].items()
+        }
+        write_yaml(f"config/scales/{SCALE}.yaml", {**scale, "recipes": recipes})
+        vocabulary = Vocabulary([f"w{number}" for number in range(WORDS)])
+        raw = Path(f"results/corpora/{CORPUS}/binarised")
+        raw.mkdir(parents=True)
+        vocabulary.save(raw / "vocabulary.txt")
+        for split, pairs, seed in (("train", 31, 0), ("valid", 5, 1)):
+            source, target = sentences(pairs, seed)
+            write_binarised(source, vocabulary, raw / f"{split}.ka")
+            write_binarised(target, vocabulary, raw / f"{split}.lu")
+        yield folder
+
+
+def validation(recipe: dict[str, Any]) -> dict[str, Any]:
+    return {**recipe.get("validation", {}), "sentences": 4}
+
+
+def make_inputs(configuration: Configuration, system: str) -> None:
+    """Whatever else the training reads: other texts, their likeness, other models, untrained."""
+    training = configuration.training(CORPUS, system)
+    vocabulary = Vocabulary.load(f"results/corpora/{CORPUS}/binarised/vocabulary.txt")
+    for number, text in enumerate(candidates(training["text"])):
+        folder = Path(text.binarised(CORPUS))
+        if not folder.exists():
+            folder.mkdir(parents=True)
+            write_binarised(sentences(31, 2 + number)[1], vocabulary, folder / "train.lu")
+    texts = compared(training["text"])
+    if texts:
+        path = Path(similarity(CORPUS, texts))
+        path.parent.mkdir(parents=True, exist_ok=True)
+        numbers = np.random.default_rng(3)
+        likeness = numbers.uniform(0, 100, (31, len(texts), len(texts)))
+        np.save(path, likeness.astype(np.float32))
+    teacher = training["teacher"]
+    for other in (training["init_from"], teacher and teacher["system"]):
+        if other is not None and not model_file(other).exists():
+            own = configuration.training(CORPUS, other)
+            torch.manual_seed(5)
+            model = build_model(own, len(vocabulary))
+            save_model(model_file(other), model.state_dict(), own, len(vocabulary), updates=0)
+
+
+def model_file(system: str) -> Path:
+    return Path(f"results/models/{CORPUS}/{system}/seed1/model.pt")
+
+
+def train(configuration: Configuration, system: str) -> dict[str, torch.Tensor]:
+    train_system(configuration, CORPUS, system, 1, model_file(system))
+    weights = torch.load(model_file(system), weights_only=True)["weights"]
+    assert isinstance(weights, dict)
+    return weights
+
+
+def decode(configuration: Configuration, system: str) -> tuple[list[Hypothesis], list[Hypothesis]]:
+    """Translations by the model as its file says, of all sentences at once and of each alone."""
+    own = configuration.training(CORPUS, system)["validation_decoding"]
+    options = own or next(
+        configuration.decoding(name)
+        for name in ("beam5", "hybrid5-1", "group-beam1")
+        if configuration.decoding_traits(name)["order"] == configuration.order(system)
+    )
+    decoding: Any = methods.build("decoding", options)
+    model = load_model(model_file(system)).model
+    text = BinarisedText(f"results/corpora/{CORPUS}/binarised/valid.ka")
+    source = [text[number].tolist() for number in range(len(text))]
+    alone = [found for one in source for found in decoding(model, source_tensor([one]))]
+    return decoding(model, source_tensor(source)), alone
+
+
+@pytest.mark.parametrize("system", SYSTEMS)
+def test_it_trains_goes_on_and_decodes(
+    folder: Path, system: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("OMP_NUM_THREADS", "1")
+    from nat.fairseq_plugin.task import Task
+
+    configuration = load()
+    make_inputs(configuration, system)
+    shutil.rmtree(model_file(system).parent, ignore_errors=True)
+    undisturbed = train(configuration, system)
+    shutil.rmtree(model_file(system).parent)
+
+    original = Task.post_save
+
+    def interrupt(self: Task, path: str, updates: int) -> None:
+        original(self, path, updates)
+        if updates == 2:
+            raise Interrupted
+
+    with monkeypatch.context() as patch:
+        patch.setattr(Task, "post_save", interrupt)
+        with pytest.raises(Interrupted):
+            train(configuration, system)
+    resumed = train(configuration, system)
+    assert undisturbed.keys() == resumed.keys()
+    for name, weight in undisturbed.items():
+        assert torch.equal(weight, resumed[name]), name
+        assert weight.isfinite().all(), name
+
+    together, alone = decode(configuration, system)
+    assert [found.tokens for found in together] == [found.tokens for found in alone]
+    for found, same in zip(together, alone, strict=True):
+        assert found.score == pytest.approx(same.score, abs=1e-3)
