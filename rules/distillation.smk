@@ -43,7 +43,7 @@ rule compare_texts:
         ENVIRONMENT
     threads: threads_of_text
     resources:
-        **ASKS["distil"],
+        **ASKS["compare"],
     message:
         "compare {wildcards.candidates} of {wildcards.corpus} (seed {wildcards.seed})"
     shell:
@@ -65,7 +65,7 @@ rule estimate_ngrams:
     conda:
         ENVIRONMENT
     resources:
-        **ASKS["distil"],
+        **ASKS["ngrams"],
     message:
         "estimate {wildcards.order}-grams of {wildcards.corpus} as {wildcards.system} writes it "
         "(seed {wildcards.seed})"

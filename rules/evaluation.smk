@@ -65,10 +65,13 @@ rule estimate_total_correlation:
         "results/logs/total_correlation/{corpus}/{system}/{other}/seed{seed}.log",
     wildcard_constraints:
         other=one_of(configuration.systems),
+    group:
+        "score"
     conda:
         ENVIRONMENT
     resources:
-        **ASKS["translate"],
+        **ASKS["score"],
+        steps=1,
     message:
         "estimate the total correlation of {wildcards.corpus} by {wildcards.system} and "
         "{wildcards.other} (seed {wildcards.seed})"

@@ -2,12 +2,13 @@
 #
 # A setting is a device and a batch: cpu-1, cpu-32, cuda-1, cuda-largest. Nothing else that this
 # workflow runs on the machine disturbs the clock: a measurement takes all cores that it was given.
+# Slurm gives it a node of its own, see `resources` of nat/configuration/cluster.py.
 
 
 rule measure_latency:
     input:
         corpus="results/corpora/{corpus}/binarised",
-        model="results/models/{corpus}/{system}/seed{seed}/model.pt",
+        model=decoded_model,
         partner=partner_model,
         language_model=language_model,
     output:
@@ -20,7 +21,7 @@ rule measure_latency:
         ENVIRONMENT
     threads: workflow.cores
     resources:
-        **ASKS["translate"],
+        **ASKS["latency"],
     params:
         configuration=lambda wildcards: fingerprint(
             [configuration.decoding(wildcards.decoding), configuration.latency]

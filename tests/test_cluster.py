@@ -1,18 +1,31 @@
 """What jobs ask a cluster for, and what is said of Slurm's answers."""
 
+import json
 import math
+import os
 import re
 from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
-from typing import Any
+from typing import Any, get_args
 
 import pytest
 import yaml
+from snakemake_executor_plugin_slurm.validation import get_forbidden_slurm_options
+from test_graph import copy_repository, counts, snakemake
 
-from nat.configuration.cluster import _IN_TURN, CLUSTER, read_cluster, resources
+from nat.configuration.cluster import (
+    _IN_TURN,
+    CLUSTER,
+    DEFAULT_NEEDS,
+    Stage,
+    needs,
+    read_cluster,
+    resources,
+)
 from nat.configuration.configuration import Configuration, read
 from nat.errors import UserError
+from nat.reporting import plan
 from nat.workflow_log import _what_slurm_said
 from nat.workflow_slurm import left_behind, stop_left_behind
 
@@ -60,6 +73,69 @@ def test_retries_ask_for_more_up_to_the_limit() -> None:
     attempts = [asked(found, attempt) for attempt in (1, 2, 3)]
     assert [attempt["runtime"] for attempt in attempts] == [50, 100, 120]
     assert [attempt["mem_mb"] for attempt in attempts] == [1000, 2000, 2500]
+
+
+def test_every_stage_can_be_said_and_is_used() -> None:
+    schema = json.loads((ROOT / "config/schemas/scales.json").read_text())
+    asked_for = {name for _, text in rules() for name in re.findall(r'ASKS\["(\w+)"\]', text)}
+    assert set(get_args(Stage)) == set(DEFAULT_NEEDS) == asked_for
+    assert set(schema["properties"]["stages"]["properties"]) == asked_for
+
+
+@pytest.mark.parametrize("gpu", [False, True])
+def test_latencies_have_their_node_alone(gpu: bool) -> None:
+    scale = configuration(stages={"latency": {"gpu": gpu}, "translate": {"gpu": gpu}})
+    found = asked(resources(scale, cluster(), "latency"))
+    assert found["slurm_extra"] == "--exclusive"
+    assert not any(re.search(each, found["slurm_extra"]) for each in get_forbidden_slurm_options())
+    assert "slurm_extra" not in resources(scale, cluster(), "translate")
+
+
+def test_latencies_have_one_machine_alone() -> None:
+    """On one machine, what takes all cores runs by itself."""
+    assert "    threads: workflow.cores\n" in dict(rules())["measure_latency"]
+
+
+@pytest.mark.parametrize(
+    ("rule", "stage", "gpu"),
+    [
+        ("train", "train", True),
+        ("translate", "translate", True),
+        ("analyse", "translate", True),
+        ("measure_latency", "latency", True),
+        ("compare_texts", "compare", False),
+        ("estimate_ngrams", "ngrams", False),
+        ("estimate_total_correlation", "score", False),
+        ("score", "score", False),
+        ("tokenise", "prepare", False),
+        ("table", "report", False),
+    ],
+)
+def test_at_paper_scale_only_models_have_a_gpu(rule: str, stage: Stage, gpu: bool) -> None:
+    assert f'**ASKS["{stage}"]' in dict(rules())[rule]
+    assert needs(read("paper", ROOT), stage).gpu == gpu
+
+
+def test_processes_of_a_text_have_a_core_each_at_paper_scale() -> None:
+    processes = re.search(r"else (\d+)\n", (ROOT / "rules/common.smk").read_text())
+    assert processes
+    for name, text in rules():
+        if "    threads: threads_of_text\n" in text:
+            (stage,) = re.findall(r'ASKS\["(\w+)"\]', text)
+            assert needs(read("paper", ROOT), stage).cores == int(processes[1]), name
+
+
+def test_a_shard_ends_in_its_second_attempt_at_the_latest() -> None:
+    """As estimated, of every corpus of the papers by a teacher of the size base."""
+    paper = read("paper", ROOT)
+    minutes = needs(paper, "translate").minutes
+    count = paper.shards["train"]
+    for task in paper.tasks:
+        corpus = paper.task(task)
+        shard = f"results/outputs/{corpus}/at-base/seed1/beam5/shards/train.1of{count}.jsonl"
+        (found,) = plan.estimate(paper, [plan.Job("translate", shard)])
+        assert found.longest is not None
+        assert 60 * found.longest <= 2 * minutes, corpus
 
 
 def test_steps_that_share_a_job_share_its_limit() -> None:
@@ -200,6 +276,59 @@ def test_every_rule_asks_for_what_it_needs(text: str) -> None:
     assert ("    localrule: True" in text) != ("**ASKS[" in text)
     assert "ENVIRONMENT" in text
     assert ("    group:" in text) == ("steps=1" in text), "steps that share a job are counted"
+
+
+@pytest.fixture(scope="module")
+def repository(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A copy of the repository, and programs in bin that only say that they are there."""
+    found = copy_repository(tmp_path_factory.mktemp("repository"))
+    (found / "bin").mkdir()
+    conda = {"conda_prefix": "/opt/conda", "platform": "linux-64"}
+    answers = {
+        "conda": f'case "$1 $2" in "info --json") echo \'{json.dumps(conda)}\';; '
+        '"--version ") echo conda 25.1.1;; '
+        '"config --get") echo \'{"get": {"channel_priority": "strict"}}\';; *) exit 1; esac',
+        "apptainer": "echo apptainer version 1.3.4",
+    }
+    for name, answer in answers.items():
+        (found / "bin" / name).write_text(f"#!/bin/sh\n{answer}\n")
+        (found / "bin" / name).chmod(0o755)
+    return found
+
+
+@pytest.mark.parametrize("way", ["conda", "apptainer"])
+def test_the_environments_of_snakemake(
+    repository: Path, monkeypatch: pytest.MonkeyPatch, way: str
+) -> None:
+    monkeypatch.setenv("PATH", f"{repository / 'bin'}{os.pathsep}{os.environ['PATH']}")
+    (repository / "envs/nat.sif").touch()
+    status, screen = snakemake(repository, "-n", "corpora", "--sdm", way)
+    assert status == 0, screen
+    assert counts(screen)["clean"] == 1
+
+
+@pytest.mark.parametrize("name", ["cpu", "cuda"])
+def test_the_conda_environment_is_made_of_the_lock_files(name: str) -> None:
+    found = yaml.safe_load((ROOT / f"envs/{name}.yaml").read_text())
+    assert found.keys() == {"name", "channels", "dependencies"}
+    assert found["channels"][0] == "conda-forge"
+    assert "python=3.11" in found["dependencies"]
+    assert "pip" in found["dependencies"]
+    # Snakemake runs the script of the same name in the new environment
+    script = (ROOT / f"envs/{name}.post-deploy.sh").read_text()
+    locks = re.findall(r"envs/[\w.]+", script)
+    assert all((ROOT / lock).is_file() for lock in locks)
+    expected = {"envs/build.txt", "envs/cpu.lock"} | (
+        {"envs/cuda.lock"} if name == "cuda" else set()
+    )
+    assert set(locks) == expected
+
+
+def test_small_steps_share_jobs() -> None:
+    """All that takes seconds or minutes of a core; what is left alone takes a job of its own."""
+    for name, text in rules():
+        small = re.search(r'ASKS\["(prepare|distil|score|report)"\]', text)
+        assert ("    group:" in text) == bool(small), name
 
 
 def test_steps_in_turn_are_those_of_the_profile() -> None:

@@ -1,5 +1,6 @@
 """The corpus files of the project, and what a corpus file may say."""
 
+import json
 import re
 from pathlib import Path
 from typing import Any
@@ -8,6 +9,7 @@ import pytest
 
 from nat.configuration.configuration import Configuration, read
 from nat.configuration.corpora import check_corpus, resolved
+from nat.data.clean import clean_folder
 from nat.data.sources import parts_of
 from nat.data.sources import test_set as a_test_set
 from nat.data.text import derived_from, split_names
@@ -67,6 +69,38 @@ def test_both_directions_share_their_downloads(
 ) -> None:
     corpora = [configuration.corpus(name) for name in (one, other)]
     assert corpora[0]["splits"] == corpora[1]["splits"]
+
+
+def test_every_corpus_of_a_paper_expects_its_training_text(configuration: Configuration) -> None:
+    """In a step after which its size is published, or known from those who made it."""
+    for name in PAPERS:
+        corpus = configuration.corpus(name)
+        stated = [step.get("train") for step in corpus.get("expected", {}).values()]
+        stated.append(corpus.get("splits", {}).get("train", {}).get("pairs"))
+        assert any(stated) or name == "tatoeba-en-de", name
+
+
+def test_a_size_after_cleaning_that_is_not_expected_keeps_nothing(tmp_path: Path) -> None:
+    text = tmp_path / "text"
+    text.mkdir()
+    for split in ("train", "valid", "test"):
+        for side in ("en", "de"):
+            (text / f"{split}.{side}").write_text("a b\n\n" if split == "train" else "a b\n")
+    (text / "train.en").write_text("a b\nc\n")
+    clean_folder(OWN | {"expected": {"clean": {"train": 1, "test": 1}}}, text, tmp_path / "one")
+    assert (tmp_path / "one/clean.json").is_file()
+    with pytest.raises(UserError, match="train is 1 where 'expected.clean.train' .* says 2"):
+        clean_folder(OWN | {"expected": {"clean": {"train": 2}}}, text, tmp_path / "two")
+    assert not (tmp_path / "two").exists()
+
+
+DEAD = ("wit3.fbk.eu", "opus.nlpl.eu", "drive.google.com", "docs.google.com")
+"""Hosts that papers and recipes name, where the files are gone, or not to be had by a program."""
+
+
+@pytest.mark.parametrize("name", PAPERS)
+def test_no_corpus_comes_from_a_dead_address(configuration: Configuration, name: str) -> None:
+    assert not [host for host in DEAD if f"//{host}/" in json.dumps(configuration.corpus(name))]
 
 
 def test_the_synthetic_corpora_derive_from_wmt14(configuration: Configuration) -> None:

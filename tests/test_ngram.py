@@ -2,6 +2,7 @@
 
 import itertools
 import math
+import tracemalloc
 from collections import Counter, defaultdict
 from pathlib import Path
 
@@ -9,6 +10,7 @@ import numpy as np
 import pytest
 import torch
 
+import nat.data.ngram
 from nat.data.binarised import write_binarised
 from nat.data.ngram import FALLBACK, NO_WORDS, NgramModel, estimate, estimate_from
 from nat.data.vocabulary import BOS, EOS, UNK, Vocabulary
@@ -108,6 +110,23 @@ def test_probabilities_are_those_of_the_definition(order: int) -> None:
             found, _ = model.step(state.expand(len(WORDS)), torch.tensor(WORDS))
             assert found.exp().tolist() == pytest.approx(expected, rel=1e-4), context
             assert found.double().exp().sum().item() == pytest.approx(1, abs=1e-5)
+
+
+def test_a_large_text_is_counted_in_parts(monkeypatch: pytest.MonkeyPatch) -> None:
+    whole = vars(model_of(text(), 4))
+    monkeypatch.setattr(nat.data.ngram, "BLOCK", 7)
+    parts = vars(model_of(text(), 4))
+    assert all(np.array_equal(parts[name], value) for name, value in whole.items())
+
+
+def test_memory_is_little_more_than_that_of_the_model(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(nat.data.ngram, "BLOCK", 20_000)
+    tokens = np.random.default_rng(1).integers(6, 5_000, 200_000).astype(np.uint16)
+    tracemalloc.start()
+    model, _ = estimate(tokens, np.full(8_000, 25), 5_000, 4)
+    _, peak = tracemalloc.get_traced_memory()
+    tracemalloc.stop()
+    assert peak < 60 * model.levels[-1]  # bytes for each n-gram, of which the model has 20
 
 
 def test_a_sentence_is_scored_with_its_end() -> None:

@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+import yaml
 from test_graph import copy_repository, counts, snakemake
 
 from nat.configuration.configuration import Configuration, read
@@ -33,6 +34,7 @@ def summary(*outputs: tuple[str, str]) -> list[str]:
 
 MODEL = "results/models/toy-micro/at-base/seed1"
 SHARDS = "results/outputs/toy-micro/at-base/seed1/beam5/shards"
+SCORES = "results/scores/toy-micro/at-base"
 
 
 def test_outputs_of_one_job_are_one_job() -> None:
@@ -50,6 +52,24 @@ def test_outputs_of_one_job_are_one_job() -> None:
         )
     )
     assert [job.rule for job in jobs] == ["train", "translate", "translate", "gather", "figure"]
+
+
+def test_every_seed_is_a_job() -> None:
+    jobs = plan.pending(
+        summary(
+            *((f"results/models/toy-micro/nat-kd/seed{seed}/model.pt", "train") for seed in (1, 2)),
+            *((f"{SCORES}/seed{seed}/beam5/test.json", "score") for seed in (1, 2)),
+            *(
+                (f"results/ngram/toy-micro/at-base/seed1/order{n}.npz", "estimate_ngrams")
+                for n in "34"
+            ),
+            *(
+                (f"results/ngram/toy-micro/at-base/seed1/order{n}.json", "estimate_ngrams")
+                for n in "34"
+            ),
+        )
+    )
+    assert [job.rule for job in jobs] == ["train"] * 2 + ["score"] * 2 + ["estimate_ngrams"] * 2
 
 
 def test_what_is_there_is_not_counted() -> None:
@@ -74,7 +94,9 @@ def test_hours_follow_from_recipe_and_speed() -> None:
     assert by_stage["training"].device_hours == pytest.approx(tokens / 100 / 3600)
     # 300 pairs in two shards; a beam of 5 costs 20 passes
     assert by_stage["translation"].device_hours == pytest.approx(150 * 20 / 10 / 3600)
+    assert by_stage["training"].core_hours is None
     assert by_stage["scores"].device_hours is None
+    assert by_stage["scores"].core_hours == pytest.approx(plan.SECONDS_OF_SMALL_STEPS / 3600)
     assert by_stage["training"].disk_bytes > 4 * plan.weights(
         configuration().architecture("base"), 100
     )
@@ -84,13 +106,115 @@ def test_without_a_speed_there_are_no_hours() -> None:
     without = configuration(speed={})
     (found,) = plan.estimate(without, plan.pending(summary((f"{MODEL}/model.pt", "train"))))
     assert found.device_hours is None
-    assert "no 'speed'" in plan.assumptions(without)[0]
+    assert "no 'speed'" in plan.assumptions(without, [])[0]
 
 
 def test_sizes_of_a_corpus_come_from_what_is_expected_of_it() -> None:
     assert plan.sentences(configuration(), "wmt14-en-de", "test") == 3003
     assert plan.sentences(configuration(), "wmt14-en-de", "train") == 4500000
     assert plan.sentences(configuration(), "toy-micro", "valid") == 20
+
+
+MADE = "results/distilled/wmt14-en-de"
+OF_STAGES = {
+    "fetch_text": "results/corpora/wmt20-ja-en/text",
+    "clean": "results/corpora/wmt14-en-de/clean",
+    "tokenise": "results/corpora/wmt14-en-de/tokens",
+    "apply_bpe": "results/corpora/wmt14-en-de/bpe",
+    "binarise": "results/corpora/wmt14-en-de/binarised",
+    "train": "results/models/wmt20-ja-en/dynamic-kd/seed2/model.pt",  # of SentencePieces
+    "translate": "results/outputs/wmt14-en-de/at-base/seed1/beam5/shards/train.3of32.jsonl",
+    "gather": "results/outputs/wmt14-en-de/at-base/seed1/beam5/train.jsonl",
+    "distil": f"{MADE}/at-base/seed1/distillation.json",
+    "compare_texts": f"{MADE}/similarity/at-tiny+at-base+raw/seed1/bleu.npy",
+    "estimate_ngrams": "results/ngram/wmt14-en-de/at-base/seed1/order4.npz",
+    "score": "results/scores/wmt14-en-de/at-base/seed1/beam5/test.json",
+    "analyse": "results/analyses/wmt14-en-de/nat-kd/seed1/likelihood.json",
+    "estimate_total_correlation": "results/total_correlation/wmt14-en-de/nat-raw/at-big/seed1.json",
+    "measure_latency": "results/latency/wmt14-en-de/at-base/seed1/beam5/cuda-1.json",
+    "table": "results/papers/dims/table_1.csv",
+}
+LARGE = set(OF_STAGES) - {"gather", "score", "analyse", "table"}
+LARGE -= {"measure_latency", "estimate_total_correlation"}
+
+
+def one(rule: str, output: str, scale: str = "paper") -> plan.Estimate:
+    (found,) = plan.estimate(read(scale, ROOT), [plan.Job(rule, output)])
+    return found
+
+
+@pytest.mark.parametrize("rule", OF_STAGES)
+def test_every_stage_takes_hours_and_disk(rule: str) -> None:
+    found = one(rule, OF_STAGES[rule])
+    on_gpu = rule in ("train", "translate", "analyse", "measure_latency")
+    hours, others = found.device_hours, found.core_hours
+    if not on_gpu:
+        hours, others = others, hours
+    assert hours
+    assert others is None
+    assert found.longest
+    assert (found.disk_bytes > 1e6) == (rule in LARGE)
+
+
+def test_estimates_grow_with_what_is_done() -> None:
+    def hours(rule: str, output: str) -> float:
+        found = one(rule, output)
+        return (found.device_hours or 0) + (found.core_hours or 0)
+
+    latency = OF_STAGES["measure_latency"]
+    of_32 = hours("measure_latency", latency.replace("cuda-1", "cuda-32"))
+    assert hours("measure_latency", latency) == pytest.approx(plan.ALONE_ON_A_GPU * of_32)
+    assert hours("measure_latency", latency.replace("cuda-1", "cpu-1")) > of_32
+    compared = OF_STAGES["compare_texts"]
+    more = compared.replace("raw", "at-big+at-small+raw")
+    assert one("compare_texts", more).disk_bytes == 4 * 4_500_000 * 25
+    assert hours("compare_texts", more) == pytest.approx(25 / 9 * hours("compare_texts", compared))
+
+
+def test_the_longest_job_is_shared_by_its_devices() -> None:
+    shared = configuration(devices=8, nodes=2)
+    alone, together = (
+        plan.estimate(each, [plan.Job("train", f"{MODEL}/model.pt")])[0]
+        for each in (configuration(), shared)
+    )
+    assert alone.longest == pytest.approx(alone.device_hours)
+    assert together.longest == pytest.approx(alone.longest / 16)  # type: ignore[operator]
+    assert together.device_hours == alone.device_hours
+
+
+def test_a_corpus_of_unknown_size_is_named() -> None:
+    known, unknown = (
+        plan.Job("clean", f"results/corpora/{name}/clean")
+        for name in ("multi30k-en-de", "tatoeba-en-de")
+    )
+    (said,) = [
+        sentence
+        for sentence in plan.assumptions(configuration(), [known, unknown])
+        if "is not known" in sentence
+    ]
+    assert said.startswith("the size of tatoeba-en-de is not known")
+    assert plan.sentences(configuration(), "multi30k-en-de", "train") == 29_000
+
+
+@pytest.mark.parametrize(
+    ("scale", "columns"),
+    [
+        ("paper", ["GPU hours", "core hours"]),
+        ("demo", ["core hours"]),
+    ],
+)
+def test_the_table_separates_gpus_from_cores(scale: str, columns: list[str]) -> None:
+    found = read(scale, ROOT)
+    jobs = [
+        plan.Job("train", f"{MODEL}/model.pt".replace("toy-micro", "toy-ka-lu")),
+        plan.Job("score", f"{SCORES}/seed1/beam5/test.json".replace("toy-micro", "toy-ka-lu")),
+    ]
+    shown = plan.table(found, plan.estimate(found, jobs))
+    assert [str(column.header) for column in shown.columns] == [
+        *["stage", "jobs"],
+        *[*columns, "longest, h", "disk, GB"],
+    ]
+    assert list(shown.columns[2 + len(columns) - 1].cells)[1] == "< 0.1"  # not nothing: the score
 
 
 def test_a_graph_that_does_not_build_says_why() -> None:
@@ -103,6 +227,9 @@ def test_a_graph_that_does_not_build_says_why() -> None:
 @pytest.mark.timeout(1000)
 def test_the_plan_has_the_jobs_of_the_graph(tmp_path: Path) -> None:
     repository = copy_repository(tmp_path)
+    overview = repository / "config/papers/overview.yaml"
+    paper = yaml.safe_load(overview.read_text()) | {"seeds": [1, 2]}  # not those of the scale
+    overview.write_text(yaml.safe_dump(paper))
     status, screen = snakemake(repository, "-n", "all")
     assert status == 0, screen
     by_stage: dict[str, int] = {}
@@ -120,4 +247,5 @@ def test_the_plan_has_the_jobs_of_the_graph(tmp_path: Path) -> None:
     rows = re.findall(r"^\W*([a-z_ ]+?) +\W *([\d,]+) ", said, re.MULTILINE)
     shown = {stage: int(jobs.replace(",", "")) for stage, jobs in rows}
     assert shown == {**by_stage, "all": sum(by_stage.values())}
+    assert "(seed 2)" in screen
     assert not (repository / "results").exists()

@@ -25,10 +25,10 @@ def main() -> None:
     command += ["--config", f"scale={configuration.scale}"]
     ended = subprocess.run(command, text=True, capture_output=True)
     plan.check_summary(ended.returncode, ended.stderr)
-    estimates = plan.estimate(configuration, plan.pending(ended.stdout.splitlines()))
+    jobs = plan.pending(ended.stdout.splitlines())
     console = Console()
-    console.print(plan.table(configuration, estimates))
-    for sentence in plan.assumptions(configuration):
+    console.print(plan.table(configuration, plan.estimate(configuration, jobs)))
+    for sentence in plan.assumptions(configuration, jobs):
         console.print(f"- {sentence}", highlight=False, soft_wrap=True)
 
 

@@ -14,7 +14,17 @@ from nat.configuration.yaml_file import read_yaml
 from nat.errors import UserError
 
 CLUSTER = "config/cluster.yaml"
-Stage = Literal["prepare", "train", "translate", "distil", "score", "report"]
+Stage = Literal[
+    "prepare",
+    "train",
+    "translate",
+    "distil",
+    "compare",
+    "ngrams",
+    "score",
+    "latency",
+    "report",
+]
 Resource = int | str | Callable[..., int]
 
 _NOTHING_SAID = {
@@ -53,7 +63,10 @@ DEFAULT_NEEDS: dict[Stage, Needs] = {
     "train": Needs(memory_mb=4000, minutes=240),
     "translate": Needs(memory_mb=3000, minutes=60),
     "distil": Needs(memory_mb=3000, minutes=60),
+    "compare": Needs(memory_mb=3000, minutes=60),
+    "ngrams": Needs(memory_mb=3000, minutes=30),
     "score": Needs(memory_mb=2000, minutes=15),
+    "latency": Needs(memory_mb=3000, minutes=60),
     "report": Needs(memory_mb=2000, minutes=15),
 }
 """What a job needs where the scale does not say; enough for `demo` and `small`."""
@@ -119,6 +132,8 @@ def resources(
         "slurm_partition": kind["partition"],
     }
     found |= {key: value for key, value in named.items() if value is not None}
+    if stage == "latency":  # jobs of others on the same node would slow it down
+        found["slurm_extra"] = "--exclusive"
     each, several = devices(configuration), nodes(configuration)
     if several > 1 and each is None:
         raise UserError(

@@ -17,6 +17,7 @@ discounts between 0 and the count itself, they are 0.5, 1 and 1.5. Nothing is pr
 """
 
 from dataclasses import dataclass
+from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
@@ -32,6 +33,9 @@ NO_WORDS = (PAD, BOS, MASK, BLANK)
 
 FALLBACK = (0.5, 1.0, 1.5)
 """Discounts where none can be estimated."""
+
+BLOCK = 2**23
+"""N-grams that are sorted and counted at a time: what takes memory but for the model itself."""
 
 
 @dataclass(frozen=True)
@@ -100,93 +104,131 @@ def estimate(
         The model; for each order its number of n-grams, its discounts, and whether these could be
         estimated.
     """
-    stream, last_place = _with_ends(tokens, lengths)
+    stream = _with_ends(tokens, lengths)
     # A large text has hundreds of millions of n-grams: small numbers where they suffice.
     kind = np.min_scalar_type(-(order * len(stream) + vocabulary_size))
-    stream, last_place = stream.astype(kind), last_place.astype(kind)
-    starts = np.arange(len(stream), dtype=kind)
+    stream = stream.astype(kind)
     # Of each order: parent node, last word, node of the n-gram less its first word, counts.
     parents = [np.zeros(vocabulary_size, dtype=kind)]
     words = [np.arange(vocabulary_size, dtype=kind)]
     shorter = [np.zeros(vocabulary_size, dtype=kind)]
-    counts = [np.bincount(stream, minlength=vocabulary_size)]
+    counts = [np.bincount(stream, minlength=vocabulary_size).astype(kind)]
     begins = [words[0] == BOS]
-    first = [1]  # number of the first node of each order
-    places = stream + 1  # node of the n-gram that begins at each place
+    first = [0, 1]  # number of the first node of each level, the root's included
+    places = stream + 1  # node of the n-gram that begins at each place, 0 where none does
     for length in range(2, order + 1):
-        starts = starts[starts + length - 1 <= last_place[starts]]
-        keys = places[starts] * np.int64(vocabulary_size) + stream[starts + length - 1]
-        ascending = np.argsort(keys, kind="stable")
-        keys, starts = keys[ascending], starts[ascending]
-        del ascending
-        new = np.ones(len(keys), dtype=bool)
-        new[1:] = keys[1:] != keys[:-1]
+        longer = np.zeros(len(stream), dtype=kind)
         first.append(first[-1] + len(words[-1]))
-        one_each = np.flatnonzero(new)
-        parents.append((keys[one_each] // vocabulary_size).astype(kind))
-        words.append((keys[one_each] % vocabulary_size).astype(kind))
-        del keys
-        shorter.append(places[starts[one_each] + 1])
+        node, blocks = first[-1], []
+        for low, high in pairwise(_of_contexts(counts[-1])):
+            contexts = (places >= first[-2] + low) & (places < first[-2] + high)
+            starts = np.flatnonzero(contexts)
+            del contexts
+            starts = starts[stream[starts + (length - 2)] != EOS]
+            keys = places[starts] * np.int64(vocabulary_size) + stream[starts + (length - 1)]
+            ascending = np.argsort(keys)
+            keys, starts = keys[ascending], starts[ascending]
+            del ascending
+            new = np.ones(len(keys), dtype=bool)
+            new[1:] = keys[1:] != keys[:-1]
+            one_each = np.flatnonzero(new)
+            longer[starts] = np.cumsum(new) + (node - 1)
+            node += len(one_each)
+            keys = keys[one_each]
+            block = (
+                keys // vocabulary_size,
+                keys % vocabulary_size,
+                places[starts[one_each] + 1],
+                np.diff(one_each, append=len(new)),
+            )
+            blocks.append([values.astype(kind) for values in block])
+        for values, found in zip(
+            (parents, words, shorter, counts), zip(*blocks, strict=True), strict=True
+        ):
+            values.append(np.concatenate(found))
         begins.append(begins[-1][parents[-1] - first[-2]])
-        counts.append(np.diff(one_each, append=len(new)))
-        places[starts] = np.cumsum(new, dtype=kind) + (first[-1] - 1)
-        starts.sort()
+        places = longer
+        del blocks, longer
+    del stream, places
     for number in range(order - 1):
-        behind = np.bincount(shorter[number + 1] - first[number], minlength=len(words[number]))
-        counts[number] = np.where(begins[number], counts[number], behind)
+        behind = np.bincount(shorter[number + 1] - first[number + 1], minlength=len(words[number]))
+        counts[number] = np.where(begins[number], counts[number], behind).astype(kind)
     counts[0][list(NO_WORDS)] = 0
+    del begins
 
-    total = first[-1] + len(words[-1])
-    backoffs = np.zeros(total)
-    probabilities: list[np.ndarray] = []
-    uniform = np.full(vocabulary_size, 1 / (vocabulary_size - len(NO_WORDS)))
-    uniform[list(NO_WORDS)] = 0
+    levels = np.cumsum([len(each) for each in words])
+    total = int(levels[-1])
+    keys = np.empty(total, dtype=np.int64)
+    logs = np.empty(total, dtype=np.float32)
+    backoffs = np.zeros(1 + total, dtype=np.float32)
     report = []
-    for number, (parent, adjusted) in enumerate(zip(parents, counts, strict=True)):
+    lower = np.full(vocabulary_size, 1 / (vocabulary_size - len(NO_WORDS)))
+    lower[list(NO_WORDS)] = 0
+    for number in range(order):
+        adjusted, parent, word = counts.pop(0), parents.pop(0), words.pop(0)
+        level = slice(levels[number] - len(word), levels[number])
+        keys[level] = parent
+        keys[level] *= vocabulary_size
+        keys[level] += word
         discounts, estimated = _discounts(adjusted)
-        taken = np.array([0.0, *discounts])[np.minimum(adjusted, 3)]
-        sums = np.bincount(parent, adjusted, minlength=total)
-        saved = np.bincount(parent, taken, minlength=total)
+        taken = np.array([0.0, *discounts])
+        context = parent - first[number]
+        del parent, word
+        below = first[number + 1] - first[number]
+        sums = np.bincount(context, adjusted, minlength=below)
+        weight = np.bincount(context, taken[np.minimum(adjusted, 3)], minlength=below)
         # A parent of level 1 and above has a child that counts; the root may have none.
-        weight = np.divide(saved, sums, out=np.ones(total), where=sums > 0)
-        lower = uniform if number == 0 else probabilities[-1][shorter[number] - first[number - 1]]
-        own = np.divide(
-            adjusted - taken, sums[parent], out=np.zeros(len(parent)), where=sums[parent] > 0
-        )
-        probabilities.append(own + weight[parent] * lower)
-        seen = sums > 0
-        backoffs[seen] = np.log(weight[seen])
-        found = len(parent) if number else int(np.count_nonzero(adjusted))
+        weight = np.divide(weight, sums, out=np.ones(below), where=sums > 0)
+        backoffs[first[number] : first[number + 1]] = np.log(weight)
+        probabilities = np.empty(len(adjusted))
+        for start in range(0, len(adjusted), BLOCK):
+            part = slice(start, start + BLOCK)
+            own, of_all = adjusted[part], sums[context[part]]
+            own = np.divide(
+                own - taken[np.minimum(own, 3)], of_all, out=np.zeros(len(own)), where=of_all > 0
+            )
+            less = lower[shorter[number][part] - first[number]] if number else lower[part]
+            probabilities[part] = own + weight[context[part]] * less
+        lower = probabilities
+        with np.errstate(divide="ignore"):
+            logs[level] = np.log(probabilities)
+        ngrams = len(adjusted) if number else int(np.count_nonzero(adjusted))
         report.append(
             {
                 "order": number + 1,
-                "ngrams": found,
+                "ngrams": ngrams,
                 "discounts": discounts,
                 "discounts_estimated": estimated,
             }
         )
-    with np.errstate(divide="ignore"):
-        logs = np.log(np.concatenate(probabilities))
+    del adjusted, context, lower, probabilities, sums, weight
     model = NgramModel(
         vocabulary_size,
-        np.cumsum([len(each) for each in words]),
-        np.concatenate(parents) * np.int64(vocabulary_size) + np.concatenate(words),
-        logs.astype(np.float32),
-        backoffs.astype(np.float32),
+        levels,
+        keys,
+        logs,
+        backoffs,
         np.concatenate([np.zeros(1, dtype=kind), *shorter]),
     )
     return model, report
 
 
-def _with_ends(tokens: np.ndarray, lengths: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """BOS, tokens and EOS of every sentence; for each place, that of its sentence's EOS."""
+def _with_ends(tokens: np.ndarray, lengths: np.ndarray) -> np.ndarray:
+    """BOS, tokens and EOS of every sentence."""
     ends = np.cumsum(lengths + 2) - 1
-    stream = np.empty(int(lengths.sum()) + 2 * len(lengths), dtype=np.int64)
+    stream = np.empty(int(lengths.sum()) + 2 * len(lengths), dtype=tokens.dtype)
     is_token = np.ones(len(stream), dtype=bool)
     is_token[ends] = is_token[ends - lengths - 1] = False
     stream[is_token] = tokens
     stream[ends], stream[ends - lengths - 1] = EOS, BOS
-    return stream, np.repeat(ends, lengths + 2)
+    return stream
+
+
+def _of_contexts(counts: np.ndarray) -> list[int]:
+    """Where to cut a row of contexts so that about BLOCK n-grams begin with those of each part."""
+    ends = np.cumsum(counts, dtype=np.int64)
+    cuts = np.searchsorted(ends, np.arange(BLOCK, counts.sum(dtype=np.int64), BLOCK))
+    return [0, *map(int, cuts), len(counts)]
 
 
 def _discounts(counts: np.ndarray) -> tuple[tuple[float, ...], bool]:

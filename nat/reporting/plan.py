@@ -1,10 +1,12 @@
-"""What a run will take, before anyone submits it: jobs, device hours and disk.
+"""What a run will take, before anyone submits it: jobs, hours and disk.
 
 The jobs are those of the graph itself, as `snakemake --summary` lists their outputs, so they are
-exactly the ones still to be run. Hours are estimates: tokens of the recipe, or sentences and
-passes of the decoder, divided by the speed that the scale assumes (`speed`).
+exactly the ones still to be run. Hours are estimates. Those of models are the tokens of the recipe,
+or sentences and passes of the decoder, divided by the speed that the scale assumes (`speed`);
+those of texts are their pairs, divided by the speeds of docs/corpora.md.
 """
 
+import math
 import re
 from collections.abc import Iterable
 from dataclasses import dataclass
@@ -16,6 +18,7 @@ from rich.table import Table
 from nat.configuration import Configuration
 from nat.configuration.cluster import devices, needs, nodes
 from nat.configuration.configuration import file_of
+from nat.data.text import TRAIN, split_names
 from nat.errors import UserError
 from nat.files import read_json
 
@@ -46,21 +49,70 @@ STAGES = {
 _OUTPUTS_IN_ONE_FOLDER = {"train", "generate_text", "distil", "compare_texts"}
 """Rules whose jobs have a folder of their own; the outputs of others differ in their suffix."""
 
+_OF_MODELS = {"train", "translate", "analyse", "measure_latency"}
+"""Rules that run a model; the hours of all others are those of cores."""
+
 _PENDING = "update pending"
 _SHARD = re.compile(
     r"results/outputs/([^/]+)/([^/]+)/seed\d+/([^/]+)/shards/([^/]+)\.\d+of(\d+)\.jsonl"
 )
+_GATHERED = re.compile(r"results/outputs/([^/]+)/[^/]+/seed\d+/[^/]+/([^/.]+)\.jsonl?")
 _TRAINING = re.compile(r"results/models/([^/]+)/([^/]+)/seed\d+/")
-_OF_CORPUS = re.compile(r"results/(?:corpora|distilled)/([^/]+)/")
+_ANALYSIS = re.compile(r"results/analyses/([^/]+)/([^/]+)/seed\d+/")
+_LATENCY = re.compile(
+    r"results/latency/([^/]+)/([^/]+)/seed\d+/([^/]+)/(cpu|cuda)-(\d+|largest)\.json"
+)
+_COMPARED = re.compile(r"results/distilled/[^/]+/similarity/([^/]+)/")
+_NGRAMS = re.compile(r"results/ngram/[^/]+/[^/]+/seed\d+/order(\d)\.")
+_OF_CORPUS = re.compile(r"results/(?:corpora|distilled|ngram)/([^/]+)/")
+_CORPUS = re.compile(r"results/[a-z_]+/([^/]+)/")
 
 PASSES_OF_BEAM_SEARCH = 4.0
 """What a hypothesis of beam search costs in passes of the decoder: many steps, each of a token."""
 
-BYTES_PER_SIDE = 150
-"""Of a sentence of a few dozen words, as text; a tokenised or binarised one is about as large."""
+PASSES_OF_AN_ANALYSIS = 10.0
+"""Over each split that is held out; more than most take."""
 
-COPIES_OF_A_CORPUS = 5
-"""Text, clean, tokens, subwords, numbers."""
+ALONE_ON_A_GPU = 20.0
+"""How much slower a GPU is with one sentence at a time; a processor too, beside a GPU."""
+
+TOKENS = 28
+"""Subwords of one side of a pair."""
+
+PAIRS_PER_SECOND = {
+    "fetch_text": 68_000,
+    "clean": 33_000,
+    "tokenise": 1_800,
+    "apply_bpe": 10_000,
+    "binarise": 42_000,
+    "gather": 110_000,
+    "distil": 22_000,
+    "estimate_ngrams": 30_000,
+}
+"""Of a training text on one core: docs/corpora.md; the last three measured in the same way."""
+
+COMPARISONS_PER_SECOND = 30_000
+"""Sentence BLEUs of `compare_texts` on one core."""
+
+SECONDS_OF_SMALL_STEPS = 10
+"""A score, a table, a figure: most of it is starting."""
+
+BYTES_PER_SIDE = 150
+"""Of a sentence of a few dozen words, as text; a tokenised one is about as large."""
+
+BYTES_OF_IDS = 2 * TOKENS
+BYTES_PER_PAIR = {
+    "generate_text": 2 * BYTES_PER_SIDE,
+    "fetch_text": 3 * BYTES_PER_SIDE,  # with what was downloaded, compressed
+    "clean": 2 * BYTES_PER_SIDE,
+    "tokenise": 2 * BYTES_PER_SIDE,
+    "apply_bpe": 2 * BYTES_PER_SIDE,
+    "binarise": 2 * BYTES_OF_IDS,
+    "distil": BYTES_PER_SIDE + BYTES_OF_IDS,
+}
+
+NGRAMS_PER_TOKEN, BYTES_PER_NGRAM = 0.4, 20
+"""Different n-grams of each order; see `nat.data.ngram`."""
 
 FULL_CHECKPOINTS, NUMBERS_PER_WEIGHT = 2, 3
 """A training keeps two full checkpoints, with two moments for each weight."""
@@ -68,11 +120,23 @@ FULL_CHECKPOINTS, NUMBERS_PER_WEIGHT = 2, 3
 
 @dataclass(frozen=True)
 class Estimate:
-    """One stage: its jobs and what they take; hours are None where the scale assumes no speed."""
+    """One stage: its jobs and what they take.
+
+    Attributes:
+        stage: of the graph.
+        jobs: still to run.
+        device_hours: of what runs models, all devices added up; None where nothing does, or where
+            the scale assumes no speed.
+        core_hours: of everything else; None where there is nothing else.
+        longest: hours from start to end of the longest job; None where no hours are known.
+        disk_bytes: that stay, roughly.
+    """
 
     stage: str
     jobs: int
     device_hours: float | None
+    core_hours: float | None
+    longest: float | None
     disk_bytes: float
 
 
@@ -112,42 +176,84 @@ def estimate(configuration: Configuration, jobs: Iterable[Job]) -> list[Estimate
     found = []
     for stage, members in by_stage.items():
         if members:
-            hours = [_hours(configuration, job) for job in members]
-            known = [hour for hour in hours if hour is not None]
-            disk = sum(_disk(configuration, job) for job in members)
-            found.append(Estimate(stage, len(members), sum(known) if known else None, disk))
+            hours = [(job.rule, _hours(configuration, job)) for job in members]
+            known = [(rule, hour) for rule, hour in hours if hour is not None]
+            on_devices = [hour for rule, hour in known if rule in _OF_MODELS]
+            on_cores = [hour for rule, hour in known if rule not in _OF_MODELS]
+            found.append(
+                Estimate(
+                    stage,
+                    len(members),
+                    sum(on_devices) if on_devices else None,
+                    sum(on_cores) if on_cores else None,
+                    max(
+                        (hour / _at_once(configuration, rule) for rule, hour in known), default=None
+                    ),
+                    sum(_disk(configuration, job) for job in members),
+                )
+            )
     return found
 
 
 def table(configuration: Configuration, estimates: list[Estimate]) -> Table:
     """The estimates, for the screen."""
     on_gpu = needs(configuration, "train").gpu
+    columns = ["jobs", *(["GPU hours"] if on_gpu else []), "core hours", "longest, h", "disk, GB"]
     shown = Table(title=f"still to run at the scale {configuration.scale}", title_justify="left")
     shown.add_column("stage")
-    for column in ("jobs", "GPU hours" if on_gpu else "core hours", "disk, GB"):
+    for column in columns:
         shown.add_column(column, justify="right")
+
+    def row(
+        stage: str, jobs: int, hours: list[float | None], longest: float | None, disk: float
+    ) -> None:
+        times = hours if on_gpu else [_sum(hours)]
+        shown.add_row(stage, f"{jobs:,}", *map(_rounded, [*times, longest, disk / 1e9]))
+
     for one in estimates:
-        hours = "" if one.device_hours is None else f"{one.device_hours:,.1f}"
-        shown.add_row(one.stage, f"{one.jobs:,}", hours, f"{one.disk_bytes / 1e9:,.1f}")
+        hours = [one.device_hours, one.core_hours]
+        row(one.stage, one.jobs, hours, one.longest, one.disk_bytes)
     shown.add_section()
-    shown.add_row(
+    row(
         "all",
-        f"{sum(one.jobs for one in estimates):,}",
-        f"{sum(one.device_hours or 0 for one in estimates):,.1f}",
-        f"{sum(one.disk_bytes for one in estimates) / 1e9:,.1f}",
+        sum(one.jobs for one in estimates),
+        [_sum(one.device_hours for one in estimates), _sum(one.core_hours for one in estimates)],
+        max((one.longest for one in estimates if one.longest is not None), default=None),
+        sum(one.disk_bytes for one in estimates),
     )
     return shown
 
 
-def assumptions(configuration: Configuration) -> list[str]:
-    """What the estimates rest on, in sentences."""
+def _sum(hours: Iterable[float | None]) -> float | None:
+    known = [hour for hour in hours if hour is not None]
+    return sum(known) if known else None
+
+
+def _rounded(value: float | None) -> str:
+    """With one digit; what is there but less than that is not shown as nothing."""
+    if value is None or value == 0:
+        return ""
+    return f"{value:,.1f}" if value >= 0.05 else "< 0.1"
+
+
+def assumptions(configuration: Configuration, jobs: Iterable[Job]) -> list[str]:
+    """What the estimates of these jobs rest on, in sentences."""
     speed = _speed(configuration)
     where = file_of("scales", configuration.scale)
     each, several = devices(configuration), nodes(configuration)
+    found = (_CORPUS.match(job.output) for job in jobs)
+    corpora = dict.fromkeys(match[1] for match in found if match)
+    of_unknown_size = [
+        f"the size of {corpus} is not known: without 'expected' or 'pairs' in "
+        f"{file_of('corpora', corpus)}, its texts and translations count nothing until it is made"
+        for corpus in corpora
+        if corpus in configuration.corpora and not sentences(configuration, corpus, TRAIN)
+    ]
     if not speed:
-        return [f"{where} assumes no 'speed', so there are no hours"]
+        without = f"{where} assumes no 'speed', so there are no hours of what runs models"
+        return [without, *of_unknown_size]
     unit = "GPU" if needs(configuration, "train").gpu else "core"
-    return [
+    assumed = [
         f"assumed in {where}, for the size base: {speed['training']:,} tokens/s in training and "
         f"{speed['decoding']:,} sentences/s for each pass of the decoder, on one {unit}; other "
         "sizes in proportion to their weights",
@@ -155,10 +261,17 @@ def assumptions(configuration: Configuration) -> list[str]:
         "validation are not counted",
         f"each training on {several} node(s) with {each or 1} device(s) each",
     ]
+    if unit == "GPU":
+        assumed.append(
+            f"latencies of one sentence at a time, and on a processor, at 1/{ALONE_ON_A_GPU:.0f} "
+            "of that speed"
+        )
+    assumed.append("texts at the speeds of docs/corpora.md, on cores like those measured there")
+    return [*assumed, *of_unknown_size]
 
 
 def sentences(configuration: Configuration, corpus: str, split: str) -> int:
-    """Pairs of a split: as counted where the corpus is made, or else as expected; 0 if unknown."""
+    """Pairs of a split: as counted where the corpus is made, or else as its file says; or 0."""
     made = configuration.root / f"results/corpora/{corpus}/corpus.json"
     if made.exists():
         counted = read_json(made).get("splits", {}).get(split, {}).get("pairs")
@@ -171,7 +284,7 @@ def sentences(configuration: Configuration, corpus: str, split: str) -> int:
         expected = found.get("expected", {}).get(step, {}).get(split)
         if expected is not None:
             return int(expected["about"] if isinstance(expected, dict) else expected)
-    return 0
+    return int(found.get("splits", {}).get(split, {}).get("pairs", 0))
 
 
 def weights(architecture: dict[str, Any], symbols: int = 0) -> int:
@@ -183,29 +296,77 @@ def weights(architecture: dict[str, Any], symbols: int = 0) -> int:
 
 
 def _hours(configuration: Configuration, job: Job) -> float | None:
+    """Of one device or core, as if there were only one."""
+    seconds = (
+        _seconds_of_models(configuration, job)
+        if job.rule in _OF_MODELS
+        else _seconds_of_texts(configuration, job)
+    )
+    return None if seconds is None else seconds / 3600
+
+
+def _seconds_of_models(configuration: Configuration, job: Job) -> float | None:
     speed = _speed(configuration)
     if not speed:
         return None
-    trained = _TRAINING.match(job.output) if job.rule == "train" else None
-    if trained:
+    if trained := _TRAINING.match(job.output):
         recipe = configuration.training(trained[1], trained[2])["recipe"]
         tokens = recipe["updates"] * recipe["batch_tokens"]
-        return float(tokens / speed["training"] * _size(configuration, trained[2]) / 3600)
-    shard = _SHARD.match(job.output) if job.rule == "translate" else None
-    if shard:
+        return float(tokens / speed["training"] * _size(configuration, trained[2]))
+    if shard := _SHARD.match(job.output):
         corpus, system, decoding, split, count = shard.groups()
-        share = sentences(configuration, corpus, split) / int(count)
+        translated = sentences(configuration, corpus, split) / int(count)
         passes = _passes(configuration.decoding(decoding))
-        return share * passes / speed["decoding"] * _size(configuration, system) / 3600
+        return translated * passes / speed["decoding"] * _size(configuration, system)
+    if analysis := _ANALYSIS.match(job.output):
+        corpus, system = analysis.groups()
+        splits = split_names(configuration.corpus(corpus))
+        held_out = sum(sentences(configuration, corpus, each) for each in splits if each != TRAIN)
+        passes = PASSES_OF_AN_ANALYSIS
+        return held_out * passes / speed["decoding"] * _size(configuration, system)
+    if latency := _LATENCY.match(job.output):
+        corpus, system, decoding, device, batch = latency.groups()
+        options = configuration.latency
+        repeated = options["repeats"] * min(
+            sentences(configuration, corpus, "test"), options["sentences"] or math.inf
+        )
+        slower = 1.0
+        if needs(configuration, "latency").gpu:
+            together = 1 if device == "cpu" else math.inf if batch == "largest" else int(batch)
+            slower = max(1.0, ALONE_ON_A_GPU / together)
+        passes = slower * _passes(configuration.decoding(decoding))
+        return repeated * passes / speed["decoding"] * _size(configuration, system)
     return None
+
+
+def _seconds_of_texts(configuration: Configuration, job: Job) -> float | None:
+    gathered = _GATHERED.match(job.output)
+    if gathered:
+        return sentences(configuration, *gathered.groups()) / PAIRS_PER_SECOND["gather"]
+    of_corpus = _OF_CORPUS.match(job.output)
+    if not of_corpus:
+        return SECONDS_OF_SMALL_STEPS if job.rule in STAGES else None
+    pairs = sentences(configuration, of_corpus[1], TRAIN)
+    if compared := _COMPARED.match(job.output):
+        return pairs * _candidates(compared[1]) ** 2 / COMPARISONS_PER_SECOND
+    speed = PAIRS_PER_SECOND.get(job.rule)
+    return SECONDS_OF_SMALL_STEPS if speed is None else pairs / speed
+
+
+def _at_once(configuration: Configuration, rule: str) -> int:
+    """Devices or cores that share a job."""
+    if rule == "train":
+        return (devices(configuration) or 1) * nodes(configuration)
+    if rule in ("clean", "tokenise", "apply_bpe"):
+        return needs(configuration, "prepare").cores
+    return needs(configuration, "compare").cores if rule == "compare_texts" else 1
 
 
 def _disk(configuration: Configuration, job: Job) -> float:
     trained = _TRAINING.match(job.output) if job.rule == "train" else None
     if trained:
         training = configuration.training(trained[1], trained[2])
-        symbols = int(configuration.corpus(trained[1])["preprocessing"]["bpe_merges"] * 1.25)
-        numbers = 4 * weights(training["architecture"], symbols)
+        numbers = 4 * weights(training["architecture"], _symbols(configuration, trained[1]))
         kept = training["recipe"]["average"]["checkpoints"]
         return float(numbers * (1 + kept + FULL_CHECKPOINTS * NUMBERS_PER_WEIGHT))
     shard = _SHARD.match(job.output) if job.rule == "translate" else None
@@ -213,12 +374,31 @@ def _disk(configuration: Configuration, job: Job) -> float:
         share = sentences(configuration, shard[1], shard[4]) / int(shard[5])
         return 2 * share * 2 * BYTES_PER_SIDE
     of_corpus = _OF_CORPUS.match(job.output)
-    if of_corpus and job.rule in ("summarise_corpus", "distil"):
-        pairs = sentences(configuration, of_corpus[1], "train")
-        return float(
-            pairs * BYTES_PER_SIDE * (2 * COPIES_OF_A_CORPUS if "corpora" in job.output else 2)
-        )
-    return 0.0
+    if not of_corpus:
+        return 0.0
+    pairs = sentences(configuration, of_corpus[1], TRAIN)
+    if compared := _COMPARED.match(job.output):
+        return 4.0 * pairs * _candidates(compared[1]) ** 2
+    if ngrams := _NGRAMS.match(job.output):
+        return pairs * TOKENS * int(ngrams[1]) * NGRAMS_PER_TOKEN * BYTES_PER_NGRAM
+    return float(pairs * BYTES_PER_PAIR.get(job.rule, 0))
+
+
+def _symbols(configuration: Configuration, corpus: str) -> int:
+    """Size of a vocabulary: as expected, or as many as its preparation makes."""
+    found = configuration.corpus(corpus)
+    expected = found.get("expected", {}).get("vocabulary", {}).get("size")
+    if expected is not None:
+        return int(expected["about"] if isinstance(expected, dict) else expected)
+    preprocessing = found["preprocessing"]
+    if "sentencepiece" in preprocessing:
+        return int(preprocessing["sentencepiece"])
+    return int(preprocessing["bpe_merges"] * 1.25)  # and the symbols that are merged
+
+
+def _candidates(names: str) -> int:
+    """Texts that are compared, by the name of their folder."""
+    return len(names.split("+"))
 
 
 def _size(configuration: Configuration, system: str) -> float:
