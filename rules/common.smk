@@ -9,8 +9,8 @@ sys.path.insert(0, workflow.basedir)
 
 from nat.configuration import load, scale_from
 from nat.configuration.cluster import DEFAULT_NEEDS, needs, read_cluster, resources
-from nat.data.text import derived_from, split_names
-from nat.data.text import local_files as files_of_the_user
+from nat.data.splits import derived_from, split_names
+from nat.data.splits import local_files as files_of_the_user
 from nat.errors import UserError
 from nat.reporting import reports as reporting
 from nat.reporting.cells import ANALYSES

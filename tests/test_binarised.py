@@ -10,8 +10,9 @@ import pytest
 from nat.data.binarised import BinarisedText, binarise_folder, write_binarised
 from nat.data.bpe import bpe_folder, merge
 from nat.data.clean import clean_folder
+from nat.data.lines import read_lines
 from nat.data.summary import summarise
-from nat.data.text import make_text, read_lines
+from nat.data.text import make_text
 from nat.data.tokenise import tokenise_folder
 from nat.data.vocabulary import SPECIALS, UNK, Vocabulary
 from nat.errors import UserError

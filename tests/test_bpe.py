@@ -5,7 +5,7 @@ import pytest
 
 import nat.data.bpe as module
 from nat.data.bpe import Pieces, Segmenter, bpe_folder, learn, learn_pieces, merge
-from nat.data.text import read_lines, write_lines
+from nat.data.lines import read_lines, write_lines
 from nat.data.vocabulary import SPECIALS, UNK, Vocabulary
 from nat.errors import UserError
 

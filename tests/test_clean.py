@@ -6,7 +6,7 @@ import pytest
 from sacremoses import MosesPunctNormalizer
 
 from nat.data.clean import REASONS, clean_folder, fault, fault_in, normaliser
-from nat.data.text import read_lines, write_lines
+from nat.data.lines import read_lines, write_lines
 from nat.errors import UserError
 
 OPTIONS = {"lowercase": False, "normalise_punctuation": True, "max_tokens": 10, "max_ratio": 2.0}

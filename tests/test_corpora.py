@@ -12,7 +12,7 @@ from nat.configuration.corpora import check_corpus, resolved
 from nat.data.clean import clean_folder
 from nat.data.sources import parts_of
 from nat.data.sources import test_set as a_test_set
-from nat.data.text import derived_from, split_names
+from nat.data.splits import derived_from, split_names
 from nat.errors import UserError
 
 PAPERS = {

@@ -8,7 +8,7 @@ import pytest
 
 from nat.data.binarised import BinarisedText
 from nat.data.distilled import distil
-from nat.data.text import read_lines
+from nat.data.lines import read_lines
 from nat.data.translations import write_translations
 from nat.data.vocabulary import UNK, Vocabulary
 from nat.errors import UserError

@@ -11,8 +11,9 @@ import pytest
 from sacrebleu.dataset import DATASETS
 
 from nat.data.clean import clean_folder
+from nat.data.lines import read_lines
 from nat.data.sources import test_set as a_test_set
-from nat.data.text import make_text, read_lines
+from nat.data.text import make_text
 from nat.data.tokenise import tokenise_folder
 from nat.errors import UserError
 from nat.files import read_json

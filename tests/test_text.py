@@ -8,7 +8,9 @@ from typing import Any
 import pytest
 
 import nat.data.text as module
-from nat.data.text import count_lines, local_files, make_text, read_lines, read_pairs, write_lines
+from nat.data.lines import count_lines, read_lines, read_pairs, write_lines
+from nat.data.splits import local_files
+from nat.data.text import make_text
 from nat.errors import UserError
 from nat.files import atomic_directory, read_json
 

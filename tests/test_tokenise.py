@@ -3,7 +3,7 @@ from typing import Any
 
 import pytest
 
-from nat.data.text import read_lines, write_lines
+from nat.data.lines import read_lines, write_lines
 from nat.data.tokenise import detokenise, tokenise, tokenise_folder, usefulness
 from nat.errors import UserError
 from nat.files import read_json

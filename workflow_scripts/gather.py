@@ -8,7 +8,7 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
 from nat.configuration.arguments import add_configuration_arguments, configuration_from
 from nat.data.binarised import BinarisedText
-from nat.data.text import sides
+from nat.data.splits import sides
 from nat.data.translations import gather
 from nat.program import run
 

@@ -8,7 +8,7 @@ from pathlib import Path
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
 from nat.configuration.arguments import add_configuration_arguments, configuration_from
-from nat.data.text import read_lines
+from nat.data.lines import read_lines
 from nat.data.translations import read_in_order
 from nat.errors import UserError
 from nat.measures.distortion import likeness, tune

@@ -13,7 +13,8 @@ from typing import Any
 
 import numpy as np
 
-from nat.data.text import count_lines, read_lines, sides, split_names
+from nat.data.lines import count_lines, read_lines
+from nat.data.splits import sides, split_names
 from nat.data.vocabulary import Vocabulary
 from nat.errors import UserError
 from nat.files import atomic_directory, atomic_path

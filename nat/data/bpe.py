@@ -22,16 +22,9 @@ from subword_nmt.learn_bpe import learn_bpe
 
 from nat.data.corruption import corrupt_lines
 from nat.data.expected import check_expected
+from nat.data.lines import check_count, count_lines, read_lines, write_lines
 from nat.data.parallel import in_order
-from nat.data.text import (
-    TRAIN,
-    check_count,
-    count_lines,
-    read_lines,
-    sides,
-    split_names,
-    write_lines,
-)
+from nat.data.splits import TRAIN, sides, split_names
 from nat.data.vocabulary import SPECIALS, Vocabulary
 from nat.errors import UserError
 from nat.files import atomic_directory

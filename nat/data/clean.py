@@ -16,8 +16,9 @@ from typing import Any
 from sacremoses import MosesPunctNormalizer
 
 from nat.data.expected import check_expected
+from nat.data.lines import check_count, read_pairs
 from nat.data.parallel import in_order
-from nat.data.text import TRAIN, check_count, read_pairs, sides, split_names
+from nat.data.splits import TRAIN, sides, split_names
 from nat.errors import UserError
 from nat.files import atomic_directory, write_json
 

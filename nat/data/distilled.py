@@ -11,7 +11,8 @@ from typing import Any
 import numpy as np
 
 from nat.data.binarised import BinarisedText, write_binarised
-from nat.data.text import TRAIN, check_count, count_lines, read_lines, sides, write_lines
+from nat.data.lines import check_count, count_lines, read_lines, write_lines
+from nat.data.splits import TRAIN, sides
 from nat.data.translations import OK, Reasons, read_in_order
 from nat.data.vocabulary import UNK, Vocabulary
 from nat.errors import UserError

@@ -75,3 +75,19 @@ def check_count(path: Path, expected: int) -> None:
     found = count_lines(path)
     if found != expected:
         raise UserError(f"{path} has {found} lines where {expected} are due; nothing is kept of it")
+
+
+def read_pairs(folder: Path, split: str, source: str, target: str) -> Iterator[tuple[str, str]]:
+    """Yield the sentence pairs of a split.
+
+    Raises:
+        UserError: if one side has more lines than the other.
+    """
+    paths = folder / f"{split}.{source}", folder / f"{split}.{target}"
+    try:
+        yield from zip(read_lines(paths[0]), read_lines(paths[1]), strict=True)
+    except ValueError as error:
+        counts = [count_lines(path) for path in paths]
+        raise UserError(
+            f"{paths[0]} has {counts[0]} lines but {paths[1]} has {counts[1]}; make {folder} again"
+        ) from error

@@ -15,8 +15,9 @@ from sacrebleu.metrics import BLEU
 from sacrebleu.metrics.helpers import extract_all_word_ngrams
 
 from nat.data.bpe import merge
+from nat.data.lines import count_lines, read_lines
 from nat.data.parallel import in_order
-from nat.data.text import TRAIN, count_lines, read_lines, sides
+from nat.data.splits import TRAIN, sides
 from nat.errors import UserError
 from nat.files import atomic_path, write_json
 

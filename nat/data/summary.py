@@ -6,7 +6,8 @@ from typing import Any
 
 from nat.data.binarised import BinarisedText
 from nat.data.bpe import CODES, PIECES
-from nat.data.text import count_lines, read_lines, sides, split_names
+from nat.data.lines import count_lines, read_lines
+from nat.data.splits import sides, split_names
 from nat.data.vocabulary import SPECIALS, UNK, Vocabulary
 from nat.errors import UserError
 from nat.files import read_json

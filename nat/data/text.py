@@ -7,7 +7,7 @@ translations are compared with.
 """
 
 import tempfile
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import ExitStack
 from pathlib import Path
 from typing import IO, Any
@@ -17,69 +17,11 @@ from nat.data.download import sha256_of
 from nat.data.expected import check_expected
 from nat.data.lines import check_count, count_lines, read_lines, write_lines
 from nat.data.sources import Part, Place, fetch, parts_of
+from nat.data.splits import TRAIN, derived_from, sides, split_names
 from nat.data.synthetic import write_corpus
+from nat.data.tokenise import usefulness
 from nat.errors import UserError
 from nat.files import atomic_directory, write_json
-
-__all__ = [
-    "TRAIN",
-    "check_count",
-    "count_lines",
-    "derived_from",
-    "local_files",
-    "make_text",
-    "read_lines",
-    "read_pairs",
-    "sides",
-    "split_names",
-    "write_lines",
-]
-
-TRAIN = "train"
-
-
-def sides(corpus: Mapping[str, Any]) -> tuple[str, str]:
-    """Source and target language codes of a corpus."""
-    return corpus["source"], corpus["target"]
-
-
-def split_names(corpus: Mapping[str, Any]) -> list[str]:
-    """Names of the splits of a corpus, in the order of its file."""
-    if "generator" in corpus:
-        return list(corpus["generator"]["pairs"])
-    return list(corpus["derived"]["splits"] if "derived" in corpus else corpus["splits"])
-
-
-def local_files(corpus: Mapping[str, Any], root: Path) -> list[Path]:
-    """The user's own files that a corpus is made of (none for downloads and generators)."""
-    return [
-        root / name
-        for split in (corpus.get("splits") or {}).values()
-        for part in parts_of(split)
-        for names in part.get("files", {}).values()
-        for name in ([names] if isinstance(names, str) else names)
-    ]
-
-
-def derived_from(corpus: Mapping[str, Any]) -> str | None:
-    """The corpus that this one is derived from, whose text must be there first."""
-    return str(corpus["derived"]["from"]) if "derived" in corpus else None
-
-
-def read_pairs(folder: Path, split: str, source: str, target: str) -> Iterator[tuple[str, str]]:
-    """Yield the sentence pairs of a split.
-
-    Raises:
-        UserError: if one side has more lines than the other.
-    """
-    paths = folder / f"{split}.{source}", folder / f"{split}.{target}"
-    try:
-        yield from zip(read_lines(paths[0]), read_lines(paths[1]), strict=True)
-    except ValueError as error:
-        counts = [count_lines(path) for path in paths]
-        raise UserError(
-            f"{paths[0]} has {counts[0]} lines but {paths[1]} has {counts[1]}; make {folder} again"
-        ) from error
 
 
 def make_text(
@@ -252,8 +194,6 @@ def _cutter(corpus: Mapping[str, Any], splits: Sequence[str]) -> Callable[[str, 
     """
     if len(splits) == 1:
         return lambda source, target: splits[0]
-    from nat.data.tokenise import usefulness  # it is built upon this module
-
     rest, cut = splits
     every = corpus["splits"][cut]["every"]
     useful = usefulness(corpus)

@@ -18,8 +18,9 @@ from sacremoses import MosesDetokenizer, MosesTokenizer
 
 from nat.data.clean import REASONS, fault_in, normalised
 from nat.data.expected import check_expected
+from nat.data.lines import check_count, count_lines, read_pairs
 from nat.data.parallel import in_order
-from nat.data.text import TRAIN, check_count, count_lines, read_pairs, sides, split_names
+from nat.data.splits import TRAIN, sides, split_names
 from nat.errors import UserError
 from nat.files import atomic_directory, write_json
 

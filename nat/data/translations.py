@@ -12,7 +12,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
-from nat.data.text import read_lines
+from nat.data.lines import read_lines
 from nat.errors import UserError
 from nat.files import atomic_path, write_json
 

@@ -11,7 +11,7 @@ from nat import methods
 from nat.configuration import Configuration
 from nat.data.binarised import BinarisedText
 from nat.data.ngram import NgramModel
-from nat.data.text import sides, split_names
+from nat.data.splits import sides, split_names
 from nat.data.translations import shard_of, write_translations
 from nat.data.vocabulary import Vocabulary
 from nat.decoding.corpus import Method, records, translate

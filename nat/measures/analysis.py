@@ -10,7 +10,7 @@ import numpy as np
 from nat.configuration import Configuration
 from nat.data.batch import Batch
 from nat.data.binarised import BinarisedText
-from nat.data.text import TRAIN, sides, split_names
+from nat.data.splits import TRAIN, sides, split_names
 from nat.data.vocabulary import Vocabulary
 from nat.decoding.corpus import batches
 from nat.decoding.job import matching_model

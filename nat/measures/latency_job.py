@@ -6,7 +6,7 @@ import numpy as np
 
 from nat.configuration import Configuration
 from nat.data.binarised import BinarisedText
-from nat.data.text import sides
+from nat.data.splits import sides
 from nat.data.vocabulary import Vocabulary
 from nat.decoding.job import matching_model, method_of
 from nat.errors import UserError

@@ -19,7 +19,7 @@ from scipy.spatial.distance import cdist
 from nat.configuration import Configuration
 from nat.data.batch import pad, source_tensor
 from nat.data.bpe import CODES, PIECES, Pieces, Segmenter, Segments
-from nat.data.text import sides
+from nat.data.splits import sides
 from nat.data.tokenise import tokenise
 from nat.decoding.corpus import batches
 from nat.errors import UserError

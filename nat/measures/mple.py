@@ -28,7 +28,8 @@ from torch import Tensor
 from nat.configuration import Configuration
 from nat.data.batch import Batch
 from nat.data.bpe import merge
-from nat.data.text import read_lines, sides
+from nat.data.lines import read_lines
+from nat.data.splits import sides
 from nat.data.tokenise import detokenise
 from nat.data.translations import read_in_order
 from nat.data.vocabulary import BLANK, MASK, PAD, Vocabulary

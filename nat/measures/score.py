@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import Any
 
 from nat.data.bpe import merge
-from nat.data.text import read_lines
+from nat.data.lines import read_lines
 from nat.data.translations import OK, read_in_order
 from nat.errors import UserError
 from nat.files import read_json

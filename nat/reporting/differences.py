@@ -13,7 +13,7 @@ import numpy as np
 from sacrebleu.metrics import BLEU
 
 from nat.data.bpe import merge
-from nat.data.text import read_lines
+from nat.data.lines import read_lines
 from nat.data.translations import read_in_order
 from nat.errors import UserError
 from nat.measures import bleu

@@ -18,7 +18,7 @@ from rich.table import Table
 from nat.configuration import Configuration
 from nat.configuration.cluster import devices, needs, nodes
 from nat.configuration.configuration import file_of
-from nat.data.text import TRAIN, split_names
+from nat.data.splits import TRAIN, split_names
 from nat.errors import UserError
 from nat.files import read_json
 

@@ -12,7 +12,7 @@ from sacrebleu.metrics import BLEU
 
 from nat.configuration import Configuration
 from nat.data.bpe import merge
-from nat.data.text import read_lines
+from nat.data.lines import read_lines
 from nat.data.translations import read_in_order
 from nat.errors import UserError
 from nat.measures.repetition import missing_words, repeated_positions

@@ -23,7 +23,7 @@ from typing import Any
 import torch
 
 from nat.configuration import Configuration, differences
-from nat.data.text import sides
+from nat.data.splits import sides
 from nat.errors import UserError
 from nat.files import atomic_write_text, read_json, write_json
 from nat.machine import processor_name
