@@ -183,6 +183,14 @@ def test_unknown_task_and_table(root: Path) -> None:
         reports.cells(plain, ("paper", "table", "7"))
 
 
+def test_a_paper_may_name_its_seeds(root: Path) -> None:
+    paper = {**copy.deepcopy(PAPER), "seeds": [4, 5]}
+    own = made_up_run.configuration(root, {"paper": paper}, [1, 2, 3])
+    assert {cell.seed for cell in reports.cells(own, ("paper", "table", "1"))} == {4, 5}
+    target = ("paper", "table", "1")
+    assert reports.configured(own, target) != reports.configured(configuration(root), target)
+
+
 def test_mean_and_spread_over_seeds(root: Path) -> None:
     plain = configuration(root, [1, 2, 3])
     entry = grid.entries(plain, "paper", "table", "1")[2]
