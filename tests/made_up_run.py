@@ -18,16 +18,27 @@ WORDS = [f"{first}{second}a" for first in "bdfgklmnprst" for second in "aeiou"]
 
 
 def configuration(
-    root: Path, papers: dict[str, Any], seeds: list[int] | None = None, scale: str = "demo"
+    root: Path,
+    papers: dict[str, Any],
+    seeds: list[int] | None = None,
+    scale: str = "demo",
+    corpus: str = CORPUS,
 ) -> Configuration:
     """The repository's systems and decodings, one corpus, and these papers."""
     found = read(scale, REPOSITORY)
     scales = {name: dict(content) for name, content in found.files["scales"].items()}
-    scales[scale] |= {"seeds": seeds or [1], "tasks": {TASK: CORPUS}}
+    scales[scale] |= {"seeds": seeds or [1], "tasks": {TASK: corpus}}
     scales["elsewhere"] = {**scales[scale], "tasks": {OTHER_TASK: CORPUS}}
-    corpora = {CORPUS: {"source": "xx", "target": "yy"}}
+    corpora = {corpus: {"source": "xx", "target": "yy"}}
     files = {**found.files, "scales": scales, "corpora": corpora, "papers": papers}
     return replace(found, root=root, files=files)
+
+
+def as_the_paper(root: Path, papers: dict[str, Any]) -> Configuration:
+    """The same run, as if it had been at the paper's scale and on its corpus."""
+    for folder in (root / "results").glob(f"*/{CORPUS}"):
+        folder.rename(folder.with_name(TASK))
+    return configuration(root, papers, scale="paper", corpus=TASK)
 
 
 def reference() -> list[list[str]]:

@@ -118,9 +118,16 @@ def test_numbers_and_published_values(root: Path) -> None:
     assert record["verdict"] == claims.HOLDS and record["low"] > 0
     quoted = {"label": "GLAT", "published": {"table": "t1", "system": "GLAT"}}
     ours = {**STUDENT, "published": {"table": "t1", "system": "NAT"}}
-    record = judge(root, compare(ours, "above", quoted))
-    assert record["published"] == pytest.approx(20.5 - 25.2)
-    assert "against GLAT 25.20" in record["numbers"]
+    claim = compare(ours, "above", quoted)
+    record = judge(root, claim)
+    assert record["verdict"] == "not run" and record["published"] == pytest.approx(20.5 - 25.2)
+    assert record["reason"] == (
+        f"a published value does not compare with corpus {CORPUS} at scale demo, not the paper's "
+        f"{TASK}"
+    )
+    paper = {"title": "Paper", "published": "made_up", "claims": {"it": claim}}
+    (record,) = claims.judge(made_up_run.as_the_paper(root, {"paper": paper}), "paper")
+    assert record["verdict"] != "not run" and "against GLAT 25.20" in record["numbers"]
 
 
 def test_each_case_is_judged(root: Path) -> None:

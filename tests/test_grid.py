@@ -1,5 +1,6 @@
 import copy
 import time
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -203,7 +204,9 @@ def test_mean_and_spread_over_seeds(root: Path) -> None:
     assert found.low is None and found.seeds == (1, 2) and found.not_decoded == 2
     assert found.reason == "without seed 3, which was not run"
     record = grid.record("demo", entry, found)
-    assert record["difference"] == pytest.approx(1.5)
+    assert record["published"] == 20.5 and record["difference"] is None  # of a stand-in
+    papers = replace(entry, stand_in="")
+    assert grid.record("paper", papers, found)["difference"] == pytest.approx(1.5)
     assert record["sources"].split() == [cell.score_path for cell in entry.cells[:2]]
 
 

@@ -495,7 +495,8 @@ def headline(configuration: Configuration, paper: str, kind: Kind, number: str) 
 def record(scale: str, entry: Entry, value: Value) -> dict[str, Any]:
     """A place and what was measured there as one line of a long CSV.
 
-    Missing numbers are `None`; `status` is "run", "not run", "not available" or "only quoted".
+    Missing numbers are `None`; `status` is "run", "not run", "not available" or "only quoted". From
+    the published value only what is the paper's own place differs, no stand-in.
     """
     cell = entry.cells[0] if entry.cells else None
     if value.value is not None:
@@ -505,7 +506,7 @@ def record(scale: str, entry: Entry, value: Value) -> dict[str, Any]:
     else:
         status = NOT_RUN if entry.reason != QUOTED else QUOTED
     difference = None
-    if value.value is not None and entry.published is not None:
+    if value.value is not None and entry.published is not None and not entry.stand_in:
         difference = rounded(value.value - entry.published.value)
     return {
         "group": entry.group,

@@ -121,7 +121,8 @@ def lay_out(configuration: Configuration, paper: str, number: str, records: Reco
     columns: list[tuple[str, str]] = []
     for label in labels:
         quoted = any(given(places[row, label]["published"]) for row in rows)
-        parts = (OURS, PUBLISHED, DIFFERENCE) if quoted else ("",)
+        compared = any(given(places[row, label]["difference"]) for row in rows)
+        parts = [OURS, PUBLISHED] + [DIFFERENCE] * compared if quoted else [""]
         columns += [(label, part) for part in parts]
     grouped = any(record["group"] for record in records)
     cells, last = [], None
