@@ -1,9 +1,11 @@
 import copy
+import json
 import shutil
 from pathlib import Path
 from typing import Any
 
 import made_up_run
+import numpy as np
 import pytest
 from made_up_run import CORPUS, OTHER_TASK, TASK
 from rich.console import Console
@@ -128,6 +130,42 @@ def test_numbers_and_published_values(root: Path) -> None:
     paper = {"title": "Paper", "published": "made_up", "claims": {"it": claim}}
     (record,) = claims.judge(made_up_run.as_the_paper(root, {"paper": paper}), "paper")
     assert record["verdict"] != "not run" and "against GLAT 25.20" in record["numbers"]
+
+
+def test_a_correlation_over_systems(root: Path) -> None:
+    made_up_run.run(root, "nat-kd", "one-pass", 0.25)
+    systems = [TEACHER, STUDENT, {"label": "NAT", "system": "nat-kd", "decoding": "one-pass"}]
+    claim = {
+        "claim": "text",
+        "from": "table 2",
+        "cells": {"split": "test", "task": TASK},
+        "correlation": {
+            "of": {"measure": "sacrebleu"},
+            "with": {"measure": "chrf"},
+            "over": systems,
+            "is": "above",
+            "margin": 0.8,
+        },
+    }
+    values = [
+        [
+            json.loads((root / cell.score_path).read_text())["measures"][measure]["value"]
+            for place in reports.cells(configuration(root, it=claim), ("paper", "claims", ""))
+            if (cell := place).measure == measure
+        ]
+        for measure in ("sacrebleu", "chrf")
+    ]
+    record = judge(root, claim)
+    assert record["ours"] == pytest.approx(np.corrcoef(*values)[0, 1])
+    assert record["verdict"] == claims.HOLDS and record["sure"] == claims.UNKNOWN
+    assert claims.lines(record)["ours"] == (
+        f"r of sacreBLEU and chrF2 over 3 systems: +{record['ours']:.3f}"
+    )
+    assert not any(
+        "outputs" in path for path in claims.files(configuration(root, it=claim), "paper")
+    )
+    claim["correlation"]["over"] = [*systems, {"system": "nat-raw", "decoding": "one-pass"}]
+    assert judge(root, claim)["verdict"] == "not run"
 
 
 def test_each_case_is_judged(root: Path) -> None:

@@ -16,7 +16,8 @@ from nat.inputs.fixed_mask import FixedMask
 from nat.inputs.random_mask import RandomMask
 from nat.inputs.random_reveal import RandomReveal
 from nat.measures import mple
-from nat.measures.mple import log_proxy_input, losses, measure, pearson, proxy_input
+from nat.measures.correlation import pearson
+from nat.measures.mple import log_proxy_input, losses, measure, proxy_input
 from nat.training.step import Step
 
 LENGTHS = ((3, 5), (7, 2), (0, 4), (4, 6), (4, 1))

@@ -17,7 +17,6 @@ chances, which is the most that it can be, so that L_input comes out a little to
 Gaussian latents L_input is their divergence.
 """
 
-from collections.abc import Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -88,22 +87,6 @@ def losses(nll: float, input: float, tokens: int, bleu: float, beta: float) -> d
         "l_target": l_target,
         "l_mple": l_nat + l_input + l_target,
     }
-
-
-def pearson(first: Sequence[float], second: Sequence[float]) -> float:
-    """Correlation of two measures over systems, such as L_MPLE and BLEU; -1 to 1.
-
-    The paper prints absolute values: a good system has a low loss and a high BLEU.
-
-    Raises:
-        ValueError: if there are fewer than two systems, or all have the same value.
-    """
-    x, y = (np.asarray(values, dtype=np.float64) for values in (first, second))
-    if x.shape != y.shape or x.size < 2:
-        raise ValueError(f"a correlation of {x.size} and {y.size} values")
-    if np.ptp(x) == 0 or np.ptp(y) == 0:
-        raise ValueError("a correlation with a measure that is the same for all systems")
-    return float(np.corrcoef(x, y)[0, 1])
 
 
 def log_proxy_input(method: str, masked: Tensor, real: Tensor) -> Tensor:

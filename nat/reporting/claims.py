@@ -27,9 +27,10 @@ from rich.text import Text
 from nat.configuration import Configuration
 from nat.errors import UserError
 from nat.files import atomic_path, atomic_write_text
-from nat.measures.significance import Interval
+from nat.measures.correlation import pearson
+from nat.measures.significance import Interval, interval_over_seeds
 from nat.reporting import grid, tables
-from nat.reporting.cells import MEASURES, Cell
+from nat.reporting.cells import MEASURES, Cell, Measure, measured
 from nat.reporting.differences import Difference, can_be_resampled, combined, difference
 
 HOLDS, FAILS = "holds", "does not hold"
@@ -37,7 +38,8 @@ SURE, UNSURE, UNKNOWN = "yes", "no", "unknown"
 COLUMNS = ("claim", "case", "verdict", "ours", "95% interval", "paper")
 NUMBERS = ("ours", "low", "high", "published", "margin")
 STYLES = {HOLDS: "green", FAILS: "red", grid.NOT_RUN: "yellow"}
-KINDS = ("compare", "trend", "largest", "gains")
+KINDS = ("compare", "trend", "largest", "gains", "correlation")
+CORRELATION = Measure("r", "", 3)
 TREND = {"rising": "above", "falling": "below", "flat": "about"}
 
 
@@ -87,7 +89,8 @@ def region(relation: str, margin: float) -> Region:
 class Check:
     """One judgement to make: a claim, the case it is judged on, and its places in order.
 
-    Of `gains` the places are system and other system by turns.
+    Of `gains` the places are system and other system by turns, of `correlation` one measure and the
+    other of each system.
     """
 
     claim: str
@@ -139,6 +142,10 @@ def _check(
     elif kind == "gains":
         described = [
             {**options[side], **place} for place in options["in"] for side in ("system", "over")
+        ]
+    elif kind == "correlation":
+        described = [
+            {**place, **options[side]} for place in options["over"] for side in ("of", "with")
         ]
     else:
         described = list(options["of"])
@@ -195,7 +202,8 @@ def files(configuration: Configuration, paper: str) -> list[str]:
         for place in check.places:
             for cell in place.cells:
                 found.append(cell.score_path)
-                if len(check.places) > 1 and can_be_resampled(cell.measure):
+                resampled = check.kind != "correlation" and len(check.places) > 1
+                if resampled and can_be_resampled(cell.measure):
                     found.append(cell.hypotheses_path)
     return list(dict.fromkeys(found))
 
@@ -271,6 +279,8 @@ class _Judged:
 def _differences(check: Check, root: Path) -> tuple[list[Difference], str]:
     """The differences that a check needs, or why they are not there."""
     places = check.places
+    if check.kind == "correlation":
+        return _correlation(places, root)
     right: Sequence[grid.Entry | float]
     if check.kind == "compare":
         left = [places[0]]
@@ -294,6 +304,30 @@ def _differences(check: Check, root: Path) -> tuple[list[Difference], str]:
             return [], _why_not(first, second, root)
         found.append(each)
     return found, ""
+
+
+def _correlation(places: Sequence[grid.Entry], root: Path) -> tuple[list[Difference], str]:
+    """Pearson's r of two measures over systems, from zero, on the seeds that all have."""
+    values: list[dict[int, float]] = []
+    for place in places:
+        ran = [cell for cell in place.cells if (root / cell.score_path).exists()]
+        found = {cell.seed: measured(cell, root) for cell in ran}
+        values.append({seed: each.value for seed, each in found.items() if each is not None})
+    seeds = sorted(set(values[0]).intersection(*values[1:]))
+    if not seeds:
+        without = next((place for place in places if grid.read(place, root).value is None), None)
+        return [], _why_not(places[0] if without is None else without, 0.0, root)
+    try:
+        by_seed = tuple(
+            pearson([each[seed] for each in values[::2]], [each[seed] for each in values[1::2]])
+            for seed in seeds
+        )
+    except ValueError as error:
+        return [], str(error)
+    mean = sum(by_seed) / len(by_seed)
+    interval = interval_over_seeds(by_seed) if len(by_seed) > 1 else None
+    sources = tuple(cell.score_path for place in places for cell in place.cells)
+    return [Difference(mean, 0.0, by_seed, None, interval, sources)], ""
 
 
 def _compared(place: grid.Entry | float) -> Sequence[Cell] | float:
@@ -328,6 +362,12 @@ def _judged(
         right = f"{name} {only.right:.{digits}f}".strip()
         numbers = f"{labels[0]} {only.left:.{digits}f} against {right}"
         wanted = region(check.options["is"], margin)
+        return [(wanted, _Judged(only.value, only.interval))], numbers, only.value, only.interval
+    if check.kind == "correlation":
+        only = found[0]
+        wanted = region(check.options["is"], margin)
+        of, with_ = (MEASURES[place.measure].label for place in check.places[:2])
+        numbers = f"r of {of} and {with_} over {len(labels) // 2} systems"
         return [(wanted, _Judged(only.value, only.interval))], numbers, only.value, only.interval
     if check.kind == "trend":
         wanted = region(TREND[check.options["is"]], margin)
@@ -390,6 +430,8 @@ def _published(check: Check) -> float | None:
         return None
     if check.kind == "trend":
         return known[-1] - known[0]
+    if check.kind == "correlation":
+        return pearson(known[::2], known[1::2])
     labels = [place.row for place in check.places]
     if check.kind == "gains":
         known = [first - second for first, second in zip(known[::2], known[1::2], strict=True)]
@@ -425,8 +467,8 @@ def summary(records: tables.Records) -> str:
 
 def lines(record: Mapping[str, Any]) -> dict[str, str]:
     """A judgement as the texts of `COLUMNS`."""
-    digits = MEASURES[record["measure"]].digits
-    unit = MEASURES[record["measure"]].unit
+    measure = CORRELATION if record["check"] == "correlation" else MEASURES[record["measure"]]
+    digits, unit = measure.digits, measure.unit
     verdict = str(record["verdict"])
     if verdict != grid.NOT_RUN:
         verdict += {SURE: "", UNSURE: ", within noise", UNKNOWN: ", no interval"}[record["sure"]]
