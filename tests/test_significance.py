@@ -3,7 +3,7 @@ import random
 import pytest
 
 from nat.measures import bleu
-from nat.measures.significance import paired_bootstrap
+from nat.measures.significance import over_seeds, paired_bootstrap
 
 NUMBERS = random.Random(5)
 REFERENCE = [NUMBERS.choices("abcdefghij", k=10) for _ in range(80)]
@@ -52,3 +52,14 @@ def test_counts_must_agree() -> None:
     metric = bleu.sacrebleu_metric(REFERENCES, lowercase=False)
     with pytest.raises(ValueError, match="79 hypotheses for 80"):
         paired_bootstrap(translations(0.2, 1), translations(0.2, 1)[:-1], metric)
+
+
+def test_over_seeds() -> None:
+    found = over_seeds([1.0, 2.0, 3.0])
+    assert found.difference == 2.0 and found.test == "Student's t over 3 seeds"
+    # t = 2 / (1 / sqrt(3)) with two degrees of freedom: p = 1 - t / sqrt(t^2 + 2)
+    t = 2 * 3**0.5
+    assert found.p_value == pytest.approx(1 - t / (t**2 + 2) ** 0.5)
+    assert over_seeds([0.0, 0.0]).p_value == 1 and over_seeds([2.0, 2.0]).p_value == 0
+    with pytest.raises(ValueError, match="two"):
+        over_seeds([1.0])

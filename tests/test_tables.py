@@ -79,6 +79,18 @@ def test_significant_differences_are_starred(root: Path) -> None:
     assert any("DiMS against NAT: En-De +" in note for note in table.notes)
 
 
+def test_with_several_seeds_they_are_tested_over_seeds(root: Path) -> None:
+    for seed, errors in ((1, 0.5), (2, 0.1), (3, 0.3)):
+        made_up_run.run(root, "nat-kd", "one-pass", errors=0.3, seed=seed)
+        made_up_run.run(root, "dims-cmlm-kd", "mask-predict-1-lb5", errors=errors, seed=seed)
+    table = tables.make(configuration(root, [1, 2, 3]), "paper", "1")
+    record = next(r for r in table.records if (r["row"], r["column"]) == ("DiMS", "En-De"))
+    other = next(r for r in table.records if (r["row"], r["column"]) == ("NAT", "En-De"))
+    assert record["baseline_difference"] == pytest.approx(record["ours"] - other["ours"], abs=1e-4)
+    assert record["test"] == "Student's t over 3 seeds" and record["p_value"] > 0.05
+    assert "*" not in by_label(table)["DiMS"]["En-De: ours"]
+
+
 def test_translations_that_do_not_fit_their_score(root: Path) -> None:
     made_up_run.run(root, "nat-kd", "one-pass", errors=0.4)
     made_up_run.run(root, "dims-cmlm-kd", "mask-predict-1-lb5", errors=0.1)

@@ -1,7 +1,7 @@
-"""Is the difference between two systems more than the choice of test sentences?
+"""Is the difference between two systems more than the choice of test sentences, or of the seed?
 
-Paired bootstrap resampling (Koehn, 2004) as implemented by sacreBLEU: both systems are scored on
-the same resampled sentences.
+With one seed: paired bootstrap resampling (Koehn, 2004) as implemented by sacreBLEU, where both
+systems are scored on the same resampled sentences. With several: Student's paired t over seeds.
 """
 
 import math
@@ -17,12 +17,15 @@ from nat.measures import bleu
 
 @dataclass(frozen=True)
 class Comparison:
-    """Difference in BLEU of a system to its baseline, with the p-value of the paired test."""
+    """Difference in BLEU of a system to its baseline, with the p-value of the paired test.
+
+    `test` names it, `signature` is that of the metric where it was computed again.
+    """
 
     difference: float
     p_value: float
-    samples: int
-    signature: str
+    test: str
+    signature: str = ""
 
 
 def paired_bootstrap(
@@ -63,7 +66,7 @@ def paired_bootstrap(
     return Comparison(
         difference=difference,
         p_value=round(p_value, bleu.DIGITS),
-        samples=samples,
+        test=f"paired bootstrap, {samples:,} samples",
         signature=str(signatures["BLEU"]),
     )
 
@@ -153,6 +156,25 @@ def percentile_interval(difference: float, resampled: np.ndarray) -> Interval:
     return Interval(
         difference, float(low), float(high), f"paired bootstrap, {len(resampled):,} samples"
     )
+
+
+def over_seeds(differences: Sequence[float]) -> Comparison:
+    """Student's paired test of the difference, one per seed; equal ones are as sure as can be.
+
+    Raises:
+        ValueError: with fewer than two seeds.
+    """
+    number = len(differences)
+    if number < 2:
+        raise ValueError("a test over seeds needs two of them")
+    from scipy.stats import ttest_1samp  # takes half a second to import
+
+    mean = math.fsum(differences) / number
+    if len(set(differences)) == 1:
+        p_value = float(mean == 0)
+    else:
+        p_value = float(ttest_1samp(differences, 0.0).pvalue)
+    return Comparison(mean, p_value, f"Student's t over {number} seeds")
 
 
 def interval_over_seeds(differences: Sequence[float]) -> Interval:

@@ -20,9 +20,9 @@ from nat.configuration import Configuration
 from nat.errors import UserError
 from nat.files import atomic_path, atomic_write_text
 from nat.measures import bleu
-from nat.measures.significance import Comparison, paired_bootstrap
+from nat.measures.significance import Comparison, over_seeds, paired_bootstrap
 from nat.reporting import grid
-from nat.reporting.cells import MEASURES, Cell
+from nat.reporting.cells import MEASURES, Cell, measured
 from nat.reporting.differences import translations
 from nat.spelling import hint
 
@@ -77,26 +77,32 @@ def make(configuration: Configuration, paper: str, number: str) -> Table:
             "baseline": entry.baseline,
             "baseline_difference": test.difference if test else None,
             "p_value": test.p_value if test else None,
-            "test": f"paired bootstrap, {test.signature}" if test else "",
+            "test": test.test if test else "",
+            "test_signature": test.signature if test else "",
         }
         records.append(found)
     return lay_out(configuration, paper, number, records)
 
 
 def _test(baseline: grid.Entry, entry: grid.Entry, root: Path) -> Comparison | None:
-    """Compare a place with its baseline on the first seed that both have; `None` if none has."""
+    """Compare a place with its baseline on the seeds that both have; `None` if none has."""
     if entry.measure not in TESTED:
         return None
     others = {cell.seed: cell for cell in baseline.cells}
-    for cell in entry.cells:
-        other = others.get(cell.seed)
-        if other is None or cell.corpus != other.corpus or cell.split != other.split:
-            continue
-        if all((root / path).exists() for path in _needed(cell, other)):
-            first, metric = translations(other, root)
-            second, _ = translations(cell, root)
-            return paired_bootstrap(first, second, metric)
-    return None
+    pairs = [
+        (other, cell)
+        for cell in entry.cells
+        if (other := others.get(cell.seed)) is not None
+        and (cell.corpus, cell.split) == (other.corpus, other.split)
+        and all((root / path).exists() for path in _needed(cell, other))
+    ]
+    if not pairs:
+        return None
+    if len(pairs) == 1:
+        (first, metric), (second, _) = (translations(cell, root) for cell in pairs[0])
+        return paired_bootstrap(first, second, metric)
+    values = [[measured(cell, root) for cell in pair] for pair in pairs]
+    return over_seeds([own.value - of.value for of, own in values if of and own])
 
 
 def _needed(*cells: Cell) -> list[str]:
@@ -256,18 +262,19 @@ def _notes(
     measures = {record["measure"] for record in ran if given(record["p_value"])}
     tested = next((measure for measure in TESTED if measure in measures), "")
     tests: dict[tuple[str, str], list[str]] = {}
+    methods: dict[str, None] = {}
     for record in ran:
         # One BLEU is enough here; the CSV has the test of both.
         if given(record["p_value"]) and record["measure"] == tested:
             digits = MEASURES[record["measure"]].digits
+            methods[record["test"]] = None
             tests.setdefault((record["row"], record["baseline"]), []).append(
                 f"{record['column']} {signed(record['baseline_difference'], digits)} "
                 f"(p = {record['p_value']:.3f})"
             )
     if tests:
         notes.append(
-            f"{STAR} differs from its baseline (p < {LEVEL:g}, paired bootstrap, "
-            f"{bleu.BOOTSTRAP_SAMPLES:,} samples). "
+            f"{STAR} differs from its baseline (p < {LEVEL:g}, {'; '.join(methods)}). "
             + "; ".join(
                 f"{row} against {baseline}: {', '.join(found)}"
                 for (row, baseline), found in tests.items()
