@@ -230,7 +230,8 @@ def _text(record: dict[str, Any], part: str, interval: bool, compares: bool) -> 
     text += mark
     if interval and given(record["low"]):
         # An interval is not known more finely than by one digit less than its score.
-        text += f" [{record['low']:.{digits - 1}f}, {record['high']:.{digits - 1}f}]"
+        ends = (f"{record[end]:z.{digits - 1}f}" for end in ("low", "high"))
+        text += f" [{', '.join(ends)}]"
     return text
 
 
