@@ -788,9 +788,9 @@ def test_long_chains_without_a_cycle_are_fine(folder: Folder) -> None:
         ),
         (
             "systems/nat",
-            {"latent": {"annealed_at": 0.4}},
-            "config/systems/nat.yaml: 'latent': annealed_at (0.4) must not be below free_until "
-            "(0.5)",
+            {"latent": {"annealed_at": 0.3}},
+            "config/systems/nat.yaml: 'latent': annealed_at (0.3) must not be below free_until "
+            "(0.4)",
         ),
         (
             "systems/dims",

@@ -216,7 +216,9 @@ class Task(FairseqTask):
             return
         sums: Counter[str] = Counter()
         self.criterion.eval()
-        for batch in self.get_batch_iterator(self.datasets["valid"]).next_epoch_itr(shuffle=False):
+        pairs = self.datasets["valid"]
+        for numbers in pairs.batches(self.run.tokens_per_batch, self.run.seed):
+            batch = pairs.collater([pairs[number] for number in numbers])
             _, _, log = self.valid_step(batch, model, self.criterion)
             sums.update({name: float(value) for name, value in log.items()})
         self.record.seconds = self._wall()
