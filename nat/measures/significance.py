@@ -164,17 +164,12 @@ def over_seeds(differences: Sequence[float]) -> Comparison:
     Raises:
         ValueError: with fewer than two seeds.
     """
-    number = len(differences)
-    if number < 2:
-        raise ValueError("a test over seeds needs two of them")
+    mean, _, method = _over_seeds(differences)
+    if len(set(differences)) == 1:
+        return Comparison(mean, float(mean == 0), method)
     from scipy.stats import ttest_1samp  # takes half a second to import
 
-    mean = math.fsum(differences) / number
-    if len(set(differences)) == 1:
-        p_value = float(mean == 0)
-    else:
-        p_value = float(ttest_1samp(differences, 0.0).pvalue)
-    return Comparison(mean, p_value, f"Student's t over {number} seeds")
+    return Comparison(mean, float(ttest_1samp(differences, 0.0).pvalue), method)
 
 
 def interval_over_seeds(differences: Sequence[float]) -> Interval:
@@ -183,15 +178,21 @@ def interval_over_seeds(differences: Sequence[float]) -> Interval:
     Raises:
         ValueError: with fewer than two seeds.
     """
-    number = len(differences)
-    if number < 2:
-        raise ValueError("an interval over seeds needs two of them")
+    mean, error, method = _over_seeds(differences)
     from scipy.stats import t  # takes half a second to import
 
+    half = float(t.ppf(0.975, len(differences) - 1)) * error
+    return Interval(mean, mean - half, mean + half, method)
+
+
+def _over_seeds(differences: Sequence[float]) -> tuple[float, float, str]:
+    """Mean, its standard error, and what reports call the method."""
+    number = len(differences)
+    if number < 2:
+        raise ValueError("a test or an interval over seeds needs two of them")
     mean = math.fsum(differences) / number
     variance = math.fsum((value - mean) ** 2 for value in differences) / (number - 1)
-    half = float(t.ppf(0.975, number - 1)) * math.sqrt(variance / number)
-    return Interval(mean, mean - half, mean + half, f"Student's t over {number} seeds")
+    return mean, math.sqrt(variance / number), f"Student's t over {number} seeds"
 
 
 def _value(metric: BLEU, statistics: np.ndarray) -> float:

@@ -495,8 +495,8 @@ def headline(configuration: Configuration, paper: str, kind: Kind, number: str) 
 def record(scale: str, entry: Entry, value: Value) -> dict[str, Any]:
     """A place and what was measured there as one line of a long CSV.
 
-    Missing numbers are `None`; `status` is "run", "not run", "not available" or "only quoted". From
-    the published value only what is the paper's own place differs, no stand-in.
+    Missing numbers are `None`; `status` is "run", "not run", "not available" or "only quoted".
+    `difference`, ours minus the published value, is left out where a stand-in was run.
     """
     cell = entry.cells[0] if entry.cells else None
     if value.value is not None:
