@@ -311,6 +311,10 @@ def read_by_analysis(wildcards):
     return []
 
 
+# Priority of what makes the texts. Every training waits for one, and no chain of systems is so long.
+BEFORE_TRAININGS = 1000
+
+
 @cache
 def generations(system):
     """Length of the longest chain of systems that learn from each other, from this one on.

@@ -11,6 +11,7 @@ rule generate_text:
         "results/logs/text/{corpus}.log",
     wildcard_constraints:
         corpus=one_of(GENERATED),
+    priority: BEFORE_TRAININGS
     group:
         "corpus"
     conda:
@@ -36,6 +37,7 @@ rule fetch_text:
         "results/logs/text/{corpus}.log",
     wildcard_constraints:
         corpus=one_of(set(configuration.corpora) - set(GENERATED)),
+    priority: BEFORE_TRAININGS
     # where Snakemake runs: the nodes of many clusters see no network
     localrule: True
     conda:
@@ -56,6 +58,7 @@ rule clean:
         clean=directory("results/corpora/{corpus}/clean"),
     log:
         "results/logs/clean/{corpus}.log",
+    priority: BEFORE_TRAININGS
     group:
         "corpus"
     conda:
@@ -80,6 +83,7 @@ rule tokenise:
         tokens=directory("results/corpora/{corpus}/tokens"),
     log:
         "results/logs/tokenise/{corpus}.log",
+    priority: BEFORE_TRAININGS
     group:
         "corpus"
     conda:
@@ -104,6 +108,7 @@ rule apply_bpe:
         bpe=directory("results/corpora/{corpus}/bpe"),
     log:
         "results/logs/bpe/{corpus}.log",
+    priority: BEFORE_TRAININGS
     group:
         "corpus"
     conda:
@@ -128,6 +133,7 @@ rule binarise:
         binarised=directory("results/corpora/{corpus}/binarised"),
     log:
         "results/logs/binarise/{corpus}.log",
+    priority: BEFORE_TRAININGS
     group:
         "corpus"
     conda:

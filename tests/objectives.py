@@ -45,7 +45,8 @@ class Case:
         if consulted is None and objective.teacher is not None:
             torch.manual_seed(9)
             for parameter in objective.teacher.parameters():
-                parameter.add_(0.2 * torch.randn_like(parameter))
+                # of one type, since the generator draws other numbers for another
+                parameter.add_(0.2 * torch.randn(parameter.shape, dtype=torch.float64))
         return mine, objective
 
 

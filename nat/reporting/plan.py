@@ -8,7 +8,7 @@ those of texts are their pairs, divided by the speeds of docs/corpora.md.
 
 import math
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -236,7 +236,7 @@ def _rounded(value: float | None) -> str:
     return f"{value:,.1f}" if value >= 0.05 else "< 0.1"
 
 
-def assumptions(configuration: Configuration, jobs: Iterable[Job]) -> list[str]:
+def assumptions(configuration: Configuration, jobs: Sequence[Job]) -> list[str]:
     """What the estimates of these jobs rest on, in sentences."""
     speed = _speed(configuration)
     where = file_of("scales", configuration.scale)
@@ -260,8 +260,10 @@ def assumptions(configuration: Configuration, jobs: Iterable[Job]) -> list[str]:
         "every training to its last update; early stopping, second passes of an objective and "
         "validation are not counted",
         f"each training on {several} node(s) with {each or 1} device(s) each",
+        f"beam search as {PASSES_OF_BEAM_SEARCH:.0f} passes for each member of the beam, an "
+        f"analysis of a model as {PASSES_OF_AN_ANALYSIS:.0f} over what is held out",
     ]
-    if unit == "GPU":
+    if unit == "GPU" and any(_LATENCY.match(job.output) for job in jobs):
         assumed.append(
             f"latencies of one sentence at a time, and on a processor, at 1/{ALONE_ON_A_GPU:.0f} "
             "of that speed"
