@@ -70,6 +70,11 @@ def main():
     """Make the environment if there is none, or one from other lock files."""
     if is_made():
         return
+    if VENV.is_symlink():
+        sys.exit(
+            f"error: {VENV} is a link, and the environment behind it belongs to another folder; "
+            "remove the link, and one is made here"
+        )
     lacking = list(missing())
     if lacking:
         sys.exit("\n".join("error: " + sentence for sentence in lacking))

@@ -78,3 +78,16 @@ def test_what_is_missing_is_named(
     monkeypatch.setattr(installer, "OLDEST", (99, 0))
     (python,) = installer.missing()
     assert "Python 3.11 or newer is needed" in python
+
+
+def test_an_environment_of_another_folder_is_left_alone(
+    installer: ModuleType, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    other = tmp_path / "other"
+    other.mkdir()
+    (other / "kept").touch()
+    monkeypatch.setattr(installer, "VENV", tmp_path / ".venv")
+    installer.VENV.symlink_to(other)
+    with pytest.raises(SystemExit, match="is a link"):
+        installer.main()
+    assert (other / "kept").exists()
