@@ -1,20 +1,31 @@
-"""What a CUDA device computes, against float64 on the processor; and that it would be one's at all.
+"""What a device computes, against float64 on the processor.
 
-Each test is there for a CUDA device (marked `gpu`) and for the stand-in, on which a tensor that
-was forgotten on the processor is an error on any machine.
+Each test is there for a CUDA device, marked `gpu`, and for the stand-in, which any machine has and
+where, as with CUDA, a tensor that was forgotten on the processor is an error.
 """
 
 import functools
 import math
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import nullcontext
 from dataclasses import dataclass
 from typing import Any
 
 import pytest
 import torch
+import torch.nn.functional as F
+from torch import Tensor
 
 from nat import randomness
 from nat.data.batch import Batch, source_tensor
+from nat.decoding.one_pass import OnePass
+from nat.measures import latency, likelihood, mple
+from nat.measures.confidence import default_confidence, sampled_confidence
+from nat.measures.latent_assignment import assignments
+from nat.measures.latent_components import posterior_means
+from nat.measures.length_accuracy import length_differences
+from nat.measures.state_similarity import cosines, trace
+from nat.training.step import Loss
 from nat.transformer.dropout import dropout
 from nat.transformer.linear import has_bfloat16_products
 from nat.transformer.projection import (
@@ -32,8 +43,10 @@ from tests.test_decode_corpus import (
     of_configuration,
     texts,
 )
+from tests.test_texts import TEXTS, batch_of
 
 CUDA = torch.device("cuda")
+DEVICES = {"stand-in": STAND_IN, "cuda": CUDA}
 OBJECTIVES = cases()
 
 
@@ -60,41 +73,47 @@ SETTINGS = {
     "fp32": Setting(CUDA, torch.float32, False, 1e-4),
     "bf16": Setting(CUDA, torch.float32, True, 0.05),
 }
-on_cuda = (
+ON_CUDA = (
     pytest.mark.gpu,
     pytest.mark.skipif(not torch.cuda.is_available(), reason="no CUDA device"),
 )
 
 
-def parameters(values: dict[str, Any]) -> list[Any]:
-    return [
-        pytest.param(value, id=name, marks=() if "stand-in" in name else on_cuda)
-        for name, value in values.items()
+def marks(device: torch.device) -> tuple[pytest.MarkDecorator, ...]:
+    return () if device == STAND_IN else ON_CUDA
+
+
+@pytest.fixture(
+    params=[pytest.param(each, id=name, marks=marks(each)) for name, each in DEVICES.items()]
+)
+def device(request: pytest.FixtureRequest) -> Iterator[torch.device]:
+    with StandInDevice() if request.param == STAND_IN else nullcontext():
+        yield request.param
+
+
+@pytest.fixture(
+    params=[
+        pytest.param(each, id=name, marks=marks(each.device)) for name, each in SETTINGS.items()
     ]
-
-
-@pytest.fixture(params=parameters(SETTINGS))
+)
 def setting(request: pytest.FixtureRequest) -> Iterator[Setting]:
     found: Setting = request.param
-    if found.device == STAND_IN:
-        with StandInDevice():
-            yield found
-        return
-    if found.bfloat16 and not has_bfloat16_products(found.device):
-        pytest.skip("the CUDA device has no bfloat16 products")
-    yield found
+    with StandInDevice() if found.device == STAND_IN else nullcontext():
+        if found.device == CUDA and found.bfloat16 and not has_bfloat16_products(CUDA):
+            pytest.skip("the CUDA device has no bfloat16 products")
+        yield found
 
 
-@pytest.fixture(params=parameters({"stand-in": STAND_IN, "cuda": CUDA}))
-def device(request: pytest.FixtureRequest) -> Iterator[torch.device]:
-    if request.param != STAND_IN:
-        yield request.param
-        return
-    with StandInDevice():
-        yield STAND_IN
+TRAININGS = [
+    pytest.param(each, pre_norm, id=f"{name}-{pre_norm}", marks=marks(each.device))
+    for name, each in SETTINGS.items()
+    for pre_norm in (False, True)
+    # on the stand-in each once, since what it computes is no question there
+    if each.device == CUDA or pre_norm == each.bfloat16
+]
 
 
-def assert_near(found: torch.Tensor, exact: torch.Tensor, error: float) -> None:
+def assert_near(found: Tensor, exact: Tensor, error: float) -> None:
     found = found.cpu()
     assert found.isfinite().all()
     difference = (found.double() - exact).norm()
@@ -108,9 +127,7 @@ def test_losses_and_gradients(setting: Setting) -> None:
     teacher = torch.randn(5000, 32, generator=generator, dtype=torch.float64)
     symbols = torch.randint(501, (5000, 2), generator=generator)
 
-    def results(
-        device: torch.device | str, dtype: torch.dtype, bfloat16: bool
-    ) -> list[torch.Tensor]:
+    def results(device: torch.device | str, dtype: torch.dtype, bfloat16: bool) -> list[Tensor]:
         x, embedding = (each.to(device, dtype).requires_grad_() for each in (states, weight))
         labels, ids = teacher.to(device, dtype), symbols.to(device)
         true, fixed = ids[:, 0], embedding.detach()
@@ -150,7 +167,7 @@ def test_random_numbers_are_those_of_the_processor(device: torch.device) -> None
 
 
 @pytest.mark.parametrize("name", OBJECTIVES)
-@pytest.mark.parametrize("pre_norm", [False, True])
+@pytest.mark.parametrize(("setting", "pre_norm"), TRAININGS, indirect=["setting"])
 def test_training_step(
     make_model: Callable[..., Any],
     make_objective: Callable[..., Any],
@@ -161,9 +178,7 @@ def test_training_step(
 ) -> None:
     batch = make_batch([(3, 5), (7, 2), (1, 9), (4, 1), (2, 0)])
 
-    def results(
-        device: torch.device | str, dtype: torch.dtype, bfloat16: bool
-    ) -> list[torch.Tensor]:
+    def results(device: torch.device | str, dtype: torch.dtype, bfloat16: bool) -> list[Tensor]:
         model, objective = OBJECTIVES[name].build(
             make_model, make_objective, dtype, bfloat16, pre_norm=pre_norm
         )
@@ -181,6 +196,29 @@ def test_training_step(
     found = results(setting.device, setting.dtype, setting.bfloat16)
     for one, other in zip(found, exact, strict=True):
         assert_near(one, other, setting.error)
+
+
+@pytest.mark.parametrize("text", TEXTS[2:])
+@pytest.mark.parametrize("name", ["axe-kd", "ctc-kd"])
+def test_choice_of_texts(
+    make_model: Callable[..., Any],
+    make_objective: Callable[..., Any],
+    name: str,
+    text: dict[str, Any],
+    device: torch.device,
+) -> None:
+    case = OBJECTIVES[name]
+    batch = batch_of(regulariser=[[0.1, 0.2, 0.3], [0.3, 0.2, 0.1]])
+
+    def results(device: torch.device | str) -> Loss:
+        model = make_model(**case.model).to(device)
+        return make_objective(model, case.input, case.target, text=text)(model, batch.to(device), 3)
+
+    found, expected = results(device), results("cpu")
+    torch.testing.assert_close(found.value.cpu(), expected.value)
+    assert found.parts.keys() == expected.parts.keys()
+    for part, value in expected.parts.items():
+        torch.testing.assert_close(found.parts[part].cpu(), value)
 
 
 @every_decoding
@@ -223,3 +261,151 @@ def test_dropout(device: torch.device) -> None:
     found = dropout(torch.ones(1000, 1000, device=device), 0.3, training=True)
     assert (found == 0).double().mean().item() == pytest.approx(0.3, abs=0.005)
     assert found.double().mean().item() == pytest.approx(1.0, abs=0.01)
+
+
+SOURCES, TARGETS = texts([5, 1, 9, 3]), texts([4, 2, 7, 6])
+OFFSET: dict[str, Any] = {"length": "offset"}
+LATENT: dict[str, Any] = {"latent": {"dim": 3}}
+
+Model = Callable[..., Any]
+MEASURES: dict[str, Callable[[Model], Sequence[Any]]] = {
+    "confidence": lambda model: default_confidence(model(**OFFSET), SOURCES, 30),
+    "sampled confidence": lambda model: [
+        sampled_confidence(
+            model(**OFFSET, decoder={"input_predictor": True}), model(seed=1, **OFFSET), SOURCES, 30
+        )
+    ],
+    "latent assignment": lambda model: sum(
+        assignments(
+            model(**LATENT),
+            SOURCES,
+            {number: [row, row[::-1].copy()] for number, row in enumerate(TARGETS)},
+            30,
+        ).values(),
+        start=[],
+    ),
+    "latent components": lambda model: posterior_means(model(**LATENT), SOURCES, TARGETS, 30),
+    "length accuracy": lambda model: length_differences(model(**OFFSET), SOURCES, TARGETS, 30),
+    "cosines": lambda model: [
+        *cosines(model(decoder={"copy": "source"}), SOURCES, TARGETS, False, 30).values()
+    ],
+    "cosines, causal": lambda model: [*cosines(model(), SOURCES, TARGETS, True, 30).values()],
+    "language model": lambda model: [
+        language_model(3, model().embedding.weight.device).score([7, 8, 9])
+    ],
+}
+
+
+@pytest.mark.parametrize("name", MEASURES)
+def test_measure(make_model: Callable[..., Any], name: str, device: torch.device) -> None:
+    expected = MEASURES[name](make_model)
+    found = MEASURES[name](lambda **keywords: make_model(**keywords).to(device))
+    assert len(found) == len(expected) > 0
+    torch.testing.assert_close(torch.as_tensor(found), torch.as_tensor(expected))
+
+
+@pytest.mark.parametrize("name", ["axe-kd", "ctc-kd", "oaxe-10k-kd", "vae-kd", "glat-kd-predicted"])
+def test_measure_of_an_objective(
+    make_model: Callable[..., Any],
+    make_objective: Callable[..., Any],
+    name: str,
+    device: torch.device,
+) -> None:
+    def results(device: torch.device | str) -> tuple[dict[str, float], mple.Proxy]:
+        model, objective = OBJECTIVES[name].build(make_model, make_objective)
+        model.to(device), objective.to(device)
+        method = OBJECTIVES[name].input["method"]
+        proxy = mple.measure(objective, method, model, SOURCES, TARGETS, 30)
+        objective.eval()
+        return likelihood.losses(objective, model, SOURCES, TARGETS, 30).totals, proxy
+
+    (found, proxy), (expected, exact) = results(device), results("cpu")
+    assert found == pytest.approx(expected)
+    assert proxy.targets == exact.targets
+    assert proxy[1:] == pytest.approx(exact[1:])
+
+
+def test_latency(make_model: Callable[..., Any], device: torch.device) -> None:
+    settings = [latency.Setting(device.type, 3, torch.get_num_threads())]
+    if device == CUDA:
+        settings.append(latency.Setting(device.type, latency.LARGEST, torch.get_num_threads()))
+    for setting in settings:
+        found = latency.measure(
+            make_model(**OFFSET).to(device), OnePass(), SOURCES, range(4), setting
+        )
+        assert found["sentences"] == 4
+
+
+def test_maps(
+    make_model: Callable[..., Any], make_batch: Callable[..., Batch], device: torch.device
+) -> None:
+    batch = make_batch([(5, 6)])
+    expected = trace(make_model(), batch, causal=False)
+    found = trace(make_model().to(device), batch.to(device), causal=False)
+    for one, other in zip(found, expected, strict=True):
+        torch.testing.assert_close(one.cpu(), other)
+
+
+# What CUDA refuses and what it takes: x lies on the device, all else on the processor.
+ONES, PLACES, MASK = torch.ones(4), torch.tensor([1, 2]), torch.arange(4) > 1
+
+REFUSED: dict[str, Callable[[Tensor], Any]] = {
+    "sum": lambda x: x + ONES,
+    "sum with a scalar of the device": lambda x: ONES + x.sum(),
+    "sum into a scalar of the processor": lambda x: torch.tensor(1.0).add_(x.sum()),
+    "branch": lambda x: torch.where(x > 1, ONES, 0.0),
+    "mask": lambda x: x.masked_fill(MASK, 0.0),
+    "concatenation": lambda x: torch.cat((x, ONES)),
+    "gathered places": lambda x: x.gather(0, PLACES),
+    "places of the device": lambda x: ONES[x.long()],
+    "values": lambda x: x.clone().__setitem__(PLACES, torch.ones(2)),
+    "embedding": lambda x: F.embedding(PLACES, x[:, None]),
+    "product": lambda x: x @ ONES,
+    "product of whole numbers": lambda x: x.long() @ x.long(),
+    "search": lambda x: torch.searchsorted(x, ONES),
+    "equality": lambda x: torch.equal(x, ONES),
+    "numpy": lambda x: x.numpy(),
+    "generator": lambda x: torch.rand(4, device=x.device, generator=torch.Generator()),
+}
+
+
+@pytest.mark.parametrize("mixture", REFUSED.values(), ids=REFUSED)
+def test_what_lies_on_the_processor_is_refused(
+    mixture: Callable[[Tensor], Any], device: torch.device
+) -> None:
+    x = torch.arange(4.0, device=device)
+    with pytest.raises((RuntimeError, TypeError)):
+        mixture(x)
+
+
+TAKEN: dict[str, Callable[[Tensor], Any]] = {
+    "scalar": lambda x: x + torch.tensor(1.0),
+    "scalar branches": lambda x: torch.where(x > 1, torch.tensor(1.0), torch.tensor(0.0)),
+    "scalar value": lambda x: x.masked_fill(x > 1, torch.tensor(9.0)),
+    "places": lambda x: x[PLACES],
+    "mask": lambda x: x[MASK],
+    "places that are written": lambda x: x.clone().index_put_((PLACES,), torch.tensor(9.0)),
+    "copy": lambda x: x.clone().copy_(ONES),
+    "copy to the processor": lambda x: torch.zeros(4).copy_(x),
+    "list": lambda x: torch.tensor([x.tolist(), [each.item() for each in x]]),
+    "new": lambda x: torch.stack((x.new_tensor([1.0]), torch.tensor([2.0], device=x.device))),
+}
+
+
+@pytest.mark.parametrize("mixture", TAKEN.values(), ids=TAKEN)
+def test_what_may_lie_on_the_processor_is_taken(
+    mixture: Callable[[Tensor], Any], device: torch.device
+) -> None:
+    x = torch.arange(4.0, device=device)
+    assert torch.equal(mixture(x).cpu(), mixture(x.cpu()))
+
+
+def test_a_forgotten_device_is_found(
+    make_model: Callable[..., Any], device: torch.device, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    model, source = make_model(**OFFSET).to(device), source_tensor(SOURCES).to(device)
+    assert OnePass()(model, source)
+    whole = torch.arange
+    monkeypatch.setattr(torch, "arange", lambda *limits, device=None: whole(*limits))
+    with pytest.raises(RuntimeError, match="on the same device"):
+        OnePass()(model, source)

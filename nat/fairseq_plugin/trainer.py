@@ -140,7 +140,8 @@ def _arguments(run: Run, folder: Path) -> list[str]:
             "distributed-init-method": "env://",
             "distributed-rank": int(os.environ["RANK"]),
             "distributed-backend": "nccl" if on_gpu else "gloo",
-            "device-id": int(os.environ["LOCAL_RANK"]) if on_gpu else 0,
+            # the one that `nat.training.launch` chose, which a process may be the only one to see
+            "device-id": torch.cuda.current_device() if on_gpu else 0,
         }
         # by itself fairseq sends a checkpoint from one process to the others, and torch, which
         # loads weights only, refuses what it sends
