@@ -222,7 +222,7 @@ def _notes(plot: Plot) -> list[str]:
         )
     elif any(record["low"] is not None for record in ran):
         notes.append(
-            f"{_bands(plot)}: 95% bootstrap intervals over test sentences "
+            f"{_bands(plot)}: 95% bootstrap intervals over sentences "
             f"({bleu.BOOTSTRAP_SAMPLES:,} samples), one seed."
         )
     stand_ins = grid.stand_ins(plot.records)

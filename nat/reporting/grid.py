@@ -404,7 +404,7 @@ def _show(query: Mapping[str, str]) -> str:
 class Value:
     """What was measured at a place: the mean over its seeds.
 
-    With one seed, `low` and `high` are the 95% bootstrap interval over test sentences (BLEU and
+    With one seed, `low` and `high` are the 95% bootstrap interval over sentences (BLEU and
     chrF only); with several, `spread` is the standard deviation over seeds (n - 1) instead.
     `value` is `None` if nothing was run, or if the corpus does not allow the measure; `reason`
     says which. `not_decoded` counts sentences, over all seeds, that were scored as empty,

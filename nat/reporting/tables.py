@@ -254,7 +254,7 @@ def _notes(
         notes.append(f"{DAGGER} {grid.stand_ins(records)}.")
     if any(record["column"] in intervals and given(record["low"]) for record in ran):
         notes.append(
-            f"[low, high]: 95% bootstrap interval over test sentences "
+            f"[low, high]: 95% bootstrap interval over sentences "
             f"({bleu.BOOTSTRAP_SAMPLES:,} samples)."
         )
     if any(given(record["spread"]) for record in ran):
