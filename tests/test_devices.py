@@ -1,4 +1,4 @@
-"""What a device computes, against float64 on the processor.
+"""What a device computes, against the processor: in float64, training steps in bf16 in bf16.
 
 Each test is there for a CUDA device, marked `gpu`, and for the stand-in, which any machine has and
 where, as with CUDA, a tensor that was forgotten on the processor is an error.
@@ -52,7 +52,7 @@ OBJECTIVES = cases()
 
 @dataclass(frozen=True)
 class Setting:
-    """Where and how a result is computed that is compared with float64 on the processor.
+    """Where and how a result is computed that is compared with one of the processor.
 
     Attributes:
         device: where.
