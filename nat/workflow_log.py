@@ -18,6 +18,7 @@ from nat.spelling import hint
 UNSAID = re.compile(
     r"Building DAG|Select jobs|Execute \d+ jobs|Shutting down|Removing temporary|Using shell"
     r"|Conda environments: ignored|Singularity containers: ignored|Assuming unrestricted shared"
+    r"|Activating (conda environment|singularity image)"
     r"|Provided |Rules claiming more"
     r"|Group jobs: inactive|Storing output|Touching output|Using profile|host: |Exiting because"
     r"|Would remove|Some jobs were triggered by provenance|Rules with provenance|Reasons:"

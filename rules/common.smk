@@ -7,6 +7,8 @@ from pathlib import Path
 
 sys.path.insert(0, workflow.basedir)
 
+from snakemake.settings.types import DeploymentMethod
+
 from nat.configuration import load, scale_from
 from nat.configuration.cluster import DEFAULT_NEEDS, needs, read_cluster, resources
 from nat.data.splits import derived_from, split_names
@@ -42,6 +44,15 @@ FAST_MEMORY = (
 # Of `--sdm conda`, one for all jobs of a run; and the image of `--sdm apptainer`.
 ENVIRONMENT = f"../envs/{'cuda' if needs(configuration, 'train').gpu else 'cpu'}.yaml"
 IMAGE = "envs/nat.sif"
+if (
+    workflow.is_main_process
+    and DeploymentMethod.APPTAINER in workflow.deployment_settings.deployment_method
+    and not Path(IMAGE).exists()
+):
+    sys.exit(
+        f"error: '--sdm apptainer' needs the image {IMAGE}, which is not there; make it with "
+        f"'apptainer build {IMAGE} envs/apptainer.def'"
+    )
 
 # What every job inherits. `python` is the one that runs Snakemake, activated or not.
 os.environ.update(

@@ -307,11 +307,24 @@ def test_the_environments_of_snakemake(
     assert counts(screen)["clean"] == 1
 
 
+def test_the_image_is_missed_before_any_job(
+    repository: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("PATH", f"{repository / 'bin'}{os.pathsep}{os.environ['PATH']}")
+    (repository / "envs/nat.sif").unlink(missing_ok=True)
+    status, screen = snakemake(repository, "corpora", "--sdm", "apptainer")
+    assert status == 1
+    assert "error: '--sdm apptainer' needs the image envs/nat.sif" in screen
+    assert "apptainer build envs/nat.sif envs/apptainer.def" in screen
+    assert not (repository / "results/corpora").exists()
+
+
 @pytest.mark.parametrize("name", ["cpu", "cuda"])
 def test_the_conda_environment_is_made_of_the_lock_files(name: str) -> None:
     found = yaml.safe_load((ROOT / f"envs/{name}.yaml").read_text())
     assert found.keys() == {"name", "channels", "dependencies"}
-    assert found["channels"][0] == "conda-forge"
+    # not `nodefaults`, too: conda 26.7 takes that for a channel of this name, and finds none
+    assert found["channels"] == ["conda-forge"]
     assert "python=3.11" in found["dependencies"]
     assert "pip" in found["dependencies"]
     # Snakemake runs the script of the same name in the new environment

@@ -23,6 +23,8 @@ SECONDS_TO_START = 120
 SOCKET_PATH_LENGTH = 100
 NULL_DEVICE = (1, 3)
 NODES = ("n1", "n2")
+# Since then a slurmd starts without cgroups only if told to; before, it did not know the word.
+FIRST_THAT_WANTS_CGROUPS = (23, 11)
 
 
 class PrivateSlurm:
@@ -44,8 +46,9 @@ class PrivateSlurm:
 
     def start(self) -> None:
         """Start all daemons and wait until both nodes are idle."""
-        for name in ("bin", "dev", "log", "munge", "state", "spool/n1", "spool/n2"):
-            (self.folder / name).mkdir(parents=True, exist_ok=True)
+        # munged refuses folders that a group may write, and umasks of ordinary users are so
+        for name in ("", "bin", "dev", "log", "munge", "state", "spool", "spool/n1", "spool/n2"):
+            (self.folder / name).mkdir(mode=0o755, parents=True, exist_ok=True)
         if len(str(self._socket)) > SOCKET_PATH_LENGTH:
             raise RuntimeError(f"the path of a socket may not be so long: {self._socket}")
         key = self.folder / "munge/munge.key"
@@ -137,6 +140,13 @@ class PrivateSlurm:
                 raise RuntimeError(f"Slurm does not start ({ended or 'too slow'})\n{ends}")
             time.sleep(0.1)
 
+    def _version(self) -> tuple[int, int]:
+        """Year and month of this Slurm, which says `slurm-wlm 22.05.8` or the like."""
+        program = shutil.which("slurmctld", path=self.path) or "slurmctld"
+        said = subprocess.run([program, "-V"], text=True, capture_output=True, check=True).stdout
+        year, month = said.split()[1].split(".")[:2]
+        return int(year), int(month)
+
     def _configure(self) -> None:
         host = socket.gethostname().split(".")[0]
         base = _free_ports(3)
@@ -159,6 +169,8 @@ class PrivateSlurm:
             for number, node in enumerate(NODES)
         ]
         (self.folder / "gres.conf").write_text("\n".join(gpus) + "\n")
+        if self._version() >= FIRST_THAT_WANTS_CGROUPS:
+            (self.folder / "cgroup.conf").write_text("CgroupPlugin=disabled\n")
         (self.folder / "slurm.conf").write_text(
             CONFIGURATION.format(
                 host=host, base=base, folder=self.folder, user=user, socket=self._socket
