@@ -17,13 +17,15 @@ PYTHON = VENV / "bin" / "python"
 STAMP = VENV / "made-from"
 LOG = VENV / "install.log"
 LOCKS = [HERE / "build.txt", HERE / "cpu.lock"]
+# On Linux, PyPI's torch brings the CUDA libraries with it; where it does, these are they.
+CUDA = HERE / "cuda.lock"
 OLDEST = (3, 11)
 
 
 def key():
     """What the environment is made of: the lock files, and the place, which it cannot leave."""
     content = hashlib.sha256(str(VENV).encode())
-    for lock in LOCKS:
+    for lock in [*LOCKS, CUDA]:
         content.update(lock.read_bytes())
     return content.hexdigest()
 
@@ -58,7 +60,8 @@ def say(text):
 
 def install(*arguments):
     """Run pip in the new environment; what it says goes to a log, and to the screen if it fails."""
-    command = [str(PYTHON), "-m", "pip", "--disable-pip-version-check", "install", *arguments]
+    command = [str(PYTHON), "-m", "pip", "--disable-pip-version-check", "install"]
+    command += ["--constraint", str(CUDA), *arguments]
     with LOG.open("w") as log:
         failed = subprocess.call(command, stdout=log, stderr=subprocess.STDOUT)
     if failed:

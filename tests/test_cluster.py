@@ -331,10 +331,8 @@ def test_the_conda_environment_is_made_of_the_lock_files(name: str) -> None:
     script = (ROOT / f"envs/{name}.post-deploy.sh").read_text()
     locks = re.findall(r"envs/[\w.]+", script)
     assert all((ROOT / lock).is_file() for lock in locks)
-    expected = {"envs/build.txt", "envs/cpu.lock"} | (
-        {"envs/cuda.lock"} if name == "cuda" else set()
-    )
-    assert set(locks) == expected
+    assert set(locks) == {"envs/build.txt", "envs/cpu.lock", "envs/cuda.lock"}
+    assert ("--requirement envs/cuda.lock" in script) == (name == "cuda")
 
 
 def test_small_steps_share_jobs() -> None:

@@ -10,6 +10,7 @@ import pytest
 
 ROOT = Path(__file__).resolve().parents[1]
 LOCKS = [ROOT / "envs/build.txt", ROOT / "envs/cpu.lock"]
+CUDA = ROOT / "envs/cuda.lock"
 
 
 def pins(lock: Path) -> dict[str, str]:
@@ -26,15 +27,13 @@ def installer(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> ModuleType:
     assert specification.loader
     module = importlib.util.module_from_spec(specification)
     specification.loader.exec_module(module)
-    for lock in LOCKS:
+    for lock in [*LOCKS, CUDA]:
         (tmp_path / lock.name).write_text(lock.read_text())
     monkeypatch.setattr(module, "LOCKS", [tmp_path / lock.name for lock in LOCKS])
+    monkeypatch.setattr(module, "CUDA", tmp_path / CUDA.name)
     monkeypatch.setattr(module, "STAMP", tmp_path / "made-from")
     monkeypatch.setattr(module, "PYTHON", Path(sys.executable))
     return module
-
-
-CUDA = ROOT / "envs/cuda.lock"
 
 
 @pytest.mark.parametrize("lock", [*LOCKS, CUDA], ids=lambda lock: lock.name)
@@ -62,8 +61,12 @@ def test_another_lock_file_makes_the_environment_again(installer: ModuleType) ->
     assert not installer.is_made()
     installer.STAMP.write_text(installer.key() + "\n")
     assert installer.is_made()
-    installer.LOCKS[1].write_text(installer.LOCKS[1].read_text() + "another==1.0\n")
-    assert not installer.is_made()
+    for lock in (installer.LOCKS[1], installer.CUDA):
+        before = lock.read_text()
+        lock.write_text(before + "another==1.0\n")
+        assert not installer.is_made(), lock
+        lock.write_text(before)
+        assert installer.is_made()
 
 
 def test_what_is_missing_is_named(
