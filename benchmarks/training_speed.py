@@ -234,8 +234,8 @@ def measure(case: Case, workers: dict[str, Worker], rounds: int) -> dict[str, An
 def batches(case: Case) -> list[list[tuple[Any, Any]]]:
     """Random sentence pairs with the lengths of a corpus, cut into batches as in training."""
     import numpy as np
-    from fairseq.data.data_utils import batch_by_size
 
+    from nat.data.batching import batch_ends
     from nat.data.vocabulary import SPECIALS
 
     random = np.random.default_rng(1)
@@ -246,7 +246,7 @@ def batches(case: Case) -> list[list[tuple[Any, Any]]]:
     target = target.astype(np.int64)
     order = np.lexsort((target, source)).astype(np.int64)
     taken = (np.maximum(source, target) + 1)[order]
-    cut = batch_by_size(order, None, taken, max_tokens=BATCH_TOKENS)
+    cut = np.split(order, batch_ends(taken, BATCH_TOKENS)[:-1])
     chosen = random.choice(len(cut), BATCHES, replace=False)
 
     def sentence(length: int) -> Any:

@@ -7,6 +7,7 @@ import numpy as np
 from fairseq.data import FairseqDataset
 
 from nat.data.batch import Batch
+from nat.data.batching import batch_ends
 from nat.data.binarised import BinarisedText
 from nat.errors import UserError
 
@@ -31,6 +32,7 @@ class Pairs(FairseqDataset):
         usable: which of their candidates can be chosen, [C, n].
         lengths: tokens of the longest of these, [n].
         mean_lengths: tokens of these on average, [n].
+        tokens: what a pair takes of a batch: tokens of its longer side, and one more, [n].
         left_out: how many pairs are not, by reason.
     """
 
@@ -99,18 +101,6 @@ class Pairs(FairseqDataset):
         """Target tokens minus source tokens of the used pairs, on average."""
         return float(self.mean_lengths.mean() - self.source.lengths[self.ids].mean())
 
-    def num_tokens(self, index: int) -> int:
-        """Tokens of the longer side, which is what a pair takes of a batch."""
-        return int(self.tokens[index])
-
-    def num_tokens_vec(self, indices: np.ndarray) -> np.ndarray:
-        """`num_tokens` of several pairs."""
-        return self.tokens[indices]
-
-    def size(self, index: int) -> int:
-        """Tokens of the longer side."""
-        return self.num_tokens(index)
-
     def batches(self, max_tokens: int, seed: int) -> list[np.ndarray]:
         """Cut the pairs into batches of similar lengths; every pair is in exactly one.
 
@@ -120,12 +110,9 @@ class Pairs(FairseqDataset):
         """
         tie = np.random.default_rng(seed).permutation(len(self))
         order = np.lexsort((tie, self.lengths, self.source.lengths[self.ids])).astype(np.int64)
-        # fairseq's default multiple of 8 sentences drops what is left over
-        batches = self.batch_by_size(order, max_tokens=max_tokens, required_batch_size_multiple=1)
-        batches = [np.asarray(batch) for batch in batches]
-        if not np.array_equal(np.sort(np.concatenate(batches)), np.arange(len(self))):
-            raise RuntimeError(f"the batches do not hold each of {len(self)} pairs once")
-        return batches
+        # fairseq's own batching would need its compiled parts
+        ends = batch_ends(self.tokens[order], max_tokens)
+        return np.split(order, ends[:-1])
 
     def collater(self, samples: Sequence[Pair]) -> Mapping[str, Any]:
         """Make a batch, padded on the right."""

@@ -1,0 +1,36 @@
+"""Cutting a text into batches by the tokens that they take, padding included."""
+
+import numpy as np
+
+
+def batch_ends(tokens: np.ndarray, max_tokens: int) -> np.ndarray:
+    """Find where batches of consecutive sentences end.
+
+    A batch takes as many tokens as it has sentences, times the tokens of the longest of them.
+    Each batch is as large as it can be before the next one begins, as with fairseq's
+    `batch_by_size` with a multiple of one sentence, of which this gives the same batches.
+
+    Args:
+        tokens: of each sentence, in the order in which the sentences are batched, int64 [n], all
+            positive.
+        max_tokens: most tokens that a batch may take.
+
+    Returns:
+        For each batch the number of the sentence after its last, int64, ascending; the last
+        is n.
+
+    Raises:
+        ValueError: if a sentence alone takes more than `max_tokens`.
+    """
+    if len(tokens) and tokens.max() > max_tokens:
+        raise ValueError(f"a sentence takes {tokens.max()} tokens, a batch at most {max_tokens}")
+    ends: list[int] = []
+    start = 0
+    while start < len(tokens):
+        # no batch has more sentences than this, for each takes at least as much as the first
+        longest = np.maximum.accumulate(tokens[start : start + max_tokens // int(tokens[start])])
+        # strictly ascending, since no longest sentence gets shorter
+        taken = longest * np.arange(1, len(longest) + 1)
+        start += int(np.searchsorted(taken, max_tokens, side="right"))
+        ends.append(start)
+    return np.asarray(ends, dtype=np.int64)
