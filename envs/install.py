@@ -1,14 +1,15 @@
-"""Make the environment `.venv` from the lock files beside this one, unless it is already there.
+"""Install what the files beside this one pin.
 
-Run by make, with any Python 3 that is at hand, so nothing here may need a new one.
+    python3 envs/install.py           make `.venv`, unless it is already there; what make runs
+    python envs/install.py --here     install into the Python that runs this: conda, containers
+
+The first is run with any Python 3 that is at hand, so nothing here may need a new one.
 """
 
 import hashlib
 import os
-import shutil
 import subprocess
 import sys
-import sysconfig
 from pathlib import Path
 
 HERE = Path(__file__).resolve().parent
@@ -16,16 +17,23 @@ VENV = HERE.parent / ".venv"
 PYTHON = VENV / "bin" / "python"
 STAMP = VENV / "made-from"
 LOG = VENV / "install.log"
-LOCKS = [HERE / "build.txt", HERE / "cpu.lock"]
+OLDEST = (3, 11)
+
+# One call of pip each: what it is, the file, further arguments.
+STEPS = [
+    ("what builds the rest", HERE / "build.txt", []),
+    ("PyTorch and all others, the longest of the three", HERE / "cpu.lock", []),
+    # The reasons for the arguments and for READTHEDOCS stand in the file.
+    ("fairseq", HERE / "fairseq.txt", ["--no-deps", "--no-cache-dir"]),
+]
 # On Linux, PyPI's torch brings the CUDA libraries with it; where it does, these are they.
 CUDA = HERE / "cuda.lock"
-OLDEST = (3, 11)
 
 
 def key():
     """What the environment is made of: the lock files, and the place, which it cannot leave."""
     content = hashlib.sha256(str(VENV).encode())
-    for lock in [*LOCKS, CUDA]:
+    for lock in [*(lock for _, lock, _ in STEPS), CUDA]:
         content.update(lock.read_bytes())
     return content.hexdigest()
 
@@ -46,10 +54,6 @@ def missing():
         import venv  # noqa: F401
     except ImportError:
         yield "Python's venv module is missing; install it (Debian: apt install python3-venv)"
-    if not any(map(shutil.which, [os.environ.get("CXX") or "g++", "c++"])):
-        yield "a C++ compiler is missing; install one (Debian: apt install g++)"
-    if not (Path(sysconfig.get_paths()["include"]) / "Python.h").exists():
-        yield "the headers of Python are missing; install them (Debian: apt install python3-dev)"
 
 
 def say(text):
@@ -58,19 +62,36 @@ def say(text):
     sys.stdout.flush()
 
 
-def install(*arguments):
-    """Run pip in the new environment; what it says goes to a log, and to the screen if it fails."""
-    command = [str(PYTHON), "-m", "pip", "--disable-pip-version-check", "install"]
-    command += ["--constraint", str(CUDA), *arguments]
-    with LOG.open("w") as log:
-        failed = subprocess.call(command, stdout=log, stderr=subprocess.STDOUT)
-    if failed:
-        say("".join(LOG.read_text(errors="replace").splitlines(keepends=True)[-20:]))
-        sys.exit(f"error: pip could not make the environment, see above; all of it is in {LOG}")
+def install(python, log=None):
+    """Install everything into the environment of `python`.
+
+    What pip says goes to `log`, and to the screen if it fails; to the screen if there is no log.
+    """
+    for number, (what, lock, arguments) in enumerate(STEPS, start=1):
+        say(f"  {number} of {len(STEPS)}: {what}")
+        command = [str(python), "-m", "pip", "--disable-pip-version-check", "install"]
+        command += ["--no-build-isolation", "--constraint", str(CUDA), *arguments]
+        command += ["--requirement", str(lock)]
+        environment = {**os.environ, "READTHEDOCS": "True"}
+        if log is None:
+            failed, place = subprocess.call(command, env=environment), ""
+        else:
+            with log.open("w") as file:
+                failed = subprocess.call(
+                    command, env=environment, stdout=file, stderr=subprocess.STDOUT
+                )
+            place = f"; all of it is in {log}"
+        if failed:
+            if log is not None:
+                say("".join(log.read_text(errors="replace").splitlines(keepends=True)[-20:]))
+            sys.exit(f"error: pip could not make the environment, see above{place}")
 
 
 def main():
     """Make the environment if there is none, or one from other lock files."""
+    if sys.argv[1:] == ["--here"]:
+        install(sys.executable)
+        return
     if is_made():
         return
     if VENV.is_symlink():
@@ -84,10 +105,7 @@ def main():
     say(f"making {VENV}, once; this takes some minutes")
     if subprocess.call([sys.executable, "-m", "venv", "--clear", str(VENV)]):
         sys.exit(f"error: {VENV} could not be made, see above")
-    say("  1 of 2: PyTorch, and what building the rest needs")
-    install("--requirement", str(LOCKS[0]))
-    say("  2 of 2: everything else; fairseq is compiled")
-    install("--no-build-isolation", "--requirement", str(LOCKS[1]))
+    install(PYTHON, LOG)
     LOG.unlink()
     STAMP.write_text(key() + "\n")
 

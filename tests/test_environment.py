@@ -1,15 +1,17 @@
-"""The lock files, and when the environment is made again."""
+"""The lock files, what is installed of them, and when the environment is made again."""
 
 import importlib.util
+import os
 import re
+import subprocess
 import sys
 from pathlib import Path
-from types import ModuleType, SimpleNamespace
+from types import ModuleType
 
 import pytest
 
 ROOT = Path(__file__).resolve().parents[1]
-LOCKS = [ROOT / "envs/build.txt", ROOT / "envs/cpu.lock"]
+LOCKS = [ROOT / "envs" / name for name in ("build.txt", "cpu.lock", "fairseq.txt")]
 CUDA = ROOT / "envs/cuda.lock"
 
 
@@ -29,7 +31,8 @@ def installer(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> ModuleType:
     specification.loader.exec_module(module)
     for lock in [*LOCKS, CUDA]:
         (tmp_path / lock.name).write_text(lock.read_text())
-    monkeypatch.setattr(module, "LOCKS", [tmp_path / lock.name for lock in LOCKS])
+    steps = [(what, tmp_path / lock.name, rest) for what, lock, rest in module.STEPS]
+    monkeypatch.setattr(module, "STEPS", steps)
     monkeypatch.setattr(module, "CUDA", tmp_path / CUDA.name)
     monkeypatch.setattr(module, "STAMP", tmp_path / "made-from")
     monkeypatch.setattr(module, "PYTHON", Path(sys.executable))
@@ -41,27 +44,53 @@ def test_everything_is_pinned_without_a_local_suffix(lock: Path) -> None:
     assert pins(lock)
 
 
-def test_the_lock_files_agree() -> None:
-    build, run = map(pins, LOCKS)
-    assert {name: build[name] for name in build.keys() & run.keys()} == {
-        name: run[name] for name in build.keys() & run.keys()
-    }
-    assert "torch" in build.keys() & run.keys()
+def test_nothing_is_pinned_twice(installer: ModuleType) -> None:
+    assert [lock.name for _, lock, _ in installer.STEPS] == [lock.name for lock in LOCKS]
+    names = [name for lock in [*LOCKS, CUDA] for name in pins(lock)]
+    assert len(names) == len(set(names))
 
 
-def test_cuda_adds_to_the_lock_files_and_changes_nothing() -> None:
-    assert not pins(CUDA).keys() & pins(LOCKS[1]).keys()
-    recipes = ("cuda.post-deploy.sh", "apptainer.def", "Dockerfile")
-    for recipe in recipes:
-        text = (ROOT / "envs" / recipe).read_text()
-        assert all(lock.name in text for lock in [*LOCKS, CUDA]), recipe
+@pytest.mark.parametrize("recipe", ["apptainer.def", "Dockerfile"])
+def test_an_image_gets_every_file_that_is_installed_from(recipe: str) -> None:
+    text = (ROOT / "envs" / recipe).read_text()
+    assert all(f"envs/{lock.name}" in text for lock in [*LOCKS, CUDA]), recipe
+    assert "python /envs/install.py --here" in text
+
+
+def test_fairseq_has_no_compiled_parts_and_is_not_cached_for_others(
+    installer: ModuleType, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    calls = []
+
+    def call(command: list[str], env: dict[str, str], **_: object) -> int:
+        calls.append((command, env))
+        return 0
+
+    monkeypatch.setattr(installer.subprocess, "call", call)
+    installer.install("python")
+    assert all(command[:2] == ["python", "-m"] for command, _ in calls)
+    fairseq, environment = calls[-1]
+    assert {"--no-deps", "--no-cache-dir", "--no-build-isolation"} <= set(fairseq)
+    assert environment["READTHEDOCS"]
+
+
+def test_no_compiled_part_of_fairseq_is_needed() -> None:
+    """The training program is imported in a process in which all of them are out of reach."""
+    compiled = ["libbleu", "libnat", "libbase", "data.data_utils_fast"]
+    compiled.append("data.token_block_utils_fast")
+    program = (
+        f"import sys; sys.modules.update(dict.fromkeys({[f'fairseq.{n}' for n in compiled]}))\n"
+        "import nat.fairseq_plugin.trainer"
+    )
+    environment = {**os.environ, "PYTHONPATH": str(ROOT)}
+    subprocess.run([sys.executable, "-c", program], env=environment, check=True)
 
 
 def test_another_lock_file_makes_the_environment_again(installer: ModuleType) -> None:
     assert not installer.is_made()
     installer.STAMP.write_text(installer.key() + "\n")
     assert installer.is_made()
-    for lock in (installer.LOCKS[1], installer.CUDA):
+    for lock in [*(lock for _, lock, _ in installer.STEPS), installer.CUDA]:
         before = lock.read_text()
         lock.write_text(before + "another==1.0\n")
         assert not installer.is_made(), lock
@@ -72,12 +101,12 @@ def test_another_lock_file_makes_the_environment_again(installer: ModuleType) ->
 def test_what_is_missing_is_named(
     installer: ModuleType, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
+    # no compiler, no headers of Python
     monkeypatch.setenv("PATH", str(tmp_path))
-    without_headers = SimpleNamespace(get_paths=lambda: {"include": str(tmp_path)})
-    monkeypatch.setattr(installer, "sysconfig", without_headers)
-    compiler, headers = installer.missing()
-    assert "C++ compiler" in compiler
-    assert "headers of Python" in headers
+    assert not list(installer.missing())
+    monkeypatch.setitem(sys.modules, "ensurepip", None)
+    (module,) = installer.missing()
+    assert "venv module is missing" in module
     monkeypatch.setattr(installer, "OLDEST", (99, 0))
     (python,) = installer.missing()
     assert "Python 3.11 or newer is needed" in python
