@@ -77,20 +77,21 @@ def likelihoods(logits: Tensor) -> dict[tuple[int, ...], float]:
 
 @pytest.mark.parametrize("weight", [None, 0.4, 3.0])
 @pytest.mark.parametrize("bonus", [0.0, 2.2, -1.0])
+@pytest.mark.parametrize("kind", ["tokens", "log_tokens"])
 def test_the_best_of_all_translations_is_found(
-    language_model: LanguageModel, weight: float | None, bonus: float
+    language_model: LanguageModel, weight: float | None, bonus: float, kind: Any
 ) -> None:
     lengths = [4, 1, 3]
     consulted = None if weight is None else language_model
     for seed in range(3):
         model = frames(lengths, seed, scale=1.0 + seed)
-        decoding = CtcBeam(130, 10, options(weight), bonus)
+        decoding = CtcBeam(130, 10, options(weight), bonus, kind)
         found = decoding(model, source_tensor([[6]] * 3), consulted)
         for row, length in enumerate(lengths):
             scored = {
                 tokens: math.log(probability)
                 + (weight or 0) * language_model.score(tokens)
-                + bonus * math.log(max(1, len(tokens)))
+                + bonus * (len(tokens) if kind == "tokens" else math.log(max(1, len(tokens))))
                 for tokens, probability in likelihoods(model.logits[row, :length]).items()
             }
             best = max(scored, key=lambda tokens: scored[tokens])

@@ -1,5 +1,7 @@
 """Prefix beam search over the frames of a CTC model, with an n-gram language model."""
 
+from typing import Literal
+
 import torch
 from pydantic import ConfigDict, Field
 from pydantic.dataclasses import dataclass
@@ -17,26 +19,36 @@ from nat.transformer.projection import chunks_of_logits
 class PrefixSearch:
     """Search for the translation, not for the alignment, that is most probable.
 
-    Gu and Kong (2021), table 3: argmax log p_CTC(y|x) + alpha log p_LM(y) + beta log |y|, the
-    score. p_CTC sums the alignments that the search has kept; p_LM counts the end of the sentence,
-    once the search has ended. One pass over an upsampled canvas.
+    Gu and Kong (2021), section 4.2 and table 3. The score of a translation y is
 
-    Open readings, settled here: the word bonus is beta log |y|, as printed, and an empty
-    translation has that of one token, none, so that it stays possible. A frame extends prefixes by
-    its most probable tokens only, but may always repeat a last token. Log-probabilities are those
-    of the full softmax; special symbols other than UNK and BLANK are never chosen.
+        log p_CTC(y|x) + alpha log p_LM(y) + bonus(y),
+
+    where p_CTC sums the alignments that the search has kept, and p_LM includes the end of the
+    sentence, which is scored once the search has ended. It takes one pass over an upsampled canvas.
+
+    The paper prints the bonus as beta log |y|. Its published code decodes with ctcdecode, which
+    adds beta for each token, and alpha = 0.4 and beta = 2.2 of its README belong to that formula:
+    with the printed one the 26th token of a translation would earn 0.09 nats instead of 2.2.
+
+    Where the paper is ambiguous: the bonus of an empty translation is zero in both formulas, so
+    that it remains possible. A frame extends prefixes only by its most probable tokens, but a
+    prefix may always repeat its last token. Probabilities are those of the full softmax; special
+    symbols other than UNK and BLANK are never chosen.
 
     Attributes:
-        beam: prefixes of each sentence.
-        symbols: tokens of each frame that may extend a prefix.
-        language_model: which one, and alpha, its weight; None for none.
-        word_bonus: beta.
+        beam: prefixes kept for each sentence.
+        symbols: most probable tokens of each frame that may extend a prefix.
+        language_model: the language model and alpha, its weight; None for no language model.
+        word_bonus: beta, nats.
+        bonus: `tokens` for beta |y|, as in the published code, or `log_tokens` for beta log |y|, as
+            in the paper.
     """
 
     beam: int = Field(default=20, ge=1)
     symbols: int = Field(default=20, ge=1)
     language_model: LanguageModelOptions | None = None
     word_bonus: float = 0.0
+    bonus: Literal["tokens", "log_tokens"] = "tokens"
 
     upsampled = True
 
@@ -60,6 +72,7 @@ class PrefixSearch:
             language_model,
             0.0 if options is None else options.weight,
             self.word_bonus,
+            logarithmic=self.bonus == "log_tokens",
         )
         for frame in range(frames):
             again = torch.bmm(weight[prefixes.last], states[:, frame, :, None])[:, :, 0]

@@ -20,7 +20,9 @@ class Prefixes:
     blank, behind which the last token may be repeated, apart from those that end in that token. A
     prefix y has the rank
 
-        log sum of p(alignment) + alpha log p_LM(y) + beta log max(|y|, 1).
+        log sum of p(alignment) + alpha log p_LM(y) + beta |y|,
+
+    or, if `logarithmic`, with beta log max(|y|, 1) in place of beta |y|.
 
     A prefix is known by a number, a hash of 64 bits of its tokens, so that it is the same by
     whatever way it is reached.
@@ -32,7 +34,8 @@ class Prefixes:
         beam: K.
         language_model: or None.
         alpha: factor of its log-probabilities.
-        beta: factor of the logarithm of the number of tokens.
+        beta: bonus per token, nats.
+        logarithmic: multiply the bonus by the logarithm of the number of tokens instead.
 
     Attributes:
         last: last token of each prefix, PAD of the empty one, [B, K].
@@ -47,8 +50,10 @@ class Prefixes:
         language_model: LanguageModel | None,
         alpha: float,
         beta: float,
+        logarithmic: bool = False,
     ) -> None:
         self._language_model, self._alpha, self._beta = language_model, alpha, beta
+        self._logarithmic = logarithmic
         shape, device = (sentences, beam), like.device
         self._blank = like.new_full(shape, -torch.inf)  # of alignments that end in a blank
         self._token = like.new_full(shape, -torch.inf)  # of those that end in the last token
@@ -124,9 +129,14 @@ class Prefixes:
         self._tokens, self._lengths = tokens.scatter_(2, place, written), lengths + grows
 
     def _bonus(self, more: int) -> Tensor:
-        """What ranks prefixes of `more` tokens more, beside alignments and their last words."""
-        lengths = (self._lengths + more).clamp(min=1).to(self._fluency.dtype)
-        return self._alpha * self._fluency + self._beta * lengths.log()
+        """Language model and word bonus of prefixes that are longer by `more` tokens, [B, K].
+
+        The language model's score of these tokens is not included.
+        """
+        lengths = (self._lengths + more).to(self._fluency.dtype)
+        if self._logarithmic:
+            lengths = lengths.clamp(min=1).log()
+        return self._alpha * self._fluency + self._beta * lengths
 
     def best(self) -> tuple[Tensor, Tensor, Tensor]:
         """The highest-ranked prefix of each sentence, with its end for the language model.
