@@ -44,6 +44,19 @@ def test_a_pass_without_masks_corrects_all_the_same() -> None:
     assert (found.tokens, found.steps) == ([7], 2)
 
 
+def test_repeated_neighbours_are_dropped_on_request() -> None:
+    passes = [[(6, 5.0), (7, 2.0), (8, 4.0)], [(8, 1.0), (8, 6.0), (9, 4.0)]]
+    kept, dropped = (
+        MaskCorrect(steps=2, deduplicate=deduplicate)(
+            LoggedModel([[3]], scripted(passes)),  # type: ignore[arg-type]
+            source_tensor([[6, 6]]),
+        )[0]
+        for deduplicate in (False, True)
+    )
+    assert (kept.tokens, dropped.tokens) == ([8, 8, 9], [8, 9])
+    assert dropped.score == kept.score
+
+
 def test_one_step_is_one_pass(make_model: MakeModel) -> None:
     model = make_model(seed=1, length="offset")
     source = source_tensor([[6, 7, 8, 9], [20], [11] * 9])

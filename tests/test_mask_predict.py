@@ -82,6 +82,44 @@ def test_a_token_that_stays_keeps_the_probability_of_its_own_pass() -> None:
     assert found.steps == 3  # the pass that would mask nothing is left out
 
 
+def test_without_remasking_a_revealed_token_stays() -> None:
+    # N = 5, T = 3. Pass 1 reveals positions 0 and 2. After pass 2 position 2 is the least probable
+    # of all, but position 4, the least probable of those that were masked, is masked again.
+    model: Any = LoggedModel(
+        [[5]],
+        scripted(
+            [
+                [(6, 5.0), (7, 2.0), (8, 3.0), (9, 1.0), (10, 2.5)],
+                [(11, 9.0), (8, 6.0), (11, 9.0), (7, 3.5), (6, 3.2)],
+                [(11, 9.0), (11, 9.0), (11, 9.0), (11, 9.0), (9, 2.5)],
+            ]
+        ),
+    )
+    (found,) = MaskPredict(steps=3, remask=False)(model, source_tensor([[6, 6]]))
+    assert model.seen == [
+        [[MASK] * 5],
+        [[6, MASK, 8, MASK, MASK]],
+        [[6, 8, 8, 7, MASK]],
+    ]
+    assert found.tokens == [6, 8, 8, 7, 9]
+    weights = [5.0, 6.0, 3.0, 3.5, 2.5]
+    assert found.score == pytest.approx(sum(map(log_probability, weights)) / 5)
+
+
+def test_repeated_neighbours_are_dropped_on_request() -> None:
+    passes = [[(6, 5.0), (7, 2.0), (8, 4.0), (7, 3.0)], [(6, 9.0), (8, 1.0), (8, 9.0), (8, 1.0)]]
+    kept, dropped = (
+        MaskPredict(steps=2, deduplicate=deduplicate)(
+            LoggedModel([[4]], scripted(passes)),  # type: ignore[arg-type]
+            source_tensor([[6, 6]]),
+        )[0]
+        for deduplicate in (False, True)
+    )
+    assert kept.tokens == [6, 8, 8, 8]
+    assert dropped.tokens == [6, 8]
+    assert dropped.score == kept.score  # that of all positions
+
+
 @pytest.mark.parametrize("steps", [2, 4, 7, 10])
 def test_the_schedule_is_floored_in_whole_numbers(steps: int) -> None:
     lengths = list(range(1, 41))

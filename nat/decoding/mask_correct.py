@@ -16,21 +16,24 @@ from nat.transformer.model import Transformer
 class MaskCorrect:
     """Mask the least probable tokens, then predict every position again, the visible ones too.
 
-    Huang, Perez and Volkovs (2022). Passes and masks are those of `mask_predict`, but each pass
-    replaces all symbols and probabilities: a model trained with `cmlmc` has learnt that visible
-    tokens can be wrong. A pass that masks nothing is made all the same.
+    Huang, Perez and Volkovs (2022). The number of passes and of masks is that of `mask_predict`,
+    but each pass replaces all symbols and probabilities: a model trained with `cmlmc` has learnt
+    that visible tokens can be wrong. A pass that masks nothing is not skipped.
 
-    The score is the mean log-probability per token in the last pass; the best-scored length is the
-    result (of equals, the likelier length). Log-probabilities are those of the full softmax;
-    special symbols other than UNK are never chosen.
+    The score is the mean log-probability per token in the last pass. The length with the highest
+    score is the result (the likelier length of equal ones). Probabilities are those of the full
+    softmax; special symbols other than UNK are never chosen.
 
     Attributes:
         steps: T, decoder passes; one step is `one_pass`.
-        length_beam: lengths that are tried side by side, the likeliest ones.
+        length_beam: number of lengths that are decoded in parallel, the most probable ones.
+        deduplicate: drop a token that equals the token before it, as in `one_pass` and in the
+            evaluation of DiMS' published code.
     """
 
     steps: int = Field(ge=1)
     length_beam: int = Field(default=1, ge=1, le=CLASSES)
+    deduplicate: bool = False
 
     corrects = True
 
@@ -43,7 +46,7 @@ class MaskCorrect:
             masks = canvases.lengths * (self.steps - number) // self.steps
             confidence = canvases.log_probabilities.masked_fill(~canvases.real, torch.inf)
             canvases.predict(model, least_confident(confidence, masks), correct=True)
-        return canvases.best(self.length_beam)
+        return canvases.best(self.length_beam, self.deduplicate)
 
 
 METHOD = MaskCorrect

@@ -17,32 +17,44 @@ class MaskPredict:
     """Predict all tokens, then mask the least probable ones and predict them again.
 
     Ghazvininejad et al. (2019), section 3. With T steps and N tokens, pass 1 predicts every
-    position; pass t + 1 (t = 1 .. T - 1) masks the floor(N (T - t) / T) positions of lowest
-    probability (in whole numbers; of equals, the leftmost), predicts these again from all others,
-    and replaces their symbols and probabilities only. A pass that masks nothing is left out.
+    position; pass t + 1 (t = 1 .. T - 1) masks the floor(N (T - t) / T) positions with the lowest
+    probability (the leftmost of equal ones), predicts these again from all others, and replaces
+    only their symbols and probabilities. A pass that would mask nothing is skipped.
 
-    The score is the mean log-probability per token, each from the pass that chose it last; the
-    best-scored length is the result (of equals, the likelier length). Log-probabilities are those
-    of the full softmax; special symbols other than UNK are never chosen.
+    DiMS (Norouzi et al. 2022, section 2.2) describes a variant in which a token that was revealed
+    is never masked again: each pass reveals the most probable of the tokens that are still masked.
+    This is `remask: false`. The evaluation of its published code masks again, as above, and drops
+    repeated neighbouring tokens at the end, which is `deduplicate: true`.
+
+    The score is the mean log-probability per token, each from the last pass that chose it. The
+    length with the highest score is the result (the likelier length of equal ones). Probabilities
+    are those of the full softmax; special symbols other than UNK are never chosen.
 
     Attributes:
         steps: T, decoder passes; one step is `one_pass`.
-        length_beam: lengths that are tried side by side, the likeliest ones.
+        length_beam: number of lengths that are decoded in parallel, the most probable ones.
+        remask: whether tokens that were revealed can be masked again.
+        deduplicate: drop a token that equals the token before it, as in `one_pass`.
     """
 
     steps: int = Field(ge=1)
     length_beam: int = Field(default=1, ge=1, le=CLASSES)
+    remask: bool = True
+    deduplicate: bool = False
 
     @torch.inference_mode()
     def __call__(self, model: Transformer, source: Tensor) -> list[Hypothesis]:
         """Translate source sentences [B, S] (tokens, EOS, padding on the right)."""
         canvases = masked_canvases(model, source, self.length_beam)
-        canvases.predict(model, canvases.real)
+        masked = canvases.real
+        canvases.predict(model, masked)
         for number in range(1, self.steps):
             masks = canvases.lengths * (self.steps - number) // self.steps
-            confidence = canvases.log_probabilities.masked_fill(~canvases.real, torch.inf)
-            canvases.predict(model, least_confident(confidence, masks))
-        return canvases.best(self.length_beam)
+            maskable = canvases.real if self.remask else masked
+            confidence = canvases.log_probabilities.masked_fill(~maskable, torch.inf)
+            masked = least_confident(confidence, masks)
+            canvases.predict(model, masked)
+        return canvases.best(self.length_beam, self.deduplicate)
 
 
 METHOD = MaskPredict
