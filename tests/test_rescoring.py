@@ -17,6 +17,8 @@ from nat.decoding.latent_rescoring import LatentRescoring
 from nat.decoding.length_rescoring import LengthRescoring
 from nat.decoding.one_pass import OnePass
 from nat.decoding.rescoring import best_of_partner
+from nat.errors import UserError
+from nat.methods import build
 
 MakeModel = Callable[..., Any]
 SENTENCES = [[6, 7, 8, 9], [20], [11] * 9, [9, 8]]
@@ -45,6 +47,33 @@ def test_the_partner_chooses_by_the_mean_per_token(make_model: MakeModel) -> Non
         assert best.score == pytest.approx(max(scores))
         assert best.tokens == group[scores.index(max(scores))].tokens
     assert [one.steps for one in found] == [4, 2]
+
+
+@pytest.mark.parametrize("length_penalty", ["sum", 0.0, 0.6, 1.0])
+def test_other_length_penalties(make_model: MakeModel, length_penalty: Any) -> None:
+    partner, (sentence,) = make_model(seed=2), SENTENCES[:1]
+    group = [Hypothesis(tokens, -1.0, 1) for tokens in ([7], [7, 8], [8, 9, 10, 11, 12, 13, 14])]
+    (best,) = best_of_partner(partner, source_tensor([sentence]), [group], length_penalty)
+    alpha = 0.0 if length_penalty == "sum" else length_penalty
+    scores = {}
+    for one in group:
+        length = len(one.tokens) + 1  # with EOS
+        total = mean_score(partner, sentence, one.tokens) * length
+        scores[tuple(one.tokens)] = total / ((5 + length) / 6) ** alpha
+    assert best.score == pytest.approx(max(scores.values()))
+    assert tuple(best.tokens) == max(scores, key=lambda tokens: scores[tokens])
+    method = build("decoding", {"method": "length_rescoring", "length_beam": 2})
+    assert method.length_penalty == "mean"
+
+
+def test_a_length_penalty_is_a_word_or_a_number() -> None:
+    for method in ("length_rescoring", "latent_rescoring"):
+        options = {"method": method, "length_penalty": "median"}
+        if method == "length_rescoring":
+            options["length_beam"] = 3
+        with pytest.raises(UserError, match="length_penalty"):
+            build("decoding", options)
+        assert build("decoding", {**options, "length_penalty": 0.6}).length_penalty == 0.6
 
 
 def test_what_is_too_long_or_no_number_is_not_chosen(make_model: MakeModel) -> None:

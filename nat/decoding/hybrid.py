@@ -1,5 +1,6 @@
 """Hybrid-regressive decoding (HRT): every k-th token from left to right, then all others."""
 
+import math
 from collections.abc import Sequence
 
 import torch
@@ -90,9 +91,13 @@ def totals_of(
         begin=BEGIN_OF_CHUNKS,
         stride=chunk_of(model),
     )
-    scores = iter(found.tolist())
-    # what is no number stays so
-    return [[next(scores) + 0 * one.score for one in kept] for kept in sequences]
+    given = [one for kept in sequences for one in kept]
+    # so that a failed search is reported as such, whatever the other model's score is
+    scores = iter(
+        score if math.isfinite(one.score) else math.nan
+        for one, score in zip(given, found.tolist(), strict=True)
+    )
+    return [[next(scores) for _ in kept] for kept in sequences]
 
 
 def fill(

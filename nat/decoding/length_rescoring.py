@@ -7,24 +7,26 @@ from torch import Tensor
 
 from nat.decoding.canvas import masked_canvases
 from nat.decoding.hypothesis import Hypothesis
-from nat.decoding.rescoring import best_of_partner, groups
+from nat.decoding.rescoring import LengthPenalty, best_of_partner, groups
 from nat.transformer.length import CLASSES
 from nat.transformer.model import Transformer
 
 
 @dataclass(frozen=True, config=ConfigDict(extra="forbid"))
 class LengthRescoring:
-    """Decode the likeliest lengths in one pass each; the partner's score chooses, and is the score.
+    """Decode the most probable lengths in one pass each; the partner's score selects among them.
 
     With the constant length predictor, 2 B + 1 lengths are those from C - B to C + B around the
     source's length (Li et al. 2019, B = 4). See `one_pass` for how the tokens are chosen, and
     `nat.decoding.rescoring` for the score.
 
     Attributes:
-        length_beam: lengths that are tried.
+        length_beam: number of lengths.
+        length_penalty: see `nat.decoding.rescoring.LengthPenalty`.
     """
 
     length_beam: int = Field(ge=1, le=CLASSES)
+    length_penalty: LengthPenalty = "mean"
 
     partner = "autoregressive"
 
@@ -35,7 +37,8 @@ class LengthRescoring:
         """Translate source sentences [B, S] (tokens, EOS, padding on the right)."""
         canvases = masked_canvases(model, source, self.length_beam)
         canvases.predict(model, canvases.real)
-        return best_of_partner(partner, source, groups(canvases.all(), self.length_beam))
+        candidates = groups(canvases.all(), self.length_beam)
+        return best_of_partner(partner, source, candidates, self.length_penalty)
 
 
 METHOD = LengthRescoring

@@ -74,9 +74,9 @@ class MaskedAtOutputs:
         canvases.predict(model, masked)
         scores = canvases.log_probabilities.sum(1) / masked.sum(1).clamp(min=1)
         rows = zip(canvases.all(), scores.tolist(), written, strict=True)
-        # what is no number stays so
         return [
-            Hypothesis(found.tokens, score + 0 * one.score, found.steps)
+            # so that a failed search of the partner is reported as such
+            Hypothesis(found.tokens, score if math.isfinite(one.score) else math.nan, found.steps)
             for found, score, one in rows
         ]
 

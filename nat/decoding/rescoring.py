@@ -1,6 +1,8 @@
 """Noisy parallel decoding: an autoregressive partner chooses among candidates (Gu et al. 2018)."""
 
+import math
 from collections.abc import Sequence
+from typing import Annotated, Literal
 
 import torch
 from pydantic import ConfigDict, Field
@@ -11,23 +13,34 @@ from nat.decoding.forced import forced_scores
 from nat.decoding.hypothesis import Hypothesis
 from nat.transformer.model import Encoded, Transformer
 
+LengthPenalty = Literal["mean", "sum"] | Annotated[float, Field(ge=0.0)]
+"""What the log-probability of n tokens, EOS included, is divided by: n for `mean`, 1 for `sum`, and
+((5 + n) / 6)^alpha (Wu et al. 2016, equation 14) for a number alpha."""
+
 
 def best_of_partner(
-    partner: Transformer, source: Tensor, candidates: Sequence[Sequence[Hypothesis]]
+    partner: Transformer,
+    source: Tensor,
+    candidates: Sequence[Sequence[Hypothesis]],
+    length_penalty: LengthPenalty = "mean",
 ) -> list[Hypothesis]:
-    """The candidate of each sentence that the partner likes best, by forced decoding.
+    """The candidate of each sentence with the partner's highest score, by forced decoding.
 
-    Open reading, settled here: its score is the mean log-probability per token, EOS included, which
-    is what beam search with a length penalty of one ranks by; without it, short candidates win. Of
-    equals, the first. A candidate that is too long for the partner is never chosen.
+    Where the papers are ambiguous: Hints (Li et al. 2019, section 3.2) selects "the highest
+    probability", which is `sum` and favours short candidates; its published code divides by
+    ((5 + n) / 6)^alpha. `mean` is what beam search with a length penalty of one ranks by, and what
+    fairseq's re-ranking uses. The first of equal candidates is chosen. A candidate that is
+    too long for the partner is never chosen.
 
     Args:
-        partner: autoregressive.
+        partner: autoregressive model.
         source: sentences [B, S] (tokens, EOS, padding on the right).
-        candidates: of each sentence, one at least.
+        candidates: those of each sentence, at least one.
+        length_penalty: how the partner's log-probability depends on the length.
 
     Returns:
-        With the partner's score; its steps are the most of all candidates and one for the partner.
+        The chosen candidates with the partner's score. Their number of steps is the largest of the
+        sentence's candidates plus one for the partner.
     """
     # each different candidate once
     different = [list(dict.fromkeys(tuple(one.tokens) for one in group)) for group in candidates]
@@ -48,13 +61,24 @@ def best_of_partner(
         scored = []
         for one in group:
             total = known.get((row, tuple(one.tokens)), -torch.inf)
-            # what is no number stays so
-            score = total / (len(one.tokens) + 1) + 0 * one.score
+            score = total / penalty(len(one.tokens) + 1, length_penalty)
+            # so that a failed decoding is reported as such, whatever the partner's score is
+            score = score if math.isfinite(one.score) else math.nan
             scored.append(Hypothesis(one.tokens, score, one.steps))
         best = max(scored, key=lambda one: one.score)
         steps = max(one.steps for one in scored) + 1
         chosen.append(Hypothesis(best.tokens, best.score, steps))
     return chosen
+
+
+def penalty(tokens: int, length_penalty: LengthPenalty) -> float:
+    """Divisor of the log-probability of a translation of so many tokens, EOS included."""
+    if length_penalty == "mean":
+        return float(tokens)
+    if length_penalty == "sum":
+        return 1.0
+    divisor: float = ((5 + tokens) / 6) ** length_penalty
+    return divisor
 
 
 def groups(hypotheses: Sequence[Hypothesis], size: int) -> list[Sequence[Hypothesis]]:
@@ -64,17 +88,19 @@ def groups(hypotheses: Sequence[Hypothesis], size: int) -> list[Sequence[Hypothe
 
 @dataclass(frozen=True, config=ConfigDict(extra="forbid"))
 class RescoredDraws:
-    """Several draws of the latents give the candidates.
+    """The candidates are translations with several draws of the latents.
 
     Attributes:
-        samples: draws from the prior.
+        samples: number of draws from the prior.
         temperature: factor of the prior's standard deviations.
-        seed: of the draws, which depend on the source sentence besides.
+        seed: seed of the draws, which also depend on the source sentence.
+        length_penalty: see `LengthPenalty`.
     """
 
     samples: int = Field(default=5, ge=1)
     temperature: float = Field(default=0.1, ge=0.0)
     seed: int = Field(default=0, ge=0)
+    length_penalty: LengthPenalty = "mean"
 
     latent = True
     partner = "autoregressive"
@@ -89,4 +115,4 @@ class RescoredDraws:
         self, partner: Transformer, source: Tensor, found: Sequence[Hypothesis]
     ) -> list[Hypothesis]:
         """The partner's choice among the translations of each sentence's draws."""
-        return best_of_partner(partner, source, groups(found, self.samples))
+        return best_of_partner(partner, source, groups(found, self.samples), self.length_penalty)
