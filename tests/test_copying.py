@@ -5,17 +5,28 @@ from typing import Any
 
 import pytest
 import torch
+from pydantic import ValidationError
 from torch import Tensor
 
 from nat.data.batch import Batch
 from nat.data.vocabulary import MASK, PAD
-from nat.transformer.copying import TEMPERATURE, soft_copy, source_copy, uniform_copy
+from nat.transformer.copying import (
+    SMALLEST_TEMPERATURE,
+    TEMPERATURE,
+    soft_copy,
+    soft_copy_by_index,
+    soft_copy_upsampled,
+    uniform_copy,
+)
+from nat.transformer.decoder_options import DecoderOptions
 from nat.transformer.model import Transformer
 
 MakeModel = Callable[..., Transformer]
 MakeBatch = Callable[..., Batch]
 
-KINDS = ["uniform", "soft", "source"]
+KINDS = ["uniform", "soft", "soft_upsampled", "soft_index"]
+UPSAMPLE = 1.5
+TAU = torch.tensor(0.5, dtype=torch.float64)
 
 
 def numbered(tokens: int, sentences: int = 1) -> Tensor:
@@ -24,8 +35,10 @@ def numbered(tokens: int, sentences: int = 1) -> Tensor:
 
 
 def copied(kind: str, vectors: Tensor, lengths: Tensor, canvas: Tensor, width: int) -> Tensor:
-    if kind == "source":
-        return source_copy(vectors, lengths, width)
+    if kind == "soft_upsampled":
+        return soft_copy_upsampled(vectors, lengths, UPSAMPLE, width)
+    if kind == "soft_index":
+        return soft_copy_by_index(vectors, lengths, TAU, width)
     copy = {"uniform": uniform_copy, "soft": soft_copy}[kind]
     return copy(vectors, lengths, canvas, width)
 
@@ -34,9 +47,9 @@ def copied(kind: str, vectors: Tensor, lengths: Tensor, canvas: Tensor, width: i
     ("source", "canvas", "expected"),
     [
         (3, 3, [0, 1, 2]),
-        (3, 6, [0, 0, 1, 1, 2, 2]),
-        (3, 5, [0, 0, 1, 1, 2]),
-        (5, 3, [0, 1, 3]),
+        (3, 6, [0, 0, 1, 2, 2, 2]),  # 0, 0.5, 1, 1.5, 2, 2.5
+        (3, 5, [0, 1, 1, 2, 2]),  # 0, 0.6, 1.2, 1.8, 2.4
+        (5, 3, [0, 2, 3]),  # 0, 1.67, 3.33
         (1, 4, [0, 0, 0, 0]),
         (4, 1, [0]),
     ],
@@ -45,11 +58,6 @@ def test_uniform_copy_by_hand(source: int, canvas: int, expected: list[int]) -> 
     vectors = numbered(source + 1)  # the last one is EOS, which is never copied
     found = uniform_copy(vectors, torch.tensor([source]), torch.tensor([canvas]), canvas)
     assert found[0, :, 0].tolist() == expected
-
-
-def test_source_copy_by_hand() -> None:
-    found = source_copy(numbered(4, 2), torch.tensor([3, 2]), 5)
-    assert found[:, :, 0].tolist() == [[0, 1, 2, 2, 2], [0, 1, 1, 1, 1]]
 
 
 def test_soft_copy_is_the_weighted_mean() -> None:
@@ -64,6 +72,82 @@ def test_soft_copy_is_the_weighted_mean() -> None:
             weights = [math.exp(-((i - centre) ** 2) / TEMPERATURE) for i in range(source)]
             mean = sum(w * states[row, i] for i, w in enumerate(weights)) / sum(weights)
             torch.testing.assert_close(found[row, position], mean)
+
+
+def test_upsampled_soft_copy_by_hand() -> None:
+    # centres 1.5, 4.5 and 7.5: position 3 lies in the middle of the first two, the others are
+    # more than twice as far from the second-nearest centre as from the nearest
+    found = soft_copy_upsampled(torch.eye(4).double()[None], torch.tensor([3]), 3.0, 9)[0]
+    expected = [0, 0, 0, None, 1, 1, None, 2, 2]
+    for position, token in enumerate(expected):
+        if token is not None:
+            assert found[position, token] > 0.99
+    for position, pair in ((3, [0, 1]), (6, [1, 2])):
+        torch.testing.assert_close(found[position, pair], torch.tensor([0.5, 0.5]).double())
+    assert found[:, 3].eq(0).all()
+    generator = torch.Generator().manual_seed(3)
+    states = torch.randn(1, 4, 2, generator=generator, dtype=torch.float64)
+    found = soft_copy_upsampled(states, torch.tensor([3]), 1.5, 5)[0]
+    for position in range(5):
+        weights = [math.exp(-((position - (i + 0.5) * 1.5) ** 2) / TEMPERATURE) for i in range(3)]
+        mean = sum(w * states[0, i] for i, w in enumerate(weights)) / sum(weights)
+        torch.testing.assert_close(found[position], mean)
+
+
+def test_soft_copy_by_index_by_hand() -> None:
+    generator = torch.Generator().manual_seed(3)
+    states = torch.randn(1, 4, 2, generator=generator, dtype=torch.float64)
+    for tau in (0.5, 2.0):
+        found = soft_copy_by_index(states, torch.tensor([3]), torch.tensor(tau).double(), 5)[0]
+        for position in range(5):
+            weights = [math.exp(-abs(position - i) / tau) for i in range(3)]
+            mean = sum(w * states[0, i] for i, w in enumerate(weights)) / sum(weights)
+            torch.testing.assert_close(found[position], mean)
+    cold = soft_copy_by_index(states, torch.tensor([3]), torch.tensor(-1.0).double(), 3)[0]
+    torch.testing.assert_close(
+        cold, states[0, :3], atol=math.exp(-1 / SMALLEST_TEMPERATURE), rtol=0.1
+    )
+
+
+def test_the_temperature_of_the_index_copy_is_learned(
+    make_model: MakeModel, make_batch: MakeBatch
+) -> None:
+    model, batch = make_model(decoder={"copy": "soft_index"}), make_batch()
+    masks = batch.target.masked_fill(batch.target.ne(PAD), MASK)
+    encoded = model.encode(batch.source)
+    model.decode(masks, batch.target_padding, encoded, causal=False).square().sum().backward()
+    assert model.copy_temperature is not None and model.copy_temperature.grad is not None
+    assert model.copy_temperature.grad != 0
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_the_end_of_the_source_counts_on_request(
+    make_model: MakeModel, make_batch: MakeBatch, kind: str
+) -> None:
+    upsample = UPSAMPLE if kind in ("soft", "soft_upsampled") else None
+    options = {"copy": kind, "upsample": upsample, "count_source_end": True}
+    model, batch = make_model(decoder=options), make_batch([(3, 4), (5, 2)])
+    encoded = model.encode(batch.source)
+    padding = torch.zeros(2, 6, dtype=torch.bool)
+    if upsample is not None:
+        padding = model.upsampled_padding(encoded)
+        assert (~padding).sum(1).tolist() == [6, 9]  # 1.5 * 4, 1.5 * 6
+        assert model.longest_source == 25  # 1.5 * 26 = 39 of 40 positions
+    tokens = torch.full(padding.shape, MASK)
+    vectors = model.scaled_embedding(batch.source) if kind == "uniform" else encoded.states
+    canvas = (~padding).sum(1)
+    tau = TAU if model.copy_temperature is None else model.copy_temperature
+    expected = {
+        "uniform": lambda: uniform_copy(vectors, torch.tensor([4, 6]), canvas, len(padding[0])),
+        "soft": lambda: soft_copy(vectors, torch.tensor([4, 6]), canvas, len(padding[0])),
+        "soft_upsampled": lambda: soft_copy_upsampled(
+            vectors, torch.tensor([4, 6]), UPSAMPLE, len(padding[0])
+        ),
+        "soft_index": lambda: soft_copy_by_index(
+            vectors, torch.tensor([4, 6]), tau, len(padding[0])
+        ),
+    }[kind]()
+    torch.testing.assert_close(model.canvas(tokens, padding, encoded), expected)
 
 
 @pytest.mark.parametrize("kind", KINDS)
@@ -101,7 +185,9 @@ def test_a_sentence_is_copied_the_same_alone_and_in_a_batch(
     one_sentence: Callable[[Batch, int], Batch],
     kind: str,
 ) -> None:
-    model = make_model(decoder={"copy": kind})
+    model = make_model(
+        decoder={"copy": kind, "upsample": UPSAMPLE if kind == "soft_upsampled" else None}
+    )
     batch = make_batch([(3, 5), (7, 2), (1, 9), (4, 1), (0, 3)])
     encoded = model.encode(batch.source)
     masks = batch.target.masked_fill(batch.target.ne(PAD), MASK)
@@ -121,7 +207,9 @@ def test_a_sentence_is_copied_the_same_alone_and_in_a_batch(
 def test_masks_show_a_copy_and_tokens_themselves(
     make_model: MakeModel, make_batch: MakeBatch, kind: str
 ) -> None:
-    model, batch = make_model(decoder={"copy": kind}), make_batch([(3, 4), (5, 4)])
+    upsample = UPSAMPLE if kind == "soft_upsampled" else None
+    model = make_model(decoder={"copy": kind, "upsample": upsample})
+    batch = make_batch([(3, 4), (5, 4)])
     encoded = model.encode(batch.source)
     tokens = batch.target.clone()
     tokens[:, 1::2] = MASK
@@ -129,9 +217,6 @@ def test_masks_show_a_copy_and_tokens_themselves(
     own = model.scaled_embedding(tokens)
     assert torch.equal(shown[:, ::2], own[:, ::2])
     assert torch.equal(shown[:, 1::2], own[:, 1::2]) == (kind == "none")
-    if kind == "source":
-        expected = model.scaled_embedding(batch.source[1, [1, 3]])
-        assert torch.equal(shown[1, 1::2], expected)
 
 
 def test_gradient_of_soft_copy() -> None:
@@ -139,6 +224,17 @@ def test_gradient_of_soft_copy() -> None:
     states = torch.randn(2, 4, 2, generator=generator, dtype=torch.float64, requires_grad=True)
     lengths, canvas = torch.tensor([3, 1]), torch.tensor([2, 5])
     assert torch.autograd.gradcheck(lambda x: soft_copy(x, lengths, canvas, 5), states)
+    tau = TAU.clone().requires_grad_()
+    assert torch.autograd.gradcheck(lambda x: soft_copy_by_index(states, lengths, x, 5), tau)
+
+
+@pytest.mark.parametrize(
+    "wrong",
+    [{"copy": "soft_upsampled"}, {"copy": "soft_index", "upsample": 2.0}, {"copy": "source"}],
+)
+def test_copies_that_do_not_fit_their_canvas_are_refused(wrong: dict[str, Any]) -> None:
+    with pytest.raises(ValidationError, match=wrong["copy"]):
+        DecoderOptions(**wrong)
 
 
 def test_soft_copy_costs_less_than_a_linear_layer() -> None:

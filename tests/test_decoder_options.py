@@ -113,3 +113,39 @@ def test_a_causal_decoder_never_sees_the_future(
     )
     torch.testing.assert_close(first[:, :4], second[:, :4])
     assert not torch.allclose(first[:, 4:], second[:, 4:])
+
+
+def test_no_position_attends_to_itself_on_request(
+    make_model: MakeModel, make_batch: MakeBatch
+) -> None:
+    options = {"positional_attention": True, "attention_without_self": True}
+    model, batch = make_model(decoder=options), make_batch([(3, 2), (4, 1), (2, 3)])
+    layer = model.decoder_layers[0]
+    seen: dict[str, tuple[torch.Tensor, torch.Tensor]] = {}
+
+    def note(name: str) -> Callable[..., None]:
+        return lambda _module, inputs, output: seen.update({name: (inputs[0], output)})
+
+    layer.attention.register_forward_hook(note("self"))
+    layer.positional_attention.register_forward_hook(note("positional"))  # type: ignore[union-attr]
+    masks = batch.target.masked_fill(batch.target.ne(PAD), MASK)
+    model.decode(masks, batch.target_padding, model.encode(batch.source), causal=False)
+    for name, attention in (
+        ("self", layer.attention),
+        ("positional", layer.positional_attention),
+    ):
+        states, found = seen[name]
+        if name == "self":
+            values = attention.query_key_value(states).chunk(3, dim=2)[2]
+        else:
+            values = attention.value(states)
+        alone = attention.output(values)
+        # of two tokens each sees only the other one; a single token sees itself
+        torch.testing.assert_close(found[0, :2], alone[0, [1, 0]])
+        torch.testing.assert_close(found[1, 0], alone[1, 0])
+    # where queries come from positions, a state has no influence on the result at its own position
+    states, found = seen["positional"]
+    for position in range(3):
+        (gradient,) = torch.autograd.grad(found[2, position].sum(), states, retain_graph=True)
+        influence = gradient[2].abs().sum(1).gt(0).tolist()
+        assert influence == [other != position for other in range(3)]

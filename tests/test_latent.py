@@ -7,8 +7,9 @@ from pydantic import ValidationError
 from torch import Tensor
 
 from nat.data.batch import Batch
-from nat.data.vocabulary import PAD
+from nat.data.vocabulary import MASK, PAD
 from nat.training.objective import Objective
+from nat.transformer.copying import soft_copy
 from nat.transformer.latent import SMALLEST_DEVIATION, Gaussian
 from nat.transformer.latent_options import LatentOptions
 from nat.transformer.model import Transformer
@@ -254,3 +255,33 @@ def test_save_and_load(make_model: MakeModel, make_batch: MakeBatch) -> None:
     other.load_state_dict(one.state_dict())
     batch = make_batch()
     assert torch.equal(one.encode(batch.source).states, other.encode(batch.source).states)
+
+
+def test_latents_in_the_decoder_input_only(make_model: MakeModel, make_batch: MakeBatch) -> None:
+    options = {"copy": "soft", "upsample": 2.0}
+    latent = {**LATENT, "added_to": "decoder_input"}
+    model, batch = make_model(latent=latent, decoder=options), make_batch([(4, 5), (2, 3)])
+    assert model.latents is not None
+    encoded = model.encode(batch.source)
+    mean = model.prior(encoded).mean
+    # cross-attention sees the encoder states alone, the copies their sum with the latents
+    plain = make_model(decoder=options)
+    plain.load_state_dict(model.state_dict(), strict=False)
+    states = plain.encode(batch.source).states
+    torch.testing.assert_close(encoded.states, states)
+    torch.testing.assert_close(encoded.source_states, states)
+    assert encoded.copied is not None
+    torch.testing.assert_close(encoded.copied, states + model.latents.output(mean))
+    padding = model.upsampled_padding(encoded)
+    tokens = torch.where(padding, PAD, MASK)
+    shown = model.canvas(tokens, padding, encoded)
+    lengths, canvas = torch.tensor([4, 2]), (~padding).sum(1)
+    expected = soft_copy(encoded.copied, lengths, canvas, padding.size(1))
+    real = ~padding
+    torch.testing.assert_close(shown[real], expected[real])
+    other = model.with_latents(encoded, mean + 1)
+    assert torch.equal(other.states, encoded.states)
+    assert not torch.allclose(model.canvas(tokens, padding, other)[real], shown[real])
+    repeated = other.repeat(2).copied
+    assert repeated is not None and other.copied is not None
+    assert torch.equal(repeated, other.copied.repeat_interleave(2, 0))

@@ -11,6 +11,7 @@ from nat.data.batch import Batch
 from nat.data.vocabulary import BOS, MASK, PAD
 from nat.errors import UserError
 from nat.transformer.architecture import Architecture
+from nat.transformer.decoder_options import DecoderOptions
 from nat.transformer.layers import DecoderLayer
 from nat.transformer.model import Encoded, Transformer, sinusoidal_positions
 
@@ -258,3 +259,36 @@ def test_passes_share_the_keys_of_the_source(
     # with gradients nothing is shared, so that each pass has its own way back
     assert decode(encoded, everyone).requires_grad
     assert len(calls) == 4
+
+
+@pytest.mark.parametrize("positions", ["sinusoidal", "learned"])
+def test_bert_initialisation(positions: Any) -> None:
+    torch.manual_seed(1)
+    architecture = Architecture(
+        64, 128, 2, 2, 4, positions=positions, initialisation="bert", max_positions=50
+    )
+    options = DecoderOptions(positions="concatenated", input_predictor=True)
+    model = Transformer(architecture, 300, "target", decoder=options)
+    assert model.embedding.weight[PAD].eq(0).all()
+    drawn = 0
+    for name, parameter in model.named_parameters():
+        if "norm" in name:
+            assert parameter.eq(1 if name.endswith("weight") else 0).all(), name
+        elif name.endswith("bias"):
+            assert parameter.eq(0).all(), name
+        else:  # the deviation of n draws is known to about sigma / sqrt(2 n)
+            error = 0.02 * (5 / math.sqrt(2 * parameter.numel()))
+            assert parameter.std().item() == pytest.approx(0.02, abs=error + 0.001), name
+            drawn += 1
+    # embedding, positions and the weights of all layers
+    assert drawn > 20
+    learned = [name for name, _ in model.named_parameters() if name == "positions"]
+    assert bool(learned) == (positions == "learned")
+
+
+def test_the_initialisation_of_embeddings_and_layers_by_default() -> None:
+    torch.manual_seed(1)
+    model = Transformer(Architecture(64, 128, 1, 1, 4), 300)
+    assert model.embedding.weight.std().item() == pytest.approx(64**-0.5, rel=0.05)
+    inner = model.encoder_layers[0].feed_forward.inner.weight
+    assert inner.abs().max().item() <= math.sqrt(6 / (64 + 128))

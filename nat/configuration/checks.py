@@ -368,6 +368,13 @@ def _check_latent(configuration: Configuration, name: str) -> None:
             f"systems, but '{name}' is {KINDS[order]} (input "
             f"{configuration.system(name)['input']['method']}); remove the key"
         )
+    latent, copy = configuration.latent(name), configuration.decoder(name)["copy"]
+    if latent and latent["added_to"] == "decoder_input" and not copy.startswith("soft"):
+        raise UserError(
+            f"{file_of('systems', name)}: key 'latent.added_to': found decoder_input, but the "
+            f"decoder's input has no copy of the encoder states ('decoder.copy' is {copy}); choose "
+            "one of the copies 'soft', 'soft_upsampled' and 'soft_index'"
+        )
 
 
 def _check_teacher(configuration: Configuration, name: str) -> None:

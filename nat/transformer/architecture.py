@@ -19,6 +19,11 @@ class Architecture:
         pre_norm: layer normalisation before each part (deep and small models) or after it.
         activation: of the feed-forward part.
         positions: sinusoidal, or learned up to `max_positions`.
+        initialisation: of embeddings, learned positions and linear layers: `xavier`, normal with
+            deviation D^-0.5 for embeddings and positions, Glorot and Bengio (2010) for linear
+            layers; or `bert`, normal with deviation 0.02 for all of them, as in the published code
+            of CMLM, CMLMC, DiMS and Fully-NAT (`--apply-bert-init`, with learned positions). The
+            papers do not mention it.
         max_positions: longest source or target, in tokens.
     """
 
@@ -30,6 +35,7 @@ class Architecture:
     pre_norm: bool = False
     activation: Literal["relu", "gelu"] = "relu"
     positions: Literal["sinusoidal", "learned"] = "sinusoidal"
+    initialisation: Literal["xavier", "bert"] = "xavier"
     max_positions: int = Field(default=1024, gt=0)
 
     def __post_init__(self) -> None:

@@ -61,7 +61,7 @@ class SelfAttention(nn.Module):
 class PositionalAttention(nn.Module):
     """Attention by position: queries and keys are vectors of positions, values are states.
 
-    Gu et al. (2018), section 3.2.2. It can move a state to a fixed distance whatever it holds.
+    Gu et al. (2018), section 3.2. It can move a state by a fixed distance, whatever its content.
     """
 
     def __init__(self, model_dim: int, heads: int) -> None:

@@ -1,19 +1,40 @@
-"""Copies of the source on the canvas: what a masked position shows instead of the mask symbol.
+"""Copies of the source as decoder input: what a masked position shows instead of the mask symbol.
 
-Canvas positions t = 0 .. T - 1 and source tokens i = 0 .. S - 1 (without EOS) are compared at the
-same relative place: position t lies at t S / T. All functions return [B, T, D]; what they return
-at padding is meaningless.
+Canvas positions t = 0 .. T - 1 and source tokens i = 0 .. S - 1 are compared. Whether the source's
+EOS is one of the S tokens is up to the caller (`count_source_end` of
+`nat.transformer.decoder_options`). All functions return [B, T, D]; the values at padding are
+meaningless.
+
+Gu and Kong (2021, appendix A) copy with SoftCopy (Wei et al. 2019), "based on the relative distance
+of source and target positions", without a formula. There are three readings:
+
+- `soft_copy`, the paper's words: the distance of a source token from the same relative position, in
+  source tokens. Square and temperature are those of hint-nart, the published code of Li et al.
+  (2019), which has the same formula.
+- `soft_copy_upsampled`, their published code for upsampled canvases (CTC): the distance is measured
+  in canvas positions. With an upsampling of 3 nearly every position shows a single source token.
+- `soft_copy_by_index`, their published code for canvases as long as the target (cross-entropy and
+  AXE), and the formula of Wei et al.: the difference of the two position numbers, with a
+  temperature that is learned.
 """
 
 import torch
 from torch import Tensor
 
 TEMPERATURE = 0.3
-"""Of `soft_copy`, in squared source tokens, as in the code of Gu and Kong (2021)."""
+"""Divisor of squared distances, as in the published code of Gu and Kong and of hint-nart."""
+
+LEARNED_TEMPERATURE = 0.5
+"""Initial value of the learned temperature of `soft_copy_by_index`."""
+
+SMALLEST_TEMPERATURE = 0.05
+"""Lower bound of the learned temperature; the copy is hard there already."""
 
 
 def uniform_copy(vectors: Tensor, lengths: Tensor, canvas_lengths: Tensor, width: int) -> Tensor:
-    """The source token at the same relative place (Gu et al. 2018), rounded down.
+    """The source token at the same relative position, round(t S / T), at most S - 1.
+
+    Gu et al. (2018), section 3.2, and hint-nart; halves are rounded to the even number.
 
     Args:
         vectors: source embeddings, [B, S, D].
@@ -22,21 +43,13 @@ def uniform_copy(vectors: Tensor, lengths: Tensor, canvas_lengths: Tensor, width
         width: T.
     """
     places = torch.arange(width, device=vectors.device) * lengths[:, None]
-    places = places // canvas_lengths[:, None].clamp(min=1)
-    return _take(vectors, places, lengths)
-
-
-def source_copy(vectors: Tensor, lengths: Tensor, width: int) -> Tensor:
-    """The source token of the same number, the last one beyond the end (Li et al. 2019)."""
-    places = torch.arange(width, device=vectors.device).expand(len(vectors), width)
-    return _take(vectors, places, lengths)
+    places = (places.double() / canvas_lengths[:, None].clamp(min=1)).round().long()
+    places = places.minimum((lengths[:, None] - 1).clamp(min=0))
+    return vectors.gather(1, places[:, :, None].expand(-1, -1, vectors.size(2)))
 
 
 def soft_copy(states: Tensor, lengths: Tensor, canvas_lengths: Tensor, width: int) -> Tensor:
-    """All encoder states, weighted by distance (Wei et al. 2019; Gu and Kong 2021).
-
-    w_ti is proportional to exp(-(i - t S / T)^2 / temperature); the squared distance is the
-    reading of Gu and Kong's code.
+    """Mean of all states, with weights proportional to exp(-(i - t S / T)^2 / 0.3).
 
     Args:
         states: last encoder states, [B, S, D].
@@ -49,11 +62,44 @@ def soft_copy(states: Tensor, lengths: Tensor, canvas_lengths: Tensor, width: in
     centres = torch.arange(width, device=states.device, dtype=dtype) * ratio[:, None]
     places = torch.arange(states.size(1), device=states.device)
     energy = -((places - centres[:, :, None]) ** 2) / TEMPERATURE
+    return _interpolated(states, lengths, energy)
+
+
+def soft_copy_upsampled(states: Tensor, lengths: Tensor, upsample: float, width: int) -> Tensor:
+    """Mean of all states, with weights proportional to exp(-(t - (i + 1/2) upsample)^2 / 0.3).
+
+    Args:
+        states: last encoder states, [B, S, D].
+        lengths: source tokens, [B].
+        upsample: canvas positions per source token.
+        width: T.
+    """
+    positions = torch.arange(width, device=states.device, dtype=states.dtype)
+    places = torch.arange(states.size(1), device=states.device, dtype=states.dtype)
+    centres = (places + 0.5) * upsample
+    energy = -((positions[:, None] - centres) ** 2) / TEMPERATURE
+    return _interpolated(states, lengths, energy.expand(len(states), -1, -1))
+
+
+def soft_copy_by_index(states: Tensor, lengths: Tensor, temperature: Tensor, width: int) -> Tensor:
+    """Mean of all states, with weights proportional to exp(-|i - t| / temperature).
+
+    Args:
+        states: last encoder states, [B, S, D].
+        lengths: source tokens, [B].
+        temperature: tau, [].
+        width: T.
+    """
+    positions = torch.arange(width, device=states.device)
+    places = torch.arange(states.size(1), device=states.device)
+    distances = (positions[:, None] - places).abs().to(states.dtype)
+    energy = -distances / temperature.clamp(min=SMALLEST_TEMPERATURE)
+    return _interpolated(states, lengths, energy.expand(len(states), -1, -1))
+
+
+def _interpolated(states: Tensor, lengths: Tensor, energy: Tensor) -> Tensor:
+    """Mean of the first `lengths` states [B, S, D], weighted by softmax(energy) [B, T, S]."""
+    places = torch.arange(states.size(1), device=states.device)
     # an empty source keeps its EOS, so that there is something to copy
-    energy = energy.masked_fill(places >= lengths.clamp(min=1)[:, None, None], -torch.inf)
-    return energy.softmax(2) @ states
-
-
-def _take(vectors: Tensor, places: Tensor, lengths: Tensor) -> Tensor:
-    places = places.minimum((lengths[:, None] - 1).clamp(min=0))
-    return vectors.gather(1, places[:, :, None].expand(-1, -1, vectors.size(2)))
+    beyond = places >= lengths.clamp(min=1)[:, None, None]
+    return energy.masked_fill(beyond, -torch.inf).softmax(2) @ states

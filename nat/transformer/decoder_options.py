@@ -1,4 +1,4 @@
-"""What the decoder of a system is like, beyond its size; the same in training and in decoding."""
+"""Options of a system's decoder beyond its size; the same in training and in decoding."""
 
 from typing import Literal
 
@@ -8,32 +8,48 @@ from pydantic.dataclasses import dataclass
 
 @dataclass(frozen=True, config=ConfigDict(extra="forbid"))
 class DecoderOptions:
-    """The canvas of a non-autoregressive decoder, and changes of its layers.
+    """The input of a non-autoregressive decoder, and changes of its layers.
 
     Attributes:
-        copy: what a masked position shows besides its number: the mask symbol's embedding, or a
-            copy of the source (`nat.transformer.copying`).
-        upsample: length of the canvas in multiples of the source's tokens, rounded up; None for
-            the length of the target.
+        copy: what a masked position shows in addition to its position: `none`, the embedding of the
+            mask symbol; `uniform`, a source embedding; `soft`, `soft_upsampled` or `soft_index`, a
+            mean of the encoder states. `nat.transformer.copying` has the formulas and their
+            sources.
+        upsample: length of the canvas as a multiple of the number of source tokens, rounded up;
+            None for the length of the target.
+        count_source_end: whether the source's EOS counts as a source token when the canvas is
+            upsampled and when the source is copied, as in the published code of Gu and Kong (2021)
+            and of Li et al. (2019). The papers' T_x leaves it open; by default it does not count.
         positional_attention: whether each layer also attends by position: queries and keys are
-            the vectors of positions, values are the states (Gu et al. 2018, section 3.2.2).
-        positions: how the number of a position joins what is shown there. CMLMC (Huang et al.
-            2022) puts both vectors side by side and maps them to one, so that equal tokens, MASK
-            above all, differ more. Open readings, settled here: only the decoder does so, and both
-            vectors have the same scale. (The published code does it in the encoder too, and evens
-            the scale out by leaving out the factor sqrt(D) of the embeddings.)
+            the vectors of positions, values are the states (Gu et al. 2018, section 3.2).
+        attention_without_self: whether no position attends to itself, in self-attention and in
+            positional attention (Gu et al. 2018, section 3.2; the default of hint-nart, though Li
+            et al. 2019 do not mention it). The only token of a sentence does attend to itself.
+        positions: how the vector of a position is combined with the vector that is shown there.
+            CMLMC (Huang et al. 2022) concatenates and projects them, so that equal tokens, above
+            all MASK, differ more. Where the paper is ambiguous: only the decoder does so, and both
+            vectors have the same scale. (The published code does it in the encoder too, and
+            equalises the scales by leaving out the factor sqrt(D) of the embeddings.)
         causal_attention: whether, also for CMLMC, the self-attention of each layer is followed by
-            one with weights of its own in which no position sees those behind it.
-        chunk: k, target tokens that a hybrid or semi-autoregressive system predicts at a time;
-            None for the other systems.
+            a causal self-attention with weights of its own.
+        chunk: k, the number of target tokens that a hybrid or semi-autoregressive system predicts
+            at a time; None for other systems.
         input_predictor: whether a classifier learns which positions the proxy input masks, for
-            `nat.decoding.input_sampling`.
+            `nat.decoding.input_sampling`; see `nat.inputs.prediction`.
     """
 
-    copy: Literal["none", "uniform", "soft", "source"] = "none"
+    copy: Literal["none", "uniform", "soft", "soft_upsampled", "soft_index"] = "none"
     upsample: float | None = Field(default=None, ge=1.0)
+    count_source_end: bool = False
     positional_attention: bool = False
+    attention_without_self: bool = False
     positions: Literal["added", "concatenated"] = "added"
     causal_attention: bool = False
     chunk: int | None = Field(default=None, ge=2)
     input_predictor: bool = False
+
+    def __post_init__(self) -> None:
+        if self.copy == "soft_upsampled" and self.upsample is None:
+            raise ValueError("copy 'soft_upsampled' needs 'upsample'; without it, 'soft' fits")
+        if self.copy == "soft_index" and self.upsample is not None:
+            raise ValueError("copy 'soft_index' needs 'upsample: null'; with it, 'soft' fits")

@@ -1,25 +1,33 @@
 """The Gaussian latents of a system, as configuration gives them."""
 
+from typing import Literal
+
 from pydantic import ConfigDict, Field
 from pydantic.dataclasses import dataclass
 
 
 @dataclass(frozen=True, config=ConfigDict(extra="forbid"))
 class LatentOptions:
-    """Latents and how far the posterior may depart from the prior at no cost.
+    """Latents, and how much the posterior may differ from the prior at no cost.
 
-    Open readings, settled here as in Shu et al. (2020), whom Gu and Kong (2021) follow: the free
-    bits are those of a position, which pays max(KL, floor), not of each dimension; they stay for
-    two fifths of the training, are gone after seven tenths, and so before the checkpoints of the
-    mean: weights from before and after do not belong together. The code of Gu and Kong has 9k and
-    18k of 300k updates; in short trainings the latents are not used yet by then, and never will.
+    Gu and Kong (2021, appendix A) follow Shu et al. (2020) and anneal free bits, but print no
+    schedule. Where the papers are ambiguous: free bits belong to a position, which costs
+    max(KL, floor), not to each dimension, as in both published codes. The published code of Gu and
+    Kong keeps the floor for 9,000 and lets it fall to zero at 18,000 of 300,000 updates:
+    `free_until: 0.03`, `annealed_at: 0.06`, which a system at the paper's scale should set. The
+    defaults are for trainings of one or two thousand updates, in which the latents are not in use
+    after so small a share: the floor stays for 40% and is zero after 70%, which leaves enough
+    updates without it before the checkpoints that are averaged.
 
     Attributes:
         dim: dimensions of a latent.
         posterior_layers: encoder layers for the target, and as many decoder layers.
-        free_bits: the floor at the start, nats per source position.
-        free_until: share of the updates during which it stays.
-        annealed_at: share of the updates after which it is zero; it falls evenly until then.
+        free_bits: initial floor, nats per source position.
+        free_until: share of the updates during which the floor keeps its initial value.
+        annealed_at: share of the updates after which it is zero; it falls linearly until then.
+        added_to: `encoder_output`, as the paper says, so that cross-attention and `soft` copies of
+            the source see the latents; or `decoder_input`, as in the published code, where only
+            the copies see them.
     """
 
     dim: int = Field(default=8, ge=1)
@@ -27,6 +35,7 @@ class LatentOptions:
     free_bits: float = Field(default=1.0, ge=0.0)
     free_until: float = Field(default=0.4, ge=0.0, le=1.0)
     annealed_at: float = Field(default=0.7, ge=0.0, le=1.0)
+    added_to: Literal["encoder_output", "decoder_input"] = "encoder_output"
 
     def __post_init__(self) -> None:
         if self.annealed_at < self.free_until:

@@ -28,6 +28,9 @@ from nat.transformer.length import ConstantLength, LengthPredictor
 from nat.transformer.linear import Linear
 from nat.transformer.trace import DecoderTrace
 
+BERT_DEVIATION = 0.02
+"""Standard deviation of initial weights (Devlin et al. 2019)."""
+
 MASKS = DecoderOptions()
 """A canvas of mask symbols, as long as the target."""
 
@@ -40,16 +43,18 @@ class Encoded:
     passes of a decoding share them.
 
     Attributes:
-        states: what the decoder sees, the last encoder states and their latents, [B, S, D].
+        states: what cross-attention sees, the last encoder states and their latents, [B, S, D].
         padding: True at padding, [B, S].
         source: tokens and EOS, [B, S].
-        without_latents: the last encoder states, [B, S, D]; None if there are no latents.
+        without_latents: the last encoder states, [B, S, D]; None if `states` has no latents.
+        copied: what `soft` copies of the source are made of, [B, S, D]; None for `states`.
     """
 
     states: Tensor
     padding: Tensor
     source: Tensor
     without_latents: Tensor | None = None
+    copied: Tensor | None = None
     _kept: dict[DecoderLayer, tuple[Tensor, Tensor]] = field(default_factory=dict, repr=False)
     _parent: "tuple[Encoded, Tensor] | None" = field(default=None, repr=False)
 
@@ -77,12 +82,13 @@ class Encoded:
 
     def rows(self, rows: Tensor) -> "Encoded":
         """These sentences, [n, S, D]."""
-        plain = self.without_latents
+        plain, copied = self.without_latents, self.copied
         return Encoded(
             self.states[rows],
             self.padding[rows],
             self.source[rows],
             None if plain is None else plain[rows],
+            None if copied is None else copied[rows],
             _parent=(self, rows),
         )
 
@@ -144,6 +150,9 @@ class Transformer(nn.Module):
         self.decoder_layers = nn.ModuleList(
             DecoderLayer(architecture, dropout, decoder) for _ in range(architecture.decoder_layers)
         )
+        self.copy_temperature: nn.Parameter | None = None
+        if decoder.copy == "soft_index":
+            self.copy_temperature = nn.Parameter(torch.tensor(copying.LEARNED_TEMPERATURE))
         concatenated = decoder.positions == "concatenated"
         self.join_positions = Linear(2 * dim, dim) if concatenated else None
         final = nn.LayerNorm if architecture.pre_norm else nn.Identity
@@ -153,6 +162,9 @@ class Transformer(nn.Module):
             learnt = length != "constant"
             self.length_predictor = LengthPredictor(dim, length) if learnt else ConstantLength()
         self.input_predictor = InputPredictor(dim) if decoder.input_predictor else None
+        if architecture.initialisation == "bert":
+            initialise_like_bert(self)
+        # after it: the initial weights of latents have reasons of their own
         self.latents = None if latent is None else LatentVariables(architecture, latent, dropout)
 
     def _decoder(self) -> Iterator[DecoderLayer]:
@@ -162,8 +174,10 @@ class Transformer(nn.Module):
     def longest_source(self) -> int:
         """Most source tokens, without EOS, that the model has positions for."""
         positions = self.architecture.max_positions
-        ratio = 1.0 if self.decoder.upsample is None else self.decoder.upsample
-        return min(positions - 1, int(positions / ratio))
+        if self.decoder.upsample is None:
+            return positions - 1
+        longest = int(positions / self.decoder.upsample)
+        return min(positions - 1, longest - self.decoder.count_source_end)
 
     @property
     def longest_target(self) -> int:
@@ -173,11 +187,16 @@ class Transformer(nn.Module):
     def upsampled_padding(self, encoded: Encoded) -> Tensor:
         """Where canvases of ceil(upsample * source tokens) positions are padding, [B, T]."""
         assert self.decoder.upsample is not None
-        lengths = torch.ceil(encoded.lengths.double() * self.decoder.upsample).long()
+        lengths = self._source_lengths(encoded).double() * self.decoder.upsample
+        lengths = torch.ceil(lengths).long()
         # an empty source has a position to say nothing in
         lengths = lengths.clamp(min=1)
         width = int(lengths.max()) if lengths.numel() else 0
         return torch.arange(width, device=lengths.device) >= lengths[:, None]
+
+    def _source_lengths(self, encoded: Encoded) -> Tensor:
+        """Source tokens that are upsampled and copied, [B]."""
+        return encoded.lengths + int(self.decoder.count_source_end)
 
     def scaled_embedding(self, tokens: Tensor) -> Tensor:
         """Embeddings times sqrt(D), [B, T] to [B, T, D]."""
@@ -230,7 +249,10 @@ class Transformer(nn.Module):
         """The same source with other latents, [B, S, d]."""
         assert self.latents is not None
         plain = encoded.source_states
-        return Encoded(plain + self.latents.output(latents), encoded.padding, encoded.source, plain)
+        states = plain + self.latents.output(latents)
+        if self.latents.options.added_to == "decoder_input":
+            return Encoded(plain, encoded.padding, encoded.source, copied=states)
+        return Encoded(states, encoded.padding, encoded.source, plain)
 
     def with_sampled_latents(
         self, encoded: Encoded, samples: int, temperature: float, seed: int = 0
@@ -273,7 +295,7 @@ class Transformer(nn.Module):
         )
 
     def canvas(self, tokens: Tensor, padding: Tensor, encoded: Encoded) -> Tensor:
-        """What each decoder position shows, without its number, [B, T, D].
+        """What each decoder position shows, without the vector of its position, [B, T, D].
 
         A token shows its embedding; MASK shows that of the mask symbol or a copy of the source.
         """
@@ -281,14 +303,19 @@ class Transformer(nn.Module):
         kind, width = self.decoder.copy, tokens.size(1)
         if kind == "none":
             return vectors
-        lengths, canvas_lengths = encoded.lengths, (~padding).sum(1)
-        if kind == "soft":
-            copied = copying.soft_copy(encoded.states, lengths, canvas_lengths, width)
-        elif kind == "uniform":
+        lengths, canvas_lengths = self._source_lengths(encoded), (~padding).sum(1)
+        states = encoded.states if encoded.copied is None else encoded.copied
+        if kind == "uniform":
             source = self.scaled_embedding(encoded.source)
             copied = copying.uniform_copy(source, lengths, canvas_lengths, width)
+        elif kind == "soft":
+            copied = copying.soft_copy(states, lengths, canvas_lengths, width)
+        elif kind == "soft_upsampled":
+            assert self.decoder.upsample is not None
+            copied = copying.soft_copy_upsampled(states, lengths, self.decoder.upsample, width)
         else:
-            copied = copying.source_copy(self.scaled_embedding(encoded.source), lengths, width)
+            assert self.copy_temperature is not None
+            copied = copying.soft_copy_by_index(states, lengths, self.copy_temperature, width)
         return torch.where(tokens.eq(MASK)[:, :, None], copied, vectors)
 
     def decode(
@@ -320,6 +347,10 @@ class Transformer(nn.Module):
             # An empty target has nothing to see; let it see its padding instead of nothing,
             # whose softmax would be NaN.
             visible = (~padding | padding.all(1, keepdim=True))[:, None, None, :]
+            if self.decoder.attention_without_self:
+                itself = torch.eye(tokens.size(1), dtype=torch.bool, device=tokens.device)
+                others = visible & ~itself
+                visible = torch.where(others.any(3, keepdim=True), others, visible)
         elif group > 1:
             groups = torch.arange(tokens.size(1), device=tokens.device) // group
             seen = groups[:, None] >= groups
@@ -374,6 +405,22 @@ class Transformer(nn.Module):
             )
         cache.length += new
         return self.decoder_norm(states)
+
+
+@torch.no_grad()
+def initialise_like_bert(model: Transformer) -> None:
+    """Draw embeddings, learned positions and linear weights from N(0, 0.02^2); biases are zero.
+
+    Devlin et al. (2019). The embedding of PAD is zero; normalisation layers stay as they are.
+    """
+    for module in model.modules():
+        if isinstance(module, (nn.Linear, nn.Embedding)):
+            nn.init.normal_(module.weight, std=BERT_DEVIATION)
+        if isinstance(module, nn.Linear) and module.bias is not None:
+            nn.init.zeros_(module.bias)
+    model.embedding.weight[PAD] = 0
+    if isinstance(model.positions, nn.Parameter):
+        nn.init.normal_(model.positions, std=BERT_DEVIATION)
 
 
 def sinusoidal_positions(length: int, dim: int) -> Tensor:
