@@ -1,35 +1,47 @@
-"""Options from configuration files, checked against the fields of the class that they are for."""
+"""Values from configuration files, checked against the class that they are for.
+
+The one place where pydantic judges what a person has written, and where its findings become one
+sentence: what was found at which key, and what is expected.
+"""
 
 import json
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from typing import Any, TypeVar
 
 from pydantic import TypeAdapter, ValidationError
+from pydantic_core import ErrorDetails
 
 from nat.errors import UserError
 from nat.spelling import hint
 
 Kind = TypeVar("Kind")
 
+_UNKNOWN = ("extra_forbidden", "unexpected_keyword_argument")
+_MISSING = ("missing", "missing_argument")
+_OF_KEYS = "[key]"  # what pydantic appends to the place of a mapping's key
 
-def validated(kind: type[Kind], options: Mapping[str, Any], name: str) -> Kind:
-    """Build a pydantic dataclass from its fields.
 
-    Values are taken strictly: no text for a number, no truth value for a number.
+def validated(kind: type[Kind], value: Any, owner: str = "") -> Kind:
+    """Build a pydantic model or dataclass from JSON-able values.
+
+    Values are taken strictly: no text and no truth value for a number, no 1e5 for a count.
 
     Args:
         kind: the class.
-        options: JSON-able values of its fields.
-        name: what the class stands for, in messages.
+        value: what the file holds for it, usually a mapping of its fields.
+        owner: what the class stands for, in messages; "" where the file alone says it.
 
     Raises:
-        UserError: for an unknown or missing field or a wrong value; names key, what was found and
-            what is expected.
+        UserError: for the first unknown or missing key or wrong value, misspelt keys first; names
+            the key, what was found and what is expected.
     """
+    adapter = TypeAdapter(kind)
     try:
-        return TypeAdapter(kind).validate_json(json.dumps(options), strict=True)
+        return adapter.validate_json(json.dumps(value), strict=True)
     except ValidationError as error:
-        raise UserError(_first(error, kind, name)) from error
+        schema = adapter.json_schema()
+        problems = sorted(error.errors(include_url=False), key=_rank)
+        raise UserError(_explain(problems[0], schema, owner)) from error
 
 
 def options_of(built: object) -> dict[str, Any]:
@@ -38,15 +50,147 @@ def options_of(built: object) -> dict[str, Any]:
     return found
 
 
-def _first(error: ValidationError, kind: type, name: str) -> str:
-    problem = error.errors()[0]
-    key = ".".join(str(part) for part in problem["loc"])
-    if problem["type"] in ("extra_forbidden", "unexpected_keyword_argument"):
-        return f"unknown key '{key}' of {name}; {hint(key, kind.__dataclass_fields__)}"  # type: ignore[attr-defined]
-    if problem["type"] in ("missing", "missing_argument"):
-        return f"missing key '{key}' of {name}"
-    if problem["type"] == "value_error":  # of the class itself: tells what it found
+def _rank(problem: ErrorDetails) -> tuple[int, list[str]]:
+    # A misspelt key is also a missing one; its spelling is what helps.
+    if problem["type"] in _UNKNOWN or problem["loc"][-1:] == (_OF_KEYS,):
+        order = 0
+    else:
+        order = 2 if problem["type"] in _MISSING else 1
+    return order, [str(part) for part in problem["loc"]]
+
+
+def _explain(problem: ErrorDetails, schema: dict[str, Any], owner: str) -> str:
+    kind, place = problem["type"], list(problem["loc"])
+    of = f" of {owner}" if owner else ""
+    if place[-1:] == [_OF_KEYS]:
+        kind = _UNKNOWN[0]
+        place.pop()
+    if kind in _UNKNOWN or kind in _MISSING:
+        key = str(place.pop())
+        path, nodes = _walk(schema, place)
+        at = f" at '{path}'" if path else ""
+        if kind in _MISSING:
+            return f"missing key '{key}'{at}{of}"
+        return f"unknown key '{key}'{at}{of}; {hint(key, _keys(nodes))}"
+    path, nodes = _walk(schema, place)
+    if kind == "value_error":  # a rule of the class itself
         rule = problem["msg"].removeprefix("Value error, ")
-        return f"key '{key}' of {name}: {rule}" if key else f"{name}: {rule}"
-    expected = problem["msg"].removeprefix("Input should be ")
-    return f"key '{key}' of {name}: found {json.dumps(problem['input'])}, expected {expected}"
+        if rule.startswith("expected "):
+            rule = f"found {_shown(problem['input'])}, {rule}"
+        if path:
+            return f"key '{path}'{of}: {rule}"
+        return f"{owner}: {rule}" if owner else rule
+    expected = _expected(problem, nodes)
+    if any(node.get("type") == "null" for node in nodes):
+        expected += ", null" if ", " in expected else " or null"
+    found = f"found {_shown(problem['input'])}, expected {expected}"
+    return f"key '{path}'{of}: {found}" if path else f"{owner}: {found}" if owner else found
+
+
+def _walk(schema: dict[str, Any], place: list[int | str]) -> tuple[str, list[dict[str, Any]]]:
+    """The path that a person has written, and what the JSON Schema says of it.
+
+    A place also names the branch of a union that pydantic took, which is no key.
+    """
+    nodes, path = list(_branches(schema, schema)), []
+    for part in place:
+        inside = [inner for node in nodes for inner in _inside(node, part, schema)]
+        if inside:
+            nodes = inside
+            path.append(str(part))
+    return ".".join(path), nodes
+
+
+def _branches(node: Any, schema: dict[str, Any]) -> Iterator[dict[str, Any]]:
+    """A node with its reference followed; where it is a union, each of its branches."""
+    if not isinstance(node, dict):  # `true`, which allows anything
+        yield {}
+    elif "$ref" in node:
+        yield from _branches(schema["$defs"][node["$ref"].rsplit("/", 1)[1]], schema)
+    elif "anyOf" in node or "oneOf" in node:
+        for branch in node["anyOf"] if "anyOf" in node else node["oneOf"]:
+            yield from _branches(branch, schema)
+    else:
+        yield node
+
+
+def _inside(
+    node: Mapping[str, Any], part: int | str, schema: dict[str, Any]
+) -> Iterator[dict[str, Any]]:
+    found: Any
+    if isinstance(part, int):
+        found = node.get("items")
+    elif part in node.get("properties", {}):
+        found = node["properties"][part]
+    elif part.startswith("<"):  # the name of a branch
+        found = None
+    else:
+        patterns = list(node.get("patternProperties", {}).values())
+        found = patterns[0] if patterns else node.get("additionalProperties")
+    if found is not None and found is not False:
+        yield from _branches(found, schema)
+
+
+def _keys(nodes: list[dict[str, Any]]) -> list[str]:
+    found: list[str] = []
+    for node in nodes:
+        found += node.get("properties", {})
+        names = node.get("propertyNames", {})
+        found += names.get("enum", names.get("examples", []))
+    return found
+
+
+def _expected(problem: ErrorDetails, nodes: list[dict[str, Any]]) -> str:
+    kind, context = problem["type"], problem.get("ctx", {})
+    if kind == "literal_error":
+        values = [
+            value
+            for node in nodes
+            for value in (node["enum"] if "enum" in node else [node.get("const")])
+            if value is not None
+        ]
+        return str(values[0]) if len(values) == 1 else f"one of {', '.join(map(str, values))}"
+    if kind in ("too_short", "too_long"):
+        count = context.get("min_length", context.get("max_length"))
+        limit = "at least" if kind == "too_short" else "at most"
+        if context["field_type"] == "Dictionary":
+            return f"{limit} {count} {'entry' if count == 1 else 'entries'}"
+        return f"a list of {limit} {count}"
+    if kind in _LIMITS:
+        key, words = _LIMITS[kind]
+        return f"{words} {context[key]:g}"
+    if kind == "string_pattern_mismatch":
+        return f"text that matches {context['pattern']}"
+    return _TYPES.get(kind, problem["msg"].removeprefix("Input should be "))
+
+
+def _shown(value: Any) -> str:
+    if isinstance(value, str):
+        return f"the text '{value}'"
+    if isinstance(value, dict):
+        return "keys and values"
+    if isinstance(value, list):
+        return f"the list {json.dumps(value)}"
+    return json.dumps(value)
+
+
+_LIMITS = {
+    "greater_than_equal": ("ge", "at least"),
+    "greater_than": ("gt", "more than"),
+    "less_than_equal": ("le", "at most"),
+    "less_than": ("lt", "less than"),
+}
+_TYPES = {
+    "int_type": "a whole number",
+    "int_from_float": "a whole number",
+    "float_type": "a number",
+    "string_type": "text",
+    "bool_type": "true or false",
+    "list_type": "a list",
+    "tuple_type": "a list",
+    "dict_type": "keys and values",
+    "model_type": "keys and values",
+    "model_attributes_type": "keys and values",
+    "dataclass_type": "keys and values",
+    "string_too_short": "a text that is not empty",
+}

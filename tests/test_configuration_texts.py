@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 
 from nat.errors import UserError
-from tests.test_configuration import DISTILLED, Folder, system
+from tests.test_configuration import DISTILLED, Folder, check_words, system
 
 TRANSLATIONS = DISTILLED["distilled"]
 BIG = {"system": "at-big", "decoding": "beam"}
@@ -93,152 +93,140 @@ def test_what_only_some_systems_have(folder: Folder) -> None:
 
 
 @pytest.mark.parametrize(
-    ("name", "change", "message"),
+    ("name", "change", "words"),
     [
         (
             "decodings/beam20",
             {"language_model": {"system": "att"}},
-            "key 'language_model.system': unknown system 'att'; did you mean 'at'?",
+            ["language_model.system", "att", "at"],
         ),
         (
             "decodings/beam20",
             {"language_model": {"system": "nat"}},
-            "key 'language_model.system': a language model is estimated on a distilled text, but "
-            "no system learns from one of 'nat'",
+            ["language_model.system", "nat"],
         ),
         (
             "decodings/probe",
             {"share": 0.5},
-            "the scheme 'chunk' needs 'chunk' and has no 'share'",
+            ["chunk", "share"],
         ),
         (
             "recipes/student",
             {"validation": {"decoding": "beam20", "metric": "bleu", "sentences": 4}},
-            "key 'validation.decoding': found beam20, which consults a language model",
+            ["validation.decoding", "beam20"],
         ),
         (
             "systems/mixed",
             {"text": {"mixed": {"raw": 1.0, "distilled": TRANSLATIONS}}},
-            "'text': key 'raw' of choice among texts 'mixed': found 1.0, expected less than 1",
+            ["text", "raw", "mixed", "1"],
         ),
         (
             "systems/mixed",
             {"text": {"mixed": {"raws": 0.5, "distilled": TRANSLATIONS}}},
-            "'text': unknown key 'raws' of choice among texts 'mixed'; did you mean 'raw'?",
+            ["text", "raws", "mixed", "raw"],
         ),
         (
             "systems/mixed",
             {"text": {"mixed": {"raw": 0.5}}},
-            "missing key 'distilled' at 'text.mixed'",
+            ["distilled", "text.mixed"],
         ),
         (
             "systems/mixed",
             {"text": {"mixed": {"distilled": TRANSLATIONS}, "distilled": TRANSLATIONS}},
-            "key 'text': found keys and values, expected at most 1 entry",
+            ["text", "distilled", "mixed"],
         ),
         (
             "systems/mixed",
             {"text": {"mixed": {"distilled": {**TRANSLATIONS, "system": "att"}}}},
-            "key 'text.mixed.distilled.system': unknown system 'att'; did you mean 'at'?",
+            ["text.mixed.distilled.system", "att", "at"],
         ),
         (
             "systems/dynamic",
             {"text": {"dynamic": {"candidates": ["raw"]}}},
-            "key 'text.dynamic.candidates': found the list [\"raw\"], expected a list of at least "
-            "2",
+            ["text.dynamic.candidates", "2"],
         ),
         (
             "systems/dynamic",
             {"text": {"dynamic": {"candidates": ["raw", "raw"]}}},
-            'key \'text.dynamic.candidates\': found the list ["raw", "raw"], expected a list '
-            "without repetitions",
+            ["text.dynamic.candidates", "repetitions"],
         ),
         (
             "systems/dynamic",
             {"text": {"dynamic": {"candidates": ["row", TRANSLATIONS]}}},
-            "key 'text.dynamic.candidates.0': found the text 'row', expected raw",
+            ["text.dynamic.candidates.0", "row"],
         ),
         (
             "systems/dynamic",
             {"text": {"dynamic": {"candidates": [REFINED, BIG]}}},
-            "key 'text.dynamic.candidates.system': 'cmlm' is not autoregressive",
+            ["text.dynamic.candidates.system", "cmlm"],
         ),
         (
             "systems/dynamic",
             {"text": {"dynamic": {**DYNAMIC, "regulariser": {"beta": 0.2, "gamma": [1.0, 2.0]}}}},
-            "key 'text.dynamic.regulariser.gamma': found 2 weights, expected 3, one for each of "
-            "the candidates",
+            ["text.dynamic.regulariser.gamma", "2", "3"],
         ),
         (
             "systems/dynamic",
             {"text": {"dynamic": {**DYNAMIC, "regulariser": {**REGULARISER, "beta": 0.0}}}},
-            "'text': key 'regulariser.beta' of choice among texts 'dynamic': found 0.0, expected "
-            "greater than 0",
+            ["text", "regulariser.beta", "dynamic"],
         ),
         (
             "systems/at-big",
             {"text": {"dynamic": {"candidates": [TRANSLATIONS, "raw"]}}},
-            "key 'text': dynamic is for non-autoregressive systems, but 'at-big' is autoregressive",
+            ["text", "at-big", "dynamic"],
         ),
         (
             "systems/predicted",
             {"teacher": None},
-            "key 'teacher': found null, expected the non-autoregressive system that the input "
-            "predictor consults",
+            ["teacher", "null"],
         ),
         (
             "systems/predicted",
             {"teacher": "at"},
-            "key 'teacher': the input predictor consults a system that is non-autoregressive, but "
-            "'at' is autoregressive",
+            ["teacher", "at"],
         ),
         (
             "systems/predicted",
             {"input": {"method": "full_mask"}},
-            "key 'decoder.input_predictor': there is nothing to predict, since full_mask never "
-            "reveals a token",
+            ["decoder.input_predictor", "full_mask"],
         ),
         (
             "systems/dims",
             {"decoder": {"input_predictor": True}},
-            "key 'decoder.input_predictor': the predictor consults the system of the key "
-            "'teacher', but so does dims",
+            ["decoder.input_predictor", "teacher"],
         ),
         (
             "decodings/sampled",
             {"with": "at"},
-            "key 'with': input_sampling consults a system that is non-autoregressive, but 'at' is "
-            "autoregressive",
+            ["with", "at"],
         ),
         (
             "decodings/sampled",
             {"with": "natt"},
-            "key 'with': unknown system 'natt'; did you mean 'nat'?",
+            ["with", "natt", "nat"],
         ),
         (
             "decodings/one-pass",
             {"with": "nat"},
-            "key 'with': found nat, but one_pass consults no other system; remove the key",
+            ["with", "nat", "one_pass"],
         ),
         (
             "decodings/sampled",
             {"with": 3},
-            "key 'with': found 3, expected text",
+            ["with", "3"],
         ),
         (
             "recipes/student",
             {"validation": {"decoding": "sampled", "metric": "bleu", "sentences": 4}},
-            "key 'validation.decoding': found sampled, which consults 'nat'",
+            ["validation.decoding", "sampled"],
         ),
     ],
 )  # fmt: skip
 def test_senseless_texts_and_partners(
-    folder: Folder, name: str, change: dict[str, Any], message: str
+    folder: Folder, name: str, change: dict[str, Any], words: list[str]
 ) -> None:
     folder.files[name].update(change)
-    found = folder.error()
-    assert found.startswith(f"config/{name}.yaml")
-    assert message in found
+    check_words(folder.error(), name, words)
 
 
 def test_a_decoding_that_needs_a_partner(folder: Folder) -> None:

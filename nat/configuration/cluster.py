@@ -5,58 +5,15 @@ cluster calls things and what it grants at most. On one machine nothing of this 
 """
 
 from collections.abc import Callable
-from dataclasses import dataclass
-from typing import Any, Literal
+from typing import Any
 
 from nat.configuration.configuration import Configuration, file_of
-from nat.configuration.schema import validate
+from nat.configuration.models import Cluster, GpuNodes, Needs, Stage, read_model
 from nat.configuration.yaml_file import read_yaml
 from nat.errors import UserError
 
 CLUSTER = "config/cluster.yaml"
-Stage = Literal[
-    "prepare",
-    "train",
-    "translate",
-    "distil",
-    "compare",
-    "ngrams",
-    "score",
-    "latency",
-    "report",
-]
 Resource = int | str | Callable[..., int]
-
-_NOTHING_SAID = {
-    "account": None,
-    "qos": None,
-    "cpu": {"partition": None, "most_minutes": None, "most_memory_mb": None},
-    "gpu": {
-        "partition": None,
-        "most_minutes": None,
-        "most_memory_mb": None,
-        "request": "gpus",
-        "type": None,
-    },
-}
-
-
-@dataclass(frozen=True)
-class Needs:
-    """What one job needs.
-
-    Attributes:
-        gpu: whether it needs a GPU; a training, one for each of its processes.
-        cores: of the processor; of a training with several processes, for each.
-        memory_mb: of a node.
-        minutes: most of the time that the first attempt takes.
-    """
-
-    gpu: bool = False
-    cores: int = 1
-    memory_mb: int = 2000
-    minutes: int = 60
-
 
 DEFAULT_NEEDS: dict[Stage, Needs] = {
     "prepare": Needs(memory_mb=3000, minutes=20),
@@ -82,7 +39,7 @@ def needs(configuration: Configuration, stage: Stage) -> Needs:
     """What a job of a stage needs at the configuration's scale."""
     default = DEFAULT_NEEDS[stage]
     said = _scale(configuration).get("stages", {}).get(stage, {})
-    return Needs(**{**vars(default), **said})
+    return default.model_copy(update=said)
 
 
 def devices(configuration: Configuration) -> int | None:
@@ -96,22 +53,18 @@ def nodes(configuration: Configuration) -> int:
     return int(_scale(configuration).get("nodes", 1))
 
 
-def read_cluster(configuration: Configuration) -> dict[str, Any]:
+def read_cluster(configuration: Configuration) -> Cluster:
     """`config/cluster.yaml`; without the file everything is left to the cluster.
 
     Raises:
         UserError: for anything wrong in it.
     """
     if not (configuration.root / CLUSTER).exists():
-        return _NOTHING_SAID
-    cluster: dict[str, Any] = read_yaml(configuration.root, CLUSTER)
-    validate(cluster, "cluster.json", CLUSTER)
-    return cluster
+        return Cluster()
+    return read_model(Cluster, read_yaml(configuration.root, CLUSTER), CLUSTER)
 
 
-def resources(
-    configuration: Configuration, cluster: dict[str, Any], stage: Stage
-) -> dict[str, Resource]:
+def resources(configuration: Configuration, cluster: Cluster, stage: Stage) -> dict[str, Resource]:
     """The `resources` of the rules of a stage, as the Slurm executor of Snakemake knows them.
 
     Memory and minutes of attempt n are n times those of the first, up to what the cluster grants.
@@ -120,16 +73,16 @@ def resources(
         UserError: if the scale spreads a training over nodes without saying `devices`.
     """
     need = needs(configuration, stage)
-    kind = cluster["gpu" if need.gpu else "cpu"]
+    kind = cluster.gpu if need.gpu else cluster.cpu
     found: dict[str, Resource] = {
-        "mem_mb": _growing(need.memory_mb, kind["most_memory_mb"]),
-        "runtime": _growing(need.minutes, _share(kind["most_minutes"], stage)),
+        "mem_mb": _growing(need.memory_mb, kind.most_memory_mb),
+        "runtime": _growing(need.minutes, _share(kind.most_minutes, stage)),
         "cpus_per_task": need.cores,
     }
     named = {
-        "slurm_account": cluster["account"],
-        "qos": cluster["qos"],
-        "slurm_partition": kind["partition"],
+        "slurm_account": cluster.account,
+        "qos": cluster.qos,
+        "slurm_partition": kind.partition,
     }
     found |= {key: value for key, value in named.items() if value is not None}
     if stage == "latency":  # jobs of others on the same node would slow it down
@@ -150,16 +103,16 @@ def resources(
     elif here > 1:
         found["cpus_per_task"] = need.cores * here
     if need.gpu:
-        found |= _gpus(kind, here, everywhere)
+        found |= _gpus(cluster.gpu, here, everywhere)
     return found
 
 
-def _gpus(kind: dict[str, Any], here: int, everywhere: int) -> dict[str, Resource]:
+def _gpus(kind: GpuNodes, here: int, everywhere: int) -> dict[str, Resource]:
     """`gres` counts the GPUs of each node, `gpu` those of the job."""
-    if kind["request"] == "gres":
-        return {"gres": ":".join(filter(None, ["gpu", kind["type"], str(here)]))}
+    if kind.request == "gres":
+        return {"gres": ":".join(filter(None, ["gpu", kind.type, str(here)]))}
     found: dict[str, Resource] = {"gpu": here * everywhere}
-    return found if kind["type"] is None else {**found, "gpu_model": kind["type"]}
+    return found if kind.type is None else {**found, "gpu_model": kind.type}
 
 
 def _growing(first: int, most: int | None) -> Callable[..., int]:

@@ -12,6 +12,7 @@ from typing import Any
 
 from nat import methods
 from nat.configuration.corpora import resolved
+from nat.configuration.models import MODELS, Settings, read_model
 from nat.configuration.schema import validate
 from nat.configuration.yaml_file import read_yaml
 from nat.errors import UserError
@@ -411,14 +412,10 @@ class Configuration:
 
     @cached_property
     def _architectures(self) -> dict[str, dict[str, Any]]:
-        where = file_of("scales", self.scale)
-        found = {}
-        for size, options in self._scale["sizes"].items():
-            try:
-                found[size] = options_of(validated(Architecture, options, f"the size '{size}'"))
-            except UserError as error:
-                raise UserError(f"{where}: {error}") from error
-        return found
+        return {
+            size: options_of(validated(Architecture, options))
+            for size, options in self._scale["sizes"].items()
+        }
 
     @cached_property
     def _methods(self) -> dict[str, tuple[methods.Description, methods.Description]]:
@@ -434,28 +431,19 @@ class Configuration:
     @cached_property
     def _latents(self) -> dict[str, dict[str, Any] | None]:
         """All latent options of each system."""
-        found: dict[str, dict[str, Any] | None] = {}
-        for name, system in self.files["systems"].items():
-            found[name] = None
-            if system.get("latent") is not None:
-                try:
-                    options = validated(LatentOptions, system["latent"], "'latent'")
-                except UserError as error:
-                    raise UserError(f"{file_of('systems', name)}: {error}") from error
-                found[name] = options_of(options)
-        return found
+        chosen = {name: system.get("latent") for name, system in self.files["systems"].items()}
+        return {
+            name: None if options is None else options_of(validated(LatentOptions, options))
+            for name, options in chosen.items()
+        }
 
     @cached_property
     def _decoders(self) -> dict[str, dict[str, Any]]:
         """All decoder options of each system."""
-        found = {}
-        for name, system in self.files["systems"].items():
-            try:
-                options = validated(DecoderOptions, system.get("decoder", {}), "'decoder'")
-            except UserError as error:
-                raise UserError(f"{file_of('systems', name)}: {error}") from error
-            found[name] = options_of(options)
-        return found
+        return {
+            name: options_of(validated(DecoderOptions, system.get("decoder", {})))
+            for name, system in self.files["systems"].items()
+        }
 
     @cached_property
     def _choices(self) -> dict[str, methods.Description | None]:
@@ -489,12 +477,12 @@ class Configuration:
 
 
 def read(scale: str | None, root: Path) -> Configuration:
-    """Read every file below `root / "config"` and validate each by its schema.
+    """Read every file below `root / "config"` and validate each by its model.
 
     What files say of each other is not looked at yet, see `checks`.
     """
     settings = read_yaml(root, SETTINGS)
-    validate(settings, "config.json", SETTINGS)
+    read_model(Settings, settings, SETTINGS)
     files = {folder: _read_folder(root, folder) for folder in FOLDERS}
     files["corpora"] = resolved(files["corpora"])
     chosen = settings["scale"] if scale is None else scale
@@ -517,7 +505,10 @@ def _read_folder(root: Path, folder: str) -> dict[str, dict[str, Any]]:
                 f"{file}: a name is made of letters, digits, '.', '_' and '-'; rename the file"
             )
         found[path.stem] = read_yaml(root, file)
-        validate(found[path.stem], f"{folder}.json", file)
+        if folder in MODELS:
+            read_model(MODELS[folder], found[path.stem], file)
+        else:
+            validate(found[path.stem], f"{folder}.json", file)
     return found
 
 

@@ -82,20 +82,22 @@ def read_yaml(root: Path, name: str) -> dict[str, Any]:
     try:
         found = yaml.load(text, _Loader)  # noqa: S506 (a safe loader)
     except yaml.YAMLError as error:
-        raise UserError(f"{name}: {_explain(error)}") from error
+        raise UserError(f"{name}: {_explain(error, text)}") from error
     if not isinstance(found, dict):
         what = "nothing" if found is None else f"a {type(found).__name__}"
         raise UserError(f"{name}: found {what}, expected lines of the form 'key: value'")
     return found
 
 
-def _explain(error: yaml.YAMLError) -> str:
+def _explain(error: yaml.YAMLError, text: str) -> str:
     if isinstance(error, yaml.reader.ReaderError):
         return f"not valid YAML ({error.reason}, position {error.position})"
     if not isinstance(error, yaml.MarkedYAMLError):
         return f"not valid YAML ({' '.join(str(error).split())})"
     mark = error.problem_mark or error.context_mark
     where = f"line {mark.line + 1}: " if mark is not None else ""
+    if mark is not None and text.split("\n")[mark.line][mark.column :].startswith("\t"):
+        return f"{where}found a tab; YAML is indented with spaces"
     if isinstance(error, yaml.constructor.ConstructorError):
         return f"{where}{error.problem}"
     return f"{where}not valid YAML ({error.problem or error.context})"

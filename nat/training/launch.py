@@ -99,9 +99,9 @@ def _srun(
     command += [f"--ntasks-per-node={here}", f"--cpus-per-task={need.cores}"]
     command += ["--kill-on-bad-exit=1"]
     if need.gpu:
-        kind = read_cluster(configuration)["gpu"]
-        if kind["request"] == "gres":
-            command += ["--gres=" + ":".join(filter(None, ["gpu", kind["type"], str(here)]))]
+        kind = read_cluster(configuration).gpu
+        if kind.request == "gres":
+            command += ["--gres=" + ":".join(filter(None, ["gpu", kind.type, str(here)]))]
         else:
             command += [f"--gpus-per-node={here}"]
     address, port = _meeting_point(job), _FIRST_PORT + int(job) % _PORTS

@@ -1,0 +1,642 @@
+"""What each kind of file in `config/` may say, as typed models.
+
+They are read strictly: text is no number, 1e5 is no count, and an unknown key is an error. What
+files say of each other is checked in `nat.configuration.checks`.
+"""
+
+from typing import Annotated, Any, Literal, TypeVar
+
+from pydantic import (
+    AfterValidator,
+    BaseModel,
+    ConfigDict,
+    Discriminator,
+    Field,
+    GetCoreSchemaHandler,
+    Tag,
+    create_model,
+    model_validator,
+)
+from pydantic_core import CoreSchema
+
+from nat.errors import UserError
+from nat.options import validated
+from nat.transformer.architecture import Architecture
+from nat.transformer.decoder_options import DecoderOptions
+from nat.transformer.latent_options import LatentOptions
+
+Kind = TypeVar("Kind")
+
+
+class Model(BaseModel):
+    """A mapping with known keys."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True, serialize_by_alias=True)
+
+
+class _NotNull:
+    """Takes null out of what may be written, and leaves it the default of a missing key."""
+
+    def __get_pydantic_core_schema__(
+        self, source: Any, handler: GetCoreSchemaHandler
+    ) -> CoreSchema:
+        nullable = handler(source)
+        assert nullable["type"] == "nullable"
+        inner: CoreSchema = nullable["schema"]
+        return inner
+
+
+OrAbsent = Annotated[Kind | None, _NotNull()]
+"""A key that may be left out (None), but not be null."""
+
+
+def _unique(values: list[Any]) -> list[Any]:
+    if any(value in values[:number] for number, value in enumerate(values)):
+        raise ValueError("expected a list without repetitions")
+    return values
+
+
+def _kind_of(**kinds: type) -> Discriminator:
+    """Tells the branches of a union by what was written; the last one takes all the rest."""
+    *first, last = kinds
+
+    def branch(value: Any) -> str:
+        return next((f"<{name}>" for name in first if isinstance(value, kinds[name])), f"<{last}>")
+
+    return Discriminator(branch)
+
+
+Text = Annotated[str, Field(min_length=1)]
+Count = Annotated[int, Field(ge=1)]
+Number = Annotated[int, Field(ge=0)]
+Share = Annotated[float, Field(ge=0, le=1)]
+BelowOne = Annotated[float, Field(ge=0, lt=1)]
+
+
+# config/config.yaml
+
+
+class Settings(Model):
+    """`config/config.yaml`: the one place where a run is chosen.
+
+    Attributes:
+        scale: a file of config/scales.
+        mirror: folder HOST/PATH that is asked before the network.
+        precision: inputs of the linear layers in training; auto: bf16 where the processor has it.
+        threads: of one training on CPU.
+    """
+
+    scale: str
+    mirror: Text | None
+    precision: Literal["auto", "fp32", "bf16"]
+    threads: Count
+
+
+# config/recipes
+
+
+class Validation(Model):
+    """How checkpoints are compared.
+
+    Attributes:
+        decoding: a file of config/decodings; null where the metric is the loss.
+        metric: what is compared.
+        sentences: the first so many of valid; null: all.
+    """
+
+    decoding: str | None
+    metric: Literal["bleu", "loss"]
+    sentences: Count | None
+
+
+class Average(Model):
+    """Which checkpoints the final model is the mean of."""
+
+    checkpoints: Count
+    by: Literal["best", "last"]
+
+
+class Recipe(Model):
+    """A file of `config/recipes`: how a system is trained.
+
+    Attributes:
+        description: for readers.
+        updates: length of the training.
+        batch_tokens: tokens of the longer side of one update, padding counted, over all devices.
+        learning_rate: its peak.
+        warmup_updates: updates until the peak.
+        schedule: of the learning rate, after the warm-up.
+        betas: of Adam.
+        epsilon: of Adam.
+        weight_decay: decoupled, of Adam.
+        clip_norm: largest norm of a gradient; 0: no clipping.
+        dropout: share of the states that is set to zero.
+        length_loss_weight: of the length predictor's loss.
+        save_every: updates between checkpoints.
+        validate_every: updates between validations.
+        validation: how checkpoints are compared.
+        patience: validations without improvement before training ends; null: never.
+        average: the checkpoints that the final model is the mean of.
+    """
+
+    description: Text = ""
+    updates: Count
+    batch_tokens: Count
+    learning_rate: float = Field(gt=0, le=1)
+    warmup_updates: Number
+    schedule: Literal["inverse_sqrt", "fixed"]
+    betas: list[BelowOne] = Field(min_length=2, max_length=2)
+    epsilon: float = Field(gt=0, le=0.01)
+    weight_decay: BelowOne
+    clip_norm: float = Field(ge=0)
+    dropout: BelowOne
+    length_loss_weight: float = Field(ge=0)
+    save_every: Count
+    validate_every: Count
+    validation: Validation
+    patience: Count | None
+    average: Average
+
+
+def partial(model: type[Model]) -> type[Model]:
+    """A model of which any key may be left out, also within the mappings that it holds.
+
+    For files that say only what differs from another file. A key that is left out is None, so ask
+    `model_fields_set` what was said.
+    """
+    fields: dict[str, Any] = {}
+    for name, field in model.model_fields.items():
+        kind: Any = field.annotation
+        if isinstance(kind, type) and issubclass(kind, Model):
+            kind = partial(kind)
+        for part in field.metadata:
+            kind = Annotated[kind, part]
+        fields[name] = (kind, Field(default=None, alias=field.alias))
+    name = f"PartOf{model.__name__}"
+    return create_model(name, __base__=Model, __doc__=model.__doc__, **fields)
+
+
+RecipeChange = partial(Recipe)
+
+# config/systems
+
+
+class Method(BaseModel):
+    """A method by name; its other keys are the fields of the method's class."""
+
+    model_config = ConfigDict(extra="allow", frozen=True)
+
+    method: str
+
+
+class Translations(Model):
+    """The training text as a system translates it."""
+
+    system: str
+    decoding: str
+
+
+class Mixed(BaseModel):
+    """References and translations; its other keys are the fields of `nat.texts.mixed`."""
+
+    model_config = ConfigDict(extra="allow", frozen=True)
+
+    distilled: Translations
+
+
+Candidate = Annotated[
+    Annotated[Translations, Tag("<keys>")] | Annotated[Literal["raw"], Tag("<name>")],
+    _kind_of(keys=dict, name=str),
+]
+
+
+class Dynamic(BaseModel):
+    """Several texts to choose from; its other keys are the fields of `nat.texts.dynamic`."""
+
+    model_config = ConfigDict(extra="allow", frozen=True)
+
+    candidates: Annotated[list[Candidate], Field(min_length=2), AfterValidator(_unique)]
+
+
+class Distillation(Model):
+    """What a system learns from instead of the references; just one of the keys."""
+
+    distilled: OrAbsent[Translations] = None
+    mixed: OrAbsent[Mixed] = None
+    dynamic: OrAbsent[Dynamic] = None
+
+    @model_validator(mode="after")
+    def _one_of_them(self) -> "Distillation":
+        if len(self.model_fields_set) != 1:
+            found = " and ".join(sorted(self.model_fields_set)) or "nothing"
+            raise ValueError(f"found {found}, expected one of {', '.join(type(self).model_fields)}")
+        return self
+
+
+TrainingText = Annotated[
+    Annotated[Distillation, Tag("<keys>")] | Annotated[Literal["raw"], Tag("<name>")],
+    _kind_of(keys=dict, name=str),
+]
+
+
+class System(Model):
+    """A file of `config/systems`: what is trained.
+
+    Attributes:
+        description: for readers.
+        size: a size of the scale.
+        input: proxy input, a file of nat/inputs.
+        target: proxy target, a file of nat/targets.
+        decoder: left out: a canvas of masks.
+        latent: left out: no latents.
+        length: what the length predictor predicts: target tokens, or target minus source, or
+            constant for the mean difference.
+        text: raw, distilled from a system, or a choice among several, see nat/texts.
+        init_from: a system of the same size whose weights training starts from.
+        teacher: a system whose trained model the input or the target consults.
+        recipe: a file of config/recipes.
+    """
+
+    description: Text
+    size: str
+    input: Method
+    target: Method
+    decoder: DecoderOptions = DecoderOptions()
+    latent: LatentOptions | None = None
+    length: Literal["target", "offset", "constant"] | None
+    text: TrainingText
+    init_from: str | None
+    teacher: str | None = None
+    recipe: str
+
+
+# config/decodings
+
+
+class Decoding(Method):
+    """A file of `config/decodings`: a method of nat/decoding with its options.
+
+    Attributes:
+        partner: a system that the method consults besides.
+    """
+
+    partner: OrAbsent[str] = Field(default=None, alias="with")
+
+
+# config/scales
+
+Stage = Literal[
+    "prepare",
+    "train",
+    "translate",
+    "distil",
+    "compare",
+    "ngrams",
+    "score",
+    "latency",
+    "report",
+]
+
+
+class Needs(Model):
+    """What one job needs.
+
+    Attributes:
+        gpu: whether it needs a GPU; a training, one for each of its processes.
+        cores: of the processor; of a training with several processes, for each.
+        memory_mb: of a node.
+        minutes: most of the time that the first attempt takes.
+    """
+
+    gpu: bool = False
+    cores: Count = 1
+    memory_mb: Count = 2000
+    minutes: Count = 60
+
+
+class Shards(Model):
+    """Jobs that decode one split; `test` also counts for further test sets."""
+
+    train: Count
+    valid: Count
+    test: Count
+
+
+class Latency(Model):
+    """How latencies are measured.
+
+    Attributes:
+        sentences: drawn evenly from the test set; null: all of it.
+        repeats: of the whole set.
+    """
+
+    sentences: Count | None = None
+    repeats: int = Field(default=5, ge=5)
+
+
+class Speed(Model):
+    """Assumed, for the estimates of `snakemake plan`, of one device and the size base.
+
+    Attributes:
+        training: target tokens per second.
+        decoding: sentences per second and pass of the decoder.
+    """
+
+    training: float = Field(gt=0)
+    decoding: float = Field(gt=0)
+
+
+class Scale(Model):
+    """A file of `config/scales`: how large a run is.
+
+    Attributes:
+        description: for readers.
+        seeds: the first one's teacher distils the corpus of every student.
+        tasks: a paper's name of a direction: the corpus that stands for it.
+        sizes: architectures by name; fields of nat.transformer.architecture.
+        recipes: what this scale changes in a recipe.
+        shards: jobs that decode one split.
+        decoding_tokens: tokens of one decoding batch.
+        latency: how latencies are measured.
+        tokens_per_device: most tokens that a device trains on at once; more are accumulated;
+            null: no limit.
+        devices: processes of a training on each node, one GPU each; without it, the GPUs that it
+            sees.
+        nodes: nodes of a training; more than one only inside a Slurm job.
+        stages: what a job of each stage asks a cluster for.
+        speed: for the estimates of `snakemake plan`.
+    """
+
+    description: Text
+    seeds: Annotated[list[Number], Field(min_length=1), AfterValidator(_unique)]
+    tasks: dict[str, str] = Field(min_length=1)
+    sizes: dict[str, Architecture] = Field(min_length=1)
+    recipes: dict[str, RecipeChange]  # type: ignore[valid-type]
+    shards: Shards
+    decoding_tokens: Count
+    latency: Latency = Latency()
+    tokens_per_device: Count | None = None
+    devices: OrAbsent[Count] = None
+    nodes: Count = 1
+    stages: dict[Stage, Needs] = {}
+    speed: OrAbsent[Speed] = None
+
+
+# config/corpora
+
+Language = Annotated[str, Field(pattern=r"^[A-Za-z][A-Za-z0-9_-]*$")]
+Url = Annotated[str, Field(pattern=r"^https?://")]
+Sha256 = Annotated[str, Field(pattern=r"^[0-9a-f]{64}$")]
+Tokeniser = Literal["moses", "moses_dashes", "jieba", "none"]
+SplitName = Annotated[
+    str,
+    Field(
+        pattern=r"^(train|valid|test|test_[a-z0-9_]+)$",
+        examples=["train", "valid", "test", "test_NAME"],
+    ),
+]
+Names = Annotated[
+    Annotated[list[Text], Field(min_length=1), Tag("<list>")] | Annotated[Text, Tag("<name>")],
+    _kind_of(list=list, name=str),
+]
+"""One name, or several to be read one after the other."""
+Files = Annotated[dict[str, Names], Field(min_length=1)]
+
+
+class Minimum(Model):
+    """Leaves out lines of a tsv with a smaller number in a column."""
+
+    column: Number
+    value: float
+
+
+class Part(Model):
+    """Where pairs come from.
+
+    Attributes:
+        files: local files, by language, or under 'pairs' for both.
+        urls: files to download, likewise.
+        archive: a tar or zip file to download.
+        members: its files, by language, or under 'pairs' for both; shell patterns.
+        sha256: of what is downloaded; null: that of the first download is kept and holds ever
+            after.
+        md5: of what is downloaded.
+        sacrebleu: a test set that sacreBLEU knows.
+        format: of the files.
+        columns: of tsv, from 0, by language.
+        minimum: of tsv: leave out lines with a smaller number in a column.
+        undecodable: lines of a tsv that are not UTF-8: stop (default), or take them for empty.
+    """
+
+    files: OrAbsent[Files] = None
+    urls: OrAbsent[Annotated[dict[str, Url], Field(min_length=1)]] = None
+    archive: OrAbsent[Url] = None
+    members: OrAbsent[Files] = None
+    sha256: Annotated[
+        Annotated[dict[str, Sha256 | None], Tag("<keys>")] | Annotated[Sha256 | None, Tag("<sum>")],
+        _kind_of(keys=dict, sum=str),
+    ] = None
+    md5: OrAbsent[Annotated[str, Field(pattern=r"^[0-9a-f]{32}$")]] = None
+    sacrebleu: OrAbsent[str] = None
+    format: Literal["lines", "tsv", "tmx", "ted", "segments", "ted_segments"] = "lines"
+    columns: OrAbsent[Annotated[dict[str, Number], Field(min_length=2)]] = None
+    minimum: OrAbsent[Minimum] = None
+    undecodable: Literal["refuse", "empty"] = "refuse"
+
+
+class Split(Part):
+    """One origin: urls, files, archive, sacrebleu, parts, or every.
+
+    Attributes:
+        parts: several origins, one after the other.
+        every: cut every nth useful pair out of train.
+        pairs: line pairs; checked.
+    """
+
+    parts: OrAbsent[Annotated[list[Part], Field(min_length=1)]] = None
+    every: OrAbsent[Annotated[int, Field(ge=2)]] = None
+    pairs: OrAbsent[Count] = None
+
+
+class Derived(Model):
+    """Both sides are one side of another corpus; see preprocessing.corruption."""
+
+    source: str = Field(alias="from")
+    side: Language
+
+
+class About(Model):
+    """A number of pairs or symbols, and how far another one may be from it."""
+
+    about: Count
+    tolerance: float = Field(gt=0, le=1)
+
+
+Sizes = dict[
+    str,
+    Annotated[
+        Annotated[About, Tag("<keys>")] | Annotated[Count, Tag("<number>")],
+        _kind_of(keys=dict, number=int),
+    ],
+]
+
+
+class Expected(Model):
+    """Sizes after each step; a step that gives another one stops the run."""
+
+    text: Sizes = {}
+    clean: Sizes = {}
+    tokens: Sizes = {}
+    vocabulary: Sizes = {}
+
+
+class Corruption(Model):
+    """Makes the source of corrupted subwords of the target.
+
+    Attributes:
+        replace: share replaced by random ones.
+        drop: share left out.
+        seed: of the random numbers.
+    """
+
+    replace: Share
+    drop: Share
+    seed: Number
+
+
+class Preprocessing(Model):
+    """What is done to the text; complete, unless the corpus is like another.
+
+    Attributes:
+        lowercase: whether all letters are small.
+        normalise_punctuation: whether quotes, dashes and spaces are made alike.
+        tokeniser: one for both languages, or one for each.
+        drop_duplicates: whether train keeps a pair once only.
+        measure: what max_tokens and max_ratio count: words between spaces (default), tokens of
+            the tokeniser, or characters.
+        max_tokens: greatest length of a sentence of train.
+        max_ratio: greatest ratio of the lengths of a pair of train.
+        bpe_merges: merges of the joined subwords.
+        sentencepiece: pieces, instead of bpe_merges.
+        corruption: make the source of corrupted subwords of the target.
+    """
+
+    lowercase: OrAbsent[bool] = None
+    normalise_punctuation: OrAbsent[bool] = None
+    tokeniser: OrAbsent[
+        Annotated[
+            Annotated[dict[str, Tokeniser], Field(min_length=2), Tag("<keys>")]
+            | Annotated[Tokeniser, Tag("<name>")],
+            _kind_of(keys=dict, name=str),
+        ]
+    ] = None
+    drop_duplicates: OrAbsent[bool] = None
+    measure: Literal["words", "tokens", "characters"] = "words"
+    max_tokens: OrAbsent[Count] = None
+    max_ratio: OrAbsent[Annotated[float, Field(ge=1)]] = None
+    bpe_merges: OrAbsent[Number] = None
+    sentencepiece: OrAbsent[Annotated[int, Field(ge=8)]] = None
+    corruption: OrAbsent[Corruption] = None
+
+
+class Corpus(Model):
+    """A file of `config/corpora`: a directed language pair.
+
+    Attributes:
+        description: for readers.
+        source: source language.
+        target: target language.
+        like: a corpus that has all keys not given here; of splits, preprocessing and expected,
+            entries.
+        splits: train, valid, test and test_NAME.
+        generator: pairs of each split, and fields of nat.data.synthetic.Language.
+        derived: both sides are one side of another corpus.
+        diacritics: of Romanian text, by language: comma below for cedilla, or bare letters.
+        expected: sizes after each step.
+        preprocessing: what is done to the text.
+    """
+
+    description: Text = ""
+    source: OrAbsent[Language] = None
+    target: OrAbsent[Language] = None
+    like: OrAbsent[str] = None
+    splits: OrAbsent[dict[SplitName, Split]] = None
+    generator: OrAbsent[dict[str, Any]] = None
+    derived: OrAbsent[Derived] = None
+    diacritics: OrAbsent[dict[str, Literal["normalise", "remove"]]] = None
+    expected: Expected = Expected()
+    preprocessing: OrAbsent[Preprocessing] = None
+
+
+# config/cluster.yaml
+
+
+class Nodes(Model):
+    """What the cluster calls the nodes of a kind of job, and the most that it grants one.
+
+    Attributes:
+        partition: null leaves it to the cluster.
+        most_minutes: of a job; null: no limit.
+        most_memory_mb: of a node; null: no limit.
+    """
+
+    partition: Text | None = None
+    most_minutes: Count | None = None
+    most_memory_mb: Count | None = None
+
+
+class GpuNodes(Nodes):
+    """The same for jobs with a GPU.
+
+    Attributes:
+        request: `gpus` asks for them by --gpus, `gres` by --gres.
+        type: such as a100; null leaves it to the cluster.
+    """
+
+    request: Literal["gpus", "gres"] = "gpus"
+    type: Annotated[str, Field(pattern=r"^[A-Za-z0-9_.]+$")] | None = None
+
+
+class Cluster(Model):
+    """`config/cluster.yaml`: what a Slurm cluster calls things and grants; null leaves it open.
+
+    Attributes:
+        account: that jobs are charged to.
+        qos: quality of service.
+        cpu: for jobs without a GPU.
+        gpu: for jobs with one.
+    """
+
+    account: Text | None = None
+    qos: Text | None = None
+    cpu: Nodes = Nodes()
+    gpu: GpuNodes = GpuNodes()
+
+
+MODELS: dict[str, type[BaseModel]] = {
+    "config": Settings,
+    "cluster": Cluster,
+    "scales": Scale,
+    "corpora": Corpus,
+    "recipes": Recipe,
+    "systems": System,
+    "decodings": Decoding,
+}
+"""The model of each file of `config/`, by its name or that of its folder."""
+
+
+def read_model(model: type[Kind], content: dict[str, Any], file: str) -> Kind:
+    """What a file of `config/` holds, checked.
+
+    Args:
+        model: what it may hold.
+        content: what stands in it.
+        file: name for messages.
+
+    Raises:
+        UserError: for the first problem; names file, key, what was found and what is expected.
+    """
+    try:
+        return validated(model, content)
+    except UserError as error:
+        raise UserError(f"{file}: {error}") from error

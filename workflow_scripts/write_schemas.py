@@ -1,0 +1,28 @@
+"""Write JSON Schemas of the files of config/, for editors that complete and check YAML."""
+
+import sys
+from pathlib import Path
+
+sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
+
+import argparse
+
+from nat import program
+from nat.configuration.json_schema import json_schema
+from nat.configuration.models import MODELS
+from nat.files import write_json
+
+
+def main() -> None:
+    """Parse the command line and write one file for each kind."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--folder", type=Path, default=Path("config/schemas"))
+    folder: Path = parser.parse_args().folder
+    folder.mkdir(parents=True, exist_ok=True)
+    for kind in MODELS:
+        write_json(folder / f"{kind}.json", json_schema(kind))
+        print(folder / f"{kind}.json")
+
+
+if __name__ == "__main__":
+    program.run(main)
