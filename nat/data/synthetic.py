@@ -31,17 +31,17 @@ import re
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import asdict, dataclass
-from difflib import get_close_matches
 from functools import cached_property
 from pathlib import Path
 from typing import Annotated, Any
 
 import numpy as np
-from pydantic import ConfigDict, Field, TypeAdapter, ValidationError
+from pydantic import ConfigDict, Field
 from pydantic.dataclasses import dataclass as validated_dataclass
 
 from nat.errors import UserError
 from nat.files import atomic_write_text, write_json
+from nat.options import validated
 
 END = ""
 """The symbol that pads a target to the greatest length its source allows; no word is empty."""
@@ -533,19 +533,7 @@ def read_options(options: Mapping[str, Any]) -> tuple[Language, dict[str, int]]:
     for split, count in pairs.items():
         if not isinstance(count, int) or isinstance(count, bool) or count < 1:
             raise UserError(f"generator: 'pairs.{split}' must be a whole number above 0")
-    known = list(Language.__dataclass_fields__)
-    for key in chosen:
-        if key not in known:
-            near = get_close_matches(str(key), known, 1)
-            hint = f"did you mean '{near[0]}'?" if near else f"known: pairs, {', '.join(known)}"
-            raise UserError(f"generator: unknown option '{key}'; {hint}")
-    try:
-        language = TypeAdapter(Language).validate_python(chosen)
-    except ValidationError as error:
-        problem = error.errors()[0]
-        key = ".".join(str(part) for part in problem["loc"])
-        message = problem["msg"].removeprefix("Value error, ")
-        raise UserError(f"generator: {f'option {key!r}: ' if key else ''}{message}") from error
+    language = validated(Language, chosen, "the generator")
     return language, {split: pairs[split] for split in SPLITS}
 
 
