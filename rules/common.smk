@@ -11,6 +11,7 @@ from snakemake.settings.types import DeploymentMethod
 
 from nat.configuration import load, scale_from
 from nat.configuration.cluster import DEFAULT_NEEDS, needs, read_cluster, resources
+from nat.configuration.configuration import start_of
 from nat.data.splits import derived_from, split_names
 from nat.data.splits import local_files as files_of_the_user
 from nat.errors import UserError
@@ -34,6 +35,13 @@ except UserError as error:
 
 GENERATED = [
     name for name in configuration.corpora if "generator" in configuration.corpus(name)
+]
+
+# Systems whose training also gives the folder of the checkpoints that its recipe keeps.
+KEEPING = [
+    name
+    for name in configuration.systems
+    if "keep" in configuration.recipe(configuration.system(name)["recipe"])
 ]
 
 # glibc: memory that is freed stays with the process; small models train up to 1.6 times faster.
@@ -176,8 +184,9 @@ def learns_from(corpus, system, seed):
             estimated = configuration.language_model(text.decoding)
             if estimated is not None:
                 yield estimated["system"], configuration.teacher_seed
-    if training["init_from"] is not None:
-        yield training["init_from"], seed
+    start = start_of(training["init_from"])
+    if start is not None:
+        yield start.system, seed
     if training["teacher"] is not None:
         yield training["teacher"]["system"], training["teacher"]["seed"]
 
@@ -245,11 +254,14 @@ def language_model(wildcards):
 
 
 def start_model(wildcards):
-    """The model that a training starts from, of the same seed; nothing for a random start."""
-    start = training_of(wildcards.corpus, wildcards.system)["init_from"]
+    """What a training starts from, of the same seed; nothing for a random start."""
+    start = start_of(training_of(wildcards.corpus, wildcards.system)["init_from"])
     if start is None:
         return []
-    return f"results/models/{wildcards.corpus}/{start}/seed{wildcards.seed}/model.pt"
+    file = "model.pt" if start.kept is None else "kept"
+    return (
+        f"results/models/{wildcards.corpus}/{start.system}/seed{wildcards.seed}/{file}"
+    )
 
 
 def teacher_model(wildcards):

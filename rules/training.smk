@@ -1,7 +1,8 @@
 # Every training, of teachers and students alike: results/models/{corpus}/{system}/seed{seed}.
 #
 # Checkpoints lie in checkpoints/ beside the model and are no output, so that a training that was
-# stopped goes on from the last of them when the rule runs again.
+# stopped goes on from the last of them when the rule runs again. The few that a recipe keeps for
+# others to start from are an output, the folder kept/.
 
 
 rule train:
@@ -16,6 +17,8 @@ rule train:
         curve="results/models/{corpus}/{system}/seed{seed}/training.csv",
     log:
         "results/logs/train/{corpus}/{system}/seed{seed}.log",
+    wildcard_constraints:
+        system=one_of(set(configuration.systems) - set(KEEPING)),
     priority: lambda wildcards: generations(wildcards.system)
     conda:
         ENVIRONMENT
@@ -32,3 +35,15 @@ rule train:
         f"{FAST_MEMORY} python workflow_scripts/train.py --scale {configuration.scale}"
         " --corpus {wildcards.corpus} --system {wildcards.system} --seed {wildcards.seed}"
         " --output {output.model} 2> {log}"
+
+
+if KEEPING:
+
+    use rule train as train_and_keep with:
+        output:
+            model="results/models/{corpus}/{system}/seed{seed}/model.pt",
+            report="results/models/{corpus}/{system}/seed{seed}/training.json",
+            curve="results/models/{corpus}/{system}/seed{seed}/training.csv",
+            kept=directory("results/models/{corpus}/{system}/seed{seed}/kept"),
+        wildcard_constraints:
+            system=one_of(KEEPING),

@@ -6,8 +6,10 @@ import shutil
 import subprocess
 import sys
 from pathlib import Path
+from typing import Any
 
 import pytest
+import yaml
 
 ROOT = Path(__file__).resolve().parents[1]
 PARTS = ["Snakefile", "config", "envs", "nat", "profiles", "rules", "workflow_scripts"]
@@ -50,6 +52,10 @@ def snakemake(folder: Path, *arguments: str, scale: str = "micro") -> tuple[int,
         timeout=900,
     )
     return ended.returncode, ended.stdout
+
+
+def write_yaml(path: Path, value: Any) -> None:
+    path.write_text(yaml.safe_dump(value), encoding="utf-8")
 
 
 def counts(screen: str) -> dict[str, int]:
@@ -113,6 +119,29 @@ def test_the_figure_needs_only_its_own_systems(repository: Path) -> None:
         "cmlmc-kd",
         "dims-cmlmc-kd",
     }
+
+
+def test_starts_from_kept_checkpoints_share_one_training(tmp_path: Path) -> None:
+    repository = copy_repository(tmp_path)
+    recipe = yaml.safe_load((repository / "config/recipes/student.yaml").read_text())
+    recipe |= {"updates": 20, "warmup_updates": 5, "keep": {"early": 10, "late": 15}}
+    systems = {
+        name: yaml.safe_load((repository / f"config/systems/{name}.yaml").read_text())
+        for name in ("nat-kd", "oaxe-kd")
+    }
+    write_yaml(repository / "config/recipes/keeping.yaml", recipe)
+    write_yaml(
+        repository / "config/systems/keeping.yaml", {**systems["nat-kd"], "recipe": "keeping"}
+    )
+    for name in ("early", "late"):
+        start = {"system": "keeping", "kept": name}
+        system = {**systems["oaxe-kd"], "init_from": start}
+        write_yaml(repository / f"config/systems/from-{name}.yaml", system)
+    models = [f"results/models/toy-micro/from-{name}/seed1/model.pt" for name in ("early", "late")]
+    _, screen = snakemake(repository, "-n", *models)
+    trained = {job.split(" ")[0] for job in jobs(screen, "train")}
+    assert trained == {"at-base", "keeping", "from-early", "from-late"}
+    assert (counts(screen)["train"], counts(screen)["train_and_keep"]) == (3, 1)
 
 
 @pytest.mark.parametrize(

@@ -91,7 +91,7 @@ def test_two_processes_train_like_one(folder: Path, system: str) -> None:
     shape = ("devices", "batches_per_update_and_device", "tokens_per_batch")
     assert [report_of_one[key] for key in shape] == [1, 2, 40]
     assert [report_of_two[key] for key in shape] == [2, 1, 40]
-    for key in ("target_tokens", "updates", "pairs", "averaged_updates"):
+    for key in ("tokens", "updates", "pairs", "averaged_updates"):
         assert report_of_one[key] == report_of_two[key]
     assert len(curve_of_one) == len(curve_of_two) > 3
     for row_of_one, row_of_two in zip(curve_of_one, curve_of_two, strict=True):

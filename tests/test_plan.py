@@ -102,6 +102,23 @@ def test_hours_follow_from_recipe_and_speed() -> None:
     )
 
 
+def test_hours_of_a_length_in_epochs() -> None:
+    by_epochs = configuration(recipes={"teacher": {"epochs": 40}})
+    jobs = plan.pending(
+        summary((f"{MODEL}/model.pt", "train"), (f"{MODEL}/kept", "train_and_keep"))
+    )
+    (found,) = plan.estimate(by_epochs, jobs)
+    assert found.jobs == 1
+    # 40 passes over 300 pairs, in whole updates
+    tokens = by_epochs.training("toy-micro", "at-base")["recipe"]["batch_tokens"]
+    due = -(-40 * 300 * plan.TOKENS // tokens) * tokens
+    assert found.device_hours == pytest.approx(due / 100 / 3600)
+    assert any("an epoch as" in sentence for sentence in plan.assumptions(by_epochs, jobs))
+    assert not any(
+        "an epoch as" in sentence for sentence in plan.assumptions(configuration(), jobs)
+    )
+
+
 def test_without_a_speed_there_are_no_hours() -> None:
     without = configuration(speed={})
     (found,) = plan.estimate(without, plan.pending(summary((f"{MODEL}/model.pt", "train"))))

@@ -21,6 +21,7 @@ from nat.configuration import load
 from nat.data.binarised import BinarisedText, write_binarised
 from nat.data.vocabulary import Vocabulary
 from nat.errors import UserError
+from nat.fairseq_plugin.dataset import batches_per_epoch
 from nat.training.job import train_system
 from nat.training.model_file import build_model, load_model, save_model
 
@@ -53,6 +54,7 @@ RECIPE = {
     "patience": None,
     "average": {"checkpoints": 2, "by": "last"},
 }
+IN_UPDATES = ("updates", "warmup_updates", "save_every", "validate_every")
 SMOOTHED = {"method": "cross_entropy", "label_smoothing": 0.1}
 SYSTEM = {"description": "a test", "size": "base", "text": "raw", "init_from": None}
 SYSTEMS = {
@@ -280,7 +282,7 @@ def test_a_killed_training_ends_like_an_undisturbed_one(
     assert "goes on from its checkpoint of update" in capsys.readouterr().out
     assert same(undisturbed, resumed)
     assert curve(system) == rows
-    for key in ("updates", "target_tokens", "averaged_updates", "validation", "pairs"):
+    for key in ("updates", "tokens", "averaged_updates", "validation", "pairs"):
         assert report(system)[key] == before[key]
     assert before["batches_per_update_and_device"] == (2 if system == "at" else 1)
 
@@ -336,10 +338,104 @@ def test_counts_and_report(folder: Path) -> None:
     }
     assert found["pairs"]["valid"]["used"] == 9
     assert found["updates"] == 12
+    assert found["parameters"] == sum(
+        value.numel() for value in load_model(model_file("at")).model.parameters()
+    )
+    raw = "results/corpora/toy/binarised/train"
+    passes = batches_per_epoch([f"{raw}.ka", f"{raw}.lu"], (19, 19), 80, "test")
+    assert found["epochs"] == round(12 / passes, 3)
+    assert found["tokens"] > 0 < found["seconds"]
     assert found["averaged_updates"] == [9, 12]
     assert found["training"] == load().training("toy", "at")
     assert found["precision"] == "fp32"
     assert found["versions"]["torch"] == torch.__version__
+
+
+@pytest.fixture
+def keeping(folder: Path) -> Path:
+    """The recipe of the teacher keeps checkpoints, one of them between two that are saved."""
+    change_recipe("at", keep={"early": 4, "half": 6, "end": 12})
+    return folder
+
+
+def kept(name: str) -> dict[str, torch.Tensor]:
+    found = torch.load(model_file("at").parent / f"kept/{name}.pt", weights_only=True)["weights"]
+    assert isinstance(found, dict)
+    return found
+
+
+def test_kept_checkpoints_are_the_weights_after_these_updates(
+    keeping: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    interrupt_at("at", 9, monkeypatch)
+    curve_so_far = model_file("at").parent / "checkpoints/training.csv"
+    assert curve_so_far.read_text().count("valid") == 3
+    train("at")
+    found = {update: kept(name) for name, update in (("early", 4), ("half", 6), ("end", 12))}
+    assert load_model(model_file("at").parent / "kept/early.pt").updates == 4
+    assert not same(found[12], weights("at"))  # which is a mean
+    for update, its_weights in found.items():
+        # a training that ends there, without a mean
+        change_recipe("at", updates=update, average={"checkpoints": 1, "by": "last"})
+        assert same(its_weights, train("at"))
+
+
+@pytest.mark.parametrize("update", [3, 6, 9])
+def test_kept_checkpoints_of_an_interrupted_training(
+    keeping: Path, update: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    train("at")
+    undisturbed = {name: kept(name) for name in ("early", "half", "end")}
+    shutil.rmtree(model_file("at").parent)
+    interrupt_at("at", update, monkeypatch)
+    train("at")
+    assert all(same(value, kept(name)) for name, value in undisturbed.items())
+
+
+def test_a_training_starts_from_a_kept_checkpoint(keeping: Path) -> None:
+    train("at")
+    heir = {**SYSTEMS["at"], "init_from": {"system": "at", "kept": "early"}, "recipe": "cmlm"}
+    write_yaml("config/systems/heir.yaml", heir)
+    change_recipe("cmlm", learning_rate=1e-30, average={"checkpoints": 1, "by": "last"})
+    found = train("heir")
+    for name, value in kept("early").items():
+        torch.testing.assert_close(found[name], value, rtol=0, atol=1e-6)
+    assert not torch.equal(kept("early")["embedding.weight"], weights("at")["embedding.weight"])
+
+
+def test_a_length_in_epochs(folder: Path) -> None:
+    raw = "results/corpora/toy/binarised/train"
+    each = batches_per_epoch([f"{raw}.ka", f"{raw}.lu"], (19, 19), 40, "test") / 2
+    write_yaml("config/scales/demo.yaml", {**SCALE, "tokens_per_device": 40})
+    recipe = {key: value for key, value in RECIPE.items() if key not in IN_UPDATES}
+    in_epochs = {"epochs": 3, "warmup_epochs": 0.5, "validations_per_epoch": 2}
+    write_yaml("config/recipes/at.yaml", recipe | in_epochs)
+    by_epochs, rows = train("at"), curve("at")
+    updates, every = round(3 * each), round(each / 2)
+    lengths = {
+        "updates": updates,
+        "warmup_updates": round(each / 2),
+        "save_every": every,
+        "validate_every": every,
+    }
+    found = report("at")
+    assert found["lengths"] == lengths
+    assert found["updates"] == updates
+    assert found["epochs"] == pytest.approx(3, abs=0.5 / each)
+    assert found["training"] == load().training("toy", "at")
+    assert {key: found["training"]["recipe"][key] for key in in_epochs} == in_epochs
+    # the same as a recipe that says so in updates
+    write_yaml("config/recipes/at.yaml", recipe | lengths)
+    assert same(by_epochs, train("at"))
+    assert curve("at") == rows
+    assert report("at")["fingerprint"] != found["fingerprint"]
+
+
+def test_epochs_too_few_for_the_warm_up(folder: Path) -> None:
+    recipe = {key: value for key, value in RECIPE.items() if key != "updates"}
+    write_yaml("config/recipes/at.yaml", {**recipe, "epochs": 1, "warmup_updates": 500})
+    with pytest.raises(UserError, match="at on toy: key 'warmup_updates': found 500"):
+        train("at")
 
 
 def test_every_pair_is_in_every_pass(folder: Path) -> None:
@@ -461,9 +557,10 @@ def test_the_mean_and_the_loss_of_the_model_file(
     """The file holds the mean of the last two checkpoints and gives the loss that they give."""
     kept: dict[int, dict[str, torch.Tensor]] = {}
 
-    def keep(_folder: Path, update: int, found: dict[str, torch.Tensor]) -> None:
+    def keep(path: Path, found: dict[str, torch.Tensor]) -> None:
+        update = int(path.stem.removeprefix("weights_"))
         kept[update] = {name: value.clone() for name, value in found.items()}
-        save(_folder, update, found)
+        save(path, found)
 
     from nat.fairseq_plugin import task
     from nat.training.averaging import save_weights as save

@@ -87,7 +87,7 @@ def test_a_killed_training_ends_like_an_undisturbed_one(
     assert same(undisturbed, train(system))
     assert "goes on from its checkpoint of update" in capsys.readouterr().out
     assert curve(system) == rows
-    assert report(system)["target_tokens"] == before["target_tokens"] > 0
+    assert report(system)["tokens"] == before["tokens"] > 0
 
 
 def test_the_regulariser_decides_where_it_is_strong() -> None:

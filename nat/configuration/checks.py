@@ -6,8 +6,9 @@ Every check raises `UserError` with file, key and reason.
 from collections.abc import Iterable
 from dataclasses import replace
 
-from nat.configuration.configuration import KINDS, Configuration, file_of
+from nat.configuration.configuration import KINDS, Configuration, Start, file_of
 from nat.configuration.corpora import check_corpus
+from nat.configuration.lengths import check_lengths
 from nat.errors import UserError
 from nat.spelling import hint
 from nat.texts.candidates import RAW, candidates, choice
@@ -127,17 +128,7 @@ def _check_scale(configuration: Configuration) -> None:
                 f"{where}: key 'validation.decoding': found null, expected a decoding, since "
                 "'validation.metric' is bleu"
             )
-        if recipe["warmup_updates"] >= recipe["updates"]:
-            raise UserError(
-                f"{where}: key 'warmup_updates': found {recipe['warmup_updates']}, expected less "
-                f"than 'updates', {recipe['updates']}"
-            )
-        save, validate = recipe["save_every"], recipe["validate_every"]
-        if max(save, validate) % min(save, validate):
-            raise UserError(
-                f"{where}: key 'validate_every': found {validate}, expected a multiple or a "
-                f"divisor of 'save_every', {save}: what is averaged is both saved and validated"
-            )
+        check_lengths(recipe, where)
 
 
 def _check_names(configuration: Configuration, name: str) -> None:
@@ -146,9 +137,12 @@ def _check_names(configuration: Configuration, name: str) -> None:
     scale = file_of("scales", configuration.scale)
     _known(system["size"], configuration.sizes, "size", f"{file}: key 'size' (sizes of {scale})")
     _known(system["recipe"], configuration.files["recipes"], "recipe", f"{file}: key 'recipe'")
-    for key in ("init_from", "teacher"):
-        if system.get(key) is not None:
-            _known(system[key], configuration.systems, "system", f"{file}: key '{key}'")
+    start, teacher = configuration.start(name), system.get("teacher")
+    if start is not None:
+        key = "init_from" if start.kept is None else "init_from.system"
+        _known(start.system, configuration.systems, "system", f"{file}: key '{key}'")
+    if teacher is not None:
+        _known(teacher, configuration.systems, "system", f"{file}: key 'teacher'")
     for text in candidates(system["text"]):
         if text.system is not None and text.decoding is not None:
             where = f"{file}: key '{text.key}"
@@ -200,7 +194,7 @@ def _check_system(configuration: Configuration, name: str) -> None:
     _check_teacher(configuration, name)
     if target["distils"]:
         method = system["target"]["method"]
-        start = system["init_from"]
+        start = configuration.start(name)
         if configuration.order(name) != "parallel":
             raise UserError(
                 f"{file}: key 'target': {method} is for non-autoregressive systems, but the input "
@@ -211,10 +205,11 @@ def _check_system(configuration: Configuration, name: str) -> None:
                 f"{file}: key 'init_from': found null, expected the system whose steps "
                 f"{method} distils"
             )
-        if configuration.is_autoregressive(start) or not configuration.refines(start):
+        its_input = configuration.system(start.system)["input"]["method"]
+        if configuration.is_autoregressive(start.system) or not configuration.refines(start.system):
             raise UserError(
-                f"{file}: key 'init_from': {method} distils several steps, but '{start}' takes "
-                f"only one (input {configuration.system(start)['input']['method']}); start from a "
+                f"{file}: key 'init_from': {method} distils several steps, but '{start.system}' "
+                f"takes only one (input {its_input}); start from a "
                 "system with an input such as random_mask"
             )
     if system["init_from"] is not None:
@@ -260,10 +255,9 @@ def _check_texts(configuration: Configuration, name: str) -> None:
                 f"{where}.system': a system of the name '{RAW}' cannot be told from the raw text; "
                 "rename it"
             )
-        own_teacher = (
-            configuration.target_traits(name)["distils"]
-            and each.system == configuration.system(name)["init_from"]
-        )
+        own_teacher = configuration.target_traits(name)["distils"] and Start(
+            each.system
+        ) == configuration.start(name)
         if not configuration.is_autoregressive(each.system) and not own_teacher:
             raise UserError(
                 f"{where}.system': '{each.system}' is not autoregressive (input "
@@ -441,37 +435,44 @@ def _check_input_predictor(configuration: Configuration, name: str) -> None:
 def _check_start(configuration: Configuration, name: str) -> None:
     file = file_of("systems", name)
     system = configuration.system(name)
-    start = configuration.system(system["init_from"])
+    named = configuration.start(name)
+    assert named is not None
+    start = configuration.system(named.system)
+    keep = configuration.recipe(start["recipe"]).get("keep", {})
+    if named.kept is not None and named.kept not in keep:
+        help = hint(named.kept, keep) if keep else "give that recipe the key 'keep'"
+        raise UserError(
+            f"{file}: key 'init_from.kept': no checkpoint '{named.kept}' is kept by the recipe "
+            f"'{start['recipe']}' of '{named.system}'; {help}"
+        )
     here = configuration.architecture(system["size"])
     there = configuration.architecture(start["size"])
     if here != there:
         changes = "; ".join(configuration.differences(there, here))
         raise UserError(
-            f"{file}: key 'size': '{name}' starts from '{system['init_from']}', which has the "
+            f"{file}: key 'size': '{name}' starts from '{named.system}', which has the "
             f"size '{start['size']}', not '{system['size']}' ({changes})"
         )
     # how many tokens at a time is no matter of weights
-    decoders = [
-        {**configuration.decoder(each), "chunk": None} for each in (system["init_from"], name)
-    ]
+    decoders = [{**configuration.decoder(each), "chunk": None} for each in (named.system, name)]
     changes = "; ".join(configuration.differences(*decoders))
     if changes:
         raise UserError(
-            f"{file}: key 'decoder': '{name}' starts from '{system['init_from']}', whose decoder "
+            f"{file}: key 'decoder': '{name}' starts from '{named.system}', whose decoder "
             f"is another one ({changes})"
         )
-    latents = [configuration.latent(one) for one in (system["init_from"], name)]
+    latents = [configuration.latent(one) for one in (named.system, name)]
     shapes = [each and {key: each[key] for key in ("dim", "posterior_layers")} for each in latents]
     if shapes[0] != shapes[1]:
         changes = "; ".join(configuration.differences(shapes[0], shapes[1]))
         raise UserError(
-            f"{file}: key 'latent': '{name}' starts from '{system['init_from']}', whose latents "
+            f"{file}: key 'latent': '{name}' starts from '{named.system}', whose latents "
             f"are others ({changes})"
         )
     if None not in (system["length"], start["length"]) and system["length"] != start["length"]:
         raise UserError(
             f"{file}: key 'length': found {system['length']}, expected {start['length']} as in "
-            f"'{system['init_from']}', which it starts from"
+            f"'{named.system}', which it starts from"
         )
 
 

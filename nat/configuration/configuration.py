@@ -12,6 +12,7 @@ from typing import Any
 
 from nat import methods
 from nat.configuration.corpora import resolved
+from nat.configuration.lengths import without_replaced
 from nat.configuration.models import MODELS, Settings, read_model
 from nat.configuration.schema import validate
 from nat.configuration.yaml_file import read_yaml
@@ -57,6 +58,26 @@ def fingerprint(value: Any) -> str:
 def differences(old: Any, new: Any) -> list[str]:
     """What differs between two JSON-able values: `recipe.dropout: 0.1 is now 0.3`, in order."""
     return _differences(old, new, "")
+
+
+@dataclass(frozen=True)
+class Start:
+    """What a training starts from.
+
+    Attributes:
+        system: whose weights they are.
+        kept: name of the checkpoint that its recipe keeps (key `keep`); None for its model.
+    """
+
+    system: str
+    kept: str | None = None
+
+
+def start_of(init_from: str | Mapping[str, str] | None) -> Start | None:
+    """What the key `init_from` of a system says."""
+    if init_from is None:
+        return None
+    return Start(init_from) if isinstance(init_from, str) else Start(**init_from)
 
 
 @dataclass(frozen=True, eq=False)
@@ -215,7 +236,8 @@ class Configuration:
     def recipe(self, name: str) -> dict[str, Any]:
         """A recipe with what the scale changes in it."""
         recipe = self._find("recipes", name)
-        recipe = _merge(recipe, self._scale["recipes"].get(name, {}))
+        change = self._scale["recipes"].get(name, {})
+        recipe = _merge(without_replaced(recipe, change), change)
         recipe.pop("description", None)
         return recipe
 
@@ -261,7 +283,7 @@ class Configuration:
                 found["text"], None if chosen is None else chosen.options, self.teacher_seed
             ),
             "teacher": teacher,
-            "init_from": found["init_from"],
+            "init_from": copy.deepcopy(found["init_from"]),
             "recipe": recipe,
             "validation_decoding": None if decoding is None else self.decoding(decoding),
             "precision": self.precision,
@@ -284,10 +306,16 @@ class Configuration:
                 references += [] if partner is None else [(partner, "text")]
                 estimated = self.language_model(text.decoding)
                 references += [] if estimated is None else [(estimated["system"], "text")]
-        for key in ("init_from", "teacher"):
-            if found.get(key) is not None:
-                references.append((found[key], key))
+        start = self.start(system)
+        if start is not None:
+            references.append((start.system, "init_from"))
+        if found.get("teacher") is not None:
+            references.append((found["teacher"], "teacher"))
         return references
+
+    def start(self, system: str) -> Start | None:
+        """What the training of a system starts from, None for random weights."""
+        return start_of(self.system(system)["init_from"])
 
     def is_autoregressive(self, system: str) -> bool:
         """Whether a system predicts one token after the other."""
@@ -312,15 +340,15 @@ class Configuration:
         """Whether a system, or what it started from, has learnt from partly revealed targets."""
         if self._methods[system][0].traits["reveals_tokens"]:
             return True
-        start = self.system(system)["init_from"]
-        return start is not None and self.refines(start)
+        start = self.start(system)
+        return start is not None and self.refines(start.system)
 
     def corrects(self, system: str) -> bool:
         """Whether a system, or what it started from, has learnt to replace wrong tokens."""
         if self._methods[system][1].traits["corrects"]:
             return True
-        start = self.system(system)["init_from"]
-        return start is not None and self.corrects(start)
+        start = self.start(system)
+        return start is not None and self.corrects(start.system)
 
     def check_decoding(self, system: str, decoding: str) -> None:
         """Refuse a decoding that a system cannot do.

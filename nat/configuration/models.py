@@ -67,7 +67,9 @@ def _kind_of(**kinds: type) -> Discriminator:
 
 
 Text = Annotated[str, Field(min_length=1)]
+Name = Annotated[str, Field(pattern=r"^[A-Za-z0-9][A-Za-z0-9._-]*$")]
 Count = Annotated[int, Field(ge=1)]
+Positive = Annotated[float, Field(gt=0)]
 Number = Annotated[int, Field(ge=0)]
 Share = Annotated[float, Field(ge=0, le=1)]
 BelowOne = Annotated[float, Field(ge=0, lt=1)]
@@ -122,9 +124,11 @@ class Recipe(Model):
     Attributes:
         description: for readers.
         updates: length of the training.
+        epochs: passes over the training text, instead of updates.
         batch_tokens: tokens of the longer side of one update, padding counted, over all devices.
         learning_rate: its peak.
         warmup_updates: updates until the peak.
+        warmup_epochs: instead of warmup_updates.
         schedule: of the learning rate, after the warm-up.
         betas: of Adam.
         epsilon: of Adam.
@@ -134,16 +138,21 @@ class Recipe(Model):
         length_loss_weight: of the length predictor's loss.
         save_every: updates between checkpoints.
         validate_every: updates between validations.
+        validations_per_epoch: instead of save_every and validate_every: both happen so often.
+        keep: updates after which the weights are kept, by a name for each; other systems may start
+            from them.
         validation: how checkpoints are compared.
         patience: validations without improvement before training ends; null: never.
         average: the checkpoints that the final model is the mean of.
     """
 
     description: Text = ""
-    updates: Count
+    updates: OrAbsent[Count] = None
+    epochs: OrAbsent[Positive] = None
     batch_tokens: Count
     learning_rate: float = Field(gt=0, le=1)
-    warmup_updates: Number
+    warmup_updates: OrAbsent[Number] = None
+    warmup_epochs: OrAbsent[Annotated[float, Field(ge=0)]] = None
     schedule: Literal["inverse_sqrt", "fixed"]
     betas: list[BelowOne] = Field(min_length=2, max_length=2)
     epsilon: float = Field(gt=0, le=0.01)
@@ -151,8 +160,10 @@ class Recipe(Model):
     clip_norm: float = Field(ge=0)
     dropout: BelowOne
     length_loss_weight: float = Field(ge=0)
-    save_every: Count
-    validate_every: Count
+    save_every: OrAbsent[Count] = None
+    validate_every: OrAbsent[Count] = None
+    validations_per_epoch: OrAbsent[Positive] = None
+    keep: OrAbsent[Annotated[dict[Name, Count], Field(min_length=1)]] = None
     validation: Validation
     patience: Count | None
     average: Average
@@ -239,6 +250,13 @@ TrainingText = Annotated[
 ]
 
 
+class KeptCheckpoint(Model):
+    """A checkpoint of a system, by the name that the key `keep` of its recipe gives it."""
+
+    system: str
+    kept: str
+
+
 class System(Model):
     """A file of `config/systems`: what is trained.
 
@@ -252,7 +270,8 @@ class System(Model):
         length: what the length predictor predicts: target tokens, or target minus source, or
             constant for the mean difference.
         text: raw, distilled from a system, or a choice among several, see nat/texts.
-        init_from: a system of the same size whose weights training starts from.
+        init_from: a system of the same size whose weights training starts from, or a checkpoint
+            that its recipe keeps.
         teacher: a system whose trained model the input or the target consults.
         recipe: a file of config/recipes.
     """
@@ -265,7 +284,10 @@ class System(Model):
     latent: LatentOptions | None = None
     length: Literal["target", "offset", "constant"] | None
     text: TrainingText
-    init_from: str | None
+    init_from: Annotated[
+        Annotated[KeptCheckpoint, Tag("<keys>")] | Annotated[str | None, Tag("<name>")],
+        _kind_of(keys=dict, name=str),
+    ]
     teacher: str | None = None
     recipe: str
 

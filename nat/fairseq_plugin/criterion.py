@@ -46,7 +46,8 @@ class Criterion(FairseqCriterion):
         """Build the objective of the task's run, with the task's model as it is at the start."""
         run = task.run
         teacher = None if run.teacher is None else load_model(run.teacher).model
-        return cls(task, Objective(run.training, task.transformer, run.seed, run.bfloat16, teacher))
+        training = {**run.training, "recipe": run.recipe}
+        return cls(task, Objective(training, task.transformer, run.seed, run.bfloat16, teacher))
 
     def forward(
         self, model: Model, sample: dict[str, Any], reduce: bool = True

@@ -133,6 +133,22 @@ class Pairs(FairseqDataset):
         }
 
 
+def batches_per_epoch(
+    prefixes: Sequence[str], longest: tuple[int, int], max_tokens: int, name: str
+) -> int:
+    """Batches of one pass over a training text.
+
+    Args:
+        prefixes: of the binarised source and of its target, or of its candidate targets.
+        longest: most tokens of a source and of a target that the model takes.
+        max_tokens: most tokens of a batch, its padding counted.
+        name: of the training, for messages.
+    """
+    source, *targets = map(BinarisedText, prefixes)
+    # how many there are is the same for every order of pairs of equal lengths
+    return len(Pairs(source, targets, longest, max_tokens, name).batches(max_tokens, seed=0))
+
+
 def passes(batches: Sequence[np.ndarray], needed: int, seed: int) -> list[np.ndarray]:
     """Whole passes over the batches, each in an order of its own, one after the other.
 

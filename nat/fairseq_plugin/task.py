@@ -25,12 +25,17 @@ from nat.data.vocabulary import SPECIALS, UNK, Vocabulary
 from nat.fairseq_plugin.criterion import Criterion
 from nat.fairseq_plugin.dataset import Pairs, passes
 from nat.fairseq_plugin.model import Model
-from nat.files import write_json
+from nat.files import atomic_write_text, write_json
 from nat.program import Progress
 from nat.texts.candidates import choice
-from nat.training.averaging import remove_weights_except, save_weights
+from nat.training.averaging import (
+    kept_path,
+    remove_weights_except,
+    save_weights,
+    weights_path,
+)
 from nat.training.record import Record, per_position
-from nat.training.run import FINISHED, Run
+from nat.training.run import CURVE, FINISHED, Run
 from nat.transformer.length import ConstantLength
 from nat.transformer.model import Transformer
 
@@ -84,6 +89,7 @@ class Task(FairseqTask):
         self._learning_rate = 0.0
         self._validation: dict[str, float] = {}
         self._kept_before: list[int] = []
+        self._batches_per_epoch = 0
 
     # What the training is made of.
 
@@ -109,7 +115,7 @@ class Task(FairseqTask):
             (self.transformer.longest_source, self.transformer.longest_target),
             run.tokens_per_batch,
             f"{run.name}, {split}",
-            None if training else run.training["recipe"]["validation"]["sentences"],
+            None if training else run.recipe["validation"]["sentences"],
             self._regulariser() if training else None,
         )
         self.datasets[split] = pairs
@@ -141,6 +147,7 @@ class Task(FairseqTask):
             return self.dataset_to_epoch_iter[dataset]
         batches = dataset.batches(self.run.tokens_per_batch, self.run.seed)
         if dataset is self.datasets.get("train"):
+            self._batches_per_epoch = len(batches)
             # one more update than there is, so that fairseq never sees the end of its epoch
             needed = (self.run.updates + 1) * self.run.accumulation * num_shards
             batches = passes(batches, needed, self.run.seed)
@@ -204,6 +211,8 @@ class Task(FairseqTask):
         record.add_update(sums, self._learning_rate, float(norm.val))
         self._show_progress()
         record.close_row(self.run.row_every)
+        if self._writes and record.updates in self.run.keep.values():
+            save_weights(kept_path(self._folder, record.updates), self.transformer.state_dict())
 
     # Validation, and the checkpoints that it chooses.
 
@@ -243,13 +252,13 @@ class Task(FairseqTask):
         Raises:
             Finished: after the last update, or when there was no improvement for too long.
         """
-        record, recipe = self.record, self.run.training["recipe"]
+        record, recipe = self.record, self.run.recipe
         record.seconds = self._wall()
         last = record.updates >= self.run.updates
         saved = last or record.updates % recipe["save_every"] == 0
         values, keep = self._note_validation(self._validation, saved)
         if self._writes and keep:
-            save_weights(self._folder, record.updates, self.transformer.state_dict())
+            save_weights(weights_path(self._folder, record.updates), self.transformer.state_dict())
         patience = recipe["patience"]
         if last or (patience is not None and record.since_best >= patience):
             if self._writes:
@@ -268,10 +277,12 @@ class Task(FairseqTask):
             correct, total = counts[:ORDERS], counts[ORDERS : 2 * ORDERS]
             lengths = counts[-2], counts[-1]
             values["bleu"] = float(BLEU.compute_bleu(correct, total, *lengths).score)
-        average = self.run.training["recipe"]["average"]
+        average = self.run.recipe["average"]
         keep = self.record.add_validation(
             values, self.run.metric, average["checkpoints"], average["by"], saved
         )
+        if self._writes:
+            atomic_write_text(self._folder / CURVE, self.record.csv())
         return values, keep
 
     def post_save(self, _path: str, _updates: int) -> None:
@@ -309,6 +320,8 @@ class Task(FairseqTask):
         return {
             "record": self.record.state(),
             "vocabulary_size": len(self.vocabulary),
+            "parameters": sum(each.numel() for each in self.transformer.parameters()),
+            "batches_per_epoch": self._batches_per_epoch,
             "pairs": {
                 split: {"used": used[split], "left_out": self.datasets[split].left_out}
                 for split in ("train", "valid")

@@ -84,7 +84,7 @@ def _refused_write(error: BaseException | None) -> OSError | None:
 
 
 def _arguments(run: Run, folder: Path) -> list[str]:
-    recipe = run.training["recipe"]
+    recipe = run.recipe
     on_gpu = torch.cuda.is_available()
     warmup = recipe["warmup_updates"]
     values = {

@@ -18,6 +18,7 @@ from rich.table import Table
 from nat.configuration import Configuration
 from nat.configuration.cluster import devices, needs, nodes
 from nat.configuration.configuration import file_of
+from nat.configuration.lengths import counts_epochs, estimated_tokens
 from nat.data.splits import TRAIN, split_names
 from nat.errors import UserError
 from nat.files import read_json
@@ -159,7 +160,7 @@ def pending(summary: Iterable[str]) -> list[Job]:
         parts = line.rstrip("\n").split("\t")
         if len(parts) != 6 or parts[5] != _PENDING:
             continue
-        output, rule = parts[0], parts[2]
+        output, rule = parts[0], parts[2].removesuffix("_and_keep")
         path = Path(output)
         own = path.parent if rule in _OUTPUTS_IN_ONE_FOLDER else path.with_suffix("")
         if rule == "translate":  # `train.1of8.jsonl`: the part is no suffix
@@ -245,7 +246,8 @@ def assumptions(configuration: Configuration, jobs: Sequence[Job]) -> list[str]:
     corpora = dict.fromkeys(match[1] for match in found if match)
     of_unknown_size = [
         f"the size of {corpus} is not known: without 'expected' or 'pairs' in "
-        f"{file_of('corpora', corpus)}, its texts and translations count nothing until it is made"
+        f"{file_of('corpora', corpus)}, its texts, its translations and trainings whose length is "
+        "given in epochs count nothing until it is made"
         for corpus in corpora
         if corpus in configuration.corpora and not sentences(configuration, corpus, TRAIN)
     ]
@@ -268,6 +270,8 @@ def assumptions(configuration: Configuration, jobs: Sequence[Job]) -> list[str]:
             f"latencies of one sentence at a time, and on a processor, at 1/{ALONE_ON_A_GPU:.0f} "
             "of that speed"
         )
+    if any(_counts_epochs(configuration, job) for job in jobs):
+        assumed.append(f"an epoch as {TOKENS} tokens for each pair of the training text")
     assumed.append("texts at the speeds of docs/corpora.md, on cores like those measured there")
     return [*assumed, *of_unknown_size]
 
@@ -297,6 +301,13 @@ def weights(architecture: dict[str, Any], symbols: int = 0) -> int:
     return int(encoder + decoder + symbols * width)
 
 
+def _counts_epochs(configuration: Configuration, job: Job) -> bool:
+    trained = _TRAINING.match(job.output)
+    return trained is not None and counts_epochs(
+        configuration.training(trained[1], trained[2])["recipe"]
+    )
+
+
 def _hours(configuration: Configuration, job: Job) -> float | None:
     """Of one device or core, as if there were only one."""
     seconds = (
@@ -313,7 +324,7 @@ def _seconds_of_models(configuration: Configuration, job: Job) -> float | None:
         return None
     if trained := _TRAINING.match(job.output):
         recipe = configuration.training(trained[1], trained[2])["recipe"]
-        tokens = recipe["updates"] * recipe["batch_tokens"]
+        tokens = estimated_tokens(recipe, TOKENS * sentences(configuration, trained[1], TRAIN))
         return float(tokens / speed["training"] * _size(configuration, trained[2]))
     if shard := _SHARD.match(job.output):
         corpus, system, decoding, split, count = shard.groups()

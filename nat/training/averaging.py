@@ -18,10 +18,14 @@ def weights_path(folder: Path, update: int) -> Path:
     return folder / f"weights_{update}.pt"
 
 
-def save_weights(folder: Path, update: int, weights: dict[str, Tensor]) -> None:
-    """Keep the weights after `update` updates, whole or not at all."""
-    found = {name: value.detach().cpu() for name, value in weights.items()}
-    write_tensors(weights_path(folder, update), found)
+def kept_path(folder: Path, update: int) -> Path:
+    """Where the weights after `update` updates are kept for others to start from."""
+    return folder / f"kept_{update}.pt"
+
+
+def save_weights(path: Path, weights: dict[str, Tensor]) -> None:
+    """Keep weights, whole or not at all."""
+    write_tensors(path, {name: value.detach().cpu() for name, value in weights.items()})
 
 
 def remove_weights_except(folder: Path, updates: Iterable[int]) -> None:

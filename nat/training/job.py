@@ -1,5 +1,8 @@
 """Training a system from its inputs to `model.pt`, `training.json` and `training.csv`.
 
+A recipe with the key `keep` also gives the folder `kept` with a model for each of its names: the
+weights after that update as they are, no mean. Other systems may start from them.
+
 Checkpoints lie in a folder beside these files. They belong to one configuration and one set of
 input data: those of another are thrown away, never gone on from. When the model is finished
 nothing of them is kept.
@@ -23,20 +26,27 @@ from typing import Any
 import torch
 
 from nat.configuration import Configuration, differences
+from nat.configuration.configuration import start_of
+from nat.configuration.lengths import counts_epochs, in_updates
 from nat.data.splits import sides
+from nat.data.vocabulary import Vocabulary
 from nat.errors import UserError
-from nat.files import atomic_write_text, read_json, write_json
+from nat.files import atomic_directory, atomic_write_text, read_json, write_json
 from nat.machine import processor_name
 from nat.program import Progress
 from nat.texts.candidates import candidates, compared, similarity
-from nat.training.averaging import average, weights_path
+from nat.training.averaging import average, kept_path, weights_path
 from nat.training.launch import leads, together, wait_for_all, world_size
-from nat.training.model_file import save_model
+from nat.training.model_file import build_model, save_model
 from nat.training.record import Record
-from nat.training.run import FINISHED, RESTORE, RUN_FILE, Run, accumulation
+from nat.training.run import CURVE, FINISHED, KEPT, RESTORE, RUN_FILE, Run, accumulation
 from nat.transformer.linear import has_bfloat16_products
+from nat.transformer.model import Transformer
 
 PACKAGES = ("torch", "fairseq-fixed", "numpy", "sacrebleu", "pydantic")
+LENGTHS = ("updates", "warmup_updates", "save_every", "validate_every")
+"""Of a recipe, as they are reported: in updates."""
+
 SHOWN = 3
 """Changes of the configuration that a message names."""
 
@@ -60,7 +70,8 @@ def train_system(
         corpus: name of the corpus.
         system: name of the system.
         seed: of the training.
-        output: `model.pt`; `training.json` and `training.csv` appear beside it.
+        output: `model.pt`; `training.json`, `training.csv` and, if the recipe keeps checkpoints,
+            the folder `kept` appear beside it.
 
     Raises:
         UserError: if an input is missing, the training diverges or a file cannot be written.
@@ -107,9 +118,11 @@ def describe(
     likeness = Path(similarity(corpus, compared_texts)) if compared_texts else None
     valid = (raw / f"valid.{source}", raw / f"valid.{target}")
     init_from: Path | None = None
-    if training["init_from"] is not None:
-        init_from = Path("results/models") / corpus / training["init_from"] / f"seed{seed}"
-        init_from = init_from / "model.pt"
+    start = start_of(training["init_from"])
+    if start is not None:
+        its_folder = Path("results/models") / corpus / start.system / f"seed{seed}"
+        kept = start.kept
+        init_from = its_folder / ("model.pt" if kept is None else f"{KEPT}/{kept}.pt")
     consulted: Path | None = None
     if training["teacher"] is not None:
         named = training["teacher"]
@@ -130,9 +143,20 @@ def describe(
     others = filter(None, (likeness, init_from, consulted))
     checksums = [_sha256(path) for path in [*inputs, *others]]
     fingerprint = configuration.fingerprint([training, seed, checksums])
+    name = f"{system} on {corpus}"
+    updates_per_epoch = None
+    if counts_epochs(training["recipe"]):
+        # fairseq takes seconds to import
+        from nat.fairseq_plugin.dataset import batches_per_epoch
+
+        model = _shape(training, raw / "vocabulary.txt")
+        longest = (model.longest_source, model.longest_target)
+        each = batches_per_epoch([str(prefix) for prefix in train], longest, tokens, name)
+        updates_per_epoch = each / (batches * devices)
     return Run(
-        name=f"{system} on {corpus}",
+        name=name,
         training=training,
+        recipe=in_updates(training["recipe"], updates_per_epoch, name),
         seed=seed,
         train=tuple(str(prefix) for prefix in train),
         similarity=None if likeness is None else str(likeness),
@@ -150,6 +174,12 @@ def describe(
             [fingerprint, bfloat16, devices, batches, tokens]
         ),
     )
+
+
+def _shape(training: dict[str, Any], vocabulary: Path) -> Transformer:
+    """The model of a training without its numbers."""
+    with torch.device("meta"):
+        return build_model(training, len(Vocabulary.load(vocabulary)))
 
 
 @contextmanager
@@ -235,8 +265,14 @@ def finish(run: Run, output: Path, progress: Progress) -> None:
     record = Record.from_state(finished["record"])
     updates = [update for update, _ in record.candidates]
     weights = average([weights_path(folder, update) for update in updates])
-    save_model(output, weights, run.training, finished["vocabulary_size"], record.updates)
-    atomic_write_text(output.parent / "training.csv", record.csv())
+    symbols = finished["vocabulary_size"]
+    save_model(output, weights, run.training, symbols, record.updates)
+    if run.keep:
+        with atomic_directory(output.parent / KEPT) as kept:
+            for name, update in run.keep.items():
+                weights = average([kept_path(folder, update)])
+                save_model(kept / f"{name}.pt", weights, run.training, symbols, update)
+    atomic_write_text(output.parent / CURVE, record.csv())
     write_json(output.parent / "training.json", _report(run, record, finished))
     shutil.rmtree(folder)
     metric = {"bleu": "BLEU"}.get(run.metric, run.metric)
@@ -248,12 +284,16 @@ def finish(run: Run, output: Path, progress: Progress) -> None:
 
 def _report(run: Run, record: Record, finished: dict[str, Any]) -> dict[str, Any]:
     on_gpu = torch.cuda.is_available()
+    batches = record.updates * run.accumulation * run.devices
     return {
         "fingerprint": run.fingerprint,
         "seed": run.seed,
+        "parameters": finished["parameters"],
         "updates": record.updates,
-        "target_tokens": record.tokens,
+        "epochs": round(batches / finished["batches_per_epoch"], 3),
+        "tokens": record.tokens,
         "pairs": finished["pairs"],
+        "lengths": {name: run.recipe[name] for name in LENGTHS},
         "validation": {
             "metric": run.metric,
             "best": record.best,
@@ -261,9 +301,9 @@ def _report(run: Run, record: Record, finished: dict[str, Any]) -> dict[str, Any
             "validations": record.validations,
         },
         "averaged_updates": sorted(update for update, _ in record.candidates),
-        "wall_seconds": round(record.seconds, 1),
+        "seconds": round(record.seconds, 1),
         "update_seconds": round(record.training_seconds, 1),
-        "target_tokens_per_second": round(record.tokens / max(record.training_seconds, 1e-9), 1),
+        "tokens_per_second": round(record.tokens / max(record.training_seconds, 1e-9), 1),
         "precision": "bf16" if run.bfloat16 else "fp32",
         "device": torch.cuda.get_device_name() if on_gpu else processor_name(),
         "devices": run.devices,
@@ -287,10 +327,11 @@ def _is_trained(run: Run) -> bool:
 
 
 def _is_written(run: Run, output: Path) -> bool:
-    files = [output, output.parent / "training.csv", output.parent / "training.json"]
-    if not all(path.exists() for path in files):
+    report = output.parent / "training.json"
+    kept = [output.parent / KEPT / f"{name}.pt" for name in run.keep]
+    if not all(path.exists() for path in (output, output.parent / CURVE, report, *kept)):
         return False
-    return bool(read_json(files[2]).get("fingerprint") == run.fingerprint)
+    return bool(read_json(report).get("fingerprint") == run.fingerprint)
 
 
 def _is_complete(path: Path) -> bool:

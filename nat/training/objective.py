@@ -27,7 +27,8 @@ class Objective(nn.Module):
     """Computes the loss of a model on a batch.
 
     Args:
-        training: a system's effective configuration (`Configuration.training`).
+        training: a system's effective configuration (`Configuration.training`); to train with it,
+            the length of its recipe must be in updates.
         model: the model at the start of training, with the weights it starts from; a proxy target
             that distils takes its teacher from it.
         seed: of the run.
@@ -50,7 +51,8 @@ class Objective(nn.Module):
         self.text = None if chosen_by is None else methods.build("texts", chosen_by)
         self.text_names = [text.name for text in candidates(training["text"])]
         self.length_loss_weight = float(training["recipe"]["length_loss_weight"])
-        self.updates = int(training["recipe"]["updates"])
+        # where nothing is trained, the length may be in epochs: validation is at the end of it
+        self.updates = int(training["recipe"].get("updates", 1))
         self.seed = seed
         self.bfloat16_products = bfloat16
         self.teacher = teacher

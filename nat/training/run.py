@@ -14,6 +14,12 @@ RUN_FILE = "run.json"
 RESTORE = "restore.pt"
 """In the folder of checkpoints: a link to the one that training goes on from, if there is one."""
 
+KEPT = "kept"
+"""Folder beside the model of a training that keeps checkpoints, `{name}.pt` for each of them."""
+
+CURVE = "training.csv"
+"""Beside the model; while the training goes on, in the folder of checkpoints."""
+
 FINISHED = "finished.json"
 """In the folder of checkpoints: the record of a training that has come to its end."""
 
@@ -25,6 +31,7 @@ class Run:
     Attributes:
         name: system and corpus, for messages.
         training: the system's effective configuration.
+        recipe: its recipe with all lengths in updates.
         seed: of initial weights, order of batches, masks and dropout.
         train: prefixes of the binarised source and its target, or its candidate targets.
         similarity: file with the likeness of these candidates, or None.
@@ -45,6 +52,7 @@ class Run:
 
     name: str
     training: dict[str, Any]
+    recipe: dict[str, Any]
     seed: int
     train: tuple[str, ...]
     similarity: str | None
@@ -72,7 +80,7 @@ class Run:
     @property
     def updates(self) -> int:
         """Updates of the whole training."""
-        return int(self.training["recipe"]["updates"])
+        return int(self.recipe["updates"])
 
     @property
     def row_every(self) -> int:
@@ -82,7 +90,12 @@ class Run:
     @property
     def metric(self) -> str:
         """What validation measures: `bleu` or `loss`."""
-        return str(self.training["recipe"]["validation"]["metric"])
+        return str(self.recipe["validation"]["metric"])
+
+    @property
+    def keep(self) -> dict[str, int]:
+        """Updates after which the weights are kept, by the name of the checkpoint."""
+        return dict(self.recipe.get("keep", {}))
 
 
 def accumulation(batch_tokens: int, devices: int, tokens_per_device: int | None) -> tuple[int, int]:

@@ -1,0 +1,121 @@
+"""Lengths of a recipe: in updates or in epochs, and checkpoints that are kept on the way."""
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+from test_configuration import RECIPE, Folder
+
+from nat.configuration.configuration import Start
+from nat.configuration.lengths import estimated_tokens, in_updates
+from nat.errors import UserError
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Folder:
+    return Folder(tmp_path)
+
+
+def without(*keys: str) -> dict[str, Any]:
+    return {key: value for key, value in RECIPE.items() if key not in keys}
+
+
+def test_a_scale_may_give_a_length_in_the_other_unit(folder: Folder) -> None:
+    recipe = without("updates", "save_every", "validate_every")
+    recipe |= {"epochs": 10, "validations_per_epoch": 20}
+    folder.files["recipes/student"] = recipe
+    folder.files["scales/tiny"]["recipes"] = {
+        "student": {"updates": 300, "save_every": 10, "validate_every": 20},
+        "teacher": {"epochs": 0.5},
+    }
+    configuration = folder.load()
+    found = configuration.recipe("student")
+    assert "epochs" not in found and "validations_per_epoch" not in found
+    assert (found["updates"], found["save_every"], found["validate_every"]) == (300, 10, 20)
+    teacher = configuration.recipe("teacher")
+    assert teacher["epochs"] == 0.5 and "updates" not in teacher
+    assert folder.load("large").recipe("student")["epochs"] == 10
+
+
+def test_epochs_are_in_the_fingerprint(folder: Folder) -> None:
+    prints = []
+    for epochs in (10, 11):
+        folder.files["recipes/teacher"] = {**without("updates"), "epochs": epochs}
+        training = folder.load().training("own", "at")
+        assert json.loads(json.dumps(training)) == training
+        assert training["recipe"]["epochs"] == epochs
+        prints.append(folder.load().fingerprint(training))
+    assert prints[0] != prints[1]
+
+
+@pytest.mark.parametrize(
+    ("recipe", "parts"),
+    [
+        ({**RECIPE, "epochs": 3}, ["'updates'", "'epochs'", "not both"]),
+        ({**RECIPE, "warmup_epochs": 0}, ["'warmup_updates'", "'warmup_epochs'"]),
+        ({**RECIPE, "validations_per_epoch": 20}, ["'save_every'", "'validations_per_epoch'"]),
+        (without("updates"), ["missing key 'updates'", "'epochs'"]),
+        (without("warmup_updates"), ["missing key 'warmup_updates'", "'warmup_epochs'"]),
+        (without("validate_every"), ["missing key 'validate_every'"]),
+        ({**without("updates"), "epochs": 0}, ["key 'epochs'", "more than 0"]),
+        ({**RECIPE, "keep": {"late": 1001}}, ["key 'keep.late'", "1001", "1000"]),
+        ({**RECIPE, "keep": {"early": 10}, "patience": 5}, ["key 'patience'", "'keep'"]),
+        ({**RECIPE, "keep": {"early": 0}}, ["key 'keep.early'", "at least 1"]),
+    ],
+)
+def test_errors(folder: Folder, recipe: dict[str, Any], parts: list[str]) -> None:
+    folder.files["recipes/teacher"] = recipe
+    message = folder.error()
+    assert message.startswith("config/recipes/teacher.yaml: ")
+    assert all(part in message for part in parts), message
+
+
+def test_in_updates() -> None:
+    recipe = without("updates", "warmup_updates", "save_every", "validate_every")
+    recipe |= {"epochs": 10, "warmup_epochs": 0.25, "validations_per_epoch": 20}
+    found = in_updates(recipe, 503.5, "dims on corpus")
+    assert found == RECIPE | {
+        "updates": 5035,
+        "warmup_updates": 126,
+        "save_every": 25,
+        "validate_every": 25,
+    }
+    tiny = in_updates(recipe | {"epochs": 0.1, "warmup_epochs": 0}, 5.0, "dims on corpus")
+    assert (tiny["updates"], tiny["save_every"]) == (1, 1)
+    assert in_updates(RECIPE, None, "at on corpus") == RECIPE
+    with pytest.raises(UserError, match=r"^dims on corpus: key 'keep.late': found 6000"):
+        in_updates(recipe | {"keep": {"late": 6000}}, 503.5, "dims on corpus")
+
+
+def test_the_estimate_of_a_length() -> None:
+    assert estimated_tokens(RECIPE, 0) == 1000 * 4096
+    by_epochs = without("updates") | {"epochs": 2.5}
+    assert estimated_tokens(by_epochs, 100_000) == 62 * 4096
+    assert estimated_tokens(by_epochs, 0) == 0
+
+
+def test_a_system_starts_from_a_checkpoint_that_a_recipe_keeps(folder: Folder) -> None:
+    folder.files["recipes/student"]["keep"] = {"early": 200, "late": 250}
+    folder.files["scales/tiny"]["recipes"]["student"]["keep"] = {"early": 20}
+    folder.files["systems/dims"]["init_from"] = {"system": "cmlm", "kept": "early"}
+    configuration = folder.load()
+    assert configuration.recipe("student")["keep"] == {"early": 20, "late": 250}
+    assert configuration.start("dims") == Start("cmlm", "early")
+    assert configuration.start("cmlm") is None
+    assert configuration.dependencies("dims") == ["at", "cmlm"]
+    assert configuration.refines("dims")
+    start = configuration.training("own", "dims")["init_from"]
+    assert start == {"system": "cmlm", "kept": "early"}
+
+    folder.files["systems/dims"]["init_from"]["kept"] = "erly"
+    message = folder.error()
+    assert message.startswith("config/systems/dims.yaml: key 'init_from.kept'")
+    assert "did you mean 'early'?" in message
+    folder.files["systems/dims"]["init_from"] = {"system": "cmlmm", "kept": "early"}
+    assert "key 'init_from.system': unknown system 'cmlmm'" in folder.error()
+    folder.files["systems/dims"]["init_from"] = {"system": "at", "kept": "early"}
+    folder.files["systems/dims"]["target"] = folder.files["systems/nat"]["target"]
+    message = folder.error()
+    assert message.startswith("config/systems/dims.yaml: key 'init_from.kept'")
+    assert "'teacher'" in message and "'keep'" in message
