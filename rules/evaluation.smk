@@ -1,4 +1,5 @@
-# Scores: results/scores/{corpus}/{system}/seed{seed}/{decoding}/{split}.json, of translations.
+# Scores: results/scores/{corpus}/{system}/seed{seed}/{decoding}/{split}.json, of translations, and
+# beside each, as {split}.npz, the counts of each sentence that it is computed from.
 #
 # Analyses: results/analyses/{corpus}/{system}/seed{seed}/{analysis}.json, of models.
 #
@@ -14,6 +15,7 @@ rule score:
         translations="results/outputs/{corpus}/{system}/seed{seed}/{decoding}/{split}.jsonl",
     output:
         score="results/scores/{corpus}/{system}/seed{seed}/{decoding}/{split}.json",
+        statistics="results/scores/{corpus}/{system}/seed{seed}/{decoding}/{split}.npz",
     log:
         "results/logs/score/{corpus}/{system}/seed{seed}/{decoding}/{split}.log",
     group:

@@ -7,7 +7,6 @@ from pathlib import Path
 from typing import Any
 
 from nat.configuration.configuration import Configuration, read
-from nat.files import write_json
 from nat.measures import score
 from nat.reporting.cells import Cell
 
@@ -99,6 +98,5 @@ def run(root: Path, system: str, decoding: str, errors: float, **options: Any) -
         folder / "tokens/test.yy",
         several if several.exists() else None,
     )
-    result = score.score(root / cell.hypotheses_path, references)
-    write_json(root / cell.score_path, result)
+    score.score(root / cell.hypotheses_path, references).write(root / cell.score_path)
     return root / cell.score_path

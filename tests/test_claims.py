@@ -1,6 +1,7 @@
 import copy
 import json
 import shutil
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -14,7 +15,8 @@ from test_training_runs import write_run
 
 from nat.errors import UserError
 from nat.measures.significance import Interval
-from nat.reporting import claims, reports
+from nat.reporting import claims, reports, tables
+from nat.reporting.differences import combined, difference
 
 TEACHER = {"label": "teacher", "system": "cmlm-kd", "decoding": "mask-predict-1-lb5"}
 STUDENT = {"label": "student", "system": "dims-cmlm-kd", "decoding": "mask-predict-1-lb5"}
@@ -257,6 +259,41 @@ def test_files_are_those_that_are_read(root: Path) -> None:
     number = configuration(root, it=compare(STUDENT, "above", 3))
     assert len(reports.files(number, ("paper", "claims", ""))) == 1
     assert len(reports.cells(plain, ("paper", "claims", ""))) == 2
+
+
+def test_tables_and_claims_agree_about_a_pair(root: Path) -> None:
+    made_up_run.run(root, "nat-kd", "one-pass", 0.13)
+    other = {"label": "nat", "system": "nat-kd", "decoding": "one-pass", "baseline": "student"}
+    rows = [STUDENT, other]
+    table = {"title": "Table", "cells": CELLS, "columns": [{"measure": CELLS["measure"]}]}
+    plain = configuration(root, it=compare(other, "above", STUDENT))
+    plain.files["papers"]["paper"]["tables"] = {"1": {**table, "rows": rows}}
+    (judged,) = claims.judge(plain, "paper")
+    record = tables.make(plain, "paper", "1").records[1]
+    assert judged["ours"] == pytest.approx(record["baseline_difference"], abs=2e-6)
+    assert judged["interval"] == record["test"]
+    found = difference(
+        [place.cells[0] for place in claims.checks(plain, "paper")[0].places][:1],
+        [place.cells[0] for place in claims.checks(plain, "paper")[0].places][1:],
+        root,
+    )
+    assert found is not None and found.interval is not None and found.p_value is not None
+    assert record["p_value"] == round(found.p_value, 6)
+    assert (judged["low"], judged["high"]) == pytest.approx(
+        (found.interval.low, found.interval.high), abs=1e-6
+    )
+
+
+def test_resamples_of_one_test_set_stay_together(root: Path) -> None:
+    checks = claims.checks(configuration(root, it=compare(STUDENT, "above", TEACHER)), "paper")
+    one, other = (place.cells for place in checks[0].places)
+    found = difference(one, other, root)
+    assert found is not None
+    minus = combined([found, found], lambda pair: pair[0] - pair[1])
+    assert minus is not None and (minus.low, minus.high) == (0, 0)
+    elsewhere = replace(found, sentences=("another", "test", ""))
+    minus = combined([found, elsewhere], lambda pair: pair[0] - pair[1])
+    assert minus is not None and minus.low < 0 < minus.high
 
 
 def test_what_is_written_and_shown(root: Path) -> None:

@@ -97,9 +97,10 @@ def test_score_files_that_a_table_needs(root: Path) -> None:
     ]
 
 
-def test_paired_tests_need_the_translations_too(root: Path) -> None:
+def test_paired_tests_need_the_counts_of_sentences_too(root: Path) -> None:
     found = reports.files(configuration(root), ("paper", "table", "1"))
-    assert f"results/outputs/{CORPUS}/nat-kd/seed1/one-pass/test.jsonl" in found
+    assert f"results/scores/{CORPUS}/nat-kd/seed1/one-pass/test.npz" in found
+    assert not any("outputs" in path for path in found)
     assert len(found) == 4
     assert len(reports.files(configuration(root), ("paper", "figure", "2"))) == 2
 

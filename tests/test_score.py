@@ -12,7 +12,7 @@ from made_up_run import CORPUS, REPOSITORY, SENTENCES
 
 from nat.errors import UserError
 from nat.files import read_json, write_json
-from nat.measures import bleu, score
+from nat.measures import score, significance, statistics
 
 
 @pytest.fixture
@@ -48,30 +48,72 @@ def test_every_measure_is_there(root: Path) -> None:
 def test_several_references_only_where_there_are_some(root: Path) -> None:
     path = root / "test.jsonl"
     made_up_run.write_outputs(path, errors=0.1)
-    assert "multi_reference_bleu" not in score.score(path, references(root))["measures"]
+    assert "multi_reference_bleu" not in score.score(path, references(root)).report["measures"]
 
 
 def test_subwords_are_joined_for_words(root: Path) -> None:
     path = root / "test.jsonl"
     made_up_run.write_outputs(path, errors=0.0)
     assert "@@ " in path.read_text()
-    measures = score.score(path, references(root))["measures"]
+    measures = score.score(path, references(root)).report["measures"]
     assert measures["tokenised_bleu"]["value"] == pytest.approx(100)
 
 
 def test_what_was_not_decoded_is_counted_and_scored_as_empty(root: Path) -> None:
     path = root / "test.jsonl"
     made_up_run.write_outputs(path, errors=0.0, not_decoded=20)
-    found = score.score(path, references(root))
+    found = score.score(path, references(root)).report
     assert found["not_decoded"] == 20
     assert found["statuses"] == {"failed": 20, "ok": SENTENCES - 20}
     assert found["measures"]["brevity_penalty"]["value"] < 1
+    assert found["measures"]["passes"]["value"] == 1
 
 
 def test_two_scorings_are_equal(root: Path) -> None:
     path = root / "test.jsonl"
     made_up_run.write_outputs(path, errors=0.3)
-    assert score.score(path, references(root)) == score.score(path, references(root))
+    for name in ("first", "second"):
+        score.score(path, references(root)).write(root / f"{name}.json")
+    for ending in ("json", "npz"):
+        first, second = (root / f"{name}.{ending}" for name in ("first", "second"))
+        assert first.read_bytes() == second.read_bytes()
+
+
+def test_every_measure_follows_from_the_counts_beside_it(root: Path) -> None:
+    path = made_up_run.run(root, "nat-kd", "one-pass", errors=0.2, not_decoded=3)
+    arrays = statistics.read(path.with_suffix(".npz"))
+    measures = read_json(path)["measures"]
+    assert set(measures) == set(statistics.MEASURED) - {statistics.LONG}
+    for name, measure in measures.items():
+        found = statistics.resampled(name, arrays)
+        assert found.value == pytest.approx(measure["value"], abs=1e-6)
+        assert significance.interval(found) == pytest.approx(
+            (measure["low"], measure["high"]), abs=1e-6
+        )
+
+
+def test_counts_of_part_of_a_test_set(root: Path) -> None:
+    path = root / "test.jsonl"
+    made_up_run.write_outputs(path, errors=0.2)
+    found = score.score(path, references(root)).statistics
+    parts = [found[f"{statistics.PART}{statistics.BUCKET}{number}"] for number in range(1, 6)]
+    assert sorted(number for part in parts for number in part) == list(range(SENTENCES))
+    counts = statistics.counts_of(f"{statistics.BUCKET}5", found)
+    assert counts is not None
+    assert counts.tolist() == found["tokenised_bleu"][parts[4]].tolist()
+    assert statistics.counts_of(statistics.LONG, found) is None
+    with pytest.raises(KeyError, match="multi_reference_bleu"):
+        statistics.resampled("multi_reference_bleu", found)
+
+
+@pytest.mark.parametrize("content", [b"", b"PK\x03\x04 half a file", b"text"])
+def test_damaged_counts(tmp_path: Path, content: bytes) -> None:
+    path = tmp_path / "test.npz"
+    with pytest.raises(UserError, match="test.npz does not exist"):
+        statistics.read(path)
+    path.write_bytes(content)
+    with pytest.raises(UserError, match="test.npz is damaged"):
+        statistics.read(path)
 
 
 @pytest.mark.parametrize(
@@ -170,8 +212,8 @@ def test_lowercase_follows_the_corpus() -> None:
 def test_bootstrap_is_the_default(root: Path) -> None:
     path = root / "test.jsonl"
     made_up_run.write_outputs(path, errors=0.1)
-    signature = score.score(path, references(root))["measures"]["chrf"]["signature"]
-    assert f"bs:{bleu.BOOTSTRAP_SAMPLES}" in signature
+    signature = score.score(path, references(root)).report["measures"]["chrf"]["signature"]
+    assert f"bs:{significance.SAMPLES}" in signature
 
 
 def test_program_ends_with_one_sentence(tmp_path: Path) -> None:

@@ -1,9 +1,12 @@
 import random
 
+import numpy as np
 import pytest
+from sacrebleu.metrics import BLEU
+from sacrebleu.significance import PairedTest, Result
 
-from nat.measures import bleu
-from nat.measures.significance import over_seeds, paired_bootstrap
+from nat.measures import bleu, significance
+from nat.measures.significance import Resampled, interval_over_seeds, p_value, p_value_over_seeds
 
 NUMBERS = random.Random(5)
 REFERENCE = [NUMBERS.choices("abcdefghij", k=10) for _ in range(80)]
@@ -18,48 +21,62 @@ def translations(errors: float, seed: int) -> list[str]:
     ]
 
 
+def resampled(hypotheses: list[str]) -> Resampled:
+    counts = bleu.sacrebleu(hypotheses, REFERENCES).sentences
+    return significance.resample(counts, bleu.smoothed)
+
+
 def test_a_large_difference_is_significant_and_a_small_one_is_not() -> None:
-    metric = bleu.sacrebleu_metric(REFERENCES, lowercase=False)
-    good, similar, bad = translations(0.1, 1), translations(0.1, 2), translations(0.4, 3)
-    clear = paired_bootstrap(bad, good, metric, samples=200)
-    assert clear.difference > 0 and clear.p_value == pytest.approx(1 / 201, abs=1e-6)
-    assert paired_bootstrap(similar, good, metric, samples=200).p_value > 0.05
-    assert paired_bootstrap(good, bad, metric, samples=200).difference == -clear.difference
+    good, similar, bad = (resampled(translations(*each)) for each in ((0.1, 1), (0.1, 2), (0.4, 3)))
+    clear = good - bad
+    assert clear.value > 0 and p_value(clear) == pytest.approx(1 / 1001)
+    found = significance.percentile_interval(clear)
+    assert 0 < found.low < found.difference < found.high
+    assert p_value(good - similar) > 0.05
+    unclear = significance.percentile_interval(good - similar)
+    assert unclear.low < 0 < unclear.high
+    assert (bad - good).value == -clear.value and p_value(bad - good) == p_value(clear)
 
 
-def test_difference_is_that_of_the_scores() -> None:
-    good, bad = translations(0.1, 1), translations(0.4, 3)
-    metric = bleu.tokenised_metric(REFERENCES)
-    found = paired_bootstrap(bad, good, metric, samples=20)
-    scores = [bleu.tokenised_bleu(side, REFERENCES, samples=0).value for side in (bad, good)]
-    assert found.difference == pytest.approx(scores[1] - scores[0], abs=1e-5)
-    assert "bs:20" in found.signature and "tok:none" in found.signature
+@pytest.mark.parametrize("errors", [0.1, 0.13, 0.16, 0.2])
+def test_the_p_value_is_that_of_sacrebleu(errors: float, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("SACREBLEU_SEED", str(significance.SEED))
+    baseline, system = translations(0.15, 1), translations(errors, 2)
+    metric = BLEU(force=True, references=[[line for (line,) in REFERENCES]])
+    test = PairedTest(
+        [("baseline", baseline), ("system", system)], {"BLEU": metric}, None, test_type="bs"
+    )
+    its = test()[1]["BLEU"][1]
+    assert isinstance(its, Result) and its.p_value is not None
+    assert p_value(resampled(system) - resampled(baseline)) == pytest.approx(its.p_value)
+
+
+def test_resamples_are_those_of_the_counts_themselves() -> None:
+    counts = np.random.default_rng(3).integers(0, 9, (7, 2))
+    found = significance.resample(counts, lambda sums: sums[:, 0] / sums[:, 1])
+    numbers = np.random.default_rng(significance.SEED).choice(7, (significance.SAMPLES, 7))
+    naive = [counts[row, 0].sum() / counts[row, 1].sum() for row in numbers]
+    assert found.samples == pytest.approx(naive)
+    assert found.value == pytest.approx(counts[:, 0].sum() / counts[:, 1].sum())
 
 
 def test_equal_translations_do_not_differ() -> None:
-    metric = bleu.sacrebleu_metric(REFERENCES, lowercase=False)
-    found = paired_bootstrap(translations(0.2, 1), translations(0.2, 1), metric, samples=20)
-    assert (found.difference, found.p_value) == (0, 1)
+    found = resampled(translations(0.2, 1)) - resampled(translations(0.2, 1))
+    assert (found.value, p_value(found)) == (0, 1)
 
 
 def test_equal_scores_of_different_translations_do_not_differ() -> None:
-    metric = bleu.sacrebleu_metric(REFERENCES, lowercase=False)
-    found = paired_bootstrap(["x y"] * 80, ["y x z"] * 80, metric, samples=20)
-    assert (found.difference, found.p_value) == (0, 1)
-
-
-def test_counts_must_agree() -> None:
-    metric = bleu.sacrebleu_metric(REFERENCES, lowercase=False)
-    with pytest.raises(ValueError, match="79 hypotheses for 80"):
-        paired_bootstrap(translations(0.2, 1), translations(0.2, 1)[:-1], metric)
+    found = resampled(["x y"] * 80) - resampled(["y x z"] * 80)
+    assert (found.value, p_value(found)) == (0, 1)
 
 
 def test_over_seeds() -> None:
-    found = over_seeds([1.0, 2.0, 3.0])
-    assert found.difference == 2.0 and found.test == "Student's t over 3 seeds"
+    found = interval_over_seeds([1.0, 2.0, 3.0])
+    assert found.difference == 2.0 and found.method == "Student's t over 3 seeds"
     # t = 2 / (1 / sqrt(3)) with two degrees of freedom: p = 1 - t / sqrt(t^2 + 2)
     t = 2 * 3**0.5
-    assert found.p_value == pytest.approx(1 - t / (t**2 + 2) ** 0.5)
-    assert over_seeds([0.0, 0.0]).p_value == 1 and over_seeds([2.0, 2.0]).p_value == 0
-    with pytest.raises(ValueError, match="two"):
-        over_seeds([1.0])
+    assert p_value_over_seeds([1.0, 2.0, 3.0]) == pytest.approx(1 - t / (t**2 + 2) ** 0.5)
+    assert p_value_over_seeds([0.0, 0.0]) == 1 and p_value_over_seeds([2.0, 2.0]) == 0
+    for over_seeds in (interval_over_seeds, p_value_over_seeds):
+        with pytest.raises(ValueError, match="two"):
+            over_seeds([1.0])

@@ -1,4 +1,5 @@
 import copy
+import shutil
 from pathlib import Path
 from typing import Any
 
@@ -10,6 +11,7 @@ from rich.console import Console
 from test_grid import PAPER, PUBLISHED
 
 from nat.errors import UserError
+from nat.files import read_json, write_json
 from nat.reporting import tables
 
 
@@ -91,12 +93,25 @@ def test_with_several_seeds_they_are_tested_over_seeds(root: Path) -> None:
     assert "*" not in by_label(table)["DiMS"]["En-De: ours"]
 
 
-def test_translations_that_do_not_fit_their_score(root: Path) -> None:
-    made_up_run.run(root, "nat-kd", "one-pass", errors=0.4)
+def test_scores_against_different_references(root: Path) -> None:
+    path = made_up_run.run(root, "nat-kd", "one-pass", errors=0.4)
     made_up_run.run(root, "dims-cmlm-kd", "mask-predict-1-lb5", errors=0.1)
-    path = root / f"results/outputs/{CORPUS}/nat-kd/seed1/one-pass/test.jsonl"
-    path.write_text("".join(path.read_text().splitlines(keepends=True)[:-1]))
-    with pytest.raises(UserError, match="59 translations but .* 60 sentences"):
+    score = read_json(path)
+    score["files"]["tokens"]["sha256"] = "of another file"
+    write_json(path, score)
+    with pytest.raises(UserError, match="test.json and .*test.json .* different references"):
+        tables.make(configuration(root), "paper", "1")
+
+
+def test_nothing_but_scores_and_their_counts_is_read(root: Path) -> None:
+    path = made_up_run.run(root, "nat-kd", "one-pass", errors=0.4)
+    made_up_run.run(root, "dims-cmlm-kd", "mask-predict-1-lb5", errors=0.1)
+    table = tables.make(configuration(root), "paper", "1")
+    for folder in ("outputs", "corpora"):
+        shutil.rmtree(root / "results" / folder)
+    assert tables.make(configuration(root), "paper", "1") == table
+    path.with_suffix(".npz").unlink()
+    with pytest.raises(UserError, match="test.npz does not exist"):
         tables.make(configuration(root), "paper", "1")
 
 

@@ -1,4 +1,4 @@
-"""Measure the translations of one test set: BLEU and friends, as one JSON file."""
+"""Measure the translations of one test set: BLEU and friends, and the counts behind them."""
 
 import sys
 from pathlib import Path
@@ -9,7 +9,6 @@ import argparse
 
 from nat import program
 from nat.configuration.arguments import add_configuration_arguments, configuration_from
-from nat.files import write_json
 from nat.measures import score
 
 
@@ -21,16 +20,17 @@ def main() -> None:
     parser.add_argument(
         "--hypotheses", required=True, type=Path, help="translations, {split}.jsonl"
     )
-    parser.add_argument("--output", required=True, type=Path, help="score file to write")
+    parser.add_argument(
+        "--output", required=True, type=Path, help="JSON file to write, and .npz beside it"
+    )
     arguments = parser.parse_args()
     configuration = configuration_from(arguments)
     names = score.names_in_path(arguments.hypotheses)
     references = score.reference_files(
         arguments.corpus, configuration.corpus(arguments.corpus), str(names["split"])
     )
-    measured = score.score(arguments.hypotheses, references)
     origin = {**names, "corpus": arguments.corpus, "model": score.model_of(names)}
-    write_json(arguments.output, origin | measured)
+    score.score(arguments.hypotheses, references).write(arguments.output, origin)
 
 
 if __name__ == "__main__":

@@ -1,4 +1,4 @@
-"""BLEU and chrF of a corpus, by sacreBLEU, with bootstrap intervals.
+"""BLEU and chrF of a corpus, by sacreBLEU, and the counts of each sentence behind them.
 
 Two kinds of BLEU are reported side by side because papers and users mean different things:
 
@@ -6,160 +6,204 @@ Two kinds of BLEU are reported side by side because papers and users mean differ
 - *tokenised BLEU*: what NAT papers print, `multi-bleu`: the Moses-tokenised text is split at
   blanks and nothing else, no smoothing (a missing n-gram order gives 0).
 
+Either score is a function of counts that are summed over sentences, its sufficient statistics. The
+counts of the sentences are what intervals and tests are computed from (`significance`), so they
+are kept beside each score and nothing has to be scored again.
+
 References are given per sentence: `references[i]` lists all references of sentence `i`, and the
 sentences may differ in how many they have.
 """
 
-import json
-import os
-from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
-from dataclasses import asdict, dataclass
-from itertools import zip_longest
+from collections.abc import Sequence
+from dataclasses import dataclass
 from typing import Any
 
+import numpy as np
 from sacrebleu.metrics import BLEU, CHRF
-from sacrebleu.metrics.base import Metric
+from sacrebleu.metrics.base import Metric, Signature
+from sacrebleu.metrics.bleu import MAX_NGRAM_ORDER as ORDERS
+from sacrebleu.metrics.bleu import BLEUScore
+from sacrebleu.metrics.helpers import extract_all_char_ngrams
 
-BOOTSTRAP_SAMPLES = 1000
-BOOTSTRAP_SEED = 12345
+from nat.measures import significance
+
 DIGITS = 6
+
+SMOOTHED, UNSMOOTHED = "exp", "none"
 
 References = Sequence[Sequence[str]]
 
 
 @dataclass(frozen=True)
-class Score:
-    """A corpus score on the scale 0 to 100 with its 95% bootstrap interval.
+class Counts:
+    """What sacreBLEU counts in each sentence.
 
-    `precisions` (percent), `brevity_penalty` and the lengths (tokens) are those of BLEU; chrF has
-    none of them.
+    Attributes:
+        sentences: of BLEU the lengths of hypothesis and reference (tokens), the matching n-grams
+            by order and the n-grams of the hypothesis by order, [n, 2 + 4 + 4]; of chrF, order by
+            order, n-grams of the hypothesis, of the reference, and matching ones, [n, 6 x 3].
+        signature: sacreBLEU's, with this project's resampling.
     """
 
-    value: float
+    sentences: np.ndarray
     signature: str
-    low: float | None = None
-    high: float | None = None
-    precisions: tuple[float, ...] | None = None
-    brevity_penalty: float | None = None
-    length_ratio: float | None = None
-    hypothesis_length: int | None = None
-    reference_length: int | None = None
-
-    def line(self) -> str:
-        """The line of `multi-bleu`: BLEU, precisions, brevity penalty, ratio and lengths."""
-        precisions = "/".join(f"{precision:.1f}" for precision in self.precisions or ())
-        return (
-            f"{self.value:.2f}, {precisions} (BP={self.brevity_penalty:.3f}, "
-            f"ratio={self.length_ratio:.3f}, syslen={self.hypothesis_length}, "
-            f"reflen={self.reference_length})"
-        )
-
-    def as_dict(self) -> dict[str, Any]:
-        """The fields that are set, ready for JSON."""
-        return {key: value for key, value in asdict(self).items() if value is not None}
 
 
-def sacrebleu(
-    hypotheses: Sequence[str],
-    references: References,
-    lowercase: bool = False,
-    samples: int = BOOTSTRAP_SAMPLES,
-) -> Score:
-    """SacreBLEU with `13a` tokenisation of detokenised text.
+def sacrebleu(hypotheses: Sequence[str], references: References, lowercase: bool = False) -> Counts:
+    """Counts of sacreBLEU with `13a` tokenisation, of detokenised text.
 
     `lowercase` is for corpora whose preprocessing lower-cases: their models cannot know the case
-    of the reference. `samples` is the number of bootstrap resamples (0: no interval).
-    """
-    return corpus_score(sacrebleu_metric(references, lowercase), hypotheses, samples)
-
-
-def tokenised_bleu(
-    hypotheses: Sequence[str], references: References, samples: int = BOOTSTRAP_SAMPLES
-) -> Score:
-    """BLEU of tokenised text, words as they stand between blanks, without smoothing."""
-    return corpus_score(tokenised_metric(references), hypotheses, samples)
-
-
-def chrf(
-    hypotheses: Sequence[str],
-    references: References,
-    lowercase: bool = False,
-    samples: int = BOOTSTRAP_SAMPLES,
-) -> Score:
-    """ChrF2 (character 6-grams, beta 2) of detokenised text."""
-    metric = CHRF(lowercase=lowercase, references=_streams(references))
-    return corpus_score(metric, hypotheses, samples)
-
-
-def sacrebleu_metric(references: References, lowercase: bool) -> BLEU:
-    """SacreBLEU's metric with these references."""
-    return BLEU(lowercase=lowercase, force=True, references=_streams(references))
-
-
-def tokenised_metric(references: References) -> BLEU:
-    """The metric of tokenised BLEU with these references."""
-    return BLEU(tokenize="none", force=True, smooth_method="none", references=_streams(references))
-
-
-def corpus_score(metric: Metric, hypotheses: Sequence[str], samples: int) -> Score:
-    """Score `hypotheses` with a metric that holds its references.
-
-    The interval is sacreBLEU's: the middle 95% of the resampled scores, around their mean.
+    of the reference. The score of these counts is `smoothed`.
 
     Raises:
         ValueError: if there are no hypotheses or another number of them than of references.
     """
-    check_counts(metric, hypotheses)
-    with fixed_seed():
-        # sacreBLEU takes 1 for "no resampling".
-        result = metric.corpus_score(list(hypotheses), None, n_bootstrap=max(samples, 1))
-    signature = str(metric.get_signature())
-    low = high = None
-    if samples > 1:
-        printed = json.loads(result.format(DIGITS, signature=signature, is_json=True))
-        # sacreBLEU leaves out an interval around 0, where every resample scores 0.
-        mean, half = printed.get("confidence_mean", 0.0), printed.get("confidence_var", 0.0)
-        low, high = round(mean - half, DIGITS), round(mean + half, DIGITS)
-    value = round(float(result.score), DIGITS)
-    if not isinstance(metric, BLEU):
-        return Score(value, signature, low, high)
-    return Score(
-        value=value,
-        signature=signature,
-        low=low,
-        high=high,
-        precisions=tuple(round(float(precision), DIGITS) for precision in result.precisions),
-        brevity_penalty=round(float(result.bp), DIGITS),
-        length_ratio=round(float(result.ratio), DIGITS),
-        hypothesis_length=int(result.sys_len),
-        reference_length=int(result.ref_len),
+    metric = BLEU(lowercase=lowercase, force=True, effective_order=True)
+    return _bleu_counts(metric, hypotheses, references)
+
+
+def tokenised_bleu(hypotheses: Sequence[str], references: References) -> Counts:
+    """Counts of BLEU of tokenised text, words as they stand between blanks.
+
+    The score of these counts is `unsmoothed`.
+
+    Raises:
+        ValueError: as `sacrebleu`.
+    """
+    metric = BLEU(tokenize="none", force=True, smooth_method=UNSMOOTHED, effective_order=True)
+    return _bleu_counts(metric, hypotheses, references)
+
+
+def chrf(hypotheses: Sequence[str], references: Sequence[str], lowercase: bool = False) -> Counts:
+    """Counts of chrF2 (character 6-grams, beta 2) of detokenised text, one reference a sentence.
+
+    Raises:
+        ValueError: as `sacrebleu`.
+    """
+    metric = CHRF(lowercase=lowercase)
+    _check_counts(hypotheses, [[reference] for reference in references])
+    metric.sentence_score(hypotheses[0], [references[0]])  # a signature needs one score
+    rows = [
+        _character_counts(hypothesis, reference, metric)
+        for hypothesis, reference in zip(hypotheses, references, strict=True)
+    ]
+    return Counts(np.array(rows, dtype=np.int64), str(_signature(metric, {1})))
+
+
+def parts(sums: np.ndarray, smooth: bool) -> dict[str, Any]:
+    """What a BLEU is made of, ready for JSON.
+
+    Args:
+        sums: counts that were summed over sentences, [10].
+        smooth: whether it is `smoothed`.
+
+    Returns:
+        `precisions` by order (percent), `brevity_penalty`, `length_ratio`, and the lengths in
+        tokens.
+    """
+    found = _bleu(sums, SMOOTHED if smooth else UNSMOOTHED)
+    return {
+        "precisions": [round(float(precision), DIGITS) for precision in found.precisions],
+        "brevity_penalty": round(float(found.bp), DIGITS),
+        "length_ratio": round(float(found.ratio), DIGITS),
+        "hypothesis_length": int(found.sys_len),
+        "reference_length": int(found.ref_len),
+    }
+
+
+def smoothed(sums: np.ndarray) -> np.ndarray:
+    """BLEU of counts that were summed over sentences, [S, 10] to [S]; smoothed as in sacreBLEU."""
+    return np.array([_bleu(row, SMOOTHED).score for row in sums])
+
+
+def unsmoothed(sums: np.ndarray) -> np.ndarray:
+    """The same without smoothing."""
+    return np.array([_bleu(row, UNSMOOTHED).score for row in sums])
+
+
+def brevity_penalty(sums: np.ndarray) -> np.ndarray:
+    """BLEU's brevity penalty of summed counts, [S, 10] to [S]; 0 of empty hypotheses."""
+    hypothesis, reference = sums[:, 0].astype(np.float64), sums[:, 1].astype(np.float64)
+    over = np.divide(
+        reference, hypothesis, out=np.full_like(reference, np.inf), where=hypothesis > 0
+    )
+    return np.where(hypothesis < reference, np.exp(1 - over), 1.0)
+
+
+def length_ratio(sums: np.ndarray) -> np.ndarray:
+    """Length of the hypotheses divided by that of the references, [S, 10] to [S]."""
+    hypothesis, reference = sums[:, 0].astype(np.float64), sums[:, 1].astype(np.float64)
+    return np.divide(hypothesis, reference, out=np.zeros_like(reference), where=reference > 0)
+
+
+def chrf_score(sums: np.ndarray) -> np.ndarray:
+    """ChrF2 of counts that were summed over sentences, [S, 18] to [S].
+
+    Precision and recall are means over the orders that hypothesis and reference have (sacreBLEU's
+    effective order); the score is their F with beta 2.
+    """
+    hypothesis, reference, matching = np.moveaxis(
+        sums.reshape(len(sums), CHRF.CHAR_ORDER, 3).astype(np.float64), 2, 0
+    )
+    counted = (hypothesis > 0) & (reference > 0)
+    orders = np.maximum(counted.sum(1), 1)
+    precision, recall = (
+        np.divide(matching, whole, out=np.zeros_like(matching), where=counted).sum(1) / orders
+        for whole in (hypothesis, reference)
+    )
+    factor = CHRF.BETA**2
+    denominator = factor * precision + recall
+    both = (1 + factor) * precision * recall
+    return 100 * np.divide(both, denominator, out=np.zeros_like(both), where=denominator > 0)
+
+
+def _bleu(sums: np.ndarray, smooth_method: str) -> BLEUScore:
+    hypothesis, reference, *counts = (int(round(count)) for count in sums.tolist())
+    return BLEU.compute_bleu(
+        correct=counts[:ORDERS],
+        total=counts[ORDERS:],
+        sys_len=hypothesis,
+        ref_len=reference,
+        smooth_method=smooth_method,
     )
 
 
-def check_counts(metric: Metric, hypotheses: Sequence[str]) -> None:
-    """Refuse what sacreBLEU would cut silently to the shorter of both sides."""
-    expected = len(metric._ref_cache or ())
-    if not hypotheses or len(hypotheses) != expected:
-        raise ValueError(f"{len(hypotheses)} hypotheses for {expected} references")
+def _bleu_counts(metric: BLEU, hypotheses: Sequence[str], references: References) -> Counts:
+    _check_counts(hypotheses, references)
+    rows = []
+    for hypothesis, its_references in zip(hypotheses, references, strict=True):
+        found = metric.sentence_score(hypothesis, list(its_references))
+        rows.append([found.sys_len, found.ref_len, *found.counts, *found.totals])
+    signature = _signature(metric, set(map(len, references)))
+    # The orders that a sentence is too short for do not matter to its counts, but to sacreBLEU's
+    # warnings; the corpus is scored with all orders.
+    signature.update("eff", "no")
+    return Counts(np.array(rows, dtype=np.int64), str(signature))
 
 
-@contextmanager
-def fixed_seed() -> Iterator[None]:
-    """Resample with our seed, whatever the environment says; sacreBLEU reads it from there."""
-    before = os.environ.get("SACREBLEU_SEED")
-    os.environ["SACREBLEU_SEED"] = str(BOOTSTRAP_SEED)
-    try:
-        yield
-    finally:
-        if before is None:
-            del os.environ["SACREBLEU_SEED"]
-        else:
-            os.environ["SACREBLEU_SEED"] = before
+def _character_counts(hypothesis: str, reference: str, metric: CHRF) -> list[int]:
+    both = hypothesis, reference
+    ngrams = [
+        extract_all_char_ngrams(text.lower() if metric.lowercase else text, metric.char_order)
+        for text in both
+    ]
+    row: list[int] = []
+    for ours, its in zip(*ngrams, strict=True):
+        # sacreBLEU counts no n-grams of an order that the reference is too short for
+        row += [ours.total() if its else 0, its.total(), (ours & its).total()]
+    return row
 
 
-def _streams(references: References) -> Any:
-    """From references per sentence to sacreBLEU's streams, `None` where a sentence has fewer."""
-    if not references or not all(references):
+def _signature(metric: Metric, references: set[int]) -> Signature:
+    signature = metric.get_signature()
+    signature.update("nrefs", references.pop() if len(references) == 1 else "var")
+    signature.update("bs", significance.SAMPLES)
+    signature.update("seed", significance.SEED)
+    return signature
+
+
+def _check_counts(hypotheses: Sequence[str], references: References) -> None:
+    if not hypotheses or len(hypotheses) != len(references):
+        raise ValueError(f"{len(hypotheses)} hypotheses for {len(references)} references")
+    if not all(references):
         raise ValueError("every sentence needs at least one reference")
-    return [list(stream) for stream in zip_longest(*references)]

@@ -17,7 +17,7 @@ from nat.data.batch import source_tensor
 from nat.data.binarised import BinarisedText
 from nat.decoding.corpus import batches
 from nat.errors import UserError
-from nat.measures import bleu
+from nat.measures import bleu, significance, statistics
 from nat.measures.analysis import subject
 from nat.transformer.model import Transformer
 
@@ -43,16 +43,12 @@ def accuracies(differences: Sequence[int]) -> dict[str, dict[str, Any]]:
     found = {}
     for top in TOP:
         hits = [abs(off) <= top // 2 for off in differences]
-        share = sum(hits) / number
-        # A resample of hits and misses has a binomial number of hits.
-        resampled = np.random.default_rng(bleu.BOOTSTRAP_SEED).binomial(
-            number, share, bleu.BOOTSTRAP_SAMPLES
-        )
-        low, high = np.percentile(100.0 * resampled / number, [2.5, 97.5])
+        resampled = significance.resample(np.array([[hit, 1] for hit in hits]), statistics.percent)
+        low, high = significance.interval(resampled)
         found[f"length_accuracy_{top}"] = {
-            "value": round(100.0 * share, bleu.DIGITS),
-            "low": round(float(low), bleu.DIGITS),
-            "high": round(float(high), bleu.DIGITS),
+            "value": round(resampled.value, bleu.DIGITS),
+            "low": round(low, bleu.DIGITS),
+            "high": round(high, bleu.DIGITS),
             "unit": "percent",
             "hits": "".join(str(int(hit)) for hit in hits),
         }

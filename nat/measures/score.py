@@ -1,7 +1,9 @@
-"""Everything that is measured on the translations of one test set, as one JSON object.
+"""Everything that is measured on the translations of one test set.
 
-The translations are compared line by line with the corpus; a missing, doubled or shifted line is
-an error, and a sentence that could not be decoded counts as an empty translation.
+A score is a JSON object and, beside it, the counts of each sentence that its measures are functions
+of (`nat.measures.statistics`). The translations are compared line by line with the corpus; a
+missing, doubled or shifted line is an error, and a sentence that could not be decoded counts as an
+empty translation.
 """
 
 import hashlib
@@ -13,22 +15,21 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+import numpy as np
+
 from nat.data.bpe import merge
 from nat.data.lines import read_lines
 from nat.data.translations import OK, read_in_order
 from nat.errors import UserError
-from nat.files import read_json
-from nat.measures import bleu, lengths
+from nat.files import read_json, write_json
+from nat.measures import bleu, lengths, significance, statistics
 from nat.measures.repetition import repeated_tokens
+from nat.measures.statistics import BUCKET, LONG, MEASURED, PART
 
 OUTPUT_FOLDERS = re.compile(
     r"results/outputs/(?P<corpus>[^/]+)/(?P<system>[^/]+)/seed(?P<seed>\d+)/(?P<decoding>[^/]+)/"
     r"(?P<split>[^/]+)\.jsonl$"
 )
-
-
-BUCKET, LONG = "tokenised_bleu_bucket_", "tokenised_bleu_long"
-"""Tokenised BLEU of part of a test set, see `nat.measures.lengths`."""
 
 
 @dataclass(frozen=True)
@@ -62,14 +63,37 @@ def reference_files(corpus: str, description: Mapping[str, Any], split: str) -> 
     )
 
 
-def score(hypotheses: Path, references: References) -> dict[str, Any]:
-    """Measure the translations in `hypotheses` (JSON lines, see the README's list of paths).
+@dataclass(frozen=True)
+class Score:
+    """What was measured on the translations of a test set.
 
-    Returns a JSON object: `measures` maps each measure to its `value` and, for BLEU and chrF,
-    interval (`low`, `high`), signature and parts; `multi_reference_bleu` is there only where the
-    corpus has several references, `tokenised_bleu_long` only where it has long sentences,
-    `tokenised_bleu_bucket_1` (short) to `_5` (long) only where they can be filled. The rest says
-    what was measured: sentences, files, statuses.
+    Attributes:
+        report: JSON-able; `measures` maps each measure to its `value`, its 95% interval (`low`,
+            `high`) and, for BLEU and chrF, signature and parts. The rest says what was measured:
+            sentences, files, statuses.
+        statistics: by name, see `nat.measures.statistics`.
+    """
+
+    report: dict[str, Any]
+    statistics: dict[str, np.ndarray]
+
+    def write(self, path: Path, origin: Mapping[str, Any] | None = None) -> None:
+        """Write the statistics beside `path`, and then `path` itself.
+
+        Args:
+            path: `{split}.json`.
+            origin: what is written before the report.
+        """
+        statistics.write(path.with_suffix(".npz"), self.statistics)
+        write_json(path, {**(origin or {}), **self.report})
+
+
+def score(hypotheses: Path, references: References) -> Score:
+    """Measure the translations in `hypotheses` (JSON lines, see `nat.data.translations`).
+
+    `multi_reference_bleu` is there only where the corpus has several references,
+    `tokenised_bleu_long` only where it has long sentences, `tokenised_bleu_bucket_1` (short) to
+    `_5` (long) only where they can be filled. `passes` are those of the decoded sentences.
 
     Raises:
         UserError: if files are missing, or lines are missing, doubled, shifted or not readable;
@@ -87,22 +111,27 @@ def score(hypotheses: Path, references: References) -> dict[str, Any]:
         raise UserError(f"{references.reference} has no sentences, so there is nothing to score")
     text = [row["text"] for row in rows]
     words = [merge(row["tokens"]) for row in rows]
-    single = [[line] for line in raw]
-    repetition, in_reference = repeated_tokens(words), repeated_tokens(tokenised)
-    tokenised_bleu = bleu.tokenised_bleu(words, [[line] for line in tokenised])
-    measures: dict[str, dict[str, Any]] = {
-        "sacrebleu": bleu.sacrebleu(text, single, references.lowercase).as_dict(),
-        "tokenised_bleu": tokenised_bleu.as_dict(),
-        "chrf": bleu.chrf(text, single, references.lowercase).as_dict(),
-        "brevity_penalty": {"value": tokenised_bleu.brevity_penalty, "of": "tokenised_bleu"},
-        "length_ratio": {"value": tokenised_bleu.length_ratio, "of": "tokenised_bleu"},
+    repetition = [repeated_tokens([sentence]) for sentence in words]
+    counts = {
+        "sacrebleu": bleu.sacrebleu(text, [[line] for line in raw], references.lowercase),
+        "tokenised_bleu": bleu.tokenised_bleu(words, [[line] for line in tokenised]),
+        "chrf": bleu.chrf(text, raw, references.lowercase),
+    }
+    found = {name: each.sentences for name, each in counts.items()} | {
+        "repeated_tokens": np.array([[each.repeated, each.tokens] for each in repetition]),
+        "passes": np.array([[row["steps"], 1] if row["status"] == OK else [0, 0] for row in rows]),
+    }
+    extra: dict[str, dict[str, Any]] = {
+        "brevity_penalty": {"of": "tokenised_bleu"},
+        "sacrebleu_brevity_penalty": {"of": "sacrebleu"},
+        "length_ratio": {"of": "tokenised_bleu"},
         "repeated_tokens": {
-            "value": round(repetition.percent, bleu.DIGITS),
             "unit": "percent of words equal to the word before them",
-            "repeated": repetition.repeated,
-            "tokens": repetition.tokens,
-            "reference": round(in_reference.percent, bleu.DIGITS),
+            "repeated": int(found["repeated_tokens"][:, 0].sum()),
+            "tokens": int(found["repeated_tokens"][:, 1].sum()),
+            "reference": round(repeated_tokens(tokenised).percent, bleu.DIGITS),
         },
+        "passes": {"unit": "decoder passes per decoded sentence"},
     }
     files = {
         "hypotheses": hypotheses,
@@ -112,11 +141,14 @@ def score(hypotheses: Path, references: References) -> dict[str, Any]:
     if references.references is not None:
         several = read_references(references.references, len(rows))
         covered = sorted(several)
-        measures["multi_reference_bleu"] = bleu.sacrebleu(
+        name = "multi_reference_bleu"
+        counts[name] = bleu.sacrebleu(
             [text[number] for number in covered],
             [several[number] for number in covered],
             references.lowercase,
-        ).as_dict() | {
+        )
+        found[name] = counts[name].sentences
+        extra[name] = {
             "sentences": len(covered),
             "references_per_sentence": round(sum(map(len, several.values())) / len(covered), 2),
         }
@@ -124,22 +156,51 @@ def score(hypotheses: Path, references: References) -> dict[str, Any]:
     if references.source_tokens is not None:
         files["source_tokens"] = references.source_tokens
     for name, chosen in sentences_by_length(tokenised, references.source_tokens).items():
-        counts = lengths.word_counts([tokenised[number] for number in chosen])
-        measures[name] = bleu.tokenised_bleu(
-            [words[number] for number in chosen], [[tokenised[number]] for number in chosen]
-        ).as_dict() | {"sentences": len(chosen), "words": [min(counts), max(counts)]}
+        found[PART + name] = np.array(chosen)
+        number_of_words = lengths.word_counts([tokenised[number] for number in chosen])
+        extra[name] = {
+            "sentences": len(chosen),
+            "words": [min(number_of_words), max(number_of_words)],
+        }
+    signatures = {name: each.signature for name, each in counts.items()}
     statuses = Counter(row["status"] for row in rows)
-    return {
+    report = {
         "sentences": len(rows),
         "not_decoded": len(rows) - statuses[OK],
         "statuses": dict(sorted(statuses.items())),
         "lowercase": references.lowercase,
-        "measures": measures,
+        "measures": {
+            name: _measure(name, found, signatures) | extra.get(name, {})
+            for name in MEASURED
+            if statistics.counts_of(name, found) is not None
+        },
         "files": {
             name: {"path": str(path), "sha256": hashlib.sha256(path.read_bytes()).hexdigest()}
             for name, path in files.items()
         },
     }
+    return Score(report, found)
+
+
+def _measure(
+    name: str, arrays: Mapping[str, np.ndarray], signatures: Mapping[str, str]
+) -> dict[str, Any]:
+    """Value and interval of a measure, and what belongs to BLEU."""
+    counts = statistics.counts_of(name, arrays)
+    assert counts is not None
+    known = MEASURED[name]
+    resampled = significance.resample(counts, known.value)
+    low, high = significance.interval(resampled)
+    found: dict[str, Any] = {
+        "value": round(resampled.value, bleu.DIGITS),
+        "low": round(low, bleu.DIGITS),
+        "high": round(high, bleu.DIGITS),
+    }
+    if known.value in (bleu.smoothed, bleu.unsmoothed, bleu.chrf_score):
+        found["signature"] = signatures[known.array]
+    if known.value in (bleu.smoothed, bleu.unsmoothed):
+        found |= bleu.parts(counts.sum(0), smooth=known.value is bleu.smoothed)
+    return found
 
 
 def sentences_by_length(

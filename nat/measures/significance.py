@@ -1,74 +1,46 @@
-"""Is the difference between two systems more than the choice of test sentences, or of the seed?
+"""Is a score, or a difference of two, more than the choice of test sentences or of the seed?
 
-With one seed: paired bootstrap resampling (Koehn, 2004) as implemented by sacreBLEU, where both
-systems are scored on the same resampled sentences. With several: Student's paired t over seeds.
+With one seed: the bootstrap over sentences (Koehn, 2004). A test set is resampled `SAMPLES` times,
+always in the same way for the same number of sentences, so that whoever asks about a score or a
+pair of them gets one answer, and two systems are always compared on the same resamples. The
+resampling is sacreBLEU's, and so are interval and p-value; they come out as sacreBLEU has them.
+With several seeds: Student's paired t over seeds.
+
+What is resampled are the counts of each sentence that a measure is a function of, summed over the
+sentences of a resample; see `nat.measures.statistics`.
 """
 
 import math
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 
 import numpy as np
-from sacrebleu.metrics import BLEU
-from sacrebleu.significance import PairedTest, Result
+from sacrebleu.significance import estimate_ci
 
-from nat.measures import bleu
+SAMPLES = 1000
+SEED = 12345
+METHOD = f"paired bootstrap, {SAMPLES:,} samples"
+
+Value = Callable[[np.ndarray], np.ndarray]
+"""A measure as a function of summed counts, [S, K] to [S]."""
 
 
 @dataclass(frozen=True)
-class Comparison:
-    """Difference in BLEU of a system to its baseline, with the p-value of the paired test.
+class Resampled:
+    """A number of a test set, and the same of resamples of it.
 
-    `test` names it, `signature` is that of the metric where it was computed again.
+    Attributes:
+        value: of the test set.
+        samples: of the resamples, [`SAMPLES`].
     """
 
-    difference: float
-    p_value: float
-    test: str
-    signature: str = ""
+    value: float
+    samples: np.ndarray
 
-
-def paired_bootstrap(
-    baseline: Sequence[str],
-    system: Sequence[str],
-    metric: BLEU,
-    samples: int = bleu.BOOTSTRAP_SAMPLES,
-) -> Comparison:
-    """Compare translations of the same sentences.
-
-    Args:
-        baseline: translations of the baseline, one for each sentence.
-        system: translations of the system under test.
-        metric: `bleu.sacrebleu_metric` (detokenised text) or `bleu.tokenised_metric`.
-        samples: bootstrap resamples; the smallest p-value is 1 / (samples + 1).
-
-    Raises:
-        ValueError: if the numbers of sentences differ.
-    """
-    bleu.check_counts(metric, baseline)
-    bleu.check_counts(metric, system)
-    first, second = list(baseline), list(system)
-    with bleu.fixed_seed():
-        test = PairedTest(
-            [("baseline", first), ("system", second)],
-            {"BLEU": metric},
-            None,
-            test_type="bs",
-            n_samples=samples,
-        )
-        signatures, scores = test()
-    of_first, of_second = scores["BLEU"]
-    assert isinstance(of_first, Result) and isinstance(of_second, Result)
-    assert of_second.p_value is not None
-    difference = round(of_second.score - of_first.score, bleu.DIGITS)
-    # Where samples differ by nothing at all, sacreBLEU takes that for the rarest outcome.
-    p_value = of_second.p_value if difference else 1.0
-    return Comparison(
-        difference=difference,
-        p_value=round(p_value, bleu.DIGITS),
-        test=f"paired bootstrap, {samples:,} samples",
-        signature=str(signatures["BLEU"]),
-    )
+    def __sub__(self, other: "Resampled") -> "Resampled":
+        """The difference of two numbers of one test set, resample by resample."""
+        return Resampled(self.value - other.value, self.samples - other.samples)
 
 
 @dataclass(frozen=True)
@@ -80,96 +52,69 @@ class Interval:
     high: float
     method: str
 
-    def minus(self, number: float) -> "Interval":
-        """The interval of the difference to another number."""
-        return Interval(
-            self.difference - number, self.low - number, self.high - number, self.method
-        )
+
+@lru_cache(maxsize=8)
+def drawn(sentences: int) -> np.ndarray:
+    """How often each sentence is drawn in each resample, float64 [`SAMPLES`, sentences].
+
+    Two test sets of one size are resampled alike; who sets resamples of different test sets beside
+    each other pairs the first of one with another than the first of the other.
+    """
+    numbers = np.random.default_rng(SEED).choice(sentences, size=(SAMPLES, sentences))
+    cells = numbers + sentences * np.arange(SAMPLES)[:, None]
+    counts = np.bincount(cells.ravel(), minlength=SAMPLES * sentences)
+    return counts.reshape(SAMPLES, sentences).astype(np.float64)
 
 
-def resampled_differences(
-    baseline: Sequence[str],
-    system: Sequence[str],
-    metric: BLEU,
-    samples: int = bleu.BOOTSTRAP_SAMPLES,
-    stream: int = 0,
-) -> tuple[float, np.ndarray]:
-    """BLEU of a system minus that of its baseline, on the test set and on resamples of it.
-
-    Both are scored on the same resampled sentences.
+def resample(counts: np.ndarray, value: Value) -> Resampled:
+    """Compute a measure on a test set and on its resamples.
 
     Args:
-        baseline: translations of the baseline, one for each sentence.
-        system: translations of the system.
-        metric: as for `paired_bootstrap`.
-        samples: number of resamples.
-        stream: resamples of different streams are independent, as different test sets need.
-
-    Returns:
-        The difference, and those of the resamples, [samples].
-
-    Raises:
-        ValueError: if the numbers of sentences differ.
+        counts: of each sentence, [n, K].
+        value: the measure.
     """
-    statistics = []
-    for translations in (baseline, system):
-        bleu.check_counts(metric, translations)
-        statistics.append(np.array(metric._extract_corpus_statistics(list(translations), None)))
-    sentences = len(statistics[0])
-    numbers = np.random.default_rng([bleu.BOOTSTRAP_SEED, stream])
-    # How often each sentence is drawn: a product with the statistics is the sum over a resample.
-    drawn = numbers.multinomial(sentences, np.full(sentences, 1 / sentences), size=samples)
-    first, second = (
-        np.array([_value(metric, row) for row in np.vstack([found.sum(0), drawn @ found])])
-        for found in statistics
-    )
-    differences = second - first
-    return float(differences[0]), differences[1:]
+    sums = np.vstack([counts.sum(0, keepdims=True), drawn(len(counts)) @ counts])
+    found = value(sums)
+    return Resampled(float(found[0]), found[1:])
 
 
-def resampled_share_differences(
-    baseline: str, system: str, samples: int = bleu.BOOTSTRAP_SAMPLES, stream: int = 0
-) -> np.ndarray:
-    """Percent of sentences that count in a system minus the same of its baseline, resampled.
-
-    Args:
-        baseline: a digit per sentence, 1 where it counts.
-        system: the same of the system, for the same sentences.
-        samples: number of resamples.
-        stream: as for `resampled_differences`.
-
-    Raises:
-        ValueError: if the numbers of sentences differ.
-    """
-    hits = [np.array([int(digit) for digit in each]) for each in (baseline, system)]
-    if len(hits[0]) != len(hits[1]):
-        raise ValueError(f"{len(hits[1])} sentences for {len(hits[0])} of the baseline")
-    numbers = np.random.default_rng([bleu.BOOTSTRAP_SEED, stream])
-    sentences = len(hits[0])
-    drawn = numbers.multinomial(sentences, np.full(sentences, 1 / sentences), size=samples)
-    return np.asarray(100.0 * (drawn @ (hits[1] - hits[0])) / sentences)
+def interval(found: Resampled) -> tuple[float, float]:
+    """Ends of the 95% interval of a score: sacreBLEU's, half the spread around the mean."""
+    mean, half = estimate_ci(found.samples)
+    return float(mean - half), float(mean + half)
 
 
-def percentile_interval(difference: float, resampled: np.ndarray) -> Interval:
+def percentile_interval(difference: Resampled) -> Interval:
     """The middle 95% of resampled differences."""
-    low, high = np.percentile(resampled, [2.5, 97.5])
-    return Interval(
-        difference, float(low), float(high), f"paired bootstrap, {len(resampled):,} samples"
-    )
+    low, high = np.percentile(difference.samples, [2.5, 97.5])
+    return Interval(difference.value, float(low), float(high), METHOD)
 
 
-def over_seeds(differences: Sequence[float]) -> Comparison:
-    """Student's paired test of the difference, one per seed; equal ones are as sure as can be.
+def p_value(difference: Resampled) -> float:
+    """The p-value of a difference, as sacreBLEU's `PairedTest` has it.
+
+    How often a resampled difference is farther from the usual one than the whole difference is
+    from zero; at least 1 / (`SAMPLES` + 1), and 1 where there is no difference.
+    """
+    if not round(difference.value, 6):
+        return 1.0
+    sizes = np.abs(difference.samples)
+    farther = int((sizes - sizes.mean() > abs(difference.value)).sum())
+    return (farther + 1) / (len(sizes) + 1)
+
+
+def p_value_over_seeds(differences: Sequence[float]) -> float:
+    """Student's paired test of differences, one per seed; equal ones are as sure as can be.
 
     Raises:
         ValueError: with fewer than two seeds.
     """
-    mean, _, method = _over_seeds(differences)
+    mean, _ = _over_seeds(differences)
     if len(set(differences)) == 1:
-        return Comparison(mean, float(mean == 0), method)
+        return float(mean == 0)
     from scipy.stats import ttest_1samp  # takes half a second to import
 
-    return Comparison(mean, float(ttest_1samp(differences, 0.0).pvalue), method)
+    return float(ttest_1samp(differences, 0.0).pvalue)
 
 
 def interval_over_seeds(differences: Sequence[float]) -> Interval:
@@ -178,22 +123,18 @@ def interval_over_seeds(differences: Sequence[float]) -> Interval:
     Raises:
         ValueError: with fewer than two seeds.
     """
-    mean, error, method = _over_seeds(differences)
+    mean, error = _over_seeds(differences)
     from scipy.stats import t  # takes half a second to import
 
     half = float(t.ppf(0.975, len(differences) - 1)) * error
-    return Interval(mean, mean - half, mean + half, method)
+    return Interval(mean, mean - half, mean + half, f"Student's t over {len(differences)} seeds")
 
 
-def _over_seeds(differences: Sequence[float]) -> tuple[float, float, str]:
-    """Mean, its standard error, and what reports call the method."""
+def _over_seeds(differences: Sequence[float]) -> tuple[float, float]:
+    """Mean and its standard error."""
     number = len(differences)
     if number < 2:
         raise ValueError("a test or an interval over seeds needs two of them")
     mean = math.fsum(differences) / number
     variance = math.fsum((value - mean) ** 2 for value in differences) / (number - 1)
-    return mean, math.sqrt(variance / number), f"Student's t over {number} seeds"
-
-
-def _value(metric: BLEU, statistics: np.ndarray) -> float:
-    return float(metric._compute_score_from_stats(statistics.tolist()).score)
+    return mean, math.sqrt(variance / number)

@@ -159,6 +159,11 @@ class Cell:
         return f"results/analyses/{self.corpus}/{self.system}/seed{self.seed}/{self.source}.json"
 
     @property
+    def statistics_path(self) -> str:
+        """What the number of a score is computed from, see `nat.measures.statistics`."""
+        return f"results/scores/{self._folder}/{self.split}.npz"
+
+    @property
     def hypotheses_path(self) -> str:
         """The translations behind a score."""
         return f"results/outputs/{self._folder}/{self.split}.jsonl"

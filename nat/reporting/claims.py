@@ -196,7 +196,7 @@ def _place(
 
 
 def files(configuration: Configuration, paper: str) -> list[str]:
-    """What the judgements of a paper read: scores and, for intervals, translations."""
+    """What the judgements of a paper read: scores and, for intervals, their statistics."""
     found = []
     for check in checks(configuration, paper):
         for place in check.places:
@@ -204,7 +204,7 @@ def files(configuration: Configuration, paper: str) -> list[str]:
                 found.append(cell.score_path)
                 resampled = check.kind != "correlation" and len(check.places) > 1
                 if resampled and can_be_resampled(cell.measure):
-                    found.append(cell.hypotheses_path)
+                    found.append(cell.statistics_path)
     return list(dict.fromkeys(found))
 
 
@@ -295,11 +295,11 @@ def _differences(check: Check, root: Path) -> tuple[list[Difference], str]:
         right = [place for place in places if place is not named]
         left = [named] * len(right)
     found = []
-    for stream, (first, second) in enumerate(zip(left, right, strict=True)):
+    for first, second in zip(left, right, strict=True):
         to = _compared(second)
         if isinstance(second, grid.Entry) and isinstance(to, float) and first.stand_in:
             return [], f"a published value does not compare with {first.stand_in}"
-        each = difference(first.cells, to, root, stream if check.kind == "gains" else 0)
+        each = difference(first.cells, to, root)
         if each is None:
             return [], _why_not(first, second, root)
         found.append(each)
@@ -327,7 +327,7 @@ def _correlation(places: Sequence[grid.Entry], root: Path) -> tuple[list[Differe
     mean = sum(by_seed) / len(by_seed)
     interval = interval_over_seeds(by_seed) if len(by_seed) > 1 else None
     sources = tuple(cell.score_path for place in places for cell in place.cells)
-    return [Difference(mean, 0.0, by_seed, None, interval, sources)], ""
+    return [Difference(mean, 0.0, by_seed, None, interval, None, sources)], ""
 
 
 def _compared(place: grid.Entry | float) -> Sequence[Cell] | float:

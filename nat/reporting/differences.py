@@ -1,8 +1,9 @@
 """Differences between two places, with their confidence.
 
-Over several seeds the interval is Student's, of the mean of the differences seed by seed. With one
-seed it is that of the paired bootstrap, where both places are scores of one test set and their
-translations are there.
+Over several seeds interval and test are Student's, of the mean of the differences seed by seed.
+With one seed they are those of the paired bootstrap, where both places are measured on one test
+set. Tables and claims ask here, so they agree about a pair; nothing is read but scores and the
+counts beside them.
 """
 
 from collections.abc import Callable, Sequence
@@ -10,25 +11,20 @@ from dataclasses import dataclass
 from pathlib import Path
 
 import numpy as np
-from sacrebleu.metrics import BLEU
 
-from nat.data.bpe import merge
-from nat.data.lines import read_lines
-from nat.data.translations import read_in_order
 from nat.errors import UserError
-from nat.measures import bleu
-from nat.measures.score import BUCKET, LONG, sentences_by_length
+from nat.measures import statistics
 from nat.measures.significance import (
+    METHOD,
     Interval,
+    Resampled,
     interval_over_seeds,
+    p_value,
+    p_value_over_seeds,
     percentile_interval,
-    resampled_differences,
-    resampled_share_differences,
+    resample,
 )
 from nat.reporting.cells import SCORE, TRAINING, Cell, measured, read_score
-
-RESAMPLED = ("sacrebleu", "tokenised_bleu", LONG)
-"""Measures that are scored again on resamples; so are the buckets by length."""
 
 
 @dataclass(frozen=True)
@@ -39,18 +35,22 @@ class Difference:
         left: value of the place, mean over the seeds that both have.
         right: value of the other.
         by_seed: the differences, one per seed.
-        resampled: differences on resampled test sets, [samples], where there is one seed and they
-            can be made.
+        resampled: the difference on resampled test sets, where there is one seed and they can be
+            made.
         interval: of the difference; `None` where neither seeds nor resamples tell.
+        p_value: of the hypothesis that there is none; `None` likewise, and against a number.
         sources: files that the values are from.
+        sentences: that were resampled: corpus, split, and the measure where it is of a part.
     """
 
     left: float
     right: float
     by_seed: tuple[float, ...]
-    resampled: np.ndarray | None
+    resampled: Resampled | None
     interval: Interval | None
+    p_value: float | None
     sources: tuple[str, ...]
+    sentences: tuple[str, ...] = ()
 
     @property
     def value(self) -> float:
@@ -59,7 +59,7 @@ class Difference:
 
 
 def difference(
-    left: Sequence[Cell], right: Sequence[Cell] | float, root: Path, stream: int = 0
+    left: Sequence[Cell], right: Sequence[Cell] | float, root: Path
 ) -> Difference | None:
     """Compare two places on the seeds that both have; `None` if there is no such seed.
 
@@ -67,10 +67,9 @@ def difference(
         left: cells of a place, one per seed.
         right: those of the other, or a number.
         root: folder of the results.
-        stream: of resampling, see `nat.measures.significance.resampled_differences`.
 
     Raises:
-        UserError: for damaged files, and translations that do not fit their scores.
+        UserError: for damaged files, and scores that are not of one test set.
     """
     if isinstance(right, int | float):
         return _to_number(left, float(right), root)
@@ -86,20 +85,22 @@ def difference(
         return None
     number = len(found)
     by_seed = tuple(first - second for _, first, second in found)
-    resampled, interval = None, None
+    resampled, interval, p = None, None, None
     if number > 1:
-        interval = interval_over_seeds(by_seed)
+        interval, p = interval_over_seeds(by_seed), p_value_over_seeds(by_seed)
     else:
-        resampled = _resampled(*found[0][0], root, stream)
+        resampled = _resampled(*found[0][0], root)
         if resampled is not None:
-            interval = percentile_interval(by_seed[0], resampled)
+            interval, p = percentile_interval(resampled), p_value(resampled)
     return Difference(
         left=sum(first for _, first, _ in found) / number,
         right=sum(second for _, _, second in found) / number,
         by_seed=by_seed,
         resampled=resampled,
         interval=interval,
+        p_value=p,
         sources=tuple(cell.score_path for pair, _, _ in found for cell in pair),
+        sentences=_sentences(found[0][0][0]),
     )
 
 
@@ -114,18 +115,15 @@ def _to_number(left: Sequence[Cell], number: float, root: Path) -> Difference | 
     if len(found) > 1:
         interval = interval_over_seeds(by_seed)
     elif only.low is not None and only.high is not None:
-        interval = Interval(
-            by_seed[0],
-            only.low - number,
-            only.high - number,
-            f"bootstrap, {bleu.BOOTSTRAP_SAMPLES:,} samples",
-        )
+        method = METHOD.removeprefix("paired ")
+        interval = Interval(by_seed[0], only.low - number, only.high - number, method)
     return Difference(
         left=sum(value.value for _, value in found) / len(found),
         right=number,
         by_seed=by_seed,
         resampled=None,
         interval=interval,
+        p_value=None,
         sources=tuple(cell.score_path for cell, _ in found),
     )
 
@@ -136,7 +134,8 @@ def combined(
     """The interval of a number that is made of several differences.
 
     Args:
-        found: the differences, on the same seeds, or resampled with different streams.
+        found: the differences, on the same seeds or on resampled test sets. Those of the same
+            sentences are resampled together, those of others independently.
         of: makes one number of them.
     """
     value = of([each.value for each in found])
@@ -144,74 +143,66 @@ def combined(
     if seeds > 1 and all(len(each.by_seed) == seeds for each in found):
         made = [of(row) for row in zip(*(each.by_seed for each in found), strict=True)]
         return interval_over_seeds(made)
-    samples = [each.resampled for each in found if each.resampled is not None]
+    # The first resample of one test set goes with the second of the next, and so on.
+    test_sets = list(dict.fromkeys(each.sentences for each in found))
+    samples = [
+        np.roll(each.resampled.samples, test_sets.index(each.sentences))
+        for each in found
+        if each.resampled is not None
+    ]
     if len(samples) < len(found):
         return None
-    return percentile_interval(value, np.array([of(row) for row in np.stack(samples, axis=1)]))
+    made = [of(row) for row in np.stack(samples, axis=1)]
+    return percentile_interval(Resampled(value, np.array(made)))
 
 
 def can_be_resampled(measure: str) -> bool:
-    """Whether differences of a measure get an interval from translations."""
-    return measure in RESAMPLED or measure.startswith(BUCKET)
+    """Whether differences of a measure get an interval from the counts beside its scores."""
+    return measure in statistics.MEASURED
 
 
-def _resampled(left: Cell, right: Cell, root: Path, stream: int) -> np.ndarray | None:
-    one_test_set = (left.corpus, left.split, left.measure) == (
-        right.corpus,
-        right.split,
-        right.measure,
-    )
-    if not one_test_set:
+def _sentences(cell: Cell) -> tuple[str, ...]:
+    return cell.corpus, cell.split, cell.measure if statistics.is_part(cell.measure) else ""
+
+
+def _resampled(left: Cell, right: Cell, root: Path) -> Resampled | None:
+    both = left, right
+    if len({(cell.corpus, cell.split, cell.measure) for cell in both}) > 1:
         return None
+    if left.source == SCORE and can_be_resampled(left.measure):
+        _check_test_sets(left, right, root)
+        arrays = [statistics.read(root / cell.statistics_path) for cell in both]
+        of_left, of_right = (statistics.resampled(left.measure, each) for each in arrays)
+        return of_left - of_right
     if left.source not in (SCORE, TRAINING):
-        return _resampled_shares(left, right, root, stream)
-    if not can_be_resampled(left.measure):
-        return None
-    if not all((root / cell.hypotheses_path).exists() for cell in (left, right)):
-        return None
-    baseline, metric = translations(right, root)
-    system, _ = translations(left, root)
-    return resampled_differences(baseline, system, metric, stream=stream)[1]
+        return _resampled_shares(left, right, root)
+    return None
 
 
-def _resampled_shares(left: Cell, right: Cell, root: Path, stream: int) -> np.ndarray | None:
+def _resampled_shares(left: Cell, right: Cell, root: Path) -> Resampled | None:
     found = [measured(cell, root) for cell in (left, right)]
     hits = [each.hits for each in found if each is not None and each.hits]
     if len(hits) < 2 or len(hits[0]) != len(hits[1]):
         return None
-    return resampled_share_differences(hits[1], hits[0], stream=stream)
+    of_left, of_right = (
+        resample(np.array([[int(digit), 1] for digit in each]), statistics.percent) for each in hits
+    )
+    return of_left - of_right
 
 
-def translations(cell: Cell, root: Path) -> tuple[list[str], BLEU]:
-    """The translations of a cell and the metric that holds the references it was scored with.
-
-    Of a measure of part of the test set, only those of that part.
-
-    Raises:
-        UserError: if translations and references do not belong together.
-    """
-    path = root / cell.score_path
-    score = read_score(path)
-    rows = list(read_in_order(root / cell.hypotheses_path))
-    side = "reference" if cell.measure == "sacrebleu" else "tokens"
-    try:
-        reference = root / score["files"][side]["path"]
-        source = score["files"].get("source_tokens", {}).get("path")
-        lowercase = bool(score["lowercase"])
-    except (AttributeError, KeyError, TypeError) as error:
-        raise UserError(f"{path} is not a score file; remove it and run again") from error
-    lines = list(read_lines(reference))
-    if len(lines) != len(rows):
+def _check_test_sets(left: Cell, right: Cell, root: Path) -> None:
+    """Refuse scores against other references than each other's."""
+    found = []
+    for cell in (left, right):
+        path = root / cell.score_path
+        try:
+            files = read_score(path)["files"]
+            found.append({name: file["sha256"] for name, file in files.items()})
+        except (AttributeError, KeyError, TypeError) as error:
+            raise UserError(f"{path} is not a score file; remove it and run again") from error
+    ours, its = ({key: each[key] for key in each if key != "hypotheses"} for each in found)
+    if ours != its:
         raise UserError(
-            f"{root / cell.hypotheses_path} has {len(rows)} translations but {reference} has "
-            f"{len(lines)} sentences; remove {path} and run again"
+            f"{root / left.score_path} and {root / right.score_path} are scores against different "
+            "references; remove both and run again"
         )
-    references = [[line] for line in lines]
-    if cell.measure == "sacrebleu":
-        return [row["text"] for row in rows], bleu.sacrebleu_metric(references, lowercase)
-    chosen: Sequence[int] = range(len(rows))
-    if cell.measure != "tokenised_bleu":
-        parts = sentences_by_length(lines, None if source is None else root / source)
-        chosen = parts[cell.measure]
-    words = [merge(rows[number]["tokens"]) for number in chosen]
-    return words, bleu.tokenised_metric([references[number] for number in chosen])

@@ -16,7 +16,7 @@ from matplotlib.figure import Figure
 
 from nat.configuration import Configuration
 from nat.files import atomic_path
-from nat.measures import bleu
+from nat.measures import significance
 from nat.reporting import grid, panels
 from nat.reporting.differences import difference
 from nat.reporting.panels import (
@@ -223,7 +223,7 @@ def _notes(plot: Plot) -> list[str]:
     elif any(record["low"] is not None for record in ran):
         notes.append(
             f"{_bands(plot)}: 95% bootstrap intervals over sentences "
-            f"({bleu.BOOTSTRAP_SAMPLES:,} samples), one seed."
+            f"({significance.SAMPLES:,} samples), one seed."
         )
     stand_ins = grid.stand_ins(plot.records)
     if stand_ins:

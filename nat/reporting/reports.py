@@ -53,24 +53,27 @@ def cells(configuration: Configuration, target: Target) -> list[Cell]:
 
 
 def files(configuration: Configuration, target: Target) -> list[str]:
-    """The results that a report is made of: scores and records, and translations for its tests."""
+    """The results that a report is made of: scores, with their statistics for tests, and records.
+
+    Samples are chosen from translations.
+    """
     paper, kind, number = target
     if kind == "claims":
         return claims.files(configuration, paper)
     places = _places(configuration, target)
     description = grid.describe(configuration, paper, kind, number)
-    if kind == "table" and grid.table_kind(description) == grid.SAMPLES:
-        tested = {place.row for place in places}
-    else:
-        tested = {place.row for place in places if place.baseline}
-        tested |= {place.baseline for place in places}
+    samples = kind == "table" and grid.table_kind(description) == grid.SAMPLES
+    tested = {place.row for place in places if place.baseline}
+    tested |= {place.baseline for place in places}
     found = []
     for place in places:
-        differs = bool(place.over) and can_be_resampled(place.measure)
+        differs = (place.row in tested or place.over) and can_be_resampled(place.measure)
         for cell in (*place.cells, *place.over):
             found.append(cell.score_path)
-            if place.row in tested or differs:
+            if samples:
                 found.append(cell.hypotheses_path)
+            elif differs:
+                found.append(cell.statistics_path)
     return list(dict.fromkeys(found))
 
 

@@ -19,11 +19,10 @@ from rich.text import Text
 from nat.configuration import Configuration
 from nat.errors import UserError
 from nat.files import atomic_path, atomic_write_text
-from nat.measures import bleu
-from nat.measures.significance import Comparison, over_seeds, paired_bootstrap
+from nat.measures import significance
 from nat.reporting import grid
-from nat.reporting.cells import MEASURES, Cell, measured
-from nat.reporting.differences import translations
+from nat.reporting.cells import MEASURES
+from nat.reporting.differences import Difference, difference
 from nat.spelling import hint
 
 LEVEL = 0.05
@@ -75,38 +74,25 @@ def make(configuration: Configuration, paper: str, number: str) -> Table:
         test = _test(tested, entry, root) if tested else None
         found |= {
             "baseline": entry.baseline,
-            "baseline_difference": test.difference if test else None,
-            "p_value": test.p_value if test else None,
-            "test": test.test if test else "",
-            "test_signature": test.signature if test else "",
+            "baseline_difference": grid.rounded(
+                test.interval.difference if test and test.interval else None
+            ),
+            "p_value": grid.rounded(test.p_value) if test else None,
+            "test": test.interval.method if test and test.interval else "",
+            "test_signature": found["signature"] if test and test.resampled else "",
         }
         records.append(found)
     return lay_out(configuration, paper, number, records)
 
 
-def _test(baseline: grid.Entry, entry: grid.Entry, root: Path) -> Comparison | None:
+def _test(baseline: grid.Entry, entry: grid.Entry, root: Path) -> Difference | None:
     """Compare a place with its baseline on the seeds that both have; `None` if none has."""
     if entry.measure not in TESTED:
         return None
-    others = {cell.seed: cell for cell in baseline.cells}
-    pairs = [
-        (other, cell)
-        for cell in entry.cells
-        if (other := others.get(cell.seed)) is not None
-        and (cell.corpus, cell.split) == (other.corpus, other.split)
-        and all((root / path).exists() for path in _needed(cell, other))
-    ]
-    if not pairs:
+    if len({(cell.corpus, cell.split) for cell in (*entry.cells, *baseline.cells)}) > 1:
         return None
-    if len(pairs) == 1:
-        (first, metric), (second, _) = (translations(cell, root) for cell in pairs[0])
-        return paired_bootstrap(first, second, metric)
-    values = [[measured(cell, root) for cell in pair] for pair in pairs]
-    return over_seeds([own.value - of.value for of, own in values if of and own])
-
-
-def _needed(*cells: Cell) -> list[str]:
-    return [path for cell in cells for path in (cell.score_path, cell.hypotheses_path)]
+    found = difference(entry.cells, baseline.cells, root)
+    return None if found is None or found.p_value is None else found
 
 
 def lay_out(configuration: Configuration, paper: str, number: str, records: Records) -> Table:
@@ -255,7 +241,7 @@ def _notes(
     if any(record["column"] in intervals and given(record["low"]) for record in ran):
         notes.append(
             f"[low, high]: 95% bootstrap interval over sentences "
-            f"({bleu.BOOTSTRAP_SAMPLES:,} samples)."
+            f"({significance.SAMPLES:,} samples)."
         )
     if any(given(record["spread"]) for record in ran):
         seeds = max((record["seeds"] for record in ran), key=len)

@@ -1,0 +1,113 @@
+"""The counts of each sentence behind a score file: `{split}.npz` beside `{split}.json`.
+
+A measure of translations is a function of counts that are summed over sentences. The file holds
+them sentence by sentence, so that intervals and paired tests are computed from score files alone:
+no hypothesis and no reference is read again. A measure of part of a test set, such as its long
+sentences, has an array with the numbers of these sentences instead of counts of its own.
+"""
+
+import zipfile
+import zlib
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+
+from nat.errors import UserError
+from nat.files import atomic_path
+from nat.measures import bleu
+from nat.measures.lengths import BUCKETS
+from nat.measures.significance import Resampled, Value, resample
+
+BUCKET, LONG = "tokenised_bleu_bucket_", "tokenised_bleu_long"
+"""Tokenised BLEU of part of a test set, see `nat.measures.lengths`."""
+
+PART = "sentences_of_"
+"""Before the name of a measure: the sentences that it is about, [m]."""
+
+
+def percent(sums: np.ndarray) -> np.ndarray:
+    """Share of the first count in the second in percent, [S, 2] to [S]; 0 of nothing."""
+    return 100 * ratio(sums)
+
+
+def ratio(sums: np.ndarray) -> np.ndarray:
+    """The first count divided by the second, [S, 2] to [S]; 0 of nothing."""
+    first, second = sums[:, 0].astype(np.float64), sums[:, 1].astype(np.float64)
+    return np.divide(first, second, out=np.zeros_like(first), where=second > 0)
+
+
+@dataclass(frozen=True)
+class Measured:
+    """How a measure follows from an array of counts."""
+
+    array: str
+    value: Value
+
+
+MEASURED = {
+    "sacrebleu": Measured("sacrebleu", bleu.smoothed),
+    "tokenised_bleu": Measured("tokenised_bleu", bleu.unsmoothed),
+    "multi_reference_bleu": Measured("multi_reference_bleu", bleu.smoothed),
+    "chrf": Measured("chrf", bleu.chrf_score),
+    "brevity_penalty": Measured("tokenised_bleu", bleu.brevity_penalty),
+    "sacrebleu_brevity_penalty": Measured("sacrebleu", bleu.brevity_penalty),
+    "length_ratio": Measured("tokenised_bleu", bleu.length_ratio),
+    "repeated_tokens": Measured("repeated_tokens", percent),
+    "passes": Measured("passes", ratio),
+    **{
+        name: Measured("tokenised_bleu", bleu.unsmoothed)
+        for name in (LONG, *(f"{BUCKET}{number}" for number in range(1, BUCKETS + 1)))
+    },
+}
+"""Every measure of a score file."""
+
+
+def counts_of(measure: str, arrays: Mapping[str, np.ndarray]) -> np.ndarray | None:
+    """Counts of the sentences that a measure is about, [m, K]; `None` if it was not measured."""
+    counts = arrays.get(MEASURED[measure].array)
+    if counts is None:
+        return None
+    part = arrays.get(PART + measure)
+    if part is not None:
+        return counts[part]
+    return None if is_part(measure) else counts
+
+
+def is_part(measure: str) -> bool:
+    """Whether a measure is about part of a test set."""
+    return measure == LONG or measure.startswith(BUCKET)
+
+
+def resampled(measure: str, arrays: Mapping[str, np.ndarray]) -> Resampled:
+    """A measure on a test set and on resamples of the sentences that it is about.
+
+    Raises:
+        KeyError: if it was not measured.
+    """
+    counts = counts_of(measure, arrays)
+    if counts is None:
+        raise KeyError(measure)
+    return resample(counts, MEASURED[measure].value)
+
+
+def write(path: Path, arrays: Mapping[str, np.ndarray]) -> None:
+    """Write arrays by name, whole or not at all."""
+    with atomic_path(path) as temporary, temporary.open("wb") as file:
+        np.savez_compressed(file, allow_pickle=False, **dict(sorted(arrays.items())))
+
+
+def read(path: Path) -> dict[str, np.ndarray]:
+    """Read what `write` wrote.
+
+    Raises:
+        UserError: if the file is missing or damaged.
+    """
+    try:
+        with np.load(path, allow_pickle=False) as arrays:
+            return {name: arrays[name] for name in arrays.files}
+    except FileNotFoundError as error:
+        raise UserError(f"{path} does not exist; score the translations again") from error
+    except (OSError, ValueError, EOFError, zipfile.BadZipFile, zlib.error) as error:
+        raise UserError(f"{path} is damaged; remove it and run again") from error
