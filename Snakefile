@@ -18,7 +18,7 @@ container: IMAGE
 wildcard_constraints:
     corpus=one_of(configuration.corpora),
     system=one_of(configuration.systems),
-    decoding=one_of(configuration.decodings),
+    decoding=configuration.decoding_pattern,
     paper=one_of(configuration.papers),
     split=one_of(configuration.shards),
     number=r"\w+",

@@ -912,7 +912,7 @@ def test_the_real_folder_loads(scale: str) -> None:
             methods.build("inputs", training["input"])
             methods.build("targets", training["target"])
     for name in configuration.decodings:
-        methods.build("decoding", configuration.decoding(name))
+        methods.build("decoding", configuration.decoding(configuration.example_of(name)))
     if scale != "paper":
         assert all(
             configuration.task(task) in configuration.corpora for task in configuration.tasks

@@ -26,7 +26,9 @@ from nat.training.model_file import build_model, save_model
 
 ROOT = Path(__file__).resolve().parents[1]
 CONFIGURATION = load(root=ROOT)
-every_decoding = pytest.mark.parametrize("name", CONFIGURATION.decodings)
+every_decoding = pytest.mark.parametrize(
+    "name", [CONFIGURATION.example_of(name) for name in CONFIGURATION.decodings]
+)
 
 
 def of_configuration(make_model: Callable[..., Any], name: str, seed: int = 0) -> tuple[Any, Any]:

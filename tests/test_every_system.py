@@ -27,11 +27,7 @@ from tests.test_training import REPOSITORY, WORDS, Interrupted, sentences, write
 
 CORPUS, SCALE = "toy-micro", "micro"
 SWEEPS = re.compile(r"dims-cmlm-kd-.+|nat-kd-\d+k|oaxe-\d+k-kd|at-mple-[123]")
-SYSTEMS = [
-    path.stem
-    for path in sorted((REPOSITORY / "config/systems").glob("*.yaml"))
-    if not SWEEPS.fullmatch(path.stem)
-]
+SYSTEMS = [name for name in load(root=REPOSITORY).systems if not SWEEPS.fullmatch(name)]
 
 
 @pytest.fixture(scope="module")

@@ -268,7 +268,7 @@ def test_second_run_does_nothing(run: tuple[Path, str]) -> None:
 @pytest.mark.graph
 def test_a_changed_system_runs_again_with_what_depends_on_it(run: tuple[Path, str]) -> None:
     repository, _ = run
-    system = repository / "config/systems/cmlm-kd.yaml"
+    system = repository / "config/systems/cmlm.yaml"
     before = system.read_text()
     try:
         system.write_text(before.replace("label_smoothing: 0.1", "label_smoothing: 0.2"))
@@ -291,7 +291,7 @@ def test_a_changed_learning_rate_touches_one_recipe(run: tuple[Path, str]) -> No
     repository, _ = run
     scale, system = (
         repository / "config/scales/micro.yaml",
-        repository / "config/systems/nat-kd.yaml",
+        repository / "config/systems/nat.yaml",
     )
     before = scale.read_text(), system.read_text()
     try:
@@ -304,7 +304,7 @@ def test_a_changed_learning_rate_touches_one_recipe(run: tuple[Path, str]) -> No
                 "  student: *recipe\n  fast: {<<: *recipe, learning_rate: 0.1}",
             )
         )
-        system.write_text(before[1].replace("recipe: student", "recipe: fast"))
+        system.write_text(before[1].replace("  nat-kd:\n", "  nat-kd:\n    recipe: fast\n"))
         _, screen = snakemake(repository, "-n", *RUN)
         assert counts(screen) == {
             "train": 1, "translate": 1, "gather": 1, "score": 1, "table": 1, "demo": 1

@@ -41,7 +41,9 @@ def test_a_method_declares_only_what_something_reads(family: str) -> None:
 def test_every_method_is_configured_and_so_enters_the_tests_of_all() -> None:
     configuration = load(root=Path(__file__).resolve().parents[1])
     systems = [configuration.system(name) for name in configuration.systems]
-    decodings = [configuration.decoding(name) for name in configuration.decodings]
+    decodings = [
+        configuration.decoding(configuration.example_of(name)) for name in configuration.decodings
+    ]
     assert {system["input"]["method"] for system in systems} == set(methods.names("inputs"))
     assert {system["target"]["method"] for system in systems} == set(methods.names("targets"))
     texts = [choice(system["text"]) for system in systems]

@@ -8,6 +8,7 @@ from dataclasses import replace
 
 from nat.configuration.configuration import KINDS, Configuration, Start, file_of
 from nat.configuration.corpora import check_corpus
+from nat.configuration.families import near
 from nat.configuration.lengths import check_lengths
 from nat.errors import UserError
 from nat.spelling import hint
@@ -22,7 +23,7 @@ def check(configuration: Configuration) -> None:
     """
     for name in configuration.corpora:
         check_corpus(name, configuration.corpus(name))
-    for name in configuration.decodings:
+    for name in map(configuration.example_of, configuration.decodings):
         _check_partner(configuration, name)
         _check_language_model(configuration, name)
     for scale in configuration.files["scales"]:
@@ -41,8 +42,15 @@ def _known(name: str, known: Iterable[str], what: str, where: str) -> None:
         raise UserError(f"{where}: unknown {what} '{name}'; {hint(name, names)}")
 
 
+def _known_decoding(configuration: Configuration, name: str, where: str) -> None:
+    if not configuration.has_decoding(name):
+        raise UserError(
+            f"{where}: unknown decoding '{name}'; {near(name, configuration.decodings)}"
+        )
+
+
 def _check_partner(configuration: Configuration, name: str) -> None:
-    where = f"{file_of('decodings', name)}: key 'with'"
+    where = f"{configuration.file_of('decodings', name)}: key 'with'"
     method = configuration.decoding(name)["method"]
     traits = configuration.decoding_traits(name)
     wanted = traits["partner"]
@@ -76,7 +84,10 @@ def _check_language_model(configuration: Configuration, name: str) -> None:
     options = configuration.language_model(name)
     if options is None:
         return
-    where, system = f"{file_of('decodings', name)}: key 'language_model.system'", options["system"]
+    where, system = (
+        f"{configuration.file_of('decodings', name)}: key 'language_model.system'",
+        options["system"],
+    )
     _known(system, configuration.systems, "system", where)
     students = [
         each
@@ -100,18 +111,13 @@ def _check_scale(configuration: Configuration) -> None:
         _known(recipe, configuration.files["recipes"], "recipe", f"{scale}: key 'recipes'")
     for name in configuration.files["recipes"]:
         recipe = configuration.recipe(name)
-        where = file_of("recipes", name)
+        where = configuration.file_of("recipes", name)
         if name in changed:
             where += f" with {scale}"
         validation = recipe["validation"]
         decoding = validation["decoding"]
         if decoding is not None:
-            _known(
-                decoding,
-                configuration.decodings,
-                "decoding",
-                f"{where}: key 'validation.decoding'",
-            )
+            _known_decoding(configuration, decoding, f"{where}: key 'validation.decoding'")
             partner = configuration.partner(decoding)
             if partner is not None:
                 raise UserError(
@@ -132,7 +138,7 @@ def _check_scale(configuration: Configuration) -> None:
 
 
 def _check_names(configuration: Configuration, name: str) -> None:
-    file = file_of("systems", name)
+    file = configuration.file_of("systems", name)
     system = configuration.system(name)
     scale = file_of("scales", configuration.scale)
     _known(system["size"], configuration.sizes, "size", f"{file}: key 'size' (sizes of {scale})")
@@ -147,7 +153,7 @@ def _check_names(configuration: Configuration, name: str) -> None:
         if text.system is not None and text.decoding is not None:
             where = f"{file}: key '{text.key}"
             _known(text.system, configuration.systems, "system", f"{where}.system'")
-            _known(text.decoding, configuration.decodings, "decoding", f"{where}.decoding'")
+            _known_decoding(configuration, text.decoding, f"{where}.decoding'")
 
 
 def _check_cycles(configuration: Configuration) -> None:
@@ -158,16 +164,16 @@ def _check_cycles(configuration: Configuration) -> None:
             if other == name:
                 verb = {"text": "distils from", "init_from": "starts from"}.get(key, "consults")
                 raise UserError(
-                    f"{file_of('systems', name)}: key '{key}': '{name}' {verb} itself; name "
-                    "another system"
+                    f"{configuration.file_of('systems', name)}: key '{key}': '{name}' {verb} "
+                    "itself; name another system"
                 )
             longer = f"{shown} -({key})-> {other}"
             if other in path:
                 start = shown.split(f"{other} -(", 1)[0] if path[0] != other else ""
                 cycle = longer.removeprefix(start)
                 raise UserError(
-                    f"{file_of('systems', other)}: '{other}' needs itself: {cycle}; change one of "
-                    "these keys"
+                    f"{configuration.file_of('systems', other)}: '{other}' needs itself: {cycle}; "
+                    "change one of these keys"
                 )
             if other not in finished:
                 visit(other, [*path, other], longer)
@@ -179,7 +185,7 @@ def _check_cycles(configuration: Configuration) -> None:
 
 
 def _check_system(configuration: Configuration, name: str) -> None:
-    file = file_of("systems", name)
+    file = configuration.file_of("systems", name)
     system = configuration.system(name)
     target = configuration.target_traits(name)
     if target["order"] not in (None, configuration.order(name)):
@@ -236,14 +242,14 @@ def _check_distillations(configuration: Configuration) -> None:
             other, its_decoding = first.setdefault(text.system, (name, text.decoding))
             if text.decoding != its_decoding:
                 raise UserError(
-                    f"{file_of('systems', name)}: key '{text.key}.decoding': found "
+                    f"{configuration.file_of('systems', name)}: key '{text.key}.decoding': found "
                     f"{text.decoding}, expected {its_decoding}, with which '{other}' distils from "
                     f"'{text.system}'"
                 )
 
 
 def _check_texts(configuration: Configuration, name: str) -> None:
-    file = file_of("systems", name)
+    file = configuration.file_of("systems", name)
     text = configuration.system(name)["text"]
     found = candidates(text)
     for each in found:
@@ -286,7 +292,7 @@ def _check_texts(configuration: Configuration, name: str) -> None:
 
 
 def _check_length(configuration: Configuration, name: str) -> None:
-    file = file_of("systems", name)
+    file = configuration.file_of("systems", name)
     system = configuration.system(name)
     length = system["length"]
     order, method = configuration.order(name), system["target"]["method"]
@@ -311,7 +317,7 @@ def _check_length(configuration: Configuration, name: str) -> None:
 
 
 def _check_canvas(configuration: Configuration, name: str) -> None:
-    where = f"{file_of('systems', name)}: key 'decoder"
+    where = f"{configuration.file_of('systems', name)}: key 'decoder"
     system, decoder = configuration.system(name), configuration.decoder(name)
     order, method = configuration.order(name), system["target"]["method"]
     chunked = order in ("hybrid", "semi-autoregressive")
@@ -349,8 +355,8 @@ def _check_canvas(configuration: Configuration, name: str) -> None:
             else ("the target, token by token", "upsampled")
         )
         raise UserError(
-            f"{file_of('systems', name)}: key 'input': {system['input']['method']} reveals "
-            f"{shown}, but with {method} the canvas is {canvas}"
+            f"{configuration.file_of('systems', name)}: key 'input': {system['input']['method']} "
+            f"reveals {shown}, but with {method} the canvas is {canvas}"
         )
 
 
@@ -358,8 +364,8 @@ def _check_latent(configuration: Configuration, name: str) -> None:
     order = configuration.order(name)
     if configuration.latent(name) is not None and order != "parallel":
         raise UserError(
-            f"{file_of('systems', name)}: key 'latent': latents are for non-autoregressive "
-            f"systems, but '{name}' is {KINDS[order]} (input "
+            f"{configuration.file_of('systems', name)}: key 'latent': latents are for "
+            f"non-autoregressive systems, but '{name}' is {KINDS[order]} (input "
             f"{configuration.system(name)['input']['method']}); remove the key"
         )
     latent, copy = configuration.latent(name), configuration.decoder(name)["copy"]
@@ -372,7 +378,7 @@ def _check_latent(configuration: Configuration, name: str) -> None:
 
 
 def _check_teacher(configuration: Configuration, name: str) -> None:
-    where = f"{file_of('systems', name)}: key 'teacher'"
+    where = f"{configuration.file_of('systems', name)}: key 'teacher'"
     system = configuration.system(name)
     teacher = system.get("teacher")
     wanted = None
@@ -404,7 +410,7 @@ def _check_teacher(configuration: Configuration, name: str) -> None:
 
 
 def _check_input_predictor(configuration: Configuration, name: str) -> None:
-    where = f"{file_of('systems', name)}: key 'decoder.input_predictor'"
+    where = f"{configuration.file_of('systems', name)}: key 'decoder.input_predictor'"
     system, traits = configuration.system(name), configuration.target_traits(name)
     method, teacher = system["target"]["method"], system.get("teacher")
     if not configuration.input_traits(name)["reveals_tokens"]:
@@ -433,7 +439,7 @@ def _check_input_predictor(configuration: Configuration, name: str) -> None:
 
 
 def _check_start(configuration: Configuration, name: str) -> None:
-    file = file_of("systems", name)
+    file = configuration.file_of("systems", name)
     system = configuration.system(name)
     named = configuration.start(name)
     assert named is not None

@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from nat import methods
+from nat.configuration import families
 from nat.configuration.corpora import resolved
 from nat.configuration.lengths import without_replaced
 from nat.configuration.models import MODELS, Settings, read_model
@@ -34,6 +35,8 @@ FOLDERS = {
     "decodings": "decoding",
     "papers": "paper",
 }
+# folders whose files may say what they share with others
+_FAMILIES = ("scales", "recipes", "systems", "decodings")
 # orders of predicting tokens, as messages call the systems
 KINDS = {
     "parallel": "non-autoregressive",
@@ -90,13 +93,22 @@ class Configuration:
         root: folder that holds `config/`.
         scale: name of the scale.
         settings: `config/config.yaml`.
-        files: content of all other files, by folder and name.
+        files: content of all other files, by folder and name, as `families` expands them.
+        places: where each entry of `files` stands, as messages show it; left out, a file of its
+            own.
     """
 
     root: Path
     scale: str
     settings: dict[str, Any]
     files: dict[str, dict[str, dict[str, Any]]] = field(repr=False)
+    places: dict[str, dict[str, str]] = field(default_factory=dict, repr=False)
+
+    def file_of(self, folder: str, name: str) -> str:
+        """Path of the file that describes something, as messages show it; also the variant."""
+        family = self._family(name) if folder == "decodings" else None
+        place = self.places.get(folder, {}).get(family or name) or file_of(folder, family or name)
+        return place if family is None else f"{place.partition(':')[0]}: '{name}'"
 
     @property
     def seeds(self) -> list[int]:
@@ -171,8 +183,23 @@ class Configuration:
 
     @property
     def decodings(self) -> list[str]:
-        """Names of all decodings."""
+        """Names of all decodings; a family by its name with placeholders."""
         return list(self.files["decodings"])
+
+    def has_decoding(self, name: str) -> bool:
+        """Whether there is a decoding of this name, or a family whose names it is one of."""
+        return name in self.files["decodings"] or self._family(name) is not None
+
+    def example_of(self, decoding: str) -> str:
+        """A decoding itself; of a family, the one with which it is checked."""
+        if not families.is_family(decoding):
+            return decoding
+        return families.example(decoding, self.files["decodings"][decoding])
+
+    @property
+    def decoding_pattern(self) -> str:
+        """A regular expression of the names of all decodings."""
+        return "|".join(families.expression(name) for name in self.decodings)
 
     @property
     def papers(self) -> list[str]:
@@ -193,13 +220,11 @@ class Configuration:
 
     def decoding(self, name: str) -> dict[str, Any]:
         """A decoding with all options of its method, for `methods.build("decoding", ...)`."""
-        self._find("decodings", name)
-        return copy.deepcopy(self._decodings[name].options)
+        return copy.deepcopy(self._decoding(name).options)
 
     def decoding_traits(self, name: str) -> dict[str, Any]:
         """What the method of a decoding says about itself, see `nat.methods.TRAITS`."""
-        self._find("decodings", name)
-        return dict(self._decodings[name].traits)
+        return dict(self._decoding(name).traits)
 
     def partner(self, decoding: str) -> str | None:
         """The system that a decoding consults besides the one that it decodes (key `with`)."""
@@ -237,7 +262,7 @@ class Configuration:
         """A recipe with what the scale changes in it."""
         recipe = self._find("recipes", name)
         change = self._scale["recipes"].get(name, {})
-        recipe = _merge(without_replaced(recipe, change), change)
+        recipe = families.merged(without_replaced(recipe, change), change)
         recipe.pop("description", None)
         return recipe
 
@@ -301,7 +326,7 @@ class Configuration:
         for text in texts.candidates(found["text"]):
             if text.system is not None:
                 references.append((text.system, "text"))
-            if text.decoding in self.files["decodings"]:
+            if text.decoding is not None:
                 partner = self.partner(text.decoding)
                 references += [] if partner is None else [(partner, "text")]
                 estimated = self.language_model(text.decoding)
@@ -372,8 +397,8 @@ class Configuration:
             if own != its:
                 raise UserError(
                     f"{name} lets '{partner}' fill in what '{system}' leaves out, but they do not "
-                    f"leave out the same (key 'decoder.chunk': {file_of('systems', system)} has "
-                    f"{own}, {file_of('systems', partner)} {its})"
+                    f"leave out the same (key 'decoder.chunk': {self.file_of('systems', system)} "
+                    f"has {own}, {self.file_of('systems', partner)} {its})"
                 )
         if traits["order"] != "parallel":
             return
@@ -381,22 +406,22 @@ class Configuration:
         if traits["upsampled"] and upsample is None:
             raise UserError(
                 f"{name} is for an upsampled canvas, but that of '{system}' is as long as the "
-                f"target ({file_of('systems', system)}: key 'decoder.upsample' is null)"
+                f"target ({self.file_of('systems', system)}: key 'decoder.upsample' is null)"
             )
         if upsample is not None and traits["upsampled"] is False:
             raise UserError(
                 f"{name} needs the length of the target, but '{system}' has an upsampled canvas "
-                f"({file_of('systems', system)}: key 'decoder.upsample' is {upsample:g})"
+                f"({self.file_of('systems', system)}: key 'decoder.upsample' is {upsample:g})"
             )
         if traits["input_predictor"] and not self._decoders[system]["input_predictor"]:
             raise UserError(
                 f"{name} samples the decoder's input, but '{system}' has not learnt to predict it "
-                f"({file_of('systems', system)}: key 'decoder.input_predictor' is false)"
+                f"({self.file_of('systems', system)}: key 'decoder.input_predictor' is false)"
             )
         if traits["latent"] and self._latents[system] is None:
             raise UserError(
-                f"{name} draws latents, but '{system}' has none ({file_of('systems', system)}: key "
-                "'latent' is null)"
+                f"{name} draws latents, but '{system}' has none "
+                f"({self.file_of('systems', system)}: key 'latent' is null)"
             )
         if traits["shows_tokens"] and not self.refines(system):
             raise UserError(
@@ -450,8 +475,10 @@ class Configuration:
         """Proxy input and proxy target of each system."""
         return {
             name: (
-                _describe("inputs", system["input"], f"{file_of('systems', name)}: 'input': "),
-                _describe("targets", system["target"], f"{file_of('systems', name)}: 'target': "),
+                _describe("inputs", system["input"], f"{self.file_of('systems', name)}: 'input': "),
+                _describe(
+                    "targets", system["target"], f"{self.file_of('systems', name)}: 'target': "
+                ),
             )
             for name, system in self.files["systems"].items()
         }
@@ -479,27 +506,53 @@ class Configuration:
         found = {}
         for name, system in self.files["systems"].items():
             options = texts.choice(system["text"])
-            where = f"{file_of('systems', name)}: 'text': "
+            where = f"{self.file_of('systems', name)}: 'text': "
             found[name] = None if options is None else _describe("texts", options, where)
         return found
 
+    def _decoding(self, name: str) -> methods.Description:
+        if name not in self._decodings:
+            options = self._find("decodings", name)
+            options.pop("with", None)
+            place = f"{self.file_of('decodings', name)}: "
+            self._decodings[name] = _describe("decoding", options, place)
+        return self._decodings[name]
+
     @cached_property
     def _decodings(self) -> dict[str, methods.Description]:
-        return {
-            name: _describe(
-                "decoding",
-                {key: value for key, value in options.items() if key != "with"},
-                f"{file_of('decodings', name)}: ",
+        """The decodings that were asked for."""
+        return {}
+
+    def _family(self, name: str) -> str | None:
+        """The family that the name of a decoding belongs to, None if there is none."""
+        if name in self.files["decodings"]:
+            return None
+        fitting = [
+            each
+            for each in self.files["decodings"]
+            if families.is_family(each) and families.options_in(each, name) is not None
+        ]
+        if len(fitting) > 1:
+            places = " and ".join(self.file_of("decodings", each) for each in fitting)
+            raise UserError(
+                f"the decoding '{name}' fits several families ({', '.join(fitting)}), of {places}; "
+                "rename one of them"
             )
-            for name, options in self.files["decodings"].items()
-        }
+        return fitting[0] if fitting else None
 
     def _find(self, folder: str, name: str) -> dict[str, Any]:
         found = self.files[folder].get(name)
-        if found is None:
+        family = self._family(name) if folder == "decodings" else None
+        if family is not None:
+            given = families.options_in(family, name)
+            found = families.merged(self.files[folder][family], given or {})
+        if found is None or families.is_family(name):
+            missing = f"nothing in config/{folder} has this name"
+            if folder not in _FAMILIES:
+                missing = f"there is no {file_of(folder, name)}"
             raise UserError(
-                f"unknown {FOLDERS[folder]} '{name}': there is no {file_of(folder, name)}; "
-                f"{hint(name, self.files[folder])}"
+                f"unknown {FOLDERS[folder]} '{name}': {missing}; "
+                f"{families.near(name, list(self.files[folder]))}"
             )
         return copy.deepcopy(found)
 
@@ -511,13 +564,24 @@ def read(scale: str | None, root: Path) -> Configuration:
     """
     settings = read_yaml(root, SETTINGS)
     read_model(Settings, settings, SETTINGS)
-    files = {folder: _read_folder(root, folder) for folder in FOLDERS}
+    files, places = {}, {}
+    for folder, kind in FOLDERS.items():
+        files[folder] = _read_folder(root, folder)
+        if folder in _FAMILIES:
+            found = families.expanded(files[folder], folder, kind)
+            files[folder], places[folder] = found.contents, found.places
+        for name, content in files[folder].items():
+            place = places.get(folder, {}).get(name, file_of(folder, name))
+            if folder in MODELS:
+                read_model(MODELS[folder], content, place)
+            else:
+                validate(content, f"{folder}.json", place)
     files["corpora"] = resolved(files["corpora"])
     chosen = settings["scale"] if scale is None else scale
     if chosen not in files["scales"]:
         origin = f"{SETTINGS}: " if scale is None else ""
         raise UserError(f"{origin}unknown scale '{chosen}'; {hint(chosen, files['scales'])}")
-    return Configuration(root, chosen, settings, files)
+    return Configuration(root, chosen, settings, files, places)
 
 
 def _read_folder(root: Path, folder: str) -> dict[str, dict[str, Any]]:
@@ -533,10 +597,6 @@ def _read_folder(root: Path, folder: str) -> dict[str, dict[str, Any]]:
                 f"{file}: a name is made of letters, digits, '.', '_' and '-'; rename the file"
             )
         found[path.stem] = read_yaml(root, file)
-        if folder in MODELS:
-            read_model(MODELS[folder], found[path.stem], file)
-        else:
-            validate(found[path.stem], f"{folder}.json", file)
     return found
 
 
@@ -545,18 +605,6 @@ def _describe(family: str, options: Mapping[str, Any], origin: str) -> methods.D
         return methods.describe(family, options)
     except UserError as error:
         raise UserError(f"{origin}{error}") from error
-
-
-def _merge(base: Mapping[str, Any], change: Mapping[str, Any]) -> dict[str, Any]:
-    """`base` with the keys of `change`, mapping by mapping; the order of `base` stays."""
-    merged = dict(base)
-    for key, value in change.items():
-        old = merged.get(key)
-        if isinstance(old, Mapping) and isinstance(value, Mapping):
-            merged[key] = _merge(old, value)
-        else:
-            merged[key] = copy.deepcopy(value)
-    return merged
 
 
 def _canonical(value: Any) -> Any:

@@ -1,0 +1,286 @@
+"""Files of the configuration that say what they share with others: `like`, `variants`, `name`.
+
+A file of `config/systems` describes one system, or, with `variants`, several that share the rest of
+the file. `like: NAME` starts from another one of the same folder. A decoding whose name has
+placeholders, `mask-predict-{steps}-lb{length_beam}`, is a family: the numbers in the name that is
+asked for are the values of these options. All of this is expanded here, on the YAML as it is read;
+what comes out is validated as if it had been written in full.
+"""
+
+import copy
+import itertools
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from nat.errors import UserError
+from nat.spelling import hint
+
+WORD = r"[A-Za-z0-9._-]"
+_NAME = re.compile(rf"(?=[A-Za-z0-9]){WORD}+")
+_PLACEHOLDER = re.compile(r"\{([a-z_]+(?:\.[a-z_]+)*)\}")
+# one spelling for each number, so that a decoding has one name
+_NUMBER = r"(?:0|[1-9][0-9]*)(?:\.[0-9]*[1-9])?"
+_NOT_INHERITED = ("description", "like", "name", "variants")
+
+
+@dataclass(frozen=True)
+class Expanded:
+    """The entries of one folder of the configuration, as if each had a file of its own.
+
+    Attributes:
+        contents: by name, in the order of the files; families by their name with placeholders.
+        places: where each stands, as messages show it: `config/systems/axe.yaml`, or
+            `config/systems/axe.yaml: 'axe-raw'` for a variant.
+    """
+
+    contents: dict[str, dict[str, Any]]
+    places: dict[str, str]
+
+
+def merged(base: Mapping[str, Any], change: Mapping[str, Any]) -> dict[str, Any]:
+    """`base` with the keys of `change`, mapping by mapping; the order of `base` stays.
+
+    A mapping that names another `method` replaces the old one as a whole, as its options are
+    others. So does a `text` of another kind (`distilled`, `mixed`, ...).
+    """
+    found = dict(base)
+    for key, value in change.items():
+        old = found.get(key)
+        if not isinstance(old, Mapping) or not isinstance(value, Mapping):
+            found[key] = copy.deepcopy(value)
+        elif _of_another_kind(key, old, value):
+            found[key] = copy.deepcopy(dict(value))
+        else:
+            found[key] = merged(old, value)
+    return found
+
+
+def expanded(files: Mapping[str, dict[str, Any]], folder: str, kind: str) -> Expanded:
+    """Resolve `like`, `variants` and `name` in all files of a folder.
+
+    Args:
+        files: contents by name of the file without `.yaml`.
+        folder: below `config/`.
+        kind: what one entry is called in messages: system, decoding, recipe, scale.
+
+    Raises:
+        UserError: for a key of the wrong type, an impossible name, a name that is defined twice,
+            an unknown one after `like`, or a circle of them.
+    """
+    written: dict[str, _Written] = {}
+    for stem, content in files.items():
+        for entry in _entries(stem, content, f"config/{folder}/{stem}.yaml", folder, kind):
+            _refuse_second(entry, written, kind)
+            written[entry.name] = entry
+    found: dict[str, dict[str, Any]] = {}
+    for name in written:
+        _resolve(name, written, found, kind, ())
+    return Expanded(
+        {name: found[name] for name in written},
+        {name: entry.place for name, entry in written.items()},
+    )
+
+
+def is_family(name: str) -> bool:
+    """Whether a name has placeholders."""
+    return _PLACEHOLDER.search(name) is not None
+
+
+def expression(name: str) -> str:
+    """A regular expression, without groups that capture, of a name or of a family's names."""
+    return _NUMBER.join(re.escape(part) for part in _PLACEHOLDER.split(name)[::2])
+
+
+def options_in(family: str, name: str) -> dict[str, Any] | None:
+    """The options that a name gives a family, None if it is no name of this family.
+
+    `options_in("ctc-beam{beam}-lm{language_model.order}", "ctc-beam20-lm4")` is
+    `{"beam": 20, "language_model": {"order": 4}}`.
+    """
+    parts = _PLACEHOLDER.split(family)
+    keys = parts[1::2]
+    pattern = f"({_NUMBER})".join(re.escape(part) for part in parts[::2])
+    match = re.fullmatch(pattern, name)
+    if match is None:
+        return None
+    return _nested(zip(keys, map(_number, match.groups()), strict=True))
+
+
+def example(family: str, content: Mapping[str, Any]) -> str:
+    """One name of a family: with the values that its file gives these options, else with 3."""
+
+    def value(key: str) -> Any:
+        found: Any = content
+        for part in key.split("."):
+            found = found.get(part, 3) if isinstance(found, Mapping) else 3
+        return found
+
+    return _PLACEHOLDER.sub(lambda match: f"{value(match[1]):g}", family)
+
+
+def near(name: str, known: list[str]) -> str:
+    """What to say of an unknown name: the nearest one, with its own numbers if it is a family's."""
+    numbers = re.findall(_NUMBER, name)
+    shown = []
+    for each in known:
+        parts = _PLACEHOLDER.split(each)[::2]
+        fits = len(parts) - 1 == len(numbers)
+        shown.append("".join(_alternate(parts, numbers)) if fits else each)
+    return hint(name, dict.fromkeys(shown))
+
+
+@dataclass(frozen=True)
+class _Written:
+    """An entry as it is written: its own keys, those of its file, and what it is like."""
+
+    name: str
+    place: str
+    own: dict[str, Any]
+    like: str | None
+    shared: "_Written | None" = None
+
+
+def _of_another_kind(key: str, old: Mapping[str, Any], new: Mapping[str, Any]) -> bool:
+    method = old.get("method")
+    return new.get("method", method) != method or (key == "text" and set(old) != set(new))
+
+
+def _entries(
+    stem: str, content: Mapping[str, Any], file: str, folder: str, kind: str
+) -> list[_Written]:
+    like = _like(content, f"{file}: ", kind)
+    if "variants" in content and folder not in ("systems", "decodings"):
+        raise UserError(f"{file}: key 'variants': only systems and decodings have variants")
+    if "name" in content and folder != "decodings":
+        raise UserError(f"{file}: key 'name': the name of a {kind} is that of its file")
+    own = {key: value for key, value in content.items() if key not in _NOT_INHERITED[1:]}
+    if "variants" not in content:
+        name = content.get("name", stem)
+        if "name" in content and not (isinstance(name, str) and is_family(name)):
+            raise UserError(
+                f"{file}: key 'name': found {name}, expected a name with placeholders such as "
+                "'{steps}'; a single decoding is called as its file"
+            )
+        _check_name(name, f"{file}: key 'name'", folder)
+        return [_Written(name, file, own, like)]
+    if "name" in content:
+        raise UserError(f"{file}: give either 'name' or 'variants'")
+    variants = content["variants"]
+    if not isinstance(variants, Mapping) or not variants:
+        raise UserError(f"{file}: key 'variants': expected at least one line 'NAME: {{...}}'")
+    shared = _Written(stem, file, own, like)
+    found = []
+    for name, change in variants.items():
+        place = f"{file}: '{name}'"
+        _check_name(name, place, folder)
+        if not isinstance(change, Mapping):
+            raise UserError(f"{place}: expected a mapping of what differs, or {{}}")
+        for key in ("name", "variants"):
+            if key in change:
+                raise UserError(f"{place}: key '{key}': a variant cannot have it; remove it")
+        its = {key: value for key, value in change.items() if key not in _NOT_INHERITED[1:]}
+        found.append(_Written(name, place, its, _like(change, f"{place}: ", kind), shared))
+    return found
+
+
+def _like(content: Mapping[str, Any], origin: str, kind: str) -> str | None:
+    like = content.get("like")
+    if "like" in content and not isinstance(like, str):
+        raise UserError(f"{origin}key 'like': found {like}, expected the name of a {kind}")
+    return like
+
+
+def _check_name(name: str, where: str, folder: str) -> None:
+    plain = _PLACEHOLDER.sub("1", name) if folder == "decodings" else name
+    if not _NAME.fullmatch(plain):
+        raise UserError(
+            f"{where}: '{name}' is no name; a name is made of letters, digits, '.', '_' and '-'"
+            + (", and placeholders such as '{steps}'" if folder == "decodings" else "")
+        )
+    keys = _PLACEHOLDER.findall(name)
+    if len(set(keys)) < len(keys):
+        raise UserError(f"{where}: '{name}' has a placeholder twice")
+
+
+def _refuse_second(entry: _Written, written: Mapping[str, _Written], kind: str) -> None:
+    for name, other in written.items():
+        family, one = sorted((entry, other), key=lambda each: not is_family(each.name))
+        if entry.name == name or options_in(family.name, one.name) is not None:
+            raise UserError(
+                f"{entry.place}: the {kind} '{entry.name}' is defined in {other.place}, too; "
+                "rename one of them"
+            )
+
+
+def _resolve(
+    name: str,
+    written: Mapping[str, _Written],
+    found: dict[str, dict[str, Any]],
+    kind: str,
+    path: tuple[str, ...],
+) -> dict[str, Any]:
+    """The full content of an entry, kept in `found`; `path` are those that are like it."""
+    if name in path:
+        circle = " -> ".join([*path[path.index(name) :], name])
+        raise UserError(
+            f"{written[name].place}: key 'like': '{name}' is like itself: {circle}; change one "
+            "of these keys"
+        )
+    if name not in found:
+        entry, own_path = written[name], (*path, name)
+        shared = entry.shared
+        if entry.like is not None:
+            base = _base(entry.like, entry.place, written, found, kind, own_path)
+        elif shared is not None and shared.like is not None:
+            base = _base(shared.like, shared.place, written, found, kind, own_path)
+        else:
+            base = {}
+        if shared is not None and entry.like is None:
+            base = merged(base, shared.own)
+        elif shared is not None and "description" in shared.own:
+            base["description"] = shared.own["description"]
+        found[name] = merged(base, entry.own)
+    return found[name]
+
+
+def _base(
+    like: str,
+    place: str,
+    written: Mapping[str, _Written],
+    found: dict[str, dict[str, Any]],
+    kind: str,
+    path: tuple[str, ...],
+) -> dict[str, Any]:
+    """What an entry takes over from the one that it is like, which may be one of a family."""
+    families = [each for each in written if is_family(each) and options_in(each, like) is not None]
+    if like not in written and len(families) != 1:
+        known = [each for each in written if each != path[-1]]
+        raise UserError(f"{place}: key 'like': unknown {kind} '{like}'; {near(like, known)}")
+    other = like if like in written else families[0]
+    full = merged(
+        _resolve(other, written, found, kind, path),
+        {} if like in written else options_in(other, like) or {},
+    )
+    return {key: copy.deepcopy(full[key]) for key in full if key != "description"}
+
+
+def _nested(options: Any) -> dict[str, Any]:
+    found: dict[str, Any] = {}
+    for key, value in options:
+        *path, last = key.split(".")
+        inner = found
+        for part in path:
+            inner = inner.setdefault(part, {})
+        inner[last] = value
+    return found
+
+
+def _number(text: str) -> int | float:
+    return float(text) if "." in text else int(text)
+
+
+def _alternate(parts: list[str], between: Any) -> list[str]:
+    pairs = itertools.zip_longest(parts, between, fillvalue="")
+    return [text for pair in pairs for text in pair]

@@ -1,0 +1,157 @@
+"""`like`, `variants` and names with placeholders."""
+
+import re
+from typing import Any
+
+import pytest
+
+from nat.configuration.families import example, expanded, expression, merged, options_in
+from nat.errors import UserError
+from tests.test_configuration import DISTILLED, Folder, folder, system
+
+__all__ = ["folder"]
+
+FAMILY = "refine-{steps}-lb{length_beam}"
+
+
+def systems(files: dict[str, dict[str, Any]]) -> dict[str, dict[str, Any]]:
+    return expanded(files, "systems", "system").contents
+
+
+def test_a_variant_is_the_file_with_what_differs() -> None:
+    target: dict[str, Any] = {"method": "axe", "skip_penalty": 5, "label_smoothing": 0.1}
+    file = {
+        "description": "all",
+        "target": target,
+        "text": "raw",
+        "variants": {
+            "plain": {},
+            "light": {"description": "one", "target": {"skip_penalty": 1}},
+            "other": {"target": {"method": "ctc"}},
+            "light-kd": {"like": "light", "text": DISTILLED},
+        },
+    }
+    found = systems({"axe": file})
+    assert list(found) == ["plain", "light", "other", "light-kd"]
+    assert found["plain"] == {"description": "all", "target": target, "text": "raw"}
+    assert found["light"] == {
+        "description": "one", "target": {**target, "skip_penalty": 1}, "text": "raw"
+    }  # fmt: skip
+    assert found["other"]["target"] == {"method": "ctc"}
+    assert found["light-kd"] == {**found["light"], "description": "all", "text": DISTILLED}
+
+
+def test_a_file_is_like_a_variant_of_another_and_does_not_change_it() -> None:
+    files = {
+        "a": {"like": "base-2", "decoder": {"copy": "soft"}},
+        "b": {"size": "base", "decoder": {"upsample": 2}, "variants": {"base-2": {}}},
+        "c": {"like": "a", "variants": {"c-1": {"size": "big"}}},
+    }
+    found = systems(files)
+    assert found["a"] == {"size": "base", "decoder": {"upsample": 2, "copy": "soft"}}
+    assert found["base-2"] == {"size": "base", "decoder": {"upsample": 2}}
+    assert found["c-1"] == {**found["a"], "size": "big"}
+
+
+def test_a_text_of_another_kind_replaces_the_old_one() -> None:
+    base = {"text": {"mixed": {"raw": 0.5, "distilled": {"system": "a", "decoding": "b"}}}}
+    assert merged(base, {"text": DISTILLED})["text"] == DISTILLED
+    change = {"text": {"mixed": {"raw": 0.2}}}
+    assert merged(base, change)["text"]["mixed"] == {**base["text"]["mixed"], "raw": 0.2}
+
+
+@pytest.mark.parametrize(
+    ("files", "words"),
+    [
+        ({"a": {"like": "bb"}, "bbb": {}}, "a.yaml: key 'like': .*'bb'; did you mean 'bbb'"),
+        ({"a": {"like": "a"}}, "a.yaml: key 'like': 'a' is like itself: a -> a"),
+        ({"a": {"like": "b"}, "b": {"like": "a"}}, "a.yaml: .*: a -> b -> a"),
+        ({"a": {}, "b": {"variants": {"a": {}}}}, r"b.yaml: 'a': .* is defined in .*/a.yaml"),
+        ({"a": {"like": 3}}, "a.yaml: key 'like': found 3"),
+        ({"a": {"variants": []}}, "a.yaml: key 'variants'"),
+        ({"a": {"variants": {"b c": {}}}}, "a.yaml: 'b c'"),
+        ({"a": {"variants": {"b": "raw"}}}, "a.yaml: 'b': expected a mapping"),
+        ({"a": {"variants": {"b": {"variants": {}}}}}, "a.yaml: 'b': key 'variants'"),
+        ({"a": {"name": "b{c}"}}, "a.yaml: key 'name'"),
+    ],
+)
+def test_errors_name_file_and_key(files: dict[str, dict[str, Any]], words: str) -> None:
+    with pytest.raises(UserError, match=f"^config/systems/{words}"):
+        systems(files)
+
+
+def test_a_name_gives_the_options_of_its_family() -> None:
+    family = "ctc-beam{beam}-lm{language_model.order}"
+    assert options_in(family, "ctc-beam20-lm4") == {"beam": 20, "language_model": {"order": 4}}
+    assert options_in("head-{share}", "head-0.5") == {"share": 0.5}
+    for name in ("head-", "head-0.50", "head-05", "head-1.", "head-x", "head-1-2"):
+        assert options_in("head-{share}", name) is None
+        assert re.fullmatch(expression("head-{share}"), name) is None
+    assert re.fullmatch(expression(family), "ctc-beam20-lm4")
+    assert example(family, {"beam": 5}) == "ctc-beam5-lm3"
+    assert example("head-{share}", {"share": 0.5}) == "head-0.5"
+
+
+def test_a_decoding_is_found_by_its_values(folder: Folder) -> None:
+    del folder.files["decodings/refine-1"], folder.files["decodings/refine-4"]
+    folder.files["decodings/refine"] = {"name": FAMILY, "method": "mask_predict"}
+    folder.files["decodings/fast"] = {"like": "refine-4-lb5", "steps": 2}
+    configuration = folder.load()
+    assert configuration.decoding("refine-7-lb2")["steps"] == 7
+    assert configuration.decoding("refine-7-lb2")["length_beam"] == 2
+    assert configuration.decoding("fast") == configuration.decoding("refine-2-lb5")
+    pattern = configuration.decoding_pattern
+    assert re.fullmatch(pattern, "refine-7-lb2") and re.fullmatch(pattern, "fast")
+    assert not re.fullmatch(pattern, "refine-x-lb2")
+    for name, words in (
+        ("refine-0-lb5", "config/decodings/refine.yaml: 'refine-0-lb5': key 'steps'"),
+        ("refin-4-lb5", "did you mean 'refine-4-lb5'"),
+        (FAMILY, "unknown decoding"),
+    ):
+        with pytest.raises(UserError, match=re.escape(words)):
+            configuration.decoding(name)
+
+
+def test_a_placeholder_that_is_no_option_is_refused_when_read(folder: Folder) -> None:
+    folder.files["decodings/own"] = {"name": "own-{steps}-{lenght_beam}", "method": "mask_predict"}
+    message = folder.error()
+    assert message.startswith("config/decodings/own.yaml: ")
+    assert "unknown key 'lenght_beam'" in message and "'length_beam'" in message
+
+
+def test_two_families_of_one_name_are_refused(folder: Folder) -> None:
+    folder.files["decodings/own"] = {"name": "refine-{steps}", "method": "mask_predict"}
+    assert "is defined in config/decodings/own.yaml" in folder.error()
+    del folder.files["decodings/refine-1"], folder.files["decodings/refine-4"]
+    folder.files["decodings/other"] = {"name": "refine-{steps}", "method": "mask_predict"}
+    assert "config/decodings/own.yaml" in folder.error()
+    folder.files["decodings/own"]["name"] = "refine-{length_beam}-{steps}"
+    folder.files["decodings/other"]["name"] = "refine-{steps}-{length_beam}"
+    assert re.search(r"'refine-3-3' fits several .*other.yaml and .*own.yaml", folder.error())
+
+
+def test_a_mistake_in_a_variant_names_file_and_variant(folder: Folder) -> None:
+    full = system(text=DISTILLED)
+    folder.files["systems/group"] = {**full, "variants": {"one": {}, "two": {"lenght": "offset"}}}
+    assert folder.error().startswith("config/systems/group.yaml: 'two': unknown key 'lenght'")
+    folder.files["systems/group"]["variants"]["two"] = {"target": {"method": "axi"}}
+    assert folder.error().startswith("config/systems/group.yaml: 'two': 'target'")
+    folder.files["systems/group"]["variants"]["two"] = {"recipe": "studen"}
+    assert folder.error().startswith("config/systems/group.yaml: 'two': key 'recipe'")
+    folder.files["systems/group"]["variants"]["two"] = {"text": "raw"}
+    configuration = folder.load()
+    assert configuration.system("two")["text"] == "raw"
+    with pytest.raises(UserError, match="did you mean 'two'"):
+        configuration.system("twoo")
+
+
+def test_recipes_and_scales_may_be_like_others(folder: Folder) -> None:
+    folder.files["recipes/longer"] = {"like": "student", "updates": 9000}
+    folder.files["scales/wide"] = {
+        "like": "tiny", "description": "wider", "sizes": {"base": {"ffn_dim": 64}}
+    }  # fmt: skip
+    configuration = folder.load("wide")
+    assert configuration.recipe("longer")["betas"] == configuration.recipe("student")["betas"]
+    assert configuration.recipe("longer")["updates"] == 9000
+    other = folder.load("tiny").architecture("base")
+    assert configuration.architecture("base") == {**other, "ffn_dim": 64}
