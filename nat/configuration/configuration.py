@@ -35,8 +35,6 @@ FOLDERS = {
     "decodings": "decoding",
     "papers": "paper",
 }
-# folders whose files may say what they share with others
-_FAMILIES = ("scales", "recipes", "systems", "decodings")
 # orders of predicting tokens, as messages call the systems
 KINDS = {
     "parallel": "non-autoregressive",
@@ -548,7 +546,7 @@ class Configuration:
             found = families.merged(self.files[folder][family], given or {})
         if found is None or families.is_family(name):
             missing = f"nothing in config/{folder} has this name"
-            if folder not in _FAMILIES:
+            if folder not in families.FOLDERS:
                 missing = f"there is no {file_of(folder, name)}"
             raise UserError(
                 f"unknown {FOLDERS[folder]} '{name}': {missing}; "
@@ -567,7 +565,7 @@ def read(scale: str | None, root: Path) -> Configuration:
     files, places = {}, {}
     for folder, kind in FOLDERS.items():
         files[folder] = _read_folder(root, folder)
-        if folder in _FAMILIES:
+        if folder in families.FOLDERS:
             found = families.expanded(files[folder], folder, kind)
             files[folder], places[folder] = found.contents, found.places
         for name, content in files[folder].items():

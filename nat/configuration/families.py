@@ -17,8 +17,10 @@ from typing import Any
 from nat.errors import UserError
 from nat.spelling import hint
 
-WORD = r"[A-Za-z0-9._-]"
-_NAME = re.compile(rf"(?=[A-Za-z0-9]){WORD}+")
+FOLDERS = ("scales", "recipes", "systems", "decodings")
+"""Folders below `config/` whose files may have `like`."""
+WITH_VARIANTS = ("systems", "decodings")
+_NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]*")
 _PLACEHOLDER = re.compile(r"\{([a-z_]+(?:\.[a-z_]+)*)\}")
 # one spelling for each number, so that a decoding has one name
 _NUMBER = r"(?:0|[1-9][0-9]*)(?:\.[0-9]*[1-9])?"
@@ -151,7 +153,7 @@ def _entries(
     stem: str, content: Mapping[str, Any], file: str, folder: str, kind: str
 ) -> list[_Written]:
     like = _like(content, f"{file}: ", kind)
-    if "variants" in content and folder not in ("systems", "decodings"):
+    if "variants" in content and folder not in WITH_VARIANTS:
         raise UserError(f"{file}: key 'variants': only systems and decodings have variants")
     if "name" in content and folder != "decodings":
         raise UserError(f"{file}: key 'name': the name of a {kind} is that of its file")

@@ -5,6 +5,7 @@ from typing import Any
 
 from pydantic import TypeAdapter
 
+from nat.configuration.families import FOLDERS, WITH_VARIANTS
 from nat.configuration.models import MODELS
 
 _ATTRIBUTES = "\n\nAttributes:\n"
@@ -13,11 +14,16 @@ _ATTRIBUTES = "\n\nAttributes:\n"
 def json_schema(kind: str) -> dict[str, Any]:
     """JSON Schema (draft 2020-12) of a kind of file, a key of `MODELS`.
 
-    What docstrings say of attributes describes the keys.
+    What docstrings say of attributes describes the keys. No key is required where a file may be
+    like another one, since that one may have it.
     """
     schema = TypeAdapter(MODELS[kind]).json_schema()
     for part in (schema, *schema.get("$defs", {}).values()):
         _describe(part)
+        if kind in FOLDERS:
+            part.pop("required", None)
+    if kind in FOLDERS:
+        _share(schema, kind)
     return {"$schema": "https://json-schema.org/draft/2020-12/schema", **schema}
 
 
@@ -30,3 +36,27 @@ def _describe(part: dict[str, Any]) -> None:
     for found in re.finditer(r"^    (\w+): (.*(?:\n {8}.*)*)", attributes, re.MULTILINE):
         if found[1] in part["properties"]:
             part["properties"][found[1]]["description"] = " ".join(found[2].split())
+
+
+def _share(schema: dict[str, Any], kind: str) -> None:
+    """Add the keys that `nat.configuration.families` resolves."""
+    own = schema["properties"]
+    like = {"like": {"description": "another one, that has the keys left out", "type": "string"}}
+    schema["properties"] = {**own, **like}
+    if kind in WITH_VARIANTS:
+        variant = {
+            "type": "object",
+            "properties": {**own, **like},
+            "additionalProperties": schema["additionalProperties"],
+        }
+        schema["properties"]["variants"] = {
+            "description": "several, by name, each with what differs from this file",
+            "type": "object",
+            "minProperties": 1,
+            "additionalProperties": variant,
+        }
+    if kind == "decodings":
+        schema["properties"]["name"] = {
+            "description": "with placeholders such as {steps} for options",
+            "type": "string",
+        }
