@@ -13,7 +13,6 @@ BIN := .venv/bin
 # of `make test-slurm`, an expression of pytest's -k; without it all
 CASES ?=
 SLURM_PACKAGES := munge slurmctld slurmd slurm-client
-export PYTHONPATH := $(CURDIR)
 export PYTHONHASHSEED := 0
 
 help:

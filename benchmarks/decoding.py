@@ -18,7 +18,6 @@ from typing import Any
 from unittest import mock
 
 ROOT = Path(__file__).resolve().parents[1]
-sys.path.insert(0, str(ROOT))
 
 ARCHITECTURE = {
     "model_dim": 256,

@@ -16,10 +16,9 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-ROOT = Path(__file__).resolve().parents[1]
-sys.path.insert(0, str(ROOT))
+from benchmarks.training_speed import FAST_MEMORY
 
-from benchmarks.training_speed import FAST_MEMORY  # noqa: E402
+ROOT = Path(__file__).resolve().parents[1]
 
 ARCHITECTURE = {
     "model_dim": 256,

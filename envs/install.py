@@ -19,22 +19,27 @@ STAMP = VENV / "made-from"
 LOG = VENV / "install.log"
 OLDEST = (3, 11)
 
-# One call of pip each: what it is, the file, further arguments.
-STEPS = [
-    ("what builds the rest", HERE / "build.txt", []),
-    ("PyTorch and all others, the longest of the three", HERE / "cpu.lock", []),
-    # The reasons for the arguments and for READTHEDOCS stand in the file.
-    ("fairseq", HERE / "fairseq.txt", ["--no-deps", "--no-cache-dir"]),
-]
+BUILD, CPU, FAIRSEQ = LOCKS = [HERE / name for name in ("build.txt", "cpu.lock", "fairseq.txt")]
 # On Linux, PyPI's torch brings the CUDA libraries with it; where it does, these are they.
 CUDA = HERE / "cuda.lock"
 
+# One call of pip each: what it is, what it installs.
+STEPS = [
+    ("what builds the rest", ["--requirement", BUILD]),
+    ("PyTorch and all others, which takes longest", ["--requirement", CPU]),
+    # The reasons for the arguments and for READTHEDOCS stand in the file.
+    ("fairseq", ["--no-deps", "--no-cache-dir", "--requirement", FAIRSEQ]),
+]
+# Only into `.venv`: a conda environment or a container outlives this folder, so there the
+# workflow says where the project lies (rules/common.smk).
+PROJECT = ("this project", ["--no-deps", "--editable", HERE.parent])
+
 
 def key():
-    """What the environment is made of: the lock files, and the place, which it cannot leave."""
+    """What the environment is made of: this program, what it reads, and the place."""
     content = hashlib.sha256(str(VENV).encode())
-    for lock in [*(lock for _, lock, _ in STEPS), CUDA]:
-        content.update(lock.read_bytes())
+    for path in [Path(__file__), *LOCKS, CUDA]:
+        content.update(path.read_bytes())
     return content.hexdigest()
 
 
@@ -62,35 +67,33 @@ def say(text):
     sys.stdout.flush()
 
 
-def install(python, log=None):
-    """Install everything into the environment of `python`.
+def install(python, steps, log=None):
+    """Install into the environment of `python`.
 
-    What pip says goes to `log`, and to the screen if it fails; to the screen if there is no log.
+    What pip says goes to the screen, or to `log` and only if it fails to the screen.
     """
-    for number, (what, lock, arguments) in enumerate(STEPS, start=1):
-        say(f"  {number} of {len(STEPS)}: {what}")
+    for number, (what, arguments) in enumerate(steps, start=1):
+        say(f"  {number} of {len(steps)}: {what}")
         command = [str(python), "-m", "pip", "--disable-pip-version-check", "install"]
-        command += ["--no-build-isolation", "--constraint", str(CUDA), *arguments]
-        command += ["--requirement", str(lock)]
+        command += ["--no-build-isolation", "--constraint", str(CUDA), *map(str, arguments)]
         environment = {**os.environ, "READTHEDOCS": "True"}
         if log is None:
-            failed, place = subprocess.call(command, env=environment), ""
-        else:
-            with log.open("w") as file:
-                failed = subprocess.call(
-                    command, env=environment, stdout=file, stderr=subprocess.STDOUT
-                )
-            place = f"; all of it is in {log}"
+            if subprocess.call(command, env=environment):
+                sys.exit("error: pip could not make the environment, see above")
+            continue
+        with log.open("w") as file:
+            failed = subprocess.call(
+                command, env=environment, stdout=file, stderr=subprocess.STDOUT
+            )
         if failed:
-            if log is not None:
-                say("".join(log.read_text(errors="replace").splitlines(keepends=True)[-20:]))
-            sys.exit(f"error: pip could not make the environment, see above{place}")
+            say("".join(log.read_text(errors="replace").splitlines(keepends=True)[-20:]))
+            sys.exit(f"error: pip could not make the environment, see above; all of it is in {log}")
 
 
 def main():
     """Make the environment if there is none, or one from other lock files."""
     if sys.argv[1:] == ["--here"]:
-        install(sys.executable)
+        install(sys.executable, STEPS)
         return
     if is_made():
         return
@@ -105,7 +108,7 @@ def main():
     say(f"making {VENV}, once; this takes some minutes")
     if subprocess.call([sys.executable, "-m", "venv", "--clear", str(VENV)]):
         sys.exit(f"error: {VENV} could not be made, see above")
-    install(PYTHON, LOG)
+    install(PYTHON, [*STEPS, PROJECT], LOG)
     LOG.unlink()
     STAMP.write_text(key() + "\n")
 

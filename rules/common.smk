@@ -5,9 +5,15 @@ import sys
 from functools import cache
 from pathlib import Path
 
-sys.path.insert(0, workflow.basedir)
-
 from snakemake.settings.types import DeploymentMethod
+
+import nat
+
+if Path(nat.__file__).resolve().parents[1] != Path(workflow.basedir).resolve():
+    sys.exit(
+        f"error: this is {workflow.basedir}, but {sys.executable} belongs to "
+        f"{Path(nat.__file__).parents[1]}; run 'make environment' here, and .venv/bin/snakemake"
+    )
 
 from nat.configuration import load, scale_from
 from nat.configuration.cluster import DEFAULT_NEEDS, needs, read_cluster, resources
@@ -62,7 +68,8 @@ if (
         f"'apptainer build {IMAGE} envs/apptainer.def'"
     )
 
-# What every job inherits. `python` is the one that runs Snakemake, activated or not.
+# What every job inherits. `python` is the one that runs Snakemake, activated or not. `.venv` knows
+# where this folder lies; a conda environment and a container have to be told: PYTHONPATH.
 os.environ.update(
     PATH=os.pathsep.join(
         [str(Path(sys.executable).parent), os.environ.get("PATH", os.defpath)]

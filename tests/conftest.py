@@ -1,16 +1,13 @@
 """Fixtures that several test files share: tiny models, tiny batches, objectives."""
 
 import os
-import sys
 from collections.abc import Callable, Mapping, Sequence
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import pytest
 
 # Before anything imports torch; programs that a test starts inherit it.
 os.environ.setdefault("OMP_NUM_THREADS", "1")
-sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
 if TYPE_CHECKING:
     from nat.data.batch import Batch

@@ -5,6 +5,7 @@ import os
 import re
 import subprocess
 import sys
+import tomllib
 from pathlib import Path
 from types import ModuleType
 
@@ -13,6 +14,7 @@ import pytest
 ROOT = Path(__file__).resolve().parents[1]
 LOCKS = [ROOT / "envs" / name for name in ("build.txt", "cpu.lock", "fairseq.txt")]
 CUDA = ROOT / "envs/cuda.lock"
+PINNED = {lock.name for lock in [*LOCKS, CUDA]}
 
 
 def pins(lock: Path) -> dict[str, str]:
@@ -31,8 +33,7 @@ def installer(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> ModuleType:
     specification.loader.exec_module(module)
     for lock in [*LOCKS, CUDA]:
         (tmp_path / lock.name).write_text(lock.read_text())
-    steps = [(what, tmp_path / lock.name, rest) for what, lock, rest in module.STEPS]
-    monkeypatch.setattr(module, "STEPS", steps)
+    monkeypatch.setattr(module, "LOCKS", [tmp_path / lock.name for lock in LOCKS])
     monkeypatch.setattr(module, "CUDA", tmp_path / CUDA.name)
     monkeypatch.setattr(module, "STAMP", tmp_path / "made-from")
     monkeypatch.setattr(module, "PYTHON", Path(sys.executable))
@@ -44,8 +45,7 @@ def test_everything_is_pinned_without_a_local_suffix(lock: Path) -> None:
     assert pins(lock)
 
 
-def test_nothing_is_pinned_twice(installer: ModuleType) -> None:
-    assert [lock.name for _, lock, _ in installer.STEPS] == [lock.name for lock in LOCKS]
+def test_nothing_is_pinned_twice() -> None:
     names = [name for lock in [*LOCKS, CUDA] for name in pins(lock)]
     assert len(names) == len(set(names))
 
@@ -67,8 +67,10 @@ def test_fairseq_has_no_compiled_parts_and_is_not_cached_for_others(
         return 0
 
     monkeypatch.setattr(installer.subprocess, "call", call)
-    installer.install("python")
-    assert all(command[:2] == ["python", "-m"] for command, _ in calls)
+    installer.install("python", installer.STEPS)
+    assert [{lock.name for lock in map(Path, command)} & PINNED for command, _ in calls] == [
+        {lock.name, CUDA.name} for lock in LOCKS
+    ]
     fairseq, environment = calls[-1]
     assert {"--no-deps", "--no-cache-dir", "--no-build-isolation"} <= set(fairseq)
     assert environment["READTHEDOCS"]
@@ -86,11 +88,39 @@ def test_no_compiled_part_of_fairseq_is_needed() -> None:
     subprocess.run([sys.executable, "-c", program], env=environment, check=True)
 
 
+def test_what_the_project_depends_on_is_pinned() -> None:
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
+    extras = project["optional-dependencies"].values()
+    wanted = [*project["dependencies"], *(name for extra in extras for name in extra)]
+    pinned = {name.lower() for lock in LOCKS for name in pins(lock)}
+    assert {re.split(r"[<>=]", name)[0].lower() for name in wanted} <= pinned
+
+
+def test_the_package_is_imported_from_everywhere(tmp_path: Path) -> None:
+    environment = {key: value for key, value in os.environ.items() if key != "PYTHONPATH"}
+    command = [sys.executable, "-c", "import nat; print(nat.__file__)"]
+    found = subprocess.run(command, cwd=tmp_path, env=environment, capture_output=True, text=True)
+    assert found.returncode == 0, "make the environment again: make environment"
+    assert Path(found.stdout.strip()).name == "__init__.py"
+
+
+def test_the_environment_of_another_folder_does_not_run_this_one(tmp_path: Path) -> None:
+    (tmp_path / "Snakefile").write_text((ROOT / "Snakefile").read_text())
+    (tmp_path / "rules").mkdir()
+    (tmp_path / "rules/common.smk").write_text((ROOT / "rules/common.smk").read_text())
+    command = [sys.executable, "-m", "snakemake", "-n", "--cores", "1"]
+    command += ["--snakefile", str(tmp_path / "Snakefile"), "--directory", str(tmp_path)]
+    ended = subprocess.run(command, cwd=ROOT, capture_output=True, text=True)
+    assert ended.returncode == 1
+    assert f"error: this is {tmp_path}" in ended.stderr
+    assert "make environment" in ended.stderr
+
+
 def test_another_lock_file_makes_the_environment_again(installer: ModuleType) -> None:
     assert not installer.is_made()
     installer.STAMP.write_text(installer.key() + "\n")
     assert installer.is_made()
-    for lock in [*(lock for _, lock, _ in installer.STEPS), installer.CUDA]:
+    for lock in [*installer.LOCKS, installer.CUDA]:
         before = lock.read_text()
         lock.write_text(before + "another==1.0\n")
         assert not installer.is_made(), lock
