@@ -110,6 +110,23 @@ def test_the_alignment_is_that_of_a_canvas_of_masks(
     assert BLANK in labels
 
 
+def test_the_teachers_alignment_is_revealed_on_request(
+    make_model: MakeModel, make_batch: MakeBatch, make_step: MakeStep
+) -> None:
+    model, teacher = (make_model(seed=seed, decoder={"upsample": 2}) for seed in (1, 2))
+    batch = make_batch([(9, 7), (12, 4)])
+    mine, its = (BlockMask()(make_step(each, batch)) for each in (model, teacher))
+    assert not torch.equal(mine.target, its.target)
+    taught = make_step(model, batch, teacher=teacher)
+    assert torch.equal(BlockMask()(taught).target, mine.target)
+    found = BlockMask(aligned_by="teacher")(taught)
+    assert torch.equal(found.target, its.target)
+    assert torch.equal(found.carries_loss, mine.carries_loss)
+    # in validation there is no teacher
+    alone = BlockMask(aligned_by="teacher")(make_step(model, batch))
+    assert torch.equal(alone.target, mine.target)
+
+
 def test_masks_do_not_depend_on_the_rest_of_the_batch(
     make_model: MakeModel,
     make_batch: MakeBatch,

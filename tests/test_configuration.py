@@ -676,6 +676,26 @@ def test_long_chains_without_a_cycle_are_fine(folder: Folder) -> None:
             ["input", "block_mask", "cross_entropy"],
         ),
         (
+            "systems/cmlm",
+            {
+                "input": {"method": "block_mask", "aligned_by": "teacher"},
+                "decoder": {"upsample": 2.0},
+                "target": {"method": "imputer"},
+                "length": None,
+            },
+            ["input.aligned_by", "teacher", "imputer"],
+        ),
+        (
+            "systems/nat",
+            {"decoder": {"copy": "uniform"}, "latent": {"added_to": "decoder_input"}},
+            ["latent.added_to", "decoder_input", "decoder.copy"],
+        ),
+        (
+            "systems/nat",
+            {"decoder": {"copy": "soft_upsampled"}},
+            ["decoder", "soft_upsampled", "upsample"],
+        ),
+        (
             "systems/nat",
             {"text": {"distilled": {"system": "att", "decoding": "beam"}}},
             ["text.distilled.system", "att", "at"],

@@ -139,6 +139,17 @@ def test_label_smoothing_is_that_of_each_real_frame(step: Step, smoothing: float
         torch.testing.assert_close(one, other)
 
 
+def test_mean_label_smoothing_does_not_grow_with_the_canvas(step: Step) -> None:
+    decoder_input = step.blank_canvas()
+    plain, smoothed = Ctc()(step, decoder_input), Ctc(0.3, "mean")(step, decoder_input)
+    full = log_probabilities(step, decoder_input)
+    for row, (source, target) in enumerate(PAIRS):
+        frames = 2 * len(source)
+        uniform = sum(-full[row, frame].mean().item() for frame in range(frames)) / frames
+        expected = 0.7 * plain.value[row].item() + 0.3 * len(target) * uniform * bool(HAS_LOSS[row])
+        assert smoothed.value[row].item() == pytest.approx(expected)
+
+
 def test_probabilities_of_all_targets_sum_to_one(
     make_model: MakeModel, make_step: MakeStep
 ) -> None:

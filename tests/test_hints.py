@@ -106,3 +106,48 @@ def test_the_trace_is_what_the_decoder_does(step: Any) -> None:
     for weights in trace.attention:
         torch.testing.assert_close(weights.sum(3), torch.ones_like(weights[..., 0]))
         assert (weights.masked_select(~visible.expand_as(weights)) == 0).all()
+
+
+def test_weights_that_are_not_given_balance_the_terms_of_the_first_batch(
+    make_model: Callable[..., Any],
+    make_batch: Callable[..., Any],
+    make_objective: Callable[..., Any],
+) -> None:
+    options = {"method": "hints", "student_threshold": 0.1, "teacher_threshold": 0.4}
+    model = make_model(decoder={"copy": "uniform", "positional_attention": True})
+    teacher = make_model(seed=4)
+    first, second = make_batch(LENGTHS), make_batch(LENGTHS, seed=5)
+
+    def total(objective: Any, batch: Any) -> dict[str, float]:
+        loss = objective(model, batch, 0)
+        values = {name: part.sum().item() for name, part in loss.parts.items()}
+        return {**values, "value": loss.value.sum().item()}
+
+    objective = make_objective(model, "full_mask", options, teacher=teacher)
+    found = total(objective, first)
+    # three terms of one size
+    assert found["value"] == pytest.approx(3 * found["nll"])
+    weights = objective.balance.found()
+    for name in ("hidden", "alignment"):
+        assert found[name] > 0
+        assert weights[name] == pytest.approx(found["nll"] / found[name])
+    # they stay what they are, whatever comes next, and enter the checkpoints
+    later = total(objective, second)
+    weighted = sum(weights[name] * later[name] for name in weights)
+    assert later["value"] == pytest.approx(later["nll"] + weighted)
+    resumed = make_objective(model, "full_mask", options, teacher=teacher)
+    resumed.load_state_dict(objective.state_dict())
+    assert total(resumed, second) == pytest.approx(later)
+
+    # weights that are given stay, and a term that is zero gets the weight 1
+    given = {**options, "hidden_weight": 0.0, "teacher_threshold": -1.0}
+    objective = make_objective(model, "full_mask", given, teacher=teacher)
+    found = total(objective, first)
+    assert objective.balance.found().keys() == {"alignment"}
+    assert found["value"] == pytest.approx(2 * found["nll"])
+    zero = {**options, "teacher_threshold": -1.0}
+    objective = make_objective(model, "full_mask", zero, teacher=teacher)
+    assert total(objective, first)["hidden"] == 0
+    assert objective.balance.found()["hidden"] == 1
+    both = {**options, "hidden_weight": 1.0, "alignment_weight": 1.0}
+    assert make_objective(model, "full_mask", both, teacher=teacher).balance is None

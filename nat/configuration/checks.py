@@ -198,6 +198,11 @@ def _check_system(configuration: Configuration, name: str) -> None:
     _check_latent(configuration, name)
     _check_length(configuration, name)
     _check_teacher(configuration, name)
+    if system["input"].get("aligned_by") == "teacher" and not target["distils"]:
+        raise UserError(
+            f"{file}: key 'input.aligned_by': found teacher, but {system['target']['method']} "
+            "distils no teacher; remove the key"
+        )
     if target["distils"]:
         method = system["target"]["method"]
         start = configuration.start(name)

@@ -317,7 +317,9 @@ class Task(FairseqTask):
 
     def _finished(self) -> dict[str, Any]:
         used = {split: len(pairs) for split, pairs in self.datasets.items()}
+        balance = self.criterion.objective.balance
         return {
+            "balance": None if balance is None else balance.found(),
             "record": self.record.state(),
             "vocabulary_size": len(self.vocabulary),
             "parameters": sum(each.numel() for each in self.transformer.parameters()),

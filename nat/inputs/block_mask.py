@@ -1,5 +1,7 @@
 """Block masking of an alignment (Imputer)."""
 
+from typing import Literal
+
 import torch
 from pydantic import ConfigDict
 from pydantic.dataclasses import dataclass
@@ -18,14 +20,23 @@ class BlockMask:
     """Reveal part of the best alignment of the target with an upsampled canvas, block by block.
 
     Saharia et al. (2020), section 3.2, with the changes of DiMS (Norouzi et al. 2022, appendix F):
-    the alignment is the model's own and found on the fly, by a pass over nothing but masks without
-    gradient and the Viterbi algorithm, and masks are laid out in blocks.
+    the alignment is found during training, by a pass over nothing but masks without gradient and
+    the Viterbi algorithm, and masks are arranged in blocks.
 
-    Open readings, settled here: the size b of the blocks, one of `SIZES`, and the number of masks
-    in each, 1 to b, are drawn evenly for each sentence and are the same in all of its blocks; the
-    positions are drawn evenly in each block; a last block that is shorter has as many masks, or all
-    of it. A sentence that has no alignment is all masks.
+    Where the papers are ambiguous: the size b of the blocks, one of `SIZES`, and the number of
+    masks in each, 1 to b, are drawn uniformly for each sentence and are the same in all of its
+    blocks. (In distillation the published code of DiMS takes blocks of 4 to 16 positions, one size
+    for a batch, and at least as many masks in each as the teacher has steps.) The positions are
+    drawn uniformly in each block. A shorter last block has the same number of masks, or is all
+    masks. So is a sentence that has no alignment.
+
+    Attributes:
+        aligned_by: whose alignment is revealed: that of the model that learns, or that of the
+            `teacher` it distils, as in the published code of DiMS. In validation, where there is no
+            teacher, it is the model's.
     """
+
+    aligned_by: Literal["model", "teacher"] = "model"
 
     reveals_tokens = True
     upsampled = True
@@ -35,7 +46,7 @@ class BlockMask:
 
         Uses streams 1 and 2 of the step's random numbers.
         """
-        first = FirstPass(step)
+        first = FirstPass(step, step.teacher if self.aligned_by == "teacher" else None)
         labels, padding = first.labels, first.canvas.padding
         masked = (self.masks(step, padding) | labels.eq(MASK)) & ~padding
         return DecoderInput(torch.where(masked, MASK, labels), padding, labels, masked)

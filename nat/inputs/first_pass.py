@@ -1,14 +1,17 @@
-"""What a model makes of a blank canvas before anything is revealed: the first of two passes.
+"""The first of two passes: a model's predictions when the decoder sees nothing but masks.
 
-It runs without gradient. What belongs at each position is the target itself, or, on an upsampled
-canvas, the model's own best alignment of the target with it.
+It runs without gradient. The label of a position is the target's token, or, on an upsampled canvas,
+that of the model's best alignment of the target with the canvas.
 """
+
+from dataclasses import replace
 
 import torch
 from torch import Tensor
 
 from nat.targets.ctc_alignment import best_alignment, own_symbols
 from nat.training.step import DecoderInput, Step
+from nat.transformer.model import Transformer
 from nat.transformer.projection import (
     best_symbols,
     gathered_log_probabilities,
@@ -19,14 +22,21 @@ from nat.transformer.projection import (
 class FirstPass:
     """A pass over nothing but masks.
 
+    Args:
+        step: the forward pass.
+        model: the model that predicts; None for the one that learns. Its canvas must have the same
+            length.
+
     Attributes:
-        canvas: the blank canvas, [B, T].
-        labels: what belongs at each position, PAD at padding; MASK in a sentence without an
-            alignment, [B, T].
+        canvas: the decoder input of masks, [B, T].
+        labels: label of each position, PAD at padding; MASK in a sentence without an alignment,
+            [B, T].
     """
 
     @torch.no_grad()
-    def __init__(self, step: Step) -> None:
+    def __init__(self, step: Step, model: Transformer | None = None) -> None:
+        if model is not None:
+            step = replace(step, model=model, encoded=model.encode(step.batch.source))
         self._weight, self._bfloat16 = step.model.embedding.weight, step.bfloat16
         self.canvas: DecoderInput = step.blank_canvas()
         self._states = step.decode(self.canvas)

@@ -1,4 +1,4 @@
-"""Learning to predict the proxy input: L_input of MPLE (Huang et al. 2022, section 3 and E.6)."""
+"""Prediction of the proxy input: L_input of MPLE (Huang et al. 2022, sections 3.2, 3.3 and E.6)."""
 
 import torch
 from torch import Tensor
@@ -11,26 +11,36 @@ from nat.transformer.projection import gathered_log_probabilities
 
 
 def with_input_loss(loss: Loss, step: Step, decoder_input: DecoderInput) -> Loss:
-    """Add what the input predictor of the model learns from a proxy input Z.
+    """Add the loss of the model's input predictor on a proxy input Z.
 
-    L_input = KL(Q(Z | X) || P(Z | X)) asks a model for its own proxy input, where
+    L_input = KL(Q(Z | X) || P(Z | X)) measures how well Z can be predicted from X, where
 
         P(z_i | X) = P(masked_i | X)                       if z_i is masked,
         P(z_i | X) = (1 - P(masked_i | X)) P(t_i | X)      otherwise.
 
     P(masked_i | X) is the predictor's; P(t_i | X) is that of a frozen vanilla NAT, `step.teacher`,
-    on a full mask. Open reading, settled here: the predictor learns from decoder states of a full
-    mask, drawn without dropout and gradient, so the system translates as it would without it.
+    on a full mask.
 
-    Parts: `masks`, the share of the predictor, which is added to the loss; `input`, with that of
-    the vanilla NAT, where it is at hand. The entropy of Q, which nothing can change, is in neither.
+    Where the paper is ambiguous: the predictor reuses encoder and decoder (appendix E.6), whose
+    states are those of a full mask here. By default they are computed without dropout and without
+    gradient, so that the system translates as it would without the predictor; L_input is then an
+    upper bound of what a predictor that is trained with the rest could reach. With
+    `input_predictor: joint` its gradient reaches encoder and decoder, as in the paper's M-step.
+
+    Parts: `masks`, the share of the predictor, which is added to the loss; `input`, the sum of it
+    and of the share of the vanilla NAT, where there is one. Neither includes the entropy of Q,
+    which is constant.
     """
     predictor = step.model.input_predictor
     assert predictor is not None
     real, masked = ~decoder_input.padding, decoder_input.tokens.eq(MASK)
     # nothing to learn from a sentence without loss
     real = real & loss.positions.gt(0)[:, None]
-    nll = predictor.nll(_blank_states(step, step.model), masked)
+    if step.model.decoder.input_predictor == "joint":
+        states = step.decode(step.blank_canvas())
+    else:
+        states = _blank_states(step, step.model)
+    nll = predictor.nll(states, masked)
     masks = torch.where(real, nll, 0).sum(1)
     parts = {**loss.parts, "masks": masks}
     if step.teacher is not None:
@@ -45,7 +55,7 @@ def with_input_loss(loss: Loss, step: Step, decoder_input: DecoderInput) -> Loss
 
 @torch.no_grad()
 def _blank_states(step: Step, model: Transformer) -> Tensor:
-    """States of a model that sees a full mask, [B, T, D]."""
+    """States of a model that sees a full mask, without dropout and gradient, [B, T, D]."""
     canvas = step.blank_canvas()
     with without_dropout(model):
         encoded = step.encoded if model is step.model else model.encode(step.batch.source)

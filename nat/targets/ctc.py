@@ -1,5 +1,7 @@
 """Connectionist temporal classification: the target, however it lies on an upsampled canvas."""
 
+from typing import Literal
+
 import torch
 from pydantic import ConfigDict, Field
 from pydantic.dataclasses import dataclass
@@ -16,18 +18,26 @@ class Ctc:
 
     Graves et al. (2006); Libovicky and Helcl (2018) and Gu and Kong (2021), section 3.3, for
     non-autoregressive translation: log p(y|x) is the logarithm of the sum over alignments a of
-    the product over frames j of p(a_j|x). The sum takes all frames, also those whose label the
-    decoder saw. A pair whose target needs more frames than there are has no alignment and no loss.
+    the product over frames j of p(a_j|x). All frames are included, also those whose label the
+    decoder sees. A pair whose target needs more frames than there are has no alignment and no loss.
 
-    Open reading, settled here: smoothing is that of each frame's label, whatever the alignment:
-    (1 - label_smoothing) * nll + label_smoothing * the sum over frames of the cross-entropy with
-    the uniform distribution. Padding has no share in it.
+    Where the paper is ambiguous: Gu and Kong use label smoothing, but with CTC no frame has a label
+    of its own. The loss of a sentence is (1 - label_smoothing) * nll + label_smoothing * S, where S
+    comes from the cross-entropy of each real frame with the uniform distribution:
+
+    - `sum`: S is the sum over frames, so that smoothing stands to the likelihood of an alignment,
+      also a product over frames, as it does in cross-entropy;
+    - `mean`: S is the mean over frames times the number of target tokens. This is what the
+      published code weighs against the NLL per token (except that its mean is over the frames of
+      a batch, padding included), and at an upsampling of 3 about a third of `sum`.
 
     Attributes:
         label_smoothing: share of each frame's label that is spread evenly over the vocabulary.
+        frame_smoothing: `sum` or `mean`, see above.
     """
 
     label_smoothing: float = Field(default=0.0, ge=0.0, lt=1.0)
+    frame_smoothing: Literal["sum", "mean"] = "sum"
 
     upsampled = True
 
@@ -50,6 +60,8 @@ class Ctc:
         if self.label_smoothing:
             blank = symbols[:, :1].expand_as(padding)
             spread = smoothing_loss(states, weight, frames, blank, found[:, :, 0]).sum(1)
+            if self.frame_smoothing == "mean":
+                spread = spread * lengths / frames.sum(1).clamp(min=1)
             value = (1 - self.label_smoothing) * nll + self.label_smoothing * spread
         infeasible = torch.where(feasible, 0, lengths).to(nll.dtype)
         parts = {"nll": nll.detach(), "infeasible": infeasible}

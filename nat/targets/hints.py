@@ -1,6 +1,7 @@
 """Hints from the states and the word alignments of an autoregressive teacher.
 
-Li et al. (2019), sections 3.1 and 3.2. The teacher is run on the same pair, with the target given.
+Li et al. (2019), section 2.2 and figure 3. The teacher is run on the same pair, with the target
+given.
 """
 
 import torch
@@ -14,7 +15,7 @@ from nat.training.step import DecoderInput, Loss, Step
 from nat.transformer.trace import DecoderTrace
 
 SMALLEST = 1e-4
-"""What 1 - cosine is at least, so that equal states do not cost infinitely much."""
+"""Lower bound of 1 - cosine, so that the cost of equal states is finite."""
 
 
 @dataclass(frozen=True, config=ConfigDict(extra="forbid"))
@@ -22,31 +23,39 @@ class Hints:
     """Cross-entropy + hidden_weight * L_hid + alignment_weight * L_align, per token.
 
     L_hid is the mean of -log(1 - d_st) over pairs of positions and layers where the student's
-    states are close and the teacher's are not: cosines d_st >= student_threshold and
+    states are similar and the teacher's are not: cosines d_st >= student_threshold and
     d_tr <= teacher_threshold (0 elsewhere). L_align is the mean of KL(teacher || student) of the
     cross-attention over positions, layers and heads. States are those after a layer's feed-forward
     part.
 
-    Open readings, settled here: a target of one token has no pair, so no L_hid; 1 - d_st is bounded
-    from below. The paper does not print its weights, which make the losses alike in scale at the
-    start; neither does it print its thresholds.
+    Where the paper is ambiguous: it prints neither weights nor thresholds, only that they "make the
+    scales of three loss components similar after initialization" (section 3.1). Here a weight that
+    is None makes its term as large as the cross-entropy on the first batch (`Balance`); the weights
+    found are in `training.json`. All weights of the published code are zero by default. A target of
+    one token has no pair, so L_hid is zero; 1 - d_st is bounded from below.
 
     Attributes:
-        hidden_weight: lambda.
-        alignment_weight: mu.
+        hidden_weight: lambda; None to determine it.
+        alignment_weight: mu; None to determine it.
         student_threshold: gamma_st.
         teacher_threshold: gamma_tr.
         label_smoothing: of the cross-entropy.
     """
 
-    hidden_weight: float = Field(default=5.0, ge=0.0)
-    alignment_weight: float = Field(default=2.0, ge=0.0)
+    hidden_weight: float | None = Field(default=None, ge=0.0)
+    alignment_weight: float | None = Field(default=None, ge=0.0)
     student_threshold: float = Field(default=0.5, ge=-1.0, le=1.0)
     teacher_threshold: float = Field(default=0.3, ge=-1.0, le=1.0)
     label_smoothing: float = Field(default=0.0, ge=0.0, lt=1.0)
 
     order = "parallel"
     teacher = "autoregressive"
+
+    @property
+    def balanced(self) -> tuple[str, ...]:
+        """Terms whose weight is to be determined, see `nat.training.balance`."""
+        weights = {"hidden": self.hidden_weight, "alignment": self.alignment_weight}
+        return tuple(name for name, weight in weights.items() if weight is None)
 
     def __call__(self, step: Step, decoder_input: DecoderInput) -> Loss:
         """Loss of each sentence.
@@ -73,10 +82,12 @@ class Hints:
         ).mean(0)
         # both are means of a sentence; as sums over its tokens they share the denominator of nll
         parts = {"hidden": loss.positions * hidden, "alignment": loss.positions * alignment}
+        found = {} if step.balance is None else step.balance(loss.parts["nll"], parts)
+        hidden_weight = found.get("hidden", self.hidden_weight)
+        alignment_weight = found.get("alignment", self.alignment_weight)
+        assert hidden_weight is not None and alignment_weight is not None
         return Loss(
-            loss.value
-            + self.hidden_weight * parts["hidden"]
-            + self.alignment_weight * parts["alignment"],
+            loss.value + hidden_weight * parts["hidden"] + alignment_weight * parts["alignment"],
             loss.positions,
             {**loss.parts, **parts},
         )

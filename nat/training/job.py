@@ -300,6 +300,7 @@ def _report(run: Run, record: Record, finished: dict[str, Any]) -> dict[str, Any
             "best_update": record.best_update,
             "validations": record.validations,
         },
+        **({"balanced_weights": finished["balance"]} if finished.get("balance") else {}),
         "averaged_updates": sorted(update for update, _ in record.candidates),
         "seconds": round(record.seconds, 1),
         "update_seconds": round(record.training_seconds, 1),

@@ -16,6 +16,7 @@ from nat import methods
 from nat.data.batch import Batch
 from nat.inputs.prediction import with_input_loss
 from nat.texts.candidates import candidates, choice
+from nat.training.balance import Balance
 from nat.training.step import Loss, Step, together
 from nat.transformer.latent import Gaussian
 from nat.transformer.length import LengthPredictor
@@ -47,6 +48,8 @@ class Objective(nn.Module):
         super().__init__()
         self.input = methods.build("inputs", training["input"])
         self.target = methods.build("targets", training["target"])
+        balanced = getattr(self.target, "balanced", ())
+        self.balance = Balance(balanced) if balanced else None
         chosen_by = choice(training["text"])
         self.text = None if chosen_by is None else methods.build("texts", chosen_by)
         self.text_names = [text.name for text in candidates(training["text"])]
@@ -94,7 +97,15 @@ class Objective(nn.Module):
         teacher = self.teacher if self.training else None
         progress = min(1.0, update / self.updates) if self.training else 1.0
         step = Step(
-            model, batch, encoded, self.seed, update, progress, teacher, self.bfloat16_products
+            model,
+            batch,
+            encoded,
+            self.seed,
+            update,
+            progress,
+            teacher,
+            self.bfloat16_products,
+            self.balance,
         )
         shown = self.input(step)
         tasks = shown if isinstance(shown, tuple) else (shown,)

@@ -9,6 +9,7 @@ from torch import Tensor
 from nat import randomness
 from nat.data.batch import Batch
 from nat.data.vocabulary import MASK, PAD
+from nat.training.balance import Balance
 from nat.transformer.model import Encoded, Transformer
 from nat.transformer.trace import DecoderTrace
 
@@ -50,6 +51,7 @@ class Step:
         progress: share of the updates that are done, 0 to 1; 1 in validation.
         teacher: frozen model that a method consults while training, or None.
         bfloat16: whether products take bfloat16 inputs.
+        balance: weights of the target's terms that no option gives, or None.
     """
 
     model: Transformer
@@ -60,6 +62,7 @@ class Step:
     progress: float = 1.0
     teacher: Transformer | None = None
     bfloat16: bool = False
+    balance: Balance | None = None
 
     def uniform(self, width: int, stream: int = 0) -> Tensor:
         """Random numbers in [0, 1) of this update, one row per sentence, [B, width]."""

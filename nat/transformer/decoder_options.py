@@ -35,7 +35,8 @@ class DecoderOptions:
         chunk: k, the number of target tokens that a hybrid or semi-autoregressive system predicts
             at a time; None for other systems.
         input_predictor: whether a classifier learns which positions the proxy input masks, for
-            `nat.decoding.input_sampling`; see `nat.inputs.prediction`.
+            `nat.decoding.input_sampling`: `true` on frozen states of the model, or `joint`, with
+            the model; see `nat.inputs.prediction`.
     """
 
     copy: Literal["none", "uniform", "soft", "soft_upsampled", "soft_index"] = "none"
@@ -46,7 +47,7 @@ class DecoderOptions:
     positions: Literal["added", "concatenated"] = "added"
     causal_attention: bool = False
     chunk: int | None = Field(default=None, ge=2)
-    input_predictor: bool = False
+    input_predictor: bool | Literal["joint"] = False
 
     def __post_init__(self) -> None:
         if self.copy == "soft_upsampled" and self.upsample is None:
