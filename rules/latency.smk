@@ -16,7 +16,7 @@ rule measure_latency:
     log:
         "results/logs/latency/{corpus}/{system}/seed{seed}/{decoding}/{setting}.log",
     wildcard_constraints:
-        setting=r"cpu-\d+|cuda-(\d+|largest)",
+        setting=r"cpu-[1-9]\d*|cuda-([1-9]\d*|largest)",
     conda:
         ENVIRONMENT
     threads: workflow.cores

@@ -11,7 +11,6 @@ from nat.measures.distortion import (
     Likeness,
     chosen,
     likeness,
-    multi_reference_distortion,
     tune,
 )
 
@@ -29,8 +28,19 @@ def test_the_distortion_is_the_mean_over_references() -> None:
         np.mean([metric.sentence_score(text, [each]).score for each in references])
         for text, references in zip(CANDIDATES[0], REFERENCES, strict=True)
     ]
-    found = multi_reference_distortion(CANDIDATES[0], REFERENCES, 0.2)
-    assert found == pytest.approx(-0.2 * np.mean(scores), rel=1e-6)
+    found = likeness([CANDIDATES[0]], REFERENCES).references
+    assert found[:, 0] == pytest.approx(scores, rel=1e-6)
+
+
+def test_references_count_by_their_weights() -> None:
+    metric = BLEU(effective_order=True)
+    first, second = (
+        metric.sentence_score(CANDIDATES[0][0], [reference]).score for reference in REFERENCES[0]
+    )
+    found = likeness([CANDIDATES[0]], REFERENCES, [[0.6, 0.2], [7.0]]).references
+    assert found[0, 0] == pytest.approx(0.75 * first + 0.25 * second, rel=1e-6)
+    equal = likeness([CANDIDATES[0]], REFERENCES, [[2, 2], [1]]).references
+    assert equal == pytest.approx(likeness([CANDIDATES[0]], REFERENCES).references)
 
 
 def test_what_does_not_belong_together_is_refused() -> None:

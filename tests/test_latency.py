@@ -7,7 +7,8 @@ import torch
 
 from nat.decoding.hypothesis import Hypothesis
 from nat.errors import UserError
-from nat.measures.latency import Setting, measure
+from nat.measures.latency import measure, without_device
+from nat.measures.latency_setting import Setting, parse_setting
 
 
 class Counting:
@@ -67,6 +68,7 @@ def test_the_median_is_of_unequal_repeats(
     times = found["milliseconds_per_sentence"]
     assert times["repeats"] == [1000.0, 2000.0, 10000.0, 4000.0, 3000.0]
     assert (times["median"], times["lowest"], times["highest"]) == (3000.0, 1000.0, 10000.0)
+    assert (times["mean"], times["quartile_1"], times["quartile_3"]) == (4000.0, 2000.0, 4000.0)
 
 
 @pytest.mark.parametrize(
@@ -82,7 +84,33 @@ def test_a_protocol_that_is_none_is_refused(arguments: tuple[Any, ...], words: s
         Setting(*arguments)
 
 
+@pytest.mark.parametrize(
+    ("name", "expected"),
+    [("cpu-1", ("cpu", 1)), ("cuda-32", ("cuda", 32)), ("cuda-largest", ("cuda", "largest"))],
+)
+def test_settings_have_names(name: str, expected: tuple[str, Any]) -> None:
+    assert parse_setting(name) == expected
+
+
+@pytest.mark.parametrize("name", ["", "cpu", "cpu-0", "cpu-largest", "gpu-1", "cpu-1x", "cuda-01"])
+def test_a_name_that_is_no_setting(name: str) -> None:
+    with pytest.raises(UserError, match="setting: found"):
+        parse_setting(name)
+
+
 @pytest.mark.skipif(torch.cuda.is_available(), reason="there is a CUDA device")
-def test_no_gpu_no_latency_of_one(make_model: Callable[..., Any]) -> None:
-    with pytest.raises(UserError, match="no CUDA device"):
-        measure(make_model(), Counting(), [], [], Setting("cuda", 1, 1))
+def test_no_gpu_is_a_state() -> None:
+    found = without_device(Setting("cuda", 1, 1))
+    assert found is not None and found["state"] == "no GPU" and "milliseconds" not in str(found)
+    assert without_device(Setting("cpu", 1, 1)) is None
+
+
+def test_too_small_a_memory_is_a_state(
+    make_model: Callable[..., Any], sentences: list[np.ndarray]
+) -> None:
+    def full(model: Any, source: torch.Tensor) -> list[Hypothesis]:
+        raise torch.OutOfMemoryError
+
+    found = measure(make_model(), full, sentences, range(7), Setting("cpu", 7, 1))
+    assert found["state"] == "out of memory" and found["setting"]["batch"] == 7
+    assert found["dtype"] == "float64" and "milliseconds_per_sentence" not in found

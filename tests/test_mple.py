@@ -12,12 +12,13 @@ import torch
 from nat.configuration import load
 from nat.data.vocabulary import BLANK, MASK, PAD
 from nat.errors import UserError
+from nat.inputs.first_pass import FirstPass
 from nat.inputs.fixed_mask import FixedMask
 from nat.inputs.random_mask import RandomMask
 from nat.inputs.random_reveal import RandomReveal
 from nat.measures import mple
 from nat.measures.correlation import pearson
-from nat.measures.mple import log_proxy_input, losses, measure, proxy_input
+from nat.measures.mple import log_drawn, log_proxy_input, losses, measure, proxy_input
 from nat.training.step import Step
 
 LENGTHS = ((3, 5), (7, 2), (0, 4), (4, 6), (4, 1))
@@ -32,13 +33,10 @@ def texts() -> tuple[list[np.ndarray], list[np.ndarray]]:
     return sources, targets
 
 
-def test_rows_of_the_paper_add_up() -> None:
-    """KD and CMLM of tables 2 and 3: L_target is -0.2 times a BLEU of 35.4."""
-    kd = losses(nll=242.0, input=0.0, tokens=100, bleu=35.4, beta=0.2)
-    assert kd["l_nat"] == 2.42 and kd["l_target"] == pytest.approx(-7.08)
-    assert kd["l_mple"] == pytest.approx(-4.66)
-    cmlm = losses(nll=46.0, input=99.0, tokens=100, bleu=35.4, beta=0.2)
-    assert cmlm["l_mple"] == pytest.approx(-5.63)
+def test_losses_are_bits_and_nats_per_token() -> None:
+    found = losses(nll=100 * math.log(2), input=50.0, tokens=100)
+    assert found["l_nat"] == pytest.approx(1) and found["l_nat_nats"] == pytest.approx(math.log(2))
+    assert found["l_input_nats"] == 0.5 and found["l_input"] == pytest.approx(0.5 / math.log(2))
 
 
 def test_the_correlation_of_the_paper() -> None:
@@ -77,6 +75,71 @@ def test_log_q_is_how_often_a_mask_is_drawn(
         assert count / draws == pytest.approx(math.exp(expected[pattern]), rel=0.35)
 
 
+def probability_of_draws(chosen: tuple[int, ...], weights: list[float]) -> float:
+    """By enumeration of all orders that the first draws can come in."""
+    total = 0.0
+    for order in itertools.permutations(chosen):
+        left, product = dict(enumerate(weights)), 1.0
+        for item in order:
+            product *= weights[item] / math.fsum(left.values())
+            del left[item]
+        total += product
+    return total
+
+
+@pytest.mark.parametrize("spread", [0.0, 1.0, 5.0, 30.0])
+def test_draws_without_replacement_are_exact(spread: float) -> None:
+    numbers = np.random.default_rng(int(spread))
+    logs = numbers.normal(0, spread, 6)
+    weights = np.exp(logs).tolist()
+    sets = [each for size in range(7) for each in itertools.combinations(range(6), size)]
+    chosen = torch.zeros(len(sets), 8, dtype=torch.bool)
+    for row, members in enumerate(sets):
+        chosen[row, list(members)] = True
+    real = torch.arange(8).lt(6).expand(len(sets), 8)
+    padded = torch.cat([torch.tensor(logs), torch.tensor([9.0, 9.0])]).expand(len(sets), 8)
+    found = log_drawn(chosen, real, padded)
+    expected = [math.log(probability_of_draws(members, weights)) for members in sets]
+    assert found.tolist() == pytest.approx(expected, abs=1e-8)
+
+
+def test_even_draws_have_the_probability_of_a_binomial() -> None:
+    chosen = torch.arange(12).lt(5)[None]
+    real = torch.ones_like(chosen)
+    found = log_proxy_input("glancing", ~chosen, real, torch.full((1, 12), -3.0))
+    assert found.item() == pytest.approx(-math.log(math.comb(12, 5)), abs=1e-9)
+    assert found.item() == pytest.approx(log_proxy_input("glancing", ~chosen, real).item())
+
+
+@pytest.mark.parametrize("chosen", ["likely", "unlikely"])
+def test_what_p_ref_draws_is_counted_with_its_weights(
+    texts: Any, make_model: Any, make_objective: Any, chosen: str
+) -> None:
+    """Over many draws the input costs what enumeration says of the sets that were drawn."""
+    model = make_model(length="target", decoder={"input_predictor": True})
+    teacher = make_model(seed=5)
+    shown = {"method": "glancing", "chosen": chosen}
+    objective = make_objective(model, shown, {"method": "cross_entropy"}, teacher=teacher)
+    sources, targets = ([each[0]] for each in texts)
+    batch = next(mple.analysis.pair_batches(model, sources, targets, 100))
+    for draw in range(5):
+        update = objective.updates + draw
+        step, drawn = proxy_input(objective, model, batch, update)
+        weights = objective.input.log_weights(FirstPass(step))[0].exp().tolist()
+        revealed = tuple(drawn.tokens[0].ne(MASK).nonzero()[:, 0].tolist())
+        paid = float(objective(model, batch, update).parts["input"])
+        found = measure(objective, "glancing", model, sources, targets, 100, draw)
+        expected = paid + math.log(probability_of_draws(revealed, weights))
+        assert found.input == pytest.approx(expected)
+
+
+def test_draws_differ(texts: Any, make_model: Any, make_objective: Any) -> None:
+    model = make_model(length="target")
+    objective = make_objective(model, "random_mask", {"method": "cross_entropy"})
+    found = {measure(objective, "random_mask", model, *texts, 100, draw).nll for draw in range(4)}
+    assert len(found) == 4
+
+
 def test_a_nat_on_plain_text(texts: Any, make_model: Any, make_objective: Any) -> None:
     model = make_model(length="target")
     objective = make_objective(
@@ -104,7 +167,7 @@ def test_the_cost_of_an_input(texts: Any, make_model: Any, make_objective: Any, 
     sources, targets = ([each[4]] for each in texts)
     one = measure(objective, input, model, sources, targets, 1000)
     batch = next(mple.analysis.pair_batches(model, sources, targets, 1000))
-    step, shown = proxy_input(objective, model, batch)
+    step, shown = proxy_input(objective, model, batch, objective.updates)
     assert shown.tokens.tolist() == [[MASK]]
     logit = model.input_predictor(step.decode(step.blank_canvas()))
     assert one.input == pytest.approx(-float(torch.nn.functional.logsigmoid(logit)))
@@ -146,7 +209,7 @@ def test_alignments_give_a_target_of_their_own(
     nll = 0.0
     for batch in mple.analysis.pair_batches(model, *texts, 1):
         number = int(batch.ids[0])
-        step, shown = proxy_input(objective, model, batch)
+        step, shown = proxy_input(objective, model, batch, objective.updates)
         learnt = objective.target.proxy_target(step, shown)
         states = step.decode(shown) @ model.embedding.weight.T
         costs = -states.log_softmax(2)[0]

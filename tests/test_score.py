@@ -169,6 +169,8 @@ def test_empty_test_set(tmp_path: Path) -> None:
         ([{"id": 9, "references": ["a"]}], "sentence 9 is not one of the 3"),
         ([{"id": 1, "references": ["a"]}] * 2, "sentence 1 comes twice"),
         ([{"id": 1, "references": []}], "sentence 1 has no reference"),
+        ([{"id": 1, "references": ["a", "b"], "weights": [0.5]}], "'weights': expected 2 numbers"),
+        ([{"id": 1, "references": ["a"], "weights": [0]}], "'weights': expected 1 numbers"),
         ([], "holds no references"),
     ],
 )
@@ -177,6 +179,20 @@ def test_wrong_references(tmp_path: Path, rows: list[Any], message: str) -> None
     path.write_text("".join(json.dumps(row) + "\n" for row in rows))
     with pytest.raises(UserError, match=message):
         score.read_references(path, 3)
+
+
+def test_references_with_weights(tmp_path: Path) -> None:
+    path = tmp_path / "references.jsonl"
+    rows = [
+        {"id": 2, "references": ["a", "b"], "weights": [0.75, 0.25]},
+        {"id": 0, "references": ["c", "d"]},
+    ]
+    path.write_text("".join(json.dumps(row) + "\n" for row in rows))
+    assert score.read_weighted(path, 3) == {
+        2: (["a", "b"], [0.75, 0.25]),
+        0: (["c", "d"], [1.0, 1.0]),
+    }
+    assert score.read_references(path, 3) == {2: ["a", "b"], 0: ["c", "d"]}
 
 
 def test_names_in_a_path() -> None:

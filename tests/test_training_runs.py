@@ -3,8 +3,8 @@ from pathlib import Path
 import pytest
 
 from nat.errors import UserError
-from nat.files import write_json
-from nat.reporting.training_runs import TrainingRun, chain, read_run
+from nat.files import read_json, write_json
+from nat.reporting.training_runs import COUNTS, TrainingRun, chain, read_run
 
 
 def write_run(path: Path, validations: list[tuple[int, float]]) -> Path:
@@ -24,6 +24,15 @@ def test_curve_and_measures(tmp_path: Path) -> None:
     ]  # fmt: skip
     with pytest.raises(ValueError, match="'loss' is no measure"):
         run.measure("loss")
+
+
+def test_what_a_training_counted(tmp_path: Path) -> None:
+    path = write_run(tmp_path / "training.json", [(20, 11.5)])
+    assert read_run(path).measure("parameters") is None
+    counted = {"parameters": 1234, "epochs": 2.5, "tokens": 10**9, "seconds": 60.5}
+    write_json(path, read_json(path) | counted)
+    run = read_run(path)
+    assert [run.measure(name) for name in COUNTS] == list(counted.values())
 
 
 def test_a_collapse_is_seen_in_the_curve(tmp_path: Path) -> None:

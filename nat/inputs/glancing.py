@@ -88,15 +88,22 @@ class Glancing:
     def _order(self, step: Step, first: FirstPass) -> Tensor:
         """The labels with the highest values are revealed, [B, T]."""
         uniform = step.uniform(first.labels.size(1), POSITIONS)
-        if self.chosen == "evenly":
+        weight = self.log_weights(first)
+        if weight is None:
             return uniform
-        weight = first.log_probabilities().double()
-        if self.chosen == "unlikely":
-            # where p is one nothing is left; such a label comes last
-            weight = torch.log((-torch.expm1(weight)).clamp(min=1e-300))
         # Gumbel's trick: the largest of log w + noise are drawn in proportion to w
         noise = -torch.log(-torch.log(uniform.double().clamp(min=1e-9)))
         return weight + noise
+
+    def log_weights(self, first: FirstPass) -> Tensor | None:
+        """log w of the labels, which are drawn in proportion to w, [B, T]; None if evenly."""
+        if self.chosen == "evenly":
+            return None
+        weight = first.log_probabilities().double()
+        if self.chosen == "likely":
+            return weight
+        # where p is one nothing is left; such a label comes last
+        return torch.log((-torch.expm1(weight)).clamp(min=1e-300))
 
 
 def poisson(mean: Tensor, uniform: Tensor, most: int) -> Tensor:

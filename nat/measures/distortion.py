@@ -28,7 +28,7 @@ class Likeness(NamedTuple):
 
     Attributes:
         candidates: of candidate j against candidate i, [n, C, C].
-        references: of candidate j against the references, on average, [n, C].
+        references: of candidate j against the references, on (weighted) average, [n, C].
     """
 
     candidates: np.ndarray
@@ -42,28 +42,17 @@ class Tuned(NamedTuple):
     bleu: float
 
 
-def multi_reference_distortion(
-    texts: Sequence[str], references: Sequence[Sequence[str]], beta: float
-) -> float:
-    """-beta * E S(Y, T), mean over sentences and their references.
-
-    Args:
-        texts: T, detokenised.
-        references: Y of each sentence, at least one.
-        beta: 0.2 for WMT14 En-De and 0.25 for WMT17 Zh-En in the paper.
-
-    Raises:
-        ValueError: if the numbers of sentences differ or one has no reference.
-    """
-    return -beta * float(likeness([texts], references).references.mean())
-
-
-def likeness(candidates: Sequence[Sequence[str]], references: Sequence[Sequence[str]]) -> Likeness:
+def likeness(
+    candidates: Sequence[Sequence[str]],
+    references: Sequence[Sequence[str]],
+    weights: Sequence[Sequence[float]] | None = None,
+) -> Likeness:
     """Compare candidates with each other and with several references, words as in `13a`.
 
     Args:
         candidates: versions of a text, detokenised, [C][n].
         references: of each sentence, at least one.
+        weights: of these references, such as their probabilities; None for equal ones.
 
     Raises:
         ValueError: if the numbers of sentences differ or one has no reference.
@@ -80,7 +69,13 @@ def likeness(candidates: Sequence[Sequence[str]], references: Sequence[Sequence[
         versions = [words(version[sentence]) for version in candidates]
         scores = sentence_bleu([*versions, *map(words, its_references)])
         among.append(scores[:number, :number])
-        against.append(scores[number:, :number].mean(0))
+        against.append(
+            np.average(
+                scores[number:, :number],
+                axis=0,
+                weights=None if weights is None else weights[sentence],
+            )
+        )
     return Likeness(np.array(among), np.array(against))
 
 

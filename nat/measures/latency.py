@@ -2,9 +2,9 @@
 
 The whole set of sentences is translated several times, batch by batch, after a warm-up that is not
 counted. A repeat's latency is its time on the clock divided by its sentences; the median over
-repeats is what is reported, with every repeat beside it. The device is waited for before and after
-each repeat. Batches hold sentences of similar length, and what is measured ends with token ids:
-loading the model, BPE and detokenisation are no part of it.
+repeats is what is reported, with quartiles, mean and every repeat beside it. The device is waited
+for before and after each repeat. Batches hold sentences of similar length, and what is measured
+ends with token ids: loading the model, BPE and detokenisation are no part of it.
 
 Gu and Kong (2021), section 4.1, report three settings: batches of one sentence on a GPU, the same
 on a processor, and the largest batches that fit a GPU; Wang et al. (2022), table 10, batches of 1
@@ -14,7 +14,6 @@ to 32.
 import statistics
 import time
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -22,40 +21,12 @@ import torch
 
 from nat.data.batch import source_tensor
 from nat.decoding.corpus import Method, Sentences
-from nat.errors import UserError
 from nat.machine import processor_name
+from nat.measures.latency_setting import LARGEST, NO_GPU, OUT_OF_MEMORY, STATE, Setting
 from nat.transformer.model import Transformer
 
 WARM_UP = 2
 """Batches of each size that are translated before the clock runs."""
-
-LEAST_REPEATS = 5
-LARGEST = "largest"
-
-
-@dataclass(frozen=True)
-class Setting:
-    """What is measured.
-
-    Attributes:
-        device: `cpu` or `cuda`.
-        batch: sentences of a batch, or `largest`: as many as fit the device's memory.
-        threads: of a processor.
-        repeats: of the whole set, at least five.
-    """
-
-    device: str
-    batch: int | str
-    threads: int
-    repeats: int = LEAST_REPEATS
-
-    def __post_init__(self) -> None:
-        if self.repeats < LEAST_REPEATS:
-            raise UserError(f"a latency takes at least {LEAST_REPEATS} repeats, not {self.repeats}")
-        if self.batch != LARGEST and (not isinstance(self.batch, int) or self.batch < 1):
-            raise UserError(f"batch: found {self.batch}, expected a number above 0 or '{LARGEST}'")
-        if self.batch == LARGEST and self.device == "cpu":
-            raise UserError("the largest batch that fits is a matter of GPUs; name a batch size")
 
 
 def measure(
@@ -77,16 +48,42 @@ def measure(
         clock: seconds.
 
     Returns:
-        JSON-able: the setting and the device, what was translated, every repeat's seconds per
-        sentence, their median, lowest and highest, in milliseconds.
-
-    Raises:
-        UserError: if the device is not there.
+        JSON-able: the setting and the device, what was translated, every repeat's time a sentence,
+        and their median, mean, quartiles, lowest and highest, in milliseconds; or, of a batch that
+        does not fit the memory of a GPU, the `state` "out of memory" instead of times.
     """
-    if setting.device == "cuda" and not torch.cuda.is_available():
-        raise UserError("the latency of a GPU is asked for, but there is no CUDA device")
     torch.set_num_threads(setting.threads)
     order = sorted(ids, key=lambda number: (-len(sentences[number]), number))
+    try:
+        return _measured(model, method, sentences, order, setting, clock)
+    except torch.OutOfMemoryError:
+        torch.cuda.empty_cache()
+        return {"setting": vars(setting), **_device(model, setting), STATE: OUT_OF_MEMORY}
+
+
+def without_device(setting: Setting) -> dict[str, Any] | None:
+    """What stands for a latency where the device of a setting is not there; None where it is."""
+    if setting.device == "cuda" and not torch.cuda.is_available():
+        return {"setting": vars(setting), STATE: NO_GPU}
+    return None
+
+
+def _device(model: Transformer, setting: Setting) -> dict[str, Any]:
+    return {
+        "device": torch.cuda.get_device_name() if setting.device == "cuda" else processor_name(),
+        "dtype": str(next(model.parameters()).dtype).removeprefix("torch."),
+        "torch": torch.__version__,
+    }
+
+
+def _measured(
+    model: Transformer,
+    method: Method,
+    sentences: Sentences,
+    order: Sequence[int],
+    setting: Setting,
+    clock: Callable[[], float],
+) -> dict[str, Any]:
     size = _largest(model, method, sentences, order) if setting.batch == LARGEST else setting.batch
     assert isinstance(size, int)
     batches = [
@@ -106,9 +103,7 @@ def measure(
     lengths = np.array([len(sentences[number]) for number in order])
     return {
         "setting": {**vars(setting), "batch_sentences": size},
-        "device": torch.cuda.get_device_name() if setting.device == "cuda" else processor_name(),
-        "dtype": str(next(model.parameters()).dtype).removeprefix("torch."),
-        "torch": torch.__version__,
+        **_device(model, setting),
         "sentences": len(order),
         "source_tokens": {
             "mean": round(float(lengths.mean()), 2),
@@ -118,6 +113,11 @@ def measure(
         "written_tokens": written,
         "milliseconds_per_sentence": {
             "median": round(1000 * statistics.median(seconds), 4),
+            "mean": round(1000 * statistics.fmean(seconds), 4),
+            **{
+                f"quartile_{number}": round(1000 * float(np.percentile(seconds, 25 * number)), 4)
+                for number in (1, 3)
+            },
             "lowest": round(1000 * min(seconds), 4),
             "highest": round(1000 * max(seconds), 4),
             "repeats": [round(1000 * each, 4) for each in seconds],

@@ -9,9 +9,9 @@ from nat.data.binarised import BinarisedText
 from nat.data.splits import sides
 from nat.data.vocabulary import Vocabulary
 from nat.decoding.job import matching_model, method_of
-from nat.errors import UserError
 from nat.files import write_json
-from nat.measures.latency import LARGEST, Setting, measure
+from nat.measures.latency import measure, without_device
+from nat.measures.latency_setting import Setting, parse_setting
 
 SPLIT = "test"
 
@@ -28,27 +28,24 @@ def measure_latency(
     """Measure a setting, a device and a batch such as `cpu-1` or `cuda-largest`.
 
     The sentences are drawn evenly from the test set, always the same ones; those that are empty or
-    do not fit the model's positions are left out and counted.
+    do not fit the model's positions are left out and counted. Where there is no GPU, or its memory
+    is too small for the batch, the file says so in its key `state` and holds no times.
 
     Raises:
         UserError: if something is missing or does not belong together; nothing is written.
     """
     options = configuration.latency
-    device, _, batch = setting.partition("-")
-    if device not in ("cpu", "cuda") or not (batch == LARGEST or batch.isdigit()):
-        raise UserError(f"setting: found '{setting}', expected cpu-N, cuda-N or cuda-largest")
-    chosen = Setting(
-        device,
-        batch if batch == LARGEST else int(batch),
-        configuration.threads,
-        options["repeats"],
-    )
+    chosen = Setting(*parse_setting(setting), configuration.threads, options["repeats"])
+    missing = without_device(chosen)
+    if missing is not None:
+        write_json(output, {"split": SPLIT, **missing})
+        return
     source, _ = sides(configuration.corpus(corpus))
     folder = Path("results/corpora") / corpus / "binarised"
     vocabulary = Vocabulary.load(folder / "vocabulary.txt")
     path = Path("results/models") / corpus / system / f"seed{seed}" / "model.pt"
-    model = matching_model(path, configuration, corpus, system, len(vocabulary)).to(device)
-    method = method_of(configuration, corpus, decoding, len(vocabulary), device)
+    model = matching_model(path, configuration, corpus, system, len(vocabulary)).to(chosen.device)
+    method = method_of(configuration, corpus, decoding, len(vocabulary), chosen.device)
     sentences = BinarisedText(folder / f"{SPLIT}.{source}")
     ids = [
         number
@@ -60,4 +57,5 @@ def measure_latency(
         drawn = np.random.default_rng(1).choice(ids, options["sentences"], replace=False)
         ids = sorted(drawn.tolist())
     measured = measure(model, method, sentences, ids, chosen)
-    write_json(output, {"split": SPLIT, "left_out": left_out, **measured})
+    counted = {"split": SPLIT, "sentences_of_split": len(sentences), "left_out": left_out}
+    write_json(output, counted | measured)

@@ -10,13 +10,20 @@ input Z. The sum of three losses tells how well that serves translation,
 as in equations 8 to 15. Each is a mean over held-out text, of which T is the method's own: the
 teacher's translation for distillation, its alignment for AXE and OaXE.
 
-Open readings, settled here. L_NAT and L_input are nats per target token, a revealed token
-included, which costs nothing. L_target is a mean over sentences, as printed beside them. Where Q
-draws its positions with unequal chances (masking by P_ref), its entropy is taken for that of even
-chances, which is the most that it can be, so that L_input comes out a little too low. With
-Gaussian latents L_input is their divergence.
+Where the paper is ambiguous: L_NAT and L_input are per target token, a revealed token included,
+which costs nothing; in bits, as the total correlation that the paper sets beside them. L_target is
+a mean over sentences, as printed beside them, and of the references of a sentence by their weights
+where these are known. What is drawn, Z, is drawn several times. A draw of l revealed tokens has the
+probability of these tokens, not of the order that they come in; the Poisson distribution that l may
+have is left out. With Gaussian latents L_input is their divergence.
+
+The paper takes L_NAT and L_input from the validation set and L_target from a set with several
+references, and beta from the task. So this analysis measures L_NAT, L_input and the BLEU of the
+target on every split, and L_target and L_MPLE are put together where they are reported
+(`nat.reporting.cells`).
 """
 
+import math
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -34,22 +41,27 @@ from nat.data.translations import read_in_order
 from nat.data.vocabulary import BLANK, MASK, PAD, Vocabulary
 from nat.decoding.job import matching_model
 from nat.errors import UserError
+from nat.inputs.first_pass import FirstPass
+from nat.inputs.glancing import Glancing
 from nat.measures import analysis
 from nat.measures.distortion import likeness
-from nat.measures.score import read_references, reference_files
+from nat.measures.score import read_weighted, reference_files
 from nat.texts.candidates import RAW, candidates
 from nat.training.objective import Objective
 from nat.training.step import DecoderInput, Step
 from nat.transformer.model import Transformer
 
-BETA = 0.2
-"""Weight of S in L_target, of WMT14 En-De; the paper has 0.25 for WMT17 Zh-En, 0.1 to 0.5 else."""
+DRAWS = 4
+"""Of a random Z for each sentence."""
+
+STEPS = 2000
+"""Of the integral in `log_drawn`."""
 
 UNITS = {
-    "l_nat": "nats per target token",
-    "l_input": "nats per target token",
-    "l_target": "-beta * BLEU",
-    "l_mple": "mixed",
+    "l_nat": "bits per target token",
+    "l_nat_nats": "nats per target token",
+    "l_input": "bits per target token",
+    "l_input_nats": "nats per target token",
     "target_bleu": "BLEU",
 }
 
@@ -70,26 +82,22 @@ class Proxy(NamedTuple):
     tokens: int
 
 
-def losses(nll: float, input: float, tokens: int, bleu: float, beta: float) -> dict[str, float]:
-    """The four losses.
+def losses(nll: float, input: float, tokens: int) -> dict[str, float]:
+    """L_NAT and L_input in bits and in nats.
 
     Args:
         nll: sum over a text, nats.
         input: the same of log Q(Z | X) - log P(Z | X).
         tokens: of the text.
-        bleu: mean of S(Y, T), 0 to 100.
-        beta: weight of S.
     """
-    l_nat, l_input, l_target = nll / max(tokens, 1), input / max(tokens, 1), -beta * bleu
-    return {
-        "l_nat": l_nat,
-        "l_input": l_input,
-        "l_target": l_target,
-        "l_mple": l_nat + l_input + l_target,
-    }
+    nats = {"l_nat": nll / max(tokens, 1), "l_input": input / max(tokens, 1)}
+    found = {name: value / math.log(2) for name, value in nats.items()}
+    return found | {f"{name}_nats": value for name, value in nats.items()}
 
 
-def log_proxy_input(method: str, masked: Tensor, real: Tensor) -> Tensor:
+def log_proxy_input(
+    method: str, masked: Tensor, real: Tensor, log_weights: Tensor | None = None
+) -> Tensor:
     """log Q(Z | X) of the masks of a proxy input, nats, [B].
 
     With l of N tokens masked at evenly drawn positions it is -log binomial(N, l); to that comes the
@@ -100,7 +108,11 @@ def log_proxy_input(method: str, masked: Tensor, real: Tensor) -> Tensor:
         method: name of the proxy input.
         masked: real positions that show MASK, [B, T].
         real: [B, T].
+        log_weights: log w of the positions, [B, T], where the others are drawn in proportion to w,
+            one after the other; None where they are drawn evenly.
     """
+    if log_weights is not None:
+        return log_drawn(real & ~masked, real, log_weights)
     number, total = (each.sum(1).double() for each in (masked, real))
     factorials = [torch.lgamma(each + 1) for each in (total, number, total - number)]
     found = factorials[1] + factorials[2] - factorials[0]
@@ -112,6 +124,38 @@ def log_proxy_input(method: str, masked: Tensor, real: Tensor) -> Tensor:
     return found
 
 
+def log_drawn(chosen: Tensor, real: Tensor, log_weights: Tensor) -> Tensor:
+    """Log-probability that draws without replacement, in proportion to weights, are these, [B].
+
+    The set S is drawn before all others if clocks that ring after exponential times, with the
+    weights w as their rates, ring in S before any other does: with W the sum of the other weights,
+
+        P(S) = integral from 0 to infinity of W e^(-W t) prod over i in S of (1 - e^(-w_i t)) dt,
+
+    which is integrated over log t, where the trapezoidal rule is as good as exact.
+
+    Args:
+        chosen: S, [B, T].
+        real: what can be drawn, [B, T].
+        log_weights: log w, [B, T].
+    """
+    found = torch.zeros(len(chosen), dtype=torch.float64)
+    for row in range(len(chosen)):
+        first = log_weights[row][chosen[row]].double().cpu()
+        others = log_weights[row][real[row] & ~chosen[row]].double().cpu()
+        if not len(first) or not len(others):
+            continue  # what is certain has the logarithm zero
+        rest = others.logsumexp(0)
+        fastest = torch.cat([first, rest[None]]).max()
+        ends = float(-fastest - 40), float(-rest + 4)
+        log_time = torch.linspace(*ends, STEPS, dtype=torch.float64)
+        density = rest + log_time - torch.exp(rest + log_time)
+        rung = torch.log(-torch.expm1(-torch.exp(first[:, None] + log_time))).sum(0)
+        step = log_time[1] - log_time[0]
+        found[row] = torch.logsumexp(density + rung, 0) + torch.log(step)
+    return found.to(chosen.device)
+
+
 @torch.no_grad()
 def measure(
     objective: Objective,
@@ -120,8 +164,9 @@ def measure(
     sources: analysis.Sentences,
     targets: analysis.Sentences,
     batch_tokens: int,
+    draw: int = 0,
 ) -> Proxy:
-    """Run an objective over a text as training does, but without dropout.
+    """Run an objective over a text as the end of training does, but without dropout.
 
     Args:
         objective: in training mode, so that it consults its teacher.
@@ -130,12 +175,14 @@ def measure(
         sources: of the text.
         targets: what the method is to be trained on there.
         batch_tokens: most tokens of a batch.
+        draw: number of the draw of Z.
     """
+    update = objective.updates + draw
     found: dict[int, list[int]] = {}
     nll = input_ = 0.0
     tokens = 0
     for batch in analysis.pair_batches(model, sources, targets, batch_tokens):
-        loss = objective(model, batch, objective.updates)
+        loss = objective(model, batch, update)
         nll += float(loss.parts["nll"].double().sum())
         # a pair that no alignment fits has no loss
         kept = loss.positions.gt(0)
@@ -143,23 +190,26 @@ def measure(
         if "kl" in loss.parts:
             input_ += float(loss.parts["kl"].double().sum())
         if "input" in loss.parts:
-            _, shown = proxy_input(objective, model, batch)
+            step, shown = proxy_input(objective, model, batch, update)
             masked, real = shown.tokens.eq(MASK), ~shown.padding
+            weights = None
+            if isinstance(objective.input, Glancing):
+                weights = objective.input.log_weights(FirstPass(step))
             input_ += float(loss.parts["input"].double().sum())
-            input_ += float(log_proxy_input(method, masked & real, real).sum())
+            input_ += float(log_proxy_input(method, masked & real, real, weights).sum())
         learnt = batch.target
         if hasattr(objective.target, "proxy_target"):
-            learnt = objective.target.proxy_target(*proxy_input(objective, model, batch))
+            learnt = objective.target.proxy_target(*proxy_input(objective, model, batch, update))
         for number, row in zip(batch.ids[kept].tolist(), learnt[kept].tolist(), strict=True):
             found[number] = [token for token in row if token not in (PAD, BLANK)]
     return Proxy(found, nll, input_, tokens)
 
 
 def proxy_input(
-    objective: Objective, model: Transformer, batch: Batch
+    objective: Objective, model: Transformer, batch: Batch, update: int
 ) -> tuple[Step, DecoderInput]:
-    """Z as the objective has it at the end of training, of a batch."""
-    encoded, update = model.encode(batch.source), objective.updates
+    """Z of a batch, as the objective draws it at an update."""
+    encoded = model.encode(batch.source)
     if model.latents is not None:
         posterior = model.posterior(encoded, batch.target)
         encoded = model.with_latents(encoded, posterior.draw(objective.seed, update, batch.ids))
@@ -171,10 +221,11 @@ def proxy_input(
 
 
 def analyse(configuration: Configuration, corpus: str, system: str, seed: int) -> dict[str, Any]:
-    """Measure the four losses of a system on every split but the training text.
+    """Measure L_NAT, L_input and the BLEU of T on every split but the training text.
 
     Of a split without several references, the one that it has is Y; the raw text then has the
-    distortion of an identical text. `left_out` counts pairs that cannot be measured.
+    distortion of an identical text. Where only some sentences have several references, BLEU is that
+    of these. `left_out` counts pairs that cannot be measured.
 
     Raises:
         UserError: if the system is not parallel, has a choice of texts, or does not fit; or if it
@@ -199,34 +250,44 @@ def analyse(configuration: Configuration, corpus: str, system: str, seed: int) -
         path = texts_of(configuration, corpus, system, split.name)
         if path is not None:
             targets = _encoded(path, found.vocabulary, len(split.sources))
-        proxy = measure(
-            objective,
-            found.training["input"]["method"],
-            found.model,
-            split.sources,
-            targets,
-            found.batch_tokens,
-        )
-        references = _references(corpus, description, split.name, len(split.sources))
-        covered = [number for number in sorted(proxy.targets) if number in references]
+        method = found.training["input"]["method"]
+        drawn = method != "full_mask" or found.model.latents is not None
+        proxies = [
+            measure(
+                objective, method, found.model, split.sources, targets, found.batch_tokens, draw
+            )
+            for draw in range(DRAWS if drawn else 1)
+        ]
+        several = _references(corpus, description, split.name, len(split.sources))
+        measured = sorted(set(proxies[0].targets).intersection(*(each.targets for each in proxies)))
+        covered = [number for number in measured if number in several]
         if not covered:
             raise UserError(f"{corpus}: no sentence of the split '{split.name}' can be measured")
         tokeniser = description["preprocessing"]["tokeniser"]
         _, target = sides(description)
         texts = [
-            detokenise(merge(found.vocabulary.decode(proxy.targets[number])), target, tokeniser)
-            for number in covered
+            [
+                detokenise(merge(found.vocabulary.decode(proxy.targets[number])), target, tokeniser)
+                for number in covered
+            ]
+            for proxy in proxies
         ]
-        several = [references[number] for number in covered]
-        bleu = float(likeness([texts], several).references.mean())
-        values = losses(proxy.nll, proxy.input, proxy.tokens, bleu, BETA) | {"target_bleu": bleu}
+        references, weights = zip(*(several[number] for number in covered), strict=True)
+        values = losses(
+            nll=sum(proxy.nll for proxy in proxies),
+            input=sum(proxy.input for proxy in proxies),
+            tokens=sum(proxy.tokens for proxy in proxies),
+        )
+        values["target_bleu"] = float(
+            np.mean([likeness([text], references, weights).references.mean() for text in texts])
+        )
         splits[split.name] = {
-            "sentences": len(proxy.targets),
-            "left_out": len(split.sources) - len(proxy.targets),
+            "sentences": len(measured),
+            "left_out": len(split.sources) - len(measured),
             "sentences_with_references": len(covered),
-            "references_per_sentence": round(sum(map(len, several)) / len(several), 2),
-            "tokens": proxy.tokens,
-            "beta": BETA,
+            "references_per_sentence": round(sum(map(len, references)) / len(covered), 2),
+            "tokens": proxies[0].tokens,
+            "draws": len(proxies),
             "measures": analysis.measures(values, UNITS),
         }
     return {"splits": splits}
@@ -271,8 +332,8 @@ def _encoded(path: Path, vocabulary: Vocabulary, sentences: int) -> list[np.ndar
 
 def _references(
     corpus: str, description: dict[str, Any], split: str, sentences: int
-) -> dict[int, list[str]]:
+) -> dict[int, tuple[list[str], list[float]]]:
     files = reference_files(corpus, description, split)
     if files.references is not None:
-        return read_references(files.references, sentences)
-    return {number: [line] for number, line in enumerate(read_lines(files.reference))}
+        return read_weighted(files.references, sentences)
+    return {number: ([line], [1.0]) for number, line in enumerate(read_lines(files.reference))}

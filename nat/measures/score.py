@@ -8,6 +8,7 @@ empty translation.
 
 import hashlib
 import json
+import math
 import re
 from collections import Counter
 from collections.abc import Mapping, Sequence
@@ -262,7 +263,16 @@ def read_references(path: Path, sentences: int) -> dict[int, list[str]]:
     Raises:
         UserError: if a number is outside the test set or twice in the file, or has no reference.
     """
-    references: dict[int, list[str]] = {}
+    return {number: texts for number, (texts, _) in read_weighted(path, sentences).items()}
+
+
+def read_weighted(path: Path, sentences: int) -> dict[int, tuple[list[str], list[float]]]:
+    """The same with the weight of each reference, such as its probability; all 1 without.
+
+    Raises:
+        UserError: as `read_references`, and for weights that are not as many numbers above zero.
+    """
+    references: dict[int, tuple[list[str], list[float]]] = {}
     for number, line in enumerate(read_lines(path)):
         row = _json_object(path, number, line)
         identifier, texts = row.get("id"), row.get("references")
@@ -275,7 +285,15 @@ def read_references(path: Path, sentences: int) -> dict[int, list[str]]:
             raise UserError(f"{path} line {number + 1}: sentence {identifier} comes twice")
         if not texts:
             raise UserError(f"{path} line {number + 1}: sentence {identifier} has no reference")
-        references[identifier] = list(texts)
+        weights = row.get("weights", [1.0] * len(texts))
+        if len(weights) != len(texts) or not all(
+            isinstance(weight, int | float) and 0 < weight < math.inf for weight in weights
+        ):
+            raise UserError(
+                f"{path} line {number + 1}: key 'weights': expected {len(texts)} numbers above "
+                "zero, one for each reference"
+            )
+        references[identifier] = list(texts), [float(weight) for weight in weights]
     if not references:
         raise UserError(f"{path} holds no references; remove it if the corpus has only one")
     return references

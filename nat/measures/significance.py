@@ -45,7 +45,7 @@ class Resampled:
 
 @dataclass(frozen=True)
 class Interval:
-    """A difference (or a mean of differences) with its 95% interval and where that is from."""
+    """A difference, or a mean or ratio, with its 95% interval and where that is from."""
 
     difference: float
     low: float
@@ -101,6 +101,23 @@ def p_value(difference: Resampled) -> float:
     sizes = np.abs(difference.samples)
     farther = int((sizes - sizes.mean() > abs(difference.value)).sum())
     return (farther + 1) / (len(sizes) + 1)
+
+
+def interval_of_ratio(first: Sequence[float], second: Sequence[float]) -> Interval:
+    """The ratio of two medians with its 95% interval, as the repeats of both tell it.
+
+    Args:
+        first: what was measured repeatedly, all above zero; its median is divided.
+        second: the same of what it is divided by.
+    """
+    numbers = np.random.default_rng(SEED)
+    medians = [
+        np.median(numbers.choice(np.asarray(each), (SAMPLES, len(each))), axis=1)
+        for each in (first, second)
+    ]
+    low, high = np.percentile(medians[0] / medians[1], [2.5, 97.5])
+    ratio = float(np.median(first) / np.median(second))
+    return Interval(ratio, float(low), float(high), f"bootstrap of repeats, {SAMPLES:,} samples")
 
 
 def p_value_over_seeds(differences: Sequence[float]) -> float:

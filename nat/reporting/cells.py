@@ -1,10 +1,12 @@
 """What can be reported of a system: measures, and the files that hold them.
 
-A measure comes from one of three sources: the score file of a decoding, the record of a training,
-or an analysis of a model (`results/analyses`), which needs no decoding. Everything that is
-reported is asked for by measure, so a new one is a line of `MEASURES`.
+A measure comes from one of five sources: the score file of a decoding, the record of a training, a
+latency, the total correlation of a pair of systems, or an analysis of a model (`results/analyses`),
+which needs no decoding. Everything that is reported is asked for by measure, so a new one is a line
+of `MEASURES`.
 """
 
+import math
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -12,19 +14,47 @@ from typing import Any
 
 from nat.errors import UserError
 from nat.files import read_json
+from nat.measures.latency_setting import STATE, parse_setting
 from nat.measures.lengths import BUCKETS, LONG
 from nat.reporting.training_runs import read_run
 
-SCORE, TRAINING = "score", "training"
+SCORE, TRAINING, LATENCY, PAIR = "score", "training", "latency", "total_correlation"
 """Sources of measures; any other source is the name of an analysis."""
+
+COORDINATES = {
+    SCORE: ("decoding", "split"),
+    TRAINING: (),
+    LATENCY: ("decoding", "setting"),
+    PAIR: ("partner", "split"),
+}
+"""What a cell of a source names besides system, seed, task and measure; of an analysis the split.
+
+The setting of a latency is a device and a batch, as in `cpu-1` or `cuda-largest`. The partner of a
+total correlation is an autoregressive system.
+"""
+
+BETA = "0.2"
+"""Setting of L_target and L_MPLE where none is given: beta, the weight of BLEU (Huang et al. 2022,
+section 4: 0.2 for WMT14 En-De, 0.25 for WMT17 Zh-En)."""
+
+VALIDATION = "valid"
+"""The split that L_MPLE takes L_NAT and L_input from, as the paper does (section 4)."""
 
 
 @dataclass(frozen=True)
 class Measure:
     """How a measure is named and printed, and where it comes from.
 
-    `definition` is for footnotes. `source` is `score`, `training` or the name of an analysis of a
-    model, a module of `nat/measures`.
+    Attributes:
+        label: in headings.
+        unit: of the number.
+        digits: behind the point.
+        definition: for footnotes.
+        source: one of `COORDINATES`, or the name of an analysis, a module of `nat/measures`.
+        setting: of a cell that names none; empty where the measure has no settings, or where one
+            must be named.
+        relative: whether the number is that of a place over that of another, so that it takes two
+            cells, see `nat.reporting.differences.speed_up`.
     """
 
     label: str
@@ -32,11 +62,13 @@ class Measure:
     digits: int
     definition: str = ""
     source: str = SCORE
+    setting: str = ""
+    relative: bool = False
 
     @property
-    def needs_decoding(self) -> bool:
-        """Whether it is about translations rather than a model."""
-        return self.source == SCORE
+    def coordinates(self) -> tuple[str, ...]:
+        """What a cell must name besides system, seed, task and measure."""
+        return COORDINATES.get(self.source, ("split",))
 
 
 MEASURES = {
@@ -47,12 +79,14 @@ MEASURES = {
     ),
     "chrf": Measure("chrF2", "chrF", 2),
     "brevity_penalty": Measure("brevity penalty", "ratio", 3, "of tokenised BLEU"),
+    "sacrebleu_brevity_penalty": Measure("brevity penalty, sacreBLEU", "ratio", 3, "of sacreBLEU"),
     "length_ratio": Measure(
         "length ratio", "ratio", 3, "words of the translations / words of the reference"
     ),
     "repeated_tokens": Measure(
         "repeated words (%)", "%", 2, "words equal to the word directly before them"
     ),
+    "passes": Measure("passes", "passes", 1, "of the decoder, mean over sentences"),
     "tokenised_bleu_long": Measure(
         "tokenised BLEU, long", "BLEU", 2, f"sentences of at least {LONG} source words"
     ),
@@ -69,6 +103,10 @@ MEASURES = {
         "best validation BLEU", "BLEU", 2, "of one checkpoint, in training", TRAINING
     ),
     "updates": Measure("updates", "updates", 0, "until training ended", TRAINING),
+    "epochs": Measure("epochs", "epochs", 1, "until training ended", TRAINING),
+    "training_tokens": Measure("tokens", "tokens", 0, "target tokens seen in training", TRAINING),
+    "training_seconds": Measure("seconds", "s", 0, "from start to end of training", TRAINING),
+    "parameters": Measure("parameters", "", 0, "numbers that are trained", TRAINING),
     "collapsed": Measure(
         "collapsed", "", 0, "1: training gave the model up or lost what it knew", TRAINING
     ),
@@ -88,10 +126,49 @@ MEASURES = {
     "nll_bits": Measure(
         "NLL (bits)", "bits", 3, "own objective, per position of the raw reference", "likelihood"
     ),
-    "l_nat": Measure("L_NAT", "nats", 3, "of the proxy target, per target token", "mple"),
-    "l_target": Measure("L_target", "", 3, "-0.2 * sentence BLEU of the proxy target", "mple"),
-    "l_input": Measure("L_input", "nats", 3, "of the proxy input, per target token", "mple"),
-    "l_mple": Measure("L_MPLE", "", 3, "L_NAT + L_target + L_input", "mple"),
+    "l_nat": Measure("L_NAT", "bits", 3, "of the proxy target, per target token", "mple"),
+    "l_nat_nats": Measure("L_NAT", "nats", 3, "of the proxy target, per target token", "mple"),
+    "l_target": Measure(
+        "L_target", "", 3, "-beta * sentence BLEU of the proxy target", "mple", setting=BETA
+    ),
+    "l_input": Measure("L_input", "bits", 3, "of the proxy input, per target token", "mple"),
+    "l_input_nats": Measure("L_input", "nats", 3, "of the proxy input, per target token", "mple"),
+    "l_mple": Measure(
+        "L_MPLE",
+        "",
+        3,
+        "L_NAT and L_input of the validation set, in bits, and L_target",
+        "mple",
+        setting=BETA,
+    ),
+    "target_bleu": Measure(
+        "BLEU of the target", "BLEU", 2, "sentence BLEU of the proxy target", "mple"
+    ),
+    "total_correlation": Measure(
+        "C", "bits", 3, "conditional total correlation, per target token", PAIR
+    ),
+    "total_correlation_nats": Measure(
+        "C", "nats", 3, "conditional total correlation, per target token", PAIR
+    ),
+    "latency": Measure("latency", "ms", 2, "a sentence, median of the repeats", LATENCY),
+    "latency_mean": Measure("latency", "ms", 2, "a sentence, mean of the repeats", LATENCY),
+    "latency_quartile_1": Measure(
+        "latency, 1st quartile", "ms", 2, "a sentence, of the repeats", LATENCY
+    ),
+    "latency_quartile_3": Measure(
+        "latency, 3rd quartile", "ms", 2, "a sentence, of the repeats", LATENCY
+    ),
+    "decoding_seconds": Measure(
+        "time", "s", 1, "of the whole test set, mean of the repeats", LATENCY
+    ),
+    "speed_up": Measure(
+        "speed-up",
+        "x",
+        1,
+        "median latency of the other system over its own",
+        LATENCY,
+        relative=True,
+    ),
     "confidence": Measure(
         "confidence", "nats", 3, "mean largest log-probability of a pass over masks", "confidence"
     ),
@@ -128,13 +205,13 @@ MEASURES = {
 }
 
 
-ANALYSES = sorted({measure.source for measure in MEASURES.values()} - {SCORE, TRAINING})
+ANALYSES = sorted({measure.source for measure in MEASURES.values()} - set(COORDINATES))
 """Analyses of a model, each a module of `nat/measures` with a function `analyse`."""
 
 
 @dataclass(frozen=True)
 class Cell:
-    """One number, for one seed; `decoding` is empty where a measure needs none."""
+    """One number, for one seed; a coordinate is empty where its measure needs none."""
 
     corpus: str
     system: str
@@ -142,6 +219,8 @@ class Cell:
     decoding: str
     split: str
     measure: str
+    setting: str = ""
+    partner: str = ""
 
     @property
     def source(self) -> str:
@@ -156,6 +235,11 @@ class Cell:
             return self.training_path
         if self.source == SCORE:
             return f"results/scores/{self._folder}/{self.split}.json"
+        if self.source == LATENCY:
+            return f"results/latency/{self._folder}/{self.setting}.json"
+        if self.source == PAIR:
+            pair = f"{self.corpus}/{self.system}/{self.partner}"
+            return f"results/total_correlation/{pair}/seed{self.seed}.json"
         return f"results/analyses/{self.corpus}/{self.system}/seed{self.seed}/{self.source}.json"
 
     @property
@@ -195,7 +279,7 @@ class Measured:
 
 
 def measured(cell: Cell, root: Path) -> Measured | None:
-    """Read the number of a cell below `root`; `None` if its corpus does not allow the measure.
+    """Read the number of a cell below `root`; `None` if there is none, see `state`.
 
     Raises:
         UserError: if the file is missing or damaged.
@@ -204,11 +288,15 @@ def measured(cell: Cell, root: Path) -> Measured | None:
     if cell.source == TRAINING:
         value = read_run(path).measure(cell.measure)
         return None if value is None else Measured(value)
+    if cell.source == LATENCY:
+        return _of_latency(cell, path)
+    if cell.source == PAIR:
+        return _of_pair(cell, path)
     if cell.source == SCORE:
         content = read_score(path)
         found, lost = content["measures"].get(cell.measure), int(content["not_decoded"])
     else:
-        found, lost = read_analysis(path, cell.split).get(cell.measure), 0
+        found, lost = _of_analysis(cell, path), 0
     if found is None:
         return None
     return Measured(
@@ -219,6 +307,83 @@ def measured(cell: Cell, root: Path) -> Measured | None:
         not_decoded=lost,
         hits=found.get("hits", ""),
     )
+
+
+def state(cell: Cell, root: Path) -> str:
+    """Why a cell whose file exists has no number, where the file says it; empty else.
+
+    Raises:
+        UserError: if the file is missing or damaged.
+    """
+    return (
+        str(read_latency(root / cell.score_path).get(STATE, "")) if cell.source == LATENCY else ""
+    )
+
+
+def check_setting(measure: str, setting: str) -> None:
+    """Refuse a setting that a measure cannot have.
+
+    Raises:
+        UserError: naming what was expected.
+    """
+    known = MEASURES[measure]
+    if known.source == LATENCY:
+        parse_setting(setting)
+    elif known.setting:
+        beta_of(setting)
+    elif setting:
+        raise UserError(f"setting: found '{setting}', but the measure '{measure}' has no settings")
+
+
+def beta_of(setting: str) -> float:
+    """The weight of BLEU in L_target, above zero.
+
+    Raises:
+        UserError: for another setting.
+    """
+    try:
+        beta = float(setting or BETA)
+    except ValueError:
+        beta = math.nan
+    if not 0 < beta < math.inf:
+        raise UserError(f"setting: found '{setting}', expected beta, a number above 0 such as 0.25")
+    return beta
+
+
+def _of_latency(cell: Cell, path: Path) -> Measured | None:
+    content = read_latency(path)
+    if STATE in content or MEASURES[cell.measure].relative:
+        return None
+    found = content["milliseconds_per_sentence"]
+    values = {
+        "latency": found["median"],
+        "latency_mean": found["mean"],
+        "latency_quartile_1": found["quartile_1"],
+        "latency_quartile_3": found["quartile_3"],
+        "decoding_seconds": found["mean"] * content["sentences_of_split"] / 1000,
+    }
+    return Measured(float(values[cell.measure]))
+
+
+def _of_pair(cell: Cell, path: Path) -> Measured | None:
+    content = read_json(path)
+    unit = MEASURES[cell.measure].unit
+    try:
+        split = content["splits"].get(cell.split)
+        return None if split is None else Measured(float(split["per_token"][unit]))
+    except (AttributeError, KeyError, TypeError, ValueError) as error:
+        raise UserError(f"{path} is not a total correlation; remove it and run again") from error
+
+
+def _of_analysis(cell: Cell, path: Path) -> Mapping[str, Any] | None:
+    found = read_analysis(path, cell.split)
+    if cell.measure not in ("l_target", "l_mple") or "target_bleu" not in found:
+        return found.get(cell.measure)
+    value = -beta_of(cell.setting) * float(found["target_bleu"]["value"])
+    if cell.measure == "l_mple":
+        held_out = read_analysis(path, VALIDATION)
+        value += sum(float(held_out[name]["value"]) for name in ("l_nat", "l_input"))
+    return {"value": value}
 
 
 def read_score(path: Path) -> dict[str, Any]:
@@ -249,6 +414,24 @@ def read_analysis(path: Path, split: str) -> Mapping[str, Any]:
     except (AttributeError, KeyError, TypeError, ValueError) as error:
         raise UserError(f"{path} is not an analysis; remove it and run again") from error
     return measures
+
+
+def read_latency(path: Path) -> dict[str, Any]:
+    """Read a latency.
+
+    Raises:
+        UserError: if the file is not JSON or not a latency.
+    """
+    content: dict[str, Any] = read_json(path)
+    try:
+        if STATE not in content:
+            found = content["milliseconds_per_sentence"]
+            [float(found[name]) for name in ("median", "mean", "quartile_1", "quartile_3")]
+            [float(value) for value in found["repeats"]]
+            int(content["sentences_of_split"])
+    except (AttributeError, KeyError, TypeError, ValueError) as error:
+        raise UserError(f"{path} is not a latency; remove it and run again") from error
+    return content
 
 
 def _check_measures(measures: Mapping[str, Any]) -> None:

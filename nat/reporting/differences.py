@@ -14,17 +14,19 @@ import numpy as np
 
 from nat.errors import UserError
 from nat.measures import statistics
+from nat.measures.latency_setting import STATE
 from nat.measures.significance import (
     METHOD,
     Interval,
     Resampled,
+    interval_of_ratio,
     interval_over_seeds,
     p_value,
     p_value_over_seeds,
     percentile_interval,
     resample,
 )
-from nat.reporting.cells import SCORE, TRAINING, Cell, measured, read_score
+from nat.reporting.cells import ANALYSES, SCORE, Cell, measured, read_latency, read_score
 
 
 @dataclass(frozen=True)
@@ -104,6 +106,67 @@ def difference(
     )
 
 
+@dataclass(frozen=True)
+class SpeedUp:
+    """How many times faster a place is than another.
+
+    Attributes:
+        value: median latency of the other over that of the place, mean over the seeds that both
+            have.
+        by_seed: one per seed.
+        interval: of the repeats, or over seeds.
+        sources: files that the values are from.
+    """
+
+    value: float
+    by_seed: tuple[float, ...]
+    interval: Interval
+    sources: tuple[str, ...]
+
+
+def speed_up(left: Sequence[Cell], right: Sequence[Cell], root: Path) -> SpeedUp | None:
+    """Compare two latencies of one setting; `None` if no seed has both.
+
+    Args:
+        left: cells of a place, one per seed.
+        right: those of the place that it is compared with.
+        root: folder of the results.
+
+    Raises:
+        UserError: for damaged files, and latencies of different devices.
+    """
+    others = {cell.seed: cell for cell in right}
+    pairs = [(cell, others[cell.seed]) for cell in left if cell.seed in others]
+    found = []
+    for pair in pairs:
+        paths = [root / cell.score_path for cell in pair]
+        if not all(path.exists() for path in paths):
+            continue
+        own, other = (read_latency(path) for path in paths)
+        if STATE in own or STATE in other:
+            continue
+        names = [
+            (each.get("device"), each.get("dtype"), cell.setting)
+            for each, cell in zip((own, other), pair, strict=True)
+        ]
+        if names[0] != names[1]:
+            raise UserError(
+                f"{paths[0]} and {paths[1]} were measured on different devices or in different "
+                "settings; remove both and run again"
+            )
+        repeats = [each["milliseconds_per_sentence"]["repeats"] for each in (other, own)]
+        found.append((pair, interval_of_ratio(*repeats)))
+    if not found:
+        return None
+    by_seed = tuple(interval.difference for _, interval in found)
+    return SpeedUp(
+        value=sum(by_seed) / len(by_seed),
+        by_seed=by_seed,
+        interval=found[0][1] if len(found) == 1 else interval_over_seeds(by_seed),
+        sources=tuple(cell.score_path for pair, _ in found for cell in pair),
+    )
+
+
 def _to_number(left: Sequence[Cell], number: float, root: Path) -> Difference | None:
     ran = [cell for cell in left if (root / cell.score_path).exists()]
     found = [(cell, value) for cell in ran if (value := measured(cell, root)) is not None]
@@ -174,7 +237,7 @@ def _resampled(left: Cell, right: Cell, root: Path) -> Resampled | None:
         arrays = [statistics.read(root / cell.statistics_path) for cell in both]
         of_left, of_right = (statistics.resampled(left.measure, each) for each in arrays)
         return of_left - of_right
-    if left.source not in (SCORE, TRAINING):
+    if left.source in ANALYSES:
         return _resampled_shares(left, right, root)
     return None
 

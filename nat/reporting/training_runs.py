@@ -1,8 +1,8 @@
 """What trainings left behind, for reports: their curves, their length, and whether they held."""
 
 import csv
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
 from pathlib import Path
 
 from nat.errors import UserError
@@ -11,6 +11,14 @@ from nat.files import read_json
 LOST = 0.5
 """A training has collapsed if its validation BLEU ends below this share of its best, that of the
 weights it started from included."""
+
+COUNTS = {
+    "parameters": "parameters",
+    "epochs": "epochs",
+    "training_tokens": "tokens",
+    "training_seconds": "seconds",
+}
+"""Measures of a training, and their keys in `training.json`."""
 
 
 @dataclass(frozen=True)
@@ -23,12 +31,14 @@ class TrainingRun:
         metric: `bleu` or `loss`.
         validations: (update, validation BLEU), in order; none where the metric is the loss. A
             training that starts from a model has its validation BLEU at update 0.
+        counts: what else was counted, by measure, as in `COUNTS`.
     """
 
     updates: int
     best: float
     metric: str
     validations: tuple[tuple[int, float], ...]
+    counts: Mapping[str, float] = field(default_factory=dict)
 
     @property
     def collapsed(self) -> bool:
@@ -50,6 +60,8 @@ class TrainingRun:
             return float(self.collapsed)
         if name == "best_validation_bleu":
             return max((bleu for _, bleu in self.validations), default=None)
+        if name in COUNTS:
+            return self.counts.get(name)
         raise ValueError(f"'{name}' is no measure of a training")
 
 
@@ -71,6 +83,7 @@ def read_run(path: Path) -> TrainingRun:
             validations=tuple(
                 (int(row["update"]), float(row["bleu"])) for row in rows if row.get("bleu")
             ),
+            counts={name: float(report[key]) for name, key in COUNTS.items() if key in report},
         )
     except FileNotFoundError as error:
         raise UserError(f"{curve} does not exist; train again") from error

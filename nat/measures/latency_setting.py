@@ -1,0 +1,58 @@
+"""What a latency is measured with, and why there may be none; without torch, for reports."""
+
+import re
+from dataclasses import dataclass
+
+from nat.errors import UserError
+
+LEAST_REPEATS = 5
+LARGEST = "largest"
+"""The batch of as many sentences as fit the memory of a GPU."""
+
+STATE = "state"
+"""Key of the file of a latency that could not be measured; it holds one of the following."""
+
+NO_GPU, OUT_OF_MEMORY = "no GPU", "out of memory"
+
+_NAME = re.compile(rf"(cpu)-([1-9]\d*)|(cuda)-([1-9]\d*|{LARGEST})")
+
+
+@dataclass(frozen=True)
+class Setting:
+    """What is measured.
+
+    Attributes:
+        device: `cpu` or `cuda`.
+        batch: sentences of a batch, or `largest`: as many as fit the device's memory.
+        threads: of a processor.
+        repeats: of the whole set, at least five.
+    """
+
+    device: str
+    batch: int | str
+    threads: int
+    repeats: int = LEAST_REPEATS
+
+    def __post_init__(self) -> None:
+        if self.repeats < LEAST_REPEATS:
+            raise UserError(f"a latency takes at least {LEAST_REPEATS} repeats, not {self.repeats}")
+        if self.batch != LARGEST and (not isinstance(self.batch, int) or self.batch < 1):
+            raise UserError(f"batch: found {self.batch}, expected a number above 0 or '{LARGEST}'")
+        if self.batch == LARGEST and self.device == "cpu":
+            raise UserError("the largest batch that fits is a matter of GPUs; name a batch size")
+
+
+def parse_setting(name: str) -> tuple[str, int | str]:
+    """Device and batch of a setting's name, such as `cpu-1` or `cuda-largest`.
+
+    Raises:
+        UserError: for another name.
+    """
+    found = _NAME.fullmatch(name)
+    if found is None:
+        raise UserError(
+            f"setting: found '{name}', expected cpu-N or cuda-N, N sentences in a batch, or "
+            f"cuda-{LARGEST}"
+        )
+    device, batch = found[1] or found[3], found[2] or found[4]
+    return device, batch if batch == LARGEST else int(batch)

@@ -1,0 +1,154 @@
+"""Measures besides scores: where each is read, and what stands where there is none."""
+
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+from nat.errors import UserError
+from nat.files import write_json
+from nat.reporting.cells import (
+    ANALYSES,
+    MEASURES,
+    Cell,
+    check_setting,
+    measured,
+    state,
+)
+from nat.reporting.differences import speed_up
+
+
+def cell(measure: str, system: str = "nat-kd", **coordinates: Any) -> Cell:
+    chosen = {"decoding": "", "split": "", **coordinates}
+    return Cell("toy", system, chosen.pop("seed", 1), measure=measure, **chosen)
+
+
+def write_latency(root: Path, found: Cell, repeats: list[float], **changes: Any) -> None:
+    times = {
+        "median": float(np.median(repeats)),
+        "mean": float(np.mean(repeats)),
+        "quartile_1": float(np.percentile(repeats, 25)),
+        "quartile_3": float(np.percentile(repeats, 75)),
+        "repeats": repeats,
+    }
+    content = {"device": "a", "dtype": "float32", "sentences_of_split": 3003}
+    content |= {"milliseconds_per_sentence": times}
+    write_json(root / found.score_path, content | changes)
+
+
+def test_every_measure_says_what_it_needs() -> None:
+    assert MEASURES["sacrebleu"].coordinates == ("decoding", "split")
+    assert MEASURES["parameters"].coordinates == ()
+    assert MEASURES["speed_up"].coordinates == ("decoding", "setting")
+    assert MEASURES["total_correlation"].coordinates == ("partner", "split")
+    assert MEASURES["l_mple"].coordinates == ("split",) and MEASURES["l_mple"].setting == "0.2"
+    assert "latency" not in ANALYSES and "total_correlation" not in ANALYSES
+
+
+def test_a_latency_and_its_states(tmp_path: Path) -> None:
+    where = {"decoding": "one-pass", "setting": "cpu-1"}
+    own = cell("latency", **where)
+    assert own.score_path.endswith("latency/toy/nat-kd/seed1/one-pass/cpu-1.json")
+    write_latency(tmp_path, own, [4.0, 1.0, 2.0, 3.0, 20.0])
+    expected = {"latency": 3, "latency_mean": 6, "latency_quartile_1": 2, "latency_quartile_3": 4}
+    for name, value in expected.items():
+        found = measured(cell(name, **where), tmp_path)
+        assert found is not None and found.value == value
+    found = measured(cell("decoding_seconds", **where), tmp_path)
+    assert found is not None and found.value == pytest.approx(6 * 3.003)
+    assert state(own, tmp_path) == ""
+    for word in ("no GPU", "out of memory"):
+        write_json(tmp_path / own.score_path, {"setting": {}, "state": word})
+        assert measured(own, tmp_path) is None and state(own, tmp_path) == word
+    write_json(tmp_path / own.score_path, {"milliseconds_per_sentence": {"median": 1}})
+    with pytest.raises(UserError, match="cpu-1.json is not a latency"):
+        measured(own, tmp_path)
+
+
+def test_a_speed_up_is_a_ratio_of_medians(tmp_path: Path) -> None:
+    where = {"decoding": "one-pass", "setting": "cuda-1"}
+    own, other = cell("speed_up", **where), cell("speed_up", "at-base", **where)
+    assert speed_up([own], [other], tmp_path) is None
+    write_latency(tmp_path, own, [2.0, 2.0, 2.1, 1.9, 9.0])
+    write_latency(tmp_path, other, [30.0, 32.0, 28.0, 30.0, 31.0])
+    found = speed_up([own], [other], tmp_path)
+    assert found is not None and found.value == 15
+    assert found.interval.low < 15 < found.interval.high
+    # naively: every pair of resampled medians
+    numbers = np.random.default_rng(1)
+    ratios = [
+        np.median(numbers.choice([30.0, 32.0, 28.0, 30.0, 31.0], 5))
+        / np.median(numbers.choice([2.0, 2.0, 2.1, 1.9, 9.0], 5))
+        for _ in range(4000)
+    ]
+    low, high = np.percentile(ratios, [2.5, 97.5])
+    assert (found.interval.low, found.interval.high) == pytest.approx((low, high), rel=0.02)
+    assert found.sources == (own.score_path, other.score_path)
+    same = speed_up([own], [own], tmp_path)
+    assert same is not None and same.value == 1
+
+
+def test_speed_ups_of_states_and_other_devices(tmp_path: Path) -> None:
+    where = {"decoding": "one-pass", "setting": "cuda-32"}
+    own, other = cell("speed_up", **where), cell("speed_up", "at-base", **where)
+    write_latency(tmp_path, own, [2.0] * 5)
+    write_json(tmp_path / other.score_path, {"state": "out of memory"})
+    assert speed_up([own], [other], tmp_path) is None
+    write_latency(tmp_path, other, [3.0] * 5, device="b")
+    with pytest.raises(UserError, match="different devices"):
+        speed_up([own], [other], tmp_path)
+    write_latency(tmp_path, other, [3.0] * 5)
+    seeds = [cell("speed_up", seed=2, **where), cell("speed_up", "at-base", seed=2, **where)]
+    write_latency(tmp_path, seeds[0], [1.0] * 5)
+    write_latency(tmp_path, seeds[1], [3.0] * 5)
+    found = speed_up([own, seeds[0]], [other, seeds[1]], tmp_path)
+    assert found is not None and found.by_seed == (1.5, 3.0) and found.value == 2.25
+    assert "2 seeds" in found.interval.method
+
+
+def test_the_losses_of_mple_are_put_together(tmp_path: Path) -> None:
+    """The row KD of table 2: 2.42 - 0.2 * 35.4 = -4.66; L_NAT of another split plays no part."""
+
+    def split(l_nat: float, l_input: float, bleu: float) -> dict[str, Any]:
+        values = {"l_nat": l_nat, "l_input": l_input, "target_bleu": bleu}
+        return {"measures": {name: {"value": value} for name, value in values.items()}}
+
+    splits = {"valid": split(2.0, 0.42, 99.0), "test": split(77.0, 88.0, 35.4)}
+    path = cell("l_mple", split="test").score_path
+    write_json(tmp_path / path, {"splits": splits})
+
+    def value(measure: str, **coordinates: Any) -> float:
+        found = measured(cell(measure, split="test", **coordinates), tmp_path)
+        assert found is not None
+        return found.value
+
+    assert value("l_target") == pytest.approx(-7.08)
+    assert value("l_mple") == pytest.approx(-4.66)
+    assert value("l_mple", setting="0.25") == pytest.approx(2.42 - 0.25 * 35.4)
+    assert value("l_nat") == 77
+    with pytest.raises(UserError, match="expected beta"):
+        value("l_target", setting="cpu-1")
+
+
+def test_a_total_correlation_belongs_to_a_pair(tmp_path: Path) -> None:
+    found = cell("total_correlation", "nat-raw", partner="at-base", split="test")
+    assert found.score_path.endswith("total_correlation/toy/nat-raw/at-base/seed1.json")
+    splits = {"test": {"per_token": {"nats": 1.5, "bits": 2.16}}}
+    write_json(tmp_path / found.score_path, {"splits": splits})
+    value = measured(found, tmp_path)
+    assert value is not None and value.value == 2.16
+    elsewhere = cell("total_correlation", "nat-raw", partner="at-base", split="valid")
+    assert measured(elsewhere, tmp_path) is None and state(elsewhere, tmp_path) == ""
+
+
+@pytest.mark.parametrize(
+    ("measure", "setting"),
+    [("latency", "tpu-1"), ("speed_up", ""), ("l_mple", "-1"), ("sacrebleu", "cpu-1")],
+)
+def test_a_setting_that_a_measure_cannot_have(measure: str, setting: str) -> None:
+    with pytest.raises(UserError, match="setting: found"):
+        check_setting(measure, setting)
+    check_setting("latency", "cuda-largest")
+    check_setting("l_target", "0.25")
+    check_setting("sacrebleu", "")
