@@ -1,20 +1,26 @@
 """What a person sees while the graph runs: one line per started, finished or failed job.
 
-Snakemake's own log, with every detail of every job, is kept as always in `.snakemake/log`; only
-what reaches the screen is made shorter here. `snakemake --verbose` shows it unabridged.
+A logger plugin of Snakemake, which finds it as the package `snakemake_logger_plugin_nat` and takes
+it in place of its own output because `profiles/default` says `logger: nat`. Snakemake's own log,
+with every detail of every job, is kept as always in `.snakemake/log`; `snakemake --verbose` shows
+it on the screen.
 """
 
 import logging
 import re
+import sys
 import time
-from collections.abc import Iterable
+from collections.abc import Sequence
 from datetime import timedelta
 from pathlib import Path
 from typing import Any
 
+from snakemake_interface_logger_plugins.base import LogHandlerBase
+
 from nat.spelling import hint
 
-# Messages about what Snakemake is doing inside; a job's own lines say more.
+# Messages about what Snakemake is doing inside; a job's own lines say more. They belong to no event
+# of the plugin interface, so only their words tell them apart.
 UNSAID = re.compile(
     r"Building DAG|Select jobs|Execute \d+ jobs|Shutting down|Removing temporary|Using shell"
     r"|Conda environments: ignored|Singularity containers: ignored|Assuming unrestricted shared"
@@ -25,6 +31,7 @@ UNSAID = re.compile(
     r"|This was a dry-run|Trusting all|Elapsed time|Group job|No SLURM account|No account was given"
     r"|Unable to guess SLURM|Cleaning up SLURM|MinJobAge|Could not retrieve node information"
 )
+NO_TEXT = "None"  # what the interface makes of a message that is None
 LOG_LINES = 12
 SLURM_LOGS = "slurm_logs"
 ENDS = {
@@ -49,29 +56,24 @@ KILLED = (
 )
 
 
-def shorten(targets: Iterable[str], dry_run: bool) -> None:
-    """Put `Screen` in place of the handler with which Snakemake writes to the terminal.
+class Screen(LogHandlerBase):
+    """Writes Snakemake's events as short lines.
 
-    Args:
+    Attributes:
         targets: names that may be asked for, for the hint when one is misspelt.
-        dry_run: whether jobs are only listed, each with the reason why it would run.
     """
-    logger = logging.getLogger("snakemake.logging")
-    for handler in logger.handlers:
-        if handler.name == "DefaultStreamHandler" and isinstance(handler, logging.StreamHandler):
-            screen = Screen(handler.stream, targets, dry_run)
-            for rule in handler.filters:
-                screen.addFilter(rule)
-            logger.removeHandler(handler)
-            logger.addHandler(screen)
 
+    writes_to_stream = True
+    writes_to_file = False
+    has_filter = False
+    has_formatter = False
+    needs_rulegraph = False
 
-class Screen(logging.StreamHandler[Any]):
-    """Writes Snakemake's events as short lines."""
-
-    def __init__(self, stream: Any, targets: Iterable[str], dry_run: bool) -> None:
-        super().__init__(stream)
-        self.targets, self.dry_run = list(targets), dry_run
+    def __post_init__(self) -> None:
+        """Begin before the first event; called by the interface's constructor."""
+        self.stream = sys.stdout if self.common_settings.stdout else sys.stderr
+        self.dry_run = self.common_settings.dryrun
+        self.targets: Sequence[str] = ()
         self.jobs: dict[int, tuple[str, float]] = {}
         self.finished: list[int] = []
         self.done = self.total = 0
@@ -80,10 +82,10 @@ class Screen(logging.StreamHandler[Any]):
     def emit(self, record: logging.LogRecord) -> None:
         """Write what there is to say about an event, if anything."""
         try:
-            text = self._tell(record)
-            if text:
+            text = self.format(record) if self.common_settings.verbose else self._tell(record)
+            if text and text != NO_TEXT:
                 self.stream.write(f"{text}\n")
-                self.flush()
+                self.stream.flush()
         except Exception:  # noqa: BLE001 (what cannot be shown must not stop a training)
             self.handleError(record)
 
@@ -93,7 +95,7 @@ class Screen(logging.StreamHandler[Any]):
         if tell is not None:
             return str(tell(record.__dict__))
         text = record.getMessage().strip() if record.msg else ""
-        return "" if text == "None" or UNSAID.match(text) else text
+        return "" if UNSAID.match(text) else text
 
     def _tell_run_info(self, event: dict[str, Any]) -> str:
         if self.dry_run and not self.jobs:  # it comes again below the list

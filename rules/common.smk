@@ -24,7 +24,7 @@ from nat.errors import UserError
 from nat.reporting import reports as reporting
 from nat.reporting.cells import ANALYSES
 from nat.texts import candidates as texts
-from nat.workflow_log import shorten
+from nat.workflow_log import Screen
 from nat.workflow_records import refuse_unknown_results
 from nat.workflow_slurm import Watch, stop_left_behind
 
@@ -79,15 +79,13 @@ os.environ.update(
     PYTHONWARNINGS="ignore",
 )
 
-if not workflow.output_settings.verbose:
-    shorten(
-        [
+for handler in workflow.logger_manager.get_log_handlers():
+    if isinstance(handler, Screen):
+        handler.targets = [
             *["all", "demo", "corpora", "teachers", "distilled", "students", "scores"],
             *configuration.papers,
             *map(reporting.name, CELLS),
-        ],
-        dry_run=workflow.output_settings.dryrun,
-    )
+        ]
 
 
 def one_of(names):

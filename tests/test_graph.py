@@ -13,6 +13,7 @@ import yaml
 
 ROOT = Path(__file__).resolve().parents[1]
 PARTS = ["Snakefile", "config", "envs", "nat", "profiles", "rules", "workflow_scripts"]
+PARTS.append("snakemake_logger_plugin_nat")
 # The whole graph takes a minute on two idle cores; on a busy machine, many.
 pytestmark = pytest.mark.timeout(1000)
 

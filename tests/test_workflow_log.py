@@ -6,6 +6,10 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from snakemake.logging import LoggerManager
+from snakemake.settings.types import OutputSettings
+from snakemake_interface_logger_plugins.common import LogEvent
+from snakemake_interface_logger_plugins.settings import LogHandlerSettingsBase
 
 from nat.workflow_log import Screen
 
@@ -25,9 +29,36 @@ def stream() -> io.StringIO:
     return io.StringIO()
 
 
+def make_screen(stream: io.StringIO, **settings: bool) -> Screen:
+    screen = Screen(OutputSettings(**settings), None)
+    screen.stream, screen.targets = stream, ["all", "dims"]
+    return screen
+
+
 @pytest.fixture
 def screen(stream: io.StringIO) -> Screen:
-    return Screen(stream, ["all", "dims"], dry_run=False)
+    return make_screen(stream)
+
+
+@pytest.mark.parametrize("verbose", [False, True])
+def test_snakemake_writes_through_the_plugin_alone(stream: io.StringIO, verbose: bool) -> None:
+    logger = logging.getLogger("test of the plugin")
+    settings = OutputSettings(
+        log_handler_settings={"nat": LogHandlerSettingsBase()}, verbose=verbose
+    )
+    manager = LoggerManager(logger, settings)
+    (screen,) = manager.get_log_handlers()
+    assert isinstance(screen, Screen)
+    assert not any(isinstance(each, logging.StreamHandler) for each in logger.handlers)
+    screen.stream = stream
+    logger.info("Building DAG of jobs...")
+    stats = {"train": 1, "total": 1}
+    logger.info("Job stats: 1", extra={"event": LogEvent.RUN_INFO, "stats": stats})
+    logger.info(None, extra={"event": LogEvent.RESOURCES_INFO})
+    logger.info(None)
+    manager.stop()  # waits for the last record
+    shown = ["Building DAG of jobs...", "Job stats: 1"] if verbose else ["1 job to do: 1 train"]
+    assert stream.getvalue().splitlines() == shown
 
 
 def test_one_line_per_start_and_end(screen: Screen, stream: io.StringIO) -> None:
@@ -95,7 +126,7 @@ def test_a_lock_that_was_left_behind_names_the_remedy(screen: Screen, stream: io
 
 
 def test_a_dry_run_lists_jobs_with_reasons(stream: io.StringIO) -> None:
-    screen = Screen(stream, [], dry_run=True)
+    screen = make_screen(stream, dryrun=True)
     stats = {"train": 1, "total": 1}
     show(screen, event="run_info", stats=stats)
     started(screen, 1, "train a", "Missing output files: x, y; Params have changed since: a")
