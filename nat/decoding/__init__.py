@@ -1,1 +1,1 @@
-"""How text is produced from a model. One file, one method."""
+"""Decoding methods: how translations are generated. One method per file."""

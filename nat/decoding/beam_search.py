@@ -14,8 +14,8 @@ from nat.transformer.model import Transformer
 class BeamSearch(LeftToRightSearch):
     """Left-to-right search that keeps the `beam` best open hypotheses of each sentence.
 
-    Score and end of the search are those of `nat.decoding.beams.Beams`; a beam of one is the
-    step-by-step argmax.
+    See `nat.decoding.beams.Beams` for the score and the end of the search. A beam of one is greedy
+    decoding.
     """
 
     order = "autoregressive"

@@ -1,4 +1,4 @@
-"""Left-to-right search, over a batch: its options, and its open and its ended hypotheses."""
+"""Batched left-to-right search: its options, and its open and ended hypotheses."""
 
 import torch
 from pydantic import ConfigDict, Field
@@ -14,7 +14,7 @@ from nat.transformer.projection import chunks_of_logits
 
 @dataclass(frozen=True, config=ConfigDict(extra="forbid"))
 class LeftToRightSearch:
-    """Search from left to right, with an incremental cache; see `Beams` for score and end.
+    """Left-to-right search with an incremental cache; `Beams` defines its score and when it ends.
 
     Attributes:
         beam: open hypotheses per sentence.
@@ -30,7 +30,7 @@ class LeftToRightSearch:
     longest_margin: int = Field(default=10, ge=0)
 
     def longest(self, encoded: Encoded) -> Tensor:
-        """Most tokens of each target, whatever the model's positions, [B]."""
+        """Maximal number of tokens of each target, regardless of the model's positions, [B]."""
         return (encoded.lengths.double() * self.longest_ratio).long() + self.longest_margin
 
     def search(
@@ -42,15 +42,15 @@ class LeftToRightSearch:
         kept: int = 1,
         stride: int = 1,
     ) -> list[list[Hypothesis]]:
-        """The best hypotheses of each encoded sentence, best first, a token per decoder pass.
+        """The best hypotheses of each encoded sentence, best first; one token per decoder pass.
 
         Args:
             model: with a causal decoder.
-            encoded: of B sentences.
-            longest: most tokens of each target, which fit the model's positions, [B].
+            encoded: encoder states of B sentences.
+            longest: maximal number of tokens of each target, which fit the model's positions, [B].
             begin: token that every hypothesis starts with.
             kept: hypotheses per sentence, at most `beam`.
-            stride: from the number of a token's position to that of the next one.
+            stride: difference between the position numbers of neighbouring tokens.
         """
         beams = Beams(longest, self.beam, self.length_penalty, encoded.states.dtype, begin, kept)
         cache = model.start(encoded, self.beam, stride)
@@ -65,15 +65,15 @@ class Beams:
 
     n is the number of unfinished sentences, K the beam. The score of a hypothesis is the sum of the
     log-probabilities of its tokens and its EOS, divided by (tokens + 1) ** length_penalty: EOS
-    counts as a token. Log-probabilities are those of the full softmax; special symbols other than
-    UNK are never chosen.
+    counts as a token. Probabilities are those of the full softmax; special symbols other than UNK
+    are never chosen.
 
-    A hypothesis ends when its EOS is among the K best continuations of its sentence, or when it is
-    as long as it may be. A sentence is finished once K hypotheses have ended, or once no open one
-    can beat the worst of the ended ones that are kept.
+    A hypothesis ends when its EOS is among the K best continuations of its sentence, or when it has
+    its maximal length. A sentence is finished when K hypotheses have ended, or when no open one can
+    exceed the worst of the ended ones that are kept.
 
     Args:
-        longest: most tokens of each target, [B].
+        longest: maximal number of tokens of each target, [B].
         beam: open hypotheses per sentence.
         length_penalty: exponent of the length.
         dtype: of scores.
@@ -104,11 +104,11 @@ class Beams:
         self.last = torch.full((sentences, beam), begin, device=device)
         width = int(longest.max()) if sentences else 0
         self.prefixes = torch.zeros((sentences, beam, width), dtype=torch.int64, device=device)
-        # One hypothesis at the start; the others are impossible.
+        # one hypothesis at the start; the others have probability zero
         self._scores = torch.full((sentences, beam), -torch.inf, dtype=dtype, device=device)
         self._scores[:, 0] = 0
         self._ended = torch.zeros_like(longest)  # hypotheses ended, [n]
-        # Of every sentence of the batch, by its number.
+        # of every sentence of the batch, by its number
         shape = (sentences, kept)
         self._best_scores = torch.full(shape, -torch.inf, dtype=dtype, device=device)
         self._best_tokens = torch.zeros((*shape, width), dtype=torch.int64, device=device)
@@ -116,7 +116,7 @@ class Beams:
         self._steps = torch.zeros_like(longest)
 
     def advance(self, states: Tensor, weight: Tensor, cache: DecoderCache) -> Tensor:
-        """Extend every open hypothesis by a token, and put the cache in their order.
+        """Extend every open hypothesis by a token and reorder the cache accordingly.
 
         Args:
             states: decoder state of each open hypothesis, [n * K, D].
@@ -124,12 +124,12 @@ class Beams:
             cache: of the search.
 
         Returns:
-            For each hypothesis that is open now, the number of the one that it extends.
+            For each hypothesis that is now open, the number of the one that it extends.
         """
         beam = self.beam
         values, symbols, ends = best_continuations(states, weight, beam)
         width = values.size(1)
-        # Totals of the candidates to go on, [n, K * width], and of those to end, [n, K].
+        # totals of the candidates that continue, [n, K * width], and of those that end, [n, K]
         totals = (self._scores[:, :, None] + values.view(-1, beam, width)).flatten(1)
         totals.masked_fill_((self.length >= self.longest)[:, None], -torch.inf)
         ends = self._scores + ends.view(-1, beam)
@@ -146,7 +146,7 @@ class Beams:
         self.length += 1
         hypotheses = rows * beam + origin
 
-        # The total of an open hypothesis only falls; its divisor grows at most to this.
+        # the total of an open hypothesis can only fall, and its divisor grows at most to this one
         bound = scores[:, 0] / (self.longest + 1).to(scores.dtype) ** self.length_penalty
         worst = self._best_scores[self.sentences, -1]
         finished = (self._ended >= beam) | (worst >= bound) | (self.length > self.longest)
@@ -161,7 +161,7 @@ class Beams:
         return hypotheses.flatten()
 
     def _end(self, scores: Tensor, ends: Tensor) -> None:
-        """Take note of the hypotheses whose EOS is among the best K continuations."""
+        """Store the hypotheses whose EOS is among the best K continuations."""
         beam = self.beam
         best, chosen = torch.cat((ends, scores), 1).topk(beam, dim=1)
         ending = (chosen < beam) & best.isfinite()
@@ -195,7 +195,7 @@ class Beams:
         self._scores, self._ended = self._scores[unfinished], self._ended[unfinished]
 
     def results(self) -> list[list[Hypothesis]]:
-        """The best ended hypotheses of every sentence, best first; one at least."""
+        """The best ended hypotheses of every sentence, best first; at least one."""
         rows = zip(
             self._best_tokens.tolist(),
             self._best_lengths.tolist(),
@@ -217,7 +217,7 @@ class Beams:
 def best_continuations(
     states: Tensor, weight: Tensor, number: int
 ) -> tuple[Tensor, Tensor, Tensor]:
-    """The most likely next tokens of hypotheses, and how likely it is that they end.
+    """The most probable next tokens of hypotheses, and the probability that they end.
 
     Args:
         states: [N, D].
@@ -225,8 +225,8 @@ def best_continuations(
         number: K, tokens per hypothesis.
 
     Returns:
-        Log-probabilities of the K most likely tokens (or of all, in a small vocabulary), best
-        first, [N, K], and their ids, [N, K]; log-probability of EOS, [N].
+        Log-probabilities of the K most probable tokens (or of all, in a small vocabulary), best
+        first, [N, K]; their ids, [N, K]; log-probability of EOS, [N].
     """
     values, symbols, ends = [], [], []
     never = torch.tensor(NEVER_WRITTEN, device=states.device)

@@ -1,4 +1,8 @@
-"""Canvases of masks: what non-autoregressive decoding with a length predictor fills in."""
+"""Canvases for non-autoregressive decoding with a length predictor.
+
+A canvas is the decoder input of a translation in progress: as many positions as the translation
+will have, each of them MASK or a symbol that was chosen already.
+"""
 
 import itertools
 from collections.abc import Iterator
@@ -15,16 +19,17 @@ from nat.transformer.projection import best_symbols
 
 @dataclass
 class Canvases:
-    """Translations in the making: `length_beam` canvases per sentence, side by side.
+    """`length_beam` canvases for each of B sentences, in one batch.
 
-    N = B * length_beam; the canvases of a sentence follow each other, the likeliest length first.
+    N = B * length_beam; the canvases of a sentence follow each other, the most probable length
+    first.
 
     Attributes:
-        tokens: symbols, MASK where none is chosen, PAD behind the end, [N, T].
+        tokens: symbols, MASK where none is chosen, PAD after the end, [N, T].
         log_probabilities: of the chosen symbols, nats; zero where none is chosen, [N, T].
         real: True before the end, [N, T].
         lengths: [N].
-        passes: decoder passes that each canvas took, [N].
+        passes: number of decoder passes of each canvas, [N].
         encoded: encoder states, repeated for each canvas, [N, S, D].
     """
 
@@ -36,14 +41,14 @@ class Canvases:
     encoded: Encoded
 
     def predict(self, model: Transformer, masked: Tensor, correct: bool = False) -> None:
-        """Choose the likeliest symbols at `masked` positions [N, T] in one bidirectional pass.
+        """Choose the most probable symbols at `masked` positions [N, T] in one bidirectional pass.
 
-        Canvases of like length share it: a length beam also tries lengths that are many times the
-        likeliest one, and all would be padded to the longest.
+        Canvases of similar length are decoded together: a length beam contains lengths that are
+        many times the most probable one, and all would be padded to the longest.
 
-        The decoder sees the symbols at all other positions; with `correct` it replaces these too,
-        and without, canvases without a masked position take no pass. BLANK is chosen only by a
-        model that has learnt it as the empty token.
+        The decoder sees the symbols at all other positions. With `correct` it replaces these too;
+        otherwise canvases without a masked position are skipped. BLANK is chosen only by a model
+        that was trained with it as the empty token.
         """
         chosen = self.real if correct else masked
         never = [symbol for symbol in NEVER_WRITTEN if not (symbol == BLANK and model.empty_token)]
@@ -66,7 +71,7 @@ class Canvases:
         Empty tokens count in the mean and are dropped.
 
         Args:
-            deduplicate: drop tokens that are the same as the one before, too.
+            deduplicate: whether to drop tokens that equal the one before, too.
         """
         rows = zip(
             self.tokens.tolist(),
@@ -84,9 +89,10 @@ class Canvases:
         return found
 
     def best(self, length_beam: int, deduplicate: bool = False) -> list[Hypothesis]:
-        """The canvas of each sentence with the highest score; of equals, the likelier length.
+        """The canvas of each sentence with the highest score (see `all`).
 
-        Its steps are the most that any of its sentence took. See `all`.
+        Of equal ones, the one with the more probable length. Its number of steps is the largest of
+        the sentence's canvases.
         """
         mean = (self.log_probabilities.sum(1) / self.lengths).view(-1, length_beam)
         chosen = mean.argmax(1)
@@ -103,7 +109,7 @@ class Canvases:
 
 
 def _of_like_length(lengths: Tensor, rows: Tensor) -> Iterator[tuple[Tensor, int]]:
-    """Part `rows` so that the longest of a part is less than twice as long as its shortest.
+    """Split `rows` into parts whose longest length is less than twice the shortest.
 
     Yields:
         Numbers of rows in increasing order, and the greatest of their `lengths`.
@@ -119,20 +125,21 @@ def _of_like_length(lengths: Tensor, rows: Tensor) -> Iterator[tuple[Tensor, int
 def masked_canvases(
     model: Transformer, source: Tensor, length_beam: int, length_factor: float = 1.0
 ) -> Canvases:
-    """Encode source sentences [B, S] and lay out masks for their likeliest target lengths."""
+    """Encode source sentences [B, S]; make canvases of masks for the most probable lengths."""
     return canvases_of(model, model.encode(source), length_beam, length_factor)
 
 
 def canvases_of(
     model: Transformer, encoded: Encoded, length_beam: int, length_factor: float = 1.0
 ) -> Canvases:
-    """Lay out masks for the likeliest target lengths of B encoded sentences.
+    """Make canvases of masks for the most probable target lengths of B encoded sentences.
 
     Args:
         model: with a length predictor.
-        encoded: of the sentences.
-        length_beam: lengths of each.
-        length_factor: what they are multiplied by, then rounded, a half to the even number.
+        encoded: encoder states of the sentences.
+        length_beam: lengths for each sentence.
+        length_factor: factor of the predicted lengths, which are then rounded (halves to the even
+            number).
     """
     predictor = model.length_predictor
     if predictor is None:

@@ -1,4 +1,4 @@
-"""Decoding a whole text, or a shard of it: no sentence is lost, none changes its place."""
+"""Decoding of a text or of a shard of it; every sentence has a translation, in the same order."""
 
 import math
 from collections.abc import Callable, Iterable, Iterator, Sequence
@@ -17,11 +17,11 @@ from nat.decoding.hypothesis import Hypothesis
 from nat.transformer.model import Transformer
 
 NOTHING = Hypothesis([], 0.0, 0)
-"""Stands for a sentence that could not be decoded."""
+"""The translation of a sentence that could not be decoded."""
 
 
 class Method(Protocol):
-    """What a module of `nat.decoding` exports: source [B, S] to B hypotheses, in order."""
+    """A decoding method: source [B, S] to B hypotheses, in order."""
 
     def __call__(self, model: Transformer, source: Tensor) -> list[Hypothesis]:
         """Translate a batch."""
@@ -64,9 +64,9 @@ def translate(
         method: of decoding.
         sentences: source sentences.
         ids: numbers of the sentences to translate.
-        batch_tokens: most source tokens of a batch, with EOS and padding (a longer sentence is
-            a batch of its own).
-        progress: called with the number of sentences that are done.
+        batch_tokens: maximal number of source tokens of a batch, with EOS and padding (a longer
+            sentence is a batch of its own).
+        progress: called with the number of finished sentences.
 
     Returns:
         A translation of every sentence, in the order of `ids`.
@@ -95,7 +95,7 @@ def translate(
 
 
 def batches(lengths: dict[int, int], batch_tokens: int) -> Iterator[list[int]]:
-    """Sentence numbers in batches, the longest first, so that memory runs out early or never."""
+    """Sentence numbers in batches, longest first, so that memory runs out early or never."""
     batch: list[int] = []
     longest = 0
     for number in sorted(lengths, key=lambda number: (-lengths[number], number)):
@@ -118,7 +118,7 @@ def records(
         translations: of a text.
         vocabulary: dictionary of the corpus.
         language: code of the target language.
-        tokeniser: of the corpus, to be undone in the text.
+        tokeniser: of the corpus, whose tokenisation is undone in the text.
     """
     for translation in translations:
         tokens = vocabulary.decode(translation.hypothesis.tokens)

@@ -12,11 +12,12 @@ from nat.transformer.model import Encoded, Transformer
 
 @dataclass(frozen=True, config=ConfigDict(extra="forbid"))
 class Ctc:
-    """Each frame takes its likeliest label; equal neighbours are merged and blanks dropped.
+    """Each frame takes its most probable label; equal neighbours are merged, blanks are dropped.
 
-    The best alignment, not the best translation, which would be the sum over its alignments. The
-    score is the mean log-probability per frame of that alignment. Log-probabilities are those of
-    the full softmax; special symbols other than UNK and BLANK are never chosen.
+    This is the most probable alignment, not the most probable translation, whose probability is the
+    sum over its alignments (see `ctc_beam`). The score is the mean log-probability per frame of
+    that alignment. Probabilities are those of the full softmax; special symbols other than UNK and
+    BLANK are never chosen.
     """
 
     upsampled = True

@@ -86,7 +86,7 @@ class PrefixSearch:
     def _frames(
         self, states: Tensor, padding: Tensor, weight: Tensor
     ) -> tuple[Tensor, Tensor, Tensor, Tensor]:
-        """What is known of each frame; padding is a blank for certain, and any symbol impossible.
+        """Log-probabilities of each frame; at padding BLANK has probability one.
 
         Returns:
             Normaliser of the logits, [B, T]; log-probability of BLANK, [B, T], and of the most
@@ -115,7 +115,7 @@ class PrefixSearch:
 
 @dataclass(frozen=True, config=ConfigDict(extra="forbid"))
 class CtcBeam(PrefixSearch):
-    """Prefix search by itself."""
+    """Prefix beam search of a CTC model."""
 
     @torch.inference_mode()
     def __call__(

@@ -1,4 +1,4 @@
-"""Forced decoding: what a causal decoder thinks of translations that are given to it."""
+"""Forced decoding: scores of given translations under a model with a causal decoder."""
 
 from collections.abc import Sequence
 
@@ -23,10 +23,10 @@ def forced_scores(
 
     Args:
         model: with a causal decoder.
-        encoded: of the N sources.
+        encoded: encoder states of the N sources.
         translations: N token sequences without EOS.
-        begin: token that comes before the first.
-        stride: from the number of a token's position to that of the next one.
+        begin: token before the first one.
+        stride: difference between the position numbers of neighbouring tokens.
     """
     device = encoded.states.device
     labels = pad([[*tokens, EOS] for tokens in translations]).to(device)

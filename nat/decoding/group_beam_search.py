@@ -1,4 +1,4 @@
-"""Beam search for the semi-autoregressive Transformer: k tokens from each decoder pass."""
+"""Beam search for the semi-autoregressive Transformer: k tokens per decoder pass."""
 
 import torch
 from pydantic import ConfigDict
@@ -16,8 +16,8 @@ class GroupBeamSearch(LeftToRightSearch):
     """Left-to-right search in which a decoder pass predicts the next k tokens independently.
 
     Wang et al. (2018). The tokens of a group extend the hypotheses one after the other, each with
-    the distribution of its own position, so a hypothesis may end within a group. Score and end of
-    the search are those of `nat.decoding.beams.Beams`.
+    the distribution of its own position, so a hypothesis can end within a group. See
+    `nat.decoding.beams.Beams` for the score and the end of the search.
     """
 
     order = "semi-autoregressive"

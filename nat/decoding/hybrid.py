@@ -24,20 +24,19 @@ NEVER_FILLED = tuple(symbol for symbol in NEVER_WRITTEN if symbol != EOS)
 class Hybrid(LeftToRightSearch):
     """Beam search for every k-th token (stage I), then one pass for the tokens between (stage II).
 
-    Wang et al. (2022), section 4.3. Stage I ends with EOS, whose place is a multiple of k behind
-    the last token; stage II may end the sentence earlier. Of the sequences that stage I keeps, the
-    one with the highest sum of log-probabilities of both stages is the result (eq. 3); it is the
-    score. What stands after the first EOS does not count. Special symbols other than UNK are never
-    chosen.
+    Wang et al. (2022), section 5.3. Stage I ends with EOS at a position that is a multiple of k;
+    stage II can end the sentence earlier. Among the sequences that stage I keeps, the result is the
+    one with the highest sum of the log-probabilities of both stages, which is the score (equation
+    3). Positions after the first EOS do not count. Special symbols other than UNK are never chosen.
 
-    With a partner, another hybrid system of the same k, stage II is the partner's (table 7): its
-    own Skip-AT scores the sequences of stage I again, by forced decoding, and its score takes the
-    place of the system's in the choice.
+    With a partner, another hybrid system with the same k, stage II is done by the partner (table
+    7): its own Skip-AT scores the sequences of stage I by forced decoding, and these scores replace
+    the system's.
 
     Attributes:
         beam: b_at, hypotheses of stage I, whose other options are `length_penalty`,
             `longest_ratio` and `longest_margin`.
-        kept: b_nat, sequences that stage II fills; at most `beam`.
+        kept: b_nat, sequences that stage II completes; at most `beam`.
     """
 
     kept: int = Field(default=1, ge=1)
@@ -71,7 +70,7 @@ class Hybrid(LeftToRightSearch):
     def every_kth(self, model: Transformer, encoded: Encoded) -> list[list[Hypothesis]]:
         """Stage I: the best sequences of every k-th token of each sentence, best first."""
         chunk = chunk_of(model)
-        # a sequence of n tokens and EOS takes (n + 1) k positions, numbered from 1
+        # a sequence of n tokens and EOS occupies (n + 1) k positions, numbered from 1
         most = (model.architecture.max_positions - 1) // chunk - 1
         longest = (self.longest(encoded) // chunk).clamp(max=most)
         return self.search(
@@ -82,7 +81,7 @@ class Hybrid(LeftToRightSearch):
 def totals_of(
     model: Transformer, encoded: Encoded, sequences: Sequence[Sequence[Hypothesis]]
 ) -> list[list[float]]:
-    """Log-probability, nats, of sequences of every k-th token that another model has written."""
+    """Log-probability, nats, of sequences of every k-th token that another model generated."""
     rows = [row for row, kept in enumerate(sequences) for _ in kept]
     found = forced_scores(
         model,
@@ -106,13 +105,13 @@ def fill(
     sequences: Sequence[Sequence[Hypothesis]],
     totals: Sequence[Sequence[float]],
 ) -> list[Hypothesis]:
-    """Stage II: predict what is between every k-th token, in one pass, and choose.
+    """Stage II: predict the tokens between every k-th one in one pass, and select a sequence.
 
     Args:
         model: hybrid.
-        encoded: of B sentences.
+        encoded: encoder states of B sentences.
         sequences: every k-th token, one or more sequences for each sentence.
-        totals: log-probability of each of them, with its EOS, nats.
+        totals: log-probability of each sequence, with its EOS, nats.
     """
     chunk = chunk_of(model)
     device = encoded.states.device

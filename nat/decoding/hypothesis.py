@@ -1,11 +1,11 @@
-"""What every decoding method returns for a sentence."""
+"""The translation of a sentence, as every decoding method returns it."""
 
 from dataclasses import dataclass
 
 from nat.data.vocabulary import BLANK, BOS, EOS, MASK, PAD
 
 NEVER_WRITTEN = (PAD, BOS, EOS, MASK, BLANK)
-"""Symbols that no translation holds. UNK is a prediction like any other."""
+"""Symbols that never occur in translations. UNK is a prediction like any other."""
 
 
 @dataclass(frozen=True)
@@ -14,8 +14,8 @@ class Hypothesis:
 
     Attributes:
         tokens: ids of its subwords; may be empty; never one of `NEVER_WRITTEN`.
-        score: what the method ranks hypotheses by, nats; its docstring says which.
-        steps: decoder passes that this sentence took.
+        score: the value by which the method ranks hypotheses, nats; defined in its docstring.
+        steps: number of decoder passes for this sentence.
     """
 
     tokens: list[int]

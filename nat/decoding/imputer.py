@@ -1,4 +1,4 @@
-"""Imputer decoding: an alignment is filled in block by block, then collapsed."""
+"""Imputer decoding: an alignment is completed block by block, then collapsed."""
 
 from typing import NamedTuple
 
@@ -15,7 +15,7 @@ from nat.transformer.model import Encoded, Transformer
 from nat.transformer.projection import best_symbols
 
 NO_LABELS = [symbol for symbol in NEVER_WRITTEN if symbol != BLANK]
-"""Symbols that no alignment holds."""
+"""Symbols that never occur in alignments."""
 
 
 class Imputed(NamedTuple):
@@ -25,7 +25,7 @@ class Imputed(NamedTuple):
         labels: BLANK or a token, PAD at padding, [B, T].
         log_probabilities: of the labels that were imputed, each from the pass that revealed it,
             nats; zero at the others, [B, T].
-        passes: decoder passes that each sentence needed, [B].
+        passes: number of decoder passes for each sentence, [B].
     """
 
     labels: Tensor
@@ -42,18 +42,18 @@ def impute(
     steps: int,
     bfloat16: bool = False,
 ) -> Imputed:
-    """Replace masks by the likeliest labels in several passes (Saharia et al. 2020, section 3.3).
+    """Replace masks by the most probable labels in several passes (Saharia et al. 2020, sec. 3.3).
 
-    Every pass sees what is revealed already. Which masks it reveals says
-    `nat.decoding.reveal.most_confident_in_blocks`; revealed labels stay. Special symbols other than
-    UNK and BLANK are never chosen.
+    Every pass sees the labels that are revealed already, and reveals the masks that
+    `nat.decoding.reveal.most_confident_in_blocks` selects; revealed labels stay. Special symbols
+    other than UNK and BLANK are never chosen.
 
     Args:
         model: predicts labels.
-        encoded: the sources.
+        encoded: encoder states of the sources.
         tokens: labels, MASK where there is none yet, [B, T].
         padding: True at padding, [B, T].
-        steps: passes, at least 1.
+        steps: number of passes, at least 1.
         bfloat16: see `nat.transformer.projection`.
     """
     masked = tokens.eq(MASK) & ~padding
@@ -76,7 +76,7 @@ def impute(
 
 
 def imputed_translations(model: Transformer, encoded: Encoded, steps: int) -> list[Hypothesis]:
-    """Collapsed alignments that start as nothing but masks, with their mean log-probability."""
+    """Collapsed alignments, imputed from masks only, with their mean log-probability per frame."""
     padding = model.upsampled_padding(encoded)
     found = impute(model, encoded, torch.where(padding, PAD, MASK), padding, steps)
     written = collapse(found.labels, padding)
@@ -93,12 +93,12 @@ def imputed_translations(model: Transformer, encoded: Encoded, steps: int) -> li
 
 @dataclass(frozen=True, config=ConfigDict(extra="forbid"))
 class Imputer:
-    """Impute an alignment that starts as nothing but masks, then merge repeats and drop blanks.
+    """Impute an alignment from masks only, then merge repeats and drop blanks.
 
     The score is the mean log-probability per frame of the alignment, see `Imputed`.
 
     Attributes:
-        steps: decoder passes; with one, it is the best alignment as in CTC decoding.
+        steps: number of decoder passes; a single one gives the best alignment, as `ctc` does.
     """
 
     steps: int = Field(ge=1)

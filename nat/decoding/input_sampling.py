@@ -1,4 +1,4 @@
-"""Input sampling: a proxy input is drawn first, then decoded in one pass (MPLE, appendix E.6)."""
+"""Input sampling: a proxy input is sampled, then decoded in one pass (MPLE, section 4.3)."""
 
 import torch
 from pydantic import ConfigDict, Field
@@ -14,19 +14,20 @@ from nat.transformer.model import Transformer
 
 @dataclass(frozen=True, config=ConfigDict(extra="forbid"))
 class InputSampling:
-    """Decode from an input that is like those of training (Huang et al. 2022, table 3).
+    """Decode from an input like those of training (Huang et al. 2022, table 3 and appendix E.6).
 
-    The input predictor says how likely each position is masked; a pattern is drawn from it. Where
-    it masks nothing, the likeliest token of a vanilla NAT, the partner, is shown and copied; the
-    others are predicted from these in one pass. The first two passes see full masks.
+    A pattern of masks is sampled from the probabilities of the input predictor. At positions that
+    it does not mask, the decoder sees the most probable token of a vanilla NAT, the partner, and
+    the translation takes this token; the others are predicted from these in one pass. The first two
+    passes see full masks.
 
-    The score is the mean log-probability per token, of the copied ones that of the partner; the
-    best-scored length is the result (of equals, the likelier length). A pattern depends on the
-    source sentence and on its length, not on what is decoded beside it.
+    The score is the mean log-probability per token, where that of a copied token is the partner's.
+    The length with the highest score is the result (the likelier length of equal ones). A pattern
+    depends on the source sentence and its length, not on other sentences of the batch.
 
     Attributes:
-        length_beam: lengths that are tried, the likeliest ones of the system.
-        seed: of the patterns.
+        length_beam: number of lengths that are decoded, the most probable ones of the system.
+        seed: seed of the patterns.
     """
 
     length_beam: int = Field(default=1, ge=1, le=CLASSES)
@@ -47,7 +48,7 @@ class InputSampling:
         ids = randomness.numbers_of(canvases.encoded.source, canvases.encoded.padding)
         ids = ids ^ canvases.lengths
         drawn = randomness.uniform(self.seed, 0, ids, canvases.tokens.size(1))
-        # what is no number masks, so that it does not pass for a translation of the partner
+        # NaN counts as masked, so that a failed prediction is not replaced by the partner's
         masked = ~(drawn >= predictor(states).sigmoid()) & canvases.real
         canvases.passes += 1
 

@@ -1,4 +1,4 @@
-"""N-gram language models as decoding asks them: many continuations at a time."""
+"""N-gram language models for decoding: many continuations in parallel."""
 
 from collections.abc import Sequence
 
@@ -13,11 +13,11 @@ from nat.data.vocabulary import BOS, EOS
 
 @dataclass(frozen=True, config=ConfigDict(extra="forbid"))
 class LanguageModelOptions:
-    """Which language model a decoding consults, and how much it says.
+    """The language model of a decoding, and its weight.
 
     Attributes:
-        system: the text that the model is estimated on is distilled from this system.
-        order: words of the longest n-grams.
+        system: the system whose distilled text the model is estimated on.
+        order: number of words of the longest n-grams.
         weight: alpha, factor of its log-probabilities.
     """
 
@@ -27,10 +27,10 @@ class LanguageModelOptions:
 
 
 class LanguageModel:
-    """Log-probabilities of next words, of the model that `nat.data.ngram` estimates.
+    """Log-probabilities of next words under a model that `nat.data.ngram` estimated.
 
-    A state is a node of its trie: the longest n-gram, shorter than the order, that ends what is
-    written.
+    A state is a node of its trie: the longest n-gram, shorter than the order, that is a suffix of
+    the sentence so far.
 
     Attributes:
         vocabulary_size: V.
@@ -55,7 +55,7 @@ class LanguageModel:
 
         Args:
             states: [...].
-            words: of the same shape; none of those that no text holds.
+            words: of the same shape; symbols that can occur in texts.
         """
         scores = torch.zeros(states.shape, device=states.device)
         after = torch.zeros_like(states)

@@ -1,4 +1,4 @@
-"""Draws of the latents, each decoded by prefix beam search; an autoregressive partner chooses."""
+"""Noisy parallel decoding by latents, with prefix beam search of each draw."""
 
 import torch
 from pydantic import ConfigDict
@@ -14,9 +14,9 @@ from nat.transformer.model import Transformer
 
 @dataclass(frozen=True, config=ConfigDict(extra="forbid"))
 class LatentBeamRescoring(RescoredDraws, PrefixSearch):
-    """All of Gu and Kong (2021), table 3, together: `latent_rescoring` of `ctc_beam`.
+    """All decodings of Gu and Kong (2021), table 3, combined: `latent_rescoring` with `ctc_beam`.
 
-    The best translation of each draw is a candidate; see `nat.decoding.rescoring` for the score.
+    The best translation of each draw is a candidate. See `nat.decoding.rescoring` for the score.
     """
 
     @torch.inference_mode()

@@ -1,4 +1,4 @@
-"""Several draws of the latents, of which an autoregressive partner chooses (NPD by samples)."""
+"""Noisy parallel decoding by latents: an autoregressive partner chooses among several draws."""
 
 import torch
 from pydantic import ConfigDict
@@ -14,10 +14,10 @@ from nat.transformer.model import Transformer
 
 @dataclass(frozen=True, config=ConfigDict(extra="forbid"))
 class LatentRescoring(RescoredDraws):
-    """Decode each draw in one pass; the partner's score chooses, and is the score.
+    """Decode each draw in one pass; the partner's score selects among them.
 
-    Gu and Kong (2021), table 3: five draws from the prior at temperature 0.1. An upsampled
-    canvas is decoded as by `ctc`, any other, of the likeliest length, as by `one_pass`; see
+    Gu and Kong (2021), table 3: five draws from the prior at temperature 0.1. An upsampled canvas
+    is decoded like `ctc`, any other one, of the most probable length, like `one_pass`. See
     `nat.decoding.rescoring` for the score.
     """
 

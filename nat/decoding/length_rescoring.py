@@ -1,4 +1,4 @@
-"""One pass for several lengths, of which an autoregressive partner chooses (NPD by lengths)."""
+"""Noisy parallel decoding by lengths: an autoregressive partner chooses among several lengths."""
 
 import torch
 from pydantic import ConfigDict, Field

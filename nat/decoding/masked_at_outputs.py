@@ -1,4 +1,4 @@
-"""The probe of HRT, figure 2: masks in a translation of an autoregressive partner, filled in."""
+"""The probe of HRT, figure 2: masked parts of an AT translation are predicted again."""
 
 import math
 from typing import Literal
@@ -20,21 +20,22 @@ from nat.transformer.model import Transformer
 
 @dataclass(frozen=True, config=ConfigDict(extra="forbid"))
 class MaskedAtOutputs:
-    """Mask a part of what the partner wrote, and predict it in one pass from the rest.
+    """Mask a part of the partner's translation, and predict it in one pass from the rest.
 
-    Wang et al. (2022), figure 2. Of N tokens, `head` masks the first max(1, floor(share N)),
-    `tail` the last, `random` a random set of as many, and `chunk` all but the first of every k. The
-    partner decodes by beam search with a length penalty of one; its length stays.
+    Wang et al. (2022), section 4 and figure 2. Of N tokens, `head` masks the first
+    max(1, floor(share N)), `tail` as many at the end, `random` as many at random positions, and
+    `chunk` all but the first of every k. The partner decodes by beam search with a length penalty
+    of one; the length of its translation is kept. The paper's RANDOM is the mean of three seeds.
 
-    The score is the mean log-probability of the tokens that are filled in, zero where there are
-    none. Symbols are chosen as by `one_pass`.
+    The score is the mean log-probability of the tokens that are predicted, zero where there are
+    none. Symbols are chosen as in `one_pass`.
 
     Attributes:
         scheme: which tokens are masked.
-        share: p_mask of all schemes but `chunk`.
+        share: p_mask of all schemes except `chunk`.
         chunk: k of the scheme `chunk`.
-        beam: of the partner.
-        seed: of the scheme `random`, whose draws depend on the source sentence besides.
+        beam: beam of the partner.
+        seed: seed of the scheme `random`, whose draws also depend on the source sentence.
     """
 
     scheme: Literal["head", "tail", "random", "chunk"]
@@ -57,7 +58,7 @@ class MaskedAtOutputs:
     ) -> list[Hypothesis]:
         """Translate source sentences [B, S] (tokens, EOS, padding on the right)."""
         written = BeamSearch(beam=self.beam)(partner, source)
-        # a model of fewer positions sees what fits
+        # a model with fewer positions sees the tokens that fit
         longest = model.architecture.max_positions
         tokens = pad([one.tokens[:longest] for one in written]).to(source.device)
         real = tokens.ne(PAD)
@@ -103,7 +104,7 @@ class MaskedAtOutputs:
 
 
 def _floor(value: float) -> int:
-    """Of a product that rounding may have put just below a whole number."""
+    """Floor of a product that rounding may have put just below an integer."""
     return math.floor(value + 1e-9)
 
 

@@ -13,22 +13,22 @@ from nat.transformer.model import Transformer
 
 @dataclass(frozen=True, config=ConfigDict(extra="forbid"))
 class OnePass:
-    """Each position takes its likeliest symbol; lengths come from the length predictor.
+    """Each position takes its most probable symbol; lengths come from the length predictor.
 
-    The score is the mean log-probability per token; the best-scored length is the result (of
-    equals, the likelier length). Log-probabilities are those of the full softmax; special symbols
-    other than UNK are never chosen, but for the empty token by a model that has learnt it (AXE),
-    which is then dropped.
+    The score is the mean log-probability per token. The length with the highest score is the result
+    (the likelier length of equal ones). Probabilities are those of the full softmax; special
+    symbols other than UNK are never chosen, except the empty token by a model that was trained with
+    it (AXE), which is then dropped.
 
     With more than one length this is length-parallel decoding (LPD, Wei et al. 2019), and the other
     options are the "decoding tricks" of MPLE (Huang et al. 2022, appendix D).
 
     Attributes:
-        length_beam: lengths that are tried, the likeliest ones.
-        length_factor: what the predicted lengths are multiplied by (Ghazvininejad et al. 2020), to
-            be chosen on a validation set; see `nat.decoding.canvas` for its rounding.
-        deduplicate: drop tokens that are the same as the one before (Lee et al. 2018), empty tokens
-            left out; the score is that of all positions.
+        length_beam: number of lengths that are decoded, the most probable ones.
+        length_factor: factor of the predicted lengths (Ghazvininejad et al. 2020), to be tuned on a
+            validation set; see `nat.decoding.canvas` for its rounding.
+        deduplicate: drop a token that equals the token before it (Lee et al. 2018), after empty
+            tokens are dropped; the score is that of all positions.
     """
 
     length_beam: int = Field(default=1, ge=1, le=CLASSES)

@@ -7,32 +7,32 @@ from nat.data.vocabulary import EOS, PAD
 from nat.decoding.language_model import LanguageModel
 
 NOTHING, ROOT, NO_PARENT = -1, 0, -2
-"""Numbers of a place that no prefix has, of the empty prefix, and of what comes before it."""
+"""Numbers of an unused place of the beam, of the empty prefix, and of the empty prefix's parent."""
 
 FACTOR = 6364136223846793005
-"""Of Knuth's linear congruential generator."""
+"""Multiplier of Knuth's linear congruential generator."""
 
 
 class Prefixes:
     """The K best prefixes of each of B sentences.
 
-    Hannun et al. (2014). The alignments that collapse to a prefix are summed, those that end in a
-    blank, behind which the last token may be repeated, apart from those that end in that token. A
-    prefix y has the rank
+    Hannun et al. (2014). The probabilities of the alignments that collapse to a prefix are summed,
+    separately for those that end in a blank, after which the last token can be repeated, and for
+    those that end in that token. A prefix y is ranked by
 
         log sum of p(alignment) + alpha log p_LM(y) + beta |y|,
 
     or, if `logarithmic`, with beta log max(|y|, 1) in place of beta |y|.
 
-    A prefix is known by a number, a hash of 64 bits of its tokens, so that it is the same by
-    whatever way it is reached.
+    A prefix is identified by a 64-bit hash of its tokens, so that it is recognised in whatever way
+    it is reached.
 
     Args:
-        like: of the type and on the device of log-probabilities.
+        like: a tensor with the type and device of log-probabilities.
         sentences: B.
-        frames: most tokens of a prefix.
+        frames: maximal number of tokens of a prefix.
         beam: K.
-        language_model: or None.
+        language_model: the language model, or None.
         alpha: factor of its log-probabilities.
         beta: bonus per token, nats.
         logarithmic: multiply the bonus by the logarithm of the number of tokens instead.
@@ -68,24 +68,24 @@ class Prefixes:
         self._blank[:, 0], self._numbers[:, 0] = 0, ROOT
 
     def advance(self, symbols: Tensor, scores: Tensor, blank: Tensor, again: Tensor) -> None:
-        """Read a frame.
+        """Process a frame.
 
         Args:
-            symbols: S tokens that a prefix may go on with, [B, S].
-            scores: their log-probabilities, of a token that stands there twice once, [B, S].
+            symbols: S different tokens that can extend a prefix, [B, S].
+            scores: their log-probabilities, [B, S].
             blank: log-probability of BLANK, [B].
             again: log-probability of the last token of each prefix, [B, K].
         """
         beam, number = self.last.size(1), symbols.size(1)
         total = torch.logaddexp(self._blank, self._token)
-        # What stays: by a blank, by the last token again, or reached anew from its parent.
+        # prefixes that stay: by a blank, by their last token again, or reached from their parent
         is_parent = self._parents[:, :, None].eq(self._numbers[:, None, :])  # [B, child, parent]
         repeats = self.last[:, :, None].eq(self.last[:, None, :])
         from_parent = torch.where(repeats, self._blank[:, None, :], total[:, None, :])
         from_parent = from_parent.masked_fill(~is_parent, -torch.inf).amax(2)
         stays_blank = total + blank[:, None]
         stays_token = torch.logaddexp(self._token, from_parent) + again
-        # What grows, unless it is there already: a child of the prefix with this last token.
+        # prefixes that grow, unless the child with this last token is in the beam already
         same = symbols[:, None, :].eq(self.last[:, :, None])  # [B, K, S]
         grown = torch.where(same, self._blank[:, :, None], total[:, :, None]) + scores[:, None, :]
         there = torch.bmm(is_parent.mT.to(grown.dtype), same.to(grown.dtype)) > 0
@@ -113,7 +113,7 @@ class Prefixes:
         self._token = kept(stays_token, grown)
         self._fluency, self._states = kept(self._fluency, fluency), kept(self._states, states)
         own, parents = self._numbers.gather(1, origin), self._parents.gather(1, origin)
-        # What is impossible must not pass for the prefix that it once was.
+        # a prefix of probability zero must not be taken for the one that it was before
         nothing = ranks.isneginf()
         self._numbers = torch.where(grows, own * FACTOR + token, own)
         self._numbers.masked_fill_(nothing, NOTHING)
@@ -139,7 +139,7 @@ class Prefixes:
         return self._alpha * self._fluency + self._beta * lengths
 
     def best(self) -> tuple[Tensor, Tensor, Tensor]:
-        """The highest-ranked prefix of each sentence, with its end for the language model.
+        """The prefix of each sentence with the highest rank, the end of the sentence included.
 
         Returns:
             Tokens, PAD behind the end [B, T]; their number [B]; rank, nats [B].

@@ -1,4 +1,4 @@
-"""Choosing positions by confidence, for iterative decoding and for its distillation."""
+"""Selection of positions by confidence, for iterative decoding and its distillation."""
 
 import torch
 import torch.nn.functional as F
@@ -9,8 +9,8 @@ def most_confident(confidence: Tensor, number: Tensor) -> Tensor:
     """Mark the most confident positions of each row; ties go to the leftmost.
 
     Args:
-        confidence: [B, T]; -inf where a position may not be chosen.
-        number: how many to choose in each row, [B]; not more than may be chosen.
+        confidence: [B, T]; -inf at positions that cannot be chosen.
+        number: number of positions in each row, [B]; at most as many as can be chosen.
 
     Returns:
         True at the chosen positions, [B, T].
@@ -23,8 +23,8 @@ def least_confident(confidence: Tensor, number: Tensor) -> Tensor:
     """Mark the least confident positions of each row; ties go to the leftmost.
 
     Args:
-        confidence: [B, T]; +inf where a position may not be chosen.
-        number: how many to choose in each row, [B].
+        confidence: [B, T]; +inf at positions that cannot be chosen.
+        number: number of positions in each row, [B].
 
     Returns:
         True at the chosen positions, [B, T].
@@ -34,19 +34,19 @@ def least_confident(confidence: Tensor, number: Tensor) -> Tensor:
 
 
 def most_confident_in_blocks(confidence: Tensor, masked: Tensor, steps: int, number: int) -> Tensor:
-    """Mark what pass `number` of 1 .. `steps` reveals: never two neighbours, unless it is the only.
+    """Mark what pass `number` of `steps` reveals; no two neighbours, unless it is the only pass.
 
-    The positions are cut into blocks of `steps`, and each pass reveals one position of a block: the
-    first pass its last one, every other pass the most confident of the rest (of equals, the
-    leftmost). So the last positions of blocks are known early, and between what later passes reveal
-    in two blocks there is always one. Of a last block that is shorter the first pass reveals
-    nothing; after all passes nothing is masked any more.
+    The positions are divided into blocks of `steps` positions, and each pass reveals one position
+    of each block: the first pass the last one, every later pass the most confident of the others
+    (the leftmost of equal ones). So the positions that later passes reveal in two neighbouring
+    blocks are always separated by one that is known. The first pass reveals nothing in a shorter
+    last block; the last pass reveals all that is left.
 
     Args:
         confidence: [B, T].
-        masked: what is not revealed yet, [B, T].
-        steps: passes.
-        number: of this pass, from 1.
+        masked: True at positions that are not revealed yet, [B, T].
+        steps: number of passes.
+        number: number of this pass, from 1.
 
     Returns:
         [B, T], a part of `masked`.

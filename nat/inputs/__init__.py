@@ -1,1 +1,1 @@
-"""Proxy inputs Z: what the decoder sees in training. One file, one method."""
+"""Proxy inputs Z: what the decoder sees in training. One method per file."""

@@ -1,4 +1,4 @@
-"""Levenshtein distance of token sequences, for a whole batch at once."""
+"""Levenshtein distance of token sequences, vectorised over a batch."""
 
 import torch
 from torch import Tensor
@@ -9,8 +9,8 @@ from nat.data.vocabulary import PAD
 def edit_distance(found: Tensor, wanted: Tensor) -> Tensor:
     """Fewest insertions, deletions and substitutions that turn one sequence into the other, [B].
 
-    The dynamic programme goes through the tokens of `found`; a row of it takes a few operations for
-    the whole batch, since insertions within a row are a cumulative minimum.
+    The dynamic programme loops over the tokens of `found`. Each of its rows takes a few operations
+    for the whole batch, since insertions within a row are a cumulative minimum.
 
     Args:
         found: right-padded with PAD, [B, M].

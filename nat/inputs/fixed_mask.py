@@ -11,8 +11,8 @@ from nat.training.step import DecoderInput, Step
 class FixedMask:
     """Reveal the same share of every target, at uniformly drawn positions.
 
-    Open reading, settled here: of N tokens, revealed * N are shown, rounded to the nearest whole
-    number (a half to the even one), and at most N - 1.
+    Where the paper is ambiguous: revealed * N of N tokens are shown, rounded to the nearest integer
+    (halves to the even one), but at most N - 1.
 
     Attributes:
         revealed: share of the tokens that the decoder sees; 0 would be `full_mask`.
@@ -27,7 +27,7 @@ class FixedMask:
         """Mask the rest of the target [B, T]; the masked positions carry the loss."""
         lengths = step.batch.target_lengths
         shown = (lengths * self.revealed).round().long()
-        # at least one: a sentence without a mask would have nothing to learn
+        # at least one mask, since a sentence without one has no loss
         return mask_at_random(step, (lengths - shown).clamp(min=1))
 
 

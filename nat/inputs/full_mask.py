@@ -1,4 +1,4 @@
-"""Full mask: the decoder sees nothing of the target but its length (vanilla NAT)."""
+"""Full mask: the decoder sees only the length of the target (vanilla NAT)."""
 
 from pydantic import ConfigDict
 from pydantic.dataclasses import dataclass
@@ -8,10 +8,10 @@ from nat.training.step import DecoderInput, Step
 
 @dataclass(frozen=True, config=ConfigDict(extra="forbid"))
 class FullMask:
-    """Every position is MASK and every position is learnt (Gu et al. 2018, without fertility)."""
+    """Every position is MASK and carries loss (Gu et al. 2018, without fertilities)."""
 
     def __call__(self, step: Step) -> DecoderInput:
-        """The canvas [B, T] as it is."""
+        """Masks for all positions of the canvas, [B, T]."""
         return step.blank_canvas()
 
 

@@ -1,7 +1,7 @@
-"""Glancing: reveal the more of the target, the more of it the model gets wrong by itself.
+"""Glancing: reveal a part of the target that grows with the errors of a first prediction.
 
-Qian et al. (2021); on the alignment of an upsampled canvas Gu and Kong (2021), section 3.4; its
-variants Huang et al. (2022), table 3.
+Qian et al. (2021). On the alignment of an upsampled canvas: Gu and Kong (2021), section 3.4. The
+variants are those of MPLE (Huang et al. 2022, section 4.3, table 3 and appendix E.6).
 """
 
 from typing import Literal
@@ -24,25 +24,27 @@ POSITIONS, COUNT = 1, 2
 
 @dataclass(frozen=True, config=ConfigDict(extra="forbid"))
 class Glancing:
-    """Reveal l labels after a first pass without gradient, l in proportion to its distance d.
+    """Reveal l labels, where l is proportional to the distance d of a first pass from the labels.
 
-    A label is the target's token, or on an upsampled canvas that of the model's best alignment.
+    The first pass has no gradient. The label of a position is the target's token, or, on an
+    upsampled canvas, that of the model's best alignment.
 
-    Open readings, settled here: the deterministic l is ratio * d, rounded to the nearest whole
-    number (a half to the even one); a Poisson draw beyond the length is cut; with labels drawn by
-    their probability, one is drawn after the other, without replacement. A canvas as long as the
-    target keeps one position hidden at least, and only hidden positions carry loss; an upsampled
-    one may be revealed as a whole, and its loss takes all positions. Both passes have dropout of
-    their own.
+    Where the papers are ambiguous: the deterministic l is ratio * d, rounded to the nearest integer
+    (halves to the even one); a Poisson draw is cut at the length; labels that are drawn by their
+    probability are drawn one after the other, without replacement. If the canvas is as long as the
+    target, at least one position stays hidden and only hidden positions carry loss; an upsampled
+    canvas may be revealed completely, and all of its positions carry loss. The two passes have
+    independent dropout.
 
     Attributes:
-        ratio: revealed labels per unit of distance, at the start of training.
-        final_ratio: the same at the end, reached linearly; None for no change.
-        distance: between what the first pass says and what is wanted: `hamming`, labels that
-            differ, or `levenshtein`, of the sequences of tokens.
-        count: l is ratio * d itself, or drawn from the Poisson distribution of this mean.
-        chosen: which labels: evenly drawn, or drawn in proportion to p, the first pass's
-            probability of the label (`likely`), or to 1 - p (`unlikely`).
+        ratio: revealed labels per unit of distance at the start of training.
+        final_ratio: the same at the end, reached linearly; None for a constant ratio.
+        distance: between the prediction of the first pass and the labels: `hamming`, the number of
+            positions that differ, or `levenshtein`, the edit distance of the token sequences.
+        count: l is ratio * d (`deterministic`), or drawn from the Poisson distribution with this
+            mean.
+        chosen: which labels are revealed: drawn uniformly (`evenly`), with probability proportional
+            to p, the first pass's probability of the label (`likely`), or to 1 - p (`unlikely`).
     """
 
     ratio: float = Field(default=0.5, gt=0.0, le=1.0)
@@ -71,7 +73,7 @@ class Glancing:
         return DecoderInput(tokens, canvas.padding, labels, learnt)
 
     def _number(self, step: Step, first: FirstPass) -> Tensor:
-        """How many labels of each sentence to reveal, [B]."""
+        """Number of labels to reveal in each sentence, [B]."""
         predicted, labels = first.predicted(), first.labels
         if self.distance == "hamming":
             distance = (predicted.ne(labels) & ~first.canvas.padding).sum(1)
@@ -86,28 +88,28 @@ class Glancing:
         return poisson(mean, step.uniform(1, COUNT)[:, 0], labels.size(1))
 
     def _order(self, step: Step, first: FirstPass) -> Tensor:
-        """The labels with the highest values are revealed, [B, T]."""
+        """Values whose highest ones mark the labels to reveal, [B, T]."""
         uniform = step.uniform(first.labels.size(1), POSITIONS)
         weight = self.log_weights(first)
         if weight is None:
             return uniform
-        # Gumbel's trick: the largest of log w + noise are drawn in proportion to w
+        # Gumbel top-k: the largest values of log w + noise are a sample without replacement
         noise = -torch.log(-torch.log(uniform.double().clamp(min=1e-9)))
         return weight + noise
 
     def log_weights(self, first: FirstPass) -> Tensor | None:
-        """log w of the labels, which are drawn in proportion to w, [B, T]; None if evenly."""
+        """log w of the labels, drawn with probability proportional to w, [B, T]; None if uniform."""
         if self.chosen == "evenly":
             return None
         weight = first.log_probabilities().double()
         if self.chosen == "likely":
             return weight
-        # where p is one nothing is left; such a label comes last
+        # a label with p = 1 has weight zero and comes last
         return torch.log((-torch.expm1(weight)).clamp(min=1e-300))
 
 
 def poisson(mean: Tensor, uniform: Tensor, most: int) -> Tensor:
-    """Draws of the Poisson distribution, at most `most`, from numbers in [0, 1), each [B]."""
+    """Poisson draws, at most `most`, by inversion of uniform numbers in [0, 1), each [B]."""
     counts = torch.arange(most, device=mean.device, dtype=torch.float64)
     at_most = torch.special.gammaincc(counts + 1, mean.double()[:, None].clamp(min=1e-12))
     return (uniform.double()[:, None] >= at_most).sum(1)

@@ -10,11 +10,11 @@ from nat.training.step import DecoderInput, Step
 
 @dataclass(frozen=True, config=ConfigDict(extra="forbid"))
 class GroupedTokens:
-    """Each group of k tokens is predicted at once from the groups before it.
+    """Each group of k tokens is predicted in parallel from the groups before it.
 
-    BOS k times and the target go in, shifted by k; the target and EOS come out. The positions of a
-    group see each other (the relaxed causal mask). The last group is whole, as it is in decoding;
-    after EOS nothing is learnt.
+    The input is k times BOS followed by the target, the output is the target followed by EOS. The
+    positions of a group see each other (the relaxed causal mask). The last group is complete, as in
+    decoding; positions after EOS carry no loss.
     """
 
     order = "semi-autoregressive"

@@ -1,4 +1,4 @@
-"""Masking at random: what proxy inputs share that mask evenly drawn positions."""
+"""Random masking, shared by the proxy inputs that mask uniformly drawn positions."""
 
 import torch
 from torch import Tensor
@@ -9,13 +9,13 @@ from nat.training.step import DecoderInput, Step
 
 
 def mask_at_random(step: Step, masks: Tensor) -> DecoderInput:
-    """Mask uniformly drawn positions of the target [B, T]; they carry the loss.
+    """Mask uniformly drawn positions of the target [B, T], which carry the loss.
 
     Uses stream 1 of the step's random numbers.
 
     Args:
         step: the forward pass.
-        masks: how many positions of each sentence, [B]; an empty target has none.
+        masks: number of positions of each sentence, [B]; an empty target has none.
     """
     target = step.batch.target
     real = target.ne(PAD)

@@ -1,4 +1,4 @@
-"""Teacher forcing: each position sees the target before it (autoregressive models)."""
+"""Teacher forcing: each position sees the preceding target tokens (autoregressive models)."""
 
 import torch
 from pydantic import ConfigDict
@@ -10,7 +10,7 @@ from nat.training.step import DecoderInput, Step
 
 @dataclass(frozen=True, config=ConfigDict(extra="forbid"))
 class PreviousTokens:
-    """BOS and the target go in, the target and EOS come out (Vaswani et al. 2017)."""
+    """The input is BOS and the target, the output the target and EOS (Vaswani et al. 2017)."""
 
     order = "autoregressive"
 

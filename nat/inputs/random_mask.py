@@ -16,7 +16,7 @@ class RandomMask:
 
     def __call__(self, step: Step) -> DecoderInput:
         """Mask part of the target [B, T]; the masked positions carry the loss."""
-        # at least one: a sentence without a mask would have nothing to learn
+        # at least one mask, since a sentence without one has no loss
         masks = (step.uniform(1)[:, 0] * step.batch.target_lengths).long() + 1
         return mask_at_random(step, masks)
 

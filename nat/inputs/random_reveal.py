@@ -12,12 +12,12 @@ from nat.training.step import DecoderInput, Step
 
 @dataclass(frozen=True, config=ConfigDict(extra="forbid"))
 class RandomReveal:
-    """Reveal an evenly drawn number of labels, whatever the model gets wrong by itself.
+    """Reveal a uniformly drawn number of labels, regardless of the model's own predictions.
 
-    A label is the target's token, or on an upsampled canvas that of the model's best alignment.
-    Open reading, settled here: the number is drawn from 0 to N, the labels revealed, not those
-    masked. As in glancing, a canvas as long as the target keeps one position hidden at least and
-    only hidden positions carry loss; on an upsampled one all do.
+    The label of a position is the target's token, or, on an upsampled canvas, that of the model's
+    best alignment. Where the paper is ambiguous: the number of revealed (not of masked) labels is
+    drawn uniformly from 0 to N. As in `glancing`, at least one position of a canvas as long as the
+    target stays hidden and only hidden positions carry loss; on an upsampled canvas all do.
     """
 
     reveals_tokens = True

@@ -1,8 +1,8 @@
 """The four tasks of hybrid-regressive translation (HRT): every k-th token, then the rest.
 
-Wang et al. (2022), section 4 and algorithm 1. One model learns to write every k-th token from left
-to right (Skip-AT) and to fill in the others at once (Skip-CMLM); the ordinary AT and CMLM are
-auxiliary tasks that a curriculum replaces.
+Wang et al. (2022), section 5.2 and algorithm 1. One model learns to generate every k-th token from
+left to right (Skip-AT) and to predict the others in parallel (Skip-CMLM). Ordinary AT and CMLM are
+auxiliary tasks, which a curriculum gradually replaces.
 """
 
 import torch
@@ -23,23 +23,26 @@ NUMBER, POSITIONS, TASK = 0, 1, 2
 
 @dataclass(frozen=True, config=ConfigDict(extra="forbid"))
 class Skip:
-    """Two inputs of each sentence, one for a causal decoder and one for a bidirectional one.
+    """Two inputs for each sentence, one for a causal and one for a bidirectional decoder.
 
-    The target y_1 .. y_N is followed by EOS up to a multiple of k, so the last of every k-th token
-    is always EOS. The primary tasks are:
+    The target y_1 .. y_N is padded with EOS to a multiple of k, so that the last of its every k-th
+    tokens is always EOS. The primary tasks are:
 
-    - Skip-AT: [B_k], y_k, y_2k .. go in, at positions 0, k, 2k ..; the next of them comes out;
-    - Skip-CMLM: all but every k-th token is MASK, at positions 1 .. ; the masks are learnt.
+    - Skip-AT: the input [B_k], y_k, y_2k, .. at positions 0, k, 2k, .. predicts y_k, y_2k, .. ;
+    - Skip-CMLM: all tokens but every k-th one are MASK, at positions 1, 2, .. ; the masks carry the
+      loss.
 
-    The auxiliary ones are teacher forcing, and masks at evenly drawn positions of the target and
-    its EOS. At share t / T of the training a sentence has the primary tasks with probability
-    (t / T) ** curriculum, and the auxiliary ones otherwise.
+    The auxiliary tasks are teacher forcing, and masks at uniformly drawn positions of the target
+    and its EOS. When the share t / T of the training is done, a sentence has the primary tasks with
+    probability (t / T) ** curriculum, and the auxiliary tasks otherwise.
 
-    Open readings, settled here: the tasks are drawn for each sentence, not for the first part of a
-    batch; after the first EOS nothing is learnt; Skip-CMLM has no begin symbol.
+    Where the paper is ambiguous: the tasks are drawn for each sentence instead of taking the first
+    part of a batch, which is the same in expectation; positions after the first EOS carry no loss;
+    Skip-CMLM has no begin symbol.
 
     Attributes:
-        curriculum: lambda, how late the primary tasks begin; None for primary tasks only.
+        curriculum: lambda, the larger the later the primary tasks begin; None for primary tasks
+            only.
     """
 
     curriculum: float | None = Field(default=1.0, gt=0.0)
@@ -64,9 +67,9 @@ class Skip:
 
 
 def _with_ends(target: Tensor, lengths: Tensor, chunk: int) -> tuple[Tensor, Tensor]:
-    """Targets with EOS up to a multiple of the chunk, PAD behind; and where they are real, [B, T].
+    """Targets padded with EOS to a multiple of the chunk, and where these are no padding, [B, T].
 
-    T is a multiple of the chunk and larger than the longest target.
+    T is a multiple of the chunk and larger than the longest target. PAD follows the last EOS.
     """
     wholes = (lengths // chunk + 1) * chunk
     width = int(wholes.max()) if len(wholes) else 0

@@ -1,6 +1,6 @@
 """Conditional total correlation of a text: how much its target tokens depend on each other.
 
-C = sum over i of H(y_i | X) - H(Y | X) (Huang et al. 2022, "MPLE", section 3.1). No
+C = sum over i of H(y_i | X) - H(Y | X) (Huang et al. 2022, "MPLE", section 2.3). No
 non-autoregressive model can come nearer to the text than that. As the text's distribution is not
 known, the paper takes V-entropies (Xu et al. 2020) in the family of its models, the negative
 log-likelihoods of a NAT and of an AT, both trained on the raw text by maximum likelihood.

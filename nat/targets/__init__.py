@@ -1,1 +1,1 @@
-"""Proxy targets T: what a model is trained towards. One file, one method."""
+"""Proxy targets T: what a model is trained to predict. One method per file."""

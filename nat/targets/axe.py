@@ -1,8 +1,8 @@
 """Aligned cross-entropy (AXE): the loss of the best monotone alignment.
 
-Ghazvininejad et al. (2020), section 3; MPLE (Huang et al. 2022), section 4, as a proxy target: each
-prediction learns the token that is aligned with it, or BLANK, the empty token, if there is none.
-Empty tokens are left out of what is decoded.
+Ghazvininejad et al. (2020), section 3. As a proxy target: MPLE (Huang et al. 2022), appendix E.3.
+Each prediction learns the token that is aligned with it, or BLANK, the empty token, if there is
+none. Empty tokens are removed from translations.
 """
 
 from typing import NamedTuple
@@ -18,7 +18,7 @@ from nat.training.step import DecoderInput, Loss, Step
 from nat.transformer.projection import own_log_probabilities
 
 IMPOSSIBLE = 1e6
-"""Cost that stands for that of probability zero while alignments are compared, nats."""
+"""Finite cost of a probability of zero when alignments are compared, nats."""
 
 
 class Alignment(NamedTuple):
@@ -26,10 +26,10 @@ class Alignment(NamedTuple):
 
     Attributes:
         value: its cost, nats, differentiable with respect to the log-probabilities, [B].
-        predictions: where each target belongs: the prediction that it is aligned with, or, for a
-            skipped one, onto which it is skipped; -1 at padding, [B, N].
+        predictions: the prediction that each target is aligned with, or onto which it is skipped;
+            -1 at padding, [B, N].
         skipped: True at targets that are aligned with no prediction, [B, N].
-        targets: target that each prediction is aligned with; -1 at empty predictions and at
+        targets: the target that each prediction is aligned with; -1 at empty predictions and at
             padding, [B, M].
         empty: True at predictions that no target is aligned with, [B, M].
     """
@@ -41,7 +41,7 @@ class Alignment(NamedTuple):
     empty: Tensor
 
     def labels(self, symbols: Tensor) -> Tensor:
-        """T* of MPLE: what each prediction learns, BLANK where it is empty, PAD at padding.
+        """T* of MPLE: the label of each prediction, BLANK where it is empty, PAD at padding.
 
         Args:
             symbols: ids of the targets, [B, N].
@@ -70,15 +70,15 @@ def align(
                       A[i-1][j] - skip_penalty * log P_j(r_i),  skip the target, onto P_j
                       A[i][j-1] - log P_j(empty))               leave the prediction empty
 
-    with A[0][0] = 0. Open reading, settled here as in the original: before the first prediction
-    targets are skipped onto P_1, A[i][0] = A[i-1][0] - skip_penalty * log P_1(r_i); so every token
-    that is aligned has weight 1 and every skipped one the penalty, also if it is skipped onto an
+    with A[0][0] = 0. Where MPLE is ambiguous, as in Ghazvininejad et al.: targets before the first
+    prediction are skipped onto P_1, A[i][0] = A[i-1][0] - skip_penalty * log P_1(r_i). So every
+    aligned token has weight 1 and every skipped one the penalty, even if it is skipped onto an
     empty prediction.
 
-    A row takes a handful of operations for the whole batch: within it, leaving predictions empty
-    is a cumulative minimum, A[j] = min(base[j], A[j-1] + e[j]) = cummin(base - E)[j] + E[j] with E
-    the cumulative sum of e. Costs are compared in float64. Of equally cheap moves into a cell, from
-    the last to the first, aligning comes before skipping and both before leaving empty.
+    A row takes a few operations for the whole batch: leaving predictions empty within it is a
+    cumulative minimum, A[j] = min(base[j], A[j-1] + e[j]) = cummin(base - E)[j] + E[j] with E the
+    cumulative sum of e. Costs are compared in float64. Among equally cheap moves into a cell,
+    aligning is preferred to skipping, and both to leaving a prediction empty.
 
     Args:
         log_probabilities: log P_j(r_i), [B, M, N]; anything at padding.
@@ -148,10 +148,10 @@ def _costs(log_probabilities: Tensor) -> Tensor:
 class Axe:
     """Cost of the best monotone alignment of the target with the predictions, see `align`.
 
-    Open readings, settled here: a revealed position counts as aligned with its own token, at no
-    cost, so the others are aligned between the revealed ones; the denominator of the loss is the
-    number of positions that carry it, whatever the alignment; label smoothing is of each
-    prediction once, whether or not it is empty, and so has no say in the alignment.
+    Where the papers are ambiguous: a revealed position is aligned with its own token at no cost, so
+    that the others are aligned between the revealed ones; the denominator of the loss is the number
+    of positions that carry it, whatever the alignment; label smoothing applies once to each
+    prediction, empty or not, and does not influence the alignment.
 
     Attributes:
         skip_penalty: delta, weight of skipped targets (tau of MPLE, table 2: 1, 5 and 10).
@@ -167,8 +167,8 @@ class Axe:
     def __call__(self, step: Step, decoder_input: DecoderInput) -> Loss:
         """Loss of each sentence.
 
-        Parts: `nll` of the labels of all predictions (nats), and for the curve the number of
-        `empty` predictions and of `skipped` targets.
+        Parts: `nll` of the labels of all predictions (nats) and, for the training curve, the
+        numbers of `empty` predictions and of `skipped` targets.
         """
         carries_loss, symbols = decoder_input.carries_loss, decoder_input.target
         weight = step.model.embedding.weight
@@ -189,7 +189,7 @@ class Axe:
         return Loss(value, carries_loss.sum(1), parts)
 
     def proxy_target(self, step: Step, decoder_input: DecoderInput) -> Tensor:
-        """T*: what each position learns, BLANK where it is empty, PAD at padding, [B, T]."""
+        """T*: the label of each position, BLANK where it is empty, PAD at padding, [B, T]."""
         _, best = self._align(step, decoder_input, step.decode(decoder_input))
         return best.labels(decoder_input.target)
 
@@ -214,7 +214,7 @@ class Axe:
 
 
 def _reveal(log_probabilities: Tensor, revealed: Tensor) -> Tensor:
-    """Give revealed positions [B, T] their own target for certain, [B, T, T]."""
+    """Give the own target of revealed positions [B, T] probability one, [B, T, T]."""
     own = torch.eye(revealed.size(1), device=revealed.device, dtype=log_probabilities.dtype).log()
     return torch.where(revealed[:, :, None], own, log_probabilities)
 

@@ -1,8 +1,8 @@
 """Correction (CMLMC): a conditional masked language model that also learns from its own mistakes.
 
 Huang, Perez and Volkovs (2022), "Improving Non-Autoregressive Translation Models Without
-Distillation". In training a plain CMLM sees no wrong token, so it never learns to doubt one, while
-decoding reveals its own mistakes. Decoding that replaces visible tokens too is `mask_correct`.
+Distillation". A plain CMLM sees no wrong token in training and so never learns to correct one,
+while in decoding it sees its own mistakes. The decoding `mask_correct` replaces visible tokens.
 """
 
 from collections.abc import Mapping
@@ -25,14 +25,15 @@ from nat.transformer.projection import best_symbols
 class Cmlmc:
     """Cross-entropy at masked positions, and at visible ones that were replaced: L_mask + L_corr.
 
-    One pass over nothing but masks, without gradient, predicts every token. Of the n visible
-    positions floor(n * replace_factor), drawn evenly, get the token predicted there. A second pass
-    over this canvas, masks included, has to tell the true tokens of these positions, whether or not
-    the prediction was wrong. The loss at masked positions is from the canvas as it was.
+    A pass over nothing but masks, without gradient, predicts every token. Of the n visible
+    positions, floor(n * replace_factor) uniformly drawn ones get the token that was predicted
+    there. A second pass over this input, with its masks, learns the true tokens of these positions,
+    whether or not the prediction was wrong. The loss at masked positions comes from the original
+    input.
 
-    Open readings, settled here: the two losses are summed over positions and share one denominator,
-    all positions that carry either (as in the code of DiMS; that of CMLMC takes the mean of the two
-    means); special symbols are not among the predictions.
+    Where the paper is ambiguous: the two losses are summed over positions and divided by the number
+    of positions that carry either of them (as in the published code of DiMS; that of CMLMC takes
+    the mean of the two means); special symbols are never predicted.
 
     Attributes:
         replace_factor: share of the visible tokens that are replaced.
@@ -63,7 +64,7 @@ class Cmlmc:
 
     @torch.no_grad()
     def replace(self, step: Step, decoder_input: DecoderInput) -> DecoderInput:
-        """Put the model's own predictions in the place of visible tokens; these carry the loss.
+        """Replace visible tokens by the model's own predictions; the replaced ones carry the loss.
 
         Uses stream 2 of the step's random numbers.
         """

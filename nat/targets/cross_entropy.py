@@ -10,10 +10,10 @@ from nat.transformer.trace import DecoderTrace
 
 @dataclass(frozen=True, config=ConfigDict(extra="forbid"))
 class CrossEntropy:
-    """Negative log-likelihood of the reference, token by token.
+    """Negative log-likelihood of the labels, position by position.
 
     Attributes:
-        label_smoothing: share of the target mass spread evenly over the vocabulary
+        label_smoothing: share of the label's probability that is spread evenly over the vocabulary
             (Szegedy et al. 2016).
     """
 

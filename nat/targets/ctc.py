@@ -1,4 +1,4 @@
-"""Connectionist temporal classification: the target, however it lies on an upsampled canvas."""
+"""Connectionist temporal classification: the sum over alignments with an upsampled canvas."""
 
 from typing import Literal
 

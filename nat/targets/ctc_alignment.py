@@ -1,4 +1,4 @@
-"""Alignments of connectionist temporal classification: all of them, the best one, their collapse.
+"""Alignments of connectionist temporal classification: their sum, the best one, and collapsing.
 
 Graves et al. (2006). An alignment labels each frame (position of an upsampled canvas) with a token
 or BLANK. It collapses to a target: equal neighbours are merged, then blanks are dropped. So a
@@ -34,7 +34,7 @@ class Alignment(NamedTuple):
 
 
 class Collapsed(NamedTuple):
-    """What alignments stand for: tokens, PAD behind the end [B, N], and their number [B]."""
+    """Collapsed alignments: tokens, PAD after the end [B, N], and their number [B]."""
 
     tokens: Tensor
     lengths: Tensor
@@ -43,7 +43,7 @@ class Collapsed(NamedTuple):
 def own_symbols(targets: Tensor) -> Tensor:
     """Symbols of the classes of each sentence: BLANK, then its tokens, [B, N] to [B, 1 + N].
 
-    The classes of padding, which are never asked for, are BLANK too.
+    The classes of padding, which are never used, are BLANK as well.
     """
     return F.pad(targets.masked_fill(targets.eq(PAD), BLANK), (1, 0), value=BLANK)
 
@@ -73,7 +73,7 @@ def negative_log_likelihood(log_probabilities: Tensor, targets: Tensor, padding:
 
 
 class _NegativeLogLikelihood(torch.autograd.Function):
-    """The gradient is computed together with the value; its computation is the same sums."""
+    """The gradient is computed together with the value, since both need the same sums."""
 
     @staticmethod
     def forward(ctx: Any, given: Tensor, targets: Tensor, padding: Tensor) -> Tensor:
@@ -91,8 +91,8 @@ class _NegativeLogLikelihood(torch.autograd.Function):
             if not needed:
                 return nll
             (gradient,) = torch.autograd.grad(nll.sum(), inputs)
-        # What torch adds for a softmax over all classes is exp(log p): take it away. Its result is
-        # no number where a probability is zero, and where there is no alignment.
+        # Subtract exp(log p), which torch adds for a softmax over all classes. The result is NaN
+        # where a probability is zero, and where there is no alignment.
         nothing = padding[:, :, None] | nll.isposinf()[:, None, None] | exact.isneginf()
         gradient = (gradient.transpose(0, 1) - exact.exp()).masked_fill_(nothing, 0)
         ctx.save_for_backward(gradient.to(given.dtype))
@@ -114,8 +114,9 @@ def _first_classes(targets: Tensor) -> Tensor:
 def best_alignment(log_probabilities: Tensor, targets: Tensor, padding: Tensor) -> Alignment:
     """The most probable of the alignments that collapse to the target (Viterbi).
 
-    Of equally probable ones it is the same on every device: read from the end, it stays in a state
-    as long as it can, then prefers the state before over a skipped blank, and ends with the token.
+    The choice among equally probable ones is the same on every device: read from the end, it stays
+    in a state as long as possible, prefers the previous state to a skipped blank, and ends with the
+    token.
 
     Args:
         log_probabilities: of a sentence's own symbols, [B, T, 1 + N]; may be minus infinity.
@@ -130,14 +131,14 @@ def best_alignment(log_probabilities: Tensor, targets: Tensor, padding: Tensor) 
     class_of = torch.where(is_token, (states + 1) // 2, 0)
     by_frame = _exact(log_probabilities).transpose(0, 1)
     emissions = by_frame[:, :, class_of]
-    # A blank may be left out between two tokens that differ.
+    # a blank can be skipped between two different tokens
     symbols = own_symbols(targets)[:, class_of]
     before = F.pad(symbols, (2, 0), value=BLANK)[:, : symbols.size(1)]
     no_skip = torch.zeros_like(symbols, dtype=emissions.dtype)
     no_skip.masked_fill_(~is_token | symbols.eq(before), -torch.inf)
     no_skip[:, :2] = -torch.inf
 
-    # Scores with two states in front that no path comes from; every path starts in the first blank.
+    # Scores after two unreachable states; every path starts in the first blank.
     padded = emissions.new_full((sentences, symbols.size(1) + 2), -torch.inf)
     padded[:, 2] = 0
     scores, one_before, two_before = padded[:, 2:], padded[:, 1:-1], padded[:, :-2]

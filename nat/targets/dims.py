@@ -1,4 +1,4 @@
-"""Distill Multiple Steps (DiMS): one pass learns what a teacher predicts after several.
+"""Distill Multiple Steps (DiMS): one pass learns what a teacher predicts in several.
 
 Norouzi et al. (2022), section 3 and algorithm 1. Teacher and student start from one iterative
 model; the teacher follows the student by an exponential moving average.
@@ -24,20 +24,25 @@ from nat.transformer.projection import (
 class Dims:
     """KL(teacher || student) + hidden_weight * ||e_teacher - e_student|| at masked positions.
 
-    Open readings, settled here: the hidden state is frozen together with the label, at the pass
-    that reveals the position; its distance is the Euclidean norm, not squared; the temperature
-    is the teacher's only and does not change the order in which positions are revealed; after
-    pass s of n, floor(s m / n) of m masked positions are revealed, all after the last.
+    Where the paper is ambiguous: the hidden state of a position is taken, like its label, from the
+    pass that reveals it; its distance is the Euclidean norm, not squared; the temperature applies
+    to the teacher only and does not change the order in which positions are revealed; after pass s
+    of n, floor(s m / n) of m masked positions are revealed, and all of them after the last pass.
 
-    U-DiMS (section 4.5) is the same on another text: one that is distilled from the system of
-    `init_from` in two passes, as in `u-dims-cmlm-kd`. Open reading, settled here: the translations
-    that take the place of the references are those of the teacher as it is before training.
+    With a CMLMC as teacher this is the same: a revealed token stays, as the paper says. The
+    published code predicts all positions again in every pass that were masked at first, and takes
+    labels and states of all of them from the last pass.
+
+    U-DiMS (section 4.5) is the same loss on another text, which is distilled from the system of
+    `init_from` in two passes, as in `u-dims-cmlm-kd`. Where the paper is ambiguous: these
+    translations are made once, by the teacher as it is before training, with a length beam of 5;
+    the published code makes them during training with the moving teacher.
 
     Attributes:
-        teacher_steps: passes n of the teacher.
+        teacher_steps: number n of the teacher's passes.
         temperature: of the teacher's labels.
         hidden_weight: lambda, weight of the hidden-state distance.
-        ema_decay: mu, the teacher's momentum per update; None keeps it fixed.
+        ema_decay: mu, the teacher's momentum per update; None keeps the teacher fixed.
     """
 
     teacher_steps: int = Field(default=2, ge=1)
@@ -48,7 +53,7 @@ class Dims:
     distils = True
 
     def __call__(self, step: Step, decoder_input: DecoderInput) -> Loss:
-        """Loss of each sentence; the part `nll` is the reference's, for the curve only.
+        """Loss of each sentence; the part `nll` is that of the reference, for the curve only.
 
         Without a teacher (in validation) the loss is this part.
         """
@@ -84,8 +89,8 @@ class Dims:
     def label(self, teacher: Transformer, step: Step, decoder_input: DecoderInput) -> Tensor:
         """The teacher's last decoder states, each from the pass that reveals its position.
 
-        One batched pass per teacher step; the label of a position is the softmax of its state's
-        logits, so states are all that needs to be kept.
+        Takes one batched pass per teacher step. The label of a position is the softmax of the
+        logits of its state, so only the states are stored.
 
         Returns:
             [B, T, D]; zero where nothing was masked.
@@ -107,7 +112,7 @@ class Dims:
             labels = torch.where(revealed[:, :, None], states, labels)
             tokens = torch.where(revealed, symbols, tokens)
             masked = masked & ~revealed
-        # The last pass reveals all that is left, whatever its symbols.
+        # the last pass reveals all remaining positions
         states = teacher.decode(tokens, decoder_input.padding, encoded, causal=False)
         return torch.where(masked[:, :, None], states, labels)
 

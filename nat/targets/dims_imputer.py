@@ -15,15 +15,16 @@ from nat.training.step import DecoderInput, Loss, Step
 
 @dataclass(frozen=True, config=ConfigDict(extra="forbid"))
 class DimsImputer:
-    """The Imputer's objective towards what the teacher makes of the same canvas in several passes.
+    """The Imputer's loss with the teacher's translation of the same input as target.
 
-    The teacher imputes what is masked as in decoding, its alignment is collapsed, and these tokens
-    take the place of the target. There is no divergence, no hidden-state loss and no moving
-    average. Open reading, settled here: visible labels bind the student's alignments as they do in
-    training (the code of DiMS sums over all alignments).
+    The teacher imputes the masked positions in several passes, as in decoding; its alignment is
+    collapsed, and the resulting tokens replace the target. There is no divergence, no hidden-state
+    loss and no moving average. Where the paper is ambiguous: the student's alignments must agree
+    with the visible labels, as in training the teacher (the published code of DiMS sums over all
+    alignments). Whose alignment the visible labels come from is an option of `block_mask`.
 
     Attributes:
-        teacher_steps: passes n of the teacher.
+        teacher_steps: number n of the teacher's passes.
     """
 
     teacher_steps: int = Field(default=2, ge=1)

@@ -1,4 +1,4 @@
-"""Imputer: the target, however it completes an alignment that is partly visible."""
+"""Imputer: the sum over alignments that complete a partly visible one."""
 
 import torch
 from pydantic import ConfigDict
@@ -18,9 +18,9 @@ class Imputer:
     a that collapse to y and equal the visible labels a~ where there are some, of the product over
     masked positions j of p(a_j|a~, x).
 
-    Open readings, settled here: alignments must agree with the symbol at a visible position, not
-    with the token of the target that it stood for; visible positions are given, so they are not
-    scored; the denominator of the loss is the number of masked positions.
+    Where the paper is ambiguous: alignments must agree with the symbol at a visible position, not
+    with the occurrence of that token in the target; visible positions are given, so that their
+    probabilities do not count; the denominator of the loss is the number of masked positions.
     """
 
     upsampled = True
@@ -41,20 +41,20 @@ class Imputer:
 
 
 def fits(step: Step, decoder_input: DecoderInput) -> Tensor:
-    """Which targets can be aligned with their canvas, [B]."""
+    """Whether each target can be aligned with its canvas, [B]."""
     return frames_needed(step.batch.target) <= (~decoder_input.padding).sum(1)
 
 
 def completion_loss(
     step: Step, decoder_input: DecoderInput, targets: Tensor, trained: Tensor
 ) -> Tensor:
-    """Minus the log-probability that what is masked completes an alignment of the target.
+    """Minus the log-probability that the masked positions complete an alignment of the target.
 
     Args:
         step: the forward pass.
         decoder_input: partly visible alignments; the masked positions carry the loss.
-        targets: what the alignments are of, [B, N].
-        trained: sentences that are looked at, [B].
+        targets: targets of the alignments, [B, N].
+        trained: True at sentences that have a loss, [B].
 
     Returns:
         Nats, zero for other sentences, [B].

@@ -1,10 +1,10 @@
 """Order-agnostic cross-entropy (OaXE): the loss of the best one-to-one assignment.
 
-Du et al. (2021), section 3; MPLE (Huang et al. 2022), section 4, as a proxy target: T* is the
-permutation of the reference that the model finds likeliest. The assignment of an untrained model
-means nothing, so training starts from a model trained with cross-entropy (`init_from`). The
-alternative of the paper, both losses together with an annealed weight, is in none of the systems
-and left out.
+Du et al. (2021), section 3. As a proxy target: MPLE (Huang et al. 2022), appendix E.4; T* is the
+permutation of the reference with the highest probability. The assignment of an untrained model is
+arbitrary, so training starts from a model that was trained with cross-entropy (`init_from`). The
+alternative in Du et al., a sum of both losses with an annealed weight, is not implemented, since no
+system of the five papers uses it.
 """
 
 import math
@@ -21,15 +21,15 @@ from nat.training.step import DecoderInput, Loss, Step
 from nat.transformer.projection import own_log_probabilities
 
 IMPOSSIBLE = 1e6
-"""Cost that stands for that of probability zero while assignments are compared, nats."""
+"""Finite cost of a probability of zero when assignments are compared, nats."""
 
 
 def assign(log_probabilities: Tensor, taking_part: Tensor) -> Tensor:
     """Find the cheapest one-to-one assignment of targets and predictions (Hungarian method).
 
-    The targets that take part are permuted among their own positions; the others stay where they
-    are. Costs are compared in float64, one sentence after the other, on the CPU, where one
-    copy takes them all. Of equally cheap assignments it is always the same one.
+    The targets that take part are permuted among their own positions; the others keep theirs. The
+    sentences are solved one after the other on the CPU, in float64, after a single copy from the
+    device. The choice among equally cheap assignments is deterministic.
 
     Args:
         log_probabilities: of target i at prediction j, [B, T, T], as [:, j, i].
@@ -49,7 +49,7 @@ def assign(log_probabilities: Tensor, taking_part: Tensor) -> Tensor:
 
 
 def probable(log_probabilities: Tensor, margin: float) -> Tensor:
-    """Where a probability is at least the margin; log-probabilities are natural logarithms."""
+    """True where a probability is at least the margin, from natural log-probabilities."""
     return log_probabilities >= math.log(margin)
 
 
@@ -57,14 +57,14 @@ def probable(log_probabilities: Tensor, margin: float) -> Tensor:
 class OaXe:
     """Cross-entropy of the best assignment of the target's tokens to the predictions.
 
-    Open readings, settled here: a prediction whose token is less probable than the margin is left
-    out of the loss, one that equals it is not; what is left out still counts in the denominator,
-    so that a loss is not larger for having fewer terms; only the tokens at positions that carry
-    loss change places.
+    Where the papers are ambiguous: a prediction whose assigned token has a probability below the
+    margin is dropped from the loss, one at the margin is not; dropped predictions still count in
+    the denominator, so that dropping terms cannot increase the loss; only the tokens at positions
+    that carry loss are permuted. MPLE (appendix G) trains without truncation.
 
     Attributes:
-        truncation_margin: pi, least probability of an assigned token; None keeps them all.
-        label_smoothing: share of the label mass that is spread evenly over the vocabulary.
+        truncation_margin: pi, smallest probability of an assigned token; None keeps them all.
+        label_smoothing: share of the label's probability that is spread evenly over the vocabulary.
     """
 
     truncation_margin: float | None = Field(default=0.15, gt=0.0, lt=1.0)
@@ -75,8 +75,8 @@ class OaXe:
     def __call__(self, step: Step, decoder_input: DecoderInput) -> Loss:
         """Loss of each sentence.
 
-        Parts: `nll` under the assignment, nothing left out (nats), and the number of tokens that
-        are, `dropped`.
+        Parts: `nll` under the assignment, with all terms (nats), and `dropped`, the number of
+        dropped tokens.
         """
         carries_loss, symbols = decoder_input.carries_loss, decoder_input.target
         weight = step.model.embedding.weight
@@ -99,7 +99,7 @@ class OaXe:
         return Loss(value, carries_loss.sum(1), parts)
 
     def proxy_target(self, step: Step, decoder_input: DecoderInput) -> Tensor:
-        """T*: what each position learns, a permutation of the target, [B, T]."""
+        """T*: the label of each position, a permutation of the target, [B, T]."""
         carries_loss, symbols = decoder_input.carries_loss, decoder_input.target
         states, weight = step.decode(decoder_input), step.model.embedding.weight
         found = own_log_probabilities(states, weight, carries_loss, symbols, step.bfloat16)

@@ -1,4 +1,4 @@
-"""Label smoothing of positions whose log-probabilities are known already."""
+"""Label smoothing from log-probabilities that have already been computed."""
 
 import torch
 from torch import Tensor
@@ -10,14 +10,14 @@ def smoothing_loss(
 ) -> Tensor:
     """Cross-entropy of each chosen position with the uniform distribution, nats.
 
-    The mean of the logits needs no logits: it is the product with the mean embedding. The
-    normaliser follows from any symbol whose log-probability is known.
+    The mean of the logits is the product of the state with the mean embedding, so no logits are
+    needed. The normaliser follows from the log-probability of any one symbol.
 
     Args:
         states: [B, T, D].
         weight: output embedding, [V, D].
-        chosen: True at positions that are asked for, [B, T].
-        symbols: one of each position, [B, T].
+        chosen: True at the positions to compute, [B, T].
+        symbols: one symbol of each position, [B, T].
         log_probabilities: of these symbols, [B, T].
 
     Returns:

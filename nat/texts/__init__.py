@@ -1,1 +1,1 @@
-"""Choices among target texts: which one a pair is learnt from. One file, one method."""
+"""Methods that choose the target text of each training pair. One method per file."""

@@ -20,10 +20,10 @@ class Candidate:
     """A target side of the training text.
 
     Attributes:
-        key: where the configuration names it.
-        system: whose translations it holds, None for the references.
-        decoding: by which these were made.
-        seed: of that system, None as long as none is chosen.
+        key: key of the configuration that names it.
+        system: system whose translations it consists of, None for the references.
+        decoding: decoding that made them.
+        seed: seed of that system, None if it is not known yet.
     """
 
     key: str
@@ -33,15 +33,15 @@ class Candidate:
 
     @property
     def name(self) -> str:
-        """What files and training curves call it."""
+        """Name in paths and training curves."""
         return RAW if self.system is None else self.system
 
     def binarised(self, corpus: str) -> str:
-        """Folder of its ids."""
+        """Folder of the binarised text."""
         return f"{self._folder(corpus)}/binarised"
 
     def subwords(self, corpus: str) -> str:
-        """Folder of its text."""
+        """Folder of the text in subwords."""
         return f"{self._folder(corpus)}/{'bpe' if self.system is None else 'text'}"
 
     def _folder(self, corpus: str) -> str:
@@ -64,7 +64,7 @@ def candidates(text: Any) -> list[Candidate]:
 
 
 def choice(text: Any) -> dict[str, Any] | None:
-    """Options of the method that chooses among them, for `methods.build("texts", ...)`.
+    """Options of the method that chooses among the texts, for `methods.build("texts", ...)`.
 
     None if there is nothing to choose.
     """
@@ -75,7 +75,7 @@ def choice(text: Any) -> dict[str, Any] | None:
 
 
 def effective(text: Any, options: Mapping[str, Any] | None, seed: int) -> Any:
-    """The same with all options of its choice, and the seed of the systems that it names."""
+    """The value of the key with all options filled in, and with the seed of its systems."""
     if text == RAW:
         return text
     kind, value = _method(text)
@@ -92,17 +92,17 @@ def effective(text: Any, options: Mapping[str, Any] | None, seed: int) -> Any:
 
 
 def compared(text: Any) -> list[Candidate]:
-    """The texts whose likeness the choice must know: all of them or none."""
+    """The texts whose pairwise sentence BLEU the choice needs: all of them or none."""
     return candidates(text) if ((choice(text) or {}).get("regulariser")) else []
 
 
 def joined_names(texts: list[Candidate]) -> str:
-    """What the folder of their likeness is called."""
+    """Name of the folder of their pairwise sentence BLEU."""
     return "+".join(each.name for each in texts)
 
 
 def similarity(corpus: str, texts: list[Candidate]) -> str:
-    """The file with their likeness, sentence by sentence, see `nat.data.similarity`."""
+    """The file of their pairwise sentence BLEU, see `nat.data.similarity`."""
     seed = next(each.seed for each in texts if each.system is not None)
     return f"results/distilled/{corpus}/similarity/{joined_names(texts)}/seed{seed}/bleu.npy"
 

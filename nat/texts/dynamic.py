@@ -1,4 +1,4 @@
-"""Dynamic distillation: of several targets the one that the model finds most likely (MPLE)."""
+"""Dynamic KD (MPLE): each pair has several targets, of which the model chooses a probable one."""
 
 import torch
 from pydantic import ConfigDict, Field
@@ -12,19 +12,20 @@ from nat.transformer.dropout import without_dropout
 from nat.transformer.projection import gathered_log_probabilities, own_log_probabilities
 
 LARGEST = 1e30
-"""Stands for an infinite cost of a text that may be chosen if there is no better one, nats."""
+"""Cost of an infeasible text, which is chosen only if there is no better one, nats."""
 
 
 @dataclass(frozen=True, config=ConfigDict(extra="forbid"))
 class Regulariser:
-    """What keeps the choice near all candidates: -beta * sum over i of gamma_i S(Gamma_i, T).
+    """The regulariser, -beta * sum over i of gamma_i S(Gamma_i, T) (MPLE, equation 21).
 
-    S is the sentence BLEU of T against candidate i, 0 to 100, see `nat.data.similarity`.
+    It favours candidates T that are similar to all candidates Gamma_i; S is the sentence BLEU, 0 to
+    100, see `nat.data.similarity`.
 
     Attributes:
         beta: 0.2 for WMT14 En-De and 0.1 for WMT17 Zh-En in the paper.
-        gamma: one weight per candidate, in their order; the paper finds them without training,
-            see `nat.measures.distortion`.
+        gamma: one weight per candidate, in their order; the paper tunes them without training, see
+            `nat.measures.distortion`.
     """
 
     beta: float = Field(gt=0.0)
@@ -33,23 +34,22 @@ class Regulariser:
 
 @dataclass(frozen=True, config=ConfigDict(extra="forbid"))
 class Dynamic:
-    """Dynamic KD (MPLE, Huang et al. 2022, section 5).
+    """Dynamic KD (MPLE, Huang et al. 2022, section 3.4 and appendix F).
 
-    Each pair learns from its candidate with the lowest
+    Each pair learns from the candidate T that minimises
 
         -log P(T | Z*, X) + regulariser(T),
 
-    Z* the full mask, P the model as it is at this update.
+    where Z* is the full mask and P the model at this update.
 
-    Open readings, settled here. The negative log-likelihood is of the whole sentence, as the
-    equation has it, so that it stands on one scale with the regulariser. It is that of the model,
-    whatever the proxy target: over all alignments on an upsampled canvas, position by position
-    otherwise. Encoder states are those of the update, the decoder drops nothing. An empty candidate
-    is never chosen, nor one that repeats an earlier one, which stands for both; of equally good
-    ones it is the first.
+    Where the paper is ambiguous: the negative log-likelihood is that of the whole sentence, as in
+    the equation, not per token. It is computed in the same way for every proxy target: over all
+    alignments on an upsampled canvas, position by position otherwise. Encoder states are those of
+    the update, and the decoder has no dropout. An empty candidate is never chosen, and of equal
+    candidates only the first one can be; the first of equally good ones is chosen.
 
     Attributes:
-        regulariser: None to choose by likelihood alone ("w/o regularizer").
+        regulariser: None to choose by likelihood alone ("w/o Regularizer").
     """
 
     regulariser: Regulariser | None = None
@@ -64,7 +64,7 @@ class Dynamic:
         cost = full_mask_nll(step, candidates)
         if step.batch.regulariser is not None:
             cost = cost + step.batch.regulariser.to(cost.dtype)
-        # an infeasible candidate comes last, but before an empty one
+        # an infeasible candidate is worse than all others except empty ones
         cost = cost.clamp(max=LARGEST).masked_fill(empty_or_repeated(candidates), torch.inf)
         return cost.argmin(1)
 
@@ -98,14 +98,14 @@ def _by_position(step: Step, candidates: Tensor) -> Tensor:
     batch, number, width = candidates.shape
     device = candidates.device
     lengths = candidates.ne(PAD).sum(2)
-    # the decoder sees of a candidate only its length: those of one length share a canvas
+    # the decoder sees only the length of a candidate: those of one length share a canvas
     sentences = torch.arange(batch, device=device)[:, None]
     keys, canvas = torch.unique(sentences * (width + 1) + lengths, return_inverse=True)
     rows, lengths = keys // (width + 1), keys % (width + 1)
     padding = torch.arange(width, device=device) >= lengths[:, None]
     tokens = torch.where(padding, PAD, MASK)
     states = step.model.decode(tokens, padding, step.encoded.rows(rows), causal=False)
-    # each position at the symbols that all candidates of its sentence have there
+    # log-probabilities at each position of the symbols that the sentence's candidates have there
     sentence, position = (~padding).nonzero().unbind(1)
     symbols = candidates.transpose(1, 2)[rows[sentence], position]
     found = gathered_log_probabilities(
@@ -118,7 +118,7 @@ def _by_position(step: Step, candidates: Tensor) -> Tensor:
 def _over_alignments(step: Step, candidates: Tensor) -> Tensor:
     canvas = step.blank_canvas()
     states = step.decode(canvas)
-    # each frame at the symbols of all candidates of its sentence
+    # log-probabilities at each frame of the symbols of all candidates of its sentence
     symbols = torch.stack([own_symbols(each) for each in candidates.unbind(1)], 1).flatten(1)
     found = own_log_probabilities(
         states, step.model.embedding.weight, ~canvas.padding, symbols, step.bfloat16

@@ -1,4 +1,4 @@
-"""Mixed distillation: raw references and translations of a teacher, drawn anew at each update."""
+"""Mixed distillation: references or translations of a teacher, drawn anew at each update."""
 
 import torch
 from pydantic import ConfigDict, Field
@@ -9,22 +9,22 @@ from nat.data.vocabulary import PAD
 from nat.training.step import Step
 
 STREAM = 2 << 32
-"""Of the random numbers; inputs and targets take small ones."""
+"""Stream of random numbers; inputs and targets use small numbers."""
 
 
 @dataclass(frozen=True, config=ConfigDict(extra="forbid"))
 class Mixed:
-    """MixDistill (HRT, Wang et al. 2022): each pair at each update by itself.
+    """MixDistill (HRT, Wang et al. 2022, algorithm 1): drawn for each pair at each update.
 
     Attributes:
-        raw: probability of the reference, the first candidate; the rest is that of the translation,
-            the second one. The paper takes 0.5, and 0.2 for WMT14 En-De.
+        raw: probability of the reference, the first candidate; otherwise the translation, the
+            second one, is learnt. The paper uses 0.2 for WMT14 En-De and 0.5 for the other tasks.
     """
 
     raw: float = Field(default=0.5, gt=0.0, lt=1.0)
 
     def __call__(self, step: Step) -> Tensor:
-        """Numbers of the candidates, [B]; an empty one gives way to the other."""
+        """Numbers of the chosen candidates, [B]; an empty one is replaced by the other."""
         drawn = (step.uniform(1, STREAM)[:, 0] >= self.raw).long()
         assert step.batch.candidates is not None
         empty = step.batch.candidates.ne(PAD).sum(2).eq(0)

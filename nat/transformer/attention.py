@@ -78,7 +78,7 @@ class PositionalAttention(nn.Module):
 
         Args:
             states: [B, T, D].
-            positions: vectors of the positions, [B, T, D], or [1, T, D] for those of all.
+            positions: vectors of the positions, [B, T, D], or [1, T, D] for all sentences.
             visible: True where a key may be seen, [B, 1, 1, T]; None if `causal`.
             causal: each position sees itself and those before it.
 
@@ -122,7 +122,7 @@ class CrossAttention(nn.Module):
     def traced(
         self, states: Tensor, keys_and_values: tuple[Tensor, Tensor], visible: Tensor
     ) -> tuple[Tensor, Tensor]:
-        """The same, and the weights [B, heads, T, S] that it took, which costs more."""
+        """The same, and the attention weights, [B, heads, T, S]; slower than `forward`."""
         query, (key, value) = _split(self.query(states), self.heads), keys_and_values
         scores = query @ key.transpose(2, 3) / math.sqrt(key.size(3))
         weights = scores.masked_fill(~visible, -torch.inf).softmax(3)

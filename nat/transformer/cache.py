@@ -1,4 +1,4 @@
-"""What autoregressive decoding keeps between tokens."""
+"""The cache of incremental autoregressive decoding."""
 
 from dataclasses import dataclass, field
 
@@ -6,24 +6,24 @@ import torch
 from torch import Tensor
 
 FIRST_CAPACITY = 16
-"""Positions that a new cache has room for; it doubles when it is full."""
+"""Positions of a new cache; its size doubles when it is full."""
 
 
 @dataclass
 class DecoderCache:
-    """Keys and values of the source and of the tokens so far, of `beam` hypotheses per sentence.
+    """Keys and values of the source and of the tokens so far, for `beam` hypotheses per sentence.
 
-    The history of all layers lies in one tensor with the position first, so that a new token is
-    written in place and hypotheses are put in order by one copy, into memory that is kept. It
-    carries no gradient.
+    The history of all layers is a single tensor whose first dimension is the position. So a new
+    token is written in place, and one copy into memory that is already allocated reorders the
+    hypotheses. It carries no gradient.
 
     Attributes:
         sources: keys and values of the cross-attention, per layer and sentence, each
             [B, heads, S, D / heads].
         source_visible: [B, 1, 1, S].
         beam: hypotheses per sentence.
-        stride: from the number of a token's position to that of the next one.
-        length: tokens so far.
+        stride: difference between the position numbers of neighbouring tokens.
+        length: number of tokens so far.
     """
 
     sources: list[tuple[Tensor, Tensor]]
@@ -55,7 +55,7 @@ class DecoderCache:
 
     @torch.no_grad()
     def select(self, hypotheses: Tensor) -> None:
-        """Keep these hypotheses, indices into [B * beam], in this order; never more than before."""
+        """Keep these hypotheses (indices into [B * beam], not more than before) in this order."""
         shape = list(self._history.shape)
         shape[3] = hypotheses.numel()
         taken = shape[0] * self._history[0, :, :, 0].numel() * hypotheses.numel()
@@ -69,7 +69,7 @@ class DecoderCache:
         self._history, self._spare = chosen, self._history.flatten()
 
     def keep_sentences(self, sentences: Tensor, hypotheses: Tensor) -> None:
-        """Keep these sentences and `beam` hypotheses of each; the others are finished.
+        """Keep these sentences and `beam` hypotheses of each; drop the finished ones.
 
         Args:
             sentences: indices into [B].

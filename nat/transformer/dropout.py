@@ -8,14 +8,14 @@ import torch.nn.functional as F
 from torch import Tensor, nn
 
 LEVELS = 1 << 16
-"""Probabilities are rounded to multiples of one in so many."""
+"""Probabilities are rounded to multiples of the reciprocal."""
 
 
 def dropout(states: Tensor, probability: float, training: bool) -> Tensor:
-    """Zero each value with `probability` (below one) and scale the others up, if `training`.
+    """Set each value to zero with `probability` (below one) and scale the others up, if `training`.
 
-    On a processor PyTorch draws a number per value, one after the other, which takes up to a
-    tenth of a training step; here every draw of its generator serves four values.
+    On a CPU, PyTorch draws one number per value sequentially, which takes up to a tenth of a
+    training step; here each draw of its generator is used for four values.
     """
     if not training or probability == 0:
         return states
@@ -31,7 +31,7 @@ def dropout(states: Tensor, probability: float, training: bool) -> Tensor:
 
 @contextmanager
 def without_dropout(model: nn.Module) -> Iterator[None]:
-    """Put a model into evaluation mode for a while."""
+    """Put a model into evaluation mode within a block."""
     training = model.training
     model.eval()
     try:

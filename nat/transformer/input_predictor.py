@@ -1,4 +1,4 @@
-"""Input predictor: which positions the proxy input would mask (MPLE, Huang et al. 2022, E.6)."""
+"""Input predictor: probability that the proxy input masks a position (MPLE, appendix E.6)."""
 
 import torch.nn.functional as F
 from torch import Tensor, nn
@@ -13,7 +13,7 @@ class InputPredictor(nn.Module):
 
     def __init__(self, model_dim: int) -> None:
         super().__init__()
-        # an ordinary layer: its one product is too small for bfloat16 to save anything
+        # an ordinary layer, since its product is too small to profit from bfloat16
         self.classifier = nn.Linear(model_dim, 1)
 
     def forward(self, states: Tensor) -> Tensor:
@@ -22,6 +22,6 @@ class InputPredictor(nn.Module):
         return logits
 
     def nll(self, states: Tensor, masked: Tensor) -> Tensor:
-        """Negative log-likelihood of what is masked [B, T], nats, [B, T]."""
+        """Negative log-likelihood of the pattern `masked` [B, T], nats, [B, T]."""
         labels = masked.to(states.dtype)
         return F.binary_cross_entropy_with_logits(self(states), labels, reduction="none")

@@ -1,8 +1,8 @@
-"""Gaussian latents of a source: what Fully-NAT adds to the encoder's states (Gu and Kong 2021).
+"""Gaussian latents of Fully-NAT, which are added to the encoder states (Gu and Kong 2021).
 
-The model is a conditional variational auto-encoder (sections 3.2 and A there, after Shu et al.
-2020): a latent z of a few dimensions per source position, drawn in training from the posterior
-q(z | x, y), in decoding from the prior p(z | x). Training maximises
+The model is a conditional variational auto-encoder (section 3.2 and appendix A there, after Shu et
+al. 2020): a latent z of a few dimensions per source position is drawn from the posterior
+q(z | x, y) in training, and from the prior p(z | x) in decoding. Training maximises
 
     E_q log p(y | z, x) - KL(q(z | x, y) || p(z | x)),
 
@@ -21,10 +21,10 @@ from nat.transformer.latent_options import LatentOptions
 from nat.transformer.layers import DecoderLayer, EncoderLayer
 
 STREAM = 1 << 32
-"""Of the random numbers; methods take small ones."""
+"""Stream of random numbers; methods use small numbers."""
 
 SMALLEST_DEVIATION = 1e-3
-"""Standard deviations stay above it, so that no divergence is infinite."""
+"""Lower bound of standard deviations, so that divergences are finite."""
 
 
 @dataclass(frozen=True)
@@ -43,9 +43,9 @@ class Gaussian:
         """mean + temperature * deviation * noise, [B, S, d]; the gradient reaches both.
 
         Args:
-            seed: of the run.
-            number: of the training update, or of the sample in decoding.
-            ids: sentence numbers, [B]; the noise of a sentence does not depend on the others.
+            seed: seed of the run.
+            number: number of the training update, or of the sample in decoding.
+            ids: sentence numbers, [B]; the noise of a sentence does not depend on other sentences.
             temperature: factor of the standard deviations.
         """
         _, width, dim = self.mean.shape
@@ -62,27 +62,27 @@ class Gaussian:
 
 
 class LatentVariables(nn.Module):
-    """The networks of prior and posterior, and the way of a latent into the encoder's states.
+    """The networks of prior and posterior, and the projection of latents to encoder states.
 
     Args:
-        architecture: sizes of the model, those of the posterior's layers too.
-        options: of the latents.
-        dropout: of the posterior's layers.
+        architecture: sizes of the model and of the posterior's layers.
+        options: options of the latents.
+        dropout: dropout of the posterior's layers.
     """
 
     def __init__(self, architecture: Architecture, options: LatentOptions, dropout: float) -> None:
         super().__init__()
         self.options = options
         dim, layers = architecture.model_dim, options.posterior_layers
-        # ordinary layers: bfloat16 products are too coarse for means and deviations
+        # ordinary layers, since bfloat16 products are too coarse for means and deviations
         self.prior_head = nn.Linear(dim, 2 * options.dim)
         self.posterior_head = nn.Linear(dim, 2 * options.dim)
         self.output = nn.Linear(options.dim, dim)
         nn.init.xavier_uniform_(self.output.weight)
         nn.init.zeros_(self.output.bias)
         for head in (self.prior_head, self.posterior_head):
-            # Equal at the start: a divergence of ten nats per position, which random heads give,
-            # is all that the first hundreds of updates would learn about.
+            # Prior and posterior are equal at the start. Random heads give a divergence of ten
+            # nats per position, which would dominate the first hundreds of updates.
             nn.init.zeros_(head.weight)
             nn.init.zeros_(head.bias)
         self.target_layers = nn.ModuleList(

@@ -29,7 +29,7 @@ class FeedForward(nn.Module):
 
 
 class Residual(nn.Module):
-    """Normalisation, dropout and the residual path around a part of a layer."""
+    """Normalisation, dropout and the residual connection around a sublayer."""
 
     def __init__(self, architecture: Architecture, dropout: float) -> None:
         super().__init__()
@@ -38,11 +38,11 @@ class Residual(nn.Module):
         self.dropout = dropout
 
     def before(self, states: Tensor) -> Tensor:
-        """What the part sees."""
+        """Input of the sublayer."""
         return self.norm(states) if self.pre_norm else states
 
     def after(self, states: Tensor, change: Tensor) -> Tensor:
-        """What the next part sees, from the part's input and its result."""
+        """Output of the residual block, from the input and the output of the sublayer."""
         states = states + dropout(change, self.dropout, self.training)
         return states if self.pre_norm else self.norm(states)
 
@@ -70,7 +70,7 @@ class DecoderLayer(nn.Module):
 
     Args:
         architecture: sizes.
-        dropout: on the result of every part.
+        dropout: on the output of every sublayer.
         options: changes of the layer.
     """
 
@@ -96,7 +96,7 @@ class DecoderLayer(nn.Module):
             self.around_causal_attention = Residual(architecture, dropout)
 
     def keys_and_values(self, encoded: Tensor) -> tuple[Tensor, Tensor]:
-        """What the cross-attention keeps of encoder states [B, S, D]."""
+        """Keys and values of the cross-attention for encoder states [B, S, D]."""
         return self.cross_attention.keys_and_values(encoded)
 
     def forward(
@@ -119,7 +119,7 @@ class DecoderLayer(nn.Module):
             source_visible: [B, 1, 1, S].
             positions: vectors of the positions, [B, T, D] or [1, T, D], which positional
                 attention needs.
-            trace: collects what the layer does.
+            trace: records states and attention weights of the layer.
 
         Returns:
             [B, T, D].
@@ -145,7 +145,7 @@ class DecoderLayer(nn.Module):
         source_visible: Tensor,
         beam: int,
     ) -> Tensor:
-        """Further positions of `beam` hypotheses per sentence, which see each other.
+        """Map the next positions of `beam` hypotheses per sentence; new positions see each other.
 
         Args:
             states: [B * beam, n, D].
@@ -157,7 +157,7 @@ class DecoderLayer(nn.Module):
         """
         around = self.around_attention
         states = around.after(states, self.attention.step(around.before(states), history))
-        # The hypotheses of a sentence share its keys, so they are queries of one attention.
+        # the hypotheses of a sentence share its keys, so they are queries of one attention
         new, dim = states.size(1), states.size(2)
         states = states.reshape(-1, beam * new, dim)
         return self._rest(states, source, source_visible).reshape(-1, new, dim)

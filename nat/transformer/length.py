@@ -52,18 +52,18 @@ class LengthPredictor(nn.Module):
         return -log_probabilities.gather(1, self.classes(lengths, padding)[:, None])[:, 0]
 
     def candidates(self, states: Tensor, padding: Tensor, number: int, longest: int) -> Tensor:
-        """The `number` most likely lengths, best first, each from 1 to `longest`, [B, number]."""
+        """The `number` most probable lengths, best first, each from 1 to `longest`, [B, number]."""
         lengths = torch.arange(CLASSES, device=states.device) + self._shift(padding)[:, None]
         possible = (lengths >= 1) & (lengths <= longest)
         scores = self(states, padding).masked_fill(~possible, -torch.inf)
-        # Where fewer lengths are possible than asked for, the nearest one is repeated.
+        # if fewer than `number` lengths are possible, the nearest possible one is repeated
         return lengths.gather(1, scores.topk(number, dim=-1).indices).clamp(1, longest)
 
 
 class ConstantLength(nn.Module):
     """The source's length plus a constant, the mean difference in training (Li et al. 2019).
 
-    There is nothing to learn by gradient; whoever trains sets the constant.
+    It has no parameters; the training program sets the constant.
 
     Attributes:
         difference: target tokens minus source tokens, [].
@@ -77,16 +77,16 @@ class ConstantLength(nn.Module):
         self.register_buffer("difference", torch.zeros(()))
 
     def candidates(self, states: Tensor, padding: Tensor, number: int, longest: int) -> Tensor:
-        """The `number` lengths nearest to the predicted one, best first, [B, number].
+        """The `number` lengths nearest to the predicted one, nearest first, [B, number].
 
-        Each is from 1 to `longest`; of two as near, the shorter one comes first. With an odd
-        number these are, but for rounding, the lengths from C - B to C + B of Li et al.
+        Each is from 1 to `longest`; of two equally near ones the shorter comes first. With an odd
+        number these are, up to rounding, the lengths from C - B to C + B of Li et al.
         """
         source_lengths = (~padding).sum(1) - 1  # without EOS
         predicted = source_lengths + self.difference.double()
         lengths = torch.arange(1, longest + 1, device=padding.device)
         distances = (lengths - predicted[:, None]).abs()
         nearest = distances.argsort(dim=1, stable=True)[:, :number] + 1
-        # Where fewer lengths are possible than asked for, the last one is repeated.
+        # if fewer than `number` lengths are possible, the last one is repeated
         missing = number - nearest.size(1)
         return torch.cat((nearest, nearest[:, -1:].expand(-1, missing)), 1)

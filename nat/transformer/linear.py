@@ -1,9 +1,9 @@
-"""Linear layers whose matrix products take bfloat16 inputs; all else stays float32.
+"""Linear layers whose matrix products take bfloat16 inputs; everything else stays float32.
 
-Products are summed in float32 and rounded to bfloat16 once, at their end.
+Products are accumulated in float32, and the result is rounded to bfloat16.
 
-On processors with bfloat16 instructions this is faster than `torch.autocast`, which also sends
-attention and normalisation through bfloat16.
+On processors with bfloat16 instructions this is faster than `torch.autocast`, which also computes
+attention and normalisation in bfloat16.
 """
 
 from typing import Any
@@ -14,11 +14,11 @@ from torch import Tensor, nn
 
 
 def bfloat16_rows(rows: Tensor) -> Tensor:
-    """Rows [N, K] as bfloat16, on a processor with some rows of zeros after them.
+    """Rows [N, K] as bfloat16, on a CPU followed by some rows of zeros.
 
-    There a product of a new shape takes several times as long as one of a shape that was seen
-    before, and sentences come in ever new numbers and lengths. So N is rounded up, by at most an
-    eighth, to one of eight numbers between one power of two and the next.
+    On a CPU a product of a new shape takes several times as long as one of a shape that occurred
+    before, and the number of positions of a batch varies all the time. So N is rounded up, by at
+    most an eighth, to one of eight numbers between one power of two and the next.
     """
     if rows.device.type != "cpu":
         return rows.bfloat16()
@@ -75,7 +75,7 @@ class Linear(nn.Linear):
 
 
 def use_bfloat16_products(module: nn.Module, enabled: bool) -> None:
-    """Switch the products of every `Linear` inside `module`."""
+    """Switch bfloat16 products of every `Linear` inside `module` on or off."""
     for child in module.modules():
         if isinstance(child, Linear):
             child.bfloat16_products = enabled

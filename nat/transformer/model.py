@@ -1,7 +1,7 @@
 """The Transformer that every system shares: encoder, decoder, joined embedding, length predictor.
 
-The model returns states; what is done with them (which positions, which symbols) is the
-objective's or the decoder's business, see `nat.transformer.projection`.
+The model returns states. Objectives and decoding methods select positions and symbols and compute
+probabilities, see `nat.transformer.projection`.
 """
 
 import math
@@ -39,8 +39,8 @@ MASKS = DecoderOptions()
 class Encoded:
     """An encoded source.
 
-    Without gradients the keys and values that decoder layers make of it are kept, so that the
-    passes of a decoding share them.
+    Without gradients, the keys and values that decoder layers compute from it are cached, so that
+    the passes of a decoding share them.
 
     Attributes:
         states: what cross-attention sees, the last encoder states and their latents, [B, S, D].
@@ -70,7 +70,7 @@ class Encoded:
 
     @property
     def source_states(self) -> Tensor:
-        """The last encoder states, which know of the source only, [B, S, D]."""
+        """The last encoder states, which depend on the source only, [B, S, D]."""
         return self.states if self.without_latents is None else self.without_latents
 
     def repeat(self, times: int) -> "Encoded":
@@ -93,7 +93,7 @@ class Encoded:
         )
 
     def keys_and_values(self, layer: DecoderLayer) -> tuple[Tensor, Tensor]:
-        """What the cross-attention of a layer keeps, each [B, heads, S, D / heads]."""
+        """Keys and values of a layer's cross-attention, each [B, heads, S, D / heads]."""
         if torch.is_grad_enabled():
             return layer.keys_and_values(self.states)
         if layer not in self._kept:
@@ -114,9 +114,9 @@ class Transformer(nn.Module):
         architecture: sizes.
         vocabulary_size: symbols of the joined dictionary.
         length: what the length predictor predicts, or None for no predictor.
-        dropout: on embeddings and on the result of every part of a layer.
-        decoder: its canvas and the changes of its layers.
-        empty_token: whether a position may predict BLANK, that is nothing; decodings read this.
+        dropout: on embeddings and on the output of every sublayer.
+        decoder: options of the decoder.
+        empty_token: whether a position may predict BLANK, the empty token; read by decodings.
         latent: Gaussian latents at the source positions, or None.
     """
 
@@ -172,7 +172,7 @@ class Transformer(nn.Module):
 
     @property
     def longest_source(self) -> int:
-        """Most source tokens, without EOS, that the model has positions for."""
+        """Maximal number of source tokens, without EOS, that fit the model's positions."""
         positions = self.architecture.max_positions
         if self.decoder.upsample is None:
             return positions - 1
@@ -181,15 +181,15 @@ class Transformer(nn.Module):
 
     @property
     def longest_target(self) -> int:
-        """Most target tokens that the model has positions for, beside BOS or EOS."""
+        """Maximal number of target tokens that fit the model's positions, with BOS or EOS."""
         return self.architecture.max_positions - 1
 
     def upsampled_padding(self, encoded: Encoded) -> Tensor:
-        """Where canvases of ceil(upsample * source tokens) positions are padding, [B, T]."""
+        """Padding of canvases with ceil(upsample * source tokens) positions, [B, T]."""
         assert self.decoder.upsample is not None
         lengths = self._source_lengths(encoded).double() * self.decoder.upsample
         lengths = torch.ceil(lengths).long()
-        # an empty source has a position to say nothing in
+        # at least one position, also for an empty source
         lengths = lengths.clamp(min=1)
         width = int(lengths.max()) if lengths.numel() else 0
         return torch.arange(width, device=lengths.device) >= lengths[:, None]
@@ -222,10 +222,10 @@ class Transformer(nn.Module):
         return self.positions[start:end]
 
     def _numbered(self, vectors: Tensor, numbers: Tensor) -> Tensor:
-        """Join what decoder positions show [B, T, D] and their vectors, as the options say."""
+        """Combine the vectors shown at decoder positions [B, T, D] with those of the positions."""
         if self.join_positions is None:
             return vectors + numbers
-        if self.architecture.positions == "learned":  # as small as embeddings before their scale
+        if self.architecture.positions == "learned":  # on the scale of unscaled embeddings
             numbers = numbers * math.sqrt(self.architecture.model_dim)
         joined: Tensor = self.join_positions(torch.cat((vectors, numbers.expand_as(vectors)), 2))
         return joined
@@ -259,14 +259,14 @@ class Transformer(nn.Module):
     ) -> Encoded:
         """Each sentence `samples` times in a row, with latents drawn from the prior.
 
-        The draws of a sentence depend on its tokens, its place in the row and `seed`, not on what
-        is decoded beside it.
+        The draws of a sentence depend on its tokens, on the number of the draw and on `seed`, not
+        on other sentences of the batch.
 
         Args:
-            encoded: of B sentences.
-            samples: draws of each sentence.
+            encoded: encoder states of B sentences.
+            samples: number of draws for each sentence.
             temperature: factor of the standard deviations; 0 for the prior's mean.
-            seed: of the draws.
+            seed: seed of the draws.
 
         Returns:
             [B * samples, S, D].
@@ -277,7 +277,7 @@ class Transformer(nn.Module):
         return self.with_latents(encoded.repeat(samples), torch.stack(drawn, 1).flatten(0, 1))
 
     def prior(self, encoded: Encoded) -> Gaussian:
-        """p(z | x), [B, S, d]; what it says at padding is meaningless."""
+        """p(z | x), [B, S, d]; meaningless at padding."""
         assert self.latents is not None
         return self.latents.prior(encoded.source_states)
 
@@ -285,7 +285,7 @@ class Transformer(nn.Module):
         """q(z | x, y), [B, S, d], of targets without EOS, [B, T]; meaningless at padding."""
         assert self.latents is not None
         ends = target.ne(PAD).sum(1, keepdim=True)
-        # with an EOS, so that there is something to see of an empty target
+        # with an EOS, so that an empty target has something to attend to
         target = torch.cat((target, torch.full_like(ends, PAD)), 1).scatter(1, ends, EOS)
         return self.latents.posterior(
             self.with_positions(self.scaled_embedding(encoded.source)),
@@ -333,19 +333,18 @@ class Transformer(nn.Module):
         Args:
             tokens: decoder input, [B, T].
             padding: True at padding, [B, T].
-            encoded: of the same B sentences.
+            encoded: encoder states of the same B sentences.
             causal: each position sees only its own group and those before it.
             positions: numbers of the positions, [B, T]; None for 0 to T - 1.
-            group: positions that see each other although the decoder is causal.
-            trace: collects what each layer does.
+            group: number of positions that see each other although the decoder is causal.
+            trace: records states and attention weights of each layer.
 
         Returns:
             Last decoder states, [B, T, D]; those at padding are meaningless.
         """
         visible = None
         if not causal:
-            # An empty target has nothing to see; let it see its padding instead of nothing,
-            # whose softmax would be NaN.
+            # an empty target attends to its padding, since a softmax over nothing would be NaN
             visible = (~padding | padding.all(1, keepdim=True))[:, None, None, :]
             if self.decoder.attention_without_self:
                 itself = torch.eye(tokens.size(1), dtype=torch.bool, device=tokens.device)
@@ -354,7 +353,7 @@ class Transformer(nn.Module):
         elif group > 1:
             groups = torch.arange(tokens.size(1), device=tokens.device) // group
             seen = groups[:, None] >= groups
-            # padding sees itself, since it must see something
+            # padding attends to padding, too, for the same reason
             visible = (seen & ~padding[:, None]) | (padding[:, :, None] & seen)
             visible, causal = visible[:, None], False
         vectors = self.canvas(tokens, padding, encoded)
@@ -379,9 +378,9 @@ class Transformer(nn.Module):
 
     @torch.no_grad()
     def step(self, tokens: Tensor, cache: DecoderCache) -> Tensor:
-        """Causal decoder states of the next tokens of each hypothesis, which see each other.
+        """Causal decoder states of the next tokens of each hypothesis; advances `cache`.
 
-        Advances `cache`.
+        The new tokens see each other.
 
         Args:
             tokens: [B * beam, n].

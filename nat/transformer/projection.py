@@ -1,10 +1,10 @@
 """Losses and log-probabilities from decoder states, without a logits tensor.
 
-The output projection is the largest product of a small model. So the logits of a few hundred
-rows exist at a time: a tensor of (positions x vocabulary) never does, and positions that carry
-no loss never enter. Losses whose labels are known beforehand compute their gradient in the same
-sweep; log-probabilities of chosen symbols, whose use is not known yet, compute their logits a
-second time for it. All values are in nats.
+The output projection is the largest product of a small model. So logits are computed for a few
+hundred rows at a time: there is never a tensor of (positions x vocabulary), and positions without
+loss are left out. Losses whose labels are known in advance compute their gradient in the same
+sweep; log-probabilities of chosen symbols, whose gradient is not known yet, compute their logits
+again in the backward pass. All values are in nats.
 
 With `bfloat16` both inputs of each product, and each logit, are rounded to bfloat16; sums,
 softmax and results are float32.
@@ -19,17 +19,17 @@ from torch import Tensor
 from nat.transformer.linear import bfloat16_rows
 
 CHUNK = 256
-"""Rows of logits that exist at one time."""
+"""Rows of logits that are computed at a time."""
 
 CUDA_CHUNK = 4096
-"""The same on a GPU, which small products leave idle."""
+"""The same on a GPU, which small products would not keep busy."""
 
 
 class RowLoss(NamedTuple):
     """A loss of each row.
 
     Attributes:
-        value: what is minimised, [N].
+        value: the loss that is minimised, [N].
         nll: negative log-likelihood of the row's true symbol, [N]; carries no gradient.
     """
 
@@ -38,7 +38,7 @@ class RowLoss(NamedTuple):
 
 
 class Best(NamedTuple):
-    """Most likely symbol of each row and its log-probability, [N] each."""
+    """Most probable symbol of each row and its log-probability, [N] each."""
 
     symbols: Tensor
     log_probabilities: Tensor
@@ -137,16 +137,17 @@ def own_log_probabilities(
 ) -> Tensor:
     """Log-softmax of each chosen position at the symbols of its sentence, [B, T, K].
 
-    Made for losses whose labels are found by an alignment and weigh as much at each position, for
-    example one. Which symbols they are is not known beforehand, but what the rest of the vocabulary
-    costs is: so its gradient is computed in the same sweep, as in `cross_entropy`. Positions whose
-    labels weigh more or less than those of most have their logits computed a second time.
+    For losses whose labels are found by an alignment and have the same weight at each position.
+    Which symbols are the labels is not known in advance, but the contribution of the rest of the
+    vocabulary is. So the gradient of the rest is computed in the same sweep, as in
+    `cross_entropy`. For positions whose labels have an unusual weight the logits are computed
+    again in the backward pass.
 
     Args:
         states: [B, T, D].
         weight: output embedding, [V, D].
-        chosen: True at positions that are looked up; zero is returned at others, [B, T].
-        symbols: of each sentence, [B, K]; one may appear more than once.
+        chosen: True at positions to look up; the result is zero at others, [B, T].
+        symbols: symbols of each sentence, [B, K]; one may appear more than once.
         bfloat16: see above.
     """
     needed = torch.is_grad_enabled() and (states.requires_grad or weight.requires_grad)
@@ -158,7 +159,7 @@ def own_log_probabilities(
 def best_symbols(
     states: Tensor, weight: Tensor, bfloat16: bool = False, forbidden: Tensor | None = None
 ) -> Best:
-    """Most likely symbol of each row and its log-probability under the full softmax.
+    """Most probable symbol of each row and its log-probability under the full softmax.
 
     Args:
         states: [N, D].
@@ -247,7 +248,7 @@ class _RowLoss(torch.autograd.Function):
         of_states = of_states * of_value[:, None]
         if of_value.numel() and (of_value == of_value[0]).all():
             return of_states, of_weight * of_value[0], None, None, None
-        # Rows of unequal weight: their shares of the sum are not known any more.
+        # rows of unequal weight: the contribution of each to the sum was not stored
         of_weight, unused = torch.zeros_like(of_weight), torch.empty_like(of_states)
         for rows, logits in chunks_of_logits(states, operand):
             gradient = ctx.sweep(rows, logits, True)[1] * of_value[rows, None]
@@ -284,8 +285,8 @@ class _Gathered(torch.autograd.Function):
 class _OwnLogProbabilities(torch.autograd.Function):
     """With p the softmax, d log p_k / d logit_j is [j = k] - p_j.
 
-    The gradient is the sum of two parts: that of a sentence's own symbols, which is small, and that
-    of all others, which is `rest` times minus the sum over k of the gradient that comes in.
+    The gradient has two parts: that of a sentence's own symbols, which is small, and that of all
+    others, which is `rest` times minus the sum over k of the incoming gradient.
     """
 
     @staticmethod
@@ -320,12 +321,12 @@ class _OwnLogProbabilities(torch.autograd.Function):
     @staticmethod
     def backward(ctx: Any, of_found: Tensor) -> tuple[Tensor, Tensor, None, None, None, None]:
         rows, operand, chosen, symbols, own, found, rest_of_rows, rest_of_weight = ctx.saved_tensors
-        if not of_found.numel():  # nothing was asked for
+        if not of_found.numel():  # nothing to look up
             nothing = rows.new_zeros(*chosen.shape, rows.size(1))
             return nothing, torch.zeros_like(rest_of_weight), None, None, None, None
         of_found = torch.where(chosen[:, :, None], of_found, 0)
         totals = of_found.sum(2)
-        # The softmax counts a symbol once, however often it is asked for.
+        # the softmax counts a symbol once, even if it is looked up several times
         first = symbols[:, :, None].eq(symbols[:, None, :]).to(torch.uint8).argmax(2)
         once = first.eq(torch.arange(symbols.size(1), device=first.device))[:, None, :]
         of_own = of_found - torch.where(once, totals[:, :, None] * found.exp(), 0)
@@ -341,7 +342,7 @@ class _OwnLogProbabilities(torch.autograd.Function):
         of_states[chosen] -= totals[:, None] * rest_of_rows
         usual = totals.median()
         of_weight -= usual * rest_of_weight
-        # Weights that are equal but for rounding are taken for equal.
+        # weights that differ only by rounding count as equal
         rounding = torch.finfo(rows.dtype).eps ** 0.5
         others = ((totals - usual).abs() > rounding * usual.abs()).nonzero()[:, 0]
         unused = torch.empty_like(rows[others])
@@ -355,7 +356,7 @@ class _OwnLogProbabilities(torch.autograd.Function):
 def _accumulate(
     gradient: Tensor, states: Tensor, operand: Tensor, of_states: Tensor, of_weight: Tensor
 ) -> None:
-    """Send the gradient of a chunk of logits on to its states and to the weight, in place."""
+    """Propagate the gradient of a chunk of logits to its states and to the weight, in place."""
     if operand.dtype == states.dtype:
         torch.mm(gradient, operand, out=of_states)
         of_weight.addmm_(gradient.t(), states)

@@ -1,4 +1,4 @@
-"""What the layers of a decoder did with a sentence, for those who ask."""
+"""A record of decoder states and attention weights, collected on request."""
 
 from dataclasses import dataclass, field
 
@@ -7,7 +7,7 @@ from torch import Tensor
 
 @dataclass
 class DecoderTrace:
-    """Collected while `Transformer.decode` runs.
+    """States and attention weights of all layers, collected by `Transformer.decode`.
 
     Attributes:
         states: output of each layer, after its feed-forward part, [B, T, D].
