@@ -63,6 +63,28 @@ def cases() -> dict[str, Case]:
     masks = {"method": "random_mask"}
     offset = {"length": "offset"}
     found["dims, 3 steps"] = Case(masks, {**dims, "teacher_steps": 3}, offset)
+    upsampled = {"copy": "soft_upsampled", "upsample": 3.0, "count_source_end": True}
+    found["ctc as in the code of Gu and Kong"] = Case(
+        {"method": "glancing"},
+        {"method": "ctc", "label_smoothing": 0.1, "frame_smoothing": "mean"},
+        {
+            "length": None,
+            "decoder": upsampled,
+            "latent": {"dim": 8, "posterior_layers": 1, "added_to": "decoder_input"},
+        },
+    )
+    without_self = {"positional_attention": True, "attention_without_self": True}
+    found["attention without self, copies by index"] = Case(
+        {"method": "full_mask"},
+        {"method": "cross_entropy"},
+        {**offset, "decoder": {"copy": "soft_index", **without_self}},
+    )
+    found["joint input predictor"] = Case(
+        masks,
+        {"method": "cross_entropy"},
+        {**offset, "decoder": {"input_predictor": "joint"}},
+        offset,
+    )
     found["dims, full mask"] = Case({"method": "full_mask"}, {**dims, "teacher_steps": 2}, offset)
     return found
 

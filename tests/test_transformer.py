@@ -292,3 +292,32 @@ def test_the_initialisation_of_embeddings_and_layers_by_default() -> None:
     assert model.embedding.weight.std().item() == pytest.approx(64**-0.5, rel=0.05)
     inner = model.encoder_layers[0].feed_forward.inner.weight
     assert inner.abs().max().item() <= math.sqrt(6 / (64 + 128))
+
+
+@pytest.mark.parametrize("options", [{}, {"positions": "concatenated"}])
+def test_embeddings_without_their_scale(
+    make_model: MakeModel, make_batch: MakeBatch, options: dict[str, Any]
+) -> None:
+    batch = make_batch()
+    plain = make_model(positions="learned", scale_embeddings=False, decoder=options)
+    assert torch.equal(plain.scaled_embedding(batch.source), plain.embedding(batch.source))
+    scaled = make_model(positions="learned", decoder=options)
+    scaled.load_state_dict(plain.state_dict())
+    expected = plain.scaled_embedding(batch.source) * math.sqrt(16)
+    torch.testing.assert_close(scaled.scaled_embedding(batch.source), expected)
+    # with scaled weights both are the same model: positions have the scale of the embeddings, too
+    with torch.no_grad():
+        scaled.embedding.weight /= math.sqrt(16)
+        if options:
+            scaled.positions /= math.sqrt(16)
+            padding = batch.target_padding
+            tokens = batch.target.masked_fill(~padding, MASK)
+            vectors = plain.scaled_embedding(tokens)
+            numbers = plain.positions[None, : tokens.size(1)]
+            torch.testing.assert_close(
+                scaled._numbered(vectors, scaled.positions[None, : tokens.size(1)]),
+                plain._numbered(vectors, numbers),
+            )
+    torch.testing.assert_close(
+        scaled.scaled_embedding(batch.source), plain.scaled_embedding(batch.source)
+    )

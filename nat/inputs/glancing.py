@@ -98,7 +98,7 @@ class Glancing:
         return weight + noise
 
     def log_weights(self, first: FirstPass) -> Tensor | None:
-        """log w of the labels, drawn with probability proportional to w, [B, T]; None if uniform."""
+        """log w of the labels, drawn in proportion to w, [B, T]; None if drawn uniformly."""
         if self.chosen == "evenly":
             return None
         weight = first.log_probabilities().double()

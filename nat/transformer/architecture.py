@@ -24,6 +24,9 @@ class Architecture:
             layers; or `bert`, normal with deviation 0.02 for all of them, as in the published code
             of CMLM, CMLMC, DiMS and Fully-NAT (`--apply-bert-init`, with learned positions). The
             papers do not mention it.
+        scale_embeddings: whether embeddings are multiplied by sqrt(D) before positions are added
+            (Vaswani et al. 2017, section 3.4). The published code of CMLMC, DiMS on CMLMC and
+            Fully-NAT does not (`--no-scale-embedding`); the papers do not mention it.
         max_positions: longest source or target, in tokens.
     """
 
@@ -36,6 +39,7 @@ class Architecture:
     activation: Literal["relu", "gelu"] = "relu"
     positions: Literal["sinusoidal", "learned"] = "sinusoidal"
     initialisation: Literal["xavier", "bert"] = "xavier"
+    scale_embeddings: bool = True
     max_positions: int = Field(default=1024, gt=0)
 
     def __post_init__(self) -> None:

@@ -136,6 +136,7 @@ class Transformer(nn.Module):
         self.empty_token = empty_token
         self.dropout = dropout
         dim = architecture.model_dim
+        self.embedding_scale = math.sqrt(dim) if architecture.scale_embeddings else 1.0
         self.embedding = nn.Embedding(vocabulary_size, dim, padding_idx=PAD)
         nn.init.normal_(self.embedding.weight, std=dim**-0.5)
         if architecture.positions == "learned":
@@ -199,8 +200,8 @@ class Transformer(nn.Module):
         return encoded.lengths + int(self.decoder.count_source_end)
 
     def scaled_embedding(self, tokens: Tensor) -> Tensor:
-        """Embeddings times sqrt(D), [B, T] to [B, T, D]."""
-        embedded: Tensor = self.embedding(tokens) * math.sqrt(self.architecture.model_dim)
+        """Embeddings, times sqrt(D) if the architecture says so, [B, T] to [B, T, D]."""
+        embedded: Tensor = self.embedding(tokens) * self.embedding_scale
         return embedded
 
     def with_positions(self, vectors: Tensor, first_position: int = 0) -> Tensor:
@@ -226,7 +227,7 @@ class Transformer(nn.Module):
         if self.join_positions is None:
             return vectors + numbers
         if self.architecture.positions == "learned":  # on the scale of unscaled embeddings
-            numbers = numbers * math.sqrt(self.architecture.model_dim)
+            numbers = numbers * self.embedding_scale
         joined: Tensor = self.join_positions(torch.cat((vectors, numbers.expand_as(vectors)), 2))
         return joined
 
