@@ -5,6 +5,7 @@ import numpy as np
 import pytest
 import torch
 
+from nat.configuration import load
 from nat.decoding.hypothesis import Hypothesis
 from nat.errors import UserError
 from nat.measures.latency import measure, without_device
@@ -96,6 +97,12 @@ def test_settings_have_names(name: str, expected: tuple[str, Any]) -> None:
 def test_a_name_that_is_no_setting(name: str) -> None:
     with pytest.raises(UserError, match="setting: found"):
         parse_setting(name)
+
+
+def test_threads_are_those_of_the_scale_or_of_a_training() -> None:
+    assert load("paper").latency == {"sentences": None, "repeats": 5, "threads": 4}
+    demo = load("demo")
+    assert demo.latency["threads"] == demo.threads
 
 
 @pytest.mark.skipif(torch.cuda.is_available(), reason="there is a CUDA device")

@@ -136,8 +136,9 @@ class Configuration:
 
     @property
     def latency(self) -> dict[str, Any]:
-        """Repeats of a latency, and how many sentences it is measured on (None for all)."""
-        return {"sentences": None, "repeats": 5, **self._scale.get("latency", {})}
+        """Repeats of a latency, its threads, and on how many sentences (None for all)."""
+        own = {"sentences": None, "repeats": 5, "threads": None, **self._scale.get("latency", {})}
+        return own | {"threads": own["threads"] or self.threads}
 
     @property
     def decoding_tokens(self) -> int:

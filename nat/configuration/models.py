@@ -350,10 +350,12 @@ class Latency(Model):
     Attributes:
         sentences: drawn evenly from the test set; null: all of it.
         repeats: of the whole set.
+        threads: of a processor; null: as many as a training has.
     """
 
     sentences: Count | None = None
     repeats: int = Field(default=5, ge=5)
+    threads: Count | None = None
 
 
 class Speed(Model):

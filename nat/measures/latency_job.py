@@ -35,7 +35,7 @@ def measure_latency(
         UserError: if something is missing or does not belong together; nothing is written.
     """
     options = configuration.latency
-    chosen = Setting(*parse_setting(setting), configuration.threads, options["repeats"])
+    chosen = Setting(*parse_setting(setting), options["threads"], options["repeats"])
     missing = without_device(chosen)
     if missing is not None:
         write_json(output, {"split": SPLIT, **missing})
