@@ -15,9 +15,10 @@ if Path(nat.__file__).resolve().parents[1] != Path(workflow.basedir).resolve():
         f"{Path(nat.__file__).parents[1]}; run 'make environment' here, and .venv/bin/snakemake"
     )
 
-from nat.configuration import load, scale_from
+from nat.configuration import choice, load
 from nat.configuration.cluster import DEFAULT_NEEDS, needs, read_cluster, resources
 from nat.configuration.configuration import start_of
+from nat.configuration.notes import notes
 from nat.data.splits import derived_from, split_names
 from nat.data.splits import local_files as files_of_the_user
 from nat.errors import UserError
@@ -29,7 +30,7 @@ from nat.workflow_records import refuse_unknown_results
 from nat.workflow_slurm import Watch, stop_left_behind
 
 try:
-    configuration = load(scale_from(config))
+    configuration = load(choice(config))
     cluster = read_cluster(configuration)
     ASKS = {stage: resources(configuration, cluster, stage) for stage in DEFAULT_NEEDS}
     CELLS = {
@@ -38,6 +39,11 @@ try:
     }
 except UserError as error:
     sys.exit(f"error: {error}")
+
+if workflow.is_main_process:
+    shown = {(cell.corpus, cell.system) for found in CELLS.values() for cell in found}
+    for note in notes(configuration, shown):
+        sys.stderr.write(f"note: {note}\n")
 
 GENERATED = [
     name for name in configuration.corpora if "generator" in configuration.corpus(name)

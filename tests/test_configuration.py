@@ -14,10 +14,11 @@ import pytest
 import yaml
 
 from nat import methods
-from nat.configuration import Configuration, differences, fingerprint, load, scale_from
+from nat.configuration import Choice, Configuration, choice, differences, fingerprint, load
 from nat.configuration.arguments import add_configuration_arguments, configuration_from
 from nat.configuration.json_schema import json_schema
 from nat.configuration.models import MODELS
+from nat.configuration.notes import notes
 from nat.configuration.yaml_file import read_yaml
 from nat.errors import UserError
 
@@ -128,13 +129,13 @@ class Folder:
         path.parent.mkdir(parents=True, exist_ok=True)
         path.write_bytes(text.encode() if isinstance(text, str) else text)
 
-    def load(self, scale: str | None = None) -> Configuration:
+    def load(self, choice: Choice | str | None = None) -> Configuration:
         self.write()
-        return load(scale, self.root)
+        return load(choice, self.root)
 
-    def error(self, scale: str | None = None) -> str:
+    def error(self, choice: Choice | str | None = None) -> str:
         with pytest.raises(UserError) as caught:
-            self.load(scale)
+            self.load(choice)
         message = str(caught.value)
         assert "\n" not in message
         return message
@@ -310,7 +311,7 @@ def test_tasks(folder: Folder) -> None:
         (lambda c: c.decoding("refine4"), "unknown decoding 'refine4'"),
         (lambda c: c.paper("dims"), "unknown paper 'dims'"),
         (lambda c: c.recipe("techer"), "unknown recipe 'techer'"),
-        (lambda c: c.architecture("widee"), "unknown size 'widee'"),
+        (lambda c: c.architecture("widee"), "config/scales/tiny.yaml: key 'sizes': unknown size"),
         (lambda c: c.training("own", "dim"), "unknown system 'dim'"),
         (lambda c: c.training("ow", "dims"), "unknown corpus 'ow'"),
         (lambda c: c.dependencies("att"), "unknown system 'att'"),
@@ -568,6 +569,7 @@ def test_a_generated_corpus(folder: Folder) -> None:
     ("text", "message"),
     [
         ("method: one_pass\n  steps: 4\n", r"config/decodings/own.yaml: line 2: not valid YAML"),
+        ("method: [one_pass", r"config/decodings/own.yaml: line 2: not valid YAML"),
         ("method: [one_pass\n", r"config/decodings/own.yaml: line 2: not valid YAML"),
         ("method: one_pass\nmethod: beam\n", r"line 2: the key 'method' stands here a second"),
         ("a: {b: 1, b: 2}\n", r"line 1: the key 'b' stands here a second"),
@@ -887,20 +889,154 @@ def test_keys_of_papers(folder: Folder) -> None:
 # Programs
 
 
-def test_the_scale_of_programs(folder: Folder, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_program_reads_the_configuration_that_the_words_of_a_rule_say(
+    folder: Folder, monkeypatch: pytest.MonkeyPatch
+) -> None:
     folder.write()
     monkeypatch.chdir(folder.root)
     parser = ArgumentParser()
     add_configuration_arguments(parser)
-    assert configuration_from(parser.parse_args([])).scale == "tiny"
-    assert configuration_from(parser.parse_args(["--scale", "large"])).scale == "large"
+
+    def read_by_program(words: list[str]) -> Configuration:
+        return configuration_from(parser.parse_args(words))
+
+    assert read_by_program([]).scale == "tiny"
+    assert read_by_program(["--scale", "large"]).scale == "large"
+    for configuration in (
+        load("large"),
+        load(Choice("large", "wide", ("recipes.student.betas=[0.9, 0.99]", "config.threads=2"))),
+        load(Choice(None, "other")),
+    ):
+        found = read_by_program(configuration.arguments)
+        assert (found.run, found.overrides) == (configuration.run, configuration.overrides)
+        assert found.training("own", "nat") == configuration.training("own", "nat")
+        assert choice(configuration.choices) == Choice(
+            configuration.scale, configuration.overrides.name, configuration.overrides.given
+        )
 
 
-def test_the_scale_of_snakemake() -> None:
-    assert scale_from({}) is None
-    assert scale_from({"scale": "small"}) == "small"
-    with pytest.raises(UserError, match="unknown key 'scal'; only 'scale' can be chosen"):
-        scale_from({"scal": "small"})
+# Choices of the command line
+
+
+def test_what_snakemake_config_chooses() -> None:
+    assert choice({}) == Choice()
+    assert choice({"scale": "small"}) == Choice("small")
+    text = "recipes.a.betas='[0.9, 0.98]' config.threads=2"
+    changes = ("recipes.a.betas=[0.9, 0.98]", "config.threads=2")
+    assert choice({"name": 3, "override": text}) == Choice(None, "3", changes)
+    assert choice({"name": "wide", "override": list(changes)}) == Choice(None, "wide", changes)
+    with pytest.raises(UserError, match="unknown key 'scal'; did you mean 'scale'"):
+        choice({"scal": "small"})
+
+
+def test_overrides_are_in_the_effective_configuration_and_nowhere_else(folder: Folder) -> None:
+    folder.files["recipes/of.students"] = RECIPE
+    folder.files["systems/cmlm"]["recipe"] = "of.students"
+    plain = folder.load()
+    given = (
+        *("recipes.student.dropout=0.2", "recipes.student.validation.sentences=null"),
+        *("recipes.of.students.updates=900", "config.precision=bf16"),
+    )
+    found = folder.load(Choice(name="wide", override=given))
+    assert (plain.run, found.run) == ("tiny", "tiny@wide")
+    recipe = found.training("own", "nat")["recipe"]
+    assert (recipe["dropout"], recipe["validation"]["sentences"]) == (0.2, None)
+    assert recipe["updates"] == 300  # of the scale, as before
+    assert found.training("own", "cmlm")["recipe"]["updates"] == 900
+    assert found.precision == "bf16"
+    for name in found.systems:
+        assert differences(plain.training("own", name), found.training("own", name)) == [
+            *(["recipe.dropout: 0.3 is now 0.2"] if name in ("nat", "dims") else []),
+            *(["recipe.validation.sentences: 10 is now null"] if name in ("nat", "dims") else []),
+            *(["recipe.updates: 1000 is now 900"] if name == "cmlm" else []),
+            "precision: fp32 is now bf16",
+        ]
+    assert folder.load(Choice(name="again")).training("own", "at") == plain.training("own", "at")
+
+
+@pytest.mark.parametrize(
+    ("given", "words"),
+    [
+        ("recipes.studnt.dropout=0.2", ["recipes.studnt.dropout", "studnt", "student"]),
+        ("recipes.student.droput=0.2", ["recipes.student", "droput", "dropout"]),
+        ("recipes.student.dropout=1", ["recipes.student.dropout", "1"]),
+        ("recipes.student.dropout='0.2'", ["recipes.student.dropout", "0.2"]),
+        ("recipes.student.dropout=true", ["recipes.student.dropout", "true"]),
+        ("recipes.student.updates=1e5", ["recipes.student.updates", "100000.0"]),
+        ("recipes.student.validation={sentences: 3}", ["recipes.student.validation"]),
+        ("recipes.student.updates=50", ["recipes/student.yaml", "override", "warmup_updates"]),
+        ("recipes.student=3", ["recipes.student"]),
+        ("recipes=3", ["recipes"]),
+        ("recipes.student.dropout", ["recipes.student.dropout", "KEY=VALUE"]),
+        ("recipes..dropout=0.1", ["KEY=VALUE"]),
+        ("recipes.student.betas=[0.9", ["recipes.student.betas"]),
+        ("config.thread=2", ["config", "thread", "threads"]),
+        ("config.threads=0", ["config.threads", "0"]),
+        ("config.scale=large", ["config.scale", "scale"]),
+        ("systems.cmlm.size=wide", ["systems", "config", "recipes"]),
+    ],
+)
+def test_overrides_are_checked_like_files(folder: Folder, given: str, words: list[str]) -> None:
+    message = folder.error(Choice(name="wide", override=(given,)))
+    for word in words:
+        assert word in message
+
+
+def test_an_override_is_given_once_and_has_a_name(folder: Folder) -> None:
+    given = "recipes.student.dropout=0.2"
+    assert "missing key 'name'" in folder.error(Choice(override=(given,)))
+    assert "key 'name'" in folder.error(Choice(name="a/b", override=(given,)))
+    assert "twice" in folder.error(Choice(name="a", override=(given, given)))
+    below = "recipes.student.validation.sentences.most=3"
+    above = "recipes.student.validation.sentences=3"
+    assert "recipes.student" in folder.error(Choice(name="a", override=(above, below)))
+
+
+# Scales
+
+
+def test_a_scale_needs_only_the_sizes_that_are_used(folder: Folder) -> None:
+    folder.files["systems/at"]["size"] = "wide"
+    del folder.files["scales/tiny"]["sizes"]["wide"]
+    configuration = folder.load()
+    assert configuration.training("own", "cmlm")["architecture"]["model_dim"] == 8
+    with pytest.raises(UserError) as caught:
+        configuration.training("own", "at")
+    check_words(str(caught.value), "systems/at", ["size", "tiny", "wide", "sizes"])
+    assert folder.load("large").training("own", "at")
+
+
+def test_a_task_may_have_a_heading(folder: Folder) -> None:
+    folder.files["scales/tiny"]["tasks"]["mine"] = {"corpus": "own", "heading": "My news"}
+    configuration = folder.load()
+    assert configuration.task("mine") == "own"
+    assert configuration.tasks["mine"] == "own"
+    assert configuration.heading("mine") == "My news"
+    assert configuration.heading("wmt14-en-de") is None
+    folder.files["scales/tiny"]["tasks"]["mine"] = {"corpus": "own", "headin": "My news"}
+    check_words(folder.error(), "scales/tiny", ["headin", "tasks.mine", "heading"])
+
+
+def test_notes_name_recipes_as_long_as_the_papers(folder: Folder) -> None:
+    folder.files["scales/paper"] = FILES["scales/tiny"]
+    tiny = folder.load()
+    assert notes(tiny, []) == []
+    (found,) = notes(tiny, [("own", "dims")])  # its teacher is trained, too
+    check_words(found, "scales/tiny", ["recipes", "teacher", "1,000"])
+    assert "student" not in found
+    assert notes(folder.load("paper"), [("own", "dims")]) == []
+    shorter = Choice(name="short", override=("recipes.teacher.updates=200",))
+    assert notes(folder.load(shorter), [("own", "dims")]) == []
+
+
+def test_notes_name_tasks_that_no_paper_asks_for(folder: Folder) -> None:
+    folder.files["corpora/other"] = folder.files["corpora/own"]
+    folder.files["scales/tiny"]["recipes"]["teacher"] = {"updates": 300}
+    folder.files["scales/tiny"]["tasks"]["mine"] = "other"
+    folder.files["scales/large"]["tasks"] |= {"wmt14-de-en": "own"}
+    (found,) = notes(folder.load(), [("own", "nat")])
+    check_words(found, "scales/tiny", ["tasks", "mine", "config/papers"])
+    assert notes(folder.load(), [("other", "nat"), ("own", "nat")]) == []
 
 
 # The real folder

@@ -22,13 +22,14 @@ def main() -> None:
     arguments = parser.parse_args()
     configuration = configuration_from(arguments)
     command = [sys.executable, "-m", "snakemake", *arguments.targets, "--summary"]
-    command += ["--config", f"scale={configuration.scale}"]
+    command += ["--config", *(f"{key}={value}" for key, value in configuration.choices.items())]
     ended = subprocess.run(command, text=True, capture_output=True)
     plan.check_summary(ended.returncode, ended.stderr)
     jobs = plan.pending(ended.stdout.splitlines())
     console = Console()
     console.print(plan.table(configuration, plan.estimate(configuration, jobs)))
-    for sentence in plan.assumptions(configuration, jobs):
+    noted = [line for line in ended.stderr.splitlines() if line.startswith("note: ")]
+    for sentence in [*noted, *plan.assumptions(configuration, jobs)]:
         console.print(f"- {sentence}", highlight=False, soft_wrap=True)
 
 

@@ -1,45 +1,29 @@
 """The configuration of a run: `config/*.yaml`, validated and resolved.
 
-configuration = load(scale="demo")
+configuration = load("demo")
 configuration.training("toy-ka-lu", "cmlm-kd")     # all that decides about a model
 """
 
-from collections.abc import Mapping
 from pathlib import Path
 
 from nat.configuration.checks import check
 from nat.configuration.configuration import Configuration, differences, fingerprint, read
-from nat.errors import UserError
+from nat.configuration.overrides import Choice, choice
 
-__all__ = ["Configuration", "differences", "fingerprint", "load", "scale_from"]
+__all__ = ["Choice", "Configuration", "choice", "differences", "fingerprint", "load"]
 
 
-def load(scale: str | None = None, root: Path | str = ".") -> Configuration:
+def load(choice: Choice | str | None = None, root: Path | str = ".") -> Configuration:
     """Read and validate the whole configuration.
 
     Args:
-        scale: name of a file in `config/scales`; None for the one that `config/config.yaml` names.
+        choice: of a command line, or only a scale, the name of a file in `config/scales`; None
+            for the scale that `config/config.yaml` names.
         root: folder that holds `config/`.
 
     Raises:
-        UserError: for anything wrong in any file; names file, key and remedy.
+        UserError: for anything wrong in any file or in the choice; names file, key and remedy.
     """
-    configuration = read(scale, Path(root))
+    configuration = read(choice, Path(root))
     check(configuration)
     return configuration
-
-
-def scale_from(overrides: Mapping[str, object]) -> str | None:
-    """The scale in the values of `snakemake --config`; None if there is none.
-
-    Raises:
-        UserError: for another key, which would be without effect.
-    """
-    for key in overrides:
-        if key != "scale":
-            raise UserError(
-                f"--config: unknown key '{key}'; only 'scale' can be chosen there, the rest "
-                "stands in config/config.yaml"
-            )
-    scale = overrides.get("scale")
-    return None if scale is None else str(scale)

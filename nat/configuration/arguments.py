@@ -2,22 +2,30 @@
 
 from argparse import ArgumentParser, Namespace
 
-from nat.configuration import Configuration, load
+from nat.configuration import Configuration, choice, load
+from nat.configuration.overrides import EXAMPLE, KEYS
 
 
 def add_configuration_arguments(parser: ArgumentParser) -> None:
-    """Add `--scale`."""
+    """Add `--scale`, `--name` and `--override`, as `Configuration.arguments` gives them."""
     parser.add_argument(
         "--scale",
         metavar="NAME",
         help="a file of config/scales; without it the scale that config/config.yaml names",
     )
+    parser.add_argument("--name", metavar="NAME", help="of a run of its own, at results/SCALE@NAME")
+    parser.add_argument(
+        "--override",
+        metavar="KEY=VALUE ...",
+        default="",
+        help=f"keys of recipes and of config/config.yaml that have other values: {EXAMPLE}",
+    )
 
 
 def configuration_from(arguments: Namespace) -> Configuration:
-    """Load the configuration of the current folder at the scale that the arguments ask for.
+    """Load the configuration of the current folder that the arguments ask for.
 
     Raises:
-        UserError: for anything wrong in any file.
+        UserError: for anything wrong in any file, or in the arguments.
     """
-    return load(arguments.scale)
+    return load(choice({key: getattr(arguments, key) for key in KEYS}))

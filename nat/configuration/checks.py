@@ -10,6 +10,7 @@ from nat.configuration.configuration import KINDS, Configuration, Start, file_of
 from nat.configuration.corpora import check_corpus
 from nat.configuration.families import near
 from nat.configuration.lengths import check_lengths
+from nat.configuration.overrides import Overrides
 from nat.errors import UserError
 from nat.spelling import hint
 from nat.texts.candidates import RAW, candidates, choice
@@ -27,7 +28,9 @@ def check(configuration: Configuration) -> None:
         _check_partner(configuration, name)
         _check_language_model(configuration, name)
     for scale in configuration.files["scales"]:
-        _check_scale(replace(configuration, scale=scale))
+        _check_scale(replace(configuration, scale=scale, overrides=Overrides()))
+    if configuration.overrides.given:
+        _check_scale(configuration)
     for name in configuration.systems:
         _check_names(configuration, name)
     _check_cycles(configuration)
@@ -114,6 +117,8 @@ def _check_scale(configuration: Configuration) -> None:
         where = configuration.file_of("recipes", name)
         if name in changed:
             where += f" with {scale}"
+        if name in configuration.overrides.recipes:
+            where += " with 'override'"
         validation = recipe["validation"]
         decoding = validation["decoding"]
         if decoding is not None:
@@ -140,8 +145,8 @@ def _check_scale(configuration: Configuration) -> None:
 def _check_names(configuration: Configuration, name: str) -> None:
     file = configuration.file_of("systems", name)
     system = configuration.system(name)
-    scale = file_of("scales", configuration.scale)
-    _known(system["size"], configuration.sizes, "size", f"{file}: key 'size' (sizes of {scale})")
+    sizes = {size for scale in configuration.files["scales"].values() for size in scale["sizes"]}
+    _known(system["size"], sorted(sizes), "size", f"{file}: key 'size' (sizes of config/scales)")
     _known(system["recipe"], configuration.files["recipes"], "recipe", f"{file}: key 'recipe'")
     start, teacher = configuration.start(name), system.get("teacher")
     if start is not None:
@@ -456,14 +461,15 @@ def _check_start(configuration: Configuration, name: str) -> None:
             f"{file}: key 'init_from.kept': no checkpoint '{named.kept}' is kept by the recipe "
             f"'{start['recipe']}' of '{named.system}'; {help}"
         )
-    here = configuration.architecture(system["size"])
-    there = configuration.architecture(start["size"])
-    if here != there:
-        changes = "; ".join(configuration.differences(there, here))
-        raise UserError(
-            f"{file}: key 'size': '{name}' starts from '{named.system}', which has the "
-            f"size '{start['size']}', not '{system['size']}' ({changes})"
-        )
+    sizes = system["size"], start["size"]
+    if set(sizes) <= set(configuration.sizes):  # a scale needs only those that are trained at it
+        here, there = map(configuration.architecture, sizes)
+        if here != there:
+            changes = "; ".join(configuration.differences(there, here))
+            raise UserError(
+                f"{file}: key 'size': '{name}' starts from '{named.system}', which has the "
+                f"size '{start['size']}', not '{system['size']}' ({changes})"
+            )
     # how many tokens at a time is no matter of weights
     decoders = [{**configuration.decoder(each), "chunk": None} for each in (named.system, name)]
     changes = "; ".join(configuration.differences(*decoders))

@@ -3,7 +3,7 @@
 import copy
 import hashlib
 import json
-import re
+import shlex
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
@@ -15,8 +15,9 @@ from nat.configuration import families
 from nat.configuration.corpora import resolved
 from nat.configuration.lengths import without_replaced
 from nat.configuration.models import MODELS, Settings, read_model
+from nat.configuration.overrides import Choice, Overrides, read_overrides
 from nat.configuration.schema import validate
-from nat.configuration.yaml_file import read_yaml
+from nat.configuration.yaml_file import NAME, read_yaml
 from nat.errors import UserError
 from nat.options import options_of, validated
 from nat.spelling import hint
@@ -42,7 +43,6 @@ KINDS = {
     "semi-autoregressive": "semi-autoregressive",
     "hybrid": "hybrid",
 }
-_NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]*")
 
 
 def file_of(folder: str, name: str) -> str:
@@ -94,6 +94,7 @@ class Configuration:
         files: content of all other files, by folder and name, as `families` expands them.
         places: where each entry of `files` stands, as messages show it; left out, a file of its
             own.
+        overrides: what the command line changes.
     """
 
     root: Path
@@ -101,12 +102,34 @@ class Configuration:
     settings: dict[str, Any]
     files: dict[str, dict[str, dict[str, Any]]] = field(repr=False)
     places: dict[str, dict[str, str]] = field(default_factory=dict, repr=False)
+    overrides: Overrides = Overrides()
 
     def file_of(self, folder: str, name: str) -> str:
         """Path of the file that describes something, as messages show it; also the variant."""
         family = self._family(name) if folder == "decodings" else None
         place = self.places.get(folder, {}).get(family or name) or file_of(folder, family or name)
         return place if family is None else f"{place.partition(':')[0]}: '{name}'"
+
+    @property
+    def run(self) -> str:
+        """Name of the folder below `results/` that holds all that depends on the scale."""
+        name = self.overrides.name
+        return self.scale if name is None else f"{self.scale}@{name}"
+
+    @property
+    def choices(self) -> dict[str, str]:
+        """Keys and values for `snakemake --config` that choose this configuration."""
+        found = {"scale": self.scale}
+        if self.overrides.name is not None:
+            found["name"] = self.overrides.name
+        if self.overrides.given:
+            found["override"] = shlex.join(self.overrides.given)
+        return found
+
+    @property
+    def arguments(self) -> list[str]:
+        """Words of a command line by which a program reads this configuration."""
+        return [word for key, value in self.choices.items() for word in (f"--{key}", value)]
 
     @property
     def seeds(self) -> list[int]:
@@ -163,7 +186,13 @@ class Configuration:
     @property
     def tasks(self) -> dict[str, str]:
         """Tasks of this scale and the corpora that stand for them."""
-        return dict(self._scale["tasks"])
+        tasks = self._scale["tasks"].items()
+        return {name: task if isinstance(task, str) else task["corpus"] for name, task in tasks}
+
+    def heading(self, task: str) -> str | None:
+        """What the scale says that tables call a task; None where it says nothing."""
+        found = self._scale["tasks"].get(task)
+        return None if found is None or isinstance(found, str) else str(found["heading"])
 
     @property
     def all_tasks(self) -> list[str]:
@@ -258,10 +287,11 @@ class Configuration:
         return corpus
 
     def recipe(self, name: str) -> dict[str, Any]:
-        """A recipe with what the scale changes in it."""
+        """A recipe with what the scale changes in it, and then the command line."""
         recipe = self._find("recipes", name)
-        change = self._scale["recipes"].get(name, {})
-        recipe = families.merged(without_replaced(recipe, change), change)
+        for changes in (self._scale["recipes"], self.overrides.recipes):
+            change = changes.get(name, {})
+            recipe = families.merged(without_replaced(recipe, change), change)
         recipe.pop("description", None)
         return recipe
 
@@ -274,7 +304,9 @@ class Configuration:
         """What a size means at this scale: all fields of `Architecture`."""
         if size not in self._architectures:
             where = file_of("scales", self.scale)
-            raise UserError(f"unknown size '{size}' in {where}; {hint(size, self._architectures)}")
+            raise UserError(
+                f"{where}: key 'sizes': unknown size '{size}'; {hint(size, self._architectures)}"
+            )
         return copy.deepcopy(self._architectures[size])
 
     def training(self, corpus: str, system: str) -> dict[str, Any]:
@@ -287,6 +319,12 @@ class Configuration:
         """
         self.corpus(corpus)
         found = self.system(system)
+        if found["size"] not in self._architectures:
+            raise UserError(
+                f"{self.file_of('systems', system)}: key 'size': the scale '{self.scale}' has no "
+                f"size '{found['size']}'; describe it in {file_of('scales', self.scale)}, key "
+                "'sizes'"
+            )
         recipe = self.recipe(found["recipe"])
         decoding = recipe["validation"]["decoding"]
         chosen = self._choices[system]
@@ -556,11 +594,17 @@ class Configuration:
         return copy.deepcopy(found)
 
 
-def read(scale: str | None, root: Path) -> Configuration:
+def read(choice: Choice | str | None, root: Path) -> Configuration:
     """Read every file below `root / "config"` and validate each by its model.
 
     What files say of each other is not looked at yet, see `checks`.
+
+    Args:
+        choice: of the scale, and what is changed on the command line; or only the scale.
+        root: folder that holds `config/`.
     """
+    if not isinstance(choice, Choice):
+        choice = Choice(choice)
     settings = read_yaml(root, SETTINGS)
     read_model(Settings, settings, SETTINGS)
     files, places = {}, {}
@@ -576,11 +620,13 @@ def read(scale: str | None, root: Path) -> Configuration:
             else:
                 validate(content, f"{folder}.json", place)
     files["corpora"] = resolved(files["corpora"])
-    chosen = settings["scale"] if scale is None else scale
-    if chosen not in files["scales"]:
-        origin = f"{SETTINGS}: " if scale is None else ""
-        raise UserError(f"{origin}unknown scale '{chosen}'; {hint(chosen, files['scales'])}")
-    return Configuration(root, chosen, settings, files, places)
+    scale = settings["scale"] if choice.scale is None else choice.scale
+    if scale not in files["scales"]:
+        origin = f"{SETTINGS}: " if choice.scale is None else ""
+        raise UserError(f"{origin}unknown scale '{scale}'; {hint(scale, files['scales'])}")
+    overrides = read_overrides(choice.name, choice.override, files["recipes"])
+    settings = {**settings, **overrides.settings}
+    return Configuration(root, scale, settings, files, places, overrides)
 
 
 def _read_folder(root: Path, folder: str) -> dict[str, dict[str, Any]]:
@@ -591,7 +637,7 @@ def _read_folder(root: Path, folder: str) -> dict[str, dict[str, Any]]:
         file = f"config/{folder}/{path.name}"
         if path.suffix == ".yml":
             raise UserError(f"{file}: the name must end in .yaml; rename the file")
-        if not _NAME.fullmatch(path.stem):
+        if not NAME.fullmatch(path.stem):
             raise UserError(
                 f"{file}: a name is made of letters, digits, '.', '_' and '-'; rename the file"
             )

@@ -189,6 +189,19 @@ def partial(model: type[Model]) -> type[Model]:
 
 RecipeChange = partial(Recipe)
 
+
+class Changes(Model):
+    """What a command line may change, by kind of file.
+
+    Attributes:
+        config: keys of config/config.yaml.
+        recipes: keys of recipes, by name; they count after what the scale changes.
+    """
+
+    config: OrAbsent[partial(Settings)] = None  # type: ignore[valid-type]
+    recipes: dict[str, RecipeChange] = {}  # type: ignore[valid-type]
+
+
 # config/systems
 
 
@@ -370,14 +383,27 @@ class Speed(Model):
     decoding: float = Field(gt=0)
 
 
+class Task(Model):
+    """What a task is at a scale, where it has a heading of its own.
+
+    Attributes:
+        corpus: that stands for it.
+        heading: what tables call it.
+    """
+
+    corpus: str
+    heading: Text
+
+
 class Scale(Model):
     """A file of `config/scales`: how large a run is.
 
     Attributes:
         description: for readers.
         seeds: the first one's teacher distils the corpus of every student.
-        tasks: a paper's name of a direction: the corpus that stands for it.
-        sizes: architectures by name; fields of nat.transformer.architecture.
+        tasks: a paper's name of a direction, or a name of your own: the corpus that stands for it,
+            or `{corpus: ..., heading: ...}`.
+        sizes: architectures by name, those that are used; fields of nat.transformer.architecture.
         recipes: what this scale changes in a recipe.
         shards: jobs that decode one split.
         decoding_tokens: tokens of one decoding batch.
@@ -393,7 +419,16 @@ class Scale(Model):
 
     description: Text
     seeds: Annotated[list[Number], Field(min_length=1), AfterValidator(_unique)]
-    tasks: dict[str, str] = Field(min_length=1)
+    tasks: Annotated[
+        dict[
+            str,
+            Annotated[
+                Annotated[Task, Tag("<keys>")] | Annotated[str, Tag("<name>")],
+                _kind_of(keys=dict, name=str),
+            ],
+        ],
+        Field(min_length=1),
+    ]
     sizes: dict[str, Architecture] = Field(min_length=1)
     recipes: dict[str, RecipeChange]  # type: ignore[valid-type]
     shards: Shards

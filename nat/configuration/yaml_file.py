@@ -13,6 +13,9 @@ import yaml
 
 from nat.errors import UserError
 
+NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]*")
+"""Names of files and of what they describe."""
+
 _Base: Any = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
 
 
@@ -79,14 +82,23 @@ def read_yaml(root: Path, name: str) -> dict[str, Any]:
         raise UserError(f"{name}: not valid UTF-8 at byte {error.start}") from error
     except OSError as error:
         raise UserError(f"{name}: cannot be read ({error.strerror})") from error
-    try:
-        found = yaml.load(text, _Loader)  # noqa: S506 (a safe loader)
-    except yaml.YAMLError as error:
-        raise UserError(f"{name}: {_explain(error, text)}") from error
+    found = read_value(text, name)
     if not isinstance(found, dict):
         what = "nothing" if found is None else f"a {type(found).__name__}"
         raise UserError(f"{name}: found {what}, expected lines of the form 'key: value'")
     return found
+
+
+def read_value(text: str, origin: str) -> Any:
+    """The value of a YAML text.
+
+    Raises:
+        UserError: if it is not YAML; names `origin` and, where there is one, the line.
+    """
+    try:
+        return yaml.load(text, _Loader)  # noqa: S506 (a safe loader)
+    except yaml.YAMLError as error:
+        raise UserError(f"{origin}: {_explain(error, text)}") from error
 
 
 def _explain(error: yaml.YAMLError, text: str) -> str:
@@ -95,9 +107,12 @@ def _explain(error: yaml.YAMLError, text: str) -> str:
     if not isinstance(error, yaml.MarkedYAMLError):
         return f"not valid YAML ({' '.join(str(error).split())})"
     mark = error.problem_mark or error.context_mark
-    where = f"line {mark.line + 1}: " if mark is not None else ""
-    if mark is not None and text.split("\n")[mark.line][mark.column :].startswith("\t"):
-        return f"{where}found a tab; YAML is indented with spaces"
+    where = ""
+    if mark is not None:
+        where = f"line {mark.line + 1}: "
+        line = next(iter(text.split("\n")[mark.line : mark.line + 1]), "")
+        if line[mark.column :].startswith("\t"):
+            return f"{where}found a tab; YAML is indented with spaces"
     if isinstance(error, yaml.constructor.ConstructorError):
         return f"{where}{error.problem}"
     return f"{where}not valid YAML ({error.problem or error.context})"

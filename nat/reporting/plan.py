@@ -417,7 +417,8 @@ def _candidates(names: str) -> int:
 def _size(configuration: Configuration, system: str) -> float:
     """Weights of a system's layers in those of the size base."""
     own = configuration.architecture(configuration.system(system)["size"])
-    return weights(own) / weights(configuration.architecture("base"))
+    base = "base" if "base" in configuration.sizes else configuration.sizes[0]
+    return weights(own) / weights(configuration.architecture(base))
 
 
 def _passes(decoding: dict[str, Any]) -> float:

@@ -1,0 +1,69 @@
+"""What a person should know of a configuration before it is run, though nothing in it is wrong."""
+
+from collections.abc import Iterable
+
+from nat.configuration.configuration import Configuration, file_of
+
+PAPER_SCALE = "paper"
+"""The scale whose recipes are those of the papers."""
+
+
+def notes(configuration: Configuration, asked_for: Iterable[tuple[str, str]]) -> list[str]:
+    """One sentence for each thing that the reports of a run make noteworthy.
+
+    Args:
+        configuration: of the run.
+        asked_for: corpus and system of all that reports show.
+    """
+    pairs = set(asked_for)
+    corpora, systems = ({pair[part] for pair in pairs} for part in (0, 1))
+    return [
+        *_lengths_of_papers(configuration, systems),
+        *_tasks_without_paper(configuration, corpora),
+    ]
+
+
+def _lengths_of_papers(configuration: Configuration, systems: Iterable[str]) -> list[str]:
+    if configuration.scale == PAPER_SCALE:
+        return []
+    left, trained = list(systems), set()
+    while left:
+        system = left.pop()
+        if system not in trained:
+            trained.add(system)
+            left += configuration.dependencies(system)
+    scale = configuration.files["scales"][configuration.scale]
+    changed = set(scale["recipes"]) | set(configuration.overrides.recipes)
+    recipes = sorted({configuration.system(system)["recipe"] for system in trained} - changed)
+    if not recipes:
+        return []
+    shown = ", ".join(f"{name} ({_length(configuration, name)})" for name in recipes)
+    return [
+        f"{file_of('scales', configuration.scale)}: these recipes train as long as in the papers, "
+        f"since the key 'recipes' does not change them: {shown}"
+    ]
+
+
+def _length(configuration: Configuration, name: str) -> str:
+    recipe = configuration.recipe(name)
+    key = "updates" if "updates" in recipe else "epochs"
+    return f"{recipe[key]:,} {key}"
+
+
+def _tasks_without_paper(configuration: Configuration, corpora: set[str]) -> list[str]:
+    """Only of tasks of one's own: others wait for their paper."""
+    scales = configuration.files["scales"]
+    known = {
+        task for name in scales if name != configuration.scale for task in scales[name]["tasks"]
+    }
+    own = [
+        f"'{task}'"
+        for task, corpus in configuration.tasks.items()
+        if task not in known and corpus not in corpora
+    ]
+    if not own:
+        return []
+    return [
+        f"{file_of('scales', configuration.scale)}: no paper asks for {', '.join(own)} (key "
+        "'tasks'), so nothing of it is run; write a file of config/papers, see docs/papers.md"
+    ]

@@ -1,0 +1,131 @@
+"""What the command line changes in the configuration, and the name under which results lie.
+
+`snakemake --config scale=demo name=wide override="recipes.student.dropout=0.2 config.threads=2"`
+"""
+
+import shlex
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+from nat.configuration.models import Changes, read_model
+from nat.configuration.yaml_file import NAME, read_value
+from nat.errors import UserError
+from nat.spelling import hint
+
+KEYS = ("scale", "name", "override")
+"""What `snakemake --config` takes."""
+EXAMPLE = "recipes.student.dropout=0.2"
+
+
+@dataclass(frozen=True)
+class Overrides:
+    """Changes of single keys, validated as those of files are.
+
+    Attributes:
+        name: of the run, beside the scale; None for the configuration of the files.
+        given: the changes as they were typed, `recipes.student.dropout=0.2`, in their order.
+        settings: what they change in config/config.yaml.
+        recipes: what they change in recipes, by name.
+    """
+
+    name: str | None = None
+    given: tuple[str, ...] = ()
+    settings: Mapping[str, Any] = field(default_factory=dict)
+    recipes: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
+
+
+@dataclass(frozen=True)
+class Choice:
+    """What a command line chooses.
+
+    Attributes:
+        scale: a file of config/scales; None for the one that config/config.yaml names.
+        name: of the run.
+        override: changes of single keys.
+    """
+
+    scale: str | None = None
+    name: str | None = None
+    override: tuple[str, ...] = ()
+
+
+def choice(config: Mapping[str, Any]) -> Choice:
+    """What `snakemake --config KEY=VALUE ...` chooses.
+
+    Raises:
+        UserError: for a key that would be without effect.
+    """
+    for key in config:
+        if key not in KEYS:
+            raise UserError(
+                f"--config: unknown key '{key}'; {hint(key, KEYS)} (a key of a file is changed by "
+                f"name=NAME override='{EXAMPLE}')"
+            )
+    scale, name, given = (config.get(key) for key in KEYS)
+    words = given if isinstance(given, list) else shlex.split("" if given is None else str(given))
+    return Choice(
+        None if scale is None else str(scale),
+        None if name is None else str(name),
+        tuple(map(str, words)),
+    )
+
+
+def read_overrides(name: str | None, given: Iterable[str], recipes: Iterable[str]) -> Overrides:
+    """Validate the changes of a command line.
+
+    Args:
+        name: of the run, None if there is none.
+        given: changes of the form KEY=VALUE; a key is that of a file with its path,
+            `config.threads` or `recipes.NAME.KEY`, a value is YAML.
+        recipes: names of all recipes.
+
+    Raises:
+        UserError: for changes without a name, and for any key or value that a file may not have.
+    """
+    given = tuple(given)
+    if name is not None and not NAME.fullmatch(name):
+        raise UserError(
+            f"key 'name': found '{name}', but a name is made of letters, digits, '.', '_' and '-'"
+        )
+    if given and name is None:
+        raise UserError(
+            "missing key 'name': results of a configuration that 'override' changes lie at "
+            f"results/SCALE@NAME, so give it a name beside override='{given[0]}'"
+        )
+    names = sorted(recipes, key=len, reverse=True)
+    changes: dict[str, Any] = {}
+    for change in given:
+        _enter(changes, change, names)
+    found = read_model(Changes, changes, "override").model_dump(exclude_unset=True)
+    return Overrides(name, given, found.get("config", {}), found.get("recipes", {}))
+
+
+def _enter(changes: dict[str, Any], change: str, recipes: list[str]) -> None:
+    """Put one change where a file would have it."""
+    where = f"override '{change}'"
+    key, equals, text = change.partition("=")
+    kind, *path = key.split(".")
+    if not (equals and kind and path and all(path)):
+        raise UserError(f"{where}: expected KEY=VALUE, such as {EXAMPLE}")
+    if key == "config.scale":
+        raise UserError(f"{where}: the scale is chosen by the key 'scale'")
+    value = read_value(text, where)
+    if isinstance(value, Mapping):
+        raise UserError(f"{where}: found keys and values, expected one value; change key by key")
+    if kind == "recipes":  # a recipe's name may have dots
+        rest = ".".join(path)
+        recipe = next((name for name in recipes if f"{rest}.".startswith(f"{name}.")), None)
+        if recipe is None:
+            raise UserError(f"{where}: unknown recipe '{path[0]}'; {hint(path[0], recipes)}")
+        if rest == recipe:
+            raise UserError(f"{where}: expected a key of the recipe, such as {EXAMPLE}")
+        path = [recipe, *rest.removeprefix(f"{recipe}.").split(".")]
+    inner = changes
+    for part in (kind, *path[:-1]):
+        inner = inner.setdefault(part, {})
+        if not isinstance(inner, dict):
+            raise UserError(f"{where}: '{part}' has been given a value before")
+    if path[-1] in inner:
+        raise UserError(f"{where}: this key is given twice")
+    inner[path[-1]] = value
