@@ -18,6 +18,7 @@ if Path(nat.__file__).resolve().parents[1] != Path(workflow.basedir).resolve():
 from nat.configuration import choice, load
 from nat.configuration.cluster import DEFAULT_NEEDS, needs, read_cluster, resources
 from nat.configuration.configuration import start_of
+from nat.configuration.named_runs import hold_to_overrides
 from nat.configuration.notes import notes
 from nat.data.splits import derived_from, split_names
 from nat.data.splits import local_files as files_of_the_user
@@ -31,6 +32,8 @@ from nat.workflow_slurm import Watch, stop_left_behind
 
 try:
     configuration = load(choice(config))
+    if workflow.is_main_process:
+        hold_to_overrides(configuration, keep=not workflow.output_settings.dryrun)
     cluster = read_cluster(configuration)
     ASKS = {stage: resources(configuration, cluster, stage) for stage in DEFAULT_NEEDS}
     CELLS = {

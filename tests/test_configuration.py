@@ -18,6 +18,7 @@ from nat.configuration import Choice, Configuration, choice, differences, finger
 from nat.configuration.arguments import add_configuration_arguments, configuration_from
 from nat.configuration.json_schema import json_schema
 from nat.configuration.models import MODELS
+from nat.configuration.named_runs import hold_to_overrides
 from nat.configuration.notes import notes
 from nat.configuration.yaml_file import read_yaml
 from nat.errors import UserError
@@ -990,6 +991,25 @@ def test_an_override_is_given_once_and_has_a_name(folder: Folder) -> None:
     below = "recipes.student.validation.sentences.most=3"
     above = "recipes.student.validation.sentences=3"
     assert "recipes.student" in folder.error(Choice(name="a", override=(above, below)))
+
+
+def test_a_name_keeps_its_overrides(folder: Folder) -> None:
+    def run(keep: bool, *override: str) -> None:
+        hold_to_overrides(folder.load(Choice(name="wide", override=override)), keep)
+
+    record = folder.root / "results/tiny@wide/override.json"
+    run(False, "recipes.student.dropout=0.1")
+    assert not record.exists()
+    run(True, "recipes.student.dropout=0.2", "config.threads=2")
+    run(True, "config.threads=2", "recipes.student.dropout=0.20")
+    for other in ((), ("recipes.student.dropout=0.2",), ("recipes.student.dropout=0.3",)):
+        for keep in (False, True):
+            with pytest.raises(UserError, match="'name'.*results/tiny@wide.*config.threads"):
+                run(keep, *other)
+    record.unlink()
+    run(True)
+    hold_to_overrides(folder.load(), keep=True)
+    assert [path.name for path in (folder.root / "results").iterdir()] == ["tiny@wide"]
 
 
 # Scales

@@ -34,6 +34,11 @@ class Overrides:
     settings: Mapping[str, Any] = field(default_factory=dict)
     recipes: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
 
+    @property
+    def changes(self) -> dict[str, Any]:
+        """All that is changed, by kind of file."""
+        return {"config": dict(self.settings), "recipes": dict(self.recipes)}
+
 
 @dataclass(frozen=True)
 class Choice:

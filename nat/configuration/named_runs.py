@@ -1,0 +1,35 @@
+"""A name stands for one set of overrides, so that its results are not replaced by others.
+
+The first run of a name keeps its overrides at `results/SCALE@NAME/override.json`.
+"""
+
+from nat.configuration.configuration import Configuration, differences
+from nat.errors import UserError
+from nat.files import read_json, write_json
+
+
+def hold_to_overrides(configuration: Configuration, keep: bool) -> None:
+    """Refuse to go on with a name under which a run with other overrides has begun.
+
+    Args:
+        configuration: of the run; without a name, nothing is done.
+        keep: whether this run begins, so that its overrides are those of the name from now on.
+
+    Raises:
+        UserError: names what differs.
+    """
+    overrides = configuration.overrides
+    if overrides.name is None:
+        return
+    record = configuration.root / "results" / configuration.run / "override.json"
+    if record.exists():
+        changes = differences(read_json(record), overrides.changes)
+        if changes:
+            raise UserError(
+                f"key 'name': results/{configuration.run} was made with another 'override' "
+                f"({'; '.join(changes)}); give the same one, or another name, or remove "
+                f"results/{configuration.run}/override.json to replace these results"
+            )
+    elif keep:
+        record.parent.mkdir(parents=True, exist_ok=True)
+        write_json(record, overrides.changes)
