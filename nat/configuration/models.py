@@ -73,6 +73,7 @@ Positive = Annotated[float, Field(gt=0)]
 Number = Annotated[int, Field(ge=0)]
 Share = Annotated[float, Field(ge=0, le=1)]
 BelowOne = Annotated[float, Field(ge=0, lt=1)]
+Precision = Literal["auto", "fp32", "bf16"]
 
 
 # config/config.yaml
@@ -90,7 +91,7 @@ class Settings(Model):
 
     scale: str
     mirror: Text | None
-    precision: Literal["auto", "fp32", "bf16"]
+    precision: Precision
     threads: Count
 
 
@@ -190,6 +191,18 @@ def partial(model: type[Model]) -> type[Model]:
 RecipeChange = partial(Recipe)
 
 
+class SettingsChange(Model):
+    """Keys of config/config.yaml that concern one run; corpora are made once for all runs.
+
+    Attributes:
+        precision: as in `Settings`.
+        threads: as in `Settings`.
+    """
+
+    precision: OrAbsent[Precision] = None
+    threads: OrAbsent[Count] = None
+
+
 class Changes(Model):
     """What a command line may change, by kind of file.
 
@@ -198,7 +211,7 @@ class Changes(Model):
         recipes: keys of recipes, by name; they count after what the scale changes.
     """
 
-    config: OrAbsent[partial(Settings)] = None  # type: ignore[valid-type]
+    config: SettingsChange = SettingsChange()
     recipes: dict[str, RecipeChange] = {}  # type: ignore[valid-type]
 
 

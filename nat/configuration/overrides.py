@@ -113,8 +113,6 @@ def _enter(changes: dict[str, Any], change: str, recipes: list[str]) -> None:
     kind, *path = key.split(".")
     if not (equals and kind and path and all(path)):
         raise UserError(f"{where}: expected KEY=VALUE, such as {EXAMPLE}")
-    if key == "config.scale":
-        raise UserError(f"{where}: the scale is chosen by the key 'scale'")
     value = read_value(text, where)
     if isinstance(value, Mapping):
         raise UserError(f"{where}: found keys and values, expected one value; change key by key")
