@@ -119,7 +119,8 @@ def _inside(
 ) -> Iterator[dict[str, Any]]:
     found: Any
     if isinstance(part, int):
-        found = node.get("items")
+        fixed = node.get("prefixItems", [])
+        found = fixed[part] if part < len(fixed) else node.get("items")
     elif part in node.get("properties", {}):
         found = node["properties"][part]
     elif part.startswith("<"):  # the name of a branch

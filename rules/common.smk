@@ -319,8 +319,7 @@ def shards(wildcards):
 
 def published(paper):
     """The file with a paper's published values; nothing for what is not a paper."""
-    name = configuration.paper(paper).get("published")
-    return f"config/published/{name}.csv" if name else []
+    return reporting.published_file(configuration, paper) or []
 
 
 def references(wildcards):

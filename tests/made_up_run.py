@@ -15,6 +15,68 @@ CORPUS, SENTENCES = "made-up", 60
 TASK, OTHER_TASK = "wmt14-en-de", "wmt14-de-en"
 WORDS = [f"{first}{second}a" for first in "bdfgklmnprst" for second in "aeiou"]
 
+PAPER: dict[str, Any] = {
+    "title": "Paper",
+    "tables": {
+        "1": {
+            "title": "rows against tasks",
+            "cells": {"measure": "sacrebleu", "split": "test"},
+            "columns": [
+                {"label": "En-De", "task": TASK},
+                {"label": "De-En", "task": OTHER_TASK},
+            ],
+            "rows": [
+                {"label": "NAT", "system": "nat-kd", "decoding": "one-pass"},
+                {
+                    "label": "DiMS",
+                    "system": "dims-cmlm-kd",
+                    "decoding": "mask-predict-1-lb5",
+                    "baseline": "NAT",
+                    "ours_only": True,
+                },
+            ],
+        }
+    },
+    "figures": {
+        "2": {
+            "title": "steps",
+            "kind": "lines",
+            "cells": {"measure": "sacrebleu", "split": "test"},
+            "x": {"label": "steps"},
+            "panels": [{"label": "En-De", "task": TASK}],
+            "series": [
+                {
+                    "label": "CMLM",
+                    "system": "cmlm-kd",
+                    "points": [
+                        {"x": 1, "decoding": "mask-predict-1-lb5"},
+                        {"x": 4, "decoding": "mask-predict-4-lb5"},
+                    ],
+                }
+            ],
+        }
+    },
+}
+"""A paper with one table and one figure; a published row is only quoted, another is ours too."""
+
+HEADER = "table,row,column,row_group,system,variant,task,metric,value,unit,note,use\n"
+PUBLISHED = f"""{HEADER}table1,quoted,En-De,,GLAT,,{TASK},bleu,25.2,BLEU,source=cited,quoted
+table1,quoted,De-En,,GLAT,,{OTHER_TASK},bleu,29.8,BLEU,source=cited,quoted
+table1,NAT,En-De,,NAT,,{TASK},bleu,20.5,BLEU,source=authors,ours
+text,,,,NAT,,all,dropout,0.3,,source=authors,none
+"""
+
+ONE_COLUMN = "".join(line for line in PUBLISHED.splitlines(True) if "De-En" not in line)
+"""The published values for a table with the column En-De alone."""
+
+
+def publish(root: Path, text: str = PUBLISHED) -> Path:
+    """Write the published values of the paper `paper`; returns their file."""
+    path = root / "config/published/paper.csv"
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_text(text)
+    return path
+
 
 def configuration(
     root: Path,

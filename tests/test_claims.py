@@ -8,9 +8,8 @@ from typing import Any
 import made_up_run
 import numpy as np
 import pytest
-from made_up_run import CORPUS, OTHER_TASK, TASK
+from made_up_run import CORPUS, OTHER_TASK, PAPER, TASK
 from rich.console import Console
-from test_grid import PUBLISHED
 from test_training_runs import write_run
 
 from nat.errors import UserError
@@ -18,26 +17,29 @@ from nat.measures.significance import Interval
 from nat.reporting import claims, reports, tables
 from nat.reporting.differences import combined, difference
 
-TEACHER = {"label": "teacher", "system": "cmlm-kd", "decoding": "mask-predict-1-lb5"}
-STUDENT = {"label": "student", "system": "dims-cmlm-kd", "decoding": "mask-predict-1-lb5"}
-CELLS = {"measure": "tokenised_bleu", "split": "test", "task": TASK}
+STEP = {"decoding": "mask-predict-1-lb5"}
+TEACHER = {"system": "cmlm-kd", **STEP}
+STUDENT = {"system": "dims-cmlm-kd", **STEP}
+NAT = {"system": "nat-kd", "decoding": "one-pass"}
+WHERE = {"teacher": TEACHER, "student": STUDENT, "nat": NAT}
+BASE: dict[str, Any] = {
+    "claim": "text",
+    "from": "table 1",
+    "measure": "tokenised_bleu",
+    "split": "test",
+    "task": TASK,
+}
 
 
 def compare(left: Any, relation: str, right: Any, **options: Any) -> dict[str, Any]:
-    return {
-        "claim": "text",
-        "from": "table 1",
-        "cells": CELLS,
-        "compare": {"left": left, "is": relation, "right": right, **options},
-    }
+    return {**BASE, "where": WHERE, "compare": [left, relation, right], **options}
 
 
 @pytest.fixture(scope="module")
 def scored(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A run of two systems; scoring takes most of the time of these tests."""
     folder = tmp_path_factory.mktemp("scored")
-    (folder / "config/published").mkdir(parents=True)
-    (folder / "config/published/made_up.csv").write_text(PUBLISHED)
+    made_up_run.publish(folder)
     made_up_run.write_corpus(folder, several=False)
     made_up_run.run(folder, "cmlm-kd", "mask-predict-1-lb5", 0.4)
     made_up_run.run(folder, "dims-cmlm-kd", "mask-predict-1-lb5", 0.1)
@@ -51,7 +53,7 @@ def root(scored: Path, tmp_path: Path) -> Path:
 
 def configuration(root: Path, seeds: list[int] | None = None, **found: Any) -> Any:
     names = {name.replace("_", "-"): claim for name, claim in found.items()}
-    paper = {"title": "Paper", "published": "made_up", "claims": names}
+    paper = {**copy.deepcopy(PAPER), "claims": names}
     return made_up_run.configuration(root, {"paper": paper}, seeds)
 
 
@@ -84,20 +86,19 @@ def test_an_interval_is_sure_on_one_side_only() -> None:
 
 
 def test_a_clear_difference(root: Path) -> None:
-    record = judge(root, compare(STUDENT, "above", TEACHER))
+    record = judge(root, compare("student", "above", "teacher"))
     assert (record["verdict"], record["sure"]) == (claims.HOLDS, claims.SURE)
     assert 0 < record["low"] < record["ours"] < record["high"]
     assert "paired bootstrap" in record["interval"]
     assert record["sources"].split()[0].endswith("dims-cmlm-kd/seed1/mask-predict-1-lb5/test.json")
-    assert judge(root, compare(TEACHER, "above", STUDENT))["verdict"] == claims.FAILS
-    reverse = judge(root, compare(TEACHER, "above", STUDENT))
+    assert judge(root, compare("teacher", "above", "student"))["verdict"] == claims.FAILS
+    reverse = judge(root, compare("teacher", "above", "student"))
     assert reverse["ours"] == -record["ours"] and reverse["sure"] == claims.SURE
 
 
 def test_a_difference_within_noise_says_so(root: Path) -> None:
     made_up_run.run(root, "nat-kd", "one-pass", 0.11)
-    other = {"label": "nat", "system": "nat-kd", "decoding": "one-pass"}
-    record = judge(root, compare(other, "above", STUDENT))
+    record = judge(root, compare("nat", "above", "student"))
     assert record["sure"] == claims.UNSURE
     assert claims.lines(record)["verdict"].endswith("within noise")
 
@@ -105,48 +106,44 @@ def test_a_difference_within_noise_says_so(root: Path) -> None:
 def test_seeds_give_students_interval(root: Path) -> None:
     for system, errors in (("cmlm-kd", 0.4), ("dims-cmlm-kd", 0.1)):
         made_up_run.run(root, system, "mask-predict-1-lb5", errors, seed=2)
-    record = judge(root, compare(STUDENT, "above", TEACHER), [1, 2, 3])
+    record = judge(root, compare("student", "above", "teacher"), [1, 2, 3])
     assert record["interval"] == "Student's t over 2 seeds" and record["verdict"] == claims.HOLDS
 
 
 def test_what_was_not_run_says_why(root: Path) -> None:
-    missing = {"system": "nat-kd", "decoding": "one-pass"}
-    record = judge(root, compare(STUDENT, "above", missing))
-    assert record["verdict"] == "not run" and record["reason"] == "nat-kd, one-pass: not run"
-    elsewhere = compare({**STUDENT, "task": OTHER_TASK}, "above", {**TEACHER, "task": OTHER_TASK})
+    record = judge(root, compare("student", "above", "nat"))
+    assert record["verdict"] == "not run" and record["reason"] == "nat: not run"
+    elsewhere = compare("student", "above", "teacher", task=OTHER_TASK)
     assert "has no corpus" in judge(root, elsewhere)["reason"]
 
 
 def test_numbers_and_published_values(root: Path) -> None:
-    record = judge(root, compare(STUDENT, "not_below", 1.0, margin=-1))
+    record = judge(root, compare("student", "not_below", 1.0, margin=-1))
     assert record["verdict"] == claims.HOLDS and record["low"] > 0
-    quoted = {"label": "GLAT", "published": {"table": "t1", "system": "GLAT"}}
-    ours = {**STUDENT, "published": {"table": "t1", "system": "NAT"}}
-    claim = compare(ours, "above", quoted)
+    made_up_run.run(root, "nat-kd", "one-pass", 0.25)
+    claim = {"claim": "text", "from": "table 1", "in": "table 1", "task": TASK}
+    claim |= {"compare": ["ours", "above", "GLAT"], "where": {"ours": "NAT", "GLAT": "quoted"}}
     record = judge(root, claim)
     assert record["verdict"] == "not run" and record["published"] == pytest.approx(20.5 - 25.2)
     assert record["reason"] == (
         f"a published value does not compare with corpus {CORPUS} at scale demo, not the paper's "
         f"{TASK}"
     )
-    paper = {"title": "Paper", "published": "made_up", "claims": {"it": claim}}
+    paper = {**copy.deepcopy(PAPER), "claims": {"it": claim}}
     (record,) = claims.judge(made_up_run.as_the_paper(root, {"paper": paper}), "paper")
     assert record["verdict"] != "not run" and "against GLAT 25.20" in record["numbers"]
 
 
 def test_a_correlation_over_systems(root: Path) -> None:
     made_up_run.run(root, "nat-kd", "one-pass", 0.25)
-    systems = [TEACHER, STUDENT, {"label": "NAT", "system": "nat-kd", "decoding": "one-pass"}]
-    claim = {
-        "claim": "text",
-        "from": "table 2",
-        "cells": {"split": "test", "task": TASK},
+    claim = {key: value for key, value in BASE.items() if key != "measure"} | {
+        "margin": 0.8,
+        "where": {**WHERE, "other": {"system": "nat-raw", "decoding": "one-pass"}},
         "correlation": {
             "of": {"measure": "sacrebleu"},
             "with": {"measure": "chrf"},
-            "over": systems,
+            "over": ["teacher", "student", "nat"],
             "is": "above",
-            "margin": 0.8,
         },
     }
     values = [
@@ -166,16 +163,16 @@ def test_a_correlation_over_systems(root: Path) -> None:
     assert not any(
         "outputs" in path for path in claims.files(configuration(root, it=claim), "paper")
     )
-    claim["correlation"]["over"] = [*systems, {"system": "nat-raw", "decoding": "one-pass"}]
+    claim["correlation"]["over"] = ["teacher", "student", "nat", "other"]
     assert judge(root, claim)["verdict"] == "not run"
 
 
 def test_each_case_is_judged(root: Path) -> None:
-    claim = compare({"label": "student"}, "above", {"label": "teacher"})
+    claim = compare("student", "above", "teacher")
     claim["each"] = [
-        {"label": "here", "left": STUDENT, "right": TEACHER},
-        {"label": "number", "left": STUDENT, "right": 99.0},
-        {"label": "there", "task": OTHER_TASK, "left": STUDENT, "right": TEACHER},
+        {"label": "here"},
+        {"label": "number", "where": {"teacher": 99.0}},
+        {"label": "there", "task": OTHER_TASK},
     ]
     found = claims.judge(configuration(root, it=claim), "paper")
     assert [(record["case"], record["verdict"]) for record in found] == [
@@ -184,6 +181,43 @@ def test_each_case_is_judged(root: Path) -> None:
         ("there", "not run"),
     ]
     assert claims.summary(found) == "1 holds, 1 does not hold, 1 not run"
+
+
+def test_lists_and_the_tasks_of_a_table_are_cases(root: Path) -> None:
+    claim = {"claim": "text", "from": "table 1", "in": "table 1"}
+    claim |= {"compare": ["DiMS", "above", "NAT"]}
+    found = claims.checks(configuration(root, it=claim), "paper")
+    assert [check.case for check in found] == ["WMT14 En-De", "WMT14 De-En"]
+    assert [check.places[1].published is None for check in found] == [False, True]
+    several = compare("student", "above", "teacher") | {
+        "label": "{steps} passes",
+        "steps": [1, 4],
+        "where": {
+            name: {"system": place["system"], "decoding": "mask-predict-{steps}-lb5"}
+            for name, place in (("student", STUDENT), ("teacher", TEACHER))
+        },
+    }
+    found = claims.checks(configuration(root, it=several), "paper")
+    assert [check.case for check in found] == ["1 step passes", "4 steps passes"]
+    assert [check.places[0].cells[0].decoding for check in found] == [
+        "mask-predict-1-lb5",
+        "mask-predict-4-lb5",
+    ]
+
+
+def test_names_of_the_paper_and_systems_of_cases(root: Path) -> None:
+    claim = compare("student", "above", "teacher") | {"system": ["cmlm-kd"], "where": {}}
+    paper = {
+        "title": "Paper",
+        "claims": {"it": claim},
+        "where": {
+            "student": {"system": "dims-{system}", **STEP},
+            "teacher": {"system": "{system}", **STEP},
+        },
+    }
+    (check,) = claims.checks(made_up_run.configuration(root, {"paper": paper}), "paper")
+    assert check.case == "cmlm-kd"
+    assert [place.cells[0].system for place in check.places] == ["dims-cmlm-kd", "cmlm-kd"]
 
 
 def run_steps(root: Path, errors: dict[int, float]) -> list[dict[str, Any]]:
@@ -197,32 +231,29 @@ def run_steps(root: Path, errors: dict[int, float]) -> list[dict[str, Any]]:
 
 def test_trends_and_the_largest(root: Path) -> None:
     places = run_steps(root, {2: 0.5, 4: 0.25, 8: 0.05})
-    base = {"claim": "text", "from": "figure 1", "cells": CELLS}
-    rising = judge(root, base | {"trend": {"of": places, "is": "rising"}})
+    rising = judge(root, BASE | {"trend": {"of": places, "is": "rising"}})
     assert (rising["verdict"], rising["sure"]) == (claims.HOLDS, claims.SURE)
     assert 0 < rising["low"] < rising["ours"] < rising["high"]
-    assert judge(root, base | {"trend": {"of": places, "is": "falling"}})["sure"] == claims.SURE
-    assert judge(root, base | {"trend": {"of": places, "is": "flat"}})["verdict"] == claims.FAILS
+    assert judge(root, BASE | {"trend": {"of": places, "is": "falling"}})["sure"] == claims.SURE
+    assert judge(root, BASE | {"trend": {"of": places, "is": "flat"}})["verdict"] == claims.FAILS
     turned = [places[0], places[2], places[1]]
-    assert judge(root, base | {"trend": {"of": turned, "is": "rising"}})["verdict"] == claims.FAILS
-    largest = judge(root, base | {"largest": {"of": places, "is": "8"}})
+    assert judge(root, BASE | {"trend": {"of": turned, "is": "rising"}})["verdict"] == claims.FAILS
+    largest = judge(root, BASE | {"largest": {"of": places, "is": "8"}})
     assert largest["verdict"] == claims.HOLDS
     assert largest["ours"] < rising["ours"]  # over the best of the others
-    assert judge(root, base | {"largest": {"of": places, "is": "4"}})["verdict"] == claims.FAILS
+    assert judge(root, BASE | {"largest": {"of": places, "is": "4"}})["verdict"] == claims.FAILS
 
 
 def test_gains_by_length(root: Path) -> None:
-    claim = {
-        "claim": "text",
-        "from": "figure 5",
-        "cells": {key: value for key, value in CELLS.items() if key != "measure"},
+    claim = {key: value for key, value in BASE.items() if key != "measure"} | {
+        "where": {
+            name: {**place, "measure": "tokenised_bleu_bucket_{fifth}"}
+            for name, place in WHERE.items()
+        },
         "gains": {
-            "system": STUDENT,
-            "over": TEACHER,
-            "in": [
-                {"label": f"fifth {number}", "measure": f"tokenised_bleu_bucket_{number}"}
-                for number in range(1, 6)
-            ],
+            "system": "student",
+            "over": "teacher",
+            "of": [{"label": "fifth {fifth}", "with": {"fifth": [1, 2, 3, 4, 5]}}],
             "is": "fifth 5",
         },
     }
@@ -242,41 +273,43 @@ def test_records_of_trainings(root: Path) -> None:
         write_run(
             root / f"results/models/{CORPUS}/{system}/seed1/training.json", [(1, 25.0), (2, end)]
         )
-    claim = compare({"system": "dims-cmlm-kd"}, "about", 1)
-    claim["cells"] = {"measure": "collapsed", "task": TASK}
-    record = judge(root, claim)
+    record = judge(root, compare("student", "about", 1, measure="collapsed"))
     assert (record["verdict"], record["sure"]) == (claims.HOLDS, claims.UNKNOWN)
-    claim["compare"]["left"] = {"system": "cmlm-kd"}
-    assert judge(root, claim)["verdict"] == claims.FAILS
+    assert judge(root, compare("teacher", "about", 1, measure="collapsed"))["verdict"] == (
+        claims.FAILS
+    )
 
 
 def test_files_are_those_that_are_read(root: Path) -> None:
-    plain = configuration(root, it=compare(STUDENT, "above", TEACHER))
-    assert reports.targets(plain) == [("paper", "claims", "")]
-    assert reports.name(("paper", "claims", "")) == "paper_claims"
-    files = reports.files(plain, ("paper", "claims", ""))
+    plain = configuration(root, it=compare("student", "above", "teacher"))
+    target = ("paper", "claims", "")
+    assert target in reports.targets(plain)
+    assert reports.name(target) == "paper_claims"
+    files = reports.files(plain, target)
     assert len(files) == 4 and all((root / path).exists() for path in files)
-    number = configuration(root, it=compare(STUDENT, "above", 3))
-    assert len(reports.files(number, ("paper", "claims", ""))) == 1
-    assert len(reports.cells(plain, ("paper", "claims", ""))) == 2
+    number = configuration(root, it=compare("student", "above", 3))
+    assert len(reports.files(number, target)) == 1
+    assert len(reports.cells(plain, target)) == 2
 
 
 def test_tables_and_claims_agree_about_a_pair(root: Path) -> None:
     made_up_run.run(root, "nat-kd", "one-pass", 0.13)
-    other = {"label": "nat", "system": "nat-kd", "decoding": "one-pass", "baseline": "student"}
-    rows = [STUDENT, other]
-    table = {"title": "Table", "cells": CELLS, "columns": [{"measure": CELLS["measure"]}]}
-    plain = configuration(root, it=compare(other, "above", STUDENT))
-    plain.files["papers"]["paper"]["tables"] = {"1": {**table, "rows": rows}}
+    made_up_run.publish(root, made_up_run.HEADER)
+    rows = [{"label": "student", **STUDENT}, {"label": "nat", **NAT, "baseline": "student"}]
+    cells = {key: BASE[key] for key in ("measure", "split", "task")}
+    table = {"title": "Table", "cells": cells, "columns": [BASE["measure"]], "rows": rows}
+    paper = {
+        "title": "Paper",
+        "tables": {"1": table},
+        "claims": {"it": compare("nat", "above", "student")},
+    }
+    plain = made_up_run.configuration(root, {"paper": paper})
     (judged,) = claims.judge(plain, "paper")
     record = tables.make(plain, "paper", "1").records[1]
     assert judged["ours"] == pytest.approx(record["baseline_difference"], abs=2e-6)
     assert judged["interval"] == record["test"]
-    found = difference(
-        [place.cells[0] for place in claims.checks(plain, "paper")[0].places][:1],
-        [place.cells[0] for place in claims.checks(plain, "paper")[0].places][1:],
-        root,
-    )
+    one, other = (place.cells for place in claims.checks(plain, "paper")[0].places)
+    found = difference(one, other, root)
     assert found is not None and found.interval is not None and found.p_value is not None
     assert record["p_value"] == round(found.p_value, 6)
     assert (judged["low"], judged["high"]) == pytest.approx(
@@ -285,7 +318,7 @@ def test_tables_and_claims_agree_about_a_pair(root: Path) -> None:
 
 
 def test_resamples_of_one_test_set_stay_together(root: Path) -> None:
-    checks = claims.checks(configuration(root, it=compare(STUDENT, "above", TEACHER)), "paper")
+    checks = claims.checks(configuration(root, it=compare("student", "above", "teacher")), "paper")
     one, other = (place.cells for place in checks[0].places)
     found = difference(one, other, root)
     assert found is not None
@@ -299,8 +332,8 @@ def test_resamples_of_one_test_set_stay_together(root: Path) -> None:
 def test_what_is_written_and_shown(root: Path) -> None:
     plain = configuration(
         root,
-        first=compare(STUDENT, "above", TEACHER),
-        second=compare(STUDENT, "above", {"system": "nat-kd", "decoding": "one-pass"}),
+        first=compare("student", "above", "teacher"),
+        second=compare("student", "above", "nat"),
     )
     found = claims.judge(plain, "paper")
     claims.write(plain, "paper", found, root / "claims.csv")
@@ -309,16 +342,28 @@ def test_what_is_written_and_shown(root: Path) -> None:
     console = Console(width=100, record=True)
     claims.show(plain, "paper", claims.read(root / "claims.csv"), console)
     shown = console.export_text()
-    assert "holds student" in shown and "not run nat-kd, one-pass: not run" in shown
+    assert "holds student" in shown and "not run nat: not run" in shown
 
 
-def test_errors_name_the_claim(root: Path) -> None:
-    good = compare(STUDENT, "above", TEACHER)
-    for change, message in (
-        ({"trend": {"of": [STUDENT, TEACHER], "is": "flat"}}, "give one of compare, trend"),
-        ({"cells": {"split": "test", "task": TASK}}, "leave the key 'measure' open"),
-        ({"compare": {**good["compare"], "right": {"system": "x"}}}, "unknown system 'x'"),
-    ):
-        bad = copy.deepcopy(good) | change
-        with pytest.raises(UserError, match=message):
-            claims.judge(configuration(root, it=bad), "paper")
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        ({"trend": {"of": ["student", "teacher"], "is": "flat"}}, "give one of compare, trend"),
+        ({"measure": None}, "leave the key 'measure' open"),
+        ({"where": {**WHERE, "teacher": {"system": "x"}}}, "unknown system 'x'"),
+        ({"compare": ["student", "above", "techer"]}, "'techer' is no row"),
+        ({"in": "table 1", "where": {"student": "DiM"}}, "'DiM' .*did you mean 'DiMS'"),
+        (
+            {"in": "table 1", "where": {"student": {"system": "glat-kd", "decoding": "one-pass"}}},
+            "table 1 does not show",
+        ),
+        ({"in": "tabel 1"}, "'tabel 1', expected a table or figure"),
+        ({"in": "table 9"}, "there is no table 9"),
+    ],
+)
+def test_errors_name_the_claim(root: Path, change: dict[str, Any], message: str) -> None:
+    bad = compare("student", "above", "teacher") | change
+    bad = {key: value for key, value in bad.items() if value is not None}
+    with pytest.raises(UserError, match=message) as caught:
+        claims.judge(configuration(root, it=bad), "paper")
+    assert str(caught.value).startswith("config/papers/paper.yaml: claims.it")

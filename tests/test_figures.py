@@ -6,9 +6,8 @@ import made_up_run
 import matplotlib as mpl
 import pandas as pd
 import pytest
-from made_up_run import CORPUS, OTHER_TASK, TASK
+from made_up_run import CORPUS, OTHER_TASK, PAPER, TASK
 from matplotlib.text import Text
-from test_grid import PAPER, PUBLISHED
 from test_training_runs import write_run
 
 from nat.reporting import figures, reports
@@ -16,8 +15,6 @@ from nat.reporting import figures, reports
 
 @pytest.fixture
 def root(tmp_path: Path) -> Path:
-    (tmp_path / "config/published").mkdir(parents=True)
-    (tmp_path / "config/published/made_up.csv").write_text(PUBLISHED)
     made_up_run.write_corpus(tmp_path, several=False)
     for steps, errors in ((1, 0.4), (4, 0.2)):
         made_up_run.run(tmp_path, "cmlm-kd", f"mask-predict-{steps}-lb5", errors)
@@ -28,11 +25,13 @@ def root(tmp_path: Path) -> Path:
 def configuration(root: Path, seeds: list[int] | None = None, **changes: Any) -> Any:
     paper = copy.deepcopy(PAPER)
     figure = paper["figures"]["2"]
-    point = {"x": 1, "decoding": "mask-predict-1-lb5", "published": {"system": "NAT"}}
+    line = f"table1,DiMS,En-De,,DiMS,,{TASK},bleu,20.5,BLEU,source=authors,ours\n"
+    made_up_run.publish(root, made_up_run.PUBLISHED + line)
+    point = {"x": 1, "decoding": "mask-predict-1-lb5"}
     student = {"label": "student", "system": "dims-cmlm-kd", "style": "level", "points": [point]}
     figure["series"].append(student)
     figure["x"]["log"] = True
-    figure["cells"]["published"] = {"table": "t1"}
+    figure["quotes"] = [1]
     figure |= changes
     return made_up_run.configuration(root, {"paper": paper}, seeds)
 
@@ -119,12 +118,12 @@ def bars(root: Path, **series: Any) -> Any:
     figure = {
         "title": "bars",
         "kind": "bars",
-        "cells": {"measure": "tokenised_bleu", "split": "test", "published": {"table": "t1"}},
+        "cells": {"measure": "tokenised_bleu", "split": "test"},
         "x": {"label": "steps"},
         "panels": [{"label": "En-De", "task": TASK}],
         "series": [{"label": "CMLM", "system": "cmlm-kd", "points": points, **series}],
     }
-    paper = {"title": "Paper", "published": "made_up", "figures": {"2": figure}}
+    paper = {"title": "Paper", "figures": {"2": figure}}
     return made_up_run.configuration(root, {"paper": paper})
 
 
@@ -138,7 +137,7 @@ def test_bars_are_as_high_as_their_values(root: Path) -> None:
 
 def test_bars_of_differences(root: Path) -> None:
     made_up_run.run(root, "dims-cmlm-kd", "mask-predict-4-lb5", 0.3)
-    plain = bars(root, label="student", system="dims-cmlm-kd", over={"system": "cmlm-kd"})
+    plain = bars(root, label="student", system="dims-cmlm-kd", over="cmlm-kd")
     files = reports.files(plain, ("paper", "figure", "2"))
     assert len(files) == 8  # scores and translations of both
     plot = figures.make(plain, "paper", "2")

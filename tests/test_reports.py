@@ -7,69 +7,56 @@ from typing import Any
 
 import made_up_run
 import pytest
-from made_up_run import CORPUS, REPOSITORY, TASK
+from made_up_run import CORPUS, PAPER, REPOSITORY, TASK
 from rich.console import Console
-from test_grid import PAPER, PUBLISHED
 
 from nat.configuration import load
 from nat.errors import UserError
-from nat.reporting import grid, reports, samples, settings, tables
+from nat.reporting import reports, samples, settings, tables
+from nat.reporting.paper import entries
 
-SIDES = {"decoding": "mask-predict-1-lb5"}
+SYSTEMS: dict[str, Any] = {
+    "CMLM": {"system": "cmlm-kd", "decoding": "mask-predict-1-lb5"},
+    "DiMS": {"like": "CMLM", "system": "dims-cmlm-kd", "baseline": "CMLM"},
+}
 SAMPLES: dict[str, Any] = {
     "kind": "samples",
     "title": "samples",
-    "cells": {"measure": "tokenised_bleu", "split": "test", **SIDES},
-    "pairs": [
-        {
-            "label": "CMLM",
-            "task": TASK,
-            "teacher": {"system": "cmlm-kd"},
-            "student": {"system": "dims-cmlm-kd"},
-        }
-    ],
+    "cells": {"measure": "tokenised_bleu", "split": "test"},
+    "rows": [{"label": "{baseline}", "system": "DiMS", "task": TASK}],
 }
 SETTINGS: dict[str, Any] = {
     "kind": "settings",
     "title": "settings",
-    "cells": {"published": {"table": "t8"}},
-    "columns": [{"label": "DiMS", "system": "dims-cmlm-kd", "published": {"system": "DiMS"}}],
+    "columns": ["DiMS"],
     "rows": [
-        {"label": "rate", "key": "recipe.learning_rate", "published": {"metric": "rate"}},
-        {"label": "momentum", "key": "target.ema_decay", "published": {"metric": "mu"}},
-        {"label": "beta 2", "key": "recipe.betas.1"},
-        {"label": "smoothing", "key": "target.label_smoothing", "published": {"metric": "eps"}},
-        {
-            "label": "masks",
-            "key": "input.method",
-            "names": {"random_mask": "Uniform"},
-            "published": {"metric": "masks"},
-        },
-        {
-            "label": "tokens",
-            "key": "recipe.batch_tokens",
-            "times": 4,
-            "published": {"metric": "tokens"},
-        },
+        {"label": "rate", "key": "recipe.learning_rate"},
+        {"label": "momentum", "key": "target.ema_decay"},
+        {"label": "beta 2", "key": "recipe.betas.1", "ours_only": True},
+        {"label": "smoothing", "key": "target.label_smoothing"},
+        {"label": "masks", "key": "input.method", "names": {"random_mask": "Uniform"}},
+        {"label": "tokens", "key": "recipe.batch_tokens", "times": 4},
     ],
 }
-VALUES = """p,t8,a,DiMS,,all,rate,1e-3,,
-p,t8,a,DiMS,,all,mu,0.5,,
-p,t8,a,DiMS,,all,eps,0.0,,
-p,t8,a,DiMS,,all,masks,Uniform,,
-p,t8,a,DiMS,,all,tokens,8192,,
-"""
+VALUES = made_up_run.HEADER + "".join(
+    f"table1,{row},DiMS,,DiMS,,all,,{value},,,ours\n"
+    for row, value in {
+        "rate": "1e-3",
+        "momentum": "0.5",
+        "smoothing": "0.0",
+        "masks": "Uniform",
+        "tokens": "8192",
+    }.items()
+)
 
 
 @pytest.fixture
 def root(tmp_path: Path) -> Path:
-    (tmp_path / "config/published").mkdir(parents=True)
-    (tmp_path / "config/published/made_up.csv").write_text(PUBLISHED + VALUES)
     return tmp_path
 
 
 def configuration(root: Path, table: Any) -> Any:
-    paper = {"title": "Paper", "published": "made_up", "tables": {"1": table}}
+    paper = {"title": "Paper", "systems": SYSTEMS, "tables": {"1": table}}
     return made_up_run.configuration(root, {"paper": copy.deepcopy(paper)})
 
 
@@ -122,6 +109,7 @@ def test_samples_that_were_not_run(root: Path) -> None:
 
 
 def test_settings_come_from_the_configuration(root: Path) -> None:
+    made_up_run.publish(root, VALUES)
     plain = configuration(root, SETTINGS)
     table = reports.make_table(plain, "paper", "1")
     rows = {row[0]: row[1:] for row in table.cells}
@@ -154,6 +142,7 @@ def test_an_unknown_setting(root: Path) -> None:
 
 
 def test_footnotes_stand_at_what_they_are_about(root: Path) -> None:
+    made_up_run.publish(root)
     table = copy.deepcopy(PAPER["tables"]["1"])
     table["footnotes"] = [
         {"row": "quoted", "text": "first"},
@@ -194,8 +183,8 @@ def test_the_dims_paper_is_whole(monkeypatch: pytest.MonkeyPatch) -> None:
     names = {reports.name(target) for target in reports.targets(found) if target[0] == "dims"}
     assert names >= {f"dims_table_{number}" for number in range(1, 9)}
     assert names >= {f"dims_figure_{number}" for number in range(3, 10)} | {"dims_claims"}
-    entries = grid.entries(found, "dims", "table", "1")
-    assert len(entries) == 15 * 4 and sum(entry.published is not None for entry in entries) == 48
+    first = entries(found, "dims", "table", "1")
+    assert len(first) == 15 * 4 and sum(entry.published is not None for entry in first) == 48
     assert published_left_out(found) == []
 
 
@@ -204,7 +193,7 @@ def published_left_out(found: Any) -> list[tuple[str, str, str]]:
     lines = list(csv.DictReader((REPOSITORY / "config/published/dims.csv").open()))
     shown = set()
     for number in ("1", "2", "3", "4", "5", "7"):
-        for entry in grid.entries(found, "dims", "table", number):
+        for entry in entries(found, "dims", "table", number):
             if entry.published is not None:
                 shown.add(int(entry.published.source.split("row ")[1].split(":")[0]))
     return [

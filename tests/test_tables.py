@@ -6,9 +6,8 @@ from typing import Any
 import made_up_run
 import pandas as pd
 import pytest
-from made_up_run import CORPUS, TASK
+from made_up_run import CORPUS, PAPER, TASK
 from rich.console import Console
-from test_grid import PAPER, PUBLISHED
 
 from nat.errors import UserError
 from nat.files import read_json, write_json
@@ -17,8 +16,7 @@ from nat.reporting import tables
 
 @pytest.fixture
 def root(tmp_path: Path) -> Path:
-    (tmp_path / "config/published").mkdir(parents=True)
-    (tmp_path / "config/published/made_up.csv").write_text(PUBLISHED)
+    made_up_run.publish(tmp_path)
     made_up_run.write_corpus(tmp_path, several=False)
     return tmp_path
 
@@ -27,6 +25,14 @@ def configuration(root: Path, seeds: list[int] | None = None, **changes: Any) ->
     paper = copy.deepcopy(PAPER)
     paper["tables"]["1"] |= changes
     return made_up_run.configuration(root, {"paper": paper}, seeds)
+
+
+def one_column(root: Path, label: str, **changes: Any) -> Any:
+    """The same with one column, which shows an interval."""
+    made_up_run.publish(root, made_up_run.ONE_COLUMN.replace("En-De", label))
+    return configuration(
+        root, columns=[{"label": label, "task": TASK, "interval": True}], **changes
+    )
 
 
 def by_label(table: tables.Table) -> dict[str, dict[str, str]]:
@@ -123,7 +129,7 @@ def test_every_cell_leads_back_to_its_files(root: Path) -> None:
     assert len(frame) == 6  # one line per cell
     line = frame[(frame["row"] == "NAT") & (frame["column"] == "En-De")].iloc[0]
     assert [(root / path).exists() for path in line["sources"].split()] == [True, True]
-    assert line["published_source"].startswith("config/published/made_up.csv row 4")
+    assert line["published_source"].startswith("config/published/paper.csv row 4")
     assert float(line["spread"]) > 0 and line["seeds"] == "1 2"
     assert "±" in (root / "table_1.md").read_text()
 
@@ -131,7 +137,7 @@ def test_every_cell_leads_back_to_its_files(root: Path) -> None:
 def test_records_survive_the_csv(root: Path) -> None:
     made_up_run.run(root, "nat-kd", "one-pass", errors=0.4)
     made_up_run.run(root, "dims-cmlm-kd", "mask-predict-1-lb5", errors=0.1, not_decoded=2)
-    plain = configuration(root, columns=[{"label": "E_D", "task": TASK, "interval": True}])
+    plain = one_column(root, "E_D")
     table = tables.make(plain, "paper", "1")
     tables.write(table, root / "table_1.csv")
     again = tables.lay_out(plain, "paper", "1", tables.read_records(root / "table_1.csv"))
@@ -142,7 +148,7 @@ def test_records_survive_the_csv(root: Path) -> None:
 @pytest.mark.parametrize("width", [40, 80, 200])
 def test_a_narrow_terminal_loses_no_column(root: Path, width: int) -> None:
     made_up_run.run(root, "nat-kd", "one-pass", errors=0.4)
-    plain = configuration(root, columns=[{"label": "En-De", "task": TASK, "interval": True}])
+    plain = one_column(root, "En-De")
     table = tables.make(plain, "paper", "1")
     console = Console(width=width, record=True, file=(root / "screen").open("w"))
     tables.show(table, console)
@@ -163,6 +169,7 @@ def test_a_measure_that_the_corpus_does_not_allow_is_left_out(root: Path) -> Non
     made_up_run.run(root, "nat-kd", "one-pass", errors=0.3)
     row = {"label": "NAT", "group": "g", "system": "nat-kd", "decoding": "one-pass"}
     measures = ("sacrebleu", "multi_reference_bleu", "length_ratio")
+    made_up_run.publish(root, made_up_run.HEADER)
     plain = configuration(
         root,
         rows=[row, {**row, "label": "later", "decoding": "one-pass-lb5"}],
@@ -176,8 +183,9 @@ def test_a_measure_that_the_corpus_does_not_allow_is_left_out(root: Path) -> Non
 
 
 def test_markdown_and_latex_escape(root: Path) -> None:
-    row = {"label": "A&B_c|d", "system": "nat-kd", "decoding": "one-pass"}
+    row = {"label": "A&B_c|d", "system": "nat-kd", "decoding": "one-pass", "ours_only": True}
     made_up_run.run(root, "nat-kd", "one-pass", errors=0.3)
+    made_up_run.publish(root, made_up_run.HEADER)
     columns = [{"label": "100%", "task": TASK, "interval": True}]
     table = tables.make(configuration(root, rows=[row], columns=columns), "paper", "1")
     markdown, latex = tables.markdown(table), tables.latex(table)

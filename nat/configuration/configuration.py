@@ -16,7 +16,7 @@ from nat.configuration.corpora import resolved
 from nat.configuration.lengths import without_replaced
 from nat.configuration.models import MODELS, Settings, read_model
 from nat.configuration.overrides import Choice, Overrides, read_overrides
-from nat.configuration.schema import validate
+from nat.configuration.papers import Paper
 from nat.configuration.yaml_file import NAME, read_yaml
 from nat.errors import UserError
 from nat.options import options_of, validated
@@ -263,9 +263,11 @@ class Configuration:
         """All fields of `LanguageModelOptions` of a decoding, None if it consults none."""
         return self.decoding(decoding).get("language_model")
 
-    def paper(self, name: str) -> dict[str, Any]:
-        """A paper as its file gives it."""
-        return self._find("papers", name)
+    def paper(self, name: str) -> Paper:
+        """What a paper shows and claims."""
+        if name not in self._papers:
+            self._find("papers", name)
+        return self._papers[name]
 
     def task(self, task: str) -> str:
         """The corpus that stands for a task at this scale.
@@ -577,6 +579,13 @@ class Configuration:
             )
         return fitting[0] if fitting else None
 
+    @cached_property
+    def _papers(self) -> dict[str, Paper]:
+        return {
+            name: read_model(Paper, content, file_of("papers", name))
+            for name, content in self.files["papers"].items()
+        }
+
     def _find(self, folder: str, name: str) -> dict[str, Any]:
         found = self.files[folder].get(name)
         family = self._family(name) if folder == "decodings" else None
@@ -615,10 +624,7 @@ def read(choice: Choice | str | None, root: Path) -> Configuration:
             files[folder], places[folder] = found.contents, found.places
         for name, content in files[folder].items():
             place = places.get(folder, {}).get(name, file_of(folder, name))
-            if folder in MODELS:
-                read_model(MODELS[folder], content, place)
-            else:
-                validate(content, f"{folder}.json", place)
+            read_model(MODELS[folder], content, place)
     files["corpora"] = resolved(files["corpora"])
     scale = settings["scale"] if choice.scale is None else choice.scale
     if scale not in files["scales"]:

@@ -19,6 +19,7 @@ from pydantic import (
 )
 from pydantic_core import CoreSchema
 
+from nat.configuration.papers import Paper
 from nat.errors import UserError
 from nat.options import validated
 from nat.transformer.architecture import Architecture
@@ -693,6 +694,7 @@ MODELS: dict[str, type[BaseModel]] = {
     "recipes": Recipe,
     "systems": System,
     "decodings": Decoding,
+    "papers": Paper,
 }
 """The model of each file of `config/`, by its name or that of its folder."""
 

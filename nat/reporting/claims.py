@@ -25,20 +25,22 @@ from rich.console import Console
 from rich.text import Text
 
 from nat.configuration import Configuration
+from nat.configuration import papers as models
 from nat.errors import UserError
 from nat.files import atomic_path, atomic_write_text
 from nat.measures.correlation import pearson
 from nat.measures.significance import Interval, interval_over_seeds
-from nat.reporting import grid, tables
+from nat.reporting import tables, values
 from nat.reporting.cells import MEASURES, Cell, Measure, measured
+from nat.reporting.claim_places import Finder, Source
 from nat.reporting.differences import Difference, can_be_resampled, combined, difference
+from nat.reporting.paper import QUOTED, Chosen, Entry
 
 HOLDS, FAILS = "holds", "does not hold"
 SURE, UNSURE, UNKNOWN = "yes", "no", "unknown"
 COLUMNS = ("claim", "case", "verdict", "ours", "95% interval", "paper")
 NUMBERS = ("ours", "low", "high", "published", "margin")
-STYLES = {HOLDS: "green", FAILS: "red", grid.NOT_RUN: "yellow"}
-KINDS = ("compare", "trend", "largest", "gains", "correlation")
+STYLES = {HOLDS: "green", FAILS: "red", values.NOT_RUN: "yellow"}
 CORRELATION = Measure("r", "", 3)
 TREND = {"rising": "above", "falling": "below", "flat": "about"}
 
@@ -98,8 +100,11 @@ class Check:
     text: str
     source: str
     kind: str
-    options: Mapping[str, Any]
-    places: tuple[grid.Entry, ...]
+    relation: str
+    margin: float
+    places: tuple[Entry, ...]
+    number: float | None = None
+    """What the only place is compared with."""
 
 
 def checks(configuration: Configuration, paper: str) -> list[Check]:
@@ -108,90 +113,47 @@ def checks(configuration: Configuration, paper: str) -> list[Check]:
     Raises:
         UserError: for a place that does not exist; names the file and the claim.
     """
-    content = configuration.paper(paper)
+    sources: dict[str, Source] = {}
     found = []
-    for name, claim in (content.get("claims") or {}).items():
-        where = f"config/papers/{paper}.yaml: claims.{name}"
-        for case in claim.get("each") or [{}]:
-            found.append(_check(configuration, content, name, claim, case, where))
+    for name, claim in configuration.paper(paper).claims.items():
+        finder = Finder(configuration, paper, name, claim, sources)
+        for case in claim.each or [models.Case()]:
+            found += [_check(finder, case, *each) for each in finder.cases(case)]
     return found
 
 
-def _check(
-    configuration: Configuration,
-    content: Mapping[str, Any],
-    name: str,
-    claim: Mapping[str, Any],
-    case: Mapping[str, Any],
-    where: str,
-) -> Check:
-    given = [key for key in KINDS if key in claim]
-    if len(given) != 1:
-        raise UserError(f"{where}: give one of {', '.join(KINDS)}, not {len(given)} of them")
-    kind = given[0]
-    options = claim[kind]
-    defaults = _merged(claim.get("cells") or {}, _coordinates(case))
+def _check(finder: Finder, case: models.Case, label: str, chosen: Chosen) -> Check:
+    claim = finder.claim
+    kind, options = finder.kind()
+    places: list[Entry] = []
+    number = None
     if kind == "compare":
-        described = [_merged(options["left"], case.get("left") or {})]
-        right = case.get("right", {})
-        if isinstance(right, Mapping) and isinstance(options["right"], Mapping):
-            described.append(_merged(options["right"], right))
-        elif isinstance(right, Mapping):
-            right = options["right"]
-        options = {**options, "right": right}
-    elif kind == "gains":
-        described = [
-            {**options[side], **place} for place in options["in"] for side in ("system", "over")
-        ]
-    elif kind == "correlation":
-        described = [
-            {**place, **options[side]} for place in options["over"] for side in ("of", "with")
-        ]
+        left, relation, right = options
+        first = finder.place(left, case, chosen)
+        second = finder.place(right, case, chosen)
+        if not isinstance(first, Entry):
+            raise UserError(f"{finder.where}: the left side of 'compare' is a number")
+        places = [first] + ([second] if isinstance(second, Entry) else [])
+        number = None if isinstance(second, Entry) else second
     else:
-        described = list(options["of"])
-    places = tuple(
-        _place(configuration, content, defaults, description, where) for description in described
-    )
+        relation = options.relation
+        places = finder.several(kind, options, case, chosen)
     if kind in ("largest", "gains"):
         labels = [place.row for place in places[:: 2 if kind == "gains" else 1]]
-        if options["is"] not in labels:
-            raise UserError(f"{where}: '{options['is']}' is none of the labels {', '.join(labels)}")
+        if relation not in labels:
+            raise UserError(
+                f"{finder.where}: '{relation}' is none of the labels {', '.join(labels)}"
+            )
     return Check(
-        claim=name,
-        case=str(case.get("label", "")),
-        text=claim["claim"],
-        source=claim["from"],
+        claim=finder.name,
+        case=label,
+        text=claim.claim,
+        source=claim.origin,
         kind=kind,
-        options=options,
-        places=places,
-    )
-
-
-def _merged(description: Mapping[str, Any], change: Mapping[str, Any]) -> dict[str, Any]:
-    """A place with what a case changes; a query for a published value is merged key by key."""
-    published = {**(description.get("published") or {}), **(change.get("published") or {})}
-    return {**description, **change, **({"published": published} if published else {})}
-
-
-def _coordinates(found: Mapping[str, Any]) -> dict[str, Any]:
-    return {key: found[key] for key in (*grid.COORDINATES, "published") if key in found}
-
-
-def _place(
-    configuration: Configuration,
-    content: Mapping[str, Any],
-    defaults: Mapping[str, Any],
-    description: Mapping[str, Any],
-    where: str,
-) -> grid.Entry:
-    chosen = {**defaults, **_coordinates(description)}
-    query = {**(defaults.get("published") or {}), **(description.get("published") or {})}
-    label = str(
-        description.get("label")
-        or ", ".join(str(chosen[key]) for key in ("system", "decoding") if key in chosen)
-    )
-    return grid.place(
-        configuration, content, chosen, query, where, f"'{label}'", row=label, column=""
+        relation=relation,
+        margin=float(claim.margin),
+        places=tuple(places),
+        number=number,
     )
 
 
@@ -237,13 +199,13 @@ def _record(check: Check, root: Path) -> dict[str, Any]:
             dict.fromkeys(cell.corpus for place in check.places for cell in place.cells)
         ),
         "stand_in": next((place.stand_in for place in check.places if place.stand_in), ""),
-        "margin": float(check.options.get("margin", 0.0)),
+        "margin": check.margin,
         "check": check.kind,
-        "published": grid.rounded(_published(check)),
+        "published": values.rounded(_published(check)),
     }
     if missing:
         return base | {
-            "verdict": grid.NOT_RUN,
+            "verdict": values.NOT_RUN,
             "sure": UNKNOWN,
             "numbers": "",
             "ours": None,
@@ -259,9 +221,9 @@ def _record(check: Check, root: Path) -> dict[str, Any]:
         "verdict": HOLDS if held else FAILS,
         "sure": _sureness(wanted, held),
         "numbers": numbers,
-        "ours": grid.rounded(value),
-        "low": grid.rounded(interval.low) if interval else None,
-        "high": grid.rounded(interval.high) if interval else None,
+        "ours": values.rounded(value),
+        "low": values.rounded(interval.low) if interval else None,
+        "high": values.rounded(interval.high) if interval else None,
         "interval": interval.method if interval else "",
         "reason": "",
         "sources": " ".join(dict.fromkeys(path for each in found for path in each.sources)),
@@ -281,23 +243,23 @@ def _differences(check: Check, root: Path) -> tuple[list[Difference], str]:
     places = check.places
     if check.kind == "correlation":
         return _correlation(places, root)
-    right: Sequence[grid.Entry | float]
+    right: Sequence[Entry | float]
     if check.kind == "compare":
         left = [places[0]]
-        right = [places[1] if len(places) > 1 else float(check.options["right"])]
+        right = [places[1] if len(places) > 1 else _number(check)]
     elif check.kind == "gains":
         left, right = list(places[::2]), places[1::2]
     elif check.kind == "trend":
         # The last difference, from the first place to the last, is only shown.
         left, right = [*places[1:], places[-1]], [*places[:-1], places[0]]
     else:
-        named = next(place for place in places if place.row == check.options["is"])
+        named = next(place for place in places if place.row == check.relation)
         right = [place for place in places if place is not named]
         left = [named] * len(right)
     found = []
     for first, second in zip(left, right, strict=True):
         to = _compared(second)
-        if isinstance(second, grid.Entry) and isinstance(to, float) and first.stand_in:
+        if isinstance(second, Entry) and isinstance(to, float) and first.stand_in:
             return [], f"a published value does not compare with {first.stand_in}"
         each = difference(first.cells, to, root)
         if each is None:
@@ -306,20 +268,20 @@ def _differences(check: Check, root: Path) -> tuple[list[Difference], str]:
     return found, ""
 
 
-def _correlation(places: Sequence[grid.Entry], root: Path) -> tuple[list[Difference], str]:
+def _correlation(places: Sequence[Entry], root: Path) -> tuple[list[Difference], str]:
     """Pearson's r of two measures over systems, from zero, on the seeds that all have."""
-    values: list[dict[int, float]] = []
+    numbers: list[dict[int, float]] = []
     for place in places:
         ran = [cell for cell in place.cells if (root / cell.score_path).exists()]
         found = {cell.seed: measured(cell, root) for cell in ran}
-        values.append({seed: each.value for seed, each in found.items() if each is not None})
-    seeds = sorted(set(values[0]).intersection(*values[1:]))
+        numbers.append({seed: each.value for seed, each in found.items() if each is not None})
+    seeds = sorted(set(numbers[0]).intersection(*numbers[1:]))
     if not seeds:
-        without = next((place for place in places if grid.read(place, root).value is None), None)
+        without = next((place for place in places if values.read(place, root).value is None), None)
         return [], _why_not(places[0] if without is None else without, 0.0, root)
     try:
         by_seed = tuple(
-            pearson([each[seed] for each in values[::2]], [each[seed] for each in values[1::2]])
+            pearson([each[seed] for each in numbers[::2]], [each[seed] for each in numbers[1::2]])
             for seed in seeds
         )
     except ValueError as error:
@@ -330,23 +292,28 @@ def _correlation(places: Sequence[grid.Entry], root: Path) -> tuple[list[Differe
     return [Difference(mean, 0.0, by_seed, None, interval, None, sources)], ""
 
 
-def _compared(place: grid.Entry | float) -> Sequence[Cell] | float:
+def _compared(place: Entry | float) -> Sequence[Cell] | float:
     """What is subtracted: cells, a number, or the published value of a system that is quoted."""
-    if not isinstance(place, grid.Entry):
+    if not isinstance(place, Entry):
         return place
-    if place.reason == grid.QUOTED and place.published is not None:
-        return place.published.value
+    if place.reason == QUOTED and place.published is not None:
+        return math.nan if place.published.value is None else place.published.value
     return place.cells
 
 
-def _why_not(first: grid.Entry, second: grid.Entry | float, root: Path) -> str:
+def _why_not(first: Entry, second: Entry | float, root: Path) -> str:
     for place in (first, second):
-        if isinstance(place, grid.Entry) and place.reason != grid.QUOTED:
-            value = grid.read(place, root)
+        if isinstance(place, Entry) and place.reason != QUOTED:
+            value = values.read(place, root)
             if value.value is None:
-                plain = value.reason in (grid.NOT_RUN, grid.NOT_AVAILABLE)
+                plain = value.reason in (values.NOT_RUN, values.NOT_AVAILABLE)
                 return f"{place.row}: {value.reason}" if plain else value.reason
     return "no seed that both have"
+
+
+def _number(check: Check) -> float:
+    """What the only place of a check is compared with."""
+    return 0.0 if check.number is None else float(check.number)
 
 
 def _judged(
@@ -354,38 +321,38 @@ def _judged(
 ) -> tuple[list[tuple[Region, _Judged]], str, float, Interval | None]:
     """What must lie in which region, the numbers in words, and the difference to show."""
     digits = MEASURES[check.places[0].measure].digits
-    margin = float(check.options.get("margin", 0.0))
+    margin = check.margin
     labels = [place.row for place in check.places]
     if check.kind == "compare":
         only = found[0]
         name = labels[1] if len(labels) > 1 else ""
         right = f"{name} {only.right:.{digits}f}".strip()
         numbers = f"{labels[0]} {only.left:.{digits}f} against {right}"
-        wanted = region(check.options["is"], margin)
+        wanted = region(check.relation, margin)
         return [(wanted, _Judged(only.value, only.interval))], numbers, only.value, only.interval
     if check.kind == "correlation":
         only = found[0]
-        wanted = region(check.options["is"], margin)
+        wanted = region(check.relation, margin)
         of, with_ = (MEASURES[place.measure].label for place in check.places[:2])
         numbers = f"r of {of} and {with_} over {len(labels) // 2} systems"
         return [(wanted, _Judged(only.value, only.interval))], numbers, only.value, only.interval
     if check.kind == "trend":
-        wanted = region(TREND[check.options["is"]], margin)
+        wanted = region(TREND[check.relation], margin)
         *each_step, whole = found
-        values = [whole.right, *(each.left for each in each_step)]
+        in_order = [whole.right, *(each.left for each in each_step)]
         judged = [(wanted, _Judged(each.value, each.interval)) for each in each_step]
-        return judged, _list(labels, values, digits), whole.value, whole.interval
+        return judged, _list(labels, in_order, digits), whole.value, whole.interval
     above = region("above", margin)
     if check.kind == "largest":
-        others = [label for label in labels if label != check.options["is"]]
+        others = [label for label in labels if label != check.relation]
         numbers = _list(
-            [check.options["is"], *others], [found[0].left, *(each.right for each in found)], digits
+            [check.relation, *others], [found[0].left, *(each.right for each in found)], digits
         )
         closest = min(found, key=lambda each: each.value)
         wanted_all = [(above, _Judged(each.value, each.interval)) for each in found]
         return wanted_all, numbers, closest.value, closest.interval
     names = labels[::2]
-    named = names.index(check.options["is"])
+    named = names.index(check.relation)
     numbers = ", ".join(
         f"{name} {tables.signed(each.value, digits)}"
         for name, each in zip(names, found, strict=True)
@@ -402,9 +369,9 @@ def _judged(
     return [(above, each) for each in margins], numbers, nearest.value, nearest.interval
 
 
-def _list(labels: Sequence[str], values: Sequence[float], digits: int) -> str:
+def _list(labels: Sequence[str], numbers: Sequence[float], digits: int) -> str:
     return ", ".join(
-        f"{label} {value:.{digits}f}" for label, value in zip(labels, values, strict=True)
+        f"{label} {value:.{digits}f}" for label, value in zip(labels, numbers, strict=True)
     )
 
 
@@ -419,14 +386,14 @@ def _sureness(wanted: list[tuple[Region, _Judged]], held: bool) -> str:
 
 def _published(check: Check) -> float | None:
     """The paper's own difference, where it prints the numbers behind its claim."""
-    values = [place.published.value if place.published else None for place in check.places]
+    printed = [place.published.value if place.published else None for place in check.places]
     if check.kind == "compare":
-        if len(values) == 1:
-            values.append(float(check.options["right"]))
-        first, second = values
+        if len(printed) == 1:
+            printed.append(_number(check))
+        first, second = printed
         return None if first is None or second is None else first - second
-    known = [value for value in values if value is not None]
-    if len(known) < len(values):
+    known = [value for value in printed if value is not None]
+    if len(known) < len(printed):
         return None
     if check.kind == "trend":
         return known[-1] - known[0]
@@ -436,7 +403,7 @@ def _published(check: Check) -> float | None:
     if check.kind == "gains":
         known = [first - second for first, second in zip(known[::2], known[1::2], strict=True)]
         labels = labels[::2]
-    named = labels.index(check.options["is"])
+    named = labels.index(check.relation)
     return known[named] - max(value for at, value in enumerate(known) if at != named)
 
 
@@ -460,7 +427,7 @@ def summary(records: tables.Records) -> str:
     """How many judgements came to what."""
     counts = {
         verdict: sum(record["verdict"] == verdict for record in records)
-        for verdict in (HOLDS, FAILS, grid.NOT_RUN)
+        for verdict in (HOLDS, FAILS, values.NOT_RUN)
     }
     return ", ".join(f"{count} {verdict}" for verdict, count in counts.items())
 
@@ -470,10 +437,10 @@ def lines(record: Mapping[str, Any]) -> dict[str, str]:
     measure = CORRELATION if record["check"] == "correlation" else MEASURES[record["measure"]]
     digits, unit = measure.digits, measure.unit
     verdict = str(record["verdict"])
-    if verdict != grid.NOT_RUN:
+    if verdict != values.NOT_RUN:
         verdict += {SURE: "", UNSURE: ", within noise", UNKNOWN: ", no interval"}[record["sure"]]
     ours = str(record["reason"])
-    if record["verdict"] != grid.NOT_RUN:
+    if record["verdict"] != values.NOT_RUN:
         ours = f"{record['numbers']}: {tables.signed(record['ours'], digits)} {unit}".strip()
     interval = paper = tables.NOTHING
     if tables.given(record["low"]):
@@ -487,7 +454,7 @@ def lines(record: Mapping[str, Any]) -> dict[str, str]:
 
 def notes(records: tables.Records) -> list[str]:
     """What a reader must know: where intervals are from, and what is not comparable."""
-    ran = [record for record in records if record["verdict"] != grid.NOT_RUN]
+    ran = [record for record in records if record["verdict"] != values.NOT_RUN]
     methods = dict.fromkeys(record["interval"] for record in ran if record["interval"])
     found = [
         "The numbers decide the verdict. within noise: the 95% interval of the difference does not "
@@ -495,7 +462,7 @@ def notes(records: tables.Records) -> list[str]:
     ]
     if methods:
         found.append(f"Intervals: {'; '.join(methods)}.")
-    shown = grid.stand_ins([{**record, "status": "run"} for record in ran])
+    shown = values.stand_ins([{**record, "status": "run"} for record in ran])
     if shown:
         found.append(f"Not comparable with the paper: {shown}.")
     return found
@@ -503,7 +470,7 @@ def notes(records: tables.Records) -> list[str]:
 
 def markdown(configuration: Configuration, paper: str, records: tables.Records) -> str:
     """The judgements in GitHub's Markdown, with their sum above and notes below."""
-    title = configuration.paper(paper)["title"]
+    title = configuration.paper(paper).title
     escaped = [
         [tables.escape_markdown(text) for text in lines(record).values()] for record in records
     ]
@@ -525,7 +492,7 @@ def show(
     configuration: Configuration, paper: str, records: tables.Records, console: Console
 ) -> None:
     """Print each judgement with its numbers."""
-    title = f"{configuration.paper(paper)['title']}, claims: {summary(records)}"
+    title = f"{configuration.paper(paper).title}, claims: {summary(records)}"
     console.print(Text(title, style="bold"))
     console.print(Text(f"scale {configuration.scale}"))
     previous = ""

@@ -17,7 +17,7 @@ from matplotlib.figure import Figure
 from nat.configuration import Configuration
 from nat.files import atomic_path
 from nat.measures import significance
-from nat.reporting import grid, panels
+from nat.reporting import panels, values
 from nat.reporting.differences import difference
 from nat.reporting.panels import (
     FONT,
@@ -30,6 +30,7 @@ from nat.reporting.panels import (
     height,
     wrap,
 )
+from nat.reporting.paper import QUOTED, Entry, Layout, describe, entries, layout
 from nat.reporting.training_runs import TrainingRun, chain, read_run
 
 STYLE: Any = {
@@ -59,10 +60,11 @@ DOTS_PER_INCH = 160
 
 @dataclass(frozen=True)
 class Plot:
-    """A figure's headline, its description and its records (one per point)."""
+    """A figure's headline, its description, its layout and its records (one per point)."""
 
-    headline: grid.Headline
+    headline: values.Headline
     description: Any
+    layout: Layout
     records: Records
 
 
@@ -70,65 +72,70 @@ def make(configuration: Configuration, paper: str, number: str) -> Plot:
     """Read the points of a figure from the results below the root of the configuration.
 
     Raises:
-        UserError: as `grid.entries`, and for damaged results.
+        UserError: as `entries`, and for damaged results.
     """
     root = Path(configuration.root)
-    description = grid.describe(configuration, paper, "figure", number)
-    entries = grid.entries(configuration, paper, "figure", number)
-    if description["kind"] == "curves":
-        records = _curves(configuration.scale, entries, root)
+    description = describe(configuration, paper, "figure", number)
+    places = entries(configuration, paper, "figure", number)
+    if description.kind == "curves":
+        records = _curves(configuration.scale, places, root)
     else:
-        records = [_record(configuration.scale, entry, root) for entry in entries]
+        records = [_record(configuration.scale, entry, root) for entry in places]
     return Plot(
-        headline=grid.headline(configuration, paper, "figure", number),
+        headline=values.headline(configuration, paper, "figure", number),
         description=description,
+        layout=layout(configuration, paper, number),
         records=[{"paper": paper, "figure": number} | record for record in records],
     )
 
 
-def _record(scale: str, entry: grid.Entry, root: Path) -> dict[str, Any]:
+def _record(scale: str, entry: Entry, root: Path) -> dict[str, Any]:
     """A point: a value, or the difference to the cells that it is shown over."""
-    found = grid.record(scale, entry, grid.read(entry, root))
-    found |= {"over": "", "collapsed": grid.collapsed(entry, root)}
+    found = values.record(scale, entry, values.read(entry, root))
+    found |= {"over": "", "collapsed": values.collapsed(entry, root)}
     if not entry.over:
         return found
     found |= {"over": entry.over[0].system, "signature": ""}
     each = difference(entry.cells, entry.over, root)
     if each is None:
-        status = found["status"] if found["status"] != "run" else grid.NOT_RUN
-        return found | {"status": status, "ours": None, "low": None, "high": None, "spread": None}
+        status = found["status"] if found["status"] != "run" else values.NOT_RUN
+        nothing = dict.fromkeys(("ours", "low", "high", "spread", "difference"))
+        return found | {"status": status} | nothing
     interval = each.interval
+    printed = entry.published.value if entry.published is not None else None
     spread = None
     if len(each.by_seed) > 1:
         squares = sum((value - each.value) ** 2 for value in each.by_seed)
         spread = math.sqrt(squares / (len(each.by_seed) - 1))
     return found | {
-        "ours": grid.rounded(each.value),
-        "spread": grid.rounded(spread),
-        "low": grid.rounded(interval.low) if interval and spread is None else None,
-        "high": grid.rounded(interval.high) if interval and spread is None else None,
-        "difference": None,
+        "ours": values.rounded(each.value),
+        "spread": values.rounded(spread),
+        "low": values.rounded(interval.low) if interval and spread is None else None,
+        "high": values.rounded(interval.high) if interval and spread is None else None,
+        "difference": values.rounded(each.value - printed)
+        if printed is not None and not entry.stand_in
+        else None,
         "sources": " ".join(each.sources),
     }
 
 
-def _curves(scale: str, entries: list[grid.Entry], root: Path) -> Records:
+def _curves(scale: str, places: list[Entry], root: Path) -> Records:
     """One record per validation of each training, with its place in the chain as `x`.
 
     A chain goes as far as its trainings are there; the first that is missing has a record.
     """
     records: Records = []
-    chains: dict[tuple[str, str], list[grid.Entry]] = {}
-    for entry in entries:
+    chains: dict[tuple[str, str], list[Entry]] = {}
+    for entry in places:
         chains.setdefault((entry.row, entry.column), []).append(entry)
     for links in chains.values():
         for position in range(max(len(links[0].cells), 1)):
             runs: list[TrainingRun] = []
             for entry in links:
-                base = grid.record(scale, entry, grid.read(entry, root)) | {"over": ""}
+                base = values.record(scale, entry, values.read(entry, root)) | {"over": ""}
                 cell = entry.cells[position] if entry.cells else None
                 if cell is None or not (root / cell.score_path).exists():
-                    base |= {"status": grid.NOT_RUN, "ours": None, "spread": None}
+                    base |= {"status": values.NOT_RUN, "ours": None, "spread": None}
                     base |= {"category": cell.system if cell else "", "collapsed": False}
                     records.append(base)
                     break
@@ -161,7 +168,7 @@ def write(plot: Plot, pdf: Path) -> None:
 
 def draw(plot: Plot) -> Figure:
     """Draw a figure: title, panels (two a row) and notes from top to bottom."""
-    names = [panel["label"] for panel in plot.description["panels"]]
+    names = plot.layout.panels
     columns = min(len(names), 2)
     rows = math.ceil(len(names) / columns)
     width = MARGIN + columns * (YLABEL_WIDTH + PANEL_WIDTH + LABEL_WIDTH)
@@ -181,7 +188,7 @@ def draw(plot: Plot) -> Figure:
         box = (left / width, (top - PANEL_HEIGHT) / page)
         axes = figure.add_axes((*box, PANEL_WIDTH / width, PANEL_HEIGHT / page))
         own = [record for record in plot.records if record["column"] == name]
-        panels.paint(axes, panels.Panel(name, plot.description, own))
+        panels.paint(axes, panels.Panel(name, plot.description, plot.layout.series, own))
     top = page - MARGIN
     styles: tuple[tuple[list[str], float, dict[str, Any]], ...] = (
         (title, TITLE_SIZE, {"fontweight": "bold"}),
@@ -225,7 +232,7 @@ def _notes(plot: Plot) -> list[str]:
             f"{_bands(plot)}: 95% bootstrap intervals over sentences "
             f"({significance.SAMPLES:,} samples), one seed."
         )
-    stand_ins = grid.stand_ins(plot.records)
+    stand_ins = values.stand_ins(plot.records)
     if stand_ins:
         notes.append(f"Not comparable with the paper: {stand_ins}.")
     if any(panels.shows_published(record) for record in plot.records):
@@ -238,11 +245,11 @@ def _notes(plot: Plot) -> list[str]:
     lost = sum(int(record["not_decoded"]) for record in ran)
     if lost:
         notes.append(f"{lost} sentences were not decoded and scored as empty.")
-    return notes + list(plot.description.get("notes") or [])
+    return notes + list(plot.description.notes)
 
 
 def _bands(plot: Plot) -> str:
-    return "Black lines" if plot.description["kind"] == "bars" else "Bands"
+    return "Black lines" if plot.description.kind == "bars" else "Bands"
 
 
 def _missing(records: Records) -> list[str]:
@@ -257,7 +264,7 @@ def _missing(records: Records) -> list[str]:
             points = [
                 record["category"] or f"{record['x']:g}"
                 for record in inside
-                if record["row"] == series and record["status"] not in ("run", grid.QUOTED)
+                if record["row"] == series and record["status"] not in ("run", QUOTED)
             ]
             if points:
                 missing.append(f"{series} at {', '.join(points)} ({panel})")

@@ -12,7 +12,8 @@ from matplotlib.font_manager import FontProperties
 from matplotlib.textpath import TextToPath
 from matplotlib.ticker import FixedFormatter, FixedLocator, MaxNLocator, NullLocator
 
-from nat.reporting import grid
+from nat.configuration.papers import Axis
+from nat.reporting import values
 from nat.reporting.cells import MEASURES
 
 # Okabe and Ito's colours, which colour-blind readers tell apart; markers differ as well.
@@ -34,10 +35,11 @@ Records = list[dict[str, Any]]
 
 @dataclass(frozen=True)
 class Panel:
-    """What one panel shows: its records, and the figure's description."""
+    """What one panel shows: its records, and the figure's description and series with styles."""
 
     label: str
     description: Any
+    series: dict[str, str | None]
     records: Records
 
     @property
@@ -56,9 +58,9 @@ def paint(axes: Axes, panel: Panel) -> None:
     axes.set_ylabel(_measure(panel))
     axes.yaxis.set_major_locator(MaxNLocator(nbins=6, steps=[1, 2, 5, 10]))
     painters = {"lines": _lines, "bars": _bars, "curves": _curves}
-    labels = painters[panel.description["kind"]](axes, panel)
+    labels = painters[panel.description.kind](axes, panel)
     if not labels:
-        axes.text(0.5, 0.5, grid.NOT_RUN, transform=axes.transAxes, ha="center", color=GREY)
+        axes.text(0.5, 0.5, values.NOT_RUN, transform=axes.transAxes, ha="center", color=GREY)
         axes.set_yticks([])
     _label(axes, labels)
 
@@ -88,7 +90,7 @@ def shows_published(record: dict[str, Any]) -> bool:
 
 
 def _measure(panel: Panel) -> str:
-    if panel.description["kind"] == "curves":
+    if panel.description.kind == "curves":
         return "validation BLEU"
     measures = [MEASURES[record["measure"]] for record in panel.records]
     name = measures[0].label
@@ -104,15 +106,15 @@ def _own(panel: Panel, label: str) -> Records:
 
 def _lines(axes: Axes, panel: Panel) -> list[tuple[float, str, str]]:
     ticks = sorted({record["x"] for record in panel.records})
-    at = _horizontal(axes, panel.description["x"], ticks)
+    at = _horizontal(axes, panel.description.x, ticks)
     labels: list[tuple[float, str, str]] = []
-    for number, description in enumerate(panel.description["series"]):
+    for number, (name, style) in enumerate(panel.series.items()):
         colour, marker = COLOURS[number % len(COLOURS)], MARKERS[number % len(MARKERS)]
-        own = [{**record, "at": at[record["x"]]} for record in _own(panel, description["label"])]
+        own = [{**record, "at": at[record["x"]]} for record in _own(panel, name)]
         points = [record for record in own if record["status"] == "run"]
         if not points:
             continue
-        if description.get("style") == "level":
+        if style == "level":
             _level(axes, points[0], colour, marker)
         else:
             _curve(axes, points, colour, marker)
@@ -120,17 +122,17 @@ def _lines(axes: Axes, panel: Panel) -> list[tuple[float, str, str]]:
             if shows_published(record):
                 _hollow(axes, record["at"], record["published"], colour, marker)
         last = max(points, key=lambda record: float(record["x"]))
-        labels.append((last["ours"], _named(description["label"], last), colour))
+        labels.append((last["ours"], _named(name, last), colour))
     axes.margins(y=0.12)
     return labels
 
 
-def _horizontal(axes: Axes, x: dict[str, Any], ticks: list[float]) -> dict[float, float]:
+def _horizontal(axes: Axes, x: Axis, ticks: list[float]) -> dict[float, float]:
     """Set up the horizontal axis; returns where each value lies on it."""
-    axes.set_xlabel(x["label"])
-    at = {tick: float(number if x.get("even") else tick) for number, tick in enumerate(ticks)}
+    axes.set_xlabel(x.label)
+    at = {tick: float(number if x.even else tick) for number, tick in enumerate(ticks)}
     places = list(at.values())
-    if x.get("log"):
+    if x.log:
         axes.set_xscale("log", base=2)
         room = (places[-1] / places[0]) ** 0.05 if len(places) > 1 else 1.5
         axes.set_xlim(places[0] / room, places[-1] * room)
@@ -192,21 +194,18 @@ def _hollow(axes: Axes, x: float, y: float, colour: str, marker: str) -> None:
 
 def _bars(axes: Axes, panel: Panel) -> list[tuple[float, str, str]]:
     categories = {record["x"]: record["category"] for record in panel.records}
-    axes.set_xlabel(panel.description["x"]["label"])
+    axes.set_xlabel(panel.description.x.label)
     places = sorted(categories)
     axes.set_xlim(places[0] - 0.5, places[-1] + 0.5)
     _ticks(axes, places, [categories[place] for place in places])
     axes.tick_params(axis="x", length=0)
-    descriptions = panel.description["series"]
-    width = BARS / len(descriptions)
+    width = BARS / len(panel.series)
     labels: list[tuple[float, str, str]] = []
     edges: list[float] = []
-    for number, description in enumerate(descriptions):
+    for number, name in enumerate(panel.series):
         colour, marker = COLOURS[number % len(COLOURS)], MARKERS[number % len(MARKERS)]
-        points = [
-            record for record in _own(panel, description["label"]) if record["status"] == "run"
-        ]
-        shift = (number - (len(descriptions) - 1) / 2) * width
+        points = [record for record in _own(panel, name) if record["status"] == "run"]
+        shift = (number - (len(panel.series) - 1) / 2) * width
         for record in points:
             low, high = _band(record)
             axes.bar(record["x"] + shift, record["ours"], width * 0.92, color=colour)
@@ -216,7 +215,7 @@ def _bars(axes: Axes, panel: Panel) -> list[tuple[float, str, str]]:
                 _hollow(axes, record["x"] + shift, record["published"], colour, marker)
         if points:
             last = max(points, key=lambda record: float(record["x"]))
-            labels.append((last["ours"], _named(description["label"], last), colour))
+            labels.append((last["ours"], _named(name, last), colour))
     if edges:
         axes.axhline(0, color=GREY, linewidth=0.8)
         low, high = min(0.0, *edges), max(0.0, *edges)
@@ -226,12 +225,12 @@ def _bars(axes: Axes, panel: Panel) -> list[tuple[float, str, str]]:
 
 
 def _curves(axes: Axes, panel: Panel) -> list[tuple[float, str, str]]:
-    axes.set_xlabel(panel.description["x"]["label"])
+    axes.set_xlabel(panel.description.x.label)
     axes.xaxis.set_major_locator(MaxNLocator(nbins=5))
     labels: list[tuple[float, str, str]] = []
-    for number, description in enumerate(panel.description["series"]):
+    for number, name in enumerate(panel.series):
         colour, marker = COLOURS[number % len(COLOURS)], MARKERS[number % len(MARKERS)]
-        own = [r for r in _own(panel, description["label"]) if r["status"] == "run"]
+        own = [r for r in _own(panel, name) if r["status"] == "run"]
         for seed in dict.fromkeys(record["seeds"] for record in own):
             points = [record for record in own if record["seeds"] == seed]
             x, y = [r["x"] for r in points], [r["ours"] for r in points]
@@ -244,7 +243,7 @@ def _curves(axes: Axes, panel: Panel) -> list[tuple[float, str, str]]:
                 elif len(systems) > 1:
                     axes.plot(end["x"], end["ours"], color=colour, marker=marker)
         if own:
-            labels.append((own[-1]["ours"], _named(description["label"], own[-1]), colour))
+            labels.append((own[-1]["ours"], _named(name, own[-1]), colour))
     axes.margins(y=0.12)
     return labels
 

@@ -3,13 +3,16 @@
 Three kinds: tables and figures, by number, and the claims of a paper, of which there is one.
 """
 
+from dataclasses import asdict, replace
 from pathlib import Path
 from typing import Any, Literal
 
 from nat.configuration import Configuration
-from nat.reporting import claims, grid, samples, settings, tables
+from nat.configuration import papers as models
+from nat.reporting import claims, published, samples, settings, tables
 from nat.reporting.cells import Cell
 from nat.reporting.differences import can_be_resampled
+from nat.reporting.paper import Entry, describe, entries
 
 Kind = Literal["table", "figure", "claims"]
 Target = tuple[str, Kind, str]
@@ -23,9 +26,9 @@ def targets(configuration: Configuration) -> list[Target]:
     found: list[Target] = []
     for paper in configuration.papers:
         content = configuration.paper(paper)
-        found += [(paper, "table", str(number)) for number in content.get("tables") or {}]
-        found += [(paper, "figure", str(number)) for number in content.get("figures") or {}]
-        if content.get("claims"):
+        found += [(paper, "table", number) for number in content.tables]
+        found += [(paper, "figure", number) for number in content.figures]
+        if content.claims:
             found.append((paper, "claims", ""))
     return found
 
@@ -61,8 +64,7 @@ def files(configuration: Configuration, target: Target) -> list[str]:
     if kind == "claims":
         return claims.files(configuration, paper)
     places = _places(configuration, target)
-    description = grid.describe(configuration, paper, kind, number)
-    samples = kind == "table" and grid.table_kind(description) == grid.SAMPLES
+    samples_ = isinstance(describe(configuration, paper, kind, number), models.Samples)
     tested = {place.row for place in places if place.baseline}
     tested |= {place.baseline for place in places}
     found = []
@@ -70,24 +72,34 @@ def files(configuration: Configuration, target: Target) -> list[str]:
         differs = (place.row in tested or place.over) and can_be_resampled(place.measure)
         for cell in (*place.cells, *place.over):
             found.append(cell.score_path)
-            if samples:
+            if samples_:
                 found.append(cell.hypotheses_path)
             elif differs:
                 found.append(cell.statistics_path)
     return list(dict.fromkeys(found))
 
 
+def published_file(configuration: Configuration, paper: str) -> str | None:
+    """The file with a paper's published values; none for what is not a paper."""
+    there = published.exists(Path(configuration.root), paper)
+    return published.file_of(paper) if there else None
+
+
 def configured(configuration: Configuration, target: Target) -> Any:
     """All of the configuration that a report shows, JSON-able, for its fingerprint."""
     paper, kind, number = target
     content = configuration.paper(paper)
-    shown = {key: content[key] for key in ("title", "published", "seeds") if key in content}
+    found: list[Any] = [configuration.scale, content.title, content.seeds]
     if kind == "claims":
-        return [configuration.scale, shown, content["claims"]]
-    description = grid.describe(configuration, paper, kind, number)
-    found = [configuration.scale, shown, description]
-    if kind == "table" and grid.table_kind(description) == grid.SETTINGS:
-        found.append(settings.trainings(configuration, paper, number))
+        judged = [replace(check, places=()) for check in claims.checks(configuration, paper)]
+        found += [asdict(check) for check in judged]
+    else:
+        description = describe(configuration, paper, kind, number)
+        found.append(description.model_dump(mode="json"))
+        if isinstance(description, models.Settings):
+            found.append(settings.trainings(configuration, paper, number))
+    # The published values are a file of their own, which reports read.
+    found += [asdict(replace(place, published=None)) for place in _places(configuration, target)]
     return found
 
 
@@ -112,13 +124,12 @@ def read_table(configuration: Configuration, paper: str, number: str, csv: Path)
 
 
 def _table_module(configuration: Configuration, paper: str, number: str) -> Any:
-    description = grid.describe(configuration, paper, "table", number)
-    modules = {grid.GRID: tables, grid.SAMPLES: samples, grid.SETTINGS: settings}
-    return modules[grid.table_kind(description)]
+    modules = {"grid": tables, "samples": samples, "settings": settings}
+    return modules[describe(configuration, paper, "table", number).kind]
 
 
-def _places(configuration: Configuration, target: Target) -> list[grid.Entry]:
+def _places(configuration: Configuration, target: Target) -> list[Entry]:
     paper, kind, number = target
     if kind == "claims":
         return [place for check in claims.checks(configuration, paper) for place in check.places]
-    return grid.entries(configuration, paper, kind, number)
+    return entries(configuration, paper, kind, number)

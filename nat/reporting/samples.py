@@ -16,8 +16,9 @@ from nat.data.lines import read_lines
 from nat.data.translations import read_in_order
 from nat.errors import UserError
 from nat.measures.repetition import missing_words, repeated_positions
-from nat.reporting import grid, tables
+from nat.reporting import tables, values
 from nat.reporting.cells import Cell, read_score
+from nat.reporting.paper import Entry, describe, entries
 
 RULES = ("largest gain", "median gain", "largest loss")
 NUMBERS = ("sentence", "teacher_bleu", "student_bleu", "gain")
@@ -46,10 +47,10 @@ def make(configuration: Configuration, paper: str, number: str) -> tables.Table:
     """Choose the samples from the translations below the root of the configuration.
 
     Raises:
-        UserError: as `grid.entries`, and for files that do not belong together.
+        UserError: as `entries`, and for files that do not belong together.
     """
-    places: dict[str, dict[str, grid.Entry]] = {}
-    for entry in grid.entries(configuration, paper, "table", number):
+    places: dict[str, dict[str, Entry]] = {}
+    for entry in entries(configuration, paper, "table", number):
         places.setdefault(entry.row, {})[entry.column] = entry
     records = []
     for pair, sides in places.items():
@@ -65,7 +66,7 @@ def make(configuration: Configuration, paper: str, number: str) -> tables.Table:
         }
         if not found:
             empty = dict.fromkeys(("rule", "source", "reference", "teacher", "student"), "")
-            status = {"status": grid.NOT_RUN, "remark": entry.reason, **empty}
+            status = {"status": values.NOT_RUN, "remark": entry.reason, **empty}
             records.append(base | dict.fromkeys(NUMBERS) | status)
         for rule, sentence in zip(RULES, choose(found), strict=False):
             records.append(
@@ -111,7 +112,7 @@ def marked(translation: str, reference: str) -> str:
     return f"{text} (missing: {' '.join(missing)})" if missing else text
 
 
-def _pair(configuration: Configuration, sides: dict[str, grid.Entry]) -> list[Sentence]:
+def _pair(configuration: Configuration, sides: dict[str, Entry]) -> list[Sentence]:
     """All sentences of the first seed that both systems have; none if there is no such seed."""
     root = Path(configuration.root)
     others = {cell.seed: cell for cell in sides["teacher"].cells}
@@ -171,11 +172,11 @@ def lay_out(
     configuration: Configuration, paper: str, number: str, records: tables.Records
 ) -> tables.Table:
     """Arrange samples for reading: source, reference, teacher and student below each other."""
-    description = grid.describe(configuration, paper, "table", number)
+    description = describe(configuration, paper, "table", number)
     cells: list[list[str]] = []
     for record in records:
         if record["status"] != "run":
-            cells.append([record["pair"], grid.NOT_RUN, record["remark"] or tables.NOTHING])
+            cells.append([record["pair"], values.NOT_RUN, record["remark"] or tables.NOTHING])
             continue
         cells += [
             [
@@ -188,16 +189,17 @@ def lay_out(
             ["", f"teacher, BLEU {record['teacher_bleu']:.1f}", record["teacher"]],
             ["", f"student, BLEU {record['student_bleu']:.1f}", record["student"]],
         ]
+    others = [values.stand_ins(records)]
     notes = [
         "Chosen by rule from the whole test set: largest gain, median gain and largest loss in "
         "sentence BLEU (tokenised, exponential smoothing) of the student over its teacher.",
         f"{OPENING}word{CLOSING}: repeats the word before it. missing: words of the reference that "
         "the translation lacks.",
-        *(f"Not comparable with the paper: {text}." for text in [grid.stand_ins(records)] if text),
-        *(description.get("notes") or []),
+        *(f"Not comparable with the paper: {text}." for text in others if text),
+        *description.notes,
     ]
     return tables.Table(
-        headline=grid.headline(configuration, paper, "table", number),
+        headline=values.headline(configuration, paper, "table", number),
         records=records,
         columns=[("", ""), ("system", ""), ("text", "")],
         cells=cells,

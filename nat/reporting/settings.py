@@ -9,8 +9,10 @@ from dataclasses import replace
 from typing import Any
 
 from nat.configuration import Configuration
+from nat.configuration.papers import Setting
 from nat.errors import UserError
-from nat.reporting import grid, tables
+from nat.reporting import tables, values
+from nat.reporting.paper import PAPER_SCALE, describe, settings_table
 from nat.spelling import hint
 
 NUMBERS = ()
@@ -23,35 +25,32 @@ def make(configuration: Configuration, paper: str, number: str) -> tables.Table:
     Raises:
         UserError: for a system, setting or published value that does not exist.
     """
-    description = grid.describe(configuration, paper, "table", number)
-    grid.entries(configuration, paper, "table", number)  # checks the labels
+    table = settings_table(configuration, paper, number)
     where = f"config/papers/{paper}.yaml: tables.{number}"
-    scales = dict.fromkeys((configuration.scale, grid.PAPER_SCALE))
+    scales = dict.fromkeys((configuration.scale, PAPER_SCALE))
     trainings = {
-        (column["label"], scale): effective(replace(configuration, scale=scale), column["system"])
-        for column in description["columns"]
+        (label, scale): effective(replace(configuration, scale=scale), system)
+        for label, system in table.systems.items()
         for scale in scales
     }
     records = []
-    for row in description["rows"]:
-        for column in description["columns"]:
-            published = _published(configuration, paper, description, column, row, where)
-            shown = {
-                scale: _value(trainings[column["label"], scale], row, where) for scale in scales
-            }
+    for row in table.rows:
+        for label, system in table.systems.items():
+            published = table.published.get((row.label, label), "")
+            shown = {scale: _value(trainings[label, scale], row, where) for scale in scales}
             records.append(
                 {
                     "paper": paper,
                     "table": number,
-                    "row": row["label"],
-                    "column": column["label"],
+                    "row": row.label,
+                    "column": label,
                     "scale": configuration.scale,
-                    "system": column["system"],
-                    "key": row["key"],
+                    "system": system,
+                    "key": row.key,
                     "ours": shown[configuration.scale],
-                    "ours_at_paper_scale": shown[grid.PAPER_SCALE],
+                    "ours_at_paper_scale": shown[PAPER_SCALE],
                     "published": _spelt(published, row),
-                    "differs": _differs(shown[grid.PAPER_SCALE], _spelt(published, row, True)),
+                    "differs": _differs(shown[PAPER_SCALE], _spelt(published, row, True)),
                 }
             )
     return lay_out(configuration, paper, number, records)
@@ -69,18 +68,18 @@ def effective(configuration: Configuration, system: str) -> dict[str, Any]:
 
 def trainings(configuration: Configuration, paper: str, number: str) -> list[dict[str, Any]]:
     """All that a table of settings shows, for its fingerprint."""
-    columns = grid.describe(configuration, paper, "table", number)["columns"]
+    systems = settings_table(configuration, paper, number).systems.values()
     return [
-        effective(replace(configuration, scale=scale), column["system"])
-        for column in columns
-        for scale in dict.fromkeys((configuration.scale, grid.PAPER_SCALE))
+        effective(replace(configuration, scale=scale), system)
+        for system in systems
+        for scale in dict.fromkeys((configuration.scale, PAPER_SCALE))
     ]
 
 
-def _value(training: Mapping[str, Any], row: Mapping[str, Any], where: str) -> str:
+def _value(training: Mapping[str, Any], row: Setting, where: str) -> str:
     """A setting as text; `not used` where the method of a system has no such option."""
     found: Any = training
-    parts = row["key"].split(".")
+    parts = row.key.split(".")
     for depth, part in enumerate(parts):
         if isinstance(found, list) and part.isdigit() and int(part) < len(found):
             found = found[int(part)]
@@ -89,12 +88,12 @@ def _value(training: Mapping[str, Any], row: Mapping[str, Any], where: str) -> s
             if depth and parts[0] in ("input", "target"):
                 return NOT_USED
             raise UserError(
-                f"{where}: row '{row['label']}': a training has no setting '{row['key']}'; "
+                f"{where}: row '{row.label}': a training has no setting '{row.key}'; "
                 f"{hint(part, found if isinstance(found, Mapping) else [])}"
             )
         found = found[part]
     text = _text(found)
-    return str((row.get("names") or {}).get(text, text))
+    return str(row.names.get(text, text))
 
 
 def _text(value: Any) -> str:
@@ -107,29 +106,9 @@ def _text(value: Any) -> str:
     return str(value)
 
 
-def _published(
-    configuration: Configuration,
-    paper: str,
-    description: Mapping[str, Any],
-    column: Mapping[str, Any],
-    row: Mapping[str, Any],
-    where: str,
-) -> str:
-    query = {
-        **((description.get("cells") or {}).get("published") or {}),
-        **(column.get("published") or {}),
-        **(row.get("published") or {}),
-    }
-    if "metric" not in query:
-        return ""
-    name = configuration.paper(paper).get("published")
-    found = grid.published_text(configuration.root, name, query, where)
-    return found[0] if found else ""
-
-
-def _spelt(published: str, row: Mapping[str, Any], multiplied: bool = False) -> str:
+def _spelt(published: str, row: Setting, multiplied: bool = False) -> str:
     """The paper's value; a value per device times their number, where the row says so."""
-    times = row.get("times")
+    times = row.times
     if not published or times is None or not _is_number(published):
         return published
     return f"{float(published) * times:g}" if multiplied else f"{published} x {times}"
@@ -163,11 +142,11 @@ def lay_out(
     configuration: Configuration, paper: str, number: str, records: tables.Records
 ) -> tables.Table:
     """Arrange settings for reading: ours, ours at the scale of the papers, and the paper's."""
-    description = grid.describe(configuration, paper, "table", number)
-    own, at_paper = f"ours, {configuration.scale}", f"ours, {grid.PAPER_SCALE}"
+    description = describe(configuration, paper, "table", number)
+    own, at_paper = f"ours, {configuration.scale}", f"ours, {PAPER_SCALE}"
     parts = [(own, "ours")] if own != at_paper else []
     parts += [(at_paper, "ours_at_paper_scale"), (tables.PUBLISHED, "published")]
-    labels = [column["label"] for column in description["columns"]]
+    labels = list(dict.fromkeys(record["column"] for record in records))
     places = {(record["row"], record["column"]): record for record in records}
     cells = []
     for row in dict.fromkeys(record["row"] for record in records):
@@ -181,14 +160,14 @@ def lay_out(
     if any(record["differs"] for record in records):
         notes.append(f"{tables.STAR} at the scale of the papers another value than the paper's.")
     return tables.Table(
-        headline=grid.Headline(
-            grid.headline(configuration, paper, "table", number).title,
+        headline=values.Headline(
+            values.headline(configuration, paper, "table", number).title,
             f"scale {configuration.scale}",
         ),
         records=records,
         columns=[("system", ""), *((label, part) for label in labels for part, _ in parts)],
         cells=cells,
-        notes=notes + list(description.get("notes") or []),
+        notes=notes + list(description.notes),
         signatures=[],
     )
 

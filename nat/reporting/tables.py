@@ -5,7 +5,7 @@ number comes from. The other two are for reading: ours, published and the differ
 Both are made from the same records, so they cannot disagree.
 """
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -20,10 +20,10 @@ from nat.configuration import Configuration
 from nat.errors import UserError
 from nat.files import atomic_path, atomic_write_text
 from nat.measures import significance
-from nat.reporting import grid
+from nat.reporting import published, values
 from nat.reporting.cells import MEASURES
 from nat.reporting.differences import Difference, difference
-from nat.spelling import hint
+from nat.reporting.paper import Entry, describe, entries, interval_columns
 
 LEVEL = 0.05
 OURS, PUBLISHED, DIFFERENCE = "ours", "published", "difference"
@@ -42,13 +42,13 @@ Records = list[dict[str, Any]]
 class Table:
     """A table that was filled.
 
-    `records` holds one record per cell (`grid.record` and the paired test); `cells` is the table
+    `records` holds one record per cell (`values.record` and the paired test); `cells` is the table
     as it is read: one list of texts per row, below the pairs (column, ours | published |
     difference) of `columns`, of which the first are the row's group and label. `signatures` are
     sacreBLEU's, one per measure. `prose` says that the columns hold sentences, not numbers.
     """
 
-    headline: grid.Headline
+    headline: values.Headline
     records: Records
     columns: list[tuple[str, str]]
     cells: list[list[str]]
@@ -61,23 +61,23 @@ def make(configuration: Configuration, paper: str, number: str) -> Table:
     """Fill a table from the score files below the root of the configuration.
 
     Raises:
-        UserError: as `grid.entries`, and for damaged score files.
+        UserError: as `values.entries`, and for damaged score files.
     """
     root = Path(configuration.root)
-    entries = grid.entries(configuration, paper, "table", number)
-    places = {(entry.row, entry.column): entry for entry in entries}
+    found_places = entries(configuration, paper, "table", number)
+    places = {(entry.row, entry.column): entry for entry in found_places}
     records = []
-    for entry in entries:
+    for entry in found_places:
         found: dict[str, Any] = {"paper": paper, "table": number}
-        found |= grid.record(configuration.scale, entry, grid.read(entry, root))
+        found |= values.record(configuration.scale, entry, values.read(entry, root))
         tested = places.get((entry.baseline, entry.column))
         test = _test(tested, entry, root) if tested else None
         found |= {
             "baseline": entry.baseline,
-            "baseline_difference": grid.rounded(
+            "baseline_difference": values.rounded(
                 test.interval.difference if test and test.interval else None
             ),
-            "p_value": grid.rounded(test.p_value) if test else None,
+            "p_value": values.rounded(test.p_value) if test else None,
             "test": test.interval.method if test and test.interval else "",
             "test_signature": found["signature"] if test and test.resampled else "",
         }
@@ -85,7 +85,7 @@ def make(configuration: Configuration, paper: str, number: str) -> Table:
     return lay_out(configuration, paper, number, records)
 
 
-def _test(baseline: grid.Entry, entry: grid.Entry, root: Path) -> Difference | None:
+def _test(baseline: Entry, entry: Entry, root: Path) -> Difference | None:
     """Compare a place with its baseline on the seeds that both have; `None` if none has."""
     if entry.measure not in TESTED:
         return None
@@ -97,18 +97,16 @@ def _test(baseline: grid.Entry, entry: grid.Entry, root: Path) -> Difference | N
 
 def lay_out(configuration: Configuration, paper: str, number: str, records: Records) -> Table:
     """Arrange records for reading: one row per row, sub-columns where something is published."""
-    description = grid.describe(configuration, paper, "table", number)
-    intervals = {
-        grid.column_label(column) for column in description["columns"] if column.get("interval")
-    }
-    compares = "published" in configuration.paper(paper)
+    description = describe(configuration, paper, "table", number)
+    intervals = interval_columns(configuration, paper, number)
+    compares = published.exists(Path(configuration.root), paper)
     places = {(record["row"], record["column"]): record for record in records}
     rows = list(dict.fromkeys(record["row"] for record in records))
     labels: list[str] = []
     hidden: list[str] = []
     for label in dict.fromkeys(record["column"] for record in records):
         statuses = {record["status"] for record in records if record["column"] == label}
-        unavailable = grid.NOT_AVAILABLE in statuses and "run" not in statuses
+        unavailable = values.NOT_AVAILABLE in statuses and "run" not in statuses
         (hidden if unavailable else labels).append(label)
     columns: list[tuple[str, str]] = []
     for label in labels:
@@ -131,39 +129,17 @@ def lay_out(configuration: Configuration, paper: str, number: str, records: Reco
         )
     names = [("", ""), ("system", "")] if grouped else [("system", "")]
     columns = names + columns
-    footnotes = _footnotes(description, f"config/papers/{paper}.yaml: tables.{number}")
+    footnotes = [(each.row or "", each.column or "", each.text) for each in description.footnotes]
     columns, cells = _marked(columns, cells, footnotes)
-    notes = _notes(records, hidden, intervals, compares, description.get("notes") or [])
+    notes = _notes(records, hidden, intervals, compares, description.notes)
     notes += [f"{superscript(count)} {text}" for count, (_, _, text) in enumerate(footnotes, 1)]
-    headline = grid.headline(configuration, paper, "table", number)
+    headline = values.headline(configuration, paper, "table", number)
     signatures = dict.fromkeys(
         f"{MEASURES[record['measure']].label}: {record['signature']}"
         for record in records
         if record["signature"]
     )
     return Table(headline, records, columns, cells, notes, list(signatures))
-
-
-def _footnotes(description: Mapping[str, Any], where: str) -> list[tuple[str, str, str]]:
-    """The footnotes of a table as (row, column, text), either label empty where it is not given.
-
-    Raises:
-        UserError: for a row or column that does not exist.
-    """
-    known = {
-        "row": [row["label"] for row in description["rows"]],
-        "column": [grid.column_label(column) for column in description["columns"]],
-    }
-    found = []
-    for footnote in description.get("footnotes") or []:
-        for key, labels in known.items():
-            if key in footnote and footnote[key] not in labels:
-                raise UserError(
-                    f"{where}.footnotes: {key} '{footnote[key]}' is not in the table; "
-                    f"{hint(footnote[key], labels)}"
-                )
-        found.append((footnote.get("row", ""), footnote.get("column", ""), footnote["text"]))
-    return found
 
 
 def _marked(
@@ -200,14 +176,15 @@ def superscript(number: int) -> str:
 def _text(record: dict[str, Any], part: str, interval: bool, compares: bool) -> str:
     digits = MEASURES[record["measure"]].digits
     if part == PUBLISHED:
-        return f"{record['published']:.{digits}f}" if given(record["published"]) else NOTHING
+        printed = record["published"] if given(record["published"]) else NOTHING
+        return printed if isinstance(printed, str) else f"{printed:.{digits}f}"
     mark = DAGGER if compares and record["stand_in"] else ""
     if part == DIFFERENCE:
         return (
             signed(record["difference"], digits) + mark if given(record["difference"]) else NOTHING
         )
     if record["status"] != "run":
-        return grid.NOT_RUN if record["status"] == grid.NOT_RUN else NOTHING
+        return values.NOT_RUN if record["status"] == values.NOT_RUN else NOTHING
     text = f"{record['ours']:.{digits}f}"
     if given(record["spread"]):
         text += f" ± {record['spread']:.{digits}f}"
@@ -236,8 +213,8 @@ def _notes(
 ) -> list[str]:
     notes = []
     ran = [record for record in records if record["status"] == "run"]
-    if compares and grid.stand_ins(records):
-        notes.append(f"{DAGGER} {grid.stand_ins(records)}.")
+    if compares and values.stand_ins(records):
+        notes.append(f"{DAGGER} {values.stand_ins(records)}.")
     if any(record["column"] in intervals and given(record["low"]) for record in ran):
         notes.append(
             f"[low, high]: 95% bootstrap interval over sentences "
@@ -305,12 +282,20 @@ def read_records(csv: Path, numbers: Sequence[str] = NUMBERS) -> Records:
     try:
         frame = pd.read_csv(csv, dtype=str, keep_default_na=False)
         for name in numbers:
-            frame[name] = pd.to_numeric(frame[name])
+            frame[name] = _read_back(frame[name])
     except FileNotFoundError as error:
         raise UserError(f"{csv} does not exist; run the workflow first") from error
     except (KeyError, ValueError) as error:
         raise UserError(f"{csv} is not a table of this version; remove it and run again") from error
     return [{str(key): value for key, value in row.items()} for row in frame.to_dict("records")]
+
+
+def _read_back(column: pd.Series) -> pd.Series:
+    """Numbers of a CSV; of published values those that are none stay as they are printed."""
+    if column.name != PUBLISHED:
+        return pd.to_numeric(column)
+    numbers = pd.to_numeric(column, errors="coerce").astype(object)
+    return numbers.where(numbers.notna() | (column == ""), column)
 
 
 def heading(column: tuple[str, str]) -> str:

@@ -1,0 +1,399 @@
+"""A paper: what `config/papers/*.yaml` may say, as typed models.
+
+A paper names its systems once, as it prints them, and describes tables and figures as products:
+each coordinate of a cell (system, task, decoding steps, measure ...) is one value or a list of
+values, and a list is varied. Nothing here knows of corpora, scales or results; what a description
+stands for is worked out by `nat.reporting.paper`.
+"""
+
+from collections.abc import Mapping
+from typing import Annotated, Any, Literal, TypeAlias, TypeVar
+
+from pydantic import BaseModel, ConfigDict, Discriminator, Field, PositiveInt, Tag
+
+Text = Annotated[str, Field(min_length=1)]
+Number = int | float
+Scalar = str | int | float
+Kind = TypeVar("Kind")
+Several: TypeAlias = Kind | Annotated[list[Kind], Field(min_length=1)]
+Relation = Literal["above", "below", "not_above", "not_below", "about"]
+COORDINATES = (
+    *("system", "task", "steps", "measure", "split"),
+    *("decoding", "setting", "partner"),
+)
+
+
+class Model(BaseModel):
+    """A mapping of a paper's file; keys that it does not know are errors."""
+
+    model_config = ConfigDict(
+        extra="forbid", frozen=True, populate_by_name=True, serialize_by_alias=True
+    )
+
+    def coordinates(self) -> dict[str, Any]:
+        """The coordinates that are given here, with the variables under `with`."""
+        found = {key: getattr(self, key, None) for key in COORDINATES}
+        found["with"] = dict(getattr(self, "variables", {}))
+        return {key: value for key, value in found.items() if value is not None}
+
+
+class Coordinates(Model):
+    """One value for each coordinate that is given; `with` sets variables of templates.
+
+    `setting` is that of a latency, such as `cuda-1`, or of another measure that has one; `partner`
+    is the autoregressive system of a total correlation.
+    """
+
+    system: Text | None = None
+    task: Text | None = None
+    steps: PositiveInt | None = None
+    measure: Text | None = None
+    split: Text | None = None
+    decoding: Text | None = None
+    setting: Text | None = None
+    partner: Text | None = None
+    variables: dict[str, Scalar] = Field({}, alias="with")
+
+
+class Varied(Model):
+    """One value or several for each coordinate; the product of all lists is meant.
+
+    `label` is a template: `{system}`, `{task}`, `{steps}`, `{measure}` and the variables stand for
+    their values. Without it, the values of the lists are the label.
+    """
+
+    label: Text | None = None
+    system: Several[Text] | None = None
+    task: Several[Text] | None = None
+    steps: Several[PositiveInt] | None = None
+    measure: Several[Text] | None = None
+    split: Several[Text] | None = None
+    decoding: Several[Text] | None = None
+    setting: Several[Text] | None = None
+    partner: Several[Text] | None = None
+    variables: dict[str, Several[Scalar]] = Field({}, alias="with")
+
+
+class System(Model):
+    """A system as the paper prints it.
+
+    Attributes:
+        like: another system of the paper, whose keys hold where they are not given here.
+        system: ours, a name or a template such as `cmlm-{text}`.
+        decoding: how it is decoded: a name, a template such as `mask-predict-{steps}-lb5`, or one
+            for each number of steps, with `n` for all others.
+        baseline: the system of the paper that it is tested against, in tables that show both.
+        tasks: what differs on a task.
+    """
+
+    like: Text | None = None
+    system: Text | None = None
+    decoding: Text | dict[str, Text] | None = None
+    baseline: Text | None = None
+    tasks: dict[str, "TaskSystem"] = {}
+
+
+class TaskSystem(Model):
+    """What differs on one task."""
+
+    system: Text | None = None
+    decoding: Text | dict[str, Text] | None = None
+
+
+class Row(Varied):
+    """Rows of a table.
+
+    Attributes:
+        group: of the rows; without it, the system of rows that vary the steps, or the group that
+            the paper prints.
+        baseline: label of the row to test against, or a system of the paper.
+        quoted: rows of the published file that are only quoted, placed here.
+        ours_only: whether the paper does not print these rows.
+    """
+
+    group: str | None = None
+    baseline: Text | None = None
+    quoted: Annotated[list[Text], Field(min_length=1)] | None = None
+    ours_only: bool = False
+
+
+class Column(Varied):
+    """Columns of a table; `interval` shows the bootstrap interval."""
+
+    interval: bool = False
+    ours_only: bool = False
+
+
+class Footnote(Model):
+    """A note at a row's label, a heading, or, with both, at a place."""
+
+    row: Text | None = None
+    column: Text | None = None
+    text: Text
+
+
+class Grid(Model):
+    """A table of rows against columns; a column may be just a task or a measure.
+
+    Attributes:
+        groups: our words for the row groups that the paper prints.
+        baseline: for systems of this table, another baseline than everywhere else.
+    """
+
+    kind: Literal["grid"] = "grid"
+    title: Text
+    cells: Coordinates = Coordinates()
+    columns: Annotated[list[Text | Column], Field(min_length=1)]
+    rows: Annotated[list[Row], Field(min_length=1)]
+    groups: dict[str, str] = {}
+    baseline: dict[str, Text] = {}
+    footnotes: list[Footnote] = []
+    notes: list[Text] = []
+
+
+class Samples(Model):
+    """Sentences of systems and their baselines."""
+
+    kind: Literal["samples"]
+    title: Text
+    cells: Coordinates = Coordinates()
+    rows: Annotated[list[Varied], Field(min_length=1)]
+    notes: list[Text] = []
+
+
+class SettingColumn(Model):
+    """A system whose settings are printed."""
+
+    label: Text | None = None
+    system: Text
+
+
+class Setting(Model):
+    """A key of the effective configuration, such as `recipe.learning_rate`.
+
+    Attributes:
+        names: how the paper names our values.
+        times: devices, where the paper's value is per device.
+    """
+
+    label: Text
+    key: Text
+    names: dict[str, Text] = {}
+    times: PositiveInt | None = None
+    ours_only: bool = False
+
+
+class Settings(Model):
+    """A table of hyper-parameters; a column may be just a system."""
+
+    kind: Literal["settings"]
+    title: Text
+    cells: Coordinates = Coordinates()
+    columns: Annotated[list[Text | SettingColumn], Field(min_length=1)]
+    rows: Annotated[list[Setting], Field(min_length=1)]
+    notes: list[Text] = []
+
+
+class Axis(Model):
+    """The horizontal axis.
+
+    Attributes:
+        of: the coordinate (`steps`, `measure` ...) or variable that runs along it.
+        values: its values, for series that do not give their own.
+        category: template of the names of categories.
+        log: whether it is logarithmic.
+        even: whether values stand at even distances.
+    """
+
+    label: Text
+    of: Text = "steps"
+    values: Annotated[list[Scalar], Field(min_length=1)] | None = None
+    category: Text | None = None
+    log: bool = False
+    even: bool = False
+
+
+class Point(Coordinates):
+    """A point of a series that is given by itself."""
+
+    x: Number | None = None
+    category: Text | None = None
+
+
+class Series(Varied):
+    """Series of a figure.
+
+    Attributes:
+        style: `level` draws a single point across the panel.
+        points: instead of the values of the axis.
+        over: a system; the difference to it is shown.
+    """
+
+    style: Literal["level"] | None = None
+    points: Annotated[list[Point], Field(min_length=1)] | None = None
+    over: Text | None = None
+
+
+class Chain(Model):
+    """A curve through trainings that start from each other."""
+
+    label: Text
+    chain: Annotated[list[Text], Field(min_length=1)]
+
+
+class _Drawn(Model):
+    title: Text
+    cells: Coordinates = Coordinates()
+    panels: Annotated[list[Text | Varied], Field(min_length=1)]
+    notes: list[Text] = []
+
+
+class Lines(_Drawn):
+    """A measure over a number.
+
+    `quotes` names tables, the most precise first, whose values of the paper's own runs stand
+    beside points of the same cell.
+    """
+
+    kind: Literal["lines"]
+    x: Axis
+    series: Annotated[list[Series], Field(min_length=1)]
+    quotes: list[PositiveInt] = []
+
+
+class Bars(_Drawn):
+    """A measure in named categories; `quotes` as for lines."""
+
+    kind: Literal["bars"]
+    x: Axis
+    series: Annotated[list[Series], Field(min_length=1)]
+    quotes: list[PositiveInt] = []
+
+
+class Curves(_Drawn):
+    """Validation BLEU over the updates of trainings."""
+
+    kind: Literal["curves"]
+    x: Axis
+    series: Annotated[list[Chain], Field(min_length=1)]
+
+
+class Place(Coordinates):
+    """Something that a claim speaks of: a row or series of a table or figure, or a system.
+
+    Attributes:
+        of: its label; the system's, or the key under which this stands, where it is not given.
+        source: the table or figure, such as `table 3`; that of the claim where it is not given.
+    """
+
+    of: Text | None = None
+    source: Text | None = Field(None, alias="in")
+
+
+Binding = Text | Place
+
+
+class Case(Varied):
+    """Cases of a claim; `where` says what the names of the claim stand for here."""
+
+    source: Text | None = Field(None, alias="in")
+    where: dict[str, Binding | Number] = {}
+
+
+Compared = tuple[Text | Number, Relation, Text | Number]
+
+
+class Trend(Model):
+    """Places in order, each compared with the one before it."""
+
+    of: list[Text | Varied] = []
+    relation: Literal["rising", "falling", "flat"] = Field(alias="is")
+
+
+class Largest(Model):
+    """Of several places, the named one is the largest."""
+
+    of: list[Text | Varied] = []
+    relation: Text = Field(alias="is")
+
+
+class Gains(Model):
+    """Of what one system gains over another in several cases, the named gain is the largest."""
+
+    system: Text
+    over: Text
+    of: Annotated[list[Case], Field(min_length=1)]
+    relation: Text = Field(alias="is")
+
+
+class Correlation(Model):
+    """Pearson's r of two measures over systems, compared with zero and a margin."""
+
+    of: Coordinates
+    other: Coordinates = Field(alias="with")
+    over: Annotated[list[Text], Field(min_length=3)]
+    relation: Relation = Field(alias="is")
+
+
+class Claim(Case):
+    """What a paper claims, in our words, and the check that judges it.
+
+    Its coordinates are those of its places; lists, the tasks of the table that it is `in`, and
+    the items of `each` are cases that are judged one by one. `label` names a case.
+    """
+
+    claim: Text
+    origin: Text = Field(alias="from")
+    each: list[Case] = []
+    margin: Number = 0
+    compare: Compared | None = None
+    trend: Trend | None = None
+    largest: Largest | None = None
+    gains: Gains | None = None
+    correlation: Correlation | None = None
+
+
+def _kind(*kinds: str) -> Discriminator:
+    """Tells descriptions by their key `kind`; the first kind takes those of no known one."""
+
+    def branch(value: Any) -> str:
+        found = value.get("kind") if isinstance(value, Mapping) else getattr(value, "kind", None)
+        return f"<{found if found in kinds else kinds[0]}>"
+
+    return Discriminator(branch)
+
+
+Table = Annotated[
+    Annotated[Grid, Tag("<grid>")]
+    | Annotated[Samples, Tag("<samples>")]
+    | Annotated[Settings, Tag("<settings>")],
+    _kind("grid", "samples", "settings"),
+]
+Figure = Annotated[
+    Annotated[Lines, Tag("<lines>")]
+    | Annotated[Bars, Tag("<bars>")]
+    | Annotated[Curves, Tag("<curves>")],
+    _kind("lines", "bars", "curves"),
+]
+
+
+class Paper(Model):
+    """One file of `config/papers`.
+
+    Attributes:
+        seeds: instead of those of the scale.
+        cells: coordinates that hold wherever nothing else is said.
+        systems: by the names that the paper prints.
+        where: names that claims use, such as `teacher`, and what they stand for; `{system}` is the
+            system of a case.
+    """
+
+    title: Text
+    description: Text = ""
+    seeds: Annotated[list[Annotated[int, Field(ge=0)]], Field(min_length=1)] | None = None
+    cells: Coordinates = Coordinates()
+    systems: dict[Text, System] = {}
+    where: dict[str, Binding] = {}
+    tables: dict[str, Table] = {}
+    figures: dict[str, Figure] = {}
+    claims: dict[str, Claim] = {}

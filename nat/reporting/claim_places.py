@@ -1,0 +1,284 @@
+"""What the names in a claim stand for: rows of tables, series and points of figures, systems.
+
+A claim is `in` a table or figure, from which its places have their coordinates and published
+values; its own coordinates come on top. `where` gives a name of the claim's choosing to a row.
+"""
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, replace
+from typing import Any
+
+from nat.configuration import Configuration
+from nat.configuration import papers as models
+from nat.errors import UserError
+from nat.reporting.paper import (
+    Address,
+    Chosen,
+    Entry,
+    Resolver,
+    entries,
+    flat,
+    lines_of,
+    merged,
+    product,
+)
+from nat.reporting.published import Published
+from nat.spelling import hint
+
+
+@dataclass(frozen=True)
+class Source:
+    """A table or figure as claims see it.
+
+    Attributes:
+        cells: its own coordinates.
+        named: coordinates of its rows, series and points, by label.
+        tasks: of its columns or panels, in order.
+        values: published values by address.
+        quoted: those of quoted rows, by row and task.
+        shown: the systems, tasks and decodings that it shows.
+    """
+
+    cells: Chosen
+    named: dict[str, Chosen]
+    tasks: tuple[str, ...]
+    values: dict[Address, Published]
+    quoted: dict[tuple[str, str], Published]
+    shown: frozenset[tuple[str, str, str]]
+    points: tuple[str, ...]
+
+
+def source(configuration: Configuration, paper: str, name: str, where: str) -> Source:
+    """The table or figure of a name such as `table 3`.
+
+    Raises:
+        UserError: for a name that is none, and as `entries`.
+    """
+    kind, _, number = name.partition(" ")
+    if kind not in ("table", "figure") or not number:
+        raise UserError(
+            f"{where}: key 'in': found '{name}', expected a table or figure such as 'table 3'"
+        )
+    found = configuration.paper(paper)
+    known: Mapping[str, Any] = found.tables if kind == "table" else found.figures
+    if number not in known:
+        raise UserError(f"{where}: key 'in': there is no {kind} {number}; {hint(number, known)}")
+    places = entries(configuration, paper, kind, number)  # type: ignore[arg-type]
+    named, points = lines_of(configuration, paper, kind, number)  # type: ignore[arg-type]
+    description = known[number]
+    shown = set()
+    for place in places:
+        for address in (place.address, place.over_address):
+            if address is not None:
+                shown.add((address.system, address.task, address.decoding))
+    quotes = [
+        each
+        for quoted in getattr(description, "quotes", [])
+        for each in entries(configuration, paper, "table", quoted)
+        if each.published is not None and each.published.own
+    ]
+    values: dict[Address, Published] = {}
+    for place in [*places, *quotes]:
+        if place.address is not None and place.published is not None and not place.over:
+            values.setdefault(place.address, place.published)
+    return Source(
+        cells=description.cells.coordinates(),
+        named=named,
+        tasks=tuple(dict.fromkeys(place.task for place in places)),
+        values=values,
+        quoted={
+            (place.row, place.task): place.published
+            for place in places
+            if place.address is None and place.published is not None
+        },
+        shown=frozenset(shown),
+        points=points,
+    )
+
+
+class Finder:
+    """Cases and places of one claim.
+
+    Attributes:
+        name: of the claim.
+        claim: as it is written.
+        where: file and key, for messages.
+    """
+
+    def __init__(
+        self,
+        configuration: Configuration,
+        paper: str,
+        name: str,
+        claim: models.Claim,
+        sources: dict[str, Source],
+    ) -> None:
+        self.name, self.claim = name, claim
+        self._resolver = Resolver(configuration, paper, f"claims.{name}")
+        self.where = self._resolver.where
+        self._sources = sources
+
+    def kind(self) -> tuple[str, Any]:
+        """The kind of check and what the claim says for it.
+
+        Raises:
+            UserError: if there is none, or several.
+        """
+        kinds = ("compare", "trend", "largest", "gains", "correlation")
+        given = [kind for kind in kinds if getattr(self.claim, kind) is not None]
+        if len(given) != 1:
+            raise UserError(
+                f"{self.where}: give one of {', '.join(kinds)}, not {len(given)} of them"
+            )
+        return given[0], getattr(self.claim, given[0])
+
+    def cases(self, case: models.Case) -> Iterator[tuple[str, Chosen]]:
+        """The cases that an item of `each` stands for: label and coordinates."""
+        both = self._together(self.claim, case)
+        in_ = self._source(case)
+        if both.task is None and in_ is not None:
+            tasks = in_.tasks[0] if len(in_.tasks) == 1 else list(in_.tasks)
+            both = both.model_copy(update={"task": tasks})
+        for chosen, varied in product(both):
+            parts = [case.label] if case.label else []
+            if self.claim.label or varied:
+                parts.append(self._resolver.label(self.claim.label, chosen, varied))
+            yield ", ".join(parts), chosen
+
+    def _together(self, first: models.Varied, second: models.Varied) -> models.Varied:
+        """The coordinates of both, those of the second first."""
+        found = merged(first.coordinates(), second.coordinates())
+        return models.Varied(**found)
+
+    def _source(self, *given: models.Case | models.Place) -> Source | None:
+        name = next((each.source for each in given if each.source), self.claim.source)
+        if name is None:
+            return None
+        if name not in self._sources:
+            resolver = self._resolver
+            self._sources[name] = source(
+                resolver.configuration, resolver.name, name, resolver.where
+            )
+        return self._sources[name]
+
+    def place(
+        self, name: str | float, case: models.Case, chosen: Chosen, label: str | None = None
+    ) -> Entry | float:
+        """What a name stands for in a case.
+
+        Raises:
+            UserError: if it is neither given in `where` nor a row, series, point or system.
+        """
+        if not isinstance(name, str):
+            return float(name)
+        bound = self._bound(name, case)
+        if isinstance(bound, int | float):
+            return float(bound)
+        found = models.Place(of=bound) if isinstance(bound, str) else bound
+        if found.of is not None:
+            words = flat(merged(self._resolver.paper.cells.coordinates(), chosen))
+            found = found.model_copy(update={"of": self._resolver.filled(found.of, words)})
+        if found.system is not None and "system" in chosen:
+            own = found.system.replace("{system}", chosen["system"])
+            found = found.model_copy(update={"system": own})
+        return self._entry(found, name if label is None else label, name, case, chosen)
+
+    def _entry(
+        self, place: models.Place, label: str, name: str, case: models.Case, chosen: Chosen
+    ) -> Entry:
+        in_ = self._source(place, case)
+        own = place.coordinates()
+        # The system of a case is there for templates; which one a place has, its name says.
+        chosen = {key: value for key, value in chosen.items() if key != "system"}
+        called = place.of or (None if place.system else name)
+        task = own.get("task", chosen.get("task"))
+        named: Chosen = {"with": {}}
+        if called is not None:
+            if in_ is not None and called in in_.named:
+                named = in_.named[called]
+            elif called in self._resolver.paper.systems:
+                named = {"system": called, "with": {}}
+            else:
+                known = [*(in_.named if in_ else []), *self._resolver.paper.systems]
+                raise UserError(
+                    f"{self.where}: '{called}' is no row or series here and no system of the "
+                    f"paper; {hint(called, known)}"
+                )
+        cells = in_.cells if in_ is not None else {}
+        entry = self._resolver.entry(
+            merged(cells, named, chosen, own), f"'{label}'", row=label, column=""
+        )
+        if in_ is None:
+            return entry
+        address = entry.address
+        if address is None:
+            return replace(entry, published=in_.quoted.get((str(called), str(task))))
+        if not _is_shown(address, in_):
+            raise UserError(
+                f"{self.where}: {place.source or case.source or self.claim.source} does not show "
+                f"'{label}' ({', '.join(part for part in address[:3] if part)})"
+            )
+        return replace(entry, published=in_.values.get(address))
+
+    def several(self, kind: str, options: Any, case: models.Case, chosen: Chosen) -> list[Entry]:
+        """The places of a check of several places, in order."""
+        if kind == "gains":
+            return list(self._gains(options, case, chosen))
+        if kind == "correlation":
+            return [
+                self._entry(self._measured(name, case, side), name, name, case, chosen)
+                for name in options.over
+                for side in (options.of, options.other)
+            ]
+        items = options.of
+        if not items:
+            in_ = self._source(case)
+            items = list(in_.points) if in_ is not None else []
+        found: list[Entry] = []
+        for item in items:
+            if isinstance(item, str):
+                found.append(self._only(self.place(item, case, chosen), item))
+                continue
+            for own, varied in product(item):
+                label = self._resolver.label(item.label, own, varied)
+                place = models.Place(**own)
+                found.append(self._entry(place, label, label, case, chosen))
+        return found
+
+    def _bound(self, name: str, case: models.Case) -> str | float | models.Place:
+        """What a name stands for: said by the case, else by the claim, else by the paper."""
+        everywhere = self._resolver.paper.where
+        return case.where.get(name, self.claim.where.get(name, everywhere.get(name, name)))
+
+    def _measured(self, name: str, case: models.Case, side: models.Coordinates) -> models.Place:
+        bound = self._bound(name, case)
+        place = bound if isinstance(bound, models.Place) else models.Place(of=str(bound))
+        together = merged(place.coordinates(), side.coordinates())
+        return models.Place(of=place.of, source=place.source, **together)
+
+    def _gains(self, options: models.Gains, case: models.Case, chosen: Chosen) -> Iterator[Entry]:
+        for item in options.of:
+            inner = models.Case(
+                source=item.source or case.source, where={**case.where, **item.where}
+            )
+            for own, varied in product(item):
+                label = (
+                    self._resolver.label(item.label, own, varied) if item.label or varied else ""
+                )
+                for side in (options.system, options.over):
+                    found = self.place(side, inner, merged(chosen, own), label)
+                    yield self._only(found, side)
+
+    def _only(self, found: Entry | float, name: str) -> Entry:
+        if not isinstance(found, Entry):
+            raise UserError(f"{self.where}: '{name}' is a number, expected a place")
+        return found
+
+
+def _is_shown(address: Address, in_: Source) -> bool:
+    """Whether a source shows a system on a task, decoded like this where both say how."""
+    return any(
+        (address.system, address.task) == (system, task)
+        and (not address.decoding or not decoding or address.decoding == decoding)
+        for system, task, decoding in in_.shown
+    )

@@ -1,0 +1,182 @@
+"""What was measured at the places of a table or figure, read from the results.
+
+A place has one number per seed; it is shown as their mean. `record` puts a place, its number and
+what the paper prints there into one line of a long CSV.
+"""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from nat.configuration import Configuration
+from nat.reporting.cells import MEASURES, measured
+from nat.reporting.paper import QUOTED, Entry, Kind, describe, entries
+from nat.reporting.training_runs import read_run
+
+NOT_RUN = "not run"
+NOT_AVAILABLE = "not available"
+
+
+@dataclass(frozen=True)
+class Value:
+    """What was measured at a place: the mean over its seeds.
+
+    With one seed, `low` and `high` are the 95% bootstrap interval over sentences (BLEU and
+    chrF only); with several, `spread` is the standard deviation over seeds (n - 1) instead.
+    `value` is `None` if nothing was run, or if the corpus does not allow the measure; `reason`
+    says which. `not_decoded` counts sentences, over all seeds, that were scored as empty,
+    `signature` is sacreBLEU's.
+    """
+
+    value: float | None
+    spread: float | None
+    low: float | None
+    high: float | None
+    seeds: tuple[int, ...]
+    sources: tuple[str, ...]
+    not_decoded: int
+    signature: str
+    reason: str
+
+
+def read(entry: Entry, root: Path) -> Value:
+    """Read the files of a place below `root`.
+
+    Raises:
+        UserError: if one of them is damaged.
+    """
+    values: list[float] = []
+    seeds, sources = [], []
+    low = high = None
+    ran, not_decoded, signature = False, 0, ""
+    for cell in entry.cells:
+        if not (root / cell.score_path).exists():
+            continue
+        ran = True
+        found = measured(cell, root)
+        if found is None:
+            continue
+        values.append(found.value)
+        low, high, signature = found.low, found.high, found.signature
+        not_decoded += found.not_decoded
+        seeds.append(cell.seed)
+        sources.append(cell.score_path)
+    if not values:
+        reason = entry.reason or (NOT_AVAILABLE if ran else NOT_RUN)
+        return Value(None, None, None, None, (), (), 0, "", reason)
+    mean = sum(values) / len(values)
+    spread = None
+    if len(values) > 1:
+        spread = (sum((value - mean) ** 2 for value in values) / (len(values) - 1)) ** 0.5
+        low = high = None
+    missing = [str(cell.seed) for cell in entry.cells if cell.seed not in seeds]
+    reason = f"without seed {', '.join(missing)}, which was not run" if missing else ""
+    return Value(
+        mean, spread, low, high, tuple(seeds), tuple(sources), not_decoded, signature, reason
+    )
+
+
+def collapsed(entry: Entry, root: Path) -> bool:
+    """Whether a training behind a place collapsed, as far as there is a record of it.
+
+    Raises:
+        UserError: if a record is damaged.
+    """
+    paths = (root / cell.training_path for cell in entry.cells)
+    return any(read_run(path).collapsed for path in paths if path.exists())
+
+
+@dataclass(frozen=True)
+class Headline:
+    """What stands above a table or figure: its title, and the scale and corpora of its numbers."""
+
+    title: str
+    origin: str
+
+
+def headline(configuration: Configuration, paper: str, kind: Kind, number: str) -> Headline:
+    """Title and origin of a table or figure."""
+    description = describe(configuration, paper, kind, number)
+    places = [cell for place in entries(configuration, paper, kind, number) for cell in place.cells]
+    corpora = ", ".join(
+        dict.fromkeys(
+            f"{cell.corpus} {cell.split} set" if cell.split else cell.corpus for cell in places
+        )
+    )
+    return Headline(
+        title=f"{configuration.paper(paper).title}, {kind} {number}: {description.title}",
+        origin=f"scale {configuration.scale}: {corpora or 'no corpus'}",
+    )
+
+
+def record(scale: str, entry: Entry, value: Value) -> dict[str, Any]:
+    """A place and what was measured there as one line of a long CSV.
+
+    Missing numbers are `None`; `status` is "run", "not run", "not available" or "only quoted".
+    `difference`, ours minus the published value, is left out where a stand-in was run.
+    """
+    cell = entry.cells[0] if entry.cells else None
+    if value.value is not None:
+        status = "run"
+    elif entry.cells:
+        status = value.reason
+    else:
+        status = NOT_RUN if entry.reason != QUOTED else QUOTED
+    difference = None
+    printed = entry.published.value if entry.published is not None else None
+    if value.value is not None and printed is not None and not entry.stand_in:
+        difference = rounded(value.value - printed)
+    return {
+        "group": entry.group,
+        "row": entry.row,
+        "column": entry.column,
+        "x": entry.x,
+        "category": entry.category,
+        "scale": scale,
+        "task": entry.task,
+        "corpus": cell.corpus if cell else "",
+        "system": cell.system if cell else "",
+        "decoding": cell.decoding if cell else "",
+        "split": cell.split if cell else "",
+        "measure": entry.measure,
+        "unit": MEASURES[entry.measure].unit,
+        "seeds": " ".join(str(seed) for seed in value.seeds),
+        "status": status,
+        "ours": rounded(value.value),
+        "spread": rounded(value.spread),
+        "low": rounded(value.low),
+        "high": rounded(value.high),
+        "published": shown(entry),
+        "difference": difference,
+        "stand_in": entry.stand_in,
+        "signature": value.signature,
+        "not_decoded": value.not_decoded,
+        "remark": value.reason if value.reason != status else "",
+        "sources": " ".join(value.sources),
+        "published_source": entry.published.source if entry.published else "",
+    }
+
+
+def stand_ins(records: Sequence[Mapping[str, Any]]) -> str:
+    """How the numbers that were run differ from the paper's, for a footnote; may be empty."""
+    ran = [record["stand_in"] for record in records if record["status"] == "run"]
+    found: dict[str, list[str]] = {}
+    for text in dict.fromkeys(text for text in ran if text):
+        corpus, _, task = text.partition(", not the paper's ")
+        found.setdefault(corpus, []).append(task)
+    return "; ".join(
+        f"{corpus}, not the paper's {', '.join(tasks)}" for corpus, tasks in found.items()
+    )
+
+
+def rounded(value: float | None) -> float | None:
+    """As precise as reports keep numbers."""
+    return None if value is None else round(value, 6)
+
+
+def shown(entry: Entry) -> float | str | None:
+    """The published value of a place; as printed where it is no number."""
+    if entry.published is None:
+        return None
+    return entry.published.text if entry.published.value is None else entry.published.value

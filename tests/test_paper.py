@@ -1,0 +1,260 @@
+"""What descriptions of tables and figures stand for."""
+
+import copy
+import time
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import made_up_run
+import pytest
+from made_up_run import CORPUS, OTHER_TASK, PAPER, REPOSITORY, TASK
+
+from nat.configuration.configuration import read
+from nat.errors import UserError
+from nat.reporting import paper as papers
+from nat.reporting import reports
+from nat.reporting.paper import entries, heading
+
+TABLE = ("paper", "table", "1")
+
+
+@pytest.fixture
+def root(tmp_path: Path) -> Path:
+    made_up_run.publish(tmp_path)
+    return tmp_path
+
+
+def configuration(root: Path, seeds: list[int] | None = None, **changes: Any) -> Any:
+    paper = copy.deepcopy(PAPER)
+    paper["tables"]["1"] |= changes
+    return made_up_run.configuration(root, {"paper": paper}, seeds)
+
+
+def unpublished(tmp_path: Path, **content: Any) -> Any:
+    return made_up_run.configuration(tmp_path, {"paper": {"title": "Paper", **content}})
+
+
+def test_targets_are_all_tables_and_figures(root: Path) -> None:
+    assert reports.targets(configuration(root)) == [TABLE, ("paper", "figure", "2")]
+
+
+def test_score_files_that_a_table_needs(root: Path) -> None:
+    found = reports.cells(configuration(root, [1, 2]), TABLE)
+    assert [(cell.system, cell.seed, cell.decoding) for cell in found] == [
+        ("nat-kd", 1, "one-pass"),
+        ("nat-kd", 2, "one-pass"),
+        ("dims-cmlm-kd", 1, "mask-predict-1-lb5"),
+        ("dims-cmlm-kd", 2, "mask-predict-1-lb5"),
+    ]
+
+
+def test_paired_tests_need_the_counts_of_sentences_too(root: Path) -> None:
+    found = reports.files(configuration(root), TABLE)
+    assert any(path.endswith("nat-kd/seed1/one-pass/test.npz") for path in found)
+    assert not any("outputs" in path for path in found)
+    assert len(found) == 4
+    assert len(reports.files(configuration(root), ("paper", "figure", "2"))) == 2
+
+
+def test_a_task_without_a_corpus_at_this_scale_is_not_run(root: Path) -> None:
+    found = entries(configuration(root), *TABLE)
+    assert [(entry.row, entry.column) for entry in found[:2]] == [
+        ("quoted", "En-De"),
+        ("quoted", "De-En"),
+    ]
+    nat = {entry.column: entry for entry in found if entry.row == "NAT"}
+    assert nat["De-En"].cells == () and OTHER_TASK in nat["De-En"].reason
+    assert nat["En-De"].stand_in == f"corpus {CORPUS} at scale demo, not the paper's {TASK}"
+
+
+def test_the_papers_own_corpus_and_scale_are_not_marked(root: Path) -> None:
+    plain = configuration(root)
+    files = copy.deepcopy(plain.files)
+    files["scales"]["paper"]["tasks"] = {TASK: TASK}
+    files["corpora"] = {TASK: {"source": "en", "target": "de"}}
+    paper = replace(plain, scale="paper", files=files)
+    assert entries(paper, *TABLE)[2].stand_in == ""
+    files["scales"]["demo"]["tasks"] = {TASK: TASK}
+    assert "scale demo" in entries(replace(plain, files=files), *TABLE)[2].stand_in
+
+
+def test_cells_have_what_their_measures_need(tmp_path: Path) -> None:
+    columns = [
+        {"measure": "latency", "setting": ["cuda-1", "cpu-1"]},
+        {"measure": "total_correlation", "partner": "at-base"},
+        {"measure": "parameters"},
+    ]
+    table = {"title": "t", "cells": {"task": TASK, "split": "test"}, "columns": columns}
+    row = {"label": "NAT", "system": "nat-kd", "decoding": "one-pass"}
+    paper = {"tables": {"1": {**table, "rows": [row]}}}
+    found = [each.cells[0] for each in entries(unpublished(tmp_path, **paper), *TABLE)]
+    assert [(each.decoding, each.split, each.setting, each.partner) for each in found] == [
+        ("one-pass", "", "cuda-1", ""),
+        ("one-pass", "", "cpu-1", ""),
+        ("", "test", "", "at-base"),
+        ("", "", "", ""),
+    ]
+    columns[0]["setting"] = "gpu-1"
+    with pytest.raises(UserError, match="tables.1: .*'gpu-1'"):
+        entries(unpublished(tmp_path, **paper), *TABLE)
+
+
+SYSTEMS = {
+    "CMLM": {
+        "system": "cmlm-{text}",
+        "decoding": {"1": "mask-predict-1-lb5", "n": "mask-predict-{steps}-lb5"},
+    },
+    "CMLM + DiMS": {"like": "CMLM", "system": "dims-cmlm-{text}", "baseline": "CMLM"},
+}
+CELLS = {"measure": "sacrebleu", "split": "test", "with": {"text": "kd"}}
+
+
+def product(tmp_path: Path, row: dict[str, Any], **content: Any) -> list[papers.Entry]:
+    table = {"title": "t", "columns": [TASK], "rows": [row]}
+    base = {"cells": CELLS, "systems": SYSTEMS, "tables": {"1": table}}
+    return entries(unpublished(tmp_path, **{**base, **content}), *TABLE)
+
+
+def test_rows_are_products_of_their_lists(tmp_path: Path) -> None:
+    found = product(tmp_path, {"system": ["CMLM", "CMLM + DiMS"], "steps": [1, 4]})
+    assert [(each.row, each.group, each.baseline, each.cells[0].decoding) for each in found] == [
+        ("CMLM, 1 step", "CMLM", "", "mask-predict-1-lb5"),
+        ("CMLM, 4 steps", "CMLM", "", "mask-predict-4-lb5"),
+        ("CMLM + DiMS, 1 step", "CMLM + DiMS", "CMLM, 1 step", "mask-predict-1-lb5"),
+        ("CMLM + DiMS, 4 steps", "CMLM + DiMS", "CMLM, 4 steps", "mask-predict-4-lb5"),
+    ]
+    assert [each.cells[0].system for each in found[1:3]] == ["cmlm-kd", "dims-cmlm-kd"]
+    assert {each.column for each in found} == {"WMT14 En-De"}
+
+
+def test_variables_and_labels_are_templates(tmp_path: Path) -> None:
+    row = {"label": "on {text}", "system": "CMLM", "steps": 1, "with": {"text": ["raw", "kd"]}}
+    found = product(tmp_path, row)
+    assert [(each.row, each.cells[0].system) for each in found] == [
+        ("on raw", "cmlm-raw"),
+        ("on kd", "cmlm-kd"),
+    ]
+
+
+def test_a_system_may_differ_on_a_task(tmp_path: Path) -> None:
+    systems = copy.deepcopy(SYSTEMS)
+    systems["CMLM"]["tasks"] = {TASK: {"system": "cmlmc-{text}", "decoding": "mask-correct-4-lb5"}}
+    found = product(tmp_path, {"system": "CMLM", "steps": 4}, systems=systems)
+    assert (found[0].cells[0].system, found[0].cells[0].decoding) == (
+        "cmlmc-kd",
+        "mask-correct-4-lb5",
+    )
+
+
+def test_headings_of_tasks() -> None:
+    assert heading("wmt14-en-de") == "WMT14 En-De"
+    assert heading("multi30k-en-de") == "Multi30k En-De"
+    assert heading("mine") == "Mine"
+
+
+ROW = {"label": "r", "system": "nat-kd", "decoding": "one-pass"}
+
+
+@pytest.mark.parametrize(
+    ("row", "message"),
+    [
+        ({"system": "nat-kt"}, "unknown system 'nat-kt'.* did you mean 'nat-kd'"),
+        ({"decoding": "one-pas"}, "unknown decoding 'one-pas'"),
+        ({"decoding": "beam5"}, "is for autoregressive systems"),
+        ({"decoding": None}, "leave the key 'decoding' open"),
+        ({"measure": "sacreblue"}, "unknown measure 'sacreblue'; did you mean 'sacrebleu'"),
+        ({"task": OTHER_TASK}, "row 'r', column 'En-De' give the key 'task' differently"),
+        ({"baseline": "NATT"}, "baseline 'NATT' of row 'r'"),
+        ({"system": "nat-{txt}", "with": {"text": "kd"}}, "variable 'txt'.*did you mean 'text'"),
+    ],
+)
+def test_errors_name_file_key_and_remedy(tmp_path: Path, row: dict[str, Any], message: str) -> None:
+    changed = {key: value for key, value in {**ROW, **row}.items() if value is not None}
+    rows = [changed, {**ROW, "label": "s"}]
+    plain = configuration(tmp_path, rows=rows, columns=[{"label": "En-De", "task": TASK}])
+    with pytest.raises(UserError, match=message) as caught:
+        reports.cells(plain, TABLE)
+    assert str(caught.value).startswith("config/papers/paper.yaml: tables.1")
+
+
+@pytest.mark.parametrize(
+    ("systems", "message"),
+    [
+        ({"A": {"like": "B"}, "B": {"like": "A"}}, "'B' is like itself"),
+        ({"A": {"like": "Bee"}, "Bees": {}}, "unknown 'Bee'; did you mean 'Bees'"),
+        ({"A": {"decoding": "one-pass"}}, "missing key 'system' at 'systems.A'"),
+        ({"A": {"system": "cmlm-kd", "decoding": {"1": "x"}}}, "nothing for 4 steps"),
+        ({"A": {"system": "cmlm-kd", "decoding": "m-{steps}"}}, "leave the key 'steps' open"),
+    ],
+)
+def test_errors_in_systems_of_a_paper(tmp_path: Path, systems: Any, message: str) -> None:
+    row = {"system": "A"} if "open" in message else {"system": "A", "steps": 4}
+    with pytest.raises(UserError, match=message) as caught:
+        product(tmp_path, row, systems=systems)
+    assert str(caught.value).startswith("config/papers/paper.yaml: ")
+
+
+@pytest.mark.parametrize(
+    ("content", "message"),
+    [
+        ({"tables": {"1": {"title": "t", "columns": [{"mesure": "x"}]}}}, "unknown key 'mesure'"),
+        ({"figures": {"1": {"kind": "linse"}}}, "one of lines, bars"),
+        ({"claims": {"a": {"claim": "c", "from": "f", "compare": ["a", "abov", "b"]}}}, "'abov'"),
+        ({"sistems": {}}, "did you mean 'systems'"),
+    ],
+)
+def test_errors_of_the_format(tmp_path: Path, content: Any, message: str) -> None:
+    with pytest.raises(UserError, match=message) as caught:
+        reports.targets(unpublished(tmp_path, **content))
+    assert str(caught.value).startswith("config/papers/paper.yaml: ")
+
+
+def test_labels_must_differ(root: Path) -> None:
+    with pytest.raises(UserError, match=r"tables.1.rows: the label 'r' stands here twice"):
+        reports.cells(configuration(root, rows=[ROW, ROW]), TABLE)
+
+
+def test_unknown_task_and_table(tmp_path: Path) -> None:
+    plain = configuration(tmp_path, columns=["wmt14-en-fr"])
+    with pytest.raises(UserError, match="unknown task 'wmt14-en-fr'"):
+        reports.cells(plain, TABLE)
+    with pytest.raises(UserError, match="there is no table 7"):
+        reports.cells(plain, ("paper", "table", "7"))
+
+
+def test_a_paper_may_name_its_seeds(root: Path) -> None:
+    paper = {**copy.deepcopy(PAPER), "seeds": [4, 5]}
+    own = made_up_run.configuration(root, {"paper": paper}, [1, 2, 3])
+    assert {cell.seed for cell in reports.cells(own, TABLE)} == {4, 5}
+    assert reports.configured(own, TABLE) != reports.configured(configuration(root), TABLE)
+
+
+def test_a_report_is_made_anew_when_a_system_of_the_paper_stands_for_another(
+    tmp_path: Path,
+) -> None:
+    def configured(systems: Any) -> Any:
+        table = {"title": "t", "columns": [TASK], "rows": [{"system": "A", "steps": 1}]}
+        content = {"cells": CELLS, "systems": systems, "tables": {"1": table}}
+        return reports.configured(unpublished(tmp_path, **content), TABLE)
+
+    one = {"A": {"system": "cmlm-kd", "decoding": "mask-predict-{steps}-lb5"}}
+    other = {"A": {**one["A"], "system": "cmlm-raw"}}
+    assert configured(one) == configured({**one, "unused": {"system": "x"}})
+    assert configured(one) != configured(other)
+
+
+@pytest.mark.parametrize("scale", ["demo", "small", "paper"])
+def test_every_paper_of_the_repository_resolves_quickly(scale: str) -> None:
+    real = read(scale, REPOSITORY)
+    known = set(real.files["corpora"])
+    real.files["corpora"].update({name: {} for name in real.tasks.values() if name not in known})
+    targets = reports.targets(real)
+    assert ("overview", "table", "1") in targets and ("dims", "figure", "3") in targets
+    assert reports.cells(real, ("dims", "figure", "3"))
+    started = time.process_time()
+    for target in targets:
+        assert len(reports.files(real, target)) >= len(
+            {cell.score_path for cell in reports.cells(real, target)}
+        )
+    assert time.process_time() - started < 0.2 * len(targets)

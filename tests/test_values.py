@@ -1,0 +1,55 @@
+"""What is read of the places of a table."""
+
+import copy
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import made_up_run
+import pytest
+from made_up_run import PAPER
+
+from nat.errors import UserError
+from nat.files import read_json, write_json
+from nat.reporting import cells, values
+from nat.reporting.paper import Entry, entries
+
+
+def place(root: Path, seeds: list[int] | None = None) -> Entry:
+    made_up_run.publish(root)
+    plain = made_up_run.configuration(root, {"paper": copy.deepcopy(PAPER)}, seeds)
+    return entries(plain, "paper", "table", "1")[2]
+
+
+def test_mean_and_spread_over_seeds(tmp_path: Path) -> None:
+    entry = place(tmp_path, [1, 2, 3])
+    for cell, value in zip(entry.cells[:2], (20.0, 24.0), strict=True):
+        measure = {"value": value, "low": value - 1, "high": value + 1}
+        score = {"not_decoded": 1, "measures": {"sacrebleu": measure}}
+        write_json(tmp_path / cell.score_path, score)
+    found = values.read(entry, tmp_path)
+    assert found.value == 22.0 and found.spread == pytest.approx(8**0.5)
+    assert found.low is None and found.seeds == (1, 2) and found.not_decoded == 2
+    assert found.reason == "without seed 3, which was not run"
+    record = values.record("demo", entry, found)
+    assert record["published"] == 20.5 and record["difference"] is None  # of a stand-in
+    papers = replace(entry, stand_in="")
+    assert values.record("paper", papers, found)["difference"] == pytest.approx(1.5)
+    assert record["sources"].split() == [cell.score_path for cell in entry.cells[:2]]
+
+
+def test_not_run_and_not_available(tmp_path: Path) -> None:
+    entry = place(tmp_path)
+    record = values.record("demo", entry, values.read(entry, tmp_path))
+    assert record["status"] == values.NOT_RUN
+    write_json(tmp_path / entry.cells[0].score_path, {"not_decoded": 0, "measures": {}})
+    record = values.record("demo", entry, values.read(entry, tmp_path))
+    assert record["status"] == values.NOT_AVAILABLE
+
+
+@pytest.mark.parametrize("content", [[], {}, {"not_decoded": 0, "measures": {"chrf": 3}}])
+def test_a_file_that_is_no_score_file(tmp_path: Path, content: Any) -> None:
+    write_json(tmp_path / "score.json", content)
+    assert read_json(tmp_path / "score.json") == content
+    with pytest.raises(UserError, match="is not a score file"):
+        cells.read_score(tmp_path / "score.json")
