@@ -866,27 +866,6 @@ def test_one_system_is_distilled_with_one_decoding(folder: Folder) -> None:
 # Papers
 
 
-def test_keys_of_papers(folder: Folder) -> None:
-    column = {"measure": "sacrebleu"}
-    table = {"title": "t", "columns": [column], "rows": [{"label": "r", "system": "at"}]}
-    series = {"label": "s", "style": "level", "points": [{"x": 1}, {"x": 2}]}
-    figure = {
-        **{"title": "t", "kind": "lines", "x": {"label": "steps"}},
-        **{"panels": [{"label": "p"}], "series": [series]},
-    }
-    paper = {"title": "a", "description": "b", "tables": {1: table}, "figures": {3: figure}}
-    folder.files["papers/own"] = paper
-    assert "key 'figures.3.series.0.points': found the list" in folder.error()
-    series["points"] = [{"x": 1}]
-    assert folder.load().papers == ["own"]
-    assert list(folder.load().paper("own")["tables"]) == ["1"]
-    column["mesure"] = "sacrebleu"
-    assert folder.error() == (
-        "config/papers/own.yaml: unknown key 'mesure' at 'tables.1.columns.0'; "
-        "did you mean 'measure'?"
-    )
-
-
 # Programs
 
 

@@ -6,9 +6,9 @@ Every check raises `UserError` with file, key and reason.
 from collections.abc import Iterable
 from dataclasses import replace
 
+from nat.configuration import families
 from nat.configuration.configuration import KINDS, Configuration, Start, file_of
 from nat.configuration.corpora import check_corpus
-from nat.configuration.families import near
 from nat.configuration.lengths import check_lengths
 from nat.configuration.overrides import Overrides
 from nat.errors import UserError
@@ -24,19 +24,36 @@ def check(configuration: Configuration) -> None:
     """
     for name in configuration.corpora:
         check_corpus(name, configuration.corpus(name))
-    for name in map(configuration.example_of, configuration.decodings):
-        _check_partner(configuration, name)
-        _check_language_model(configuration, name)
+    _check_tasks(configuration)
     for scale in configuration.files["scales"]:
         _check_scale(replace(configuration, scale=scale, overrides=Overrides()))
     if configuration.overrides.given:
         _check_scale(configuration)
+    corpora = dict.fromkeys(configuration.tasks.values())
+    for tasks in dict.fromkeys([(), *map(configuration.tasks_of, corpora)]):
+        _check_systems(configuration.for_tasks(tasks))
+    for corpus in corpora:
+        _check_distillations(configuration.on(corpus))
+
+
+def _check_systems(configuration: Configuration) -> None:
+    for name in map(configuration.example_of, configuration.decodings):
+        _check_partner(configuration, name)
+        _check_language_model(configuration, name)
     for name in configuration.systems:
         _check_names(configuration, name)
     _check_cycles(configuration)
     for name in configuration.systems:
         _check_system(configuration, name)
     _check_distillations(configuration)
+
+
+def _check_tasks(configuration: Configuration) -> None:
+    for folder in families.WITH_TASKS:
+        for name, content in configuration.files[folder].items():
+            for task in content.get("tasks", {}):
+                where = f"{configuration.places[folder][name]}: key 'tasks'"
+                _known(task, configuration.all_tasks, "task", where)
 
 
 def _known(name: str, known: Iterable[str], what: str, where: str) -> None:
@@ -48,7 +65,7 @@ def _known(name: str, known: Iterable[str], what: str, where: str) -> None:
 def _known_decoding(configuration: Configuration, name: str, where: str) -> None:
     if not configuration.has_decoding(name):
         raise UserError(
-            f"{where}: unknown decoding '{name}'; {near(name, configuration.decodings)}"
+            f"{where}: unknown decoding '{name}'; {families.near(name, configuration.decodings)}"
         )
 
 
@@ -110,12 +127,31 @@ def _check_scale(configuration: Configuration) -> None:
     for size in configuration.sizes:
         configuration.architecture(size)
     changed = configuration.files["scales"][configuration.scale]["recipes"]
-    for recipe in changed:
-        _known(recipe, configuration.files["recipes"], "recipe", f"{scale}: key 'recipes'")
+    recipes = configuration.files["recipes"]
+    for recipe, change in changed.items():
+        _known(recipe, recipes, "recipe", f"{scale}: key 'recipes'")
+        followed = [recipe]
+        while "as" in change:
+            where = f"{scale}: key 'recipes.{followed[-1]}.as'"
+            _known(change["as"], recipes, "recipe", where)
+            if change["as"] in followed:
+                circle = " -> ".join([*followed, change["as"]])
+                raise UserError(f"{where}: '{recipe}' is itself: {circle}; change one of these")
+            followed.append(change["as"])
+            change = changed.get(change["as"], {})
+    _check_recipes(configuration, "")
+    for task in dict.fromkeys(task for each in recipes.values() for task in each.get("tasks", {})):
+        on_task = {name: families.on_task(content, task) for name, content in recipes.items()}
+        files = {**configuration.files, "recipes": on_task}
+        _check_recipes(replace(configuration, files=files), f" on {task}")
+
+
+def _check_recipes(configuration: Configuration, on_task: str) -> None:
+    scale = file_of("scales", configuration.scale)
     for name in configuration.files["recipes"]:
         recipe = configuration.recipe(name)
-        where = configuration.file_of("recipes", name)
-        if name in changed:
+        where = configuration.file_of("recipes", name) + on_task
+        if name in configuration.files["scales"][configuration.scale]["recipes"]:
             where += f" with {scale}"
         if name in configuration.overrides.recipes:
             where += " with 'override'"

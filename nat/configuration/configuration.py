@@ -1,11 +1,10 @@
 """The configuration of a run, read whole and validated before anything else happens."""
 
-import copy
 import hashlib
 import json
 import shlex
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from pathlib import Path
 from typing import Any
@@ -13,7 +12,6 @@ from typing import Any
 from nat import methods
 from nat.configuration import families
 from nat.configuration.corpora import resolved
-from nat.configuration.lengths import without_replaced
 from nat.configuration.models import MODELS, Settings, read_model
 from nat.configuration.overrides import Choice, Overrides, read_overrides
 from nat.configuration.papers import Paper
@@ -95,6 +93,7 @@ class Configuration:
         places: where each entry of `files` stands, as messages show it; left out, a file of its
             own.
         overrides: what the command line changes.
+        canonical_names: of all systems, in what `on` returns; None elsewhere.
     """
 
     root: Path
@@ -103,6 +102,7 @@ class Configuration:
     files: dict[str, dict[str, dict[str, Any]]] = field(repr=False)
     places: dict[str, dict[str, str]] = field(default_factory=dict, repr=False)
     overrides: Overrides = Overrides()
+    canonical_names: dict[str, str] | None = field(default=None, repr=False)
 
     def file_of(self, folder: str, name: str) -> str:
         """Path of the file that describes something, as messages show it; also the variant."""
@@ -199,6 +199,46 @@ class Configuration:
         """Tasks that any scale knows."""
         return sorted({task for scale in self.files["scales"].values() for task in scale["tasks"]})
 
+    def tasks_of(self, corpus: str) -> tuple[str, ...]:
+        """Tasks that a corpus stands for at this scale; none if none of them changes anything."""
+        tasks = tuple(task for task, its in self.tasks.items() if its == corpus)
+        return tasks if self._changing.intersection(tasks) else ()
+
+    def for_tasks(self, tasks: tuple[str, ...]) -> "Configuration":
+        """The configuration with all that these tasks change in systems, recipes and decodings.
+
+        Raises:
+            UserError: if one task changes what another leaves or changes otherwise.
+        """
+        if tasks not in self._views:
+            self._views[tasks] = self._for_tasks(tasks)
+        return self._views[tasks]
+
+    def on(self, corpus: str) -> "Configuration":
+        """The configuration as it holds on a corpus.
+
+        What the tasks change that the corpus stands for is applied; systems that are the same
+        there have one name, by which others refer to them.
+        """
+        if self.canonical_names is not None:
+            return self
+        tasks = self.tasks_of(corpus)
+        if tasks not in self._resolved:
+            self._resolved[tasks] = self.for_tasks(tasks)._with_canonical_names()
+        return self._resolved[tasks]
+
+    def canonical(self, corpus: str, system: str) -> str:
+        """The name under which a system is trained on a corpus.
+
+        Systems whose effective configuration is equal but for their names, and which start and
+        learn from systems of which the same holds, are one: they are trained once, under the
+        shortest of their names (of several, the first in alphabetical order).
+        """
+        self._find("systems", system)
+        names = self.on(corpus).canonical_names
+        assert names is not None
+        return names[system]
+
     @property
     def corpora(self) -> list[str]:
         """Names of all corpora."""
@@ -248,7 +288,7 @@ class Configuration:
 
     def decoding(self, name: str) -> dict[str, Any]:
         """A decoding with all options of its method, for `methods.build("decoding", ...)`."""
-        return copy.deepcopy(self._decoding(name).options)
+        return _copy(self._decoding(name).options)
 
     def decoding_traits(self, name: str) -> dict[str, Any]:
         """What the method of a decoding says about itself, see `nat.methods.TRAITS`."""
@@ -291,11 +331,10 @@ class Configuration:
     def recipe(self, name: str) -> dict[str, Any]:
         """A recipe with what the scale changes in it, and then the command line."""
         recipe = self._find("recipes", name)
-        for changes in (self._scale["recipes"], self.overrides.recipes):
-            change = changes.get(name, {})
-            recipe = families.merged(without_replaced(recipe, change), change)
-        recipe.pop("description", None)
-        return recipe
+        change = self._scale["recipes"].get(name, {})
+        recipe = self.recipe(change["as"]) if "as" in change else families.merged(recipe, change)
+        recipe = families.merged(recipe, self.overrides.recipes.get(name, {}))
+        return {key: recipe[key] for key in recipe if key not in ("description", "tasks")}
 
     @property
     def sizes(self) -> list[str]:
@@ -309,17 +348,22 @@ class Configuration:
             raise UserError(
                 f"{where}: key 'sizes': unknown size '{size}'; {hint(size, self._architectures)}"
             )
-        return copy.deepcopy(self._architectures[size])
+        return _copy(self._architectures[size])
 
     def training(self, corpus: str, system: str) -> dict[str, Any]:
         """All that decides about the model of a system, JSON-able, with every default filled in.
 
-        A change elsewhere (another system, a description, a seed of no teacher) leaves it as it
-        is, so its `fingerprint` tells whether a trained model is still the one asked for. What
-        the model is trained on and starts from enters by name only: those are results of their
-        own.
+        The system is the one that `canonical` names, and so are those that it refers to. A change
+        elsewhere (another system, a description, a seed of no teacher) leaves it as it is, so its
+        `fingerprint` tells whether a trained model is still the one asked for. What the model is
+        trained on and starts from enters by name only: those are results of their own.
         """
         self.corpus(corpus)
+        name = self.canonical(corpus, system)
+        return {"corpus": corpus, "system": name, **self.on(corpus)._effective(name)}
+
+    def _effective(self, system: str) -> dict[str, Any]:
+        """What `training` says beside the names of corpus and system."""
         found = self.system(system)
         if found["size"] not in self._architectures:
             raise UserError(
@@ -335,19 +379,17 @@ class Configuration:
             teacher = {"system": teacher, "seed": self.teacher_seed}
         input_, target = self._methods[system]
         return {
-            "corpus": corpus,
-            "system": system,
             "architecture": self.architecture(found["size"]),
-            "input": copy.deepcopy(input_.options),
-            "target": copy.deepcopy(target.options),
-            "decoder": copy.deepcopy(self._decoders[system]),
-            "latent": copy.deepcopy(self._latents[system]),
+            "input": _copy(input_.options),
+            "target": _copy(target.options),
+            "decoder": _copy(self._decoders[system]),
+            "latent": _copy(self._latents[system]),
             "length": found["length"],
             "text": texts.effective(
                 found["text"], None if chosen is None else chosen.options, self.teacher_seed
             ),
             "teacher": teacher,
-            "init_from": copy.deepcopy(found["init_from"]),
+            "init_from": _copy(found["init_from"]),
             "recipe": recipe,
             "validation_decoding": None if decoding is None else self.decoding(decoding),
             "precision": self.precision,
@@ -393,12 +435,12 @@ class Configuration:
     def decoder(self, system: str) -> dict[str, Any]:
         """All fields of `DecoderOptions` of a system."""
         self._find("systems", system)
-        return copy.deepcopy(self._decoders[system])
+        return _copy(self._decoders[system])
 
     def latent(self, system: str) -> dict[str, Any] | None:
         """All fields of `LatentOptions` of a system, None if it has no latents."""
         self._find("systems", system)
-        return copy.deepcopy(self._latents[system])
+        return _copy(self._latents[system])
 
     def refines(self, system: str) -> bool:
         """Whether a system, or what it started from, has learnt from partly revealed targets."""
@@ -549,10 +591,92 @@ class Configuration:
             found[name] = None if options is None else _describe("texts", options, where)
         return found
 
+    @cached_property
+    def _changing(self) -> set[str]:
+        """Tasks that change a system, a recipe or a decoding."""
+        return {
+            task
+            for folder in families.WITH_TASKS
+            for content in self.files[folder].values()
+            for task in content.get("tasks", {})
+        }
+
+    @cached_property
+    def _views(self) -> dict[tuple[str, ...], "Configuration"]:
+        """What `for_tasks` has made."""
+        return {}
+
+    @cached_property
+    def _resolved(self) -> dict[tuple[str, ...], "Configuration"]:
+        """What `on` has made."""
+        return {}
+
+    def _for_tasks(self, tasks: tuple[str, ...]) -> "Configuration":
+        files, places = dict(self.files), dict(self.places)
+        for folder in families.WITH_TASKS:
+            files[folder], places[folder] = {}, dict(self.places.get(folder, {}))
+            for name, content in self.files[folder].items():
+                changes = [families.on_task(content, task) for task in tasks or ("",)]
+                for task, change in zip(tasks, changes, strict=False):
+                    if change != changes[0]:
+                        raise UserError(
+                            f"{file_of('scales', self.scale)}: key 'tasks': '{self.tasks[task]}' "
+                            f"stands for {tasks[0]} and {task}, but {self.file_of(folder, name)} "
+                            "says different things of them (key 'tasks'); let another corpus "
+                            "stand for one of them"
+                        )
+                files[folder][name] = changes[0]
+                changed = [task for task in tasks if task in content.get("tasks", {})]
+                if changed:
+                    place = self.places.get(folder, {}).get(name) or file_of(folder, name)
+                    places[folder][name] = f"{place}: 'tasks.{changed[0]}'"
+        return replace(self, files=files, places=places)
+
+    def _with_canonical_names(self) -> "Configuration":
+        groups: dict[str, list[str]] = {}
+        identities: dict[str, str] = {}
+        for name in self.systems:
+            groups.setdefault(self._identity(name, identities), []).append(name)
+        shortest = {
+            identity: min(names, key=lambda name: (len(name), name))
+            for identity, names in groups.items()
+        }
+        names = {name: shortest[identities[name]] for name in self.systems}
+        files = dict(self.files)
+        for folder in ("systems", "decodings"):
+            files[folder] = {
+                name: families.renamed(content, names)
+                for name, content in self.files[folder].items()
+            }
+        return replace(self, files=files, canonical_names=names)
+
+    def _identity(self, system: str, known: dict[str, str]) -> str:
+        """Fingerprint of a system and of all that it refers to, without names."""
+        if system not in known and self.system(system)["size"] not in self._architectures:
+            # nobody trains it at this scale, so it is like no other
+            known[system] = fingerprint({"system": system})
+        if system not in known:
+            others = {name: self._identity(name, known) for name, _ in self.references(system)}
+            effective = families.renamed(self._effective(system), others)
+            effective["recipe"]["validation"].pop("decoding")  # its options are there, too
+            decodings = {
+                text.decoding: fingerprint(
+                    families.renamed(
+                        {**self.decoding(text.decoding), "with": self.partner(text.decoding)},
+                        others,
+                    )
+                )
+                for text in texts.candidates(effective["text"])
+                if text.decoding is not None
+            }
+            effective["text"] = families.renamed(effective["text"], decodings, ("decoding",))
+            known[system] = fingerprint(effective)
+        return known[system]
+
     def _decoding(self, name: str) -> methods.Description:
         if name not in self._decodings:
             options = self._find("decodings", name)
-            options.pop("with", None)
+            options = {key: options[key] for key in options if key not in ("with", "tasks")}
             place = f"{self.file_of('decodings', name)}: "
             self._decodings[name] = _describe("decoding", options, place)
         return self._decodings[name]
@@ -566,6 +690,8 @@ class Configuration:
         """The family that the name of a decoding belongs to, None if there is none."""
         if name in self.files["decodings"]:
             return None
+        if name in self._family_names:
+            return self._family_names[name]
         fitting = [
             each
             for each in self.files["decodings"]
@@ -577,7 +703,13 @@ class Configuration:
                 f"the decoding '{name}' fits several families ({', '.join(fitting)}), of {places}; "
                 "rename one of them"
             )
-        return fitting[0] if fitting else None
+        self._family_names[name] = fitting[0] if fitting else None
+        return self._family_names[name]
+
+    @cached_property
+    def _family_names(self) -> dict[str, str | None]:
+        """The families of the decodings that were asked for."""
+        return {}
 
     @cached_property
     def _papers(self) -> dict[str, Paper]:
@@ -600,7 +732,7 @@ class Configuration:
                 f"unknown {FOLDERS[folder]} '{name}': {missing}; "
                 f"{families.near(name, list(self.files[folder]))}"
             )
-        return copy.deepcopy(found)
+        return _copy(found)
 
 
 def read(choice: Choice | str | None, root: Path) -> Configuration:
@@ -625,6 +757,9 @@ def read(choice: Choice | str | None, root: Path) -> Configuration:
         for name, content in files[folder].items():
             place = places.get(folder, {}).get(name, file_of(folder, name))
             read_model(MODELS[folder], content, place)
+            for task in content.get("tasks", {}) if folder in families.WITH_TASKS else ():
+                change = families.on_task(content, task)
+                read_model(MODELS[folder], change, f"{place}: 'tasks.{task}'")
     files["corpora"] = resolved(files["corpora"])
     scale = settings["scale"] if choice.scale is None else choice.scale
     if scale not in files["scales"]:
@@ -656,6 +791,13 @@ def _describe(family: str, options: Mapping[str, Any], origin: str) -> methods.D
         return methods.describe(family, options)
     except UserError as error:
         raise UserError(f"{origin}{error}") from error
+
+
+def _copy(value: Any) -> Any:
+    """A JSON-able value again; `copy.deepcopy` takes ten times as long."""
+    if isinstance(value, dict):
+        return {key: _copy(part) for key, part in value.items()}
+    return [_copy(part) for part in value] if isinstance(value, list) else value
 
 
 def _canonical(value: Any) -> Any:

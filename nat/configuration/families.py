@@ -12,14 +12,19 @@ import itertools
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass
+from functools import cache
 from typing import Any
 
+from nat.configuration.lengths import without_replaced
 from nat.errors import UserError
 from nat.spelling import hint
 
 FOLDERS = ("scales", "recipes", "systems", "decodings")
 """Folders below `config/` whose files may have `like`."""
 WITH_VARIANTS = ("systems", "decodings")
+WITH_TASKS = ("systems", "recipes", "decodings")
+REFERENCES = ("system", "init_from", "teacher", "with")
+"""Keys of systems and decodings whose value is the name of a system."""
 _NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]*")
 _PLACEHOLDER = re.compile(r"\{([a-z_]+(?:\.[a-z_]+)*)\}")
 # one spelling for each number, so that a decoding has one name
@@ -45,9 +50,10 @@ def merged(base: Mapping[str, Any], change: Mapping[str, Any]) -> dict[str, Any]
     """`base` with the keys of `change`, mapping by mapping; the order of `base` stays.
 
     A mapping that names another `method` replaces the old one as a whole, as its options are
-    others. So does a `text` of another kind (`distilled`, `mixed`, ...).
+    others. So does a `text` of another kind (`distilled`, `mixed`, ...), and a length of a recipe
+    in another unit (`epochs` for `updates`).
     """
-    found = dict(base)
+    found = without_replaced(base, change)
     for key, value in change.items():
         old = found.get(key)
         if not isinstance(old, Mapping) or not isinstance(value, Mapping):
@@ -85,6 +91,26 @@ def expanded(files: Mapping[str, dict[str, Any]], folder: str, kind: str) -> Exp
     )
 
 
+def on_task(content: Mapping[str, Any], task: str) -> dict[str, Any]:
+    """An entry with what its key `tasks` changes for a task, and without this key."""
+    plain = {key: content[key] for key in content if key != "tasks"}
+    return merged(plain, content.get("tasks", {}).get(task, {}))
+
+
+def renamed(value: Any, names: Mapping[str, str], keys: tuple[str, ...] = REFERENCES) -> Any:
+    """A copy of a JSON-able value in which the names at these keys are replaced, at any depth."""
+    if isinstance(value, Mapping):
+        return {
+            key: names.get(part, part)
+            if key in keys and isinstance(part, str)
+            else renamed(part, names, keys)
+            for key, part in value.items()
+        }
+    if isinstance(value, list | tuple):
+        return [renamed(part, names, keys) for part in value]
+    return value
+
+
 def is_family(name: str) -> bool:
     """Whether a name has placeholders."""
     return _PLACEHOLDER.search(name) is not None
@@ -101,13 +127,19 @@ def options_in(family: str, name: str) -> dict[str, Any] | None:
     `options_in("ctc-beam{beam}-lm{language_model.order}", "ctc-beam20-lm4")` is
     `{"beam": 20, "language_model": {"order": 4}}`.
     """
-    parts = _PLACEHOLDER.split(family)
-    keys = parts[1::2]
-    pattern = f"({_NUMBER})".join(re.escape(part) for part in parts[::2])
-    match = re.fullmatch(pattern, name)
+    keys, pattern = _pattern(family)
+    match = pattern.fullmatch(name)
     if match is None:
         return None
     return _nested(zip(keys, map(_number, match.groups()), strict=True))
+
+
+@cache
+def _pattern(family: str) -> tuple[list[str], re.Pattern[str]]:
+    """Placeholders of a family, and what its names match, with a group for each of them."""
+    parts = _PLACEHOLDER.split(family)
+    pattern = f"({_NUMBER})".join(re.escape(part) for part in parts[::2])
+    return parts[1::2], re.compile(pattern)
 
 
 def example(family: str, content: Mapping[str, Any]) -> str:

@@ -146,6 +146,7 @@ class Recipe(Model):
         validation: how checkpoints are compared.
         patience: validations without improvement before training ends; null: never.
         average: the checkpoints that the final model is the mean of.
+        tasks: by task, what differs on the corpus that stands for it.
     """
 
     description: Text = ""
@@ -169,16 +170,19 @@ class Recipe(Model):
     validation: Validation
     patience: Count | None
     average: Average
+    tasks: dict[str, dict[str, Any]] = {}
 
 
-def partial(model: type[Model]) -> type[Model]:
+def partial(model: type[Model], but: str = "") -> type[Model]:
     """A model of which any key may be left out, also within the mappings that it holds.
 
-    For files that say only what differs from another file. A key that is left out is None, so ask
-    `model_fields_set` what was said.
+    For files that say only what differs from another file; the key `but` is none of them. A key
+    that is left out is None, so ask `model_fields_set` what was said.
     """
     fields: dict[str, Any] = {}
     for name, field in model.model_fields.items():
+        if name == but:
+            continue
         kind: Any = field.annotation
         if isinstance(kind, type) and issubclass(kind, Model):
             kind = partial(kind)
@@ -189,7 +193,17 @@ def partial(model: type[Model]) -> type[Model]:
     return create_model(name, __base__=Model, __doc__=model.__doc__, **fields)
 
 
-RecipeChange = partial(Recipe)
+RecipeChange = partial(Recipe, but="tasks")
+
+
+class RecipeOfAnother(Model):
+    """Says that a recipe is, at a scale, what another one is there.
+
+    Attributes:
+        other: a file of config/recipes.
+    """
+
+    other: str = Field(alias="as")
 
 
 class SettingsChange(Model):
@@ -301,6 +315,7 @@ class System(Model):
             that its recipe keeps.
         teacher: a system whose trained model the input or the target consults.
         recipe: a file of config/recipes.
+        tasks: by task, what differs on the corpus that stands for it.
     """
 
     description: Text
@@ -317,6 +332,7 @@ class System(Model):
     ]
     teacher: str | None = None
     recipe: str
+    tasks: dict[str, dict[str, Any]] = {}
 
 
 # config/decodings
@@ -327,9 +343,11 @@ class Decoding(Method):
 
     Attributes:
         partner: a system that the method consults besides.
+        tasks: by task, what differs on the corpus that stands for it.
     """
 
     partner: OrAbsent[str] = Field(default=None, alias="with")
+    tasks: dict[str, dict[str, Any]] = {}
 
 
 # config/scales
@@ -418,7 +436,7 @@ class Scale(Model):
         tasks: a paper's name of a direction, or a name of your own: the corpus that stands for it,
             or `{corpus: ..., heading: ...}`.
         sizes: architectures by name, those that are used; fields of nat.transformer.architecture.
-        recipes: what this scale changes in a recipe.
+        recipes: what this scale changes in a recipe, or the other recipe that it is here.
         shards: jobs that decode one split.
         decoding_tokens: tokens of one decoding batch.
         latency: how latencies are measured.
@@ -444,7 +462,15 @@ class Scale(Model):
         Field(min_length=1),
     ]
     sizes: dict[str, Architecture] = Field(min_length=1)
-    recipes: dict[str, RecipeChange]  # type: ignore[valid-type]
+    recipes: dict[
+        str,
+        Annotated[
+            Annotated[RecipeOfAnother, Tag("<as>")] | Annotated[RecipeChange, Tag("<keys>")],  # type: ignore[valid-type]
+            Discriminator(
+                lambda value: "<as>" if isinstance(value, dict) and "as" in value else "<keys>"
+            ),
+        ],
+    ]
     shards: Shards
     decoding_tokens: Count
     latency: Latency = Latency()

@@ -357,13 +357,13 @@ class Resolver:
         cells = tuple(
             Cell(
                 corpus=corpus,
-                system=address.system,
+                system=configuration.canonical(corpus, address.system),
                 seed=seed,
                 decoding=address.decoding,
                 split=address.split,
                 measure=address.measure,
                 setting=address.setting,
-                partner=address.partner,
+                partner=address.partner and configuration.canonical(corpus, address.partner),
             )
             for seed in self.seeds
         )

@@ -1,0 +1,156 @@
+"""What differs from task to task, and systems that are the same and so trained once."""
+
+import pytest
+
+from nat.errors import UserError
+from tests.test_configuration import Folder, folder
+
+__all__ = ["folder"]
+
+RAW = {"text": "raw"}
+
+
+def test_a_task_changes_systems_and_recipes_on_its_corpus_only(folder: Folder) -> None:
+    folder.files["systems/nat"]["tasks"] = {"wmt14-de-en": {**RAW, "size": "wide"}}
+    folder.files["recipes/student"]["tasks"] = {"wmt14-de-en": {"dropout": 0.2, "updates": 500}}
+    folder.files["scales/tiny"]["tasks"] = {"wmt14-en-de": "own", "wmt14-de-en": "other"}
+    folder.files["corpora/other"] = {**folder.files["corpora/own"]}
+    folder.files["corpora/third"] = {**folder.files["corpora/own"]}
+    configuration = folder.load()
+    plain = configuration.training("own", "nat")
+    changed = configuration.training("other", "nat")
+    assert (plain["text"], plain["recipe"]["dropout"]) != (changed["text"], 0.2)
+    assert (changed["text"], changed["recipe"]["dropout"]) == ("raw", 0.2)
+    assert changed["architecture"]["model_dim"] == 16
+    assert changed["recipe"]["updates"] == 300  # the scale has the last word
+    assert configuration.training("third", "nat") == {**plain, "corpus": "third"}
+    assert configuration.on("other").references("nat") == []
+    assert configuration.on("own").references("nat") == [("at", "text")]
+
+
+def test_one_corpus_for_two_tasks_that_differ_is_an_error(folder: Folder) -> None:
+    folder.files["systems/nat"]["tasks"] = {"wmt16-en-ro": RAW}
+    folder.load("tiny")
+    message = folder.error("large")
+    assert message.startswith("config/scales/large.yaml: key 'tasks'")
+    assert "config/systems/nat.yaml" in message
+    folder.files["systems/nat"]["tasks"] = {"wmt16-en-ro": RAW, "wmt14-en-de": RAW}
+    assert folder.load("large").training("own", "nat")["text"] == "raw"
+
+
+@pytest.mark.parametrize(
+    ("folder_", "change", "words"),
+    [
+        ("systems/nat", {"wmt16-en-r": {}}, "config/systems/nat.yaml: key 'tasks': unknown task"),
+        (
+            "systems/nat",
+            {"wmt16-en-ro": {"sise": "wide"}},
+            "config/systems/nat.yaml: 'tasks.wmt16-en-ro': unknown key 'sise'",
+        ),
+        (
+            "systems/nat",
+            {"wmt14-en-de": {"recipe": "studen"}},
+            "config/systems/nat.yaml: 'tasks.wmt14-en-de': key 'recipe'",
+        ),
+        (
+            "recipes/student",
+            {"wmt16-en-ro": {"dropout": 2}},
+            "config/recipes/student.yaml: 'tasks.wmt16-en-ro': key 'dropout'",
+        ),
+        (
+            "recipes/student",
+            {"wmt16-en-ro": {"warmup_updates": 300}},
+            "config/recipes/student.yaml on wmt16-en-ro with config/scales/tiny.yaml: key 'warmup",
+        ),
+    ],
+)
+def test_mistakes_in_tasks_name_file_and_task(
+    folder: Folder, folder_: str, change: dict[str, object], words: str
+) -> None:
+    folder.files[folder_]["tasks"] = change
+    assert folder.error().startswith(words)
+
+
+def test_at_a_scale_a_recipe_may_be_another_one(folder: Folder) -> None:
+    student = folder.files["recipes/student"]
+    folder.files["recipes/own"] = {**student, "updates": 7000, "dropout": 0.7}
+    folder.files["scales/tiny"]["recipes"]["own"] = {"as": "student"}
+    folder.files["scales/tiny"]["recipes"]["third"] = {"as": "own"}
+    folder.files["recipes/third"] = {**student, "dropout": 0.6}
+    configuration = folder.load()
+    assert configuration.recipe("own") == configuration.recipe("student")
+    assert configuration.recipe("third") == configuration.recipe("student")
+    assert folder.load("large").recipe("own")["updates"] == 7000
+    for other, words in (
+        ("studen", "key 'recipes.own.as': unknown recipe 'studen'; did you mean 'student'"),
+        ("third", "key 'recipes.third.as': 'own' is itself: own -> third -> own"),
+    ):
+        folder.files["scales/tiny"]["recipes"]["own"] = {"as": other}
+        assert folder.error().startswith(f"config/scales/tiny.yaml: {words}")
+    folder.files["scales/tiny"]["recipes"]["own"] = {"as": "student", "updates": 5}
+    assert "unknown key 'updates'" in folder.error()
+
+
+def test_equal_systems_are_one_and_so_are_those_that_learn_from_them(folder: Folder) -> None:
+    files = folder.files
+    files["systems/at-of-a-paper"] = {**files["systems/at"], "recipe": "of-a-paper"}
+    files["recipes/of-a-paper"] = {**files["recipes/teacher"], "dropout": 0.7}
+    files["scales/tiny"]["recipes"]["of-a-paper"] = {"as": "teacher"}
+    files["systems/paper-nat"] = {
+        **files["systems/nat"],
+        "text": {"distilled": {"system": "at-of-a-paper", "decoding": "beam"}},
+    }
+    files["systems/paper-dims"] = {**files["systems/dims"], "init_from": "paper-cmlm"}
+    files["systems/paper-cmlm"] = {**files["systems/cmlm"], "description": "another"}
+    files["systems/nat-b"] = {"like": "nat", "description": "another"}
+    files["systems/nat-a"] = {"like": "nat", "description": "another"}
+    tiny, large = folder.load("tiny"), folder.load("large")
+    names = {name: tiny.canonical("own", name) for name in tiny.systems}
+    assert names == {
+        "at": "at",
+        "at-of-a-paper": "at",
+        "cmlm": "cmlm",
+        "dims": "dims",
+        "nat": "nat",
+        "nat-a": "nat",
+        "nat-b": "nat",
+        "paper-cmlm": "cmlm",
+        "paper-dims": "dims",
+        "paper-nat": "nat",
+    }
+    for name, other in names.items():
+        assert tiny.training("own", name) == tiny.training("own", other)
+    assert large.canonical("own", "at-of-a-paper") == "at-of-a-paper"
+    assert large.canonical("own", "paper-nat") == "paper-nat"
+    assert large.training("own", "paper-nat")["text"]["distilled"]["system"] == "at-of-a-paper"
+    assert large.training("own", "paper-dims")["init_from"] == "cmlm"
+    with pytest.raises(UserError, match="did you mean 'nat-b'"):
+        tiny.canonical("own", "nat-bb")
+
+
+def test_decodings_name_the_systems_that_are_trained(folder: Folder) -> None:
+    folder.files["systems/at-2"] = {"like": "at", "description": "another"}
+    folder.files["decodings/npd"] = {
+        "method": "length_rescoring", "with": "at-2", "length_beam": 9
+    }  # fmt: skip
+    folder.files["decodings/best"] = {
+        "method": "length_rescoring",
+        "with": "at",
+        "length_beam": 9,
+        "tasks": {"wmt14-en-de": {"length_beam": 4}},
+    }
+    configuration = folder.load()
+    assert configuration.partner("npd") == "at-2"
+    assert configuration.on("own").partner("npd") == "at"
+    assert configuration.on("own").decoding("best")["length_beam"] == 4
+    assert configuration.decoding("best")["length_beam"] == 9
+
+
+def test_a_text_by_another_decoding_makes_another_system(folder: Folder) -> None:
+    folder.files["systems/at-2"] = {"like": "at", "description": "another", "size": "wide"}
+    text = {"distilled": {"system": "at-2", "decoding": "wider"}}
+    folder.files["decodings/wider"] = {"method": "beam_search", "beam": 9}
+    folder.files["systems/nat-2"] = {"like": "nat", "description": "another", "text": text}
+    assert folder.load().canonical("own", "nat-2") == "nat-2"
+    folder.files["systems/at-2"]["size"] = "base"  # so it is `at`, whose text has one path
+    assert "key 'text.distilled.decoding'" in folder.error()
