@@ -185,8 +185,8 @@ def test_senseless_options_are_refused() -> None:
     for wrong, words in (
         ({"beam": 0}, "beam"),
         ({"language_model": {"system": "at-base", "weight": 0}}, "language_model.weight"),
-        ({"language_model": {"order": 3}}, "language_model.system"),
-        ({"language_model": {"system": "at-base", "odrer": 3}}, "language_model.odrer"),
+        ({"language_model": {"order": 3}}, "'system' at 'language_model'"),
+        ({"language_model": {"system": "at-base", "odrer": 3}}, "'odrer' at 'language_model'"),
     ):
         with pytest.raises(UserError, match=words):
             build("decoding", {"method": "ctc_beam", **wrong})
