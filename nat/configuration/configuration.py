@@ -2,7 +2,6 @@
 
 import hashlib
 import json
-import shlex
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from functools import cached_property
@@ -123,7 +122,7 @@ class Configuration:
         if self.overrides.name is not None:
             found["name"] = self.overrides.name
         if self.overrides.given:
-            found["override"] = shlex.join(self.overrides.given)
+            found["override"] = " ".join(self.overrides.given)
         return found
 
     @property

@@ -3,7 +3,7 @@
 `snakemake --config scale=demo name=wide override="recipes.student.dropout=0.2 config.threads=2"`
 """
 
-import shlex
+import re
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Any
@@ -16,6 +16,7 @@ from nat.spelling import hint
 KEYS = ("scale", "name", "override")
 """What `snakemake --config` takes."""
 EXAMPLE = "recipes.student.dropout=0.2"
+_BETWEEN = re.compile(r"\s+(?=\w+\.[^\s=]+=)")  # values may have spaces, too: betas=[0.9, 0.98]
 
 
 @dataclass(frozen=True)
@@ -68,11 +69,11 @@ def choice(config: Mapping[str, Any]) -> Choice:
                 f"name=NAME override='{EXAMPLE}')"
             )
     scale, name, given = (config.get(key) for key in KEYS)
-    words = given if isinstance(given, list) else shlex.split("" if given is None else str(given))
+    text = "" if given is None else str(given).strip()
     return Choice(
         None if scale is None else str(scale),
         None if name is None else str(name),
-        tuple(map(str, words)),
+        tuple(_BETWEEN.split(text)) if text else (),
     )
 
 
