@@ -153,6 +153,19 @@ def test_headings_of_tasks() -> None:
     assert heading("mine") == "Mine"
 
 
+def test_a_scale_may_give_a_task_its_heading(tmp_path: Path) -> None:
+    table = {"title": "t", "columns": ["mine"], "rows": [{"system": "CMLM", "steps": 1}]}
+    content = {"cells": CELLS, "systems": SYSTEMS, "tables": {"1": table}}
+    found = unpublished(tmp_path, **content)
+    tasks = found.files["scales"][found.scale]["tasks"]
+    tasks["mine"] = CORPUS
+    assert entries(found, *TABLE)[0].column == "Mine"
+    tasks["mine"] = {"corpus": CORPUS, "heading": "My news"}
+    assert [(each.column, each.cells[0].corpus) for each in entries(found, *TABLE)] == [
+        ("My news", CORPUS)
+    ]
+
+
 ROW = {"label": "r", "system": "nat-kd", "decoding": "one-pass"}
 
 
