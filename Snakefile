@@ -16,6 +16,7 @@ container: IMAGE
 
 
 wildcard_constraints:
+    run=one_of([configuration.run]),
     corpus=one_of(configuration.corpora),
     system=one_of(configuration.systems),
     decoding=configuration.decoding_pattern,
@@ -30,43 +31,43 @@ wildcard_constraints:
 
 rule all:
     input:
-        reports(),
+        graph.all_reports(),
     localrule: True
 
 
 rule demo:
     input:
-        reports("overview"),
+        graph.reports_of("overview"),
     localrule: True
 
 
 rule corpora:
     input:
-        corpora(),
+        graph.corpora(),
     localrule: True
 
 
 rule teachers:
     input:
-        models(of_teachers=True),
+        lambda wildcards: graph.models(of_teachers=True),
     localrule: True
 
 
 rule distilled:
     input:
-        distilled(),
+        lambda wildcards: graph.distilled(),
     localrule: True
 
 
 rule students:
     input:
-        models(of_teachers=False),
+        lambda wildcards: graph.models(of_teachers=False),
     localrule: True
 
 
 rule scores:
     input:
-        scores(),
+        graph.scores(),
     localrule: True
 
 
@@ -77,17 +78,17 @@ for paper in configuration.papers:
         name:
             paper
         input:
-            reports(paper),
+            graph.reports_of(paper),
         localrule: True
 
 
-for target in CELLS:
+for name, report in graph.reports.items():
 
     rule:
         name:
-            reporting.name(target)
+            name
         input:
-            reporting.path(target),
+            report.path,
         localrule: True
 
 
@@ -104,7 +105,9 @@ include: "rules/slurm.smk"
 if workflow.is_main_process:
     try:
         refuse_unknown_results(
-            output for rule in workflow.rules for output in rule.output
+            output.replace("{run}", configuration.run)
+            for rule in workflow.rules
+            for output in rule.output
         )
     except UserError as error:
         sys.exit(f"error: {error}")

@@ -8,7 +8,7 @@ rule generate_text:
         text=directory("results/corpora/{corpus}/text"),
         references=directory("results/corpora/{corpus}/references"),
     log:
-        "results/logs/text/{corpus}.log",
+        "results/corpora/{corpus}/logs/text.log",
     wildcard_constraints:
         corpus=one_of(GENERATED),
     priority: BEFORE_TRAININGS
@@ -20,7 +20,7 @@ rule generate_text:
         **ASKS["prepare"],
         steps=1,
     params:
-        configuration=lambda wildcards: origin_of_text(wildcards.corpus),
+        configuration=lambda wildcards: graph.origin_of_text(wildcards.corpus),
     message:
         "generate {wildcards.corpus}"
     shell:
@@ -30,11 +30,11 @@ rule generate_text:
 
 rule fetch_text:
     input:
-        sources_of_text,
+        unpack(reads(artifacts.CorpusStep, step="text")),
     output:
         text=directory("results/corpora/{corpus}/text"),
     log:
-        "results/logs/text/{corpus}.log",
+        "results/corpora/{corpus}/logs/text.log",
     wildcard_constraints:
         corpus=one_of(set(configuration.corpora) - set(GENERATED)),
     priority: BEFORE_TRAININGS
@@ -43,7 +43,7 @@ rule fetch_text:
     conda:
         ENVIRONMENT
     params:
-        configuration=lambda wildcards: origin_of_text(wildcards.corpus),
+        configuration=lambda wildcards: graph.origin_of_text(wildcards.corpus),
     message:
         "fetch {wildcards.corpus}"
     shell:
@@ -57,18 +57,18 @@ rule clean:
     output:
         clean=directory("results/corpora/{corpus}/clean"),
     log:
-        "results/logs/clean/{corpus}.log",
+        "results/corpora/{corpus}/logs/clean.log",
     priority: BEFORE_TRAININGS
     group:
         "corpus"
     conda:
         ENVIRONMENT
-    threads: threads_of_text
+    threads: lambda wildcards: graph.threads_of_text(wildcards.corpus)
     resources:
         **ASKS["prepare"],
         steps=1,
     params:
-        configuration=lambda wildcards: preprocessing(wildcards.corpus),
+        configuration=lambda wildcards: graph.preprocessing(wildcards.corpus),
     message:
         "clean {wildcards.corpus}"
     shell:
@@ -82,18 +82,18 @@ rule tokenise:
     output:
         tokens=directory("results/corpora/{corpus}/tokens"),
     log:
-        "results/logs/tokenise/{corpus}.log",
+        "results/corpora/{corpus}/logs/tokenise.log",
     priority: BEFORE_TRAININGS
     group:
         "corpus"
     conda:
         ENVIRONMENT
-    threads: threads_of_text
+    threads: lambda wildcards: graph.threads_of_text(wildcards.corpus)
     resources:
         **ASKS["prepare"],
         steps=1,
     params:
-        configuration=lambda wildcards: preprocessing(wildcards.corpus),
+        configuration=lambda wildcards: graph.preprocessing(wildcards.corpus),
     message:
         "tokenise {wildcards.corpus}"
     shell:
@@ -107,18 +107,18 @@ rule apply_bpe:
     output:
         bpe=directory("results/corpora/{corpus}/bpe"),
     log:
-        "results/logs/bpe/{corpus}.log",
+        "results/corpora/{corpus}/logs/bpe.log",
     priority: BEFORE_TRAININGS
     group:
         "corpus"
     conda:
         ENVIRONMENT
-    threads: threads_of_text
+    threads: lambda wildcards: graph.threads_of_text(wildcards.corpus)
     resources:
         **ASKS["prepare"],
         steps=1,
     params:
-        configuration=lambda wildcards: preprocessing(wildcards.corpus),
+        configuration=lambda wildcards: graph.preprocessing(wildcards.corpus),
     message:
         "learn and apply BPE of {wildcards.corpus}"
     shell:
@@ -132,7 +132,7 @@ rule binarise:
     output:
         binarised=directory("results/corpora/{corpus}/binarised"),
     log:
-        "results/logs/binarise/{corpus}.log",
+        "results/corpora/{corpus}/logs/binarise.log",
     priority: BEFORE_TRAININGS
     group:
         "corpus"
@@ -158,7 +158,7 @@ rule summarise_corpus:
     output:
         summary="results/corpora/{corpus}/corpus.json",
     log:
-        "results/logs/summary/{corpus}.log",
+        "results/corpora/{corpus}/logs/summary.log",
     group:
         "corpus"
     conda:

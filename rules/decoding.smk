@@ -1,56 +1,46 @@
-# Translations: results/outputs/{corpus}/{system}/seed{seed}/{decoding}/{split}.jsonl.
+# Translations: results/{run}/outputs/{corpus}/{system}/seed{seed}/{decoding}/{split}.jsonl.
 #
 # A split is translated in shards that need not run on one machine, and put together in order.
 
 
 rule translate:
     input:
-        corpus="results/corpora/{corpus}/binarised",
-        model=decoded_model,
-        partner=partner_model,
-        language_model=language_model,
+        unpack(reads(artifacts.Shard)),
     output:
         shard=temp(
-            "results/outputs/{corpus}/{system}/seed{seed}/{decoding}/"
+            "results/{run}/outputs/{corpus}/{system}/seed{seed}/{decoding}/"
             "shards/{split}.{shard}of{shards}.jsonl"
         ),
     log:
-        "results/logs/translate/{corpus}/{system}/seed{seed}/{decoding}/"
+        "results/{run}/logs/translate/{corpus}/{system}/seed{seed}/{decoding}/"
         "{split}.{shard}of{shards}.log",
-    priority: lambda wildcards: generations(wildcards.system) if wildcards.split == "train" else 0
+    priority: lambda wildcards: graph.priority(wildcards.system, wildcards.split)
     conda:
         ENVIRONMENT
     threads: configuration.threads
     resources:
         **ASKS["translate"],
     params:
-        configuration=lambda wildcards: fingerprint(
-            configuration.decoding(wildcards.decoding)
-        ),
+        configuration=lambda wildcards: graph.decoding(wildcards.decoding),
     message:
         "translate {wildcards.split} of {wildcards.corpus} with {wildcards.system}, "
         "{wildcards.decoding} (seed {wildcards.seed}, part {wildcards.shard}/{wildcards.shards})"
     shell:
-        f"{FAST_MEMORY} python workflow_scripts/translate.py --scale {configuration.scale}"
+        f"{FAST_MEMORY} python workflow_scripts/translate.py {CHOSEN}"
         " --corpus {wildcards.corpus} --system {wildcards.system} --seed {wildcards.seed}"
         " --decoding {wildcards.decoding} --split {wildcards.split}"
-        " --shard {wildcards.shard} --shards {wildcards.shards} --output {output.shard} 2> {log}"
+        " --shard {wildcards.shard} --shards {wildcards.shards} 2> {log}"
 
 
 rule gather:
     input:
-        # The shards are gone afterwards, so what they were made of stands here too.
-        corpus="results/corpora/{corpus}/binarised",
-        model=decoded_model,
-        partner=partner_model,
-        language_model=language_model,
-        shards=shards,
+        unpack(reads(artifacts.Translations)),
     output:
-        translations="results/outputs/{corpus}/{system}/seed{seed}/{decoding}/{split}.jsonl",
-        summary="results/outputs/{corpus}/{system}/seed{seed}/{decoding}/{split}.json",
+        translations="results/{run}/outputs/{corpus}/{system}/seed{seed}/{decoding}/{split}.jsonl",
+        summary="results/{run}/outputs/{corpus}/{system}/seed{seed}/{decoding}/{split}.json",
     log:
-        "results/logs/gather/{corpus}/{system}/seed{seed}/{decoding}/{split}.log",
-    priority: lambda wildcards: generations(wildcards.system) if wildcards.split == "train" else 0
+        "results/{run}/logs/gather/{corpus}/{system}/seed{seed}/{decoding}/{split}.log",
+    priority: lambda wildcards: graph.priority(wildcards.system, wildcards.split)
     # A part of what needs it: of a distilled text, or of a score.
     group:
         lambda wildcards: "distil" if wildcards.split == "train" else "score"
@@ -60,12 +50,11 @@ rule gather:
         **ASKS["score"],
         steps=1,
     params:
-        configuration=lambda wildcards: fingerprint(
-            configuration.decoding(wildcards.decoding)
-        ),
+        configuration=lambda wildcards: graph.decoding(wildcards.decoding),
     message:
         "gather {wildcards.split} of {wildcards.corpus} with {wildcards.system}, "
         "{wildcards.decoding} (seed {wildcards.seed})"
     shell:
-        "python workflow_scripts/gather.py --corpus {wildcards.corpus} --split {wildcards.split}"
-        " --shards {input.shards} --output {output.translations} 2> {log}"
+        f"python workflow_scripts/gather.py {CHOSEN}"
+        " --corpus {wildcards.corpus} --system {wildcards.system} --seed {wildcards.seed}"
+        " --decoding {wildcards.decoding} --split {wildcards.split} 2> {log}"

@@ -1,19 +1,20 @@
-# The training text as a teacher translates it: results/distilled/{corpus}/{system}/seed{seed}.
-# How alike several such texts are: results/distilled/{corpus}/similarity/{candidates}/seed{seed}.
-# The n-gram language model of such a text: results/ngram/{corpus}/{system}/seed{seed}.
+# The training text as a teacher translates it: results/{run}/distilled/{corpus}/{system}/seed{seed}.
+# How alike several such texts are: results/{run}/distilled/{corpus}/similarity/{candidates}/seed{seed}.
+# The n-gram language model of such a text: results/{run}/ngram/{corpus}/{system}/seed{seed}.
 
 
 rule distil:
     input:
-        corpus="results/corpora/{corpus}/bpe",
-        translations=translations_to_distil,
+        unpack(reads(artifacts.Distilled)),
     output:
-        text=directory("results/distilled/{corpus}/{system}/seed{seed}/text"),
-        binarised=directory("results/distilled/{corpus}/{system}/seed{seed}/binarised"),
-        report="results/distilled/{corpus}/{system}/seed{seed}/distillation.json",
+        text=directory("results/{run}/distilled/{corpus}/{system}/seed{seed}/text"),
+        binarised=directory(
+            "results/{run}/distilled/{corpus}/{system}/seed{seed}/binarised"
+        ),
+        report="results/{run}/distilled/{corpus}/{system}/seed{seed}/distillation.json",
     log:
-        "results/logs/distil/{corpus}/{system}/seed{seed}.log",
-    priority: lambda wildcards: generations(wildcards.system)
+        "results/{run}/logs/distil/{corpus}/{system}/seed{seed}.log",
+    priority: lambda wildcards: graph.priority(wildcards.system)
     group:
         "distil"
     conda:
@@ -24,42 +25,41 @@ rule distil:
     message:
         "distil {wildcards.corpus} from {wildcards.system} (seed {wildcards.seed})"
     shell:
-        "python workflow_scripts/distil.py --corpus {wildcards.corpus}"
-        " --translations {input.translations} --output-text {output.text}"
-        " --output-binarised {output.binarised} --report {output.report} 2> {log}"
+        f"python workflow_scripts/distil.py {CHOSEN}"
+        " --corpus {wildcards.corpus} --system {wildcards.system} --seed {wildcards.seed} 2> {log}"
 
 
 rule compare_texts:
     input:
-        texts=texts_to_compare,
+        unpack(reads(artifacts.Comparison)),
     output:
-        similarity="results/distilled/{corpus}/similarity/{candidates}/seed{seed}/bleu.npy",
-        report="results/distilled/{corpus}/similarity/{candidates}/seed{seed}/similarity.json",
+        similarity="results/{run}/distilled/{corpus}/similarity/{candidates}/seed{seed}/bleu.npy",
+        report="results/{run}/distilled/{corpus}/similarity/{candidates}/seed{seed}/similarity.json",
     log:
-        "results/logs/compare_texts/{corpus}/{candidates}/seed{seed}.log",
+        "results/{run}/logs/compare_texts/{corpus}/{candidates}/seed{seed}.log",
     wildcard_constraints:
-        candidates=one_of(comparisons()),
+        candidates=one_of(artifacts.comparisons(configuration)),
     conda:
         ENVIRONMENT
-    threads: threads_of_text
+    threads: lambda wildcards: graph.threads_of_text(wildcards.corpus)
     resources:
         **ASKS["compare"],
     message:
         "compare {wildcards.candidates} of {wildcards.corpus} (seed {wildcards.seed})"
     shell:
-        "python workflow_scripts/compare_texts.py --corpus {wildcards.corpus}"
-        " --names {wildcards.candidates} --texts {input.texts}"
-        " --output {output.similarity} --report {output.report} --threads {threads} 2> {log}"
+        f"python workflow_scripts/compare_texts.py {CHOSEN}"
+        " --corpus {wildcards.corpus} --candidates {wildcards.candidates} --seed {wildcards.seed}"
+        " --threads {threads} 2> {log}"
 
 
 rule estimate_ngrams:
     input:
-        text="results/distilled/{corpus}/{system}/seed{seed}/binarised",
+        unpack(reads(artifacts.Ngrams)),
     output:
-        ngrams="results/ngram/{corpus}/{system}/seed{seed}/order{order}.npz",
-        report="results/ngram/{corpus}/{system}/seed{seed}/order{order}.json",
+        ngrams="results/{run}/ngram/{corpus}/{system}/seed{seed}/order{order}.npz",
+        report="results/{run}/ngram/{corpus}/{system}/seed{seed}/order{order}.json",
     log:
-        "results/logs/estimate_ngrams/{corpus}/{system}/seed{seed}/order{order}.log",
+        "results/{run}/logs/estimate_ngrams/{corpus}/{system}/seed{seed}/order{order}.log",
     wildcard_constraints:
         order=r"[1-9]",
     conda:
@@ -70,6 +70,6 @@ rule estimate_ngrams:
         "estimate {wildcards.order}-grams of {wildcards.corpus} as {wildcards.system} writes it "
         "(seed {wildcards.seed})"
     shell:
-        "python workflow_scripts/estimate_ngrams.py --corpus {wildcards.corpus}"
-        " --text {input.text} --order {wildcards.order} --output {output.ngrams}"
-        " --report {output.report} 2> {log}"
+        f"python workflow_scripts/estimate_ngrams.py {CHOSEN}"
+        " --corpus {wildcards.corpus} --system {wildcards.system} --seed {wildcards.seed}"
+        " --order {wildcards.order} 2> {log}"

@@ -1,4 +1,4 @@
-# Latencies: results/latency/{corpus}/{system}/seed{seed}/{decoding}/{setting}.json.
+# Latencies: results/{run}/latency/{corpus}/{system}/seed{seed}/{decoding}/{setting}.json.
 #
 # A setting is a device and a batch: cpu-1, cpu-32, cuda-1, cuda-largest. Where there is no GPU, or
 # its memory is too small, the file says so; remove it to measure again. Nothing else that this
@@ -8,14 +8,11 @@
 
 rule measure_latency:
     input:
-        corpus="results/corpora/{corpus}/binarised",
-        model=decoded_model,
-        partner=partner_model,
-        language_model=language_model,
+        unpack(reads(artifacts.Latency)),
     output:
-        latency="results/latency/{corpus}/{system}/seed{seed}/{decoding}/{setting}.json",
+        latency="results/{run}/latency/{corpus}/{system}/seed{seed}/{decoding}/{setting}.json",
     log:
-        "results/logs/latency/{corpus}/{system}/seed{seed}/{decoding}/{setting}.log",
+        "results/{run}/logs/latency/{corpus}/{system}/seed{seed}/{decoding}/{setting}.log",
     wildcard_constraints:
         setting=r"cpu-[1-9]\d*|cuda-([1-9]\d*|largest)",
     conda:
@@ -24,14 +21,12 @@ rule measure_latency:
     resources:
         **ASKS["latency"],
     params:
-        configuration=lambda wildcards: fingerprint(
-            [configuration.decoding(wildcards.decoding), configuration.latency]
-        ),
+        configuration=lambda wildcards: graph.latency(wildcards.decoding),
     message:
         "measure the latency of {wildcards.system}, {wildcards.decoding}, on {wildcards.corpus} "
         "({wildcards.setting}, seed {wildcards.seed})"
     shell:
-        f"{FAST_MEMORY} python workflow_scripts/measure_latency.py --scale {configuration.scale}"
+        f"{FAST_MEMORY} python workflow_scripts/measure_latency.py {CHOSEN}"
         " --corpus {wildcards.corpus} --system {wildcards.system} --seed {wildcards.seed}"
         " --decoding {wildcards.decoding} --setting {wildcards.setting}"
-        " --output {output.latency} 2> {log}"
+        " 2> {log}"

@@ -1,18 +1,15 @@
-# Tables, figures and judged claims: results/papers/{paper}.
+# Tables, figures and judged claims: results/{run}/papers/{paper}.
 
 
 rule table:
     input:
-        lambda wildcards: reporting.files(
-            configuration, (wildcards.paper, "table", wildcards.number)
-        ),
-        published=lambda wildcards: published(wildcards.paper),
+        unpack(reads(reports.Table)),
     output:
-        csv="results/papers/{paper}/table_{number}.csv",
-        markdown="results/papers/{paper}/table_{number}.md",
-        latex="results/papers/{paper}/table_{number}.tex",
+        csv="results/{run}/papers/{paper}/table_{number}.csv",
+        markdown="results/{run}/papers/{paper}/table_{number}.md",
+        latex="results/{run}/papers/{paper}/table_{number}.tex",
     log:
-        "results/logs/papers/{paper}/table_{number}.log",
+        "results/{run}/logs/papers/{paper}/table_{number}.log",
     group:
         "report"
     conda:
@@ -21,28 +18,23 @@ rule table:
         **ASKS["report"],
         steps=1,
     params:
-        configuration=lambda wildcards: description(
-            wildcards.paper, "table", wildcards.number
-        ),
+        configuration=lambda wildcards: graph.report(reports.Table.of(wildcards)),
     message:
         "table {wildcards.number} of {wildcards.paper}"
     shell:
-        f"python workflow_scripts/make_table.py --scale {configuration.scale}"
-        " --paper {wildcards.paper} --table {wildcards.number} --output {output.csv} 2> {log}"
+        f"python workflow_scripts/make_table.py {CHOSEN}"
+        " --paper {wildcards.paper} --number {wildcards.number} 2> {log}"
 
 
 rule figure:
     input:
-        lambda wildcards: reporting.files(
-            configuration, (wildcards.paper, "figure", wildcards.number)
-        ),
-        published=lambda wildcards: published(wildcards.paper),
+        unpack(reads(reports.Figure)),
     output:
-        pdf="results/papers/{paper}/figure_{number}.pdf",
-        png="results/papers/{paper}/figure_{number}.png",
-        csv="results/papers/{paper}/figure_{number}.csv",
+        pdf="results/{run}/papers/{paper}/figure_{number}.pdf",
+        png="results/{run}/papers/{paper}/figure_{number}.png",
+        csv="results/{run}/papers/{paper}/figure_{number}.csv",
     log:
-        "results/logs/papers/{paper}/figure_{number}.log",
+        "results/{run}/logs/papers/{paper}/figure_{number}.log",
     group:
         "report"
     conda:
@@ -51,27 +43,22 @@ rule figure:
         **ASKS["report"],
         steps=1,
     params:
-        configuration=lambda wildcards: description(
-            wildcards.paper, "figure", wildcards.number
-        ),
+        configuration=lambda wildcards: graph.report(reports.Figure.of(wildcards)),
     message:
         "figure {wildcards.number} of {wildcards.paper}"
     shell:
-        f"python workflow_scripts/make_figure.py --scale {configuration.scale}"
-        " --paper {wildcards.paper} --figure {wildcards.number} --output {output.pdf} 2> {log}"
+        f"python workflow_scripts/make_figure.py {CHOSEN}"
+        " --paper {wildcards.paper} --number {wildcards.number} 2> {log}"
 
 
 rule claims:
     input:
-        lambda wildcards: reporting.files(
-            configuration, (wildcards.paper, "claims", "")
-        ),
-        published=lambda wildcards: published(wildcards.paper),
+        unpack(reads(reports.Claims)),
     output:
-        csv="results/papers/{paper}/claims.csv",
-        markdown="results/papers/{paper}/claims.md",
+        csv="results/{run}/papers/{paper}/claims.csv",
+        markdown="results/{run}/papers/{paper}/claims.md",
     log:
-        "results/logs/papers/{paper}/claims.log",
+        "results/{run}/logs/papers/{paper}/claims.log",
     group:
         "report"
     conda:
@@ -80,9 +67,9 @@ rule claims:
         **ASKS["report"],
         steps=1,
     params:
-        configuration=lambda wildcards: description(wildcards.paper, "claims"),
+        configuration=lambda wildcards: graph.report(reports.Claims.of(wildcards)),
     message:
         "claims of {wildcards.paper}"
     shell:
-        f"python workflow_scripts/judge_claims.py --scale {configuration.scale}"
-        " --paper {wildcards.paper} --output {output.csv} 2> {log}"
+        f"python workflow_scripts/judge_claims.py {CHOSEN}"
+        " --paper {wildcards.paper} 2> {log}"

@@ -17,9 +17,9 @@ onstart:
 # What `all` takes, before anyone submits it. By hand, for other targets: workflow_scripts/plan.py.
 rule plan:
     log:
-        "results/logs/plan.log",
+        f"results/{configuration.run}/logs/plan.log",
     localrule: True
     conda:
         ENVIRONMENT
     shell:
-        f"python workflow_scripts/plan.py --scale {configuration.scale}" " 2> {log}"
+        f"python workflow_scripts/plan.py {CHOSEN}" " 2> {log}"

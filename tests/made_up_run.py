@@ -97,7 +97,11 @@ def configuration(
 
 def as_the_paper(root: Path, papers: dict[str, Any]) -> Configuration:
     """The same run, as if it had been at the paper's scale and on its corpus."""
-    for folder in (root / "results").glob(f"*/{CORPUS}"):
+    (root / "results/demo").rename(root / "results/paper")
+    for folder in (
+        *(root / "results/corpora").glob(CORPUS),
+        *(root / "results/paper").glob(f"*/{CORPUS}"),
+    ):
         folder.rename(folder.with_name(TASK))
     return configuration(root, papers, scale="paper", corpus=TASK)
 
@@ -151,7 +155,7 @@ def write_outputs(path: Path, errors: float, seed: int = 1, not_decoded: int = 0
 
 def run(root: Path, system: str, decoding: str, errors: float, **options: Any) -> Path:
     """Write and score the translations of one system; returns the score file."""
-    cell = Cell(CORPUS, system, options.get("seed", 1), decoding, "test", "")
+    cell = Cell("demo", CORPUS, system, options.get("seed", 1), decoding, "test", "")
     write_outputs(root / cell.hypotheses_path, errors, **options)
     folder = root / "results/corpora" / CORPUS
     several = folder / "references/test.yy.jsonl"

@@ -21,7 +21,7 @@ from nat.reporting.differences import speed_up
 
 def cell(measure: str, system: str = "nat-kd", **coordinates: Any) -> Cell:
     chosen = {"decoding": "", "split": "", **coordinates}
-    return Cell("toy", system, chosen.pop("seed", 1), measure=measure, **chosen)
+    return Cell("demo", "toy", system, chosen.pop("seed", 1), measure=measure, **chosen)
 
 
 def write_latency(root: Path, found: Cell, repeats: list[float], **changes: Any) -> None:

@@ -161,7 +161,7 @@ def test_a_correlation_over_systems(root: Path) -> None:
         f"r of sacreBLEU and chrF2 over 3 systems: +{record['ours']:.3f}"
     )
     assert not any(
-        "outputs" in path for path in claims.files(configuration(root, it=claim), "paper")
+        "outputs" in each.path for each in claims.files(configuration(root, it=claim), "paper")
     )
     claim["correlation"]["over"] = ["teacher", "student", "nat", "other"]
     assert judge(root, claim)["verdict"] == "not run"
@@ -271,7 +271,8 @@ def test_gains_by_length(root: Path) -> None:
 def test_records_of_trainings(root: Path) -> None:
     for system, end in (("cmlm-kd", 20.0), ("dims-cmlm-kd", 0.5)):
         write_run(
-            root / f"results/models/{CORPUS}/{system}/seed1/training.json", [(1, 25.0), (2, end)]
+            root / f"results/demo/models/{CORPUS}/{system}/seed1/training.json",
+            [(1, 25.0), (2, end)],
         )
     record = judge(root, compare("student", "about", 1, measure="collapsed"))
     assert (record["verdict"], record["sure"]) == (claims.HOLDS, claims.UNKNOWN)
@@ -286,7 +287,7 @@ def test_files_are_those_that_are_read(root: Path) -> None:
     assert target in reports.targets(plain)
     assert reports.name(target) == "paper_claims"
     files = reports.files(plain, target)
-    assert len(files) == 4 and all((root / path).exists() for path in files)
+    assert len(files) == 4 and all((root / each.path).exists() for each in files)
     number = configuration(root, it=compare("student", "above", 3))
     assert len(reports.files(number, target)) == 1
     assert len(reports.cells(plain, target)) == 2

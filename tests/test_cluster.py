@@ -26,6 +26,8 @@ from nat.configuration.configuration import Configuration, read
 from nat.configuration.models import Cluster, GpuNodes, Nodes, Stage
 from nat.errors import UserError
 from nat.reporting import plan
+from nat.workflow.dry_run import Job
+from nat.workflow.graph import PROCESSES_OF_A_TEXT
 from nat.workflow_log import _what_slurm_said
 from nat.workflow_slurm import left_behind, stop_left_behind
 
@@ -112,12 +114,10 @@ def test_at_paper_scale_only_models_have_a_gpu(rule: str, stage: Stage, gpu: boo
 
 
 def test_processes_of_a_text_have_a_core_each_at_paper_scale() -> None:
-    processes = re.search(r"else (\d+)\n", (ROOT / "rules/common.smk").read_text())
-    assert processes
     for name, text in rules():
-        if "    threads: threads_of_text\n" in text:
+        if "graph.threads_of_text(wildcards.corpus)" in text:
             (stage,) = re.findall(r'ASKS\["(\w+)"\]', text)
-            assert needs(read("paper", ROOT), stage).cores == int(processes[1]), name
+            assert needs(read("paper", ROOT), stage).cores == PROCESSES_OF_A_TEXT, name
 
 
 def test_a_shard_ends_in_its_second_attempt_at_the_latest() -> None:
@@ -127,8 +127,9 @@ def test_a_shard_ends_in_its_second_attempt_at_the_latest() -> None:
     count = paper.shards["train"]
     for task in paper.tasks:
         corpus = paper.task(task)
-        shard = f"results/outputs/{corpus}/at-base/seed1/beam5/shards/train.1of{count}.jsonl"
-        (found,) = plan.estimate(paper, [plan.Job("translate", shard)])
+        names = {"corpus": corpus, "system": "at-base", "decoding": "beam5", "split": "train"}
+        shard = Job("translate", {**names, "shards": str(count)}, outputs=("made",))
+        (found,) = plan.estimate(paper, [shard])
         assert found.longest is not None
         assert 60 * found.longest <= 2 * minutes, corpus
 

@@ -12,6 +12,7 @@ import pytest
 import torch
 
 from nat import methods
+from nat.artifacts import Model, Shard
 from nat.configuration import load
 from nat.data.binarised import write_binarised
 from nat.data.ngram import estimate
@@ -194,19 +195,28 @@ def save(folder: Path, vocabulary_size: int = len(VOCABULARY)) -> None:
     training = load("micro").training(CORPUS, SYSTEM)
     torch.manual_seed(0)
     model = build_model(training, vocabulary_size)
-    path = folder / "results" / "models" / CORPUS / SYSTEM / "seed1" / "model.pt"
-    save_model(path, model.state_dict(), training, vocabulary_size, 1)
+    save_model(
+        folder / Model("micro", CORPUS, SYSTEM, 1).path,
+        model.state_dict(),
+        training,
+        vocabulary_size,
+        1,
+    )
 
 
-def shard(number: int, shards: int, output: Path) -> list[dict[str, Any]]:
-    configuration = load("micro")
-    translate_shard(configuration, CORPUS, SYSTEM, 1, DECODING, "test", number, shards, output)
-    return list(read_translations(output))
+def shard(number: int, shards: int) -> list[dict[str, Any]]:
+    part = shard_of(number, shards)
+    translate_shard(load("micro"), part)
+    return list(read_translations(Path(part.path)))
+
+
+def shard_of(number: int, shards: int, split: str = "test") -> Shard:
+    return Shard("micro", CORPUS, SYSTEM, 1, DECODING, split, number, shards)
 
 
 def test_shards_together_are_the_whole(run_folder: Path) -> None:
-    whole = shard(1, 1, run_folder / "whole.jsonl")
-    parts = [shard(number, 3, run_folder / f"{number}of3.jsonl") for number in (1, 2, 3)]
+    whole = shard(1, 1)
+    parts = [shard(number, 3) for number in (1, 2, 3)]
     joined = [row for part in parts for row in part]
     assert [row["id"] for row in joined] == list(range(11))
     for row, expected in zip(joined, whole, strict=True):
@@ -221,22 +231,20 @@ def test_a_model_of_another_configuration_is_refused(run_folder: Path) -> None:
     changed = scale.read_text().replace(f"model_dim: {before}", f"model_dim: {2 * before}")
     scale.write_text(changed)
     with pytest.raises(UserError, match=f"model_dim: {before} is now {2 * before}.*train it again"):
-        shard(1, 1, run_folder / "out.jsonl")
-    assert not (run_folder / "out.jsonl").exists()
+        shard(1, 1)
+    assert not (run_folder / shard_of(1, 1).path).exists()
 
 
 def test_a_model_of_another_vocabulary_is_refused(run_folder: Path) -> None:
     save(run_folder, vocabulary_size=30)
     with pytest.raises(UserError, match="30 symbols but the vocabulary .* has 26"):
-        shard(1, 1, run_folder / "out.jsonl")
-    assert not (run_folder / "out.jsonl").exists()
+        shard(1, 1)
+    assert not (run_folder / shard_of(1, 1).path).exists()
 
 
 def test_an_unknown_split_is_refused(run_folder: Path) -> None:
     with pytest.raises(UserError, match="no split 'tset'; did you mean 'test'"):
-        translate_shard(
-            load("micro"), CORPUS, SYSTEM, 1, DECODING, "tset", 1, 1, run_folder / "out.jsonl"
-        )
+        translate_shard(load("micro"), shard_of(1, 1, "tset"))
 
 
 def test_a_language_model_of_another_vocabulary_is_refused(tmp_path: Path) -> None:

@@ -15,12 +15,13 @@ import pytest
 import torch
 
 from nat import methods
+from nat.artifacts import Model, target_text
 from nat.configuration import Configuration, load
 from nat.data.batch import source_tensor
 from nat.data.binarised import BinarisedText, write_binarised
 from nat.data.vocabulary import Vocabulary
 from nat.decoding.hypothesis import Hypothesis
-from nat.texts.candidates import candidates, compared, similarity
+from nat.texts.candidates import candidates, compared
 from nat.training.job import train_system
 from nat.training.model_file import build_model, load_model, save_model
 from tests.test_training import REPOSITORY, WORDS, Interrupted, sentences, write_yaml
@@ -67,13 +68,14 @@ def make_inputs(configuration: Configuration, system: str) -> None:
     training = configuration.training(CORPUS, system)
     vocabulary = Vocabulary.load(f"results/corpora/{CORPUS}/binarised/vocabulary.txt")
     for number, text in enumerate(candidates(training["text"])):
-        folder = Path(text.binarised(CORPUS))
+        folder = Path(target_text(SCALE, CORPUS, text).path)
         if not folder.exists():
             folder.mkdir(parents=True)
             write_binarised(sentences(31, 2 + number)[1], vocabulary, folder / "train.lu")
     texts = compared(training["text"])
-    if texts:
-        path = Path(similarity(CORPUS, texts))
+    comparison = Model(SCALE, CORPUS, system, 1).inputs(configuration).comparison
+    if comparison is not None:
+        path = Path(comparison.path)
         path.parent.mkdir(parents=True, exist_ok=True)
         numbers = np.random.default_rng(3)
         likeness = numbers.uniform(0, 100, (31, len(texts), len(texts)))
@@ -88,11 +90,11 @@ def make_inputs(configuration: Configuration, system: str) -> None:
 
 
 def model_file(system: str) -> Path:
-    return Path(f"results/models/{CORPUS}/{system}/seed1/model.pt")
+    return Path(f"results/{SCALE}/models/{CORPUS}/{system}/seed1/model.pt")
 
 
 def train(configuration: Configuration, system: str) -> dict[str, torch.Tensor]:
-    train_system(configuration, CORPUS, system, 1, model_file(system))
+    train_system(configuration, Model(SCALE, CORPUS, system, 1))
     weights = torch.load(model_file(system), weights_only=True)["weights"]
     assert isinstance(weights, dict)
     return weights

@@ -106,7 +106,7 @@ def test_seeds_give_a_standard_deviation(root: Path) -> None:
 
 
 def test_nothing_run_at_all(tmp_path: Path, root: Path) -> None:
-    (root / "results/scores").rename(root / "results/elsewhere")
+    (root / "results/demo/scores").rename(root / "results/elsewhere")
     figures.write(figures.make(configuration(root), "paper", "2"), root / "figure_2.pdf")
     assert (root / "figure_2.png").exists()
 
@@ -139,7 +139,8 @@ def test_bars_of_differences(root: Path) -> None:
     made_up_run.run(root, "dims-cmlm-kd", "mask-predict-4-lb5", 0.3)
     plain = bars(root, label="student", system="dims-cmlm-kd", over="cmlm-kd")
     files = reports.files(plain, ("paper", "figure", "2"))
-    assert len(files) == 8  # scores and translations of both
+    # scores and translations of both, the references, and the record of a collapse
+    assert len(files) == 10
     plot = figures.make(plain, "paper", "2")
     first, second = plot.records
     assert first["ours"] > 0 > second["ours"]
@@ -156,7 +157,7 @@ def test_bars_of_differences(root: Path) -> None:
 
 
 def made_up_score(root: Path, steps: int) -> str:
-    return f"results/scores/{CORPUS}/cmlm-kd/seed1/mask-predict-{steps}-lb5/test.json"
+    return f"results/demo/scores/{CORPUS}/cmlm-kd/seed1/mask-predict-{steps}-lb5/test.json"
 
 
 def curves(root: Path) -> Any:
@@ -174,7 +175,7 @@ def curves(root: Path) -> Any:
 
 
 def test_curves_follow_each_other(root: Path) -> None:
-    folder = root / "results/models" / CORPUS
+    folder = root / "results/demo/models" / CORPUS
     for system in ("cmlm-kd", "nat-kd"):
         write_run(folder / system / "seed1/training.json", [(20, 10.0), (40, 12.0)])
     plain = curves(root)
@@ -189,7 +190,7 @@ def test_curves_follow_each_other(root: Path) -> None:
 
 
 def test_a_collapse_is_drawn_and_said(root: Path) -> None:
-    folder = root / "results/models" / CORPUS
+    folder = root / "results/demo/models" / CORPUS
     write_run(folder / "cmlm-kd/seed1/training.json", [(20, 30.0), (40, 0.1)])
     for plain in (curves(root), configuration(root)):
         plot = figures.make(plain, "paper", "2")

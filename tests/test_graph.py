@@ -2,6 +2,7 @@
 
 import json
 import os
+import re
 import shutil
 import subprocess
 import sys
@@ -37,16 +38,18 @@ def copy_repository(folder: Path) -> Path:
     return folder
 
 
-def snakemake(folder: Path, *arguments: str, scale: str = "micro") -> tuple[int, str]:
-    """Exit status, and what is on the screen."""
+def snakemake(
+    folder: Path, *arguments: str, scale: str = "micro", **environment: str
+) -> tuple[int, str]:
+    """Exit status, and what is on the screen; `environment`: more variables."""
     command = [sys.executable, "-m", "snakemake", *arguments, "--cores", "2"]
     if scale:
         command += ["--config", f"scale={scale}"]
-    environment = {key: value for key, value in os.environ.items() if key != "PYTHONPATH"}
+    inherited = {key: value for key, value in os.environ.items() if key != "PYTHONPATH"}
     ended = subprocess.run(
         command,
         cwd=folder,
-        env=environment,
+        env=inherited | environment,
         text=True,
         stdout=subprocess.PIPE,
         stderr=subprocess.STDOUT,
@@ -138,7 +141,9 @@ def test_starts_from_kept_checkpoints_share_one_training(tmp_path: Path) -> None
         start = {"system": "keeping", "kept": name}
         system = {**systems["oaxe-kd"], "init_from": start}
         write_yaml(repository / f"config/systems/from-{name}.yaml", system)
-    models = [f"results/models/toy-micro/from-{name}/seed1/model.pt" for name in ("early", "late")]
+    models = [
+        f"results/micro/models/toy-micro/from-{name}/seed1/model.pt" for name in ("early", "late")
+    ]
     _, screen = snakemake(repository, "-n", *models)
     trained = {job.split(" ")[0] for job in jobs(screen, "train")}
     assert trained == {"at-base", "keeping", "from-early", "from-late"}
@@ -149,15 +154,15 @@ def test_starts_from_kept_checkpoints_share_one_training(tmp_path: Path) -> None
     ("arguments", "scale", "expected"),
     [
         (["dimz"], "micro", "there is no target 'dimz'; did you mean 'dims'?"),
-        (["results/models/toy-micro/cmlm/seed1/model.pt"], "micro", "no rule makes the file"),
+        (["results/micro/models/toy-micro/cmlm/seed1/model.pt"], "micro", "no rule makes the file"),
         ([], "smal", "unknown scale 'smal'; did you mean 'small'?"),
         (["--config", "thread=2"], "", "unknown key 'thread'"),
         *(
             ([path], "micro", "error: the decoding 'one-pass' (one_pass) needs the length of the")
             for path in (
-                "results/scores/toy-micro/imputer-kd/seed1/one-pass/test.json",
-                "results/outputs/toy-micro/imputer-kd/seed1/one-pass/test.jsonl",
-                "results/latency/toy-micro/imputer-kd/seed1/one-pass/cpu-1.json",
+                "results/micro/scores/toy-micro/imputer-kd/seed1/one-pass/test.json",
+                "results/micro/outputs/toy-micro/imputer-kd/seed1/one-pass/test.jsonl",
+                "results/micro/latency/toy-micro/imputer-kd/seed1/one-pass/cpu-1.json",
             )
         ),
     ],
@@ -210,15 +215,21 @@ def test_lint(repository: Path) -> None:
 def run(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, str]:
     """A copy of the repository in which the demo has run at the scale `micro`."""
     repository = copy_repository(tmp_path_factory.mktemp("run"))
-    status, screen = snakemake(repository, *RUN)
+    status, screen = snakemake(repository, *RUN, **recorder(repository))
     assert status == 0, screen
     return repository, screen
+
+
+def recorder(repository: Path) -> dict[str, str]:
+    """Variables by which programs write down what they open, below the folder `opened`."""
+    (repository / "opened").mkdir(exist_ok=True)
+    return {"PYTHONPATH": str(ROOT / "tests/recorder"), "NAT_OPENED": str(repository / "opened")}
 
 
 @pytest.mark.graph
 def test_run_makes_every_result(run: tuple[Path, str]) -> None:
     repository, screen = run
-    results = repository / "results"
+    results = repository / "results/micro"
     models = results / "models/toy-micro"
     assert {path.parent.parent.name for path in models.glob("*/seed1/model.pt")} == OF_RUN
     for name in ("training.json", "training.csv"):
@@ -235,7 +246,7 @@ def test_run_makes_every_result(run: tuple[Path, str]) -> None:
 def test_run_keeps_every_sentence(run: tuple[Path, str]) -> None:
     repository, _ = run
     corpus = repository / "results/corpora/toy-micro"
-    outputs = repository / "results/outputs/toy-micro"
+    outputs = repository / "results/micro/outputs/toy-micro"
     found = list(outputs.glob("*/seed1/*/*.jsonl"))
     assert len(found) == 11
     for path in found:
@@ -347,3 +358,92 @@ def test_results_are_shown(run: tuple[Path, str]) -> None:
     assert shown.returncode == 0, shown.stderr
     assert "AT, beam 5" in shown.stdout
     assert "figure_1" in shown.stdout
+
+
+CLAIM = """
+title: one claim
+claims:
+  distillation:
+    claim: Distilled text is better than raw text.
+    from: nobody
+    cells: {measure: sacrebleu, task: wmt14-en-de, split: test, decoding: one-pass}
+    compare:
+      left: {label: distilled, system: nat-kd}
+      is: above
+      right: {label: raw, system: nat-raw}
+"""
+
+MADE = "results/micro/{}/toy-micro"
+ANALYSED = ("confidence", "length_accuracy", "likelihood", "mple", "state_similarity")
+OTHERS = [
+    *(f"{MADE.format('analyses')}/nat-kd/seed1/{analysis}.json" for analysis in ANALYSED),
+    f"{MADE.format('analyses')}/cmlm-kd-predicted/seed1/confidence.json",  # with a teacher
+    f"{MADE.format('analyses')}/cmlm-kd-predicted/seed1/mple.json",
+    f"{MADE.format('analyses')}/vae-kd/seed1/latent_components.json",
+    f"{MADE.format('analyses')}/vae-kd/seed1/latent_assignment.json",
+    f"{MADE.format('total_correlation')}/nat-raw/at-base/seed1.json",
+    f"{MADE.format('latency')}/nat-kd/seed1/npd9/cpu-1.json",  # with a partner
+    f"{MADE.format('scores')}/ctc-kd/seed1/ctc-beam20-lm4/test.json",  # with n-grams
+    f"{MADE.format('models')}/dynamic-kd/seed1/model.pt",  # of texts that are compared
+    "claimed",
+]
+"""What uses the programs and inputs that `RUN` does not."""
+
+NOT_OPENED = {
+    # joins shards, which are gone afterwards: what they were made of stands for them
+    "gather": {"model.pt", ".npz"},
+}
+"""Endings of declared inputs that a program need not open, by rule, with the reason."""
+
+
+@pytest.mark.graph
+def test_programs_open_what_their_rules_declare(run: tuple[Path, str]) -> None:
+    repository, _ = run
+    (repository / "config/papers/claimed.yaml").write_text(CLAIM)
+    status, screen = snakemake(repository, *OTHERS, **recorder(repository))
+    assert status == 0, screen
+    opened: dict[str, set[Path]] = {}
+    for file in (repository / "opened").iterdir():
+        for line in file.read_text().splitlines():
+            found = json.loads(line)
+            opened.setdefault(" ".join(found["program"]), set()).add(Path(found["path"]))
+    listed = subprocess.run(
+        [sys.executable, "-c", LIST, *RUN, *OTHERS],
+        cwd=repository,
+        env={**os.environ, "PYTHONPATH": str(repository)},
+        text=True,
+        capture_output=True,
+        check=True,
+    )
+    wrong = []
+    programs = set()
+    for rule, command, inputs, outputs in json.loads(listed.stdout):
+        read = [paths for program, paths in opened.items() if f"python {program} 2>" in command]
+        if not command:
+            continue
+        programs.add(rule)
+        [found_] = read or [set()]
+        made = [Path(path) for path in outputs]
+        declared = [Path(path) for path in inputs if path.startswith("results/")]
+        own = [*made, *(path.parent / "checkpoints" for path in made if rule == "train")]
+        for path in found_:
+            if not any(path.is_relative_to(each) for each in (*declared, *own)):
+                wrong.append(f"{rule} opens {path}, which it does not declare: {command}")
+        for each in declared:
+            allowed = any(each.name.endswith(name) for name in NOT_OPENED.get(rule, ()))
+            if not allowed and not any(path.is_relative_to(each) for path in found_):
+                wrong.append(f"{rule} declares {each}, which it does not open: {command}")
+    assert wrong == []
+    rules = "".join(path.read_text() for path in (ROOT / "rules").glob("*.smk"))
+    assert programs == set(re.findall(r"^rule (\w+):", rules, re.MULTILINE)) - {
+        "plan",
+        "fetch_text",
+    }
+
+
+LIST = """
+import json, sys
+from nat.workflow.dry_run import pending
+jobs, _ = pending(sys.argv[1:], ["--forceall", "--config", "scale=micro"])
+print(json.dumps([[job.rule, job.command, job.inputs, job.outputs] for job in jobs]))
+"""

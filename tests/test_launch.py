@@ -39,8 +39,7 @@ def scale(**changes: Any) -> None:
 
 def command(system: str) -> list[str]:
     program = [sys.executable, str(REPOSITORY / "workflow_scripts/train.py"), "--scale", "demo"]
-    program += ["--corpus", "toy", "--system", system, "--seed", "1"]
-    return [*program, "--output", str(model_file(system))]
+    return [*program, "--corpus", "toy", "--system", system, "--seed", "1"]
 
 
 def train_together(system: str) -> str:

@@ -240,6 +240,9 @@ def test_what_cannot_be_measured_is_refused() -> None:
         with pytest.raises(UserError, match=word):
             mple._check(configuration, system)
     mple._check(configuration, "cmlm-kd-predicted")
-    path = mple.texts_of(configuration, "toy-micro", "nat-kd", "valid")
-    assert str(path) == "results/outputs/toy-micro/at-base/seed1/beam5/valid.jsonl"
-    assert mple.texts_of(configuration, "toy-micro", "nat-raw", "valid") is None
+    read = mple.reads(configuration, "toy-micro", "nat-kd", 1)
+    assert [each.path for each in read.translations] == [
+        f"results/micro/outputs/toy-micro/at-base/seed1/beam5/{split}.jsonl"
+        for split in ("valid", "test")
+    ]
+    assert mple.reads(configuration, "toy-micro", "nat-raw", 1).translations == ()

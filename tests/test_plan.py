@@ -12,11 +12,10 @@ import yaml
 from test_graph import copy_repository, counts, snakemake
 
 from nat.configuration.configuration import Configuration, read
-from nat.errors import UserError
 from nat.reporting import plan
+from nat.workflow.dry_run import Job
 
 ROOT = Path(__file__).resolve().parents[1]
-PENDING = "-\t{}\t-\tmissing\tupdate pending"
 
 
 def configuration(**scale: Any) -> Configuration:
@@ -27,67 +26,23 @@ def configuration(**scale: Any) -> Configuration:
     )
 
 
-def summary(*outputs: tuple[str, str]) -> list[str]:
-    header = "output_file\tdate\trule\tlog-file(s)\tstatus\tplan"
-    return [header, *(f"{output}\t{PENDING.format(rule)}" for output, rule in outputs)]
+NAMES = {"corpus": "toy-micro", "system": "at-base", "seed": "1"}
+DECODED = {**NAMES, "decoding": "beam5", "split": "test"}
+PAPER = {**DECODED, "corpus": "wmt14-en-de"}
 
 
-MODEL = "results/models/toy-micro/at-base/seed1"
-SHARDS = "results/outputs/toy-micro/at-base/seed1/beam5/shards"
-SCORES = "results/scores/toy-micro/at-base"
-
-
-def test_outputs_of_one_job_are_one_job() -> None:
-    jobs = plan.pending(
-        summary(
-            (f"{MODEL}/model.pt", "train"),
-            (f"{MODEL}/training.json", "train"),
-            (f"{MODEL}/training.csv", "train"),
-            (f"{SHARDS}/train.1of2.jsonl", "translate"),
-            (f"{SHARDS}/train.2of2.jsonl", "translate"),
-            ("results/outputs/toy-micro/at-base/seed1/beam5/train.jsonl", "gather"),
-            ("results/outputs/toy-micro/at-base/seed1/beam5/train.json", "gather"),
-            ("results/papers/dims/figure_3.pdf", "figure"),
-            ("results/papers/dims/figure_3.csv", "figure"),
-        )
-    )
-    assert [job.rule for job in jobs] == ["train", "translate", "translate", "gather", "figure"]
-
-
-def test_every_seed_is_a_job() -> None:
-    jobs = plan.pending(
-        summary(
-            *((f"results/models/toy-micro/nat-kd/seed{seed}/model.pt", "train") for seed in (1, 2)),
-            *((f"{SCORES}/seed{seed}/beam5/test.json", "score") for seed in (1, 2)),
-            *(
-                (f"results/ngram/toy-micro/at-base/seed1/order{n}.npz", "estimate_ngrams")
-                for n in "34"
-            ),
-            *(
-                (f"results/ngram/toy-micro/at-base/seed1/order{n}.json", "estimate_ngrams")
-                for n in "34"
-            ),
-        )
-    )
-    assert [job.rule for job in jobs] == ["train"] * 2 + ["score"] * 2 + ["estimate_ngrams"] * 2
-
-
-def test_what_is_there_is_not_counted() -> None:
-    line = f"{MODEL}/model.pt\tSat Nov 21\ttrain\t-\tok\tno update"
-    assert plan.pending([line]) == []
+def job(rule: str, names: dict[str, str]) -> Job:
+    return Job(rule, names, outputs=("made",))
 
 
 def test_hours_follow_from_recipe_and_speed() -> None:
-    found = plan.estimate(
-        configuration(),
-        plan.pending(
-            summary(
-                (f"{MODEL}/model.pt", "train"),
-                (f"{SHARDS}/train.1of2.jsonl", "translate"),
-                ("results/scores/toy-micro/at-base/seed1/beam5/test.json", "score"),
-            )
-        ),
-    )
+    jobs = [
+        job("train", NAMES),
+        job("translate", {**DECODED, "split": "train", "shard": "1", "shards": "2"}),
+        job("score", DECODED),
+        Job("dims_table_1", {}),  # a target
+    ]
+    found = plan.estimate(configuration(), jobs)
     by_stage = {one.stage: one for one in found}
     recipe = configuration().training("toy-micro", "at-base")["recipe"]
     tokens = recipe["updates"] * recipe["batch_tokens"]
@@ -104,9 +59,7 @@ def test_hours_follow_from_recipe_and_speed() -> None:
 
 def test_hours_of_a_length_in_epochs() -> None:
     by_epochs = configuration(recipes={"teacher": {"epochs": 40}})
-    jobs = plan.pending(
-        summary((f"{MODEL}/model.pt", "train"), (f"{MODEL}/kept", "train_and_keep"))
-    )
+    jobs = [job("train_and_keep", NAMES)]
     (found,) = plan.estimate(by_epochs, jobs)
     assert found.jobs == 1
     # 40 passes over 300 pairs, in whole updates
@@ -121,7 +74,7 @@ def test_hours_of_a_length_in_epochs() -> None:
 
 def test_without_a_speed_there_are_no_hours() -> None:
     without = configuration(speed={})
-    (found,) = plan.estimate(without, plan.pending(summary((f"{MODEL}/model.pt", "train"))))
+    (found,) = plan.estimate(without, [job("train", NAMES)])
     assert found.device_hours is None
     assert "no 'speed'" in plan.assumptions(without, [])[0]
 
@@ -132,31 +85,30 @@ def test_sizes_of_a_corpus_come_from_what_is_expected_of_it() -> None:
     assert plan.sentences(configuration(), "toy-micro", "valid") == 20
 
 
-MADE = "results/distilled/wmt14-en-de"
 OF_STAGES = {
-    "fetch_text": "results/corpora/wmt20-ja-en/text",
-    "clean": "results/corpora/wmt14-en-de/clean",
-    "tokenise": "results/corpora/wmt14-en-de/tokens",
-    "apply_bpe": "results/corpora/wmt14-en-de/bpe",
-    "binarise": "results/corpora/wmt14-en-de/binarised",
-    "train": "results/models/wmt20-ja-en/dynamic-kd/seed2/model.pt",  # of SentencePieces
-    "translate": "results/outputs/wmt14-en-de/at-base/seed1/beam5/shards/train.3of32.jsonl",
-    "gather": "results/outputs/wmt14-en-de/at-base/seed1/beam5/train.jsonl",
-    "distil": f"{MADE}/at-base/seed1/distillation.json",
-    "compare_texts": f"{MADE}/similarity/at-tiny+at-base+raw/seed1/bleu.npy",
-    "estimate_ngrams": "results/ngram/wmt14-en-de/at-base/seed1/order4.npz",
-    "score": "results/scores/wmt14-en-de/at-base/seed1/beam5/test.json",
-    "analyse": "results/analyses/wmt14-en-de/nat-kd/seed1/likelihood.json",
-    "estimate_total_correlation": "results/total_correlation/wmt14-en-de/nat-raw/at-big/seed1.json",
-    "measure_latency": "results/latency/wmt14-en-de/at-base/seed1/beam5/cuda-1.json",
-    "table": "results/papers/dims/table_1.csv",
+    "fetch_text": {"corpus": "wmt20-ja-en"},
+    "clean": {"corpus": "wmt14-en-de"},
+    "tokenise": {"corpus": "wmt14-en-de"},
+    "apply_bpe": {"corpus": "wmt14-en-de"},
+    "binarise": {"corpus": "wmt14-en-de"},
+    "train": {"corpus": "wmt20-ja-en", "system": "dynamic-kd"},  # of SentencePieces
+    "translate": {**PAPER, "split": "train", "shard": "3", "shards": "32"},
+    "gather": {**PAPER, "split": "train"},
+    "distil": {"corpus": "wmt14-en-de", "system": "at-base", "seed": "1"},
+    "compare_texts": {"corpus": "wmt14-en-de", "candidates": "at-base+at-12-1-kd+raw"},
+    "estimate_ngrams": {**PAPER, "order": "4"},
+    "score": PAPER,
+    "analyse": {**PAPER, "system": "nat-kd"},
+    "estimate_total_correlation": {**PAPER, "system": "nat-raw", "other": "at-big"},
+    "measure_latency": {**PAPER, "setting": "cuda-1"},
+    "table": {"paper": "dims", "number": "1"},
 }
 LARGE = set(OF_STAGES) - {"gather", "score", "analyse", "table"}
 LARGE -= {"measure_latency", "estimate_total_correlation"}
 
 
-def one(rule: str, output: str, scale: str = "paper") -> plan.Estimate:
-    (found,) = plan.estimate(read(scale, ROOT), [plan.Job(rule, output)])
+def one(rule: str, names: dict[str, str], scale: str = "paper") -> plan.Estimate:
+    (found,) = plan.estimate(read(scale, ROOT), [job(rule, names)])
     return found
 
 
@@ -174,25 +126,23 @@ def test_every_stage_takes_hours_and_disk(rule: str) -> None:
 
 
 def test_estimates_grow_with_what_is_done() -> None:
-    def hours(rule: str, output: str) -> float:
-        found = one(rule, output)
+    def hours(rule: str, **names: str) -> float:
+        found = one(rule, {**OF_STAGES[rule], **names})
         return (found.device_hours or 0) + (found.core_hours or 0)
 
-    latency = OF_STAGES["measure_latency"]
-    of_32 = hours("measure_latency", latency.replace("cuda-1", "cuda-32"))
-    assert hours("measure_latency", latency) == pytest.approx(plan.ALONE_ON_A_GPU * of_32)
-    assert hours("measure_latency", latency.replace("cuda-1", "cpu-1")) > of_32
-    compared = OF_STAGES["compare_texts"]
-    more = compared.replace("raw", "at-big+at-small+raw")
-    assert one("compare_texts", more).disk_bytes == 4 * 4_500_000 * 25
-    assert hours("compare_texts", more) == pytest.approx(25 / 9 * hours("compare_texts", compared))
+    of_32 = hours("measure_latency", setting="cuda-32")
+    assert hours("measure_latency") == pytest.approx(plan.ALONE_ON_A_GPU * of_32)
+    assert hours("measure_latency", setting="cpu-1") > of_32
+    five = {"corpus": "wmt14-en-de", "candidates": "a+b+c+d+raw"}
+    assert one("compare_texts", five).disk_bytes == 4 * 4_500_000 * 25
+    more = hours("compare_texts", **five)
+    assert more == pytest.approx(25 / 9 * hours("compare_texts"))
 
 
 def test_the_longest_job_is_shared_by_its_devices() -> None:
     shared = configuration(devices=8, nodes=2)
     alone, together = (
-        plan.estimate(each, [plan.Job("train", f"{MODEL}/model.pt")])[0]
-        for each in (configuration(), shared)
+        plan.estimate(each, [job("train", NAMES)])[0] for each in (configuration(), shared)
     )
     assert alone.longest == pytest.approx(alone.device_hours)
     assert together.longest == pytest.approx(alone.longest / 16)  # type: ignore[operator]
@@ -201,8 +151,7 @@ def test_the_longest_job_is_shared_by_its_devices() -> None:
 
 def test_a_corpus_of_unknown_size_is_named() -> None:
     known, unknown = (
-        plan.Job("clean", f"results/corpora/{name}/clean")
-        for name in ("multi30k-en-de", "tatoeba-en-de")
+        job("clean", {"corpus": name}) for name in ("multi30k-en-de", "tatoeba-en-de")
     )
     (said,) = [
         sentence
@@ -223,8 +172,8 @@ def test_a_corpus_of_unknown_size_is_named() -> None:
 def test_the_table_separates_gpus_from_cores(scale: str, columns: list[str]) -> None:
     found = read(scale, ROOT)
     jobs = [
-        plan.Job("train", f"{MODEL}/model.pt".replace("toy-micro", "toy-ka-lu")),
-        plan.Job("score", f"{SCORES}/seed1/beam5/test.json".replace("toy-micro", "toy-ka-lu")),
+        job("train", {**NAMES, "corpus": "toy-ka-lu"}),
+        job("score", {**DECODED, "corpus": "toy-ka-lu"}),
     ]
     shown = plan.table(found, plan.estimate(found, jobs))
     assert [str(column.header) for column in shown.columns] == [
@@ -235,9 +184,14 @@ def test_the_table_separates_gpus_from_cores(scale: str, columns: list[str]) -> 
 
 
 def test_a_graph_that_does_not_build_says_why() -> None:
-    with pytest.raises(UserError, match="^unknown scale 'x'$"):
-        plan.check_summary(1, "Using profile\nerror: unknown scale 'x'\n")
-    plan.check_summary(0, "")
+    ended = subprocess.run(
+        [sys.executable, "workflow_scripts/plan.py", "--scale", "micro", "dimz"],
+        cwd=ROOT,
+        text=True,
+        capture_output=True,
+    )
+    assert ended.returncode == 1
+    assert ended.stderr == "error: there is no target 'dimz'; did you mean 'dims'?\n"
 
 
 @pytest.mark.graph

@@ -86,7 +86,8 @@ def test_a_table_of_samples(root: Path) -> None:
     made_up_run.run(root, "cmlm-kd", "mask-predict-1-lb5", 0.4)
     made_up_run.run(root, "dims-cmlm-kd", "mask-predict-1-lb5", 0.1)
     plain = configuration(root, SAMPLES)
-    assert len(reports.files(plain, ("paper", "table", "1"))) == 4
+    files = {each.path for each in reports.files(plain, ("paper", "table", "1"))}
+    assert len(files) == 5 and f"results/corpora/{CORPUS}/tokens" in files
     table = reports.make_table(plain, "paper", "1")
     gains = [record["gain"] for record in table.records]
     assert gains[0] > gains[1] > gains[2] and len(gains) == 3
@@ -162,11 +163,14 @@ def test_footnotes_stand_at_what_they_are_about(root: Path) -> None:
         reports.make_table(configuration(root, table), "paper", "1")
 
 
-def test_names_and_paths() -> None:
+def test_names_and_paths(root: Path) -> None:
+    def report_path(target: reports.Target) -> str:
+        return reports.report(configuration(root, SETTINGS), target).path
+
     assert reports.name(("dims", "table", "3")) == "dims_table_3"
-    assert reports.path(("dims", "table", "3")) == "results/papers/dims/table_3.csv"
-    assert reports.path(("dims", "figure", "3")) == "results/papers/dims/figure_3.pdf"
-    assert reports.path(("dims", "claims", "")) == "results/papers/dims/claims.csv"
+    assert report_path(("dims", "table", "3")) == "results/demo/papers/dims/table_3.csv"
+    assert report_path(("dims", "figure", "3")) == "results/demo/papers/dims/figure_3.pdf"
+    assert report_path(("dims", "claims", "")) == "results/demo/papers/dims/claims.csv"
 
 
 def test_the_dims_paper_is_whole(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -11,7 +11,7 @@ import pytest
 from made_up_run import CORPUS, REPOSITORY, SENTENCES
 
 from nat.errors import UserError
-from nat.files import read_json, write_json
+from nat.files import read_json
 from nat.measures import score, significance, statistics
 
 
@@ -195,31 +195,9 @@ def test_references_with_weights(tmp_path: Path) -> None:
     assert score.read_references(path, 3) == {2: ["a", "b"], 0: ["c", "d"]}
 
 
-def test_names_in_a_path() -> None:
-    path = Path("/a/results/outputs/toy/nat-kd/seed12/one-pass/test.jsonl")
-    assert score.names_in_path(path) == {
-        "corpus": "toy",
-        "system": "nat-kd",
-        "seed": 12,
-        "decoding": "one-pass",
-        "split": "test",
-    }
-    elsewhere = score.names_in_path(Path("mine/test.jsonl"))
-    assert elsewhere["split"] == "test" and elsewhere["system"] is None
-
-
-def test_the_model_behind_translations(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.chdir(tmp_path)
-    names = {"corpus": "toy", "system": "nat-kd", "seed": 1}
-    assert score.model_of(names) is None
-    folder = Path("results/models/toy/nat-kd/seed1")
-    write_json(folder / "training.json", {"fingerprint": "abc"})
-    assert score.model_of(names) == {"path": str(folder), "fingerprint": "abc"}
-
-
 def test_lowercase_follows_the_corpus() -> None:
     description = {"source": "en", "target": "de", "preprocessing": {"lowercase": True}}
-    found = score.reference_files("iwslt", description, "test")
+    found = score.reference_files("iwslt", description, "test", several=False)
     assert found.lowercase
     assert found.reference == Path("results/corpora/iwslt/text/test.de")
     assert found.references is None
@@ -234,9 +212,9 @@ def test_bootstrap_is_the_default(root: Path) -> None:
 
 def test_program_ends_with_one_sentence(tmp_path: Path) -> None:
     program = [sys.executable, str(REPOSITORY / "workflow_scripts/score.py")]
-    arguments = ["--corpus", "nowhere", "--hypotheses", "a/test.jsonl", "--output"]
+    arguments = ["--corpus", "nowhere", "--system", "nat-kd", "--seed", "1"]
     ended = subprocess.run(
-        [*program, *arguments, str(tmp_path / "score.json")],
+        [*program, *arguments, "--decoding", "one-pass", "--split", "test"],
         cwd=REPOSITORY,
         env={**os.environ, "OMP_NUM_THREADS": "1"},
         capture_output=True,
@@ -246,4 +224,3 @@ def test_program_ends_with_one_sentence(tmp_path: Path) -> None:
     assert ended.returncode == 1
     assert ended.stderr.startswith("error: unknown corpus 'nowhere'")
     assert len(ended.stderr.splitlines()) == 1
-    assert not (tmp_path / "score.json").exists()

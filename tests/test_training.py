@@ -17,6 +17,7 @@ import pytest
 import torch
 import yaml
 
+from nat.artifacts import Model
 from nat.configuration import load
 from nat.data.binarised import BinarisedText, write_binarised
 from nat.data.vocabulary import Vocabulary
@@ -141,7 +142,7 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
         write_binarised(source, vocabulary, raw / f"{split}.ka")
         write_binarised(target, vocabulary, raw / f"{split}.lu")
         if split == "train":
-            distilled = Path("results/distilled/toy/at/seed1/binarised")
+            distilled = Path("results/demo/distilled/toy/at/seed1/binarised")
             distilled.mkdir(parents=True)
             write_binarised(source[:3] + target[3:], vocabulary, distilled / "train.lu")
     return tmp_path
@@ -163,12 +164,12 @@ def sentences(pairs: int, seed: int) -> tuple[list[str], list[str]]:
 
 
 def model_file(system: str) -> Path:
-    return Path(f"results/models/toy/{system}/seed1/model.pt")
+    return Path(f"results/demo/models/toy/{system}/seed1/model.pt")
 
 
 def train(system: str) -> dict[str, torch.Tensor]:
     """Train in this process; the weights of the model."""
-    train_system(load(), "toy", system, 1, model_file(system))
+    train_system(load(), Model("demo", "toy", system, 1))
     return weights(system)
 
 
@@ -212,7 +213,7 @@ def change_recipe(name: str, **changes: Any) -> None:
 
 def start_program(system: str, **options: Any) -> "subprocess.Popen[str]":
     command = [sys.executable, str(REPOSITORY / "workflow_scripts/train.py"), "--corpus", "toy"]
-    command += ["--system", system, "--seed", "1", "--output", str(model_file(system))]
+    command += ["--system", system, "--seed", "1"]
     return subprocess.Popen(
         command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, **options
     )
@@ -464,7 +465,7 @@ def test_every_pair_is_in_every_pass(folder: Path) -> None:
 
 def test_distilled_text_is_checked_and_used(folder: Path) -> None:
     train("cmlm")
-    distilled = Path("results/distilled/toy/at/seed1/binarised/train.lu")
+    distilled = Path("results/demo/distilled/toy/at/seed1/binarised/train.lu")
     with_distilled = weights("cmlm")
     vocabulary = Vocabulary.load("results/corpora/toy/binarised/vocabulary.txt")
     write_binarised(sentences(47, 2)[1], vocabulary, distilled)
@@ -480,7 +481,7 @@ def test_accumulation_changes_nothing(folder: Path) -> None:
     numbers = np.random.default_rng(0)
     lines = [" ".join(f"w{word}" for word in numbers.integers(0, WORDS, 7)) for _ in range(20)]
     write_binarised(lines, vocabulary, "results/corpora/toy/binarised/train.ka")
-    distilled = "results/distilled/toy/at/seed1/binarised/train.lu"
+    distilled = "results/demo/distilled/toy/at/seed1/binarised/train.lu"
     write_binarised(lines[::-1], vocabulary, distilled)
     # epsilon: Adam would blow up the rounding errors of gradients that are zero
     change_recipe("cmlm", batch_tokens=160, epsilon=1e-3)
@@ -601,7 +602,7 @@ def test_patience_ends_a_training(folder: Path) -> None:
 def test_missing_inputs_are_named(folder: Path) -> None:
     with pytest.raises(UserError, match=r"cmlm/seed1/model.pt cannot be read .*; make it first"):
         train("dims")
-    Path("results/distilled/toy/at/seed1/binarised/train.lu.tokens.npy").unlink()
+    Path("results/demo/distilled/toy/at/seed1/binarised/train.lu.tokens.npy").unlink()
     with pytest.raises(UserError, match=r"train.lu.tokens.npy cannot be read"):
         train("cmlm")
 

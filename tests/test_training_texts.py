@@ -28,8 +28,8 @@ from tests.test_training import (
 AT = {"system": "at", "decoding": "beam"}
 DYNAMIC = {"candidates": [AT, "raw"], "regulariser": {"beta": 0.1, "gamma": [1.0, 1.0]}}
 RAW = Path("results/corpora/toy/binarised/train.lu")
-OF_TEACHER = Path("results/distilled/toy/at/seed1/binarised/train.lu")
-LIKENESS = Path("results/distilled/toy/similarity/at+raw/seed1/bleu.npy")
+OF_TEACHER = Path("results/demo/distilled/toy/at/seed1/binarised/train.lu")
+LIKENESS = Path("results/demo/distilled/toy/similarity/at+raw/seed1/bleu.npy")
 
 pytestmark = pytest.mark.usefixtures("folder")
 

@@ -8,7 +8,10 @@ import pytest
 from nat.errors import UserError
 from nat.workflow_records import refuse_unknown_results
 
-OUTPUTS = ["results/models/{system}/seed{seed,[0-9]+}/model.pt", "results/corpora/{corpus}/text"]
+OUTPUTS = [
+    "results/demo/models/{system}/seed{seed,[0-9]+}/model.pt",
+    "results/corpora/{corpus}/text",
+]
 
 
 @pytest.fixture(autouse=True)
@@ -33,8 +36,8 @@ def record(kind: str, path: str, length: int = 254) -> None:
 
 def test_results_with_a_record_are_accepted() -> None:
     refuse_unknown_results(OUTPUTS)
-    model, text = f"results/models/{'long' * 50}/seed1/model.pt", "results/corpora/toy/text"
-    for path in (model, text, "results/models/at/notes.txt"):
+    model, text = f"results/demo/models/{'long' * 50}/seed1/model.pt", "results/corpora/toy/text"
+    for path in (model, text, "results/demo/models/at/notes.txt"):
         make(path)
     record("metadata", model)
     record("incomplete", text)  # a job is making it, or was killed: Snakemake makes it again
@@ -42,11 +45,11 @@ def test_results_with_a_record_are_accepted() -> None:
 
 
 def test_results_without_a_record_are_refused() -> None:
-    for path in ("results/models/at/seed1/model.pt", "results/models/nat/seed2/model.pt"):
+    for path in ("results/demo/models/at/seed1/model.pt", "results/demo/models/nat/seed2/model.pt"):
         make(path)
     with pytest.raises(UserError, match=r"models/at/seed1/model.pt and 1 more: .* no record"):
         refuse_unknown_results(OUTPUTS)
-    record("metadata", "results/models/at/seed1/model.pt")
+    record("metadata", "results/demo/models/at/seed1/model.pt")
     with pytest.raises(UserError, match=r"models/nat/seed2/model.pt: .* no record"):
         refuse_unknown_results(OUTPUTS)
 

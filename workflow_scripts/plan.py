@@ -1,7 +1,6 @@
 """Say how many jobs, device hours and disk a run will take; nothing is run."""
 
 import argparse
-import subprocess
 import sys
 from pathlib import Path
 
@@ -12,6 +11,7 @@ from rich.console import Console
 from nat import program
 from nat.configuration.arguments import add_configuration_arguments, configuration_from
 from nat.reporting import plan
+from nat.workflow.dry_run import pending
 
 
 def main() -> None:
@@ -21,14 +21,10 @@ def main() -> None:
     parser.add_argument("targets", nargs="*", default=["all"], help="of snakemake (default: all)")
     arguments = parser.parse_args()
     configuration = configuration_from(arguments)
-    command = [sys.executable, "-m", "snakemake", *arguments.targets, "--summary"]
-    command += ["--config", *(f"{key}={value}" for key, value in configuration.choices.items())]
-    ended = subprocess.run(command, text=True, capture_output=True)
-    plan.check_summary(ended.returncode, ended.stderr)
-    jobs = plan.pending(ended.stdout.splitlines())
+    chosen = [f"{key}={value}" for key, value in configuration.choices.items()]
+    jobs, noted = pending(arguments.targets, ["--config", *chosen])
     console = Console()
     console.print(plan.table(configuration, plan.estimate(configuration, jobs)))
-    noted = [line for line in ended.stderr.splitlines() if line.startswith("note: ")]
     for sentence in [*noted, *plan.assumptions(configuration, jobs)]:
         console.print(f"- {sentence}", highlight=False, soft_wrap=True)
 

@@ -30,7 +30,7 @@ def main() -> None:
     shown = []
     for target in reports.targets(configuration):
         paper, kind, number = target
-        path = Path(reports.path(target))
+        path = Path(reports.report(configuration, target).path)
         if (arguments.paper and paper not in arguments.paper) or not path.exists():
             continue
         if kind == "table":
@@ -41,7 +41,10 @@ def main() -> None:
             claims.show(configuration, paper, claims.read(path), console)
         shown.append(f"{path.with_suffix('')}.{{{','.join(FORMATS[kind])}}}")
     if not shown:
-        raise UserError("there are no tables or figures below results/papers; run the workflow")
+        raise UserError(
+            f"there are no tables or figures below results/{configuration.run}/papers; run the "
+            f"workflow with '--config scale={configuration.scale}'"
+        )
     console.print()
     for place in shown:
         console.print(place, style="cyan", highlight=False, soft_wrap=True)

@@ -7,6 +7,7 @@ from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
+from nat.artifacts import references
 from nat.configuration.arguments import add_configuration_arguments, configuration_from
 from nat.data.lines import read_lines
 from nat.data.translations import read_in_order
@@ -30,8 +31,13 @@ def main() -> None:
         help="of the split, by each candidate in order; the raw text is the last candidate",
     )
     arguments = parser.parse_args()
-    description = configuration_from(arguments).corpus(arguments.corpus)
-    files = reference_files(arguments.corpus, description, arguments.split)
+    configuration = configuration_from(arguments)
+    files = reference_files(
+        arguments.corpus,
+        configuration.corpus(arguments.corpus),
+        arguments.split,
+        several=references(configuration, arguments.corpus) is not None,
+    )
     if files.references is None:
         raise UserError(f"{arguments.corpus}: the split '{arguments.split}' has one reference only")
     raw = list(read_lines(files.reference))

@@ -8,6 +8,7 @@ from typing import Any
 import torch
 
 from nat import methods
+from nat.artifacts import InputsOfDecoding, Model, Shard
 from nat.configuration import Configuration
 from nat.data.binarised import BinarisedText
 from nat.data.ngram import NgramModel
@@ -19,7 +20,6 @@ from nat.decoding.language_model import LanguageModel
 from nat.errors import UserError
 from nat.program import Progress
 from nat.spelling import hint
-from nat.texts.candidates import ngrams_of
 from nat.training.model_file import load_model
 from nat.transformer.model import Transformer
 
@@ -27,40 +27,33 @@ SHOWN = 5
 """Differences of configuration that a message lists."""
 
 
-def translate_shard(
-    configuration: Configuration,
-    corpus: str,
-    system: str,
-    seed: int,
-    decoding: str,
-    split: str,
-    shard: int,
-    shards: int,
-    output: Path,
-) -> None:
-    """Translate a shard of a split and write its translations to `output`.
+def translate_shard(configuration: Configuration, shard: Shard) -> None:
+    """Translate a shard of a split.
 
     Raises:
         UserError: if something is missing or does not belong together; nothing is written.
     """
+    corpus, system, split = shard.corpus, shard.system, shard.split
     description = configuration.corpus(corpus)
     if split not in split_names(description):
         raise UserError(
             f"the corpus '{corpus}' has no split '{split}'; {hint(split, split_names(description))}"
         )
+    inputs = shard.inputs(configuration)
     source, target = sides(description)
-    folder = Path("results/corpora") / corpus / "binarised"
+    folder = Path(inputs.corpus.path)
     sentences = BinarisedText(folder / f"{split}.{source}")
-    ids = shard_of(len(sentences), shard, shards)
+    ids = shard_of(len(sentences), shard.shard, shard.shards)
     vocabulary = Vocabulary.load(folder / "vocabulary.txt")
     torch.set_num_threads(int(os.environ.get("OMP_NUM_THREADS", configuration.threads)))
-    path = Path("results/models") / corpus / system / f"seed{seed}" / "model.pt"
-    model = matching_model(path, configuration, corpus, system, len(vocabulary))
+    model = matching_model(inputs.model, configuration, len(vocabulary))
     device = next(model.parameters()).device
-    method = method_of(configuration, corpus, decoding, len(vocabulary), device)
-    part = f" {shard}/{shards}" if shards > 1 else ""
+    method = method_of(configuration, shard.decoding, inputs, len(vocabulary), device)
+    part = f" {shard.shard}/{shard.shards}" if shard.shards > 1 else ""
     progress = Progress(
-        f"translate {split}{part} of {corpus} with {system}, {decoding}", len(ids), "sentences"
+        f"translate {split}{part} of {corpus} with {system}, {shard.decoding}",
+        len(ids),
+        "sentences",
     )
     translations = translate(
         model,
@@ -71,13 +64,13 @@ def translate_shard(
         progress.update,
     )
     tokeniser = description["preprocessing"]["tokeniser"]
-    write_translations(output, records(translations, vocabulary, target, tokeniser))
+    write_translations(Path(shard.path), records(translations, vocabulary, target, tokeniser))
 
 
 def method_of(
     configuration: Configuration,
-    corpus: str,
     decoding: str,
+    inputs: InputsOfDecoding,
     vocabulary_size: int,
     device: torch.device | str,
 ) -> Method:
@@ -87,32 +80,27 @@ def method_of(
         UserError: if one of them is missing or does not belong to the rest.
     """
     consulted: dict[str, Any] = {}
-    seed = configuration.teacher_seed
-    partner = configuration.partner(decoding)
-    if partner is not None:
-        path = Path("results/models") / corpus / partner / f"seed{seed}" / "model.pt"
-        other = matching_model(path, configuration, corpus, partner, vocabulary_size)
+    if inputs.partner is not None:
+        other = matching_model(inputs.partner, configuration, vocabulary_size)
         consulted["partner"] = other.to(device)
-    options = configuration.language_model(decoding)
-    if options is not None:
-        path = Path(ngrams_of(corpus, options["system"], seed, options["order"]))
+    if inputs.language_model is not None:
         consulted["language_model"] = matching_language_model(
-            path, vocabulary_size, torch.device(device)
+            Path(inputs.language_model.path), vocabulary_size, torch.device(device)
         )
     built = methods.build("decoding", configuration.decoding(decoding))
     return functools.partial(built, **consulted) if consulted else built
 
 
-def matching_model(
-    path: Path, configuration: Configuration, corpus: str, system: str, vocabulary_size: int
-) -> Transformer:
+def matching_model(model: Model, configuration: Configuration, vocabulary_size: int) -> Transformer:
     """Load a model, if it is the one that the configuration asks for.
 
     Raises:
         UserError: if it was trained with another configuration or vocabulary.
     """
+    path = Path(model.path)
     trained = load_model(path, "cuda" if torch.cuda.is_available() else "cpu")
-    different = configuration.differences(trained.training, configuration.training(corpus, system))
+    training = configuration.training(model.corpus, model.system)
+    different = configuration.differences(trained.training, training)
     if different:
         more = f"; and {len(different) - SHOWN} more" if len(different) > SHOWN else ""
         raise UserError(
@@ -122,8 +110,8 @@ def matching_model(
     symbols = trained.model.embedding.num_embeddings
     if symbols != vocabulary_size:
         raise UserError(
-            f"{path} has {symbols} symbols but the vocabulary of {corpus} has {vocabulary_size}; "
-            "the corpus was made again since, so train the model again"
+            f"{path} has {symbols} symbols but the vocabulary of {model.corpus} has "
+            f"{vocabulary_size}; the corpus was made again since, so train the model again"
         )
     return trained.model
 

@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from nat.artifacts import Model
 from nat.configuration import Configuration
 from nat.data.batch import Batch
 from nat.data.binarised import BinarisedText
@@ -57,11 +58,11 @@ def subject(configuration: Configuration, corpus: str, system: str, seed: int) -
     """
     description = configuration.corpus(corpus)
     source, target = sides(description)
-    folder = Path("results/corpora") / corpus / "binarised"
-    path = Path("results/models") / corpus / system / f"seed{seed}" / "model.pt"
+    model = Model(configuration.run, corpus, system, seed)
+    folder = Path(model.inputs(configuration).corpus.path)
     vocabulary = Vocabulary.load(folder / "vocabulary.txt")
     return Subject(
-        matching_model(path, configuration, corpus, system, len(vocabulary)),
+        matching_model(model, configuration, len(vocabulary)),
         configuration.training(corpus, system),
         vocabulary,
         [

@@ -8,12 +8,13 @@ the largest that there is, log V, stands beside it.
 """
 
 import math
-from pathlib import Path
+from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 import torch
 from torch import Tensor
 
+from nat.artifacts import Inputs, Model
 from nat.configuration import Configuration
 from nat.data.batch import source_tensor
 from nat.data.vocabulary import MASK, PAD
@@ -49,6 +50,21 @@ class Sums(NamedTuple):
     entropy: float
 
 
+@dataclass(frozen=True)
+class Others(Inputs):
+    """The teacher that tells the input predictor which tokens to show."""
+
+    teacher: Model | None
+
+
+def reads(configuration: Configuration, corpus: str, system: str, seed: int) -> Others:
+    """The models that are consulted besides the one that is analysed."""
+    teacher = None
+    if configuration.decoder(system)["input_predictor"]:
+        teacher = Model(configuration.run, corpus, system, seed).inputs(configuration).teacher
+    return Others(teacher)
+
+
 def analyse(configuration: Configuration, corpus: str, system: str, seed: int) -> dict[str, Any]:
     """Measure the confidence of a system on the sources of every split but the training text.
 
@@ -64,12 +80,9 @@ def analyse(configuration: Configuration, corpus: str, system: str, seed: int) -
         )
     found = analysis.subject(configuration, corpus, system, seed)
     partner = None
-    if found.model.input_predictor is not None:
-        named = found.training["teacher"]
-        path = Path("results/models") / corpus / named["system"] / f"seed{named['seed']}/model.pt"
-        partner = matching_model(
-            path, configuration, corpus, named["system"], len(found.vocabulary)
-        )
+    teacher = reads(configuration, corpus, system, seed).teacher
+    if teacher is not None:
+        partner = matching_model(teacher, configuration, len(found.vocabulary))
     splits = {}
     for split in found.splits:
         sums = default_confidence(found.model, split.sources, found.batch_tokens)

@@ -4,6 +4,7 @@ from pathlib import Path
 
 import numpy as np
 
+from nat.artifacts import Latency
 from nat.configuration import Configuration
 from nat.data.binarised import BinarisedText
 from nat.data.splits import sides
@@ -16,15 +17,7 @@ from nat.measures.latency_setting import Setting, parse_setting
 SPLIT = "test"
 
 
-def measure_latency(
-    configuration: Configuration,
-    corpus: str,
-    system: str,
-    seed: int,
-    decoding: str,
-    setting: str,
-    output: Path,
-) -> None:
+def measure_latency(configuration: Configuration, latency: Latency) -> None:
     """Measure a setting, a device and a batch such as `cpu-1` or `cuda-largest`.
 
     The sentences are drawn evenly from the test set, always the same ones; those that are empty or
@@ -35,17 +28,17 @@ def measure_latency(
         UserError: if something is missing or does not belong together; nothing is written.
     """
     options = configuration.latency
-    chosen = Setting(*parse_setting(setting), options["threads"], options["repeats"])
+    chosen = Setting(*parse_setting(latency.setting), options["threads"], options["repeats"])
     missing = without_device(chosen)
     if missing is not None:
-        write_json(output, {"split": SPLIT, **missing})
+        write_json(Path(latency.path), {"split": SPLIT, **missing})
         return
-    source, _ = sides(configuration.corpus(corpus))
-    folder = Path("results/corpora") / corpus / "binarised"
+    source, _ = sides(configuration.corpus(latency.corpus))
+    inputs = latency.inputs(configuration)
+    folder = Path(inputs.corpus.path)
     vocabulary = Vocabulary.load(folder / "vocabulary.txt")
-    path = Path("results/models") / corpus / system / f"seed{seed}" / "model.pt"
-    model = matching_model(path, configuration, corpus, system, len(vocabulary)).to(chosen.device)
-    method = method_of(configuration, corpus, decoding, len(vocabulary), chosen.device)
+    model = matching_model(inputs.model, configuration, len(vocabulary)).to(chosen.device)
+    method = method_of(configuration, latency.decoding, inputs, len(vocabulary), chosen.device)
     sentences = BinarisedText(folder / f"{SPLIT}.{source}")
     ids = [
         number
@@ -58,4 +51,4 @@ def measure_latency(
         ids = sorted(drawn.tolist())
     measured = measure(model, method, sentences, ids, chosen)
     counted = {"split": SPLIT, "sentences_of_split": len(sentences), "left_out": left_out}
-    write_json(output, counted | measured)
+    write_json(Path(latency.path), counted | measured)

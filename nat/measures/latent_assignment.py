@@ -8,6 +8,7 @@ word order, the assignment should, too.
 
 import itertools
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -16,6 +17,7 @@ import torch
 from scipy.optimize import linear_sum_assignment
 from scipy.spatial.distance import cdist
 
+from nat.artifacts import CorpusStep, Inputs, references
 from nat.configuration import Configuration
 from nat.data.batch import pad, source_tensor
 from nat.data.bpe import CODES, PIECES, Pieces, Segmenter, Segments
@@ -24,7 +26,7 @@ from nat.data.tokenise import tokenise
 from nat.decoding.corpus import batches
 from nat.errors import UserError
 from nat.measures import analysis, latent_components
-from nat.measures.score import read_references, reference_files
+from nat.measures.score import read_references
 from nat.transformer.model import Transformer
 
 EXAMPLES = 3
@@ -56,6 +58,34 @@ def assign(first: np.ndarray, second: np.ndarray) -> np.ndarray:
     return np.asarray(places)
 
 
+@dataclass(frozen=True)
+class Others(Inputs):
+    """What is read besides the model and the ids of the corpus.
+
+    Attributes:
+        subwords: with what segments a text into them.
+        references: several of each sentence.
+    """
+
+    subwords: CorpusStep
+    references: CorpusStep
+
+
+def reads(configuration: Configuration, corpus: str, system: str, seed: int) -> Others:
+    """What the assignment depends on.
+
+    Raises:
+        UserError: if the system has no latents, or the corpus no several references.
+    """
+    latent_components.check(configuration, system)
+    several = references(configuration, corpus)
+    if several is None:
+        raise UserError(
+            f"{corpus} has one reference per sentence; the assignment of latents needs two of them"
+        )
+    return Others(subwords=CorpusStep(corpus, "bpe"), references=several)
+
+
 def analyse(configuration: Configuration, corpus: str, system: str, seed: int) -> dict[str, Any]:
     """Assign the latents of two references, on every split that has several, but the training text.
 
@@ -67,16 +97,15 @@ def analyse(configuration: Configuration, corpus: str, system: str, seed: int) -
         UserError: if the system has no latents, the corpus no several references, or the system
             does not fit.
     """
-    latent_components.check(configuration, system)
+    others = reads(configuration, corpus, system, seed)
     found = analysis.subject(configuration, corpus, system, seed)
     description = configuration.corpus(corpus)
-    segment = segmenter(Path("results/corpora") / corpus / "bpe", description)
+    _, target = sides(description)
+    segment = segmenter(Path(others.subwords.path), description)
     splits = {}
     for split in found.splits:
-        files = reference_files(corpus, description, split.name)
-        if files.references is None:
-            continue
-        several = read_references(files.references, len(split.sources))
+        file = Path(others.references.path) / f"{split.name}.{target}.jsonl"
+        several = read_references(file, len(split.sources))
         pairs = {number: pair for number, texts in several.items() if (pair := most_apart(texts))}
         encoded = {
             number: [found.vocabulary.encode(segment(text)) for text in pair]
@@ -99,10 +128,6 @@ def analyse(configuration: Configuration, corpus: str, system: str, seed: int) -
                 )[:EXAMPLES]
             ],
         }
-    if not splits:
-        raise UserError(
-            f"{corpus} has one reference per sentence; the assignment of latents needs two of them"
-        )
     return {"splits": splits}
 
 

@@ -24,6 +24,7 @@ target on every split, and L_target and L_MPLE are put together where they are r
 """
 
 import math
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -31,11 +32,12 @@ import numpy as np
 import torch
 from torch import Tensor
 
+from nat.artifacts import CorpusStep, Inputs, Model, Translations, references
 from nat.configuration import Configuration
 from nat.data.batch import Batch
 from nat.data.bpe import merge
 from nat.data.lines import read_lines
-from nat.data.splits import sides
+from nat.data.splits import TRAIN, sides, split_names
 from nat.data.tokenise import detokenise
 from nat.data.translations import read_in_order
 from nat.data.vocabulary import BLANK, MASK, PAD, Vocabulary
@@ -45,7 +47,7 @@ from nat.inputs.first_pass import FirstPass
 from nat.inputs.glancing import Glancing
 from nat.measures import analysis
 from nat.measures.distortion import likeness
-from nat.measures.score import read_weighted, reference_files
+from nat.measures.score import read_weighted
 from nat.texts.candidates import RAW, candidates
 from nat.training.objective import Objective
 from nat.training.step import DecoderInput, Step
@@ -220,6 +222,50 @@ def proxy_input(
     return step, shown
 
 
+@dataclass(frozen=True)
+class Others(Inputs):
+    """What is read besides the model and the ids of the corpus.
+
+    Attributes:
+        teacher: that the objective consults.
+        translations: of the splits that are held out, in the order of the corpus, which stand for
+            what the system learns; none for raw text.
+        text: raw references, where a sentence has only one.
+        references: several of each sentence.
+    """
+
+    teacher: Model | None
+    translations: tuple[Translations, ...]
+    text: CorpusStep | None
+    references: CorpusStep | None
+
+
+def reads(configuration: Configuration, corpus: str, system: str, seed: int) -> Others:
+    """What the losses of a system depend on.
+
+    Raises:
+        UserError: as `analyse`.
+    """
+    _check(configuration, system)
+    model = Model(configuration.run, corpus, system, seed)
+    [text] = candidates(configuration.training(corpus, system)["text"])
+    translations: tuple[Translations, ...] = ()
+    if text.system is not None:
+        assert text.seed is not None
+        translations = tuple(
+            Translations(model.run, corpus, text.system, text.seed, str(text.decoding), split)
+            for split in split_names(configuration.corpus(corpus))
+            if split != TRAIN
+        )
+    several = references(configuration, corpus)
+    return Others(
+        teacher=model.inputs(configuration).teacher,
+        translations=translations,
+        text=None if several else CorpusStep(corpus, "text"),
+        references=several,
+    )
+
+
 def analyse(configuration: Configuration, corpus: str, system: str, seed: int) -> dict[str, Any]:
     """Measure L_NAT, L_input and the BLEU of T on every split but the training text.
 
@@ -231,25 +277,22 @@ def analyse(configuration: Configuration, corpus: str, system: str, seed: int) -
         UserError: if the system is not parallel, has a choice of texts, or does not fit; or if it
             masks its input, and no input predictor says how hard the masks are to predict.
     """
-    _check(configuration, system)
+    others = reads(configuration, corpus, system, seed)
     found = analysis.subject(configuration, corpus, system, seed)
-    named = found.training["teacher"]
     teacher = None
-    if named is not None:
-        path = Path("results/models") / corpus / named["system"] / f"seed{named['seed']}/model.pt"
-        teacher = matching_model(
-            path, configuration, corpus, named["system"], len(found.vocabulary)
-        )
+    if others.teacher is not None:
+        teacher = matching_model(others.teacher, configuration, len(found.vocabulary))
     objective = Objective(found.training, found.model, seed, bfloat16=False, teacher=teacher)
     objective.train()
     found.model.eval()
     description = configuration.corpus(corpus)
+    _, target = sides(description)
+    translated = {each.split: Path(each.path) for each in others.translations}
     splits = {}
     for split in found.splits:
         targets: analysis.Sentences = split.targets
-        path = texts_of(configuration, corpus, system, split.name)
-        if path is not None:
-            targets = _encoded(path, found.vocabulary, len(split.sources))
+        if split.name in translated:
+            targets = _encoded(translated[split.name], found.vocabulary, len(split.sources))
         method = found.training["input"]["method"]
         drawn = method != "full_mask" or found.model.latents is not None
         proxies = [
@@ -258,13 +301,12 @@ def analyse(configuration: Configuration, corpus: str, system: str, seed: int) -
             )
             for draw in range(DRAWS if drawn else 1)
         ]
-        several = _references(corpus, description, split.name, len(split.sources))
+        several = _references(others, f"{split.name}.{target}", len(split.sources))
         measured = sorted(set(proxies[0].targets).intersection(*(each.targets for each in proxies)))
         covered = [number for number in measured if number in several]
         if not covered:
             raise UserError(f"{corpus}: no sentence of the split '{split.name}' can be measured")
         tokeniser = description["preprocessing"]["tokeniser"]
-        _, target = sides(description)
         texts = [
             [
                 detokenise(merge(found.vocabulary.decode(proxy.targets[number])), target, tokeniser)
@@ -272,34 +314,25 @@ def analyse(configuration: Configuration, corpus: str, system: str, seed: int) -
             ]
             for proxy in proxies
         ]
-        references, weights = zip(*(several[number] for number in covered), strict=True)
+        truth, weights = zip(*(several[number] for number in covered), strict=True)
         values = losses(
             nll=sum(proxy.nll for proxy in proxies),
             input=sum(proxy.input for proxy in proxies),
             tokens=sum(proxy.tokens for proxy in proxies),
         )
         values["target_bleu"] = float(
-            np.mean([likeness([text], references, weights).references.mean() for text in texts])
+            np.mean([likeness([text], truth, weights).references.mean() for text in texts])
         )
         splits[split.name] = {
             "sentences": len(measured),
             "left_out": len(split.sources) - len(measured),
             "sentences_with_references": len(covered),
-            "references_per_sentence": round(sum(map(len, references)) / len(covered), 2),
+            "references_per_sentence": round(sum(map(len, truth)) / len(covered), 2),
             "tokens": proxies[0].tokens,
             "draws": len(proxies),
             "measures": analysis.measures(values, UNITS),
         }
     return {"splits": splits}
-
-
-def texts_of(configuration: Configuration, corpus: str, system: str, split: str) -> Path | None:
-    """The translations of a split that stand for what a system learns; None for raw text."""
-    [text] = candidates(configuration.training(corpus, system)["text"])
-    if text.system is None:
-        return None
-    folder = Path("results/outputs") / corpus / text.system / f"seed{text.seed}"
-    return folder / str(text.decoding) / f"{split}.jsonl"
 
 
 def _check(configuration: Configuration, system: str) -> None:
@@ -331,9 +364,10 @@ def _encoded(path: Path, vocabulary: Vocabulary, sentences: int) -> list[np.ndar
 
 
 def _references(
-    corpus: str, description: dict[str, Any], split: str, sentences: int
+    others: Others, name: str, sentences: int
 ) -> dict[int, tuple[list[str], list[float]]]:
-    files = reference_files(corpus, description, split)
-    if files.references is not None:
-        return read_weighted(files.references, sentences)
-    return {number: ([line], [1.0]) for number, line in enumerate(read_lines(files.reference))}
+    if others.references is not None:
+        return read_weighted(Path(others.references.path) / f"{name}.jsonl", sentences)
+    assert others.text is not None
+    lines = read_lines(Path(others.text.path) / name)
+    return {number: ([line], [1.0]) for number, line in enumerate(lines)}

@@ -9,7 +9,6 @@ empty translation.
 import hashlib
 import json
 import math
-import re
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -18,6 +17,8 @@ from typing import Any
 
 import numpy as np
 
+from nat import artifacts
+from nat.configuration import Configuration
 from nat.data.bpe import merge
 from nat.data.lines import read_lines
 from nat.data.translations import OK, read_in_order
@@ -26,11 +27,6 @@ from nat.files import read_json, write_json
 from nat.measures import bleu, lengths, significance, statistics
 from nat.measures.repetition import repeated_tokens
 from nat.measures.statistics import BUCKET, LONG, MEASURED, PART
-
-OUTPUT_FOLDERS = re.compile(
-    r"results/outputs/(?P<corpus>[^/]+)/(?P<system>[^/]+)/seed(?P<seed>\d+)/(?P<decoding>[^/]+)/"
-    r"(?P<split>[^/]+)\.jsonl$"
-)
 
 
 @dataclass(frozen=True)
@@ -50,17 +46,27 @@ class References:
     source_tokens: Path | None = None
 
 
-def reference_files(corpus: str, description: Mapping[str, Any], split: str) -> References:
-    """The reference files of a corpus (`description`: its configuration)."""
-    folder = Path("results/corpora") / corpus
+def reference_files(
+    corpus: str, description: Mapping[str, Any], split: str, several: bool
+) -> References:
+    """The reference files of a corpus.
+
+    Args:
+        corpus: its name.
+        description: its configuration.
+        split: of it.
+        several: whether sentences have several references.
+    """
     name = f"{split}.{description['target']}"
-    several = folder / "references" / f"{name}.jsonl"
+    text, tokens, references = (
+        Path(artifacts.CorpusStep(corpus, step).path) for step in ("text", "tokens", "references")
+    )
     return References(
-        reference=folder / "text" / name,
-        tokens=folder / "tokens" / name,
-        references=several if several.exists() else None,
+        reference=text / name,
+        tokens=tokens / name,
+        references=references / f"{name}.jsonl" if several else None,
         lowercase=bool((description.get("preprocessing") or {}).get("lowercase", False)),
-        source_tokens=folder / "tokens" / f"{split}.{description['source']}",
+        source_tokens=tokens / f"{split}.{description['source']}",
     )
 
 
@@ -183,6 +189,36 @@ def score(hypotheses: Path, references: References) -> Score:
     return Score(report, found)
 
 
+def score_translations(configuration: Configuration, artifact: artifacts.Score) -> None:
+    """Measure the translations of a split and write the score.
+
+    Raises:
+        UserError: as `score`.
+    """
+    inputs = artifact.inputs(configuration)
+    references = reference_files(
+        artifact.corpus,
+        configuration.corpus(artifact.corpus),
+        artifact.split,
+        several=inputs.references is not None,
+    )
+    record = Path(inputs.training.path)
+    origin = {
+        "corpus": artifact.corpus,
+        "system": artifact.system,
+        "seed": artifact.seed,
+        "decoding": artifact.decoding,
+        "split": artifact.split,
+        # the fingerprint of the training stands for its configuration, seed and data
+        "model": {
+            "path": str(record.parent),
+            "fingerprint": str(read_json(record).get("fingerprint")),
+        },
+    }
+    found = score(Path(inputs.translations.path), references)
+    found.write(Path(artifact.path), origin)
+
+
 def _measure(
     name: str, arrays: Mapping[str, np.ndarray], signatures: Mapping[str, str]
 ) -> dict[str, Any]:
@@ -231,30 +267,6 @@ def sentences_by_length(
         if chosen:
             found[LONG] = chosen
     return found
-
-
-def names_in_path(path: Path) -> dict[str, str | int | None]:
-    """Corpus, system, seed, decoding and split of a file below `results/outputs`.
-
-    A file that lies elsewhere has no names but its split.
-    """
-    found = OUTPUT_FOLDERS.search(path.as_posix())
-    if found is None:
-        return dict.fromkeys(("corpus", "system", "seed", "decoding")) | {"split": path.stem}
-    return dict(found.groupdict()) | {"seed": int(found["seed"])}
-
-
-def model_of(names: Mapping[str, Any]) -> dict[str, str] | None:
-    """Folder and fingerprint of the model behind translations of these names (`names_in_path`).
-
-    The fingerprint is that of the training, which stands for its configuration, seed and data.
-    `None` if there is no such model here.
-    """
-    folder = Path("results/models/{corpus}/{system}/seed{seed}".format_map(names))
-    training = folder / "training.json"
-    if not training.exists():
-        return None
-    return {"path": str(folder), "fingerprint": str(read_json(training).get("fingerprint"))}
 
 
 def read_references(path: Path, sentences: int) -> dict[int, list[str]]:

@@ -1,9 +1,8 @@
 """What can be reported of a system: measures, and the files that hold them.
 
 A measure comes from one of five sources: the score file of a decoding, the record of a training, a
-latency, the total correlation of a pair of systems, or an analysis of a model (`results/analyses`),
-which needs no decoding. Everything that is reported is asked for by measure, so a new one is a line
-of `MEASURES`.
+latency, the total correlation of a pair of systems, or an analysis of a model, which needs no
+decoding. Everything that is reported is asked for by measure, so a new one is a line of `MEASURES`.
 """
 
 import math
@@ -12,6 +11,16 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from nat.artifacts import (
+    Analysis,
+    Artifact,
+    Latency,
+    Score,
+    Statistics,
+    TotalCorrelation,
+    TrainingRecord,
+    Translations,
+)
 from nat.errors import UserError
 from nat.files import read_json
 from nat.measures.latency_setting import STATE, parse_setting
@@ -211,8 +220,13 @@ ANALYSES = sorted({measure.source for measure in MEASURES.values()} - set(COORDI
 
 @dataclass(frozen=True)
 class Cell:
-    """One number, for one seed; a coordinate is empty where its measure needs none."""
+    """One number, for one seed; a coordinate is empty where its measure needs none.
 
+    Attributes:
+        run: whose results hold it, see `nat.configuration.Configuration.run`.
+    """
+
+    run: str
     corpus: str
     system: str
     seed: int
@@ -229,37 +243,56 @@ class Cell:
         return known.source if known else SCORE
 
     @property
+    def result(self) -> Artifact:
+        """What holds the number."""
+        if self.source == TRAINING:
+            return self.record
+        if self.source == SCORE:
+            return Score(*self._names, self.decoding, self.split)
+        if self.source == LATENCY:
+            return Latency(*self._names, self.decoding, self.setting)
+        if self.source == PAIR:
+            return TotalCorrelation(self.run, self.corpus, self.system, self.partner, self.seed)
+        return Analysis(*self._names, self.source)
+
+    @property
+    def translations(self) -> Translations:
+        """What a score was measured on."""
+        return Translations(*self._names, self.decoding, self.split)
+
+    @property
+    def statistics(self) -> Statistics:
+        """What the number of a score is computed from, see `nat.measures.statistics`."""
+        return Statistics(*self._names, self.decoding, self.split)
+
+    @property
+    def record(self) -> TrainingRecord:
+        """The record of the training of the model."""
+        return TrainingRecord(*self._names)
+
+    @property
     def score_path(self) -> str:
         """The file that holds the number."""
-        if self.source == TRAINING:
-            return self.training_path
-        if self.source == SCORE:
-            return f"results/scores/{self._folder}/{self.split}.json"
-        if self.source == LATENCY:
-            return f"results/latency/{self._folder}/{self.setting}.json"
-        if self.source == PAIR:
-            pair = f"{self.corpus}/{self.system}/{self.partner}"
-            return f"results/total_correlation/{pair}/seed{self.seed}.json"
-        return f"results/analyses/{self.corpus}/{self.system}/seed{self.seed}/{self.source}.json"
+        return self.result.path
 
     @property
     def statistics_path(self) -> str:
         """What the number of a score is computed from, see `nat.measures.statistics`."""
-        return f"results/scores/{self._folder}/{self.split}.npz"
+        return self.statistics.path
 
     @property
     def hypotheses_path(self) -> str:
         """The translations behind a score."""
-        return f"results/outputs/{self._folder}/{self.split}.jsonl"
+        return self.translations.path
 
     @property
     def training_path(self) -> str:
         """The record of the training of the model."""
-        return f"results/models/{self.corpus}/{self.system}/seed{self.seed}/training.json"
+        return self.record.path
 
     @property
-    def _folder(self) -> str:
-        return f"{self.corpus}/{self.system}/seed{self.seed}/{self.decoding}"
+    def _names(self) -> tuple[str, str, str, int]:
+        return self.run, self.corpus, self.system, self.seed
 
 
 @dataclass(frozen=True)

@@ -24,6 +24,7 @@ import pandas as pd
 from rich.console import Console
 from rich.text import Text
 
+from nat.artifacts import Artifact
 from nat.configuration import Configuration
 from nat.configuration import papers as models
 from nat.errors import UserError
@@ -157,16 +158,16 @@ def _check(finder: Finder, case: models.Case, label: str, chosen: Chosen) -> Che
     )
 
 
-def files(configuration: Configuration, paper: str) -> list[str]:
+def files(configuration: Configuration, paper: str) -> list[Artifact]:
     """What the judgements of a paper read: scores and, for intervals, their statistics."""
-    found = []
+    found: list[Artifact] = []
     for check in checks(configuration, paper):
         for place in check.places:
             for cell in place.cells:
-                found.append(cell.score_path)
+                found.append(cell.result)
                 resampled = check.kind != "correlation" and len(check.places) > 1
                 if resampled and can_be_resampled(cell.measure):
-                    found.append(cell.statistics_path)
+                    found.append(cell.statistics)
     return list(dict.fromkeys(found))
 
 

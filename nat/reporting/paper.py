@@ -356,6 +356,7 @@ class Resolver:
             stand_in = f"corpus {corpus} at scale {scale}, not the paper's {paper}"
         cells = tuple(
             Cell(
+                run=configuration.run,
                 corpus=corpus,
                 system=configuration.canonical(corpus, address.system),
                 seed=seed,

@@ -1,16 +1,14 @@
 """What a run will take, before anyone submits it: jobs, hours and disk.
 
-The jobs are those of the graph itself, as `snakemake --summary` lists their outputs, so they are
-exactly the ones still to be run. Hours are estimates. Those of models are the tokens of the recipe,
+The jobs are those of the graph itself, as a dry run lists them, so they are exactly the ones still
+to be run. Hours are estimates. Those of models are the tokens of the recipe,
 or sentences and passes of the decoder, divided by the speed that the scale assumes (`speed`);
 those of texts are their pairs, divided by the speeds of docs/corpora.md.
 """
 
 import math
-import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from pathlib import Path
 from typing import Any
 
 from rich.table import Table
@@ -20,8 +18,8 @@ from nat.configuration.cluster import devices, needs, nodes
 from nat.configuration.configuration import file_of
 from nat.configuration.lengths import counts_epochs, estimated_tokens
 from nat.data.splits import TRAIN, split_names
-from nat.errors import UserError
 from nat.files import read_json
+from nat.workflow.dry_run import Job
 
 STAGES = {
     "generate_text": "corpora",
@@ -32,6 +30,7 @@ STAGES = {
     "binarise": "corpora",
     "summarise_corpus": "corpora",
     "train": "training",
+    "train_and_keep": "training",
     "translate": "translation",
     "gather": "scores",
     "distil": "distilled text",
@@ -47,26 +46,11 @@ STAGES = {
 }
 """Stages of the graph by rule; a rule that is not here is a stage of its own."""
 
-_OUTPUTS_IN_ONE_FOLDER = {"train", "generate_text", "distil", "compare_texts"}
-"""Rules whose jobs have a folder of their own; the outputs of others differ in their suffix."""
+TRAININGS = ("train", "train_and_keep")
+"""Rules that train."""
 
-_OF_MODELS = {"train", "translate", "analyse", "measure_latency"}
+_OF_MODELS = {*TRAININGS, "translate", "analyse", "measure_latency"}
 """Rules that run a model; the hours of all others are those of cores."""
-
-_PENDING = "update pending"
-_SHARD = re.compile(
-    r"results/outputs/([^/]+)/([^/]+)/seed\d+/([^/]+)/shards/([^/]+)\.\d+of(\d+)\.jsonl"
-)
-_GATHERED = re.compile(r"results/outputs/([^/]+)/[^/]+/seed\d+/[^/]+/([^/.]+)\.jsonl?")
-_TRAINING = re.compile(r"results/models/([^/]+)/([^/]+)/seed\d+/")
-_ANALYSIS = re.compile(r"results/analyses/([^/]+)/([^/]+)/seed\d+/")
-_LATENCY = re.compile(
-    r"results/latency/([^/]+)/([^/]+)/seed\d+/([^/]+)/(cpu|cuda)-(\d+|largest)\.json"
-)
-_COMPARED = re.compile(r"results/distilled/[^/]+/similarity/([^/]+)/")
-_NGRAMS = re.compile(r"results/ngram/[^/]+/[^/]+/seed\d+/order(\d)\.")
-_OF_CORPUS = re.compile(r"results/(?:corpora|distilled|ngram)/([^/]+)/")
-_CORPUS = re.compile(r"results/[a-z_]+/([^/]+)/")
 
 PASSES_OF_BEAM_SEARCH = 4.0
 """What a hypothesis of beam search costs in passes of the decoder: many steps, each of a token."""
@@ -141,38 +125,12 @@ class Estimate:
     disk_bytes: float
 
 
-@dataclass(frozen=True)
-class Job:
-    """A job of the graph that is still to run, with one of its outputs."""
-
-    rule: str
-    output: str
-
-
-def pending(summary: Iterable[str]) -> list[Job]:
-    """The jobs that are still to run.
-
-    Args:
-        summary: lines of `snakemake --summary`: output, date, rule, logs, status, plan.
-    """
-    found: dict[tuple[str, str], Job] = {}
-    for line in summary:
-        parts = line.rstrip("\n").split("\t")
-        if len(parts) != 6 or parts[5] != _PENDING:
-            continue
-        output, rule = parts[0], parts[2].removesuffix("_and_keep")
-        path = Path(output)
-        own = path.parent if rule in _OUTPUTS_IN_ONE_FOLDER else path.with_suffix("")
-        if rule == "translate":  # `train.1of8.jsonl`: the part is no suffix
-            own = path
-        found.setdefault((rule, str(own)), Job(rule, output))
-    return list(found.values())
-
-
 def estimate(configuration: Configuration, jobs: Iterable[Job]) -> list[Estimate]:
     """Sum up jobs by stage, in the order of the graph."""
     by_stage: dict[str, list[Job]] = {stage: [] for stage in STAGES.values()}
     for job in jobs:
+        if not job.outputs:  # a target
+            continue
         by_stage.setdefault(STAGES.get(job.rule, job.rule), []).append(job)
     found = []
     for stage, members in by_stage.items():
@@ -242,14 +200,13 @@ def assumptions(configuration: Configuration, jobs: Sequence[Job]) -> list[str]:
     speed = _speed(configuration)
     where = file_of("scales", configuration.scale)
     each, several = devices(configuration), nodes(configuration)
-    found = (_CORPUS.match(job.output) for job in jobs)
-    corpora = dict.fromkeys(match[1] for match in found if match)
+    corpora = dict.fromkeys(job.wildcards["corpus"] for job in jobs if "corpus" in job.wildcards)
     of_unknown_size = [
         f"the size of {corpus} is not known: without 'expected' or 'pairs' in "
         f"{file_of('corpora', corpus)}, its texts, its translations and trainings whose length is "
         "given in epochs count nothing until it is made"
         for corpus in corpora
-        if corpus in configuration.corpora and not sentences(configuration, corpus, TRAIN)
+        if not sentences(configuration, corpus, TRAIN)
     ]
     if not speed:
         without = f"{where} assumes no 'speed', so there are no hours of what runs models"
@@ -265,7 +222,7 @@ def assumptions(configuration: Configuration, jobs: Sequence[Job]) -> list[str]:
         f"beam search as {PASSES_OF_BEAM_SEARCH:.0f} passes for each member of the beam, an "
         f"analysis of a model as {PASSES_OF_AN_ANALYSIS:.0f} over what is held out",
     ]
-    if unit == "GPU" and any(_LATENCY.match(job.output) for job in jobs):
+    if unit == "GPU" and any(job.rule == "measure_latency" for job in jobs):
         assumed.append(
             f"latencies of one sentence at a time, and on a processor, at 1/{ALONE_ON_A_GPU:.0f} "
             "of that speed"
@@ -302,9 +259,9 @@ def weights(architecture: dict[str, Any], symbols: int = 0) -> int:
 
 
 def _counts_epochs(configuration: Configuration, job: Job) -> bool:
-    trained = _TRAINING.match(job.output)
-    return trained is not None and counts_epochs(
-        configuration.training(trained[1], trained[2])["recipe"]
+    names = job.wildcards
+    return job.rule in TRAININGS and counts_epochs(
+        configuration.training(names["corpus"], names["system"])["recipe"]
     )
 
 
@@ -319,56 +276,61 @@ def _hours(configuration: Configuration, job: Job) -> float | None:
 
 
 def _seconds_of_models(configuration: Configuration, job: Job) -> float | None:
-    speed = _speed(configuration)
+    speed, names = _speed(configuration), job.wildcards
     if not speed:
         return None
-    if trained := _TRAINING.match(job.output):
-        recipe = configuration.training(trained[1], trained[2])["recipe"]
-        tokens = estimated_tokens(recipe, TOKENS * sentences(configuration, trained[1], TRAIN))
-        return float(tokens / speed["training"] * _size(configuration, trained[2]))
-    if shard := _SHARD.match(job.output):
-        corpus, system, decoding, split, count = shard.groups()
-        translated = sentences(configuration, corpus, split) / int(count)
-        passes = _passes(configuration.decoding(decoding))
-        return translated * passes / speed["decoding"] * _size(configuration, system)
-    if analysis := _ANALYSIS.match(job.output):
-        corpus, system = analysis.groups()
+    corpus, size = names["corpus"], _size(configuration, names["system"])
+    if job.rule in TRAININGS:
+        recipe = configuration.training(corpus, names["system"])["recipe"]
+        tokens = estimated_tokens(recipe, TOKENS * sentences(configuration, corpus, TRAIN))
+        return float(tokens / speed["training"] * size)
+    if job.rule == "translate":
+        decoded = _share(configuration, names) * _passes(configuration.decoding(names["decoding"]))
+    elif job.rule == "analyse":
         splits = split_names(configuration.corpus(corpus))
         held_out = sum(sentences(configuration, corpus, each) for each in splits if each != TRAIN)
-        passes = PASSES_OF_AN_ANALYSIS
-        return held_out * passes / speed["decoding"] * _size(configuration, system)
-    if latency := _LATENCY.match(job.output):
-        corpus, system, decoding, device, batch = latency.groups()
+        decoded = held_out * PASSES_OF_AN_ANALYSIS
+    else:
         options = configuration.latency
-        repeated = options["repeats"] * min(
+        decoded = options["repeats"] * min(
             sentences(configuration, corpus, "test"), options["sentences"] or math.inf
         )
-        slower = 1.0
+        decoded *= _passes(configuration.decoding(names["decoding"]))
         if needs(configuration, "latency").gpu:
+            device, _, batch = names["setting"].partition("-")
             together = 1 if device == "cpu" else math.inf if batch == "largest" else int(batch)
-            slower = max(1.0, ALONE_ON_A_GPU / together)
-        passes = slower * _passes(configuration.decoding(decoding))
-        return repeated * passes / speed["decoding"] * _size(configuration, system)
-    return None
+            decoded *= max(1.0, ALONE_ON_A_GPU / together)
+    return float(decoded / speed["decoding"] * size)
+
+
+def _share(configuration: Configuration, names: Mapping[str, str]) -> float:
+    """Sentences of a shard."""
+    return sentences(configuration, names["corpus"], names["split"]) / int(names["shards"])
 
 
 def _seconds_of_texts(configuration: Configuration, job: Job) -> float | None:
-    gathered = _GATHERED.match(job.output)
-    if gathered:
-        return sentences(configuration, *gathered.groups()) / PAIRS_PER_SECOND["gather"]
-    of_corpus = _OF_CORPUS.match(job.output)
-    if not of_corpus:
-        return SECONDS_OF_SMALL_STEPS if job.rule in STAGES else None
-    pairs = sentences(configuration, of_corpus[1], TRAIN)
-    if compared := _COMPARED.match(job.output):
-        return pairs * _candidates(compared[1]) ** 2 / COMPARISONS_PER_SECOND
+    if job.rule not in STAGES:
+        return None
     speed = PAIRS_PER_SECOND.get(job.rule)
+    pairs = _pairs(configuration, job)
+    if job.rule == "compare_texts":
+        return pairs * _candidates(job) ** 2 / COMPARISONS_PER_SECOND
     return SECONDS_OF_SMALL_STEPS if speed is None else pairs / speed
+
+
+def _pairs(configuration: Configuration, job: Job) -> int:
+    """Sentences that a job of texts reads: those of the training text, unless it has a split."""
+    names = job.wildcards
+    return (
+        sentences(configuration, names["corpus"], names.get("split", TRAIN))
+        if "corpus" in names
+        else 0
+    )
 
 
 def _at_once(configuration: Configuration, rule: str) -> int:
     """Devices or cores that share a job."""
-    if rule == "train":
+    if rule in TRAININGS:
         return (devices(configuration) or 1) * nodes(configuration)
     if rule in ("clean", "tokenise", "apply_bpe"):
         return needs(configuration, "prepare").cores
@@ -376,24 +338,20 @@ def _at_once(configuration: Configuration, rule: str) -> int:
 
 
 def _disk(configuration: Configuration, job: Job) -> float:
-    trained = _TRAINING.match(job.output) if job.rule == "train" else None
-    if trained:
-        training = configuration.training(trained[1], trained[2])
-        numbers = 4 * weights(training["architecture"], _symbols(configuration, trained[1]))
+    names = job.wildcards
+    if job.rule in TRAININGS:
+        training = configuration.training(names["corpus"], names["system"])
+        symbols = _symbols(configuration, names["corpus"])
+        numbers = 4 * weights(training["architecture"], symbols)
         kept = training["recipe"]["average"]["checkpoints"]
         return float(numbers * (1 + kept + FULL_CHECKPOINTS * NUMBERS_PER_WEIGHT))
-    shard = _SHARD.match(job.output) if job.rule == "translate" else None
-    if shard:  # the gathered file lies beside its shards for a while
-        share = sentences(configuration, shard[1], shard[4]) / int(shard[5])
-        return 2 * share * 2 * BYTES_PER_SIDE
-    of_corpus = _OF_CORPUS.match(job.output)
-    if not of_corpus:
-        return 0.0
-    pairs = sentences(configuration, of_corpus[1], TRAIN)
-    if compared := _COMPARED.match(job.output):
-        return 4.0 * pairs * _candidates(compared[1]) ** 2
-    if ngrams := _NGRAMS.match(job.output):
-        return pairs * TOKENS * int(ngrams[1]) * NGRAMS_PER_TOKEN * BYTES_PER_NGRAM
+    if job.rule == "translate":  # the gathered file lies beside its shards for a while
+        return 2 * _share(configuration, names) * 2 * BYTES_PER_SIDE
+    pairs = _pairs(configuration, job)
+    if job.rule == "compare_texts":
+        return 4.0 * pairs * _candidates(job) ** 2
+    if job.rule == "estimate_ngrams":
+        return pairs * TOKENS * int(names["order"]) * NGRAMS_PER_TOKEN * BYTES_PER_NGRAM
     return float(pairs * BYTES_PER_PAIR.get(job.rule, 0))
 
 
@@ -409,9 +367,9 @@ def _symbols(configuration: Configuration, corpus: str) -> int:
     return int(preprocessing["bpe_merges"] * 1.25)  # and the symbols that are merged
 
 
-def _candidates(names: str) -> int:
-    """Texts that are compared, by the name of their folder."""
-    return len(names.split("+"))
+def _candidates(job: Job) -> int:
+    """Texts that a job compares."""
+    return len(job.wildcards["candidates"].split("+"))
 
 
 def _size(configuration: Configuration, system: str) -> float:
@@ -430,14 +388,3 @@ def _passes(decoding: dict[str, Any]) -> float:
 def _speed(configuration: Configuration) -> dict[str, float]:
     speed: dict[str, float] = configuration.files["scales"][configuration.scale].get("speed", {})
     return speed
-
-
-def check_summary(status: int, said: str) -> None:
-    """Refuse to estimate a graph that does not build.
-
-    Raises:
-        UserError: with the error of Snakemake.
-    """
-    if status:
-        errors = [line for line in said.splitlines() if line.startswith("error: ")]
-        raise UserError(errors[0].removeprefix("error: ") if errors else said.strip()[-500:])

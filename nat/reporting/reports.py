@@ -3,12 +3,14 @@
 Three kinds: tables and figures, by number, and the claims of a paper, of which there is one.
 """
 
-from dataclasses import asdict, replace
+from dataclasses import asdict, dataclass, replace
 from pathlib import Path
-from typing import Any, Literal
+from typing import Any, ClassVar, Literal
 
+from nat.artifacts import Artifact, CorpusStep, File, Inputs
 from nat.configuration import Configuration
 from nat.configuration import papers as models
+from nat.configuration.configuration import file_of
 from nat.reporting import claims, published, samples, settings, tables
 from nat.reporting.cells import Cell
 from nat.reporting.differences import can_be_resampled
@@ -18,7 +20,78 @@ Kind = Literal["table", "figure", "claims"]
 Target = tuple[str, Kind, str]
 """Paper, kind and number; the claims have the number ''."""
 
-SUFFIX = {"table": "csv", "figure": "pdf", "claims": "csv"}
+
+@dataclass(frozen=True)
+class InputsOfReport(Inputs):
+    """What a report is made of.
+
+    Attributes:
+        results: scores, records, and what intervals and tests need.
+        published: the file with the paper's own values.
+    """
+
+    results: tuple[Artifact, ...]
+    published: File | None
+
+
+@dataclass(frozen=True)
+class Report(Artifact):
+    """A table, a figure or the claims of a paper: the file that stands for it; others lie beside.
+
+    Attributes:
+        run: whose results it shows.
+        paper: of which it is a part.
+    """
+
+    kind: ClassVar[Kind]
+    run: str
+    paper: str
+
+    @property
+    def target(self) -> Target:
+        """What it is asked for by."""
+        return self.paper, self.kind, getattr(self, "number", "")
+
+    def inputs(self, configuration: Configuration) -> InputsOfReport:
+        """The results that it shows, and the published values."""
+        values = None
+        if published.exists(Path(configuration.root), self.paper):
+            values = File(published.file_of(self.paper), file_of("papers", self.paper))
+        return InputsOfReport(tuple(files(configuration, self.target)), values)
+
+
+@dataclass(frozen=True)
+class Table(Report):
+    """A table."""
+
+    template = "results/{run}/papers/{paper}/table_{number}.csv"
+    kind = "table"
+    number: str
+
+
+@dataclass(frozen=True)
+class Figure(Report):
+    """A figure."""
+
+    template = "results/{run}/papers/{paper}/figure_{number}.pdf"
+    kind = "figure"
+    number: str
+
+
+@dataclass(frozen=True)
+class Claims(Report):
+    """The judged claims of a paper."""
+
+    template = "results/{run}/papers/{paper}/claims.csv"
+    kind = "claims"
+
+
+def report(configuration: Configuration, target: Target) -> Report:
+    """The report that a target asks for."""
+    paper, kind, number = target
+    if kind == "claims":
+        return Claims(configuration.run, paper)
+    return {"table": Table, "figure": Figure}[kind](configuration.run, paper, number)
 
 
 def targets(configuration: Configuration) -> list[Target]:
@@ -38,13 +111,6 @@ def name(target: Target) -> str:
     return "_".join(part for part in target if part)
 
 
-def path(target: Target) -> str:
-    """The file that stands for a report; others lie beside it."""
-    paper, kind, number = target
-    file = f"{kind}_{number}" if number else kind
-    return f"results/papers/{paper}/{file}.{SUFFIX[kind]}"
-
-
 def cells(configuration: Configuration, target: Target) -> list[Cell]:
     """All cells of a report that this scale can run, without repetitions.
 
@@ -55,11 +121,8 @@ def cells(configuration: Configuration, target: Target) -> list[Cell]:
     return list(dict.fromkeys(cell for place in places for cell in (*place.cells, *place.over)))
 
 
-def files(configuration: Configuration, target: Target) -> list[str]:
-    """The results that a report is made of: scores, with their statistics for tests, and records.
-
-    Samples are chosen from translations.
-    """
+def files(configuration: Configuration, target: Target) -> list[Artifact]:
+    """The results that a report is made of, and what its samples, tests and marks are read from."""
     paper, kind, number = target
     if kind == "claims":
         return claims.files(configuration, paper)
@@ -67,22 +130,18 @@ def files(configuration: Configuration, target: Target) -> list[str]:
     samples_ = isinstance(describe(configuration, paper, kind, number), models.Samples)
     tested = {place.row for place in places if place.baseline}
     tested |= {place.baseline for place in places}
-    found = []
+    found: list[Artifact] = []
     for place in places:
         differs = (place.row in tested or place.over) and can_be_resampled(place.measure)
         for cell in (*place.cells, *place.over):
-            found.append(cell.score_path)
+            found.append(cell.result)
             if samples_:
-                found.append(cell.hypotheses_path)
+                found += [cell.translations, CorpusStep(cell.corpus, "tokens")]
             elif differs:
-                found.append(cell.statistics_path)
+                found.append(cell.statistics)
+        if kind == "figure":  # which marks what collapsed
+            found += [cell.record for cell in place.cells]
     return list(dict.fromkeys(found))
-
-
-def published_file(configuration: Configuration, paper: str) -> str | None:
-    """The file with a paper's published values; none for what is not a paper."""
-    there = published.exists(Path(configuration.root), paper)
-    return published.file_of(paper) if there else None
 
 
 def configured(configuration: Configuration, target: Target) -> Any:

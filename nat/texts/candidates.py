@@ -36,19 +36,6 @@ class Candidate:
         """Name in paths and training curves."""
         return RAW if self.system is None else self.system
 
-    def binarised(self, corpus: str) -> str:
-        """Folder of the binarised text."""
-        return f"{self._folder(corpus)}/binarised"
-
-    def subwords(self, corpus: str) -> str:
-        """Folder of the text in subwords."""
-        return f"{self._folder(corpus)}/{'bpe' if self.system is None else 'text'}"
-
-    def _folder(self, corpus: str) -> str:
-        if self.system is None:
-            return f"results/corpora/{corpus}"
-        return f"results/distilled/{corpus}/{self.system}/seed{self.seed}"
-
 
 def candidates(text: Any) -> list[Candidate]:
     """The texts that a value of the key `text` names, in order."""
@@ -99,17 +86,6 @@ def compared(text: Any) -> list[Candidate]:
 def joined_names(texts: list[Candidate]) -> str:
     """Name of the folder of their pairwise sentence BLEU."""
     return "+".join(each.name for each in texts)
-
-
-def similarity(corpus: str, texts: list[Candidate]) -> str:
-    """The file of their pairwise sentence BLEU, see `nat.data.similarity`."""
-    seed = next(each.seed for each in texts if each.system is not None)
-    return f"results/distilled/{corpus}/similarity/{joined_names(texts)}/seed{seed}/bleu.npy"
-
-
-def ngrams_of(corpus: str, system: str, seed: int, order: int) -> str:
-    """The file of the language model of a system's translations, see `nat.data.ngram`."""
-    return f"results/ngram/{corpus}/{system}/seed{seed}/order{order}.npz"
 
 
 _LIST = "candidates"

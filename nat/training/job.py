@@ -25,8 +25,8 @@ from typing import Any
 
 import torch
 
+from nat.artifacts import Model
 from nat.configuration import Configuration, differences
-from nat.configuration.configuration import start_of
 from nat.configuration.lengths import counts_epochs, in_updates
 from nat.data.splits import sides
 from nat.data.vocabulary import Vocabulary
@@ -34,7 +34,6 @@ from nat.errors import UserError
 from nat.files import atomic_directory, atomic_write_text, read_json, write_json
 from nat.machine import processor_name
 from nat.program import Progress
-from nat.texts.candidates import candidates, compared, similarity
 from nat.training.averaging import average, kept_path, weights_path
 from nat.training.launch import leads, together, wait_for_all, world_size
 from nat.training.model_file import build_model, save_model
@@ -56,27 +55,16 @@ SECONDS_FOR_OTHERS = 300
 _CHECKPOINT = re.compile(r"checkpoint_\d+_(\d+)\.pt")
 
 
-def train_system(
-    configuration: Configuration,
-    corpus: str,
-    system: str,
-    seed: int,
-    output: Path,
-) -> None:
-    """Train a system, or go on with its training, until `output` is written.
+def train_system(configuration: Configuration, model: Model) -> None:
+    """Train a system, or go on with its training, until `model.pt` is written.
 
-    Args:
-        configuration: of the run.
-        corpus: name of the corpus.
-        system: name of the system.
-        seed: of the training.
-        output: `model.pt`; `training.json`, `training.csv` and, if the recipe keeps checkpoints,
-            the folder `kept` appear beside it.
+    `training.json`, `training.csv` and, if the recipe keeps checkpoints, the folder `kept` appear
+    beside it.
 
     Raises:
         UserError: if an input is missing, the training diverges or a file cannot be written.
     """
-    run = describe(configuration, corpus, system, seed, output)
+    run, output = describe(configuration, model), Path(model.path)
     progress = Progress(f"train {run.name}", run.updates, "updates")
     if _is_written(run, output):
         if leads():
@@ -97,37 +85,24 @@ def train_system(
             finish(run, output, progress)
 
 
-def describe(
-    configuration: Configuration,
-    corpus: str,
-    system: str,
-    seed: int,
-    output: Path,
-) -> Run:
+def describe(configuration: Configuration, model: Model) -> Run:
     """Find the inputs of a training.
 
     Raises:
         UserError: if one is missing.
     """
-    training = configuration.training(corpus, system)
-    source, target = sides(configuration.corpus(corpus))
-    raw = Path("results/corpora") / corpus / "binarised"
-    folders = [Path(text.binarised(corpus)) for text in candidates(training["text"])]
-    train = (raw / f"train.{source}", *(folder / f"train.{target}" for folder in folders))
-    compared_texts = compared(training["text"])
-    likeness = Path(similarity(corpus, compared_texts)) if compared_texts else None
+    training = configuration.training(model.corpus, model.system)
+    inputs, seed = model.inputs(configuration), model.seed
+    source, target = sides(configuration.corpus(model.corpus))
+    raw = Path(inputs.corpus.path)
+    train = (
+        raw / f"train.{source}",
+        *(Path(text.path) / f"train.{target}" for text in inputs.texts),
+    )
     valid = (raw / f"valid.{source}", raw / f"valid.{target}")
-    init_from: Path | None = None
-    start = start_of(training["init_from"])
-    if start is not None:
-        its_folder = Path("results/models") / corpus / start.system / f"seed{seed}"
-        kept = start.kept
-        init_from = its_folder / ("model.pt" if kept is None else f"{KEPT}/{kept}.pt")
-    consulted: Path | None = None
-    if training["teacher"] is not None:
-        named = training["teacher"]
-        consulted = Path("results/models") / corpus / named["system"] / f"seed{named['seed']}"
-        consulted = consulted / "model.pt"
+    consulted = (inputs.start, inputs.teacher)
+    start, teacher = (None if each is None else each.weights for each in consulted)
+    likeness = None if inputs.comparison is None else inputs.comparison.path
     devices = world_size()
     device = torch.device("cuda" if torch.cuda.is_available() else "cpu")
     precision = training["precision"]
@@ -135,22 +110,22 @@ def describe(
     batches, tokens = accumulation(
         training["recipe"]["batch_tokens"], devices, configuration.tokens_per_device
     )
-    inputs = [raw / "vocabulary.txt"] + [
+    files = [raw / "vocabulary.txt"] + [
         Path(f"{prefix}.{part}.npy")
         for prefix in (*train, *valid)
         for part in ("tokens", "offsets")
     ]
-    others = filter(None, (likeness, init_from, consulted))
-    checksums = [_sha256(path) for path in [*inputs, *others]]
+    others = [Path(path) for path in (likeness, start, teacher) if path is not None]
+    checksums = [_sha256(path) for path in [*files, *others]]
     fingerprint = configuration.fingerprint([training, seed, checksums])
-    name = f"{system} on {corpus}"
+    name = f"{model.system} on {model.corpus}"
     updates_per_epoch = None
     if counts_epochs(training["recipe"]):
         # fairseq takes seconds to import
         from nat.fairseq_plugin.dataset import batches_per_epoch
 
-        model = _shape(training, raw / "vocabulary.txt")
-        longest = (model.longest_source, model.longest_target)
+        shape = _shape(training, raw / "vocabulary.txt")
+        longest = (shape.longest_source, shape.longest_target)
         each = batches_per_epoch([str(prefix) for prefix in train], longest, tokens, name)
         updates_per_epoch = each / (batches * devices)
     return Run(
@@ -159,12 +134,12 @@ def describe(
         recipe=in_updates(training["recipe"], updates_per_epoch, name),
         seed=seed,
         train=tuple(str(prefix) for prefix in train),
-        similarity=None if likeness is None else str(likeness),
+        similarity=likeness,
         valid=(str(valid[0]), str(valid[1])),
         vocabulary=str(raw / "vocabulary.txt"),
-        init_from=None if init_from is None else str(init_from),
-        teacher=None if consulted is None else str(consulted),
-        checkpoints=str(output.parent / "checkpoints"),
+        init_from=start,
+        teacher=teacher,
+        checkpoints=str(Path(model.path).with_name("checkpoints")),
         bfloat16=bfloat16,
         devices=devices,
         accumulation=batches,

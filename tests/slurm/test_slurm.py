@@ -49,7 +49,7 @@ PAPER = {
         }
     },
 }
-TEACHER = "results/models/toy-micro/at-base/seed1"
+TEACHER = "results/micro/models/toy-micro/at-base/seed1"
 MODEL = f"{TEACHER}/model.pt"
 
 pytestmark = [pytest.mark.slurm, pytest.mark.timeout(6000)]
@@ -225,7 +225,7 @@ def test_the_whole_graph(repository: Repository, slurm: PrivateSlurm) -> None:
     assert status == 0, screen
     assert "finished" in screen
     assert "Traceback" not in screen
-    table = repository.folder / "results/papers/two/table_1.csv"
+    table = repository.folder / "results/micro/papers/two/table_1.csv"
     statuses = [row["status"] for row in csv.DictReader(table.read_text().splitlines())]
     assert statuses == ["run", "run"]
     # the corpus, two trainings, four translations (one in two shards), text, scores, report
@@ -242,7 +242,7 @@ def test_the_whole_graph(repository: Repository, slurm: PrivateSlurm) -> None:
     assert with_gpu == {"train", "translate"}
 
     # a lost shard is made again alone, with what depends on it
-    outputs = repository.folder / "results/outputs/toy-micro/at-base/seed1/beam5"
+    outputs = repository.folder / "results/micro/outputs/toy-micro/at-base/seed1/beam5"
     before = (outputs / "train.jsonl").read_bytes()
     assert not list(outputs.glob("shards/*")), "shards are temporary"
     status, screen = repository.run()
@@ -368,19 +368,21 @@ def test_two_processes_on_two_nodes(repository: Repository, slurm: PrivateSlurm)
 
     # the same in one process, on this machine
     repository.change(nodes=1)
-    alone = repository.folder / "alone/model.pt"
+    together = repository.folder / "together"
+    (repository.folder / TEACHER).rename(together)
     subprocess.run(
         [sys.executable, "workflow_scripts/train.py", "--scale", "micro", "--corpus", "toy-micro"]
-        + ["--system", "at-base", "--seed", "1", "--output", str(alone)],
+        + ["--system", "at-base", "--seed", "1"],
         cwd=repository.folder,
         check=True,
         timeout=SECONDS,
     )
     curves = [
         list(csv.DictReader((folder / "training.csv").read_text().splitlines()))
-        for folder in (repository.folder / TEACHER, alone.parent)
+        for folder in (together, repository.folder / TEACHER)
     ]
-    assert json.loads((alone.parent / "training.json").read_text())["devices"] == 1
+    alone = json.loads((repository.folder / TEACHER / "training.json").read_text())
+    assert alone["devices"] == 1
     assert len(curves[0]) == len(curves[1]) > 10
     for two, one in zip(*curves, strict=True):
         assert float(two["loss"]) == pytest.approx(float(one["loss"]), rel=1e-4)

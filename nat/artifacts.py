@@ -1,0 +1,638 @@
+"""Every result of a run: where it lies, and what is read to make it.
+
+A result is an artefact, a frozen value that is made of names. Its path and its inputs follow from
+these names and the configuration, and from nothing else, so the rules, the programs and the
+reports all ask here: a rule for the inputs of a job, a program for the files that it opens, a
+report for the files that hold its numbers.
+
+    Score("demo", "toy-ka-lu", "nat-kd", 1, "one-pass", "test").path
+    Model("demo", "toy-ka-lu", "nat-kd", 1).inputs(configuration).teacher
+
+Corpora do not depend on the scale and lie at `results/corpora`. Everything else lies at
+`results/{run}`, see `Configuration.run`.
+"""
+
+import importlib
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass, fields
+from functools import cache
+from pathlib import Path
+from typing import Any, ClassVar, Self
+
+from nat.configuration import Configuration
+from nat.configuration.configuration import file_of, start_of
+from nat.data.splits import derived_from, local_files
+from nat.errors import UserError
+from nat.spelling import hint
+from nat.texts.candidates import Candidate, candidates, choice, compared, effective, joined_names
+
+
+@dataclass(frozen=True)
+class Inputs:
+    """What a job reads; the fields of a subclass are the names of its inputs.
+
+    A field holds an artefact, several of them in order, or None where there is nothing to read.
+    """
+
+    def artifacts(self) -> Iterator["Artifact"]:
+        """All of them, in the order of the fields."""
+        for field in fields(self):
+            value = getattr(self, field.name)
+            if isinstance(value, Artifact):
+                yield value
+            elif value is not None:
+                yield from value
+
+    def paths(self) -> dict[str, str | list[str]]:
+        """Their paths by the name of the input, as a rule wants them."""
+        found: dict[str, str | list[str]] = {}
+        for field in fields(self):
+            value = getattr(self, field.name)
+            if isinstance(value, Artifact):
+                found[field.name] = value.path
+            elif value is not None:
+                found[field.name] = [each.path for each in value]
+        return found
+
+
+@dataclass(frozen=True)
+class Artifact:
+    """A result. The fields of a subclass are the names that tell it from others of its kind."""
+
+    template: ClassVar[str]
+
+    @classmethod
+    def of(cls, names: Mapping[str, Any]) -> Self:
+        """The artefact of these names, such as the wildcards of a job; others are left out."""
+        return cls(
+            **{
+                field.name: int(names[field.name]) if field.type is int else names[field.name]
+                for field in fields(cls)
+            }
+        )
+
+    @property
+    def path(self) -> str:
+        """The file or folder that stands for it."""
+        return self.template.format(
+            **{each.name: getattr(self, each.name) for each in fields(self)}
+        )
+
+    def inputs(self, configuration: Configuration) -> Inputs:
+        """What is read to make it.
+
+        Raises:
+            UserError: if the configuration does not allow it.
+        """
+        raise NotImplementedError
+
+
+@dataclass(frozen=True)
+class File(Artifact):
+    """A file that a user keeps: text of a corpus, published values.
+
+    Attributes:
+        name: its path.
+        named_by: file of the configuration that names it.
+    """
+
+    template = "{name}"
+    name: str
+    named_by: str
+
+    def inputs(self, configuration: Configuration) -> Inputs:
+        """Nothing."""
+        return Inputs()
+
+
+# Corpora
+
+STEPS = ("text", "references", "clean", "tokens", "bpe", "binarised", "corpus.json")
+
+
+@dataclass(frozen=True)
+class InputsOfCorpusStep(Inputs):
+    """The steps before, or the files that a text is made from."""
+
+    before: tuple[Artifact, ...]
+
+
+@dataclass(frozen=True)
+class CorpusStep(Artifact):
+    """A step of the preparation of a corpus, one of `STEPS`."""
+
+    template = "results/corpora/{corpus}/{step}"
+    corpus: str
+    step: str
+
+    def inputs(self, configuration: Configuration) -> InputsOfCorpusStep:
+        """The step before; of the summary all steps, of the text the user's files."""
+        if self.step in ("text", "references"):
+            return InputsOfCorpusStep(tuple(_sources(configuration, self.corpus)))
+        steps = [step for step in STEPS if step != "references"]
+        before = steps[: steps.index(self.step)]
+        needed = before if self.step == "corpus.json" else before[-1:]
+        return InputsOfCorpusStep(tuple(CorpusStep(self.corpus, step) for step in needed))
+
+
+def _sources(configuration: Configuration, corpus: str) -> Iterator[Artifact]:
+    description = configuration.corpus(corpus)
+    parent = derived_from(description)
+    if parent is not None:
+        yield CorpusStep(parent, "text")
+    for path in local_files(description, Path()):
+        yield File(str(path), file_of("corpora", corpus))
+
+
+def is_generated(configuration: Configuration, corpus: str) -> bool:
+    """Whether a corpus is invented by this project rather than fetched."""
+    return "generator" in configuration.corpus(corpus)
+
+
+def references(configuration: Configuration, corpus: str) -> CorpusStep | None:
+    """Several references of each sentence that is held out; None for a corpus without them."""
+    return CorpusStep(corpus, "references") if is_generated(configuration, corpus) else None
+
+
+# Texts made of translations
+
+
+@dataclass(frozen=True)
+class InputsOfDistilled(Inputs):
+    """The raw text, and the teacher's translations of it."""
+
+    corpus: CorpusStep
+    translations: "Translations"
+
+
+@dataclass(frozen=True)
+class Distillation(Artifact):
+    """Something made of the training text as a teacher translates it."""
+
+    run: str
+    corpus: str
+    system: str
+    seed: int
+
+    def inputs(self, configuration: Configuration) -> InputsOfDistilled:
+        """The subwords of the corpus and translations of its training text."""
+        decoding = decodings_to_distil(configuration).get(self.system)
+        if decoding is None:
+            raise UserError(
+                f"no system of config/systems learns from translations by '{self.system}'; "
+                f"{hint(self.system, decodings_to_distil(configuration))}"
+            )
+        return InputsOfDistilled(
+            corpus=CorpusStep(self.corpus, "bpe"),
+            translations=Translations(
+                self.run, self.corpus, self.system, self.seed, decoding, "train"
+            ),
+        )
+
+
+@dataclass(frozen=True)
+class Distilled(Distillation):
+    """The ids of a distilled text."""
+
+    template = "results/{run}/distilled/{corpus}/{system}/seed{seed}/binarised"
+
+    @property
+    def text(self) -> "DistilledText":
+        """Its subwords."""
+        return DistilledText(**vars(self))
+
+    @property
+    def report(self) -> str:
+        """What was distilled, and what was not."""
+        return str(Path(self.path).with_name("distillation.json"))
+
+
+@dataclass(frozen=True)
+class DistilledText(Distillation):
+    """The subwords of a distilled text."""
+
+    template = "results/{run}/distilled/{corpus}/{system}/seed{seed}/text"
+
+
+@cache
+def decodings_to_distil(configuration: Configuration) -> dict[str, str]:
+    """How each teacher translates the training text; all its students ask for the same."""
+    return {
+        text.system: str(text.decoding)
+        for name in configuration.systems
+        for text in candidates(configuration.system(name)["text"])
+        if text.system is not None
+    }
+
+
+def target_text(run: str, corpus: str, text: Candidate) -> CorpusStep | Distilled:
+    """The ids of a target side of the training text; that of a teacher has its seed."""
+    if text.system is None:
+        return CorpusStep(corpus, "binarised")
+    assert text.seed is not None
+    return Distilled(run, corpus, text.system, text.seed)
+
+
+@dataclass(frozen=True)
+class InputsOfComparison(Inputs):
+    """The subwords of the texts that are compared, in order."""
+
+    texts: tuple["CorpusStep | DistilledText", ...]
+
+
+@dataclass(frozen=True)
+class Comparison(Artifact):
+    """How alike several target sides of the training text are, sentence by sentence.
+
+    `candidates` is made of their names with + between them, as in `at-base+raw`.
+    """
+
+    template = "results/{run}/distilled/{corpus}/similarity/{candidates}/seed{seed}/bleu.npy"
+    run: str
+    corpus: str
+    candidates: str
+    seed: int
+
+    @property
+    def report(self) -> str:
+        """Means over the sentences."""
+        return str(Path(self.path).with_name("similarity.json"))
+
+    def inputs(self, configuration: Configuration) -> InputsOfComparison:
+        """The texts."""
+        known = comparisons(configuration)
+        if self.candidates not in known:
+            raise UserError(
+                f"no system of config/systems compares the texts '{self.candidates}'; "
+                f"{hint(self.candidates, known)}"
+            )
+        return InputsOfComparison(
+            tuple(
+                CorpusStep(self.corpus, "bpe")
+                if text.system is None
+                else DistilledText(self.run, self.corpus, text.system, self.seed)
+                for text in known[self.candidates]
+            )
+        )
+
+
+@cache
+def comparisons(configuration: Configuration) -> dict[str, list[Candidate]]:
+    """The sets of texts that some system wants to be compared, by their names."""
+    found = {}
+    for name in configuration.systems:
+        text = configuration.system(name)["text"]
+        texts = compared(effective(text, choice(text), configuration.teacher_seed))
+        if texts:
+            found[joined_names(texts)] = texts
+    return found
+
+
+@dataclass(frozen=True)
+class InputsOfNgrams(Inputs):
+    """The text that n-grams are counted in."""
+
+    text: Distilled
+
+
+@dataclass(frozen=True)
+class Ngrams(Artifact):
+    """An n-gram language model of a distilled text."""
+
+    template = "results/{run}/ngram/{corpus}/{system}/seed{seed}/order{order}.npz"
+    run: str
+    corpus: str
+    system: str
+    seed: int
+    order: int
+
+    @property
+    def report(self) -> str:
+        """What each order is made of."""
+        return str(Path(self.path).with_suffix(".json"))
+
+    def inputs(self, configuration: Configuration) -> InputsOfNgrams:
+        """The distilled text."""
+        return InputsOfNgrams(Distilled(self.run, self.corpus, self.system, self.seed))
+
+
+# Trainings
+
+
+@dataclass(frozen=True)
+class InputsOfTraining(Inputs):
+    """What a training reads.
+
+    Attributes:
+        corpus: ids of the raw text.
+        texts: ids of the target sides that it learns from, in the order of the key `text`.
+        comparison: how alike these are, where the choice among them asks for it.
+        start: the model whose weights it starts from, or the folder with one that was kept.
+        teacher: the model that its objective consults.
+    """
+
+    corpus: CorpusStep
+    texts: tuple[CorpusStep | Distilled, ...]
+    comparison: Comparison | None
+    start: "Model | KeptModel | None"
+    teacher: "Model | None"
+
+
+@dataclass(frozen=True)
+class Training(Artifact):
+    """A file that a training makes."""
+
+    run: str
+    corpus: str
+    system: str
+    seed: int
+
+    def inputs(self, configuration: Configuration) -> InputsOfTraining:
+        """Texts and models, as the effective configuration names them."""
+        training = configuration.training(self.corpus, self.system)
+        texts = compared(training["text"])
+        teacher = training["teacher"]
+        comparison = None
+        if texts:
+            seed = next(each.seed for each in texts if each.seed is not None)
+            comparison = Comparison(self.run, self.corpus, joined_names(texts), seed)
+        return InputsOfTraining(
+            corpus=CorpusStep(self.corpus, "binarised"),
+            texts=tuple(
+                target_text(self.run, self.corpus, text) for text in candidates(training["text"])
+            ),
+            comparison=comparison,
+            start=self._start(training["init_from"]),
+            teacher=None
+            if teacher is None
+            else Model(self.run, self.corpus, teacher["system"], teacher["seed"]),
+        )
+
+    def _start(self, init_from: Any) -> "Model | KeptModel | None":
+        start = start_of(init_from)
+        if start is None:
+            return None
+        names = self.run, self.corpus, start.system, self.seed
+        return Model(*names) if start.kept is None else KeptModel(*names, start.kept)
+
+
+@dataclass(frozen=True)
+class Model(Training):
+    """The weights of a trained system."""
+
+    template = "results/{run}/models/{corpus}/{system}/seed{seed}/model.pt"
+
+    @property
+    def weights(self) -> str:
+        """The file that holds them."""
+        return self.path
+
+
+@dataclass(frozen=True)
+class KeptModel(Training):
+    """The folder of the models that a training keeps on its way, and the name of one of them."""
+
+    template = "results/{run}/models/{corpus}/{system}/seed{seed}/kept"
+    kept: str
+
+    @property
+    def weights(self) -> str:
+        """The file that holds it."""
+        return f"{self.path}/{self.kept}.pt"
+
+
+@dataclass(frozen=True)
+class TrainingRecord(Training):
+    """What a training was, with its curve beside it as CSV."""
+
+    template = "results/{run}/models/{corpus}/{system}/seed{seed}/training.json"
+
+
+# Translations
+
+
+@dataclass(frozen=True)
+class InputsOfDecoding(Inputs):
+    """What a decoding reads.
+
+    Attributes:
+        corpus: ids of the sources.
+        model: that is decoded.
+        partner: the model that is consulted besides.
+        language_model: n-grams that are consulted besides.
+    """
+
+    corpus: CorpusStep
+    model: Model
+    partner: Model | None
+    language_model: Ngrams | None
+
+
+@dataclass(frozen=True)
+class _Decoded(Artifact):
+    run: str
+    corpus: str
+    system: str
+    seed: int
+    decoding: str
+
+    def inputs_of_decoding(self, configuration: Configuration) -> InputsOfDecoding:
+        """The models.
+
+        Raises:
+            UserError: for a decoding that the system cannot do.
+        """
+        configuration.check_decoding(self.system, self.decoding)
+        seed = configuration.teacher_seed
+        partner = configuration.partner(self.decoding)
+        ngrams = configuration.language_model(self.decoding)
+        return InputsOfDecoding(
+            corpus=CorpusStep(self.corpus, "binarised"),
+            model=Model(self.run, self.corpus, self.system, self.seed),
+            partner=None if partner is None else Model(self.run, self.corpus, partner, seed),
+            language_model=None
+            if ngrams is None
+            else Ngrams(self.run, self.corpus, ngrams["system"], seed, ngrams["order"]),
+        )
+
+
+@dataclass(frozen=True)
+class Shard(_Decoded):
+    """A part of a translation, from 1; it is gone once the parts are joined."""
+
+    template = (
+        "results/{run}/outputs/{corpus}/{system}/seed{seed}/{decoding}/"
+        "shards/{split}.{shard}of{shards}.jsonl"
+    )
+    split: str
+    shard: int
+    shards: int
+
+    def inputs(self, configuration: Configuration) -> InputsOfDecoding:
+        """What the decoding reads."""
+        return self.inputs_of_decoding(configuration)
+
+
+@dataclass(frozen=True)
+class InputsOfTranslations(InputsOfDecoding):
+    """What a translation is made from.
+
+    The shards are gone afterwards, so what these were made from is named here, too.
+    """
+
+    shards: tuple[Shard, ...]
+
+
+@dataclass(frozen=True)
+class Translations(_Decoded):
+    """A translated split, with a summary beside it as JSON."""
+
+    template = "results/{run}/outputs/{corpus}/{system}/seed{seed}/{decoding}/{split}.jsonl"
+    split: str
+
+    def inputs(self, configuration: Configuration) -> InputsOfTranslations:
+        """Its shards, in order."""
+        count = configuration.shards[self.split]
+        return InputsOfTranslations(
+            **vars(self.inputs_of_decoding(configuration)),
+            shards=tuple(
+                Shard(**vars(self), shard=number, shards=count) for number in range(1, count + 1)
+            ),
+        )
+
+
+# Measurements
+
+
+@dataclass(frozen=True)
+class InputsOfScore(Inputs):
+    """What translations are compared with, and the record of the model that made them."""
+
+    text: CorpusStep
+    tokens: CorpusStep
+    references: CorpusStep | None
+    translations: Translations
+    training: TrainingRecord
+
+
+@dataclass(frozen=True)
+class _OfTranslations(_Decoded):
+    split: str
+
+    def inputs(self, configuration: Configuration) -> InputsOfScore:
+        """The translations and the references."""
+        return InputsOfScore(
+            text=CorpusStep(self.corpus, "text"),
+            tokens=CorpusStep(self.corpus, "tokens"),
+            references=references(configuration, self.corpus),
+            translations=Translations(**vars(self)),
+            training=TrainingRecord(self.run, self.corpus, self.system, self.seed),
+        )
+
+
+@dataclass(frozen=True)
+class Score(_OfTranslations):
+    """Measures of the translations of a split."""
+
+    template = "results/{run}/scores/{corpus}/{system}/seed{seed}/{decoding}/{split}.json"
+
+
+@dataclass(frozen=True)
+class Statistics(_OfTranslations):
+    """The counts of each sentence that a score is computed from."""
+
+    template = "results/{run}/scores/{corpus}/{system}/seed{seed}/{decoding}/{split}.npz"
+
+
+@dataclass(frozen=True)
+class InputsOfAnalysis(Inputs):
+    """What an analysis reads; `others` is what the module of the analysis asks for."""
+
+    corpus: CorpusStep
+    model: Model
+    others: tuple[Artifact, ...]
+
+
+@dataclass(frozen=True)
+class Analysis(Artifact):
+    """What is measured of a model without translating, by a module of `nat/measures`.
+
+    A module that reads more than the model and the ids of the corpus says so in a function
+    `reads(configuration, corpus, system, seed) -> Inputs`.
+    """
+
+    template = "results/{run}/analyses/{corpus}/{system}/seed{seed}/{analysis}.json"
+    run: str
+    corpus: str
+    system: str
+    seed: int
+    analysis: str
+
+    @property
+    def model(self) -> Model:
+        """What is analysed."""
+        return Model(self.run, self.corpus, self.system, self.seed)
+
+    def inputs(self, configuration: Configuration) -> InputsOfAnalysis:
+        """The model, the corpus, and what the module asks for."""
+        module = importlib.import_module(f"nat.measures.{self.analysis}")
+        others: tuple[Artifact, ...] = ()
+        if hasattr(module, "reads"):
+            needed = module.reads(configuration, self.corpus, self.system, self.seed)
+            others = tuple(needed.artifacts())
+        return InputsOfAnalysis(CorpusStep(self.corpus, "binarised"), self.model, others)
+
+
+@dataclass(frozen=True)
+class InputsOfTotalCorrelation(Inputs):
+    """The likelihoods under both systems, and the exact value where the corpus has one."""
+
+    parallel: Analysis
+    autoregressive: Analysis
+    summary: CorpusStep
+
+
+@dataclass(frozen=True)
+class TotalCorrelation(Artifact):
+    """Conditional total correlation, by a parallel system and an autoregressive one (`other`)."""
+
+    template = "results/{run}/total_correlation/{corpus}/{system}/{other}/seed{seed}.json"
+    run: str
+    corpus: str
+    system: str
+    other: str
+    seed: int
+
+    def inputs(self, configuration: Configuration) -> InputsOfTotalCorrelation:
+        """Two analyses and the summary of the corpus."""
+        parallel, autoregressive = (
+            Analysis(self.run, self.corpus, system, self.seed, "likelihood")
+            for system in (self.system, self.other)
+        )
+        return InputsOfTotalCorrelation(
+            parallel, autoregressive, CorpusStep(self.corpus, "corpus.json")
+        )
+
+
+@dataclass(frozen=True)
+class Latency(_Decoded):
+    """How long a decoding takes; `setting` is a device and a batch, as in `cpu-1`."""
+
+    template = "results/{run}/latency/{corpus}/{system}/seed{seed}/{decoding}/{setting}.json"
+    setting: str
+
+    def inputs(self, configuration: Configuration) -> InputsOfDecoding:
+        """What the decoding reads."""
+        return self.inputs_of_decoding(configuration)
+
+
+def with_inputs(configuration: Configuration, wanted: Iterable[Artifact]) -> list[Artifact]:
+    """Artefacts and all that they are made from, each once, what is wanted first."""
+    found: dict[Artifact, None] = {}
+    left = list(wanted)[::-1]
+    while left:
+        artifact = left.pop()
+        if artifact not in found:
+            found[artifact] = None
+            left.extend(artifact.inputs(configuration).artifacts())
+    return list(found)

@@ -1,0 +1,1 @@
+"""The workflow around the library: its programs, its graph and what a run will take."""

@@ -1,0 +1,79 @@
+"""The jobs of a run that has not begun, as Snakemake itself lists them."""
+
+import io
+import logging
+from collections.abc import Iterable, Mapping
+from contextlib import redirect_stderr, redirect_stdout
+from dataclasses import dataclass
+
+from snakemake import cli
+from snakemake_interface_logger_plugins.common import LogEvent
+
+from nat.errors import UserError
+
+
+@dataclass(frozen=True)
+class Job:
+    """A job that is still to run.
+
+    Attributes:
+        rule: by which it runs.
+        wildcards: of the rule, and the names that they stand for.
+        inputs: files and folders that it reads.
+        outputs: files and folders that it makes.
+        command: of the shell.
+    """
+
+    rule: str
+    wildcards: Mapping[str, str]
+    inputs: tuple[str, ...] = ()
+    outputs: tuple[str, ...] = ()
+    command: str = ""
+
+
+def pending(targets: Iterable[str], arguments: Iterable[str]) -> tuple[list[Job], list[str]]:
+    """The jobs that are still to run, and the notes of the configuration; nothing is run.
+
+    Args:
+        targets: of snakemake.
+        arguments: more of its arguments, such as `--config scale=demo`.
+
+    Raises:
+        UserError: if the graph does not build, with the error of Snakemake.
+    """
+    found: list[Job] = []
+
+    def collect(record: logging.LogRecord) -> bool:
+        if getattr(record, "event", None) == LogEvent.JOB_INFO:
+            job = vars(record)
+            found.append(
+                Job(
+                    job["rule_name"],
+                    dict(job["wildcards"]),
+                    tuple(job["input"]),
+                    tuple(job["output"]),
+                    job["shellcmd"] or "",
+                )
+            )
+        return record.levelno >= logging.ERROR
+
+    # Snakemake replaces the handlers of this logger when it starts, but not its filters
+    logger = logging.getLogger("snakemake.logging")
+    logger.addFilter(collect)
+    logger.propagate = False
+    said = io.StringIO()
+    try:
+        with redirect_stdout(said), redirect_stderr(said):
+            cli.main(["--dry-run", *targets, *arguments])
+    except SystemExit as end:
+        if end.code:
+            raise UserError(_error(f"{said.getvalue()}\n{end.code}")) from end
+    finally:
+        logger.removeFilter(collect)
+    noted = [line for line in said.getvalue().splitlines() if line.startswith("note: ")]
+    return found, noted
+
+
+def _error(said: str) -> str:
+    errors = [line for line in said.splitlines() if line.startswith("error: ")]
+    return errors[0].removeprefix("error: ") if errors else said.strip()[-500:]

@@ -1,0 +1,212 @@
+"""What a run is asked for, in which order its jobs go, and which configuration they depend on.
+
+The rules ask here for what does not follow from the names of a single artefact: the results behind
+the public targets, the priorities of jobs, and the fingerprints by which Snakemake sees that a part
+of the configuration has changed.
+"""
+
+from collections.abc import Iterable
+from functools import cached_property
+from typing import Any
+
+from nat.artifacts import (
+    Artifact,
+    Comparison,
+    CorpusStep,
+    Distilled,
+    File,
+    Model,
+    Training,
+    is_generated,
+    with_inputs,
+)
+from nat.configuration import Configuration
+from nat.errors import UserError
+from nat.reporting import reports
+from nat.reporting.cells import Cell
+from nat.reporting.reports import Report
+
+STAGES = {
+    "all": "every table, figure and claim of every paper",
+    "demo": "the tables and figures of config/papers/overview.yaml",
+    "corpora": "every corpus of the scale, prepared",
+    "teachers": "every model that others learn from",
+    "distilled": "every text made of a teacher's translations",
+    "students": "every other model",
+    "scores": "every number that a report shows, without the reports",
+}
+"""Public targets besides papers and their reports."""
+
+BEFORE_TRAININGS = 1000
+"""Priority of what makes texts: every training waits for one, and chains of systems are shorter."""
+
+FAST_MEMORY = "MALLOC_MMAP_MAX_=0 MALLOC_TRIM_THRESHOLD_=100000000000 MALLOC_TOP_PAD_=268435456"
+"""glibc: memory that is freed stays with the process; small models train up to 1.6 times faster."""
+
+
+PROCESSES_OF_A_TEXT = 8
+"""That share the preparation of a text."""
+
+OF_ALL_SCALES = ("corpora", "downloads", "bench")
+"""Folders below `results/` that no scale may be named after."""
+
+
+class Graph:
+    """The graph of a configuration.
+
+    Attributes:
+        configuration: of the run.
+        reports: every report of every paper, by the name of its target.
+
+    Raises:
+        UserError: for anything in a paper that does not exist, and for a scale whose results would
+            lie among others.
+    """
+
+    def __init__(self, configuration: Configuration) -> None:
+        if configuration.run in OF_ALL_SCALES:
+            raise UserError(
+                f"config/scales/{configuration.scale}.yaml: results/{configuration.run} is not of "
+                "one scale; rename the file"
+            )
+        self.configuration = configuration
+        targets = reports.targets(configuration)
+        self.reports: dict[str, Report] = {
+            reports.name(target): reports.report(configuration, target) for target in targets
+        }
+        self._cells: dict[str, list[Cell]] = {
+            reports.name(target): reports.cells(configuration, target) for target in targets
+        }
+        self._generations: dict[str, int] = {}
+
+    # Targets
+
+    def reports_of(self, paper: str) -> list[str]:
+        """Paths of the tables, figures and judged claims of a paper."""
+        return [report.path for report in self.reports.values() if report.paper == paper]
+
+    def all_reports(self) -> list[str]:
+        """Those of all papers."""
+        return [report.path for report in self.reports.values()]
+
+    def systems_shown(self) -> set[tuple[str, str]]:
+        """Corpus and system of every cell."""
+        return {(cell.corpus, cell.system) for found in self._cells.values() for cell in found}
+
+    def results(self) -> list[Artifact]:
+        """Every score, analysis and training record that a report asks for."""
+        cells = [cell.result for found in self._cells.values() for cell in found]
+        return list(dict.fromkeys(cells))
+
+    def scores(self) -> list[str]:
+        """Paths of these."""
+        return _paths(self.results())
+
+    def corpora(self) -> list[str]:
+        """The summary of every corpus of this scale."""
+        names = [self.configuration.task(task) for task in self.configuration.tasks]
+        return _paths(CorpusStep(name, "corpus.json") for name in names)
+
+    def models(self, of_teachers: bool) -> list[str]:
+        """Every model that others learn from, or every other model."""
+        trainings = [each for each in self._everything() if isinstance(each, Training)]
+        return _paths(
+            Model(each.run, each.corpus, each.system, each.seed)
+            for each in trainings
+            if (self.generations(each.system) > 1) == of_teachers
+        )
+
+    def distilled(self) -> list[str]:
+        """Every distilled text, and what was found by comparing some of them."""
+        return _paths(
+            each for each in self._everything() if isinstance(each, Distilled | Comparison)
+        )
+
+    def _everything(self) -> list[Artifact]:
+        return with_inputs(self.configuration, self.results())
+
+    @cached_property
+    def keeping(self) -> list[str]:
+        """Systems whose training also gives the models that its recipe keeps on its way."""
+        return [
+            name
+            for name in self.configuration.systems
+            if "keep" in self.configuration.recipe(self.configuration.system(name)["recipe"])
+        ]
+
+    # Order of jobs
+
+    def generations(self, system: str) -> int:
+        """Length of the longest chain of systems that learn from each other, from this one on.
+
+        It orders the jobs: what most is waiting for goes first, so that no core is left over at
+        the end.
+        """
+        if system not in self._generations:
+            heirs = [
+                name
+                for name in self.configuration.systems
+                if system in self.configuration.dependencies(name)
+            ]
+            self._generations[system] = 1 + max(map(self.generations, heirs), default=0)
+        return self._generations[system]
+
+    def priority(self, system: str, split: str = "train") -> int:
+        """Of a training, or of translating a split: only the training text is waited for."""
+        return self.generations(system) if split == "train" else 0
+
+    # Fingerprints: a few letters each. A change makes the job run again.
+
+    def origin_of_text(self, corpus: str) -> str:
+        """Where a text comes from."""
+        found = self.configuration.corpus(corpus)
+        # A split that is cut out of the training text counts only what cleaning will keep.
+        cut = any("every" in split for split in found.get("splits", {}).values())
+        others = ("description", "expected", *(() if cut else ("preprocessing",)))
+        return _fingerprint({key: found[key] for key in found if key not in others})
+
+    def preprocessing(self, corpus: str) -> str:
+        """All that is done to a text."""
+        return _fingerprint(self.configuration.corpus(corpus)["preprocessing"])
+
+    def training(self, corpus: str, system: str) -> str:
+        """All that decides about a model."""
+        return _fingerprint(self.configuration.training(corpus, system))
+
+    def decoding(self, decoding: str) -> str:
+        """All options of a decoding."""
+        return _fingerprint(self.configuration.decoding(decoding))
+
+    def latency(self, decoding: str) -> str:
+        """A decoding, and how latencies are measured."""
+        return _fingerprint([self.configuration.decoding(decoding), self.configuration.latency])
+
+    def report(self, report: Report) -> str:
+        """All that a report shows of the configuration."""
+        return _fingerprint(reports.configured(self.configuration, report.target))
+
+    def threads_of_text(self, corpus: str) -> int:
+        """Processes that share the preparation of a text; an invented one is made in a moment."""
+        return 1 if is_generated(self.configuration, corpus) else PROCESSES_OF_A_TEXT
+
+
+def _fingerprint(value: Any) -> str:
+    return Configuration.fingerprint(value)
+
+
+def _paths(artifacts: Iterable[Artifact]) -> list[str]:
+    return list(dict.fromkeys(artifact.path for artifact in artifacts))
+
+
+def inputs_of(configuration: Configuration, artifact: Artifact) -> dict[str, str | list[str]]:
+    """Paths of what is read to make an artefact, by the name of the input.
+
+    Raises:
+        UserError: if the configuration does not allow the artefact, or a file of the user's, which
+            no rule can make, is missing.
+    """
+    inputs = artifact.inputs(configuration)
+    for each in inputs.artifacts():
+        if isinstance(each, File) and not (configuration.root / each.path).exists():
+            raise UserError(f"{each.named_by} names the file {each.path}, which does not exist")
+    return inputs.paths()
