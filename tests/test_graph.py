@@ -141,9 +141,8 @@ def test_starts_from_kept_checkpoints_share_one_training(tmp_path: Path) -> None
         start = {"system": "keeping", "kept": name}
         system = {**systems["oaxe-kd"], "init_from": start}
         write_yaml(repository / f"config/systems/from-{name}.yaml", system)
-    models = [
-        f"results/micro/models/toy-micro/from-{name}/seed1/model.pt" for name in ("early", "late")
-    ]
+    folder = "results/micro/models/toy-micro"
+    models = [f"{folder}/from-{name}/seed1/model.pt" for name in ("early", "late")]
     _, screen = snakemake(repository, "-n", *models)
     trained = {job.split(" ")[0] for job in jobs(screen, "train")}
     assert trained == {"at-base", "keeping", "from-early", "from-late"}
@@ -362,6 +361,7 @@ def test_results_are_shown(run: tuple[Path, str]) -> None:
 
 CLAIM = """
 title: one claim
+description: for this test
 claims:
   distillation:
     claim: Distilled text is better than raw text.
