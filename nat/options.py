@@ -39,9 +39,8 @@ def validated(kind: type[Kind], value: Any, owner: str = "") -> Kind:
     try:
         return adapter.validate_json(json.dumps(value), strict=True)
     except ValidationError as error:
-        schema = adapter.json_schema()
-        problems = sorted(error.errors(include_url=False), key=_rank)
-        raise UserError(_explain(problems[0], schema, owner)) from error
+        problems = _of_meant_branches(error.errors(include_url=False), adapter.json_schema())
+        raise UserError(_explain(problems, adapter.json_schema(), owner)) from error
 
 
 def options_of(built: object) -> dict[str, Any]:
@@ -59,7 +58,32 @@ def _rank(problem: ErrorDetails) -> tuple[int, list[str]]:
     return order, [str(part) for part in problem["loc"]]
 
 
-def _explain(problem: ErrorDetails, schema: dict[str, Any], owner: str) -> str:
+def _path(problem: ErrorDetails, schema: dict[str, Any]) -> str:
+    """Where a problem is; that of a key that is unknown or missing ends in the key."""
+    place = [part for part in problem["loc"] if part != _OF_KEYS]
+    if problem["type"] in (*_UNKNOWN, *_MISSING):
+        return f"{_walk(schema, place[:-1])[0]}.{place[-1]}".removeprefix(".")
+    return _walk(schema, place)[0]
+
+
+def _of_meant_branches(problems: list[ErrorDetails], schema: dict[str, Any]) -> list[ErrorDetails]:
+    """The most telling problem, and those of other branches of a union at the same place.
+
+    Every branch of a union has a problem; the branch that was meant has got further into the value.
+    """
+    paths = [_path(problem, schema) for problem in problems]
+    left = [
+        (problem, path)
+        for problem, path in zip(problems, paths, strict=True)
+        if not any(other.startswith(f"{path}.") for other in paths)
+    ]
+    first, place = min(left, key=lambda each: _rank(each[0]))
+    alike = [problem for problem, path in left if path == place and problem["type"] in _TYPES]
+    return alike if first["type"] in _TYPES else [first]
+
+
+def _explain(problems: list[ErrorDetails], schema: dict[str, Any], owner: str) -> str:
+    problem = problems[0]
     kind, place = problem["type"], list(problem["loc"])
     of = f" of {owner}" if owner else ""
     if place[-1:] == [_OF_KEYS]:
@@ -80,7 +104,7 @@ def _explain(problem: ErrorDetails, schema: dict[str, Any], owner: str) -> str:
         if path:
             return f"key '{path}'{of}: {rule}"
         return f"{owner}: {rule}" if owner else rule
-    expected = _expected(problem, nodes)
+    expected = " or ".join(dict.fromkeys(_expected(each, nodes) for each in problems))
     if any(node.get("type") == "null" for node in nodes):
         expected += ", null" if ", " in expected else " or null"
     found = f"found {_shown(problem['input'])}, expected {expected}"
@@ -138,7 +162,7 @@ def _keys(nodes: list[dict[str, Any]]) -> list[str]:
         found += node.get("properties", {})
         names = node.get("propertyNames", {})
         found += names.get("enum", names.get("examples", []))
-    return found
+    return list(dict.fromkeys(found))
 
 
 def _expected(problem: ErrorDetails, nodes: list[dict[str, Any]]) -> str:

@@ -866,6 +866,21 @@ def test_one_system_is_distilled_with_one_decoding(folder: Folder) -> None:
 # Papers
 
 
+def test_keys_of_papers(folder: Folder) -> None:
+    table: dict[str, Any] = {"title": "t", "columns": ["wmt14-en-de"], "rows": [{"system": ["A"]}]}
+    paper = {
+        **{"title": "a", "description": "b", "cells": {"measure": "sacrebleu", "split": "test"}},
+        **{"systems": {"A": {"system": "at", "decoding": "beam"}}, "tables": {1: table}},
+    }
+    folder.files["papers/own"] = paper
+    assert folder.load().papers == ["own"]
+    assert list(folder.load().paper("own").tables) == ["1"]
+    table["rows"] = [{"sistem": ["A"]}]
+    check_words(folder.error(), "papers/own", ["sistem", "tables.1.rows.0", "system"])
+    table["rows"] = [{"system": ["A", 3]}]
+    check_words(folder.error(), "papers/own", ["tables.1.rows.0.system.1", "3"])
+
+
 # Programs
 
 

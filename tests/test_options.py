@@ -25,6 +25,7 @@ class Outer(BaseModel):
     inner: Inner | None = None
     several: dict[str, list[Inner]] = {}
     flag: bool = False
+    names: str | list[str] = ""
 
 
 @pytest.mark.parametrize(
@@ -58,6 +59,8 @@ class Outer(BaseModel):
             {"name": "a", "several": {"x": [{"count": 1}, {"cuont": 1}]}},
             "unknown key 'cuont' at 'several.x.1'; did you mean 'count'?",
         ),
+        ({"name": "a", "names": 3}, "key 'names': found 3, expected text or a list"),
+        ({"name": "a", "names": ["x", 3]}, "key 'names.1': found 3, expected text"),
         ([], "found the list [], expected keys and values"),
     ],
 )

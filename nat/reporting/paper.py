@@ -185,7 +185,7 @@ class Resolver:
     def word(self, key: str, value: Any) -> str:
         """A coordinate as labels print it."""
         if key == "task":
-            return heading(value)
+            return self.configuration.heading(value) or heading(value)
         if key == "measure":
             return MEASURES[value].label if value in MEASURES else str(value)
         if key == "steps":
