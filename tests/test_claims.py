@@ -281,6 +281,29 @@ def test_records_of_trainings(root: Path) -> None:
     )
 
 
+def test_a_majority_of_cases_is_one_judgement(root: Path) -> None:
+    made_up_run.run(root, "nat-kd", "one-pass", 0.6)
+    claim = compare("left", "above", "teacher", majority=True) | {
+        "where": {**WHERE, "left": NAT},
+        "each": [{"where": {"left": STUDENT}}, {"where": {"left": STUDENT}}, {}],
+    }
+    record = judge(root, claim)
+    assert (record["verdict"], record["sure"]) == (claims.HOLDS, claims.SURE)
+    assert record["numbers"] == "2 of 3 cases, mean"
+    claim["each"] = claim["each"][1:]
+    assert judge(root, claim)["verdict"] == claims.FAILS  # one of two is no majority
+    with pytest.raises(UserError, match="claims.it: key 'majority'"):
+        judge(root, compare("student", "above", 3, majority=True))
+
+
+def test_a_margin_may_be_a_share_of_the_right_side(root: Path) -> None:
+    record = judge(root, compare("teacher", "about", "student"))
+    needed = 100 * abs(record["ours"]) / float(record["numbers"].split()[-1])
+    for margin, verdict in ((needed + 1, claims.HOLDS), (needed - 1, claims.FAILS)):
+        claim = compare("teacher", "about", "student", margin=f"{margin:.1f}%")
+        assert judge(root, claim)["verdict"] == verdict
+
+
 def test_files_are_those_that_are_read(root: Path) -> None:
     plain = configuration(root, it=compare("student", "above", "teacher"))
     target = ("paper", "claims", "")

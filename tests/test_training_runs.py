@@ -56,3 +56,13 @@ def test_damaged_records(tmp_path: Path) -> None:
     path.with_suffix(".csv").write_text("update,bleu\nx,3\n")
     with pytest.raises(UserError, match="is damaged"):
         read_run(path)
+
+
+def test_epochs_until_a_collapse(tmp_path: Path) -> None:
+    path = write_run(tmp_path / "training.json", [(0, 30.0), (10, 25.0), (20, 2.0), (40, 3.0)])
+    assert read_run(path).measure("epochs_held") is None
+    write_json(path, read_json(path) | {"epochs": 8.0})
+    assert read_run(path).measure("epochs_held") == 4.0  # 20 of 40 updates
+    held = write_run(tmp_path / "held.json", [(0, 30.0), (10, 2.0), (40, 29.0)])
+    write_json(held, read_json(held) | {"epochs": 8.0})
+    assert read_run(held).measure("epochs_held") == 8.0

@@ -9,10 +9,11 @@ stands for is worked out by `nat.reporting.paper`.
 from collections.abc import Mapping
 from typing import Annotated, Any, Literal, TypeAlias, TypeVar
 
-from pydantic import BaseModel, ConfigDict, Discriminator, Field, PositiveInt, Tag
+from pydantic import BaseModel, ConfigDict, Discriminator, Field, PositiveInt, Tag, model_validator
 
 Text = Annotated[str, Field(min_length=1)]
 Number = int | float
+Percent = Annotated[str, Field(pattern=r"^-?[0-9]+(\.[0-9]+)?%$")]
 Scalar = str | int | float
 Kind = TypeVar("Kind")
 Several: TypeAlias = Kind | Annotated[list[Kind], Field(min_length=1)]
@@ -233,11 +234,16 @@ class Series(Varied):
     points: Annotated[list[Point], Field(min_length=1)] | None = None
     over: Text | None = None
 
+    @model_validator(mode="after")
+    def _one_level(self) -> "Series":
+        if self.style == "level" and self.points is not None and len(self.points) > 1:
+            raise ValueError(f"a series of style level has one point, not {len(self.points)}")
+        return self
 
-class Chain(Model):
-    """A curve through trainings that start from each other."""
 
-    label: Text
+class Chain(Varied):
+    """A curve through trainings that start from each other, `chain`: systems in this order."""
+
     chain: Annotated[list[Text], Field(min_length=1)]
 
 
@@ -340,12 +346,19 @@ class Claim(Case):
 
     Its coordinates are those of its places; lists, the tasks of the table that it is `in`, and
     the items of `each` are cases that are judged one by one. `label` names a case.
+
+    Attributes:
+        each: cases that are not made by lists.
+        margin: in the unit of the measure, or a percentage of the right side.
+        majority: whether the comparison need only hold in more than half of the cases, which are
+            then one judgement.
     """
 
     claim: Text
     origin: Text = Field(alias="from")
     each: list[Case] = []
-    margin: Number = 0
+    margin: Number | Percent = 0
+    majority: bool = False
     compare: Compared | None = None
     trend: Trend | None = None
     largest: Largest | None = None

@@ -119,6 +119,9 @@ MEASURES = {
     "collapsed": Measure(
         "collapsed", "", 0, "1: training gave the model up or lost what it knew", TRAINING
     ),
+    "epochs_held": Measure(
+        "epochs before a collapse", "epochs", 2, "all of them if there was none", TRAINING
+    ),
     **{
         f"length_accuracy_{classes}": Measure(
             f"length accuracy, top {classes} (%)",

@@ -1,22 +1,22 @@
 """What a paper claims, as checks over cells that every run judges.
 
-A claim of `config/papers/*.yaml` is one of four checks:
+A claim of `config/papers/*.yaml` is one of five checks:
 
 - `compare`: a place against another, or against a number: `above` (left - right > margin),
   `below` (< -margin), `not_above` (<= margin), `not_below` (>= -margin), `about` (at most the
   margin apart);
 - `trend`: places in order, each compared with the one before it: `rising`, `falling` or `flat`;
 - `largest`: of several places, the named one is the largest;
-- `gains`: of what a system gains over another in several places, the named gain is the largest.
+- `gains`: of what a system gains over another in several places, the named gain is the largest;
+- `correlation`: Pearson's r of two measures over systems, compared with a number.
 
-A claim with `each` is judged once per item, whose coordinates all its places share. The numbers
-alone decide between `holds` and `does not hold`; the interval says how sure that is, so that a
+A claim is judged once per case, unless it need only hold in a majority of them. The numbers alone decide between `holds` and `does not hold`; the interval says how sure that is, so that a
 difference within the noise of a small test set is not taken for more than it is.
 """
 
 import math
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -43,6 +43,7 @@ COLUMNS = ("claim", "case", "verdict", "ours", "95% interval", "paper")
 NUMBERS = ("ours", "low", "high", "published", "margin")
 STYLES = {HOLDS: "green", FAILS: "red", values.NOT_RUN: "yellow"}
 CORRELATION = Measure("r", "", 3)
+MAJORITY = "majority"
 TREND = {"rising": "above", "falling": "below", "flat": "about"}
 
 
@@ -93,7 +94,8 @@ class Check:
     """One judgement to make: a claim, the case it is judged on, and its places in order.
 
     Of `gains` the places are system and other system by turns, of `correlation` one measure and the
-    other of each system.
+    other of each system, of a `majority` left and right of each case. `share` says that the margin
+    is a share of the right side.
     """
 
     claim: str
@@ -104,6 +106,7 @@ class Check:
     relation: str
     margin: float
     places: tuple[Entry, ...]
+    share: bool = False
     number: float | None = None
     """What the only place is compared with."""
 
@@ -118,13 +121,29 @@ def checks(configuration: Configuration, paper: str) -> list[Check]:
     found = []
     for name, claim in configuration.paper(paper).claims.items():
         finder = Finder(configuration, paper, name, claim, sources)
-        for case in claim.each or [models.Case()]:
-            found += [_check(finder, case, *each) for each in finder.cases(case)]
+        judged = [
+            _check(finder, case, *each)
+            for case in claim.each or [models.Case()]
+            for each in finder.cases(case)
+        ]
+        found += [_majority(finder, judged)] if claim.majority else judged
     return found
 
 
+def _majority(finder: Finder, cases: Sequence[Check]) -> Check:
+    """All cases of a comparison as one judgement."""
+    if any(case.kind != "compare" or case.number is not None for case in cases):
+        raise UserError(f"{finder.where}: key 'majority': found it without two places to 'compare'")
+    return replace(
+        cases[0],
+        case="",
+        kind=MAJORITY,
+        places=tuple(place for case in cases for place in case.places),
+    )
+
+
 def _check(finder: Finder, case: models.Case, label: str, chosen: Chosen) -> Check:
-    claim = finder.claim
+    claim, margin = finder.claim, finder.claim.margin
     kind, options = finder.kind()
     places: list[Entry] = []
     number = None
@@ -152,7 +171,8 @@ def _check(finder: Finder, case: models.Case, label: str, chosen: Chosen) -> Che
         source=claim.origin,
         kind=kind,
         relation=relation,
-        margin=float(claim.margin),
+        margin=float(margin.rstrip("%")) / 100 if isinstance(margin, str) else float(margin),
+        share=isinstance(margin, str),
         places=tuple(places),
         number=number,
     )
@@ -217,10 +237,11 @@ def _record(check: Check, root: Path) -> dict[str, Any]:
             "sources": "",
         }
     wanted, numbers, value, interval = _judged(check, found)
-    held = all(region_.holds(each.value) for region_, each in wanted)
+    needed = len(wanted) // 2 + 1 if check.kind == MAJORITY else len(wanted)
+    held = sum(region_.holds(each.value) for region_, each in wanted) >= needed
     return base | {
         "verdict": HOLDS if held else FAILS,
-        "sure": _sureness(wanted, held),
+        "sure": _sureness(wanted, held, needed),
         "numbers": numbers,
         "ours": values.rounded(value),
         "low": values.rounded(interval.low) if interval else None,
@@ -248,7 +269,7 @@ def _differences(check: Check, root: Path) -> tuple[list[Difference], str]:
     if check.kind == "compare":
         left = [places[0]]
         right = [places[1] if len(places) > 1 else _number(check)]
-    elif check.kind == "gains":
+    elif check.kind in ("gains", MAJORITY):
         left, right = list(places[::2]), places[1::2]
     elif check.kind == "trend":
         # The last difference, from the first place to the last, is only shown.
@@ -329,8 +350,15 @@ def _judged(
         name = labels[1] if len(labels) > 1 else ""
         right = f"{name} {only.right:.{digits}f}".strip()
         numbers = f"{labels[0]} {only.left:.{digits}f} against {right}"
-        wanted = region(check.relation, margin)
+        wanted = region(check.relation, margin * abs(only.right) if check.share else margin)
         return [(wanted, _Judged(only.value, only.interval))], numbers, only.value, only.interval
+    if check.kind == MAJORITY:
+        wanted = region(check.relation, margin)
+        judged = [(wanted, _Judged(each.value, each.interval)) for each in found]
+        held = sum(wanted.holds(each.value) for each in found)
+        mean = sum(each.value for each in found) / len(found)
+        interval = combined(found, lambda row: sum(row) / len(row))
+        return judged, f"{held} of {len(found)} cases, mean", mean, interval
     if check.kind == "correlation":
         only = found[0]
         wanted = region(check.relation, margin)
@@ -376,13 +404,13 @@ def _list(labels: Sequence[str], numbers: Sequence[float], digits: int) -> str:
     )
 
 
-def _sureness(wanted: list[tuple[Region, _Judged]], held: bool) -> str:
-    """Whether intervals lie on the verdict's side: all of them, or one that is enough to fail."""
-    relevant = [(each, found) for each, found in wanted if held or not each.holds(found.value)]
-    if any(found.interval is None for _, found in relevant):
+def _sureness(wanted: list[tuple[Region, _Judged]], held: bool, needed: int) -> str:
+    """Whether enough intervals lie on the verdict's side: as many as it takes to hold or fail."""
+    relevant = [(each, found.interval) for each, found in wanted if each.holds(found.value) == held]
+    if any(interval is None for _, interval in relevant):
         return UNKNOWN
-    sure = [each.sure(found.interval) for each, found in relevant if found.interval is not None]
-    return SURE if (all(sure) if held else any(sure)) else UNSURE
+    sure = sum(each.sure(interval) for each, interval in relevant if interval is not None)
+    return SURE if sure >= (needed if held else len(wanted) - needed + 1) else UNSURE
 
 
 def _published(check: Check) -> float | None:
@@ -400,6 +428,8 @@ def _published(check: Check) -> float | None:
         return known[-1] - known[0]
     if check.kind == "correlation":
         return pearson(known[::2], known[1::2])
+    if check.kind == MAJORITY:
+        return sum(known[::2]) / len(known[::2]) - sum(known[1::2]) / len(known[1::2])
     labels = [place.row for place in check.places]
     if check.kind == "gains":
         known = [first - second for first, second in zip(known[::2], known[1::2], strict=True)]
@@ -458,8 +488,8 @@ def notes(records: tables.Records) -> list[str]:
     ran = [record for record in records if record["verdict"] != values.NOT_RUN]
     methods = dict.fromkeys(record["interval"] for record in ran if record["interval"])
     found = [
-        "The numbers decide the verdict. within noise: the 95% interval of the difference does not "
-        "exclude the contrary."
+        "The numbers decide the verdict. within noise: the 95% interval of the difference includes "
+        "the opposite result."
     ]
     if methods:
         found.append(f"Intervals: {'; '.join(methods)}.")

@@ -704,18 +704,23 @@ def _quoted(entry: Entry, known: Mapping[Address, Published]) -> Published | Non
 def _curves(resolver: Resolver, description: models.Curves) -> list[Entry]:
     defaults = description.cells.coordinates()
     panels = resolver.lines(description.panels, "panels")
-    no_repetition([each.label for each in description.series], f"{resolver.where}.series")
+    chains = [
+        (line, series.chain)
+        for series in description.series
+        for line in resolver.lines([series], "series")
+    ]
+    no_repetition([line.label for line, _ in chains], f"{resolver.where}.series")
     return [
         resolver.entry(
-            merged(defaults, panel.chosen, {"system": system, "measure": CURVE}),
-            f"row '{series.label}', column '{panel.label}'",
-            row=series.label,
+            merged(defaults, panel.chosen, line.chosen, {"system": system, "measure": CURVE}),
+            f"row '{line.label}', column '{panel.label}'",
+            row=line.label,
             column=panel.label,
             x=number,
         )
-        for series in description.series
+        for line, chain in chains
         for panel in panels
-        for number, system in enumerate(series.chain, 1)
+        for number, system in enumerate(chain, 1)
     ]
 
 
@@ -738,6 +743,10 @@ def lines_of(
         )
     named: dict[str, Chosen] = {}
     points: dict[str, Chosen] = {}
+    if isinstance(description, models.Curves):
+        for chain in description.series:
+            for line in resolver.lines([chain], "series"):
+                named[line.label] = merged(line.chosen, {"system": chain.chain[-1]})
     if isinstance(description, models.Lines | models.Bars):
         for series in description.series:
             for line in _series(resolver, series, description):
@@ -763,10 +772,9 @@ def layout(configuration: Configuration, paper: str, number: str | int) -> Layou
     series: dict[str, str | None] = {}
     for each in description.series:
         if isinstance(each, models.Chain):
-            series[each.label] = None
+            series |= {line.label: None for line in resolver.lines([each], "series")}
             continue
-        for line in _series(resolver, each, description):
-            series[line.label] = each.style
+        series |= {line.label: each.style for line in _series(resolver, each, description)}
     panels = resolver.lines(description.panels, "panels")
     return Layout(tuple(line.label for line in panels), series)
 

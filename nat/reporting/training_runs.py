@@ -48,6 +48,17 @@ class TrainingRun:
         best = max(bleu for _, bleu in self.validations)
         return self.validations[-1][1] < LOST * best
 
+    @property
+    def epochs_held(self) -> float | None:
+        """Epochs until the model was lost, all of them if it was not; `None` if not counted."""
+        epochs = self.counts.get("epochs")
+        if epochs is None or not self.collapsed:
+            return epochs
+        best = max(bleu for _, bleu in self.validations)
+        held = [number for number, (_, bleu) in enumerate(self.validations) if bleu >= LOST * best]
+        update, _ = self.validations[held[-1] + 1]
+        return epochs * update / self.updates
+
     def measure(self, name: str) -> float | None:
         """The number behind a measure of source `training`; `None` if it was not measured.
 
@@ -60,6 +71,8 @@ class TrainingRun:
             return float(self.collapsed)
         if name == "best_validation_bleu":
             return max((bleu for _, bleu in self.validations), default=None)
+        if name == "epochs_held":
+            return self.epochs_held
         if name in COUNTS:
             return self.counts.get(name)
         raise ValueError(f"'{name}' is no measure of a training")
