@@ -567,8 +567,11 @@ class Configuration:
     def _latents(self) -> dict[str, dict[str, Any] | None]:
         """All latent options of each system."""
         chosen = {name: system.get("latent") for name, system in self.files["systems"].items()}
+        change = self._scale.get("latent", {})
         return {
-            name: None if options is None else options_of(validated(LatentOptions, options))
+            name: None
+            if options is None
+            else options_of(validated(LatentOptions, {**options, **change}))
             for name, options in chosen.items()
         }
 

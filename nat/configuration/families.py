@@ -11,7 +11,7 @@ import copy
 import itertools
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cache
 from typing import Any
 
@@ -85,6 +85,9 @@ def expanded(files: Mapping[str, dict[str, Any]], folder: str, kind: str) -> Exp
     found: dict[str, dict[str, Any]] = {}
     for name in written:
         _resolve(name, written, found, kind, ())
+    if folder == "scales":
+        for name, content in found.items():
+            _resolve_sizes(content, written[name].place)
     return Expanded(
         {name: found[name] for name in written},
         {name: entry.place for name, entry in written.items()},
@@ -174,6 +177,26 @@ class _Written:
     own: dict[str, Any]
     like: str | None
     shared: "_Written | None" = None
+
+
+def _resolve_sizes(scale: dict[str, Any], place: str) -> None:
+    """Let sizes of a scale be like others: `base-learned: {like: base, positions: learned}`."""
+    sizes = scale.get("sizes")
+    if not isinstance(sizes, Mapping):
+        return
+    written = {
+        name: _Written(name, f"{place}: 'sizes.{name}'", dict(size), None)
+        for name, size in sizes.items()
+        if isinstance(size, Mapping)
+    }
+    for name, entry in written.items():
+        like = _like(entry.own, f"{entry.place}: ", "size")
+        entry.own.pop("like", None)
+        written[name] = replace(entry, like=like)
+    found: dict[str, dict[str, Any]] = {}
+    for name in written:
+        _resolve(name, written, found, "size", ())
+    scale["sizes"] = {**sizes, **found}
 
 
 def _of_another_kind(key: str, old: Mapping[str, Any], new: Mapping[str, Any]) -> bool:

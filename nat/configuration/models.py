@@ -439,6 +439,8 @@ class Scale(Model):
         recipes: what this scale changes in a recipe, or the other recipe that it is here.
         shards: jobs that decode one split.
         decoding_tokens: tokens of one decoding batch.
+        latent: what this scale changes in the latents of all systems that have some; fields of
+            nat.transformer.latent_options.
         latency: how latencies are measured.
         tokens_per_device: most tokens that a device trains on at once; more are accumulated;
             null: no limit.
@@ -473,6 +475,7 @@ class Scale(Model):
     ]
     shards: Shards
     decoding_tokens: Count
+    latent: dict[str, Any] = {}
     latency: Latency = Latency()
     tokens_per_device: Count | None = None
     devices: OrAbsent[Count] = None
