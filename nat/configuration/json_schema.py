@@ -55,6 +55,9 @@ def _share(schema: dict[str, Any], kind: str) -> None:
             "minProperties": 1,
             "additionalProperties": variant,
         }
+    if kind == "scales":
+        size = schema["$defs"]["Architecture"]
+        size["properties"] = {**size["properties"], **like}
     if kind == "decodings":
         schema["properties"]["name"] = {
             "description": "with placeholders such as {steps} for options",
