@@ -1040,6 +1040,11 @@ def test_notes_name_recipes_as_long_as_the_papers(folder: Folder) -> None:
     check_words(found, "scales/tiny", ["recipes", "teacher", "1,000"])
     assert "student" not in found
     assert notes(folder.load("paper"), [("own", "dims")]) == []
+    folder.files["recipes/other"] = RECIPE
+    folder.files["systems/at"]["recipe"] = "other"
+    folder.files["scales/tiny"]["recipes"]["other"] = {"as": "teacher"}
+    (found,) = notes(folder.load(), [("own", "dims")])
+    check_words(found, "scales/tiny", ["recipes", "other", "1,000"])
     shorter = Choice(name="short", override=("recipes.teacher.updates=200",))
     assert notes(folder.load(shorter), [("own", "dims")]) == []
 

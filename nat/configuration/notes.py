@@ -16,25 +16,24 @@ def notes(configuration: Configuration, asked_for: Iterable[tuple[str, str]]) ->
         asked_for: corpus and system of all that reports show.
     """
     pairs = set(asked_for)
-    corpora, systems = ({pair[part] for pair in pairs} for part in (0, 1))
     return [
-        *_lengths_of_papers(configuration, systems),
-        *_tasks_without_paper(configuration, corpora),
+        *_lengths_of_papers(configuration, pairs),
+        *_tasks_without_paper(configuration, {corpus for corpus, _ in pairs}),
     ]
 
 
-def _lengths_of_papers(configuration: Configuration, systems: Iterable[str]) -> list[str]:
+def _lengths_of_papers(configuration: Configuration, pairs: set[tuple[str, str]]) -> list[str]:
     if configuration.scale == PAPER_SCALE:
         return []
-    left, trained = list(systems), set()
+    left, trained, used = list(pairs), set(), set()
     while left:
-        system = left.pop()
-        if system not in trained:
-            trained.add(system)
-            left += configuration.dependencies(system)
-    scale = configuration.files["scales"][configuration.scale]
-    changed = set(scale["recipes"]) | set(configuration.overrides.recipes)
-    recipes = sorted({configuration.system(system)["recipe"] for system in trained} - changed)
+        corpus, system = left.pop()
+        if (corpus, system) not in trained:
+            trained.add((corpus, system))
+            there = configuration.on(corpus)
+            used.add(there.system(system)["recipe"])
+            left += [(corpus, name) for name in there.dependencies(system)]
+    recipes = sorted(name for name in used if not _is_changed(configuration, name))
     if not recipes:
         return []
     shown = ", ".join(f"{name} ({_length(configuration, name)})" for name in recipes)
@@ -42,6 +41,13 @@ def _lengths_of_papers(configuration: Configuration, systems: Iterable[str]) -> 
         f"{file_of('scales', configuration.scale)}: these recipes train as long as in the papers, "
         f"since the key 'recipes' does not change them: {shown}"
     ]
+
+
+def _is_changed(configuration: Configuration, recipe: str) -> bool:
+    changes = configuration.files["scales"][configuration.scale]["recipes"]
+    if "as" in changes.get(recipe, {}):
+        return _is_changed(configuration, changes[recipe]["as"])
+    return recipe in changes or recipe in configuration.overrides.recipes
 
 
 def _length(configuration: Configuration, name: str) -> str:
