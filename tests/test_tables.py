@@ -4,6 +4,7 @@ from pathlib import Path
 from typing import Any
 
 import made_up_run
+import numpy as np
 import pandas as pd
 import pytest
 from made_up_run import CORPUS, PAPER, TASK
@@ -202,3 +203,105 @@ def test_markdown_and_latex_escape(root: Path) -> None:
 )
 def test_signs(value: float, text: str) -> None:
     assert tables.signed(value, 2) == text
+
+
+ROWS = [
+    {"label": label, "system": system, "decoding": decoding}
+    for label, system, decoding in (
+        ("NAT", "nat-kd", "one-pass"),
+        ("CMLM", "cmlm-kd", "mask-predict-1-lb5"),
+        ("DiMS", "dims-cmlm-kd", "mask-predict-1-lb5"),
+    )
+]
+
+
+def derived_table(root: Path, columns: list[Any], rows: list[Any]) -> tables.Table:
+    (root / "config/published/paper.csv").unlink(missing_ok=True)
+    cells = {"task": TASK, "split": "test"}
+    table = {"title": "t", "cells": cells, "columns": columns, "rows": [*ROWS, *rows]}
+    paper = {"title": "Paper", "tables": {"1": table}}
+    return tables.make(made_up_run.configuration(root, {"paper": paper}), "paper", "1")
+
+
+def test_derived_rows_and_columns(root: Path) -> None:
+    for errors, row in zip((0.3, 0.4, 0.1), ROWS, strict=True):
+        made_up_run.run(root, row["system"], row["decoding"], errors=errors)
+    columns = [
+        "sacrebleu",
+        "chrf",
+        {"label": "chrF - BLEU", "derived": {"difference": ["chrF2", "sacreBLEU"]}},
+        {"label": "chrF / BLEU", "derived": {"ratio": ["chrF2", "sacreBLEU"]}},
+    ]
+    rows = [
+        {"label": "mean", "derived": {"mean": ["NAT", "CMLM"]}},
+        {"label": "r with BLEU", "derived": {"correlation": "sacreBLEU"}},
+    ]
+    table = derived_table(root, columns, rows)
+    ours = {(record["row"], record["column"]): record["ours"] for record in table.records}
+    bleu = [ours[row["label"], "sacreBLEU"] for row in ROWS]
+    chrf = [ours[row["label"], "chrF2"] for row in ROWS]
+    assert ours["NAT", "chrF - BLEU"] == pytest.approx(chrf[0] - bleu[0], abs=1e-5)
+    assert ours["NAT", "chrF / BLEU"] == pytest.approx(chrf[0] / bleu[0], abs=1e-5)
+    assert ours["mean", "sacreBLEU"] == pytest.approx((bleu[0] + bleu[1]) / 2, abs=1e-5)
+    assert ours["mean", "chrF - BLEU"] == pytest.approx(
+        (chrf[0] + chrf[1] - bleu[0] - bleu[1]) / 2, abs=1e-5
+    )
+    assert ours["r with BLEU", "sacreBLEU"] == 1.0
+    assert ours["r with BLEU", "chrF2"] == pytest.approx(np.corrcoef(bleu, chrf)[0, 1], abs=1e-5)
+    shown = by_label(table)
+    assert shown["NAT"]["chrF - BLEU"].startswith("+")
+    assert shown["r with BLEU"]["sacreBLEU"] == "1.000"
+    tables.write(table, root / "table_1.csv")
+    again = tables.read_records(root / "table_1.csv")
+    assert [record["ours"] for record in again] == [record["ours"] for record in table.records]
+
+
+def test_what_derived_places_lack(root: Path) -> None:
+    made_up_run.run(root, "nat-kd", "one-pass", errors=0.3)
+    rows: list[Any] = [{"label": "gain", "derived": {"difference": ["DiMS", "NAT"]}}]
+    table = derived_table(root, ["sacrebleu"], rows)
+    assert by_label(table)["gain"]["sacreBLEU"] == "not run"
+    for derived, message in (
+        ({"difference": ["DiMS", "NATT"]}, "'NATT' is not in the table; did you mean 'NAT'"),
+        ({"difference": ["a", "b"], "mean": ["a", "b"]}, "expected one of difference, ratio"),
+        ({"correlation": "sacreBLUE"}, "'sacreBLUE' is not in the table; did you mean 'sacreBLEU'"),
+    ):
+        with pytest.raises(UserError, match=message):
+            derived_table(root, ["sacrebleu"], [{"label": "x", "derived": derived}])
+
+
+def test_a_column_may_show_the_difference_to_a_row(root: Path) -> None:
+    for errors, row in zip((0.3, 0.4, 0.1), ROWS, strict=True):
+        made_up_run.run(root, row["system"], row["decoding"], errors=errors)
+    gain = {"label": "gain", "measure": "sacrebleu", "over": "CMLM"}
+    table = derived_table(root, ["sacrebleu", gain], [])
+    records = {(record["row"], record["column"]): record for record in table.records}
+    gained = records["DiMS", "gain"]
+    assert gained["ours"] == pytest.approx(
+        records["DiMS", "sacreBLEU"]["ours"] - records["CMLM", "sacreBLEU"]["ours"], abs=1e-5
+    )
+    assert gained["low"] < gained["ours"] < gained["high"] and gained["over"] == "cmlm-kd"
+    assert by_label(table)["DiMS"]["gain"].startswith("+")
+    assert by_label(table)["CMLM"]["gain"] == "0.00"
+    with pytest.raises(UserError, match="'CMLN' is no row that is run; did you mean 'CMLM'"):
+        derived_table(root, [{**gain, "over": "CMLN"}], [])
+
+
+def test_speed_up_over_a_row_and_what_could_not_be_measured(root: Path) -> None:
+    for row, milliseconds in zip(ROWS, (2.0, 8.0, None), strict=True):
+        path = root / f"results/latency/{CORPUS}/{row['system']}/seed1/{row['decoding']}/cpu-1.json"
+        times = {"repeats": [milliseconds] * 5} | dict.fromkeys(
+            ("median", "mean", "quartile_1", "quartile_3"), milliseconds
+        )
+        content = {"milliseconds_per_sentence": times, "sentences_of_split": 60}
+        write_json(path, content if milliseconds else {"state": "out of memory"})
+    columns = [
+        {"measure": "latency", "setting": "cpu-1"},
+        {"measure": "speed_up", "setting": "cpu-1", "over": "CMLM"},
+    ]
+    shown = by_label(derived_table(root, columns, []))
+    assert shown["NAT"]["latency"] == "2.00" and shown["NAT"]["speed-up"] == "4.0"
+    assert shown["CMLM"]["speed-up"] == "1.0"
+    assert shown["DiMS"]["latency"] == "out of memory"
+    with pytest.raises(UserError, match="'speed-up' leaves the key 'over' open"):
+        derived_table(root, [{"measure": "speed_up", "setting": "cpu-1"}], [])

@@ -101,6 +101,36 @@ class TaskSystem(Model):
     decoding: Text | dict[str, Text] | None = None
 
 
+class Derived(Model):
+    """A row or column that is computed from others of its table, named by their labels.
+
+    Attributes:
+        difference: the first minus the second.
+        ratio: the first over the second.
+        mean: of these.
+        correlation: Pearson's r of each column with this one, over rows (for rows only).
+        over: the rows of a correlation; without it, all that are run.
+    """
+
+    difference: tuple[Text, Text] | None = None
+    ratio: tuple[Text, Text] | None = None
+    mean: Annotated[list[Text], Field(min_length=2)] | None = None
+    correlation: Text | None = None
+    over: Annotated[list[Text], Field(min_length=3)] | None = None
+
+    @model_validator(mode="after")
+    def _one_of_them(self) -> "Derived":
+        if sum(value is not None for value in self.operands.values()) != 1:
+            raise ValueError(f"expected one of {', '.join(self.operands)}")
+        return self
+
+    @property
+    def operands(self) -> dict[str, Any]:
+        """What is said for each operation."""
+        names = ("difference", "ratio", "mean", "correlation")
+        return {name: getattr(self, name) for name in names}
+
+
 class Row(Varied):
     """Rows of a table.
 
@@ -109,19 +139,30 @@ class Row(Varied):
             the paper prints.
         baseline: label of the row to test against, or a system of the paper.
         quoted: rows of the published file that are only quoted, placed here.
+        derived: from which other rows it is computed; needs a `label`.
         ours_only: whether the paper does not print these rows.
     """
 
     group: str | None = None
     baseline: Text | None = None
+    derived: Derived | None = None
     quoted: Annotated[list[Text], Field(min_length=1)] | None = None
     ours_only: bool = False
 
 
 class Column(Varied):
-    """Columns of a table; `interval` shows the bootstrap interval."""
+    """Columns of a table.
+
+    Attributes:
+        interval: whether the bootstrap interval is shown.
+        over: a row; the difference of each row to it is shown, of a speed-up the ratio.
+        derived: from which other columns it is computed; needs a `label`.
+        ours_only: whether the paper does not print these columns.
+    """
 
     interval: bool = False
+    over: Text | None = None
+    derived: Derived | None = None
     ours_only: bool = False
 
 

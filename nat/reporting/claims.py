@@ -10,8 +10,9 @@ A claim of `config/papers/*.yaml` is one of five checks:
 - `gains`: of what a system gains over another in several places, the named gain is the largest;
 - `correlation`: Pearson's r of two measures over systems, compared with a number.
 
-A claim is judged once per case, unless it need only hold in a majority of them. The numbers alone decide between `holds` and `does not hold`; the interval says how sure that is, so that a
-difference within the noise of a small test set is not taken for more than it is.
+A claim is judged once per case, unless it need only hold in a majority of them. The numbers alone
+decide between `holds` and `does not hold`; the interval says how sure that is, so that a difference
+within the noise of a small test set is not taken for more than it is.
 """
 
 import math

@@ -18,7 +18,6 @@ from nat.configuration import Configuration
 from nat.files import atomic_path
 from nat.measures import significance
 from nat.reporting import panels, values
-from nat.reporting.differences import difference
 from nat.reporting.panels import (
     FONT,
     GREY,
@@ -91,32 +90,8 @@ def make(configuration: Configuration, paper: str, number: str) -> Plot:
 
 def _record(scale: str, entry: Entry, root: Path) -> dict[str, Any]:
     """A point: a value, or the difference to the cells that it is shown over."""
-    found = values.record(scale, entry, values.read(entry, root))
-    found |= {"over": "", "collapsed": values.collapsed(entry, root)}
-    if not entry.over:
-        return found
-    found |= {"over": entry.over[0].system, "signature": ""}
-    each = difference(entry.cells, entry.over, root)
-    if each is None:
-        status = found["status"] if found["status"] != "run" else values.NOT_RUN
-        nothing = dict.fromkeys(("ours", "low", "high", "spread", "difference"))
-        return found | {"status": status} | nothing
-    interval = each.interval
-    printed = entry.published.value if entry.published is not None else None
-    spread = None
-    if len(each.by_seed) > 1:
-        squares = sum((value - each.value) ** 2 for value in each.by_seed)
-        spread = math.sqrt(squares / (len(each.by_seed) - 1))
-    return found | {
-        "ours": values.rounded(each.value),
-        "spread": values.rounded(spread),
-        "low": values.rounded(interval.low) if interval and spread is None else None,
-        "high": values.rounded(interval.high) if interval and spread is None else None,
-        "difference": values.rounded(each.value - printed)
-        if printed is not None and not entry.stand_in
-        else None,
-        "sources": " ".join(each.sources),
-    }
+    found = values.measured_record(scale, entry, root)
+    return found | {"over": found.get("over", ""), "collapsed": values.collapsed(entry, root)}
 
 
 def _curves(scale: str, places: list[Entry], root: Path) -> Records:

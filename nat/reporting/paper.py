@@ -21,7 +21,7 @@ from nat.configuration import Configuration
 from nat.configuration import papers as models
 from nat.errors import UserError
 from nat.reporting import published
-from nat.reporting.cells import MEASURES, Cell, check_setting
+from nat.reporting.cells import MEASURES, Cell, Measure, check_setting
 from nat.reporting.published import Published
 from nat.spelling import hint
 
@@ -31,9 +31,12 @@ Chosen = dict[str, Any]
 
 PAPER_SCALE = "paper"
 QUOTED = "only quoted"
+DERIVED = "derived"
 TEACHER, STUDENT = "teacher", "student"
 CURVE = "best_validation_bleu"
 """Measure that the cells of a training curve carry; the curve itself lies beside its file."""
+DERIVED_MEASURES = {"ratio": Measure("ratio", "", 2), "correlation": Measure("r", "", 3)}
+"""Units of derived places; differences and means have that of what they are made of."""
 _OF_SOURCES = ("decoding", "split", "partner")
 _VARIABLE = re.compile(r"\{(\w+)\}")
 _ACRONYM = re.compile(r"(wmt|iwslt|nist)\d*")
@@ -59,7 +62,8 @@ class Entry:
     task; `reason` says which. `stand_in` says how the place differs from the paper's, and is empty
     where it does not. In figures `row` is the series, `column` the panel, and `x` the place on the
     horizontal axis, with a name in `category` where that is no number. `over` holds the cells that
-    are subtracted, where a figure shows differences. `address` is `None` for a quoted row.
+    are subtracted, where differences are shown. `address` is `None` for a quoted row. `derived`
+    says how a place is computed from others of its table.
     """
 
     row: str
@@ -77,6 +81,20 @@ class Entry:
     over: tuple[Cell, ...] = ()
     address: Address | None = None
     over_address: Address | None = None
+    derived: "Derivation | None" = None
+
+
+def measure_of(name: str) -> Measure:
+    """A measure, or the unit of a derived place."""
+    return DERIVED_MEASURES[name] if name in DERIVED_MEASURES else MEASURES[name]
+
+
+@dataclass(frozen=True)
+class Derivation:
+    """An operation, and the places (row, column) that it takes; of a correlation pairs of them."""
+
+    operation: str
+    places: tuple[tuple[str, str], ...]
 
 
 @dataclass(frozen=True)
@@ -90,6 +108,8 @@ class Line:
     baseline: str = ""
     quoted: bool = False
     printed: bool = True
+    over: str | None = None
+    derived: models.Derived | None = None
 
 
 def describe(configuration: Configuration, paper: str, kind: Kind, number: str | int) -> Any:
@@ -421,26 +441,93 @@ def no_repetition(labels: Sequence[str], where: str) -> None:
 
 def _grid(resolver: Resolver, description: models.Grid, number: str) -> list[Entry]:
     rows, columns, places = grid(resolver, description, number)
-    defaults = description.cells.coordinates()
-    found = []
+    found: dict[tuple[str, str], Entry] = {}
     for row in rows:
         for column in columns:
-            label = f"row '{row.label}', column '{column.label}'"
-            _no_conflict(resolver, row.chosen, column.chosen, label)
-            found.append(
-                replace(
-                    resolver.entry(
-                        merged(defaults, column.chosen, row.chosen),
-                        label,
-                        row=row.label,
-                        column=column.label,
-                        group=row.group or "",
-                        baseline=row.baseline,
-                    ),
-                    published=places.get((row.label, column.label)),
-                )
-            )
-    return found
+            if row.derived is None and column.derived is None:
+                found[row.label, column.label] = _cell(resolver, description, rows, row, column)
+    # Derived columns first: a derived row may be made of them too.
+    for row, column in itertools.product(rows, columns):
+        if row.derived is None and column.derived is not None:
+            found[row.label, column.label] = _derived(resolver, rows, columns, row, column, found)
+    for row, column in itertools.product(rows, columns):
+        if row.derived is not None:
+            found[row.label, column.label] = _derived(resolver, rows, columns, row, column, found)
+    return [
+        replace(found[row.label, column.label], published=places.get((row.label, column.label)))
+        for row, column in itertools.product(rows, columns)
+    ]
+
+
+def _cell(
+    resolver: Resolver, description: models.Grid, rows: Sequence[Line], row: Line, column: Line
+) -> Entry:
+    """A place that is measured, or only quoted."""
+    label = f"row '{row.label}', column '{column.label}'"
+    _no_conflict(resolver, row.chosen, column.chosen, label)
+    levels = description.cells.coordinates(), column.chosen
+    names = {"row": row.label, "column": column.label, "group": row.group or ""}
+    entry = resolver.entry(merged(*levels, row.chosen), label, **names, baseline=row.baseline)
+    relative = MEASURES[entry.measure].relative
+    if column.over is None and relative:
+        raise UserError(f"{resolver.where}.columns: '{column.label}' leaves the key 'over' open")
+    if column.over is None or row.quoted:
+        return entry
+    other = next((each for each in rows if each.label == column.over), None)
+    if other is None or other.quoted or other.derived is not None:
+        known = [each.label for each in rows if not each.quoted and each.derived is None]
+        raise UserError(
+            f"{resolver.where}.columns: key 'over' of '{column.label}': '{column.over}' is no row "
+            f"that is run; {hint(column.over, known)}"
+        )
+    subtracted = resolver.entry(merged(*levels, other.chosen), label, row="", column="")
+    return replace(entry, over=subtracted.cells, over_address=subtracted.address, baseline="")
+
+
+def _derived(
+    resolver: Resolver,
+    rows: Sequence[Line],
+    columns: Sequence[Line],
+    row: Line,
+    column: Line,
+    found: Mapping[tuple[str, str], Entry],
+) -> Entry:
+    """A place that is computed from others."""
+    of_row = row.derived is not None
+    derived = row.derived or column.derived
+    assert derived is not None
+    where = f"{resolver.where}.{'rows' if of_row else 'columns'}: key 'derived'"
+    operation, named = next(item for item in derived.operands.items() if item[1] is not None)
+    if operation == "correlation":
+        if not of_row:
+            raise UserError(f"{where}: a correlation is for rows, not for columns")
+        known = [each.label for each in rows if not each.quoted and each.derived is None]
+        over = derived.over or known
+        places = [(label, each) for label in over for each in (column.label, named)]
+    elif of_row:
+        places = [(label, column.label) for label in named]
+    else:
+        places = [(row.label, label) for label in named]
+    for place in places:
+        if place not in found:
+            label, labels = place[1], [each.label for each in columns]
+            if (place[0], columns[0].label) not in found and of_row:
+                label, labels = place[0], [each.label for each in rows]
+            raise UserError(f"{where}: '{label}' is not in the table; {hint(label, labels)}")
+    first = found[places[0]]
+    return Entry(
+        row=row.label,
+        column=column.label,
+        group=row.group or "",
+        task=first.task,
+        measure=operation if operation in DERIVED_MEASURES else first.measure,
+        cells=(),
+        published=None,
+        stand_in="",
+        reason=DERIVED,
+        baseline="",
+        derived=Derivation(operation, tuple(places)),
+    )
 
 
 def grid(
@@ -450,7 +537,12 @@ def grid(
     columns = []
     for each in description.columns:
         printed = isinstance(each, str) or not each.ours_only
-        columns += [replace(line, printed=printed) for line in resolver.lines([each], "columns")]
+        over = None if isinstance(each, str) else each.over
+        derived = None if isinstance(each, str) else each.derived
+        columns += [
+            replace(line, printed=printed, over=over, derived=derived)
+            for line in resolver.lines([each], "columns")
+        ]
     no_repetition([column.label for column in columns], f"{resolver.where}.columns")
     rows: list[Line] = []
     for row in description.rows:
@@ -465,7 +557,8 @@ def grid(
                 group = line.chosen["system"]
             printed = not row.ours_only
             baseline = row.baseline or ""
-            rows.append(replace(line, group=group, printed=printed, baseline=baseline))
+            line = replace(line, group=group, printed=printed, baseline=baseline)
+            rows.append(replace(line, derived=row.derived))
     no_repetition([row.label for row in rows], f"{resolver.where}.rows")
     shown = [
         number
@@ -534,7 +627,7 @@ def _grouped(
 
 def _baseline(resolver: Resolver, row: Line, rows: Sequence[Line], description: models.Grid) -> str:
     """The label of the row that a row is tested against; empty if there is none."""
-    if row.quoted:
+    if row.quoted or row.derived is not None:
         return ""
     labels = [each.label for each in rows]
     name = row.chosen.get("system", "")
@@ -739,7 +832,7 @@ def lines_of(
         rows, _, _ = grid(resolver, description, str(number))
         return (
             {row.label: row.chosen for row in rows},
-            tuple(row.label for row in rows if not row.quoted),
+            tuple(row.label for row in rows if not row.quoted and row.derived is None),
         )
     named: dict[str, Chosen] = {}
     points: dict[str, Chosen] = {}

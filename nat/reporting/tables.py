@@ -21,9 +21,15 @@ from nat.errors import UserError
 from nat.files import atomic_path, atomic_write_text
 from nat.measures import significance
 from nat.reporting import published, values
-from nat.reporting.cells import MEASURES
 from nat.reporting.differences import Difference, difference
-from nat.reporting.paper import Entry, describe, entries, interval_columns
+from nat.reporting.paper import (
+    QUOTED,
+    Entry,
+    describe,
+    entries,
+    interval_columns,
+    measure_of,
+)
 
 LEVEL = 0.05
 OURS, PUBLISHED, DIFFERENCE = "ours", "published", "difference"
@@ -69,7 +75,7 @@ def make(configuration: Configuration, paper: str, number: str) -> Table:
     records = []
     for entry in found_places:
         found: dict[str, Any] = {"paper": paper, "table": number}
-        found |= values.record(configuration.scale, entry, values.read(entry, root))
+        found |= values.measured_record(configuration.scale, entry, root)
         tested = places.get((entry.baseline, entry.column))
         test = _test(tested, entry, root) if tested else None
         found |= {
@@ -82,6 +88,7 @@ def make(configuration: Configuration, paper: str, number: str) -> Table:
             "test_signature": found["signature"] if test and test.resampled else "",
         }
         records.append(found)
+    values.derive(records, found_places)
     return lay_out(configuration, paper, number, records)
 
 
@@ -135,7 +142,7 @@ def lay_out(configuration: Configuration, paper: str, number: str, records: Reco
     notes += [f"{superscript(count)} {text}" for count, (_, _, text) in enumerate(footnotes, 1)]
     headline = values.headline(configuration, paper, "table", number)
     signatures = dict.fromkeys(
-        f"{MEASURES[record['measure']].label}: {record['signature']}"
+        f"{measure_of(record['measure']).label}: {record['signature']}"
         for record in records
         if record["signature"]
     )
@@ -174,7 +181,7 @@ def superscript(number: int) -> str:
 
 
 def _text(record: dict[str, Any], part: str, interval: bool, compares: bool) -> str:
-    digits = MEASURES[record["measure"]].digits
+    digits = measure_of(record["measure"]).digits
     if part == PUBLISHED:
         printed = record["published"] if given(record["published"]) else NOTHING
         return printed if isinstance(printed, str) else f"{printed:.{digits}f}"
@@ -184,8 +191,11 @@ def _text(record: dict[str, Any], part: str, interval: bool, compares: bool) -> 
             signed(record["difference"], digits) + mark if given(record["difference"]) else NOTHING
         )
     if record["status"] != "run":
-        return values.NOT_RUN if record["status"] == values.NOT_RUN else NOTHING
+        known = (QUOTED, values.NOT_AVAILABLE)
+        return NOTHING if record["status"] in known else str(record["status"])
     text = f"{record['ours']:.{digits}f}"
+    if _is_difference(record):
+        text = signed(record["ours"], digits)
     if given(record["spread"]):
         text += f" ± {record['spread']:.{digits}f}"
     if given(record["p_value"]) and record["p_value"] < LEVEL:
@@ -196,6 +206,15 @@ def _text(record: dict[str, Any], part: str, interval: bool, compares: bool) -> 
         ends = (f"{record[end]:z.{digits - 1}f}" for end in ("low", "high"))
         text += f" [{', '.join(ends)}]"
     return text
+
+
+def _is_difference(record: dict[str, Any]) -> bool:
+    """Whether a place shows what one system or measure has more than another."""
+    over = record.get("over")
+    relative = measure_of(record["measure"]).relative
+    return record.get("derived") == "difference" or (
+        isinstance(over, str) and over > "" and not relative
+    )
 
 
 def signed(value: float, digits: int) -> str:
@@ -230,7 +249,7 @@ def _notes(
     for record in ran:
         # One BLEU is enough here; the CSV has the test of both.
         if given(record["p_value"]) and record["measure"] == tested:
-            digits = MEASURES[record["measure"]].digits
+            digits = measure_of(record["measure"]).digits
             methods[record["test"]] = None
             tests.setdefault((record["row"], record["baseline"]), []).append(
                 f"{record['column']} {signed(record['baseline_difference'], digits)} "
@@ -246,7 +265,7 @@ def _notes(
             + "."
         )
     for measure in dict.fromkeys(record["measure"] for record in ran):
-        known = MEASURES[measure]
+        known = measure_of(measure)
         if known.definition:
             notes.append(f"{known.label}: {known.definition}.")
     notes += [f"{label}: not available on this corpus." for label in hidden]

@@ -4,14 +4,17 @@ A place has one number per seed; it is shown as their mean. `record` puts a plac
 what the paper prints there into one line of a long CSV.
 """
 
+import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 from nat.configuration import Configuration
-from nat.reporting.cells import MEASURES, measured
-from nat.reporting.paper import QUOTED, Entry, Kind, describe, entries
+from nat.measures.correlation import pearson
+from nat.reporting.cells import MEASURES, measured, state
+from nat.reporting.differences import Difference, SpeedUp, difference, speed_up
+from nat.reporting.paper import DERIVED, QUOTED, Entry, Kind, describe, entries, measure_of
 from nat.reporting.training_runs import read_run
 
 NOT_RUN = "not run"
@@ -50,12 +53,14 @@ def read(entry: Entry, root: Path) -> Value:
     seeds, sources = [], []
     low = high = None
     ran, not_decoded, signature = False, 0, ""
+    told = ""
     for cell in entry.cells:
         if not (root / cell.score_path).exists():
             continue
         ran = True
         found = measured(cell, root)
         if found is None:
+            told = told or state(cell, root)
             continue
         values.append(found.value)
         low, high, signature = found.low, found.high, found.signature
@@ -63,7 +68,7 @@ def read(entry: Entry, root: Path) -> Value:
         seeds.append(cell.seed)
         sources.append(cell.score_path)
     if not values:
-        reason = entry.reason or (NOT_AVAILABLE if ran else NOT_RUN)
+        reason = entry.reason or told or (NOT_AVAILABLE if ran else NOT_RUN)
         return Value(None, None, None, None, (), (), 0, "", reason)
     mean = sum(values) / len(values)
     spread = None
@@ -122,7 +127,7 @@ def record(scale: str, entry: Entry, value: Value) -> dict[str, Any]:
     elif entry.cells:
         status = value.reason
     else:
-        status = NOT_RUN if entry.reason != QUOTED else QUOTED
+        status = entry.reason if entry.reason in (QUOTED, DERIVED) else NOT_RUN
     difference = None
     printed = entry.published.value if entry.published is not None else None
     if value.value is not None and printed is not None and not entry.stand_in:
@@ -140,7 +145,7 @@ def record(scale: str, entry: Entry, value: Value) -> dict[str, Any]:
         "decoding": cell.decoding if cell else "",
         "split": cell.split if cell else "",
         "measure": entry.measure,
-        "unit": MEASURES[entry.measure].unit,
+        "unit": measure_of(entry.measure).unit,
         "seeds": " ".join(str(seed) for seed in value.seeds),
         "status": status,
         "ours": rounded(value.value),
@@ -156,6 +161,88 @@ def record(scale: str, entry: Entry, value: Value) -> dict[str, Any]:
         "sources": " ".join(value.sources),
         "published_source": entry.published.source if entry.published else "",
     }
+
+
+def measured_record(scale: str, entry: Entry, root: Path) -> dict[str, Any]:
+    """What was measured at a place as one line of a long CSV, or its difference to another.
+
+    Raises:
+        UserError: for damaged results, and results that do not compare.
+    """
+    found = record(scale, entry, read(entry, root))
+    if not entry.over:
+        return found
+    found |= {"over": entry.over[0].system, "signature": ""}
+    each: Difference | SpeedUp | None
+    if MEASURES[entry.measure].relative:
+        each = speed_up(entry.cells, entry.over, root)
+    else:
+        each = difference(entry.cells, entry.over, root)
+    if each is None:
+        status = found["status"] if found["status"] not in ("run", NOT_AVAILABLE) else NOT_RUN
+        nothing = dict.fromkeys(("ours", "low", "high", "spread", "difference"))
+        return found | {"status": status} | nothing
+    interval = each.interval
+    printed = entry.published.value if entry.published is not None else None
+    spread = None
+    if len(each.by_seed) > 1:
+        squares = sum((value - each.value) ** 2 for value in each.by_seed)
+        spread = math.sqrt(squares / (len(each.by_seed) - 1))
+    return found | {
+        "status": "run",
+        "ours": rounded(each.value),
+        "spread": rounded(spread),
+        "low": rounded(interval.low) if interval and spread is None else None,
+        "high": rounded(interval.high) if interval and spread is None else None,
+        "difference": None if printed is None or entry.stand_in else rounded(each.value - printed),
+        "sources": " ".join(each.sources),
+    }
+
+
+def derive(found: Sequence[dict[str, Any]], places: Sequence[Entry]) -> None:
+    """Fill in the records of derived places from those that they are made of.
+
+    A place has no value while one of its operands has none.
+    """
+    by_place = {(each["row"], each["column"]): each for each in found}
+    of_rows = [place for place in places if place.derived is not None]
+    # A derived row may be made of a derived column, whose places it takes as they are then.
+    known = {(place.row, place.column) for place in of_rows}
+    of_rows.sort(key=lambda place: any(each in known for each in place.derived.places))  # type: ignore[union-attr]
+    for place in of_rows:
+        assert place.derived is not None
+        operands = [by_place[each] for each in place.derived.places]
+        record_ = by_place[place.row, place.column]
+        record_["derived"] = place.derived.operation
+        record_["stand_in"] = next((each["stand_in"] for each in operands if each["stand_in"]), "")
+        values = [each["ours"] for each in operands]
+        if any(value is None for value in values):
+            record_["status"] = NOT_RUN
+            continue
+        value = _computed(place.derived.operation, values)
+        record_ |= {
+            "status": NOT_AVAILABLE if value is None else "run",
+            "ours": rounded(value),
+            "corpus": operands[0]["corpus"],
+            "seeds": operands[0]["seeds"],
+            "sources": " ".join(dict.fromkeys(each["sources"] for each in operands)),
+        }
+        printed = place.published.value if place.published is not None else None
+        if printed is not None and value is not None and not record_["stand_in"]:
+            record_["difference"] = rounded(value - printed)
+
+
+def _computed(operation: str, values: Sequence[float]) -> float | None:
+    if operation == "difference":
+        return values[0] - values[1]
+    if operation == "ratio":
+        return values[0] / values[1] if values[1] else None
+    if operation == "mean":
+        return sum(values) / len(values)
+    try:
+        return pearson(values[::2], values[1::2])
+    except ValueError:
+        return None
 
 
 def stand_ins(records: Sequence[Mapping[str, Any]]) -> str:
