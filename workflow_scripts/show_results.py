@@ -41,9 +41,10 @@ def main() -> None:
             claims.show(configuration, paper, claims.read(path), console)
         shown.append(f"{path.with_suffix('')}.{{{','.join(FORMATS[kind])}}}")
     if not shown:
+        chosen = " ".join(f"{key}='{value}'" for key, value in configuration.choices.items())
         raise UserError(
             f"there are no tables or figures below results/{configuration.run}/papers; run the "
-            f"workflow with '--config scale={configuration.scale}'"
+            f"workflow with --config {chosen}"
         )
     console.print()
     for place in shown:
