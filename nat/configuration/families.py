@@ -16,6 +16,7 @@ from functools import cache
 from typing import Any
 
 from nat.configuration.lengths import without_replaced
+from nat.configuration.yaml_file import NAME
 from nat.errors import UserError
 from nat.spelling import hint
 
@@ -25,7 +26,6 @@ WITH_VARIANTS = ("systems", "decodings")
 WITH_TASKS = ("systems", "recipes", "decodings")
 REFERENCES = ("system", "init_from", "teacher", "with")
 """Keys of systems and decodings whose value is the name of a system."""
-_NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]*")
 _PLACEHOLDER = re.compile(r"\{([a-z_]+(?:\.[a-z_]+)*)\}")
 # one spelling for each number, so that a decoding has one name
 _NUMBER = r"(?:0|[1-9][0-9]*)(?:\.[0-9]*[1-9])?"
@@ -251,7 +251,7 @@ def _like(content: Mapping[str, Any], origin: str, kind: str) -> str | None:
 
 def _check_name(name: str, where: str, folder: str) -> None:
     plain = _PLACEHOLDER.sub("1", name) if folder == "decodings" else name
-    if not _NAME.fullmatch(plain):
+    if not NAME.fullmatch(plain):
         raise UserError(
             f"{where}: '{name}' is no name; a name is made of letters, digits, '.', '_' and '-'"
             + (", and placeholders such as '{steps}'" if folder == "decodings" else "")
