@@ -21,7 +21,19 @@ from typing import Any, ClassVar, Self
 
 from nat.configuration import Configuration
 from nat.configuration.configuration import file_of, start_of
-from nat.data.splits import derived_from, local_files
+from nat.data.references import has_references
+from nat.data.splits import (
+    TRAIN,
+    VALID,
+    derived_from,
+    is_cut_out,
+    local_files,
+    local_references,
+    part_of,
+    split_names,
+    test_names,
+    text_part,
+)
 from nat.errors import UserError
 from nat.spelling import hint
 from nat.texts.candidates import Candidate, candidates, choice, compared, effective, joined_names
@@ -119,7 +131,7 @@ class InputsOfCorpusStep(Inputs):
 
 @dataclass(frozen=True)
 class CorpusStep(Artifact):
-    """A step of the preparation of a corpus, one of `STEPS`."""
+    """A step of the preparation of what trainings read of a corpus, one of `STEPS`."""
 
     template = "results/corpora/{corpus}/{step}"
     corpus: str
@@ -127,21 +139,83 @@ class CorpusStep(Artifact):
 
     def inputs(self, configuration: Configuration) -> InputsOfCorpusStep:
         """The step before; of the summary all steps, of the text the user's files."""
-        if self.step in ("text", "references"):
-            return InputsOfCorpusStep(tuple(_sources(configuration, self.corpus)))
+        description = configuration.corpus(self.corpus)
+        if self.step == "text":
+            return InputsOfCorpusStep(tuple(_sources(description, self.corpus)))
+        if self.step == "references":
+            files = _reference_files(description, self.corpus, (TRAIN, VALID))
+            return InputsOfCorpusStep((CorpusStep(self.corpus, "text"), *files))
         steps = [step for step in STEPS if step != "references"]
         before = steps[: steps.index(self.step)]
-        needed = before if self.step == "corpus.json" else before[-1:]
-        return InputsOfCorpusStep(tuple(CorpusStep(self.corpus, step) for step in needed))
+        if self.step != "corpus.json":
+            return InputsOfCorpusStep((CorpusStep(self.corpus, before[-1]),))
+        splits = [TRAIN, *test_names(description)]
+        return InputsOfCorpusStep(
+            tuple(step_of(self.corpus, split, step) for split in splits for step in before)
+        )
 
 
-def _sources(configuration: Configuration, corpus: str) -> Iterator[Artifact]:
-    description = configuration.corpus(corpus)
+@dataclass(frozen=True)
+class StepOfTest(Artifact):
+    """A step of the preparation of a test set, one of `STEPS`."""
+
+    template = "results/corpora/{corpus}/tests/{split}/{step}"
+    corpus: str
+    split: str
+    step: str
+
+    def inputs(self, configuration: Configuration) -> InputsOfCorpusStep:
+        """Of the text the user's files; of the other steps, which go together, the text and the
+        subwords of the training text.
+
+        Raises:
+            UserError: if the corpus has no such test set.
+        """
+        description = configuration.corpus(self.corpus)
+        if self.split not in test_names(description):
+            raise UserError(
+                f"{file_of('corpora', self.corpus)}: no test set '{self.split}'; "
+                f"{hint(self.split, test_names(description))}"
+            )
+        if self.step == "text":
+            return InputsOfCorpusStep(tuple(_sources(description, self.corpus, self.split)))
+        text = StepOfTest(self.corpus, self.split, "text")
+        if self.step == "references":
+            files = _reference_files(description, self.corpus, [self.split])
+            return InputsOfCorpusStep((text, *files))
+        return InputsOfCorpusStep((text, CorpusStep(self.corpus, "bpe")))
+
+
+StepOfSplit = CorpusStep | StepOfTest
+"""A step of any split."""
+
+
+def step_of(corpus: str, split: str, step: str) -> StepOfSplit:
+    """A step of the preparation of a split."""
+    if split in (TRAIN, VALID):
+        return CorpusStep(corpus, step)
+    return StepOfTest(corpus, split, step)
+
+
+def _sources(
+    description: Mapping[str, Any], corpus: str, test: str | None = None
+) -> Iterator[Artifact]:
     parent = derived_from(description)
     if parent is not None:
-        yield CorpusStep(parent, "text")
-    for path in local_files(description, Path()):
-        yield File(str(path), file_of("corpora", corpus))
+        yield step_of(parent, test or TRAIN, "text")
+    elif test is not None and is_cut_out(description, test):
+        yield CorpusStep(corpus, "text")
+    else:
+        for key, path in local_files(text_part(description, test), Path()).items():
+            yield File(str(path), f"{file_of('corpora', corpus)}: key '{key}'")
+
+
+def _reference_files(
+    description: Mapping[str, Any], corpus: str, splits: Iterable[str]
+) -> Iterator[Artifact]:
+    if "splits" in description:
+        for key, path in local_references(part_of(description, splits), Path()).items():
+            yield File(str(path), f"{file_of('corpora', corpus)}: key '{key}'")
 
 
 def is_generated(configuration: Configuration, corpus: str) -> bool:
@@ -149,9 +223,16 @@ def is_generated(configuration: Configuration, corpus: str) -> bool:
     return "generator" in configuration.corpus(corpus)
 
 
-def references(configuration: Configuration, corpus: str) -> CorpusStep | None:
-    """Several references of each sentence that is held out; None for a corpus without them."""
-    return CorpusStep(corpus, "references") if is_generated(configuration, corpus) else None
+def references(configuration: Configuration, corpus: str, split: str) -> StepOfSplit | None:
+    """Several references of sentences of a split; None for a split without them."""
+    if not has_references(configuration.corpus(corpus), split):
+        return None
+    return step_of(corpus, split, "references")
+
+
+def held_out(configuration: Configuration, corpus: str) -> list[str]:
+    """The splits of a corpus besides the training text."""
+    return [split for split in split_names(configuration.corpus(corpus)) if split != TRAIN]
 
 
 # Texts made of translations
@@ -422,7 +503,7 @@ class InputsOfDecoding(Inputs):
         language_model: n-grams that are consulted besides.
     """
 
-    corpus: CorpusStep
+    corpus: StepOfSplit
     model: Model
     partner: Model | None
     language_model: Ngrams | None
@@ -436,8 +517,8 @@ class _Decoded(Artifact):
     seed: int
     decoding: str
 
-    def inputs_of_decoding(self, configuration: Configuration) -> InputsOfDecoding:
-        """The models.
+    def inputs_of_decoding(self, configuration: Configuration, split: str) -> InputsOfDecoding:
+        """The sources of a split, and the models.
 
         Raises:
             UserError: for a decoding that the system cannot do.
@@ -447,7 +528,7 @@ class _Decoded(Artifact):
         partner = configuration.partner(self.decoding)
         ngrams = configuration.language_model(self.decoding)
         return InputsOfDecoding(
-            corpus=CorpusStep(self.corpus, "binarised"),
+            corpus=step_of(self.corpus, split, "binarised"),
             model=Model(self.run, self.corpus, self.system, self.seed),
             partner=None if partner is None else Model(self.run, self.corpus, partner, seed),
             language_model=None
@@ -470,7 +551,7 @@ class Shard(_Decoded):
 
     def inputs(self, configuration: Configuration) -> InputsOfDecoding:
         """What the decoding reads."""
-        return self.inputs_of_decoding(configuration)
+        return self.inputs_of_decoding(configuration, self.split)
 
 
 @dataclass(frozen=True)
@@ -494,7 +575,7 @@ class Translations(_Decoded):
         """Its shards, in order."""
         count = configuration.shards[self.split]
         return InputsOfTranslations(
-            **vars(self.inputs_of_decoding(configuration)),
+            **vars(self.inputs_of_decoding(configuration, self.split)),
             shards=tuple(
                 Shard(**vars(self), shard=number, shards=count) for number in range(1, count + 1)
             ),
@@ -508,9 +589,9 @@ class Translations(_Decoded):
 class InputsOfScore(Inputs):
     """What translations are compared with, and the record of the model that made them."""
 
-    text: CorpusStep
-    tokens: CorpusStep
-    references: CorpusStep | None
+    text: StepOfSplit
+    tokens: StepOfSplit
+    references: StepOfSplit | None
     translations: Translations
     training: TrainingRecord
 
@@ -522,9 +603,9 @@ class _OfTranslations(_Decoded):
     def inputs(self, configuration: Configuration) -> InputsOfScore:
         """The translations and the references."""
         return InputsOfScore(
-            text=CorpusStep(self.corpus, "text"),
-            tokens=CorpusStep(self.corpus, "tokens"),
-            references=references(configuration, self.corpus),
+            text=step_of(self.corpus, self.split, "text"),
+            tokens=step_of(self.corpus, self.split, "tokens"),
+            references=references(configuration, self.corpus, self.split),
             translations=Translations(**vars(self)),
             training=TrainingRecord(self.run, self.corpus, self.system, self.seed),
         )
@@ -549,6 +630,7 @@ class InputsOfAnalysis(Inputs):
     """What an analysis reads; `others` is what the module of the analysis asks for."""
 
     corpus: CorpusStep
+    tests: tuple[StepOfSplit, ...]
     model: Model
     others: tuple[Artifact, ...]
 
@@ -580,7 +662,11 @@ class Analysis(Artifact):
         if hasattr(module, "reads"):
             needed = module.reads(configuration, self.corpus, self.system, self.seed)
             others = tuple(needed.artifacts())
-        return InputsOfAnalysis(CorpusStep(self.corpus, "binarised"), self.model, others)
+        tests = tuple(
+            step_of(self.corpus, split, "binarised")
+            for split in test_names(configuration.corpus(self.corpus))
+        )
+        return InputsOfAnalysis(CorpusStep(self.corpus, "binarised"), tests, self.model, others)
 
 
 @dataclass(frozen=True)
@@ -614,6 +700,10 @@ class TotalCorrelation(Artifact):
         )
 
 
+TIMED = "test"
+"""The split that latencies are measured on."""
+
+
 @dataclass(frozen=True)
 class Latency(_Decoded):
     """How long a decoding takes; `setting` is a device and a batch, as in `cpu-1`."""
@@ -623,7 +713,7 @@ class Latency(_Decoded):
 
     def inputs(self, configuration: Configuration) -> InputsOfDecoding:
         """What the decoding reads."""
-        return self.inputs_of_decoding(configuration)
+        return self.inputs_of_decoding(configuration, TIMED)
 
 
 def with_inputs(configuration: Configuration, wanted: Iterable[Artifact]) -> list[Artifact]:

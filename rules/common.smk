@@ -47,6 +47,7 @@ GENERATED = [
     for name in configuration.corpora
     if artifacts.is_generated(configuration, name)
 ]
+FETCHED = [name for name in configuration.corpora if name not in GENERATED]
 
 # Words of every program's command line that choose this configuration; Snakemake formats them again.
 CHOSEN = shlex.join(configuration.arguments).replace("{", "{{").replace("}", "}}")

@@ -1,4 +1,5 @@
-# Text to numbers: results/corpora/{corpus}.
+# Text to numbers: results/corpora/{corpus} has what trainings read, its folder tests/{split} the
+# same steps of a test set, so that one more test set touches nothing that was trained.
 #
 # All steps after the text share one fingerprint, of the whole `preprocessing`.
 
@@ -36,7 +37,7 @@ rule fetch_text:
     log:
         "results/corpora/{corpus}/logs/text.log",
     wildcard_constraints:
-        corpus=one_of(set(configuration.corpora) - set(GENERATED)),
+        corpus=one_of(FETCHED),
     priority: BEFORE_TRAININGS
     # where Snakemake runs: the nodes of many clusters see no network
     localrule: True
@@ -49,6 +50,125 @@ rule fetch_text:
     shell:
         "python workflow_scripts/make_text.py --corpus {wildcards.corpus}"
         " --output {output.text} 2> {log}"
+
+
+rule generate_test_text:
+    output:
+        text=directory("results/corpora/{corpus}/tests/{split}/text"),
+        references=directory("results/corpora/{corpus}/tests/{split}/references"),
+    log:
+        "results/corpora/{corpus}/tests/{split}/logs/text.log",
+    wildcard_constraints:
+        corpus=one_of(GENERATED),
+    group:
+        "corpus"
+    conda:
+        ENVIRONMENT
+    resources:
+        **ASKS["prepare"],
+        steps=1,
+    params:
+        configuration=lambda wildcards: origin_of_text(
+            wildcards.corpus, wildcards.split
+        ),
+    message:
+        "generate {wildcards.split} of {wildcards.corpus}"
+    shell:
+        "python workflow_scripts/make_text.py --corpus {wildcards.corpus}"
+        " --test {wildcards.split} --output {output.text} 2> {log}"
+
+
+rule fetch_test_text:
+    input:
+        unpack(reads(artifacts.StepOfTest, step="text")),
+    output:
+        text=directory("results/corpora/{corpus}/tests/{split}/text"),
+    log:
+        "results/corpora/{corpus}/tests/{split}/logs/text.log",
+    wildcard_constraints:
+        corpus=one_of(FETCHED),
+    localrule: True
+    conda:
+        ENVIRONMENT
+    params:
+        configuration=lambda wildcards: origin_of_text(
+            wildcards.corpus, wildcards.split
+        ),
+    message:
+        "fetch {wildcards.split} of {wildcards.corpus}"
+    shell:
+        "python workflow_scripts/make_text.py --corpus {wildcards.corpus}"
+        " --test {wildcards.split} --output {output.text} 2> {log}"
+
+
+rule fetch_references:
+    input:
+        unpack(reads(artifacts.CorpusStep, step="references")),
+    output:
+        references=directory("results/corpora/{corpus}/references"),
+    log:
+        "results/corpora/{corpus}/logs/references.log",
+    wildcard_constraints:
+        corpus=one_of(FETCHED),
+    localrule: True
+    conda:
+        ENVIRONMENT
+    params:
+        configuration=lambda wildcards: graph.origin_of_references(
+            wildcards.corpus, graph.splits_with_references(wildcards.corpus)
+        ),
+        splits=lambda wildcards: graph.splits_with_references(wildcards.corpus),
+        text="results/corpora/{corpus}/text",
+    message:
+        "fetch references of {wildcards.corpus}"
+    shell:
+        "python workflow_scripts/make_references.py --corpus {wildcards.corpus}"
+        " --splits {params.splits} --text {params.text} --output {output.references} 2> {log}"
+
+
+use rule fetch_references as fetch_test_references with:
+    input:
+        unpack(reads(artifacts.StepOfTest, step="references")),
+    output:
+        references=directory("results/corpora/{corpus}/tests/{split}/references"),
+    log:
+        "results/corpora/{corpus}/tests/{split}/logs/references.log",
+    params:
+        configuration=lambda wildcards: graph.origin_of_references(
+            wildcards.corpus, [wildcards.split]
+        ),
+        splits="{split}",
+        text="results/corpora/{corpus}/tests/{split}/text",
+    message:
+        "fetch references of {wildcards.corpus}, {wildcards.split}"
+
+
+rule prepare_test_set:
+    input:
+        unpack(reads(artifacts.StepOfTest, step="binarised")),
+    output:
+        clean=directory("results/corpora/{corpus}/tests/{split}/clean"),
+        tokens=directory("results/corpora/{corpus}/tests/{split}/tokens"),
+        bpe=directory("results/corpora/{corpus}/tests/{split}/bpe"),
+        binarised=directory("results/corpora/{corpus}/tests/{split}/binarised"),
+    log:
+        "results/corpora/{corpus}/tests/{split}/logs/prepare.log",
+    group:
+        "corpus"
+    conda:
+        ENVIRONMENT
+    resources:
+        **ASKS["prepare"],
+        steps=1,
+    params:
+        configuration=lambda wildcards: graph.preprocessing(wildcards.corpus),
+        folder="results/corpora/{corpus}/tests/{split}",
+        learned="results/corpora/{corpus}/bpe",
+    message:
+        "prepare {wildcards.split} of {wildcards.corpus}"
+    shell:
+        "python workflow_scripts/prepare_test_set.py --corpus {wildcards.corpus}"
+        " --split {wildcards.split} --folder {params.folder} --learned {params.learned} 2> {log}"
 
 
 rule clean:
@@ -150,11 +270,7 @@ rule binarise:
 
 rule summarise_corpus:
     input:
-        text="results/corpora/{corpus}/text",
-        clean="results/corpora/{corpus}/clean",
-        tokens="results/corpora/{corpus}/tokens",
-        bpe="results/corpora/{corpus}/bpe",
-        binarised="results/corpora/{corpus}/binarised",
+        unpack(reads(artifacts.CorpusStep, step="corpus.json")),
     output:
         summary="results/corpora/{corpus}/corpus.json",
     log:

@@ -11,7 +11,9 @@ from nat.data.binarised import BinarisedText, binarise_folder, write_binarised
 from nat.data.bpe import bpe_folder, merge
 from nat.data.clean import clean_folder
 from nat.data.lines import read_lines
+from nat.data.splits import folder_of, text_part, training_part
 from nat.data.summary import summarise
+from nat.data.test_set import prepare_test_set
 from nat.data.text import make_text
 from nat.data.tokenise import tokenise_folder
 from nat.data.vocabulary import SPECIALS, UNK, Vocabulary
@@ -105,11 +107,15 @@ def prepare(root: Path) -> tuple[dict[str, Any], Path]:
         },
     }
     folder = root / "results"
-    make_text("toy", corpus, folder / "text", root=root, mirror=None, downloads=root / "downloads")
-    clean_folder(corpus, folder / "text", folder / "clean")
-    tokenise_folder(corpus, folder / "clean", folder / "tokens")
-    bpe_folder(corpus, folder / "tokens", folder / "bpe")
-    binarise_folder(corpus, folder / "bpe", folder / "binarised")
+    whole, test = training_part(corpus), folder_of("results", "test", root)
+    places = {"root": root, "mirror": None, "downloads": root / "downloads", "corpora": root}
+    make_text("toy", text_part(corpus), folder / "text", **places)
+    clean_folder(whole, folder / "text", folder / "clean")
+    tokenise_folder(whole, folder / "clean", folder / "tokens")
+    bpe_folder(whole, folder / "tokens", folder / "bpe")
+    binarise_folder(whole, folder / "bpe", folder / "binarised")
+    make_text("toy", text_part(corpus, "test"), test / "text", **places)
+    prepare_test_set(corpus, "test", test, folder / "bpe")
     return corpus, folder
 
 
@@ -117,9 +123,12 @@ def test_whole_preparation_and_summary(tmp_path: Path) -> None:
     corpus, folder = prepare(tmp_path)
     vocabulary = Vocabulary.load(folder / "binarised" / "vocabulary.txt")
     for name in ("train.en", "train.de", "valid.en", "test.de"):
-        text = BinarisedText(folder / "binarised" / name)
+        of_split = folder_of("results", name.split(".")[0], tmp_path)
+        text = BinarisedText(of_split / "binarised" / name)
         back = [merge(vocabulary.decode(text[number].tolist())) for number in range(len(text))]
-        assert back == list(read_lines(folder / "tokens" / name))
+        assert back == list(read_lines(of_split / "tokens" / name))
+    test = folder / "tests/test/binarised/vocabulary.txt"
+    assert test.read_bytes() == (folder / "binarised/vocabulary.txt").read_bytes()
     summary = summarise("toy", corpus, folder)
     assert json.loads(json.dumps(summary)) == summary
     train, test = summary["splits"]["train"], summary["splits"]["test"]

@@ -181,7 +181,7 @@ def run_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     shutil.copytree(ROOT / "config", tmp_path / "config")
     monkeypatch.chdir(tmp_path)
     configuration = load("micro")
-    folder = tmp_path / "results" / "corpora" / CORPUS / "binarised"
+    folder = tmp_path / "results" / "corpora" / CORPUS / "tests/test/binarised"
     folder.mkdir(parents=True)
     VOCABULARY.save(folder / "vocabulary.txt")
     lines = [" ".join(f"w{number % 20}" for number in range(n, n + n % 5)) for n in range(11)]

@@ -12,6 +12,8 @@ from typing import Any
 import pytest
 import yaml
 
+from nat.data.splits import folder_of
+
 ROOT = Path(__file__).resolve().parents[1]
 PARTS = ["Snakefile", "config", "envs", "nat", "profiles", "rules", "workflow_scripts"]
 PARTS.append("snakemake_logger_plugin_nat")
@@ -129,18 +131,13 @@ def test_starts_from_kept_checkpoints_share_one_training(tmp_path: Path) -> None
     repository = copy_repository(tmp_path)
     recipe = yaml.safe_load((repository / "config/recipes/student.yaml").read_text())
     recipe |= {"updates": 20, "warmup_updates": 5, "keep": {"early": 10, "late": 15}}
-    systems = {
-        name: yaml.safe_load((repository / f"config/systems/{name}.yaml").read_text())
-        for name in ("nat-kd", "oaxe-kd")
-    }
     write_yaml(repository / "config/recipes/keeping.yaml", recipe)
-    write_yaml(
-        repository / "config/systems/keeping.yaml", {**systems["nat-kd"], "recipe": "keeping"}
-    )
+    systems = {"keeping": {"like": "nat-kd", "recipe": "keeping"}}
     for name in ("early", "late"):
         start = {"system": "keeping", "kept": name}
-        system = {**systems["oaxe-kd"], "init_from": start}
-        write_yaml(repository / f"config/systems/from-{name}.yaml", system)
+        systems[f"from-{name}"] = {"like": "oaxe-kd", "init_from": start}
+    for name, system in systems.items():
+        write_yaml(repository / f"config/systems/{name}.yaml", system | {"description": "a test"})
     folder = "results/micro/models/toy-micro"
     models = [f"{folder}/from-{name}/seed1/model.pt" for name in ("early", "late")]
     _, screen = snakemake(repository, "-n", *models)
@@ -188,21 +185,75 @@ def test_an_unknown_system_ends_before_any_job(tmp_path: Path) -> None:
     assert not (repository / "results").exists()
 
 
+def own_corpus(repository: Path, *tests: str) -> Path:
+    """A corpus of the user's files in the folder `here`, with these test sets; its description."""
+    splits = {
+        name: {"files": {side: f"here/{name}.{side}" for side in ("en", "de")}}
+        for name in ("train", "valid", *tests)
+    }
+    preprocessing = {
+        "lowercase": False,
+        "normalise_punctuation": False,
+        "tokeniser": "none",
+        "max_tokens": 100,
+        "max_ratio": 2.0,
+        "bpe_merges": 5,
+    }
+    own = {"source": "en", "target": "de", "splits": splits, "preprocessing": preprocessing}
+    (repository / "here").mkdir(exist_ok=True)
+    for split in splits:
+        for side in ("en", "de"):
+            path = repository / f"here/{split}.{side}"
+            if not path.exists():
+                path.write_text("".join(f"low lower {split} {n}\n" for n in range(9)))
+    path = repository / "config/corpora/own.yaml"
+    write_yaml(path, own)
+    return path
+
+
 def test_a_failed_job_tells_its_error_and_leaves_nothing(tmp_path: Path) -> None:
     repository = copy_repository(tmp_path)
-    sides = "{files: {en: here/%s.en, de: here/%s.de}}"
-    splits = "\n".join(f"  {name}: {sides % (name, name)}" for name in ("train", "valid", "test"))
-    (repository / "config/corpora/gone.yaml").write_text(
-        f"source: en\ntarget: de\nsplits:\n{splits}\npreprocessing:\n  lowercase: false\n"
-        "  normalise_punctuation: false\n  tokeniser: none\n  max_tokens: 100\n  max_ratio: 2.0\n"
-        "  bpe_merges: 10\n"
-    )
-    status, screen = snakemake(repository, "results/corpora/gone/text")
+    own_corpus(repository, "test")
+    with (repository / "here/valid.de").open("a") as file:
+        file.write("one more\n")
+    status, screen = snakemake(repository, "results/corpora/own/text")
     assert status == 1
-    assert "FAILED fetch gone" in screen
-    assert screen.count("here/train.en does not exist") == 1
+    assert "FAILED fetch own" in screen
+    assert screen.count("here/valid.en has 9 lines but here/valid.de has 10") == 1
     assert "Traceback" not in screen
-    assert not (repository / "results/corpora/gone/text").exists()
+    assert not (repository / "results/corpora/own/text").exists()
+
+
+def test_a_missing_text_is_told_before_any_job(tmp_path: Path) -> None:
+    repository = copy_repository(tmp_path)
+    own_corpus(repository, "test")
+    (repository / "here/valid.de").unlink()
+    (repository / "here/test.en").unlink()
+    for target, key in (
+        ("results/corpora/own/binarised", "splits.valid.files.de"),
+        ("results/corpora/own/tests/test/text", "splits.test.files.en"),
+    ):
+        status, screen = snakemake(repository, "-n", target)
+        assert status == 1
+        assert f"config/corpora/own.yaml: key '{key}' names the file here/" in screen
+        assert "Traceback" not in screen
+    _, screen = snakemake(repository, "-n", "results/corpora/own/tests/tset/text")
+    assert "Traceback" not in screen
+
+
+@pytest.mark.graph
+def test_one_more_test_set_trains_nothing(tmp_path: Path) -> None:
+    repository = copy_repository(tmp_path)
+    own_corpus(repository, "test")
+    model, test = "micro/models/own/nat-raw/seed1/model.pt", "corpora/own/tests/{}/binarised"
+    targets = [f"results/{model}", f"results/{test.format('test')}"]
+    status, screen = snakemake(repository, *targets)
+    assert status == 0, screen
+    _, screen = snakemake(repository, "-n", *targets)
+    assert "Nothing to be done" in screen
+    own_corpus(repository, "test", "test_mine")
+    _, screen = snakemake(repository, "-n", *targets, f"results/{test.format('test_mine')}")
+    assert counts(screen) == {"fetch_test_text": 1, "prepare_test_set": 1}
 
 
 def test_lint(repository: Path) -> None:
@@ -244,15 +295,16 @@ def test_run_makes_every_result(run: tuple[Path, str]) -> None:
 @pytest.mark.graph
 def test_run_keeps_every_sentence(run: tuple[Path, str]) -> None:
     repository, _ = run
-    corpus = repository / "results/corpora/toy-micro"
     outputs = repository / "results/micro/outputs/toy-micro"
     found = list(outputs.glob("*/seed1/*/*.jsonl"))
     assert len(found) == 11
     for path in found:
-        sentences = len((corpus / f"bpe/{path.stem}.ka").read_text().splitlines())
+        folder = folder_of("toy-micro", path.stem, repository / "results/corpora")
+        sentences = len((folder / f"bpe/{path.stem}.ka").read_text().splitlines())
         lines = [json.loads(line) for line in path.read_text().splitlines()]
         assert [line["id"] for line in lines] == list(range(sentences))
-    assert len((corpus / "bpe/test.ka").read_text().splitlines()) == 20
+    test = repository / "results/corpora/toy-micro/tests/test"
+    assert len((test / "bpe/test.ka").read_text().splitlines()) == 20
 
 
 @pytest.mark.graph

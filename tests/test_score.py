@@ -199,7 +199,7 @@ def test_lowercase_follows_the_corpus() -> None:
     description = {"source": "en", "target": "de", "preprocessing": {"lowercase": True}}
     found = score.reference_files("iwslt", description, "test", several=False)
     assert found.lowercase
-    assert found.reference == Path("results/corpora/iwslt/text/test.de")
+    assert found.reference == Path("results/corpora/iwslt/tests/test/text/test.de")
     assert found.references is None
 
 

@@ -246,6 +246,10 @@ def test_a_test_set_through_the_mirror(tmp_path: Path, monkeypatch: pytest.Monke
 
 def test_both_sides_are_one_side_of_another_corpus(tmp_path: Path) -> None:
     text = make(tmp_path, parts(tmp_path), "parent")
+    test = text.parent / "tests/test/text"
+    test.mkdir(parents=True)
+    for path in text.glob("test.*"):
+        path.rename(test / path.name)
     derived = {
         "source": "noisy",
         "target": "en",
@@ -254,6 +258,7 @@ def test_both_sides_are_one_side_of_another_corpus(tmp_path: Path) -> None:
     output = make(tmp_path, derived, "child")
     for side in ("noisy", "en"):
         assert (output / f"train.{side}").read_bytes() == (text / "train.en").read_bytes()
+        assert (output / f"test.{side}").read_bytes() == (test / "test.en").read_bytes()
     facts = read_json(output / "text.json")
     assert facts["pairs"] == {"train": 6, "valid": 1, "test": 1}
     assert facts["origin"] == "en of parent"

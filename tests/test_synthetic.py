@@ -371,14 +371,27 @@ def test_write_corpus(tmp_path):
         if split != "train":
             lines = (tmp_path / "references" / f"{split}.lu.jsonl").read_text().splitlines()
             for number, (line, source) in enumerate(zip(lines, sources, strict=True)):
-                assert json.loads(line) == {
-                    "id": number,
-                    "references": list(language.modes(source)),
-                }
+                row = json.loads(line)
+                assert row["id"] == number
+                law = dict(zip(row["references"], row["weights"], strict=True))
+                assert law == language.modes(source)
+                assert sum(law.values()) == pytest.approx(1)
     for name, checksum in facts["sha256"].items():
         assert hashlib.sha256((tmp_path / "text" / name).read_bytes()).hexdigest() == checksum
     parameters = dict(facts["parameters"])
     assert read_options({"pairs": options["pairs"], **parameters})[0] == language
+
+
+def test_a_test_set_written_alone_is_the_same(tmp_path):
+    pairs = {"train": 60, "valid": 20, "test": 10}
+    for name, splits in (("whole", pairs), ("rest", ["train", "valid"]), ("alone", ["test"])):
+        part = {split: pairs[split] for split in splits}
+        write_corpus({"pairs": part, "seed": 4}, "ka", "lu", tmp_path / name, tmp_path / name)
+    for name in ("alone", "rest"):
+        for path in (tmp_path / name).iterdir():
+            if path.name != "text.json":
+                assert path.read_bytes() == (tmp_path / "whole" / path.name).read_bytes()
+    assert not list((tmp_path / "rest").glob("test*"))
 
 
 PAIRS = {"train": 2, "valid": 1, "test": 1}
@@ -388,7 +401,6 @@ PAIRS = {"train": 2, "valid": 1, "test": 1}
     ("options", "message"),
     [
         ({}, "pairs"),
-        ({"pairs": {"train": 1}}, "train, valid, test"),
         ({"pairs": {**PAIRS, "valid": 0}}, "pairs.valid"),
         ({"pairs": {**PAIRS, "test": True}}, "pairs.test"),
         ({"pairs": PAIRS, "slip_probabilty": 0.1}, "did you mean 'slip_probability'"),
@@ -402,6 +414,11 @@ def test_bad_options(options, message, tmp_path):
     with pytest.raises(UserError, match=message):
         write_corpus(options, "ka", "lu", tmp_path / "text", tmp_path / "references")
     assert not list(tmp_path.iterdir())
+
+
+def test_a_corpus_has_all_splits():
+    with pytest.raises(UserError, match="train, valid, test"):
+        read_options({"pairs": {"train": 1}})
 
 
 def test_bad_calls(tmp_path):

@@ -9,7 +9,8 @@ import pytest
 
 import nat.data.text as module
 from nat.data.lines import count_lines, read_lines, read_pairs, write_lines
-from nat.data.splits import local_files
+from nat.data.splits import folder_of, local_files, split_names, text_part
+from nat.data.splits import test_names as names_of_tests
 from nat.data.text import make_text
 from nat.errors import UserError
 from nat.files import atomic_directory, read_json
@@ -54,6 +55,38 @@ def test_written_lines_come_back(tmp_path: Path) -> None:
     lines = ["", "Größe 東京", " spaces ", ""]
     assert write_lines(tmp_path / "text", lines) == 4
     assert list(read_lines(tmp_path / "text")) == lines
+
+
+def test_a_test_set_that_is_cut_out_of_the_training_text(tmp_path: Path) -> None:
+    corpus = corpus_of(tmp_path, lines=9)
+    corpus["splits"]["test"] = {"every": 3}
+    corpus["preprocessing"] = {
+        "lowercase": False,
+        "normalise_punctuation": False,
+        "tokeniser": "none",
+        "max_tokens": 10,
+        "max_ratio": 2.0,
+    }
+    assert text_part(corpus)["splits"].keys() == {"train", "valid", "test"}
+    places = {"root": tmp_path, "mirror": None, "downloads": tmp_path, "corpora": tmp_path}
+    whole, test = tmp_path / "toy/text", tmp_path / "toy/tests/test/text"
+    make_text("toy", text_part(corpus), whole, **places)
+    make_text("toy", text_part(corpus, "test"), test, **places)
+    assert list(read_lines(test / "test.en")) == [f"train en {n}" for n in (2, 5, 8)]
+    assert count_lines(whole / "train.en") == 6
+    assert read_json(test / "text.json")["pairs"] == {"test": 3}
+
+
+def test_a_part_of_a_corpus_is_made_of_its_splits(tmp_path: Path) -> None:
+    corpus = corpus_of(tmp_path) | {"expected": {"text": {"train": 3, "test": 3}}}
+    part = text_part(corpus)
+    assert split_names(part) == ["train", "valid"]
+    assert part["expected"]["text"] == {"train": 3}
+    assert split_names(text_part(corpus, "test")) == ["test"]
+    assert names_of_tests(corpus) == ["test"]
+    assert split_names(corpus) == ["train", "valid", "test"]
+    assert folder_of("toy", "valid") == Path("results/corpora/toy")
+    assert folder_of("toy", "test_2017") == Path("results/corpora/toy/tests/test_2017")
 
 
 def test_invalid_utf8_names_file_and_line(tmp_path: Path) -> None:

@@ -1,4 +1,4 @@
-"""Learn subwords on the training text of a corpus and apply them to all of its splits."""
+"""Learn subwords on the training text of a corpus and apply them to what trainings read."""
 
 import argparse
 import sys
@@ -8,6 +8,7 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
 from nat.configuration import load
 from nat.data.bpe import bpe_folder
+from nat.data.splits import training_part
 from nat.program import run
 
 
@@ -20,7 +21,7 @@ def main() -> None:
     parser.add_argument("--output", type=Path, required=True, help="folder to make")
     parser.add_argument("--threads", type=int, default=1, help="processes to use (default: 1)")
     options = parser.parse_args()
-    corpus = load(options.scale).corpus(options.corpus)
+    corpus = training_part(load(options.scale).corpus(options.corpus))
     bpe_folder(corpus, options.tokens, options.output, options.threads)
 
 

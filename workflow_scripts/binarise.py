@@ -8,6 +8,7 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
 from nat.configuration import load
 from nat.data.binarised import binarise_folder
+from nat.data.splits import training_part
 from nat.program import run
 
 
@@ -19,7 +20,7 @@ def main() -> None:
     parser.add_argument("--bpe", type=Path, required=True, help="folder of the subwords")
     parser.add_argument("--output", type=Path, required=True, help="folder to make")
     options = parser.parse_args()
-    corpus = load(options.scale).corpus(options.corpus)
+    corpus = training_part(load(options.scale).corpus(options.corpus))
     binarise_folder(corpus, options.bpe, options.output)
 
 

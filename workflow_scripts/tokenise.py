@@ -7,6 +7,7 @@ from pathlib import Path
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
 from nat.configuration import load
+from nat.data.splits import training_part
 from nat.data.tokenise import tokenise_folder
 from nat.program import run
 
@@ -20,7 +21,7 @@ def main() -> None:
     parser.add_argument("--output", type=Path, required=True, help="folder to make")
     parser.add_argument("--threads", type=int, default=1, help="processes to use (default: 1)")
     options = parser.parse_args()
-    corpus = load(options.scale).corpus(options.corpus)
+    corpus = training_part(load(options.scale).corpus(options.corpus))
     tokenise_folder(corpus, options.clean, options.output, options.threads)
 
 

@@ -36,7 +36,7 @@ def main() -> None:
         arguments.corpus,
         configuration.corpus(arguments.corpus),
         arguments.split,
-        several=references(configuration, arguments.corpus) is not None,
+        several=references(configuration, arguments.corpus, arguments.split) is not None,
     )
     if files.references is None:
         raise UserError(f"{arguments.corpus}: the split '{arguments.split}' has one reference only")

@@ -91,6 +91,8 @@ def check_corpus(name: str, corpus: Mapping[str, Any]) -> None:
         where = f"{file}: 'splits.{split}'"
         for part, place in _parts(split, description, where):
             _check_part(part, place, corpus)
+        for number, part in enumerate(description.get("references", [])):
+            _check_references(part, f"{where[:-1]}.references[{number}]'", languages)
     for step, sizes in corpus.get("expected", {}).items():
         known = ["size"] if step == "vocabulary" else list(_splits(corpus))
         for split in sizes:
@@ -152,19 +154,44 @@ def _parts(
         yield part, place
 
 
+def _check_references(part: Mapping[str, Any], where: str, languages: set[str]) -> None:
+    origins = [key for key in ("urls", "files", "archive") if key in part]
+    if len(origins) != 1:
+        found = " and ".join(origins) or "none"
+        raise UserError(f"{where}: give one of 'urls', 'files' and 'archive' (found {found})")
+    if ("archive" in part) != ("members" in part):
+        raise UserError(f"{where}: 'archive' and 'members', its files, belong together")
+    _check_checksums(part, where)
+    labelled = part.get("members", part.get("urls", part.get("files", {})))
+    for label in labelled:
+        if label not in languages:
+            raise UserError(f"{where}: unknown language '{label}'; {hint(label, languages)}")
+    if "urls" in part and (
+        not isinstance(part["sha256"], Mapping) or set(part["sha256"]) != set(labelled)
+    ):
+        raise UserError(f"{where}: key 'sha256': give one checksum for each file to download")
+    if part.get("format") == "extra_refs" and len(labelled) != 1:
+        raise UserError(
+            f"{where}: the format extra_refs is one file, under the language of the references"
+        )
+
+
+def _check_checksums(part: Mapping[str, Any], where: str) -> None:
+    if "urls" in part and "sha256" not in part:
+        raise UserError(f"{where}: missing key 'sha256', the checksums of its 'urls'")
+    if "archive" in part and ("sha256" in part) == ("md5" in part):
+        raise UserError(
+            f"{where}: give either 'sha256' or 'md5' of the archive; 'sha256: null' where "
+            "nobody has published one"
+        )
+
+
 def _check_part(part: Mapping[str, Any], where: str, corpus: Mapping[str, Any]) -> None:
     languages = {corpus["source"], corpus["target"]}
     format = part.get("format", "lines")
-    if "urls" in part and "sha256" not in part:
-        raise UserError(f"{where}: missing key 'sha256', the checksums of its 'urls'")
-    if "archive" in part:
-        if "members" not in part:
-            raise UserError(f"{where}: missing key 'members', the files of its 'archive'")
-        if ("sha256" in part) == ("md5" in part):
-            raise UserError(
-                f"{where}: give either 'sha256' or 'md5' of the archive; 'sha256: null' where "
-                "nobody has published one"
-            )
+    if "archive" in part and "members" not in part:
+        raise UserError(f"{where}: missing key 'members', the files of its 'archive'")
+    _check_checksums(part, where)
     due = {_PAIRS} if format in _TOGETHER else languages
     meant = (
         f"'{_PAIRS}'"

@@ -512,22 +512,17 @@ class Minimum(Model):
     value: float
 
 
-class Part(Model):
-    """Where pairs come from.
+class Source(Model):
+    """Files of text, and where they come from.
 
     Attributes:
-        files: local files, by language, or under 'pairs' for both.
+        files: local files, by language.
         urls: files to download, likewise.
         archive: a tar or zip file to download.
-        members: its files, by language, or under 'pairs' for both; shell patterns.
+        members: its files, likewise; shell patterns.
         sha256: of what is downloaded; null: that of the first download is kept and holds ever
             after.
         md5: of what is downloaded.
-        sacrebleu: a test set that sacreBLEU knows.
-        format: of the files.
-        columns: of tsv, from 0, by language.
-        minimum: of tsv: leave out lines with a smaller number in a column.
-        undecodable: lines of a tsv that are not UTF-8: stop (default), or take them for empty.
     """
 
     files: OrAbsent[Files] = None
@@ -539,11 +534,37 @@ class Part(Model):
         _kind_of(keys=dict, sum=str),
     ] = None
     md5: OrAbsent[Annotated[str, Field(pattern=r"^[0-9a-f]{32}$")]] = None
+
+
+class Part(Source):
+    """Where pairs come from; a file that holds both languages is named under 'pairs'.
+
+    Attributes:
+        sacrebleu: a test set that sacreBLEU knows.
+        format: of the files.
+        columns: of tsv, from 0, by language.
+        minimum: of tsv: leave out lines with a smaller number in a column.
+        undecodable: lines of a tsv that are not UTF-8: stop (default), or take them for empty.
+    """
+
     sacrebleu: OrAbsent[str] = None
     format: Literal["lines", "tsv", "tmx", "ted", "segments", "ted_segments"] = "lines"
     columns: OrAbsent[Annotated[dict[str, Number], Field(min_length=2)]] = None
     minimum: OrAbsent[Minimum] = None
     undecodable: Literal["refuse", "empty"] = "refuse"
+
+
+class FurtherReferences(Source):
+    """References of a split besides its own target.
+
+    Files are labelled by language: with the target alone if line n is a reference of sentence n,
+    with both languages if lines belong to the sentences with the same source.
+
+    Attributes:
+        format: of the files; extra_refs: of Ott et al. (2018), sources and references in one.
+    """
+
+    format: Literal["lines", "segments", "extra_refs"] = "lines"
 
 
 class Split(Part):
@@ -553,11 +574,13 @@ class Split(Part):
         parts: several origins, one after the other.
         every: cut every nth useful pair out of train.
         pairs: line pairs; checked.
+        references: further references, in order; of published sets those that papers measure with.
     """
 
     parts: OrAbsent[Annotated[list[Part], Field(min_length=1)]] = None
     every: OrAbsent[Annotated[int, Field(ge=2)]] = None
     pairs: OrAbsent[Count] = None
+    references: OrAbsent[Annotated[list[FurtherReferences], Field(min_length=1)]] = None
 
 
 class Derived(Model):

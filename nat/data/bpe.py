@@ -10,6 +10,7 @@ So each subword tells by itself how it is joined, and `merge` need not know whic
 import contextlib
 import io
 import re
+import shutil
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
 from functools import cache, partial
@@ -175,7 +176,7 @@ def merge(line: str) -> str:
 
 
 def bpe_folder(corpus: Mapping[str, Any], tokens: Path, output: Path, threads: int = 1) -> None:
-    """Learn subwords on both sides of the training text and apply them to all splits.
+    """Learn subwords on both sides of the training text and apply them to all splits given.
 
     Writes `codes` (or `pieces.model`), `{split}.{lang}` and `vocabulary.txt` (of the training text,
     both languages) to the folder `output`.
@@ -191,8 +192,7 @@ def bpe_folder(corpus: Mapping[str, Any], tokens: Path, output: Path, threads: i
             expected size.
     """
     options = corpus["preprocessing"]
-    source, target = sides(corpus)
-    corruption = options.get("corruption")
+    source, _ = sides(corpus)
 
     def training(folder: Path) -> Iterator[str]:
         return chain.from_iterable(read_lines(folder / f"{TRAIN}.{side}") for side in sides(corpus))
@@ -207,23 +207,52 @@ def bpe_folder(corpus: Mapping[str, Any], tokens: Path, output: Path, threads: i
             learned = folder / CODES
             codes = learn(training(tokens), options["bpe_merges"])
             learned.write_text(codes, encoding="utf-8", newline="\n")
-        # the clean side first: its vocabulary is what the other one is corrupted with
-        for split in split_names(corpus):
-            for language in (target,) if corruption else (source, target):
-                name = f"{split}.{language}"
-                work = partial(_split_lines, path=learned, written=learned.stat().st_mtime_ns)
-                write_lines(folder / name, in_order(work, read_lines(tokens / name), threads))
-                check_count(folder / name, count_lines(tokens / name))
-        if corruption:
-            symbols = Vocabulary.from_lines(read_lines(folder / f"{TRAIN}.{target}")).symbols
-            for split in split_names(corpus):
-                lines = read_lines(folder / f"{split}.{target}")
-                corrupted = corrupt_lines(lines, symbols[len(SPECIALS) :], corruption, split)
-                write_lines(folder / f"{split}.{source}", corrupted)
-                check_count(folder / f"{split}.{source}", count_lines(folder / f"{split}.{target}"))
+        _apply(corpus, tokens, folder, folder, threads)
         vocabulary = Vocabulary.from_lines(training(folder))
         check_expected(corpus, "vocabulary", {"size": len(vocabulary)}, output)
         vocabulary.save(folder / "vocabulary.txt")
+
+
+def apply_bpe(
+    corpus: Mapping[str, Any], tokens: Path, learned: Path, output: Path, threads: int = 1
+) -> None:
+    """Apply the subwords of the training text to other splits.
+
+    Writes `{split}.{lang}` and a copy of `vocabulary.txt` to the folder `output`.
+
+    Args:
+        corpus: the part of the corpus with these splits.
+        tokens: folder of their tokenised text.
+        learned: folder that `bpe_folder` made of the training text.
+        output: folder to make; it appears whole or not at all.
+        threads: processes to share the work.
+    """
+    with atomic_directory(output) as folder:
+        _apply(corpus, tokens, learned, folder, threads)
+        shutil.copyfile(learned / "vocabulary.txt", folder / "vocabulary.txt")
+
+
+def _apply(
+    corpus: Mapping[str, Any], tokens: Path, learned: Path, folder: Path, threads: int
+) -> None:
+    source, target = sides(corpus)
+    corruption = corpus["preprocessing"].get("corruption")
+    codes = learned / (PIECES if "sentencepiece" in corpus["preprocessing"] else CODES)
+    work = partial(_split_lines, path=codes, written=codes.stat().st_mtime_ns)
+    # the clean side first: its vocabulary is what the other one is corrupted with
+    for split in split_names(corpus):
+        for language in (target,) if corruption else (source, target):
+            name = f"{split}.{language}"
+            write_lines(folder / name, in_order(work, read_lines(tokens / name), threads))
+            check_count(folder / name, count_lines(tokens / name))
+    if not corruption:
+        return
+    symbols = Vocabulary.from_lines(read_lines(learned / f"{TRAIN}.{target}")).symbols
+    for split in split_names(corpus):
+        lines = read_lines(folder / f"{split}.{target}")
+        corrupted = corrupt_lines(lines, symbols[len(SPECIALS) :], corruption, split)
+        write_lines(folder / f"{split}.{source}", corrupted)
+        check_count(folder / f"{split}.{source}", count_lines(folder / f"{split}.{target}"))
 
 
 @cache

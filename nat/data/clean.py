@@ -150,7 +150,7 @@ def clean_folder(corpus: Mapping[str, Any], text: Path, output: Path, threads: i
             split: _clean_split(corpus, split, text, folder, threads)
             for split in split_names(corpus)
         }
-        if splits[TRAIN]["kept"] == 0:
+        if TRAIN in splits and splits[TRAIN]["kept"] == 0:
             raise UserError(
                 f"none of the {splits[TRAIN]['read']} training pairs of {text} is kept "
                 f"(preprocessing.max_tokens is {options['max_tokens']}, "

@@ -4,7 +4,8 @@ Comma and cedilla below s and t are one letter to a reader and two to a model. M
 results, of the papers here too, are on text without any diacritics (Sennrich et al. 2016).
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
+from typing import Any
 
 _NORMALISED = str.maketrans("ŞşŢţ", "ȘșȚț")
 _REMOVED = str.maketrans("ŞşŢţȘșȚțĂăÂâÎî", "SsTtSsTtAaAaIi")
@@ -23,3 +24,9 @@ def diacritics(how: str) -> Callable[[str], str]:
     if how == "normalise":
         return lambda line: line.translate(_NORMALISED)
     return lambda line: line.translate(_REMOVED).translate(_COMBINING)
+
+
+def line_change(corpus: Mapping[str, Any], language: str) -> Callable[[str], str]:
+    """What a corpus does to the raw lines of a language (key `diacritics`)."""
+    how = corpus.get("diacritics", {}).get(language)
+    return diacritics(how) if how else lambda line: line

@@ -7,6 +7,7 @@
   `train.tags`): title and description are text, the other headers are not;
 - `segments`: one file per language with a `<seg>` per sentence (the sgm files of WMT). Entities
   such as `&amp;` stay, as in the test sets of sacreBLEU;
+- `extra_refs`: references only, one file for all of them (see `nat.data.references`);
 - `ted_segments`: the same of IWSLT's xml files; a typographic apostrophe becomes a plain one, as in
   the test set that everybody reports.
 """
@@ -25,6 +26,7 @@ from nat.errors import UserError
 FORMATS = ("lines", "tsv", "tmx", "ted", "segments", "ted_segments")
 PAIRS = "pairs"
 """Label of a file that holds both languages."""
+EXTRA_REFERENCES = "extra_refs"
 TOGETHER = ("tsv", "tmx")
 """Formats whose file holds both languages."""
 
@@ -32,6 +34,11 @@ _HEADER = re.compile(r"<(/?[a-z]+)\b[^>]*>")
 _KEPT_HEADERS = ("title", "description")
 _SEGMENT = re.compile(r"<seg[^>]*>(.*?)</seg>")
 _LANGUAGE = "{http://www.w3.org/XML/1998/namespace}lang"
+
+
+def read_sentences(format: str, path: Path) -> Iterator[str]:
+    """Yield the sentences of a file that holds one language."""
+    return _READERS[format](path)
 
 
 def read_format(

@@ -94,12 +94,16 @@ class Part:
             return [f"{self.archive}: {name}" for name in names]
         return [str(path) for path in self.files.get(language, self.files.get("pairs", ()))]
 
+    def paths(self, folder: Path) -> Mapping[str, Sequence[Path]]:
+        """All files by label. Members of an archive are unpacked to the empty `folder`."""
+        if self.archive is None:
+            return self.files
+        wanted = {label: _listed(names) for label, names in self.description["members"].items()}
+        return unpack(self.archive, wanted, folder, self.key)
+
     def pairs(self, source: str, target: str, folder: Path) -> Iterator[tuple[str, str]]:
         """Yield the sentence pairs. Members of an archive are unpacked to the empty `folder`."""
-        files = self.files
-        if self.archive is not None:
-            wanted = {label: _listed(names) for label, names in self.description["members"].items()}
-            files = unpack(self.archive, wanted, folder, self.key)
+        files = self.paths(folder)
         try:
             yield from read_format(self.description, files, source, target)
         except UserError as error:

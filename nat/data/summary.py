@@ -7,7 +7,7 @@ from typing import Any
 from nat.data.binarised import BinarisedText
 from nat.data.bpe import CODES, PIECES
 from nat.data.lines import count_lines, read_lines
-from nat.data.splits import sides, split_names
+from nat.data.splits import folder_of, sides, split_names
 from nat.data.vocabulary import SPECIALS, UNK, Vocabulary
 from nat.errors import UserError
 from nat.files import read_json
@@ -23,30 +23,36 @@ def summarise(name: str, corpus: Mapping[str, Any], folder: Path) -> dict[str, A
     Args:
         name: name of the corpus.
         corpus: the corpus as its configuration file gives it.
-        folder: folder with `text`, `clean`, `tokens`, `bpe` and `binarised`.
+        folder: of the corpus, with `text`, `clean`, `tokens`, `bpe` and `binarised`, and with
+            those of each test set in `tests/{split}`.
 
     Raises:
         UserError: if a step is missing or two steps disagree on a count.
     """
-    text = read_json(folder / "text" / "text.json")
-    cleaned = read_json(folder / "clean" / "clean.json")["splits"]
-    tokenised = read_json(folder / "tokens" / "tokens.json")["splits"]
     vocabulary = Vocabulary.load(folder / "binarised" / "vocabulary.txt")
     splits: dict[str, Any] = {}
+    origins: dict[str, None] = {}
+    entropies: dict[str, Any] = {}
     for split in split_names(corpus):
-        facts = cleaned[split]
+        its_folder = folder_of(folder.name, split, folder.parent)
+        text = read_json(its_folder / "text" / "text.json")
+        facts = read_json(its_folder / "clean" / "clean.json")["splits"][split]
+        tokenised = read_json(its_folder / "tokens" / "tokens.json")["splits"][split]
+        origins |= dict.fromkeys(text["origin"].split(" and "))
+        if "entropies" in text:
+            entropies[split] = text["entropies"][split]
         if facts["read"] != text["pairs"][split]:
             raise UserError(
-                f"{folder / 'text'} has {text['pairs'][split]} pairs of {split}, but "
-                f"{folder / 'clean'} was made from {facts['read']}; make the corpus again"
+                f"{its_folder / 'text'} has {text['pairs'][split]} pairs of {split}, but "
+                f"{its_folder / 'clean'} was made from {facts['read']}; make the corpus again"
             )
-        kept = tokenised[split]["kept"]
+        kept = tokenised["kept"]
         languages = {
-            language: _describe(folder, f"{split}.{language}", facts["kept"], kept)
+            language: _describe(its_folder, f"{split}.{language}", facts["kept"], kept)
             for language in sides(corpus)
         }
         splits[split] = {"pairs": kept, **facts, "languages": languages}
-        for reason, count in tokenised[split]["dropped"].items():
+        for reason, count in tokenised["dropped"].items():
             splits[split]["dropped"][reason] += count
         del splits[split]["kept"]
     source, target = sides(corpus)
@@ -54,7 +60,7 @@ def summarise(name: str, corpus: Mapping[str, Any], folder: Path) -> dict[str, A
         "corpus": name,
         "source": source,
         "target": target,
-        "origin": text["origin"],
+        "origin": " and ".join(origins),
         "splits": splits,
         "vocabulary": {
             "size": len(vocabulary),
@@ -62,8 +68,8 @@ def summarise(name: str, corpus: Mapping[str, Any], folder: Path) -> dict[str, A
             **_subwords(folder / "bpe"),
         },
     }
-    if "entropies" in text:
-        summary["entropies"] = text["entropies"]
+    if entropies:
+        summary["entropies"] = entropies
     return summary
 
 

@@ -25,11 +25,10 @@ Splitting words into subwords leaves H(Y|X) as it is, but changes the sum of the
 
 import hashlib
 import itertools
-import json
 import math
 import re
 from collections import defaultdict
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from functools import cached_property
 from pathlib import Path
@@ -39,6 +38,7 @@ import numpy as np
 from pydantic import ConfigDict, Field
 from pydantic.dataclasses import dataclass as validated_dataclass
 
+from nat.data.references import References, references_path, write_references
 from nat.errors import UserError
 from nat.files import atomic_write_text, write_json
 from nat.options import validated
@@ -520,21 +520,27 @@ def corpus_entropies(language: Language, sources: Iterable[str]) -> dict[str, An
     }
 
 
-def read_options(options: Mapping[str, Any]) -> tuple[Language, dict[str, int]]:
+def read_options(
+    options: Mapping[str, Any], splits: Sequence[str] = SPLITS
+) -> tuple[Language, dict[str, int]]:
     """Read the section `generator` of a corpus: the language and the pairs of each split.
+
+    Args:
+        options: the section.
+        splits: those that it must have, and no others.
 
     Raises:
         UserError: for an unknown or missing key, or a value that is out of range.
     """
     chosen = dict(options)
     pairs = chosen.pop("pairs", None)
-    if not isinstance(pairs, Mapping) or set(pairs) != set(SPLITS):
-        raise UserError(f"generator: 'pairs' needs a number for each of {', '.join(SPLITS)}")
+    if not isinstance(pairs, Mapping) or set(pairs) != set(splits):
+        raise UserError(f"generator: 'pairs' needs a number for each of {', '.join(splits)}")
     for split, count in pairs.items():
         if not isinstance(count, int) or isinstance(count, bool) or count < 1:
             raise UserError(f"generator: 'pairs.{split}' must be a whole number above 0")
     language = validated(Language, chosen, "the generator")
-    return language, {split: pairs[split] for split in SPLITS}
+    return language, {split: pairs[split] for split in SPLITS if split in pairs}
 
 
 def write_corpus(
@@ -547,11 +553,12 @@ def write_corpus(
     """Write the text, the facts and the references of a generated corpus.
 
     Writes `{split}.{language}` and, last, `text.json` into `directory`, and for `valid` and
-    `test` `{split}.{target_language}.jsonl` into `references`: one line
-    `{"id": n, "references": [...]}` per sentence with all its modes, the most probable first.
+    `test` `{split}.{target_language}.jsonl` into `references` (see `nat.data.references`): all
+    modes of each sentence, the most probable first, and their exact probabilities.
 
     Args:
-        options: the section `generator` of the corpus (`read_options`).
+        options: the section `generator` of the corpus (`read_options`); `pairs` may leave out
+            splits, which are not written.
         source_language: code of the source language, used in file names.
         target_language: code of the target language, used in file names.
         directory: folder of the text.
@@ -566,7 +573,7 @@ def write_corpus(
     """
     if source_language == target_language:
         raise UserError(f"source and target of a corpus are both '{source_language}'; rename one")
-    language, pairs = read_options(options)
+    language, pairs = read_options(options, tuple(options.get("pairs", SPLITS)))
     checksums: dict[str, str] = {}
     entropies: dict[str, dict[str, Any]] = {}
     for split, count in pairs.items():
@@ -577,13 +584,12 @@ def write_corpus(
             checksums[f"{split}.{code}"] = hashlib.sha256(text.encode()).hexdigest()
         entropies[split] = corpus_entropies(language, sources)
         if split != "train":
-            lines = (
-                json.dumps({"id": number, "references": list(language.modes(source))})
-                for number, source in enumerate(sources)
-            )
-            atomic_write_text(
-                references / f"{split}.{target_language}.jsonl", "\n".join(lines) + "\n"
-            )
+            modes = (language.modes(source) for source in sources)
+            several = {
+                number: References(list(law), list(law.values()))
+                for number, law in enumerate(modes)
+            }
+            write_references(references_path(references, split, target_language), several)
     facts = {
         "origin": "generator",
         "source": source_language,

@@ -12,12 +12,20 @@ from contextlib import ExitStack
 from pathlib import Path
 from typing import IO, Any
 
-from nat.data.diacritics import diacritics
+from nat.data.diacritics import line_change
 from nat.data.download import sha256_of
 from nat.data.expected import check_expected
 from nat.data.lines import check_count, count_lines, read_lines, write_lines
 from nat.data.sources import Part, Place, fetch, parts_of
-from nat.data.splits import TRAIN, derived_from, sides, split_names
+from nat.data.splits import (
+    CORPORA,
+    TRAIN,
+    derived_from,
+    folder_of,
+    is_cut_out,
+    sides,
+    split_names,
+)
 from nat.data.synthetic import write_corpus
 from nat.data.tokenise import usefulness
 from nat.errors import UserError
@@ -32,7 +40,7 @@ def make_text(
     root: Path,
     mirror: Path | None,
     downloads: Path,
-    corpora: Path = Path("results/corpora"),
+    corpora: Path = CORPORA,
 ) -> None:
     """Write `{split}.{lang}` and `text.json` to the folder `output`.
 
@@ -40,12 +48,14 @@ def make_text(
 
     Args:
         name: name of the corpus, for messages and `text.json`.
-        corpus: the corpus as its configuration file gives it.
+        corpus: the corpus as its configuration file gives it, or a part of it
+            (`nat.data.splits.text_part`).
         output: folder to make; it appears whole or not at all.
         root: repository root, to which local files are relative.
         mirror: folder MIRROR/HOST/PATH that is asked before the network.
         downloads: folder that keeps downloads, so that a cut one goes on.
-        corpora: folder of all corpora; a derived one reads `{corpora}/{from}/text`.
+        corpora: folder of all corpora; a derived one reads the text of another, and a test set
+            that is cut out of the training text is found there.
 
     Raises:
         UserError: if a file cannot be had, is not UTF-8, or the counts do not agree.
@@ -53,7 +63,9 @@ def make_text(
     if "generator" in corpus:
         _generate(name, corpus, output)
     elif "derived" in corpus:
-        _derive(name, corpus, corpora / str(derived_from(corpus)) / "text", output)
+        _derive(name, corpus, corpora, output)
+    elif all(is_cut_out(corpus, split) for split in split_names(corpus)):
+        _copy(name, corpus, corpora / name / "text", output)
     else:
         _collect(corpus, output, Place(name, root, mirror, downloads))
 
@@ -70,7 +82,21 @@ def _generate(name: str, corpus: Mapping[str, Any], output: Path) -> None:
         write_json(folder / "text.json", {"corpus": name, **facts})
 
 
-def _derive(name: str, corpus: Mapping[str, Any], text: Path, output: Path) -> None:
+def _copy(name: str, corpus: Mapping[str, Any], text: Path, output: Path) -> None:
+    """Take splits that were cut out of the training text from its folder."""
+    with atomic_directory(output) as folder:
+        pairs = {}
+        for split in split_names(corpus):
+            for side in sides(corpus):
+                pairs[split] = write_lines(
+                    folder / f"{split}.{side}", read_lines(text / f"{split}.{side}")
+                )
+        check_expected(corpus, "text", pairs, output)
+        facts = {"corpus": name, "origin": "cut out of the training text", "pairs": pairs}
+        write_json(folder / "text.json", facts)
+
+
+def _derive(name: str, corpus: Mapping[str, Any], corpora: Path, output: Path) -> None:
     """Write one side of another corpus as both sides of this one.
 
     What makes the source another text, `preprocessing.corruption`, happens to its subwords.
@@ -79,6 +105,7 @@ def _derive(name: str, corpus: Mapping[str, Any], text: Path, output: Path) -> N
     with atomic_directory(output) as folder:
         pairs = {}
         for split in split_names(corpus):
+            text = folder_of(str(derived_from(corpus)), split, corpora) / "text"
             path = text / f"{split}.{language}"
             for side in sides(corpus):
                 pairs[split] = write_lines(folder / f"{split}.{side}", read_lines(path))
@@ -149,7 +176,7 @@ def _write(
         The pairs of each split, and those of each part.
     """
     languages = sides(corpus)
-    changes = [_change(corpus, language) for language in languages]
+    changes = [line_change(corpus, language) for language in languages]
     split_of = _cutter(corpus, splits)
     pairs = dict.fromkeys(splits, 0)
     of_parts = []
@@ -179,11 +206,6 @@ def _write(
         for language in languages:
             check_count(folder / f"{split}.{language}", count)
     return pairs, of_parts
-
-
-def _change(corpus: Mapping[str, Any], language: str) -> Callable[[str], str]:
-    how = corpus.get("diacritics", {}).get(language)
-    return diacritics(how) if how else lambda line: line
 
 
 def _cutter(corpus: Mapping[str, Any], splits: Sequence[str]) -> Callable[[str, str], str]:

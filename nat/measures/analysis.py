@@ -7,11 +7,11 @@ from typing import Any
 
 import numpy as np
 
-from nat.artifacts import Model
+from nat.artifacts import Model, held_out, step_of
 from nat.configuration import Configuration
 from nat.data.batch import Batch
 from nat.data.binarised import BinarisedText
-from nat.data.splits import TRAIN, sides, split_names
+from nat.data.splits import sides
 from nat.data.vocabulary import Vocabulary
 from nat.decoding.corpus import batches
 from nat.decoding.job import matching_model
@@ -66,13 +66,9 @@ def subject(configuration: Configuration, corpus: str, system: str, seed: int) -
         configuration.training(corpus, system),
         vocabulary,
         [
-            Split(
-                name,
-                BinarisedText(folder / f"{name}.{source}"),
-                BinarisedText(folder / f"{name}.{target}"),
-            )
-            for name in split_names(description)
-            if name != TRAIN
+            Split(name, *(BinarisedText(f"{path}/{name}.{side}") for side in (source, target)))
+            for name in held_out(configuration, corpus)
+            for path in [step_of(corpus, name, "binarised").path]
         ],
         configuration.decoding_tokens,
     )

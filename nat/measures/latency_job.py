@@ -4,7 +4,7 @@ from pathlib import Path
 
 import numpy as np
 
-from nat.artifacts import Latency
+from nat.artifacts import TIMED, Latency
 from nat.configuration import Configuration
 from nat.data.binarised import BinarisedText
 from nat.data.splits import sides
@@ -13,8 +13,6 @@ from nat.decoding.job import matching_model, method_of
 from nat.files import write_json
 from nat.measures.latency import measure, without_device
 from nat.measures.latency_setting import Setting, parse_setting
-
-SPLIT = "test"
 
 
 def measure_latency(configuration: Configuration, latency: Latency) -> None:
@@ -31,7 +29,7 @@ def measure_latency(configuration: Configuration, latency: Latency) -> None:
     chosen = Setting(*parse_setting(latency.setting), options["threads"], options["repeats"])
     missing = without_device(chosen)
     if missing is not None:
-        write_json(Path(latency.path), {"split": SPLIT, **missing})
+        write_json(Path(latency.path), {"split": TIMED, **missing})
         return
     source, _ = sides(configuration.corpus(latency.corpus))
     inputs = latency.inputs(configuration)
@@ -39,7 +37,7 @@ def measure_latency(configuration: Configuration, latency: Latency) -> None:
     vocabulary = Vocabulary.load(folder / "vocabulary.txt")
     model = matching_model(inputs.model, configuration, len(vocabulary)).to(chosen.device)
     method = method_of(configuration, latency.decoding, inputs, len(vocabulary), chosen.device)
-    sentences = BinarisedText(folder / f"{SPLIT}.{source}")
+    sentences = BinarisedText(folder / f"{TIMED}.{source}")
     ids = [
         number
         for number in range(len(sentences))
@@ -50,5 +48,5 @@ def measure_latency(configuration: Configuration, latency: Latency) -> None:
         drawn = np.random.default_rng(1).choice(ids, options["sentences"], replace=False)
         ids = sorted(drawn.tolist())
     measured = measure(model, method, sentences, ids, chosen)
-    counted = {"split": SPLIT, "sentences_of_split": len(sentences), "left_out": left_out}
+    counted = {"split": TIMED, "sentences_of_split": len(sentences), "left_out": left_out}
     write_json(Path(latency.path), counted | measured)

@@ -17,10 +17,11 @@ import torch
 from scipy.optimize import linear_sum_assignment
 from scipy.spatial.distance import cdist
 
-from nat.artifacts import CorpusStep, Inputs, references
+from nat.artifacts import CorpusStep, Inputs, StepOfSplit, held_out, references
 from nat.configuration import Configuration
 from nat.data.batch import pad, source_tensor
 from nat.data.bpe import CODES, PIECES, Pieces, Segmenter, Segments
+from nat.data.references import references_path
 from nat.data.splits import sides
 from nat.data.tokenise import tokenise
 from nat.decoding.corpus import batches
@@ -64,11 +65,11 @@ class Others(Inputs):
 
     Attributes:
         subwords: with what segments a text into them.
-        references: several of each sentence.
+        references: of the splits whose sentences have several.
     """
 
     subwords: CorpusStep
-    references: CorpusStep
+    references: tuple[StepOfSplit, ...]
 
 
 def reads(configuration: Configuration, corpus: str, system: str, seed: int) -> Others:
@@ -78,8 +79,10 @@ def reads(configuration: Configuration, corpus: str, system: str, seed: int) -> 
         UserError: if the system has no latents, or the corpus no several references.
     """
     latent_components.check(configuration, system)
-    several = references(configuration, corpus)
-    if several is None:
+    steps = (references(configuration, corpus, split) for split in held_out(configuration, corpus))
+    # of a generated corpus, train and valid lie in one folder
+    several = tuple(dict.fromkeys(step for step in steps if step is not None))
+    if not several:
         raise UserError(
             f"{corpus} has one reference per sentence; the assignment of latents needs two of them"
         )
@@ -104,7 +107,10 @@ def analyse(configuration: Configuration, corpus: str, system: str, seed: int) -
     segment = segmenter(Path(others.subwords.path), description)
     splits = {}
     for split in found.splits:
-        file = Path(others.references.path) / f"{split.name}.{target}.jsonl"
+        folder = references(configuration, corpus, split.name)
+        if folder is None:
+            continue
+        file = references_path(Path(folder.path), split.name, target)
         several = read_references(file, len(split.sources))
         pairs = {number: pair for number, texts in several.items() if (pair := most_apart(texts))}
         encoded = {

@@ -32,12 +32,13 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from nat.artifacts import CorpusStep, Inputs, Model, Translations, references
+from nat.artifacts import Inputs, Model, StepOfSplit, Translations, held_out, references, step_of
 from nat.configuration import Configuration
 from nat.data.batch import Batch
 from nat.data.bpe import merge
 from nat.data.lines import read_lines
-from nat.data.splits import TRAIN, sides, split_names
+from nat.data.references import references_path
+from nat.data.splits import sides
 from nat.data.tokenise import detokenise
 from nat.data.translations import read_in_order
 from nat.data.vocabulary import BLANK, MASK, PAD, Vocabulary
@@ -230,14 +231,12 @@ class Others(Inputs):
         teacher: that the objective consults.
         translations: of the splits that are held out, in the order of the corpus, which stand for
             what the system learns; none for raw text.
-        text: raw references, where a sentence has only one.
-        references: several of each sentence.
+        truth: raw text of the splits whose sentences have one reference, references of the others.
     """
 
     teacher: Model | None
     translations: tuple[Translations, ...]
-    text: CorpusStep | None
-    references: CorpusStep | None
+    truth: tuple[StepOfSplit, ...]
 
 
 def reads(configuration: Configuration, corpus: str, system: str, seed: int) -> Others:
@@ -254,16 +253,18 @@ def reads(configuration: Configuration, corpus: str, system: str, seed: int) -> 
         assert text.seed is not None
         translations = tuple(
             Translations(model.run, corpus, text.system, text.seed, str(text.decoding), split)
-            for split in split_names(configuration.corpus(corpus))
-            if split != TRAIN
+            for split in held_out(configuration, corpus)
         )
-    several = references(configuration, corpus)
+    truth = (_truth(configuration, corpus, split) for split in held_out(configuration, corpus))
     return Others(
         teacher=model.inputs(configuration).teacher,
         translations=translations,
-        text=None if several else CorpusStep(corpus, "text"),
-        references=several,
+        truth=tuple(dict.fromkeys(truth)),
     )
+
+
+def _truth(configuration: Configuration, corpus: str, split: str) -> StepOfSplit:
+    return references(configuration, corpus, split) or step_of(corpus, split, "text")
 
 
 def analyse(configuration: Configuration, corpus: str, system: str, seed: int) -> dict[str, Any]:
@@ -301,7 +302,8 @@ def analyse(configuration: Configuration, corpus: str, system: str, seed: int) -
             )
             for draw in range(DRAWS if drawn else 1)
         ]
-        several = _references(others, f"{split.name}.{target}", len(split.sources))
+        its_truth = _truth(configuration, corpus, split.name)
+        several = _references(its_truth, split.name, target, len(split.sources))
         measured = sorted(set(proxies[0].targets).intersection(*(each.targets for each in proxies)))
         covered = [number for number in measured if number in several]
         if not covered:
@@ -364,10 +366,10 @@ def _encoded(path: Path, vocabulary: Vocabulary, sentences: int) -> list[np.ndar
 
 
 def _references(
-    others: Others, name: str, sentences: int
+    truth: StepOfSplit, split: str, target: str, sentences: int
 ) -> dict[int, tuple[list[str], list[float]]]:
-    if others.references is not None:
-        return read_weighted(Path(others.references.path) / f"{name}.jsonl", sentences)
-    assert others.text is not None
-    lines = read_lines(Path(others.text.path) / name)
+    folder = Path(truth.path)
+    if truth.step == "references":
+        return read_weighted(references_path(folder, split, target), sentences)
+    lines = read_lines(folder / f"{split}.{target}")
     return {number: ([line], [1.0]) for number, line in enumerate(lines)}

@@ -59,7 +59,8 @@ def reference_files(
     """
     name = f"{split}.{description['target']}"
     text, tokens, references = (
-        Path(artifacts.CorpusStep(corpus, step).path) for step in ("text", "tokens", "references")
+        Path(artifacts.step_of(corpus, split, step).path)
+        for step in ("text", "tokens", "references")
     )
     return References(
         reference=text / name,

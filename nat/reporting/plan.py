@@ -24,6 +24,11 @@ from nat.workflow.dry_run import Job
 STAGES = {
     "generate_text": "corpora",
     "fetch_text": "corpora",
+    "generate_test_text": "corpora",
+    "fetch_test_text": "corpora",
+    "fetch_references": "corpora",
+    "fetch_test_references": "corpora",
+    "prepare_test_set": "corpora",
     "clean": "corpora",
     "tokenise": "corpora",
     "apply_bpe": "corpora",

@@ -7,7 +7,7 @@ from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import Any, ClassVar, Literal
 
-from nat.artifacts import Artifact, CorpusStep, File, Inputs
+from nat.artifacts import Artifact, File, Inputs, step_of
 from nat.configuration import Configuration
 from nat.configuration import papers as models
 from nat.configuration.configuration import file_of
@@ -136,7 +136,10 @@ def files(configuration: Configuration, target: Target) -> list[Artifact]:
         for cell in (*place.cells, *place.over):
             found.append(cell.result)
             if samples_:
-                found += [cell.translations, CorpusStep(cell.corpus, "tokens")]
+                found += [
+                    cell.translations,
+                    step_of(cell.corpus, cell.translations.split, "tokens"),
+                ]
             elif differs:
                 found.append(cell.statistics)
         if kind == "figure":  # which marks what collapsed

@@ -21,6 +21,8 @@ from nat.artifacts import (
     with_inputs,
 )
 from nat.configuration import Configuration
+from nat.data.references import has_references, listed
+from nat.data.splits import TRAIN, VALID, text_part
 from nat.errors import UserError
 from nat.reporting import reports
 from nat.reporting.cells import Cell
@@ -157,13 +159,26 @@ class Graph:
 
     # Fingerprints: a few letters each. A change makes the job run again.
 
-    def origin_of_text(self, corpus: str) -> str:
-        """Where a text comes from."""
-        found = self.configuration.corpus(corpus)
+    def origin_of_text(self, corpus: str, test: str | None = None) -> str:
+        """Where a text comes from: that of trainings, or of a test set."""
+        found = text_part(self.configuration.corpus(corpus), test)
+        for split in found.get("splits", {}).values():
+            split.pop("references", None)
         # A split that is cut out of the training text counts only what cleaning will keep.
         cut = any("every" in split for split in found.get("splits", {}).values())
         others = ("description", "expected", *(() if cut else ("preprocessing",)))
         return _fingerprint({key: found[key] for key in found if key not in others})
+
+    def origin_of_references(self, corpus: str, splits: Iterable[str]) -> str:
+        """Where the further references of some splits come from."""
+        description = self.configuration.corpus(corpus)
+        return _fingerprint([listed(description, split) for split in splits])
+
+    def splits_with_references(self, corpus: str, test: str | None = None) -> list[str]:
+        """Those of a test set, or of what trainings read, that have further references."""
+        splits = (TRAIN, VALID) if test is None else (test,)
+        description = self.configuration.corpus(corpus)
+        return [split for split in splits if has_references(description, split)]
 
     def preprocessing(self, corpus: str) -> str:
         """All that is done to a text."""
@@ -208,5 +223,8 @@ def inputs_of(configuration: Configuration, artifact: Artifact) -> dict[str, str
     inputs = artifact.inputs(configuration)
     for each in inputs.artifacts():
         if isinstance(each, File) and not (configuration.root / each.path).exists():
-            raise UserError(f"{each.named_by} names the file {each.path}, which does not exist")
+            raise UserError(
+                f"{each.named_by} names the file {each.path}, which does not exist; put it there "
+                "or correct the key"
+            )
     return inputs.paths()

@@ -1,0 +1,201 @@
+"""Several references of the sentences of a split.
+
+A split of a corpus file may list further references (`references`), each from files of its own: a
+file of the target language whose line n is a reference of sentence n, a pair of files whose lines
+belong to the sentences with the same source, or a file in the format `extra_refs`.
+
+They lie in the folder `references` of the split as `{split}.{target}.jsonl`, one JSON object per
+line for each sentence that has any:
+
+    {"id": 17, "references": ["...", "..."], "weights": [0.65, 0.35]}
+
+`id` counts the sentences of the split from 0. `references` are those that the corpus file lists, in
+its order; the split's own target is among them only if it is listed. `weights` sum to 1 and are
+there only where the probabilities of the references are known, as in generated corpora, whose
+references are all noise-free targets. A measure that is an expectation over references weighs with
+them; where they are missing, all references of a sentence count alike. The reader is
+`nat.measures.score.read_references`.
+"""
+
+import json
+import re
+import tempfile
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from nat.data.diacritics import line_change
+from nat.data.formats import EXTRA_REFERENCES, read_sentences
+from nat.data.lines import read_lines
+from nat.data.sources import Part, Place, fetch
+from nat.data.splits import TRAIN, sides
+from nat.errors import UserError
+from nat.files import atomic_directory, atomic_write_text, write_json
+
+_NUMBERED = re.compile(r"([STR])(\d*)-(\d+)")
+
+
+@dataclass(frozen=True)
+class References:
+    """The references of a sentence.
+
+    Attributes:
+        texts: raw text, at least one.
+        weights: their probabilities, summing to 1; None where they are not known.
+    """
+
+    texts: Sequence[str]
+    weights: Sequence[float] | None = None
+
+
+def listed(corpus: Mapping[str, Any], split: str) -> list[tuple[int, dict[str, Any]]]:
+    """What the corpus file lists as references of a split, numbered as there.
+
+    Those of the other language are left out: a corpus that is like another may turn it round.
+    """
+    _, target = sides(corpus)
+    description = (corpus.get("splits") or {}).get(split, {})
+    numbered = enumerate(description.get("references", []))
+    return [(number, part) for number, part in numbered if target in _labels(part)]
+
+
+def has_references(corpus: Mapping[str, Any], split: str) -> bool:
+    """Whether a split has a file of references: listed ones, or those of a generator."""
+    if "generator" in corpus:
+        return split != TRAIN
+    return bool(listed(corpus, split))
+
+
+def references_path(folder: Path, split: str, target: str) -> Path:
+    """The file of a split in a folder `references`."""
+    return folder / f"{split}.{target}.jsonl"
+
+
+def write_references(path: Path, references: Mapping[int, References]) -> None:
+    """Write the references of sentences by their number."""
+    rows = (
+        {"id": number, "references": list(one.texts)}
+        | ({} if one.weights is None else {"weights": list(one.weights)})
+        for number, one in references.items()
+    )
+    atomic_write_text(path, "".join(json.dumps(row, ensure_ascii=False) + "\n" for row in rows))
+
+
+def make_references(
+    corpus: Mapping[str, Any], splits: Sequence[str], text: Path, output: Path, place: Place
+) -> None:
+    """Write `{split}.{target}.jsonl` and `references.json` to the folder `output`.
+
+    Args:
+        corpus: the corpus as its configuration file gives it.
+        splits: those with references.
+        text: folder of their raw text.
+        output: folder to make; it appears whole or not at all.
+        place: where files are looked for.
+
+    Raises:
+        UserError: if a file cannot be had, or does not belong to the split.
+    """
+    source, target = sides(corpus)
+    with atomic_directory(output) as folder:
+        facts = {}
+        for split in splits:
+            sentences = list(read_lines(text / f"{split}.{source}"))
+            texts: dict[int, list[str]] = {}
+            read_from = []
+            for number, description in listed(corpus, split):
+                key = f"config/corpora/{place.name}.yaml, splits.{split}.references[{number}]"
+                part = fetch(description, source, target, key, place)
+                read_from += part.read_from(target)
+                with tempfile.TemporaryDirectory(prefix=".members.", dir=folder) as members:
+                    for sentence, reference in _references_of(
+                        corpus, part, part.paths(Path(members)), sentences
+                    ):
+                        texts.setdefault(sentence, []).append(reference)
+            several = {number: References(texts[number]) for number in sorted(texts)}
+            write_references(references_path(folder, split, target), several)
+            facts[split] = {
+                "sentences": len(several),
+                "references": sum(len(one.texts) for one in several.values()),
+                "read_from": read_from,
+            }
+        write_json(folder / "references.json", {"splits": facts})
+
+
+def _references_of(
+    corpus: Mapping[str, Any],
+    part: Part,
+    files: Mapping[str, Sequence[Path]],
+    sentences: Sequence[str],
+) -> Iterator[tuple[int, str]]:
+    """References of a part with the numbers of their sentences; an empty line is none."""
+    source, target = sides(corpus)
+    change = line_change(corpus, target)
+    form = part.description.get("format", "lines")
+    if form == EXTRA_REFERENCES:
+        pairs = _extra_references(files[target])
+    else:
+        lines = [line for path in files[target] for line in read_sentences(form, path)]
+        if source not in files:
+            if len(lines) != len(sentences):
+                raise UserError(
+                    f"{part.key}: {len(lines)} lines for the {len(sentences)} sentences of the "
+                    "split; line n must be a reference of sentence n (or give the file of their "
+                    f"sources as well, under '{source}')"
+                )
+            for number, line in enumerate(lines):
+                if line.strip():
+                    yield number, change(line)
+            return
+        given = [line for path in files[source] for line in read_sentences(form, path)]
+        if len(given) != len(lines):
+            raise UserError(f"{part.key}: {len(given)} lines of {source}, {len(lines)} of {target}")
+        pairs = zip(given, lines, strict=True)
+    numbers: dict[str, list[int]] = {}
+    for number, sentence in enumerate(sentences):
+        numbers.setdefault(" ".join(sentence.split()), []).append(number)
+    same_text = line_change(corpus, source)
+    unknown, known = [], 0
+    for its_source, reference in pairs:
+        found = numbers.get(" ".join(same_text(its_source).split()), [])
+        if not found:
+            unknown.append(its_source)
+        if reference.strip():
+            known += bool(found)
+            yield from ((number, change(reference)) for number in found)
+    if not known:
+        raise UserError(
+            f"{part.key}: none of its sentences is in the split, such as '{unknown[0]}'"
+            if unknown
+            else f"{part.key}: holds no references"
+        )
+
+
+def _extra_references(paths: Sequence[Path]) -> Iterator[tuple[str, str]]:
+    """Sources and references of the format of Ott et al. (2018), one reference at a time.
+
+    Lines `S-7<tab>source`, `T-7<tab>published reference`, `R1-7<tab>further reference` ...; of
+    these only the further ones are references here.
+    """
+    for path in paths:
+        sources: dict[str, str] = {}
+        for number, line in enumerate(read_lines(path), start=1):
+            label, _, text = line.partition("\t")
+            match = _NUMBERED.fullmatch(label)
+            if match is None:
+                raise UserError(
+                    f"{path}, line {number}: expected a label such as S-1, T-1 or R1-1 before a "
+                    f"tab, found '{label[:20]}'"
+                )
+            kind, _, sentence = match.groups()
+            if kind == "S":
+                sources[sentence] = text
+            elif kind == "R":
+                if sentence not in sources:
+                    raise UserError(f"{path}, line {number}: no line S-{sentence} before {label}")
+                yield sources[sentence], text
+
+
+def _labels(part: Mapping[str, Any]) -> set[str]:
+    return {label for key in ("files", "urls", "members") for label in part.get(key, {})}

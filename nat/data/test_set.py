@@ -1,0 +1,35 @@
+"""From the raw text of a test set to its ids, with what was learnt on the training text."""
+
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+from nat.data.binarised import binarise_folder
+from nat.data.bpe import apply_bpe
+from nat.data.clean import clean_folder
+from nat.data.splits import part_of
+from nat.data.tokenise import tokenise_folder
+
+
+def prepare_test_set(
+    corpus: Mapping[str, Any], split: str, folder: Path, learned: Path, threads: int = 1
+) -> None:
+    """Write the folders `clean`, `tokens`, `bpe` and `binarised` of a test set.
+
+    Each holds the same as that of the training text; the vocabulary is a copy.
+
+    Args:
+        corpus: the corpus as its configuration file gives it.
+        split: name of the test set.
+        folder: of the test set; holds `text`, and what is made.
+        learned: the folder `bpe` of the training text.
+        threads: processes to share the work.
+
+    Raises:
+        UserError: if the sides differ in length, or a number of pairs is not the expected one.
+    """
+    part = part_of(corpus, [split])
+    clean_folder(part, folder / "text", folder / "clean", threads)
+    tokenise_folder(part, folder / "clean", folder / "tokens", threads)
+    apply_bpe(part, folder / "tokens", learned, folder / "bpe", threads)
+    binarise_folder(part, folder / "bpe", folder / "binarised")

@@ -1,0 +1,167 @@
+"""Further references of a split: by line, by source sentence, and those of Ott et al."""
+
+import gzip
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from nat.configuration.corpora import check_corpus
+from nat.data.references import has_references, make_references
+from nat.data.sources import Place
+from nat.data.splits import local_files, local_references
+from nat.errors import UserError
+from nat.files import read_json
+from nat.measures.score import read_references
+
+SOURCES = ["ein Haus .", "eine  Katze .", "ein Hund .", "eine Katze ."]
+
+
+def corpus_of(*references: dict[str, Any], **keys: Any) -> dict[str, Any]:
+    split = {"files": {"de": "test.de", "en": "test.en"}, "references": list(references)}
+    return {"source": "de", "target": "en", "splits": {"test": split}, **keys}
+
+
+def make(root: Path, corpus: dict[str, Any]) -> dict[int, list[str]]:
+    text = root / "text"
+    text.mkdir()
+    (text / "test.de").write_text("".join(f"{line}\n" for line in SOURCES))
+    place = Place("own", root, root / "mirror", root / "downloads")
+    make_references(corpus, ["test"], text, root / "references", place)
+    return read_references(root / "references/test.en.jsonl", len(SOURCES))
+
+
+def write(path: Path, *lines: str) -> None:
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_text("".join(f"{line}\n" for line in lines))
+
+
+def test_references_by_line_and_by_source(tmp_path: Path) -> None:
+    write(tmp_path / "one.en", "a house", "a cat", "", "cats")
+    write(tmp_path / "some.de", "eine Katze .", "eine Maus .")
+    write(tmp_path / "some.en", "one cat", "one mouse")
+    by_source = {"files": {"de": "some.de", "en": "some.en"}}
+    corpus = corpus_of({"files": {"en": "one.en"}}, by_source)
+    found = make(tmp_path, corpus)
+    assert found == {0: ["a house"], 1: ["a cat", "one cat"], 3: ["cats", "one cat"]}
+    facts = read_json(tmp_path / "references/references.json")["splits"]["test"]
+    assert (facts["sentences"], facts["references"]) == (3, 5)
+    assert facts["read_from"] == [str(tmp_path / "one.en"), str(tmp_path / "some.en")]
+
+
+def test_references_of_ott_et_al(tmp_path: Path) -> None:
+    lines = ["S-8\tein Hund .", "T-8\ta dog", "R1-8\tone dog", "R10-8\tdogs"]
+    path = tmp_path / "mirror/host/test.extra_refs.gz"
+    path.parent.mkdir(parents=True)
+    path.write_bytes(gzip.compress("".join(f"{line}\n" for line in lines).encode()))
+    url = {"urls": {"en": "https://host/test.extra_refs.gz"}, "sha256": {"en": None}}
+    corpus = corpus_of({**url, "format": "extra_refs"})
+    assert make(tmp_path, corpus) == {2: ["one dog", "dogs"]}
+
+
+def test_diacritics_are_changed_as_in_the_text(tmp_path: Path) -> None:
+    write(tmp_path / "one.en", "a", "b", "c", "ş")
+    corpus = corpus_of({"files": {"en": "one.en"}}, diacritics={"en": "remove"})
+    assert make(tmp_path, corpus)[3] == ["s"]
+
+
+@pytest.mark.parametrize(
+    ("files", "lines", "parts"),
+    [
+        ({"en": "one"}, {"one": ["a", "b"]}, ["references[0]", "2 lines", "4 sentences"]),
+        ({"en": "one"}, {}, ["references[0].files.en", "one does not exist"]),
+        (
+            {"de": "one", "en": "two"},
+            {"one": ["ein Tiger"], "two": ["a tiger"]},
+            ["references[0]", "ein Tiger"],
+        ),
+        (
+            {"de": "one", "en": "two"},
+            {"one": ["a"], "two": ["a", "b"]},
+            ["references[0]", "1", "2"],
+        ),
+    ],
+)
+def test_references_that_do_not_fit(
+    tmp_path: Path, files: dict[str, str], lines: dict[str, list[str]], parts: list[str]
+) -> None:
+    for name, content in lines.items():
+        write(tmp_path / name, *content)
+    with pytest.raises(UserError) as caught:
+        make(tmp_path, corpus_of({"files": files}))
+    message = str(caught.value)
+    assert message.startswith("config/corpora/own.yaml, splits.test.")
+    assert all(part in message for part in parts), message
+    assert not (tmp_path / "references").exists()
+
+
+def test_labels_of_extra_references(tmp_path: Path) -> None:
+    for lines, part in ((["R1-8\tone dog"], "no line S-8"), (["a dog"], "'a dog'")):
+        write(tmp_path / "one", *lines)
+        corpus = corpus_of({"files": {"en": "one"}, "format": "extra_refs"})
+        with pytest.raises(UserError, match=f"line 1: .*{part}"):
+            make(tmp_path, corpus)
+        (tmp_path / "text/test.de").unlink()
+        (tmp_path / "text").rmdir()
+
+
+def test_which_splits_have_references() -> None:
+    corpus = corpus_of({"files": {"en": "one.en"}})
+    assert has_references(corpus, "test")
+    assert not has_references(corpus, "valid")
+    # the other way round: `like` takes the references over, but they are of the other language
+    assert not has_references({**corpus, "source": "en", "target": "de"}, "test")
+    generated = {"source": "ka", "target": "lu", "generator": {"pairs": {}}}
+    assert has_references(generated, "valid") and not has_references(generated, "train")
+    assert not has_references({"source": "x", "target": "de", "derived": {"from": "a"}}, "test")
+
+
+def test_local_files_have_keys(tmp_path: Path) -> None:
+    part = {"files": {"de": ["a.de", "b.de"], "en": ["a.en", "b.en"]}}
+    corpus = corpus_of({"files": {"en": "one.en"}})
+    corpus["splits"]["train"] = {"parts": [part]}
+    assert local_files(corpus, tmp_path) == {
+        "splits.test.files.de": tmp_path / "test.de",
+        "splits.test.files.en": tmp_path / "test.en",
+        "splits.train.parts[0].files.de[0]": tmp_path / "a.de",
+        "splits.train.parts[0].files.de[1]": tmp_path / "b.de",
+        "splits.train.parts[0].files.en[0]": tmp_path / "a.en",
+        "splits.train.parts[0].files.en[1]": tmp_path / "b.en",
+    }
+    assert local_references(corpus, tmp_path) == {
+        "splits.test.references[0].files.en": tmp_path / "one.en"
+    }
+
+
+@pytest.mark.parametrize(
+    ("references", "parts"),
+    [
+        ({}, ["references[0]", "'urls', 'files' and 'archive'"]),
+        ({"files": {"fr": "one"}}, ["references[0]", "'fr'"]),
+        ({"urls": {"en": "https://host/a"}}, ["references[0]", "'sha256'"]),
+        ({"urls": {"en": "https://host/a"}, "sha256": None}, ["references[0]", "'sha256'"]),
+        ({"archive": "https://host/a", "sha256": None}, ["references[0]", "'members'"]),
+        ({"files": {"de": "a", "en": "b"}, "format": "extra_refs"}, ["references[0]", "one file"]),
+    ],
+)
+def test_keys_of_references(references: dict[str, Any], parts: list[str]) -> None:
+    preprocessing = {
+        "lowercase": False,
+        "normalise_punctuation": False,
+        "tokeniser": "none",
+        "max_tokens": 10,
+        "max_ratio": 2.0,
+        "bpe_merges": 0,
+    }
+    with pytest.raises(UserError) as caught:
+        check_corpus("own", corpus_of(references, preprocessing=preprocessing))
+    assert str(caught.value).startswith("config/corpora/own.yaml: 'splits.test.")
+    assert all(part in str(caught.value) for part in parts), str(caught.value)
+
+
+def test_rows_as_they_are_written(tmp_path: Path) -> None:
+    write(tmp_path / "one.en", "“a”", "b", "c", "d")
+    make(tmp_path, corpus_of({"files": {"en": "one.en"}}))
+    first = (tmp_path / "references/test.en.jsonl").read_text(encoding="utf-8").splitlines()[0]
+    assert json.loads(first) == {"id": 0, "references": ["“a”"]}
