@@ -1,0 +1,230 @@
+"""Settings that the papers state, held against the effective configuration at the papers' scale.
+
+`config/published/settings.csv` has a row for each setting of training, text, decoding and measuring
+that a paper or its published code states. `settings-map.yaml` beside it says which of our systems,
+decodings and keys a row is about, or why it is not about the configuration; `deviations.yaml` says
+where we differ, and why.
+"""
+
+import csv
+import re
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, replace
+from fnmatch import fnmatchcase
+from functools import cached_property
+from pathlib import Path
+from typing import Any
+
+from nat.configuration import Configuration
+from nat.configuration.overrides import Overrides
+from nat.configuration.yaml_file import read_value, read_yaml
+
+SCALE = "paper"
+ROWS = "config/published/settings.csv"
+MAP = "config/published/settings-map.yaml"
+DEVIATIONS = "config/published/deviations.yaml"
+CHECKED, DEVIATION, OUTSIDE = "checked", "deviation", "not configuration"
+ALL = "all"
+_SOURCES = {
+    "paper": "the paper",
+    "published_code": "its published code",
+    "anchors": "the code that it follows",
+}
+_SEVERAL = re.compile(r"\d+(, \d+)+")
+_FIELDS = ("paper", "experiments", "system", "task", "key", "value", "source")
+
+
+@dataclass(frozen=True)
+class Row:
+    """A stated setting: fields of `settings.csv`, and its line there."""
+
+    line: int
+    paper: str
+    experiments: str
+    system: str
+    task: str
+    key: str
+    value: str
+    source: str
+
+    def __str__(self) -> str:
+        fields = (self.paper, self.experiments, self.system, self.task, self.key, self.value)
+        return f"{ROWS}:{self.line}: {' | '.join(fields)}"
+
+
+@dataclass(frozen=True)
+class Verdict:
+    """What is made of a row.
+
+    Attributes:
+        row: the stated setting.
+        kind: `CHECKED`, `DEVIATION` or `OUTSIDE`; None if the files say nothing of it.
+        ours: the effective values that differ, by task and system or decoding.
+        reason: of a deviation, or why the row is not about the configuration.
+    """
+
+    row: Row
+    kind: str | None
+    ours: dict[str, Any]
+    reason: str = ""
+
+
+class Stated:
+    """The stated settings of all papers.
+
+    Args:
+        configuration: at the papers' scale.
+
+    Raises:
+        UserError: if one of the three files cannot be read.
+    """
+
+    def __init__(self, configuration: Configuration) -> None:
+        self.configuration = configuration
+        self.map = read_yaml(configuration.root, MAP)
+        self.deviations: list[dict[str, Any]] = read_yaml(configuration.root, DEVIATIONS)[
+            "deviations"
+        ]
+
+    @cached_property
+    def rows(self) -> list[Row]:
+        """All rows of the file."""
+        path = Path(self.configuration.root, ROWS)
+        with path.open(encoding="utf-8", newline="") as file:
+            lines = csv.DictReader(file)
+            return [
+                Row(lines.line_num, **{field: line[field] for field in _FIELDS}) for line in lines
+            ]
+
+    def verdict(self, row: Row) -> Verdict:
+        """Hold one row against the configuration.
+
+        Raises:
+            UserError: if the map names a system, decoding or task that does not exist.
+        """
+        outside = _first(self.map["outside"], row)
+        if outside is not None:
+            return Verdict(row, OUTSIDE, {}, self.map["reasons"][outside["reason"]])
+        found = self.ours(row)
+        differing = self.differing(row, found)
+        deviation = _first(self.deviations, row)
+        if deviation is not None and differing:
+            return Verdict(row, DEVIATION, differing, deviation["reason"])
+        if deviation is not None or not found or differing:
+            return Verdict(row, None, differing)
+        return Verdict(row, CHECKED, found)
+
+    def ours(self, row: Row) -> dict[str, Any]:
+        """Our effective value for each task and system or decoding that a row is about."""
+        found = {}
+        for task in self.tasks(row):
+            for name in self.named(row):
+                found[f"{name} on {task}"] = self._value(row, task, name)
+        return found
+
+    def tasks(self, row: Row) -> list[str]:
+        """Our tasks that a row is about."""
+        ours: dict[str, str] = self.map["tasks"][row.paper]
+        entry = _first(self.map["systems"], row) or {}
+        every: list[str] = entry.get("tasks", list(ours.values()))
+        return every if row.task == ALL else [ours[row.task]]
+
+    def named(self, row: Row) -> list[str]:
+        """Our systems, or for a key of decodings our decodings, that a row is about."""
+        kind = "decodings" if row.key.startswith("decoding.") else "systems"
+        entry = _first(self.map[kind], row)
+        return [] if entry is None else list(entry["ours"])
+
+    def differing(self, row: Row, ours: Mapping[str, Any]) -> dict[str, Any]:
+        """Those of our values that are not as stated; of several stated ones, each must occur."""
+        if _SEVERAL.fullmatch(row.value) and _first(self.map["values"], row) is None:
+            stated = {int(part) for part in row.value.split(", ")}
+            return {} if set(ours.values()) == stated else dict(ours)
+        return {name: value for name, value in ours.items() if not self.agrees(row, name, value)}
+
+    def agrees(self, row: Row, name: str, ours: Any) -> bool:
+        """Whether a value of ours, which `ours` calls by `name`, is the one that is stated."""
+        entry = _first(self.map["values"], row) or {}
+        if "one_of" in entry:
+            return ours in entry["one_of"]
+        if "same_as" in entry:
+            return bool(ours == self._value(row, name.split(" on ")[1], entry["same_as"]))
+        stated = entry["ours"] if entry else read_value(row.value, str(row))
+        if isinstance(ours, Mapping) and "about" in ours:
+            return bool(abs(stated - ours["about"]) <= ours["tolerance"] * ours["about"])
+        return bool(stated == ours)
+
+    def _value(self, row: Row, task: str, name: str) -> Any:
+        corpus = self.configuration.task(task)
+        resolved = self.configuration.on(corpus)
+        keys: dict[str, str] = self.map["keys"]
+        path = keys.get(f"{row.key}={row.value}") or keys.get(row.key, row.key)
+        if path.startswith("corpus."):
+            return _at(self.configuration.corpus(corpus), path.removeprefix("corpus."))
+        if row.key.startswith("decoding."):
+            options = {"steps": 1, **resolved.decoding(name), "with": resolved.partner(name)}
+            return _at(options, path.removeprefix("decoding."))
+        training = self.configuration.training(corpus, name)
+        text = training["text"]
+        kind = text if isinstance(text, str) else next(iter(text))
+        if path == "text":
+            return kind
+        if path.startswith("text.distilled") and kind != "raw":
+            distilled = text[kind] if kind == "distilled" else text[kind]["distilled"]
+            decoding = resolved.decoding(distilled["decoding"])
+            return _at({"distilled": {**distilled, "decoding": decoding}}, path[len("text.") :])
+        steps = (training["validation_decoding"] or {}).get("steps", 1)
+        size = resolved.system(name)["size"]
+        return _at(training | {"size": size, "validation": {"steps": steps}}, path)
+
+    def verdicts(self, paper: str | None = None) -> Iterator[Verdict]:
+        """All rows, or those of one paper, each with what is made of it."""
+        for row in self.rows:
+            if paper in (None, row.paper):
+                yield self.verdict(row)
+
+
+def _first(entries: list[dict[str, Any]], row: Row) -> dict[str, Any] | None:
+    """The first entry whose patterns for fields of a row all fit."""
+    for entry in entries:
+        patterns = {field: entry[field] for field in _FIELDS if field in entry}
+        if all(_fits(getattr(row, field), patterns[field]) for field in patterns):
+            return entry
+    return None
+
+
+def _fits(value: str, patterns: str | list[str]) -> bool:
+    every = [patterns] if isinstance(patterns, str) else patterns
+    return any(fnmatchcase(value, pattern) for pattern in every)
+
+
+def _at(value: Any, path: str) -> Any:
+    """What stands at a path of keys with dots between; None where there is nothing."""
+    for key in path.split("."):
+        if not isinstance(value, Mapping) or key not in value:
+            return None
+        value = value[key]
+    return value
+
+
+def deviations(configuration: Configuration, paper: str) -> list[str]:
+    """Where the configuration at the papers' scale differs from what a paper states, in sentences.
+
+    Args:
+        configuration: at any scale.
+        paper: its name in `settings.csv`.
+    """
+    at_paper = replace(configuration, scale=SCALE, overrides=Overrides())
+    stated = Stated(at_paper)
+    rows = [row for row in stated.rows if row.paper == paper and _first(stated.deviations, row)]
+    found = map(stated.verdict, rows)
+    return [_printed(verdict) for verdict in found if verdict.kind == DEVIATION]
+
+
+def _printed(verdict: Verdict) -> str:
+    row = verdict.row
+    ours = sorted({str(value) for value in verdict.ours.values()})
+    return (
+        f"{row.system}, {row.task}: {row.key} is {row.value} in {_SOURCES[row.source]}, here "
+        f"{' or '.join(ours)}: {verdict.reason}"
+    )

@@ -1,0 +1,74 @@
+"""The settings that the papers state, row by row, and the effective configuration."""
+
+import csv
+from collections import Counter
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from nat.configuration import load
+from nat.reporting import stated
+from nat.reporting.stated import CHECKED, DEVIATION, OUTSIDE, Stated, Verdict
+
+ROOT = Path(__file__).resolve().parents[1]
+
+
+@pytest.fixture(scope="module")
+def settings() -> Stated:
+    return Stated(load(stated.SCALE, ROOT))
+
+
+@pytest.fixture(scope="module")
+def verdicts(settings: Stated) -> list[Verdict]:
+    return list(settings.verdicts())
+
+
+def test_every_row_is_checked_a_deviation_or_not_about_the_configuration(
+    verdicts: list[Verdict],
+) -> None:
+    with (ROOT / stated.ROWS).open(encoding="utf-8", newline="") as file:
+        assert len(verdicts) == sum(1 for _ in csv.DictReader(file))
+    open_rows = [f"{verdict.row}; ours: {verdict.ours}" for verdict in verdicts if not verdict.kind]
+    assert open_rows == []
+    kinds = Counter(verdict.kind for verdict in verdicts)
+    assert kinds[CHECKED] > kinds[OUTSIDE] > kinds[DEVIATION] > 0
+    assert all(verdict.reason for verdict in verdicts if verdict.kind != CHECKED)
+
+
+@pytest.mark.parametrize("part", ["outside", "systems", "decodings", "values"])
+def test_every_entry_of_the_map_is_about_some_row(settings: Stated, part: str) -> None:
+    entries: list[dict[str, Any]] = settings.map[part]
+    about = [stated._first(entries, row) for row in settings.rows]
+    assert [entry for entry in entries if entry not in about] == []
+
+
+def test_every_deviation_is_one(settings: Stated, verdicts: list[Verdict]) -> None:
+    found = [verdict for verdict in verdicts if verdict.kind == DEVIATION]
+    about = [stated._first(settings.deviations, verdict.row) for verdict in found]
+    assert [entry for entry in settings.deviations if entry not in about] == []
+    for paper in ("dims", "fully_nat", "hrt", "mple", "hints"):
+        sentences = stated.deviations(settings.configuration, paper)
+        assert len(sentences) == sum(verdict.row.paper == paper for verdict in found)
+
+
+@pytest.mark.parametrize(
+    ("folder", "name", "change", "paper", "key"),
+    [
+        ("recipes", "hrt", {"updates": 299_000}, "hrt", "updates"),
+        ("recipes", "ctc", {"tasks": {"wmt20-ja-en": {"dropout": 0.2}}}, "fully_nat", "dropout"),
+        ("systems", "oaxe-kd", {"target": {"method": "oaxe"}}, "mple", "target.truncation_margin"),
+        ("systems", "hints-kd", {"teacher": "at-base"}, "hints", "teacher"),
+        ("systems", "dims-cmlm-kd", {"text": "raw"}, "dims", "text"),
+    ],
+)
+def test_a_changed_configuration_is_noticed(
+    settings: Stated, folder: str, name: str, change: dict[str, Any], paper: str, key: str
+) -> None:
+    plain = settings.configuration
+    changed = {**plain.files[folder], name: {**plain.files[folder][name], **change}}
+    other = Stated(replace(plain, files={**plain.files, folder: changed}))
+    rows = [row for row in other.rows if (row.paper, row.key) == (paper, key)]
+    assert any(other.verdict(row).kind is None for row in rows)
+    assert all(settings.verdict(row).kind is not None for row in rows)
