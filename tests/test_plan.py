@@ -1,5 +1,6 @@
 """The plan counts the jobs of the graph and adds up what they take."""
 
+import os
 import re
 import subprocess
 import sys
@@ -211,6 +212,7 @@ def test_the_plan_has_the_jobs_of_the_graph(tmp_path: Path) -> None:
     said = subprocess.run(
         [sys.executable, "workflow_scripts/plan.py", "--scale", "micro"],
         cwd=repository,
+        env={**os.environ, "PYTHONPATH": str(repository)},
         text=True,
         capture_output=True,
         check=True,
