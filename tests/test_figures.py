@@ -10,6 +10,8 @@ from made_up_run import CORPUS, OTHER_TASK, PAPER, TASK
 from matplotlib.text import Text
 from test_training_runs import write_run
 
+from nat.errors import UserError
+from nat.files import write_json
 from nat.reporting import figures, reports
 
 
@@ -197,3 +199,120 @@ def test_a_collapse_is_drawn_and_said(root: Path) -> None:
         _, texts = drawn(plot)
         said = " ".join(" ".join(text.get_text().split()) for text in texts)
         assert "Black cross: the training collapsed." in said
+
+
+def drawn_paper(root: Path, figure: dict[str, Any], **content: Any) -> Any:
+    paper = {"title": "Paper", "cells": {"task": TASK, "split": "test"}, **content}
+    return made_up_run.configuration(root, {"paper": {**paper, "figures": {"2": figure}}})
+
+
+def write_latency(plain: Any, milliseconds: dict[str, float]) -> None:
+    names = ("median", "mean", "quartile_1", "quartile_3")
+    for cell in reports.cells(plain, ("paper", "figure", "2")):
+        if cell.source == "latency":
+            time = milliseconds[cell.decoding]
+            times = {"repeats": [time] * 5} | dict.fromkeys(names, time)
+            content = {"milliseconds_per_sentence": times, "sentences_of_split": 60}
+            write_json(Path(plain.root) / cell.score_path, content)
+
+
+SCATTER: dict[str, Any] = {
+    "title": "quality against speed",
+    "kind": "scatter",
+    "panels": [TASK],
+    "x": {"measure": "latency", "setting": "cpu-1", "log": True, "column": "speed"},
+    "y": {"measure": "sacrebleu", "column": "BLEU"},
+    "series": [
+        {"label": "CMLM", "system": "cmlm-kd", "decoding": ["x"], "joined": True},
+    ],
+}
+
+
+def test_points_of_a_scatter_plot_are_measured_on_both_axes(root: Path) -> None:
+    decodings = [f"mask-predict-{steps}-lb5" for steps in (1, 4)]
+    series = {**SCATTER["series"][0], "decoding": decodings, "point": "{decoding}"}
+    plain = drawn_paper(root, {**SCATTER, "series": [series]})
+    write_latency(plain, dict(zip(decodings, (2.0, 8.0), strict=True)))
+    plot = figures.make(plain, "paper", "2")
+    assert [record["x"] for record in plot.records] == [2.0, 8.0]
+    assert plot.records[0]["ours"] < plot.records[1]["ours"]
+    assert len(reports.files(plain, ("paper", "figure", "2"))) >= 4
+    figure, texts = drawn(plot)
+    assert figure.axes[0].get_xscale() == "log"
+    assert {*decodings, "latency (ms)", "CMLM"} <= {text.get_text() for text in texts}
+    figures.write(plot, root / "figure_2.pdf")
+    frame = pd.read_csv(root / "figure_2.csv")
+    assert frame["x"].tolist() == [2.0, 8.0] and "cpu-1" in frame["x_sources"][0]
+
+
+def test_a_scatter_plot_shows_quoted_rows_beside_ours(root: Path) -> None:
+    lines = "".join(
+        f"table1,{row},{column},,,,,,{value},,source={source},{use}\n"
+        for row, column, value, source, use in (
+            ("CMLM", "BLEU", 20, "authors", "ours"),
+            ("CMLM", "speed", 3, "authors", "ours"),
+            ("GLAT", "BLEU", 25, "cited", "quoted"),
+            ("GLAT", "speed", 2, "cited", "quoted"),
+        )
+    )
+    made_up_run.publish(root, made_up_run.HEADER + lines)
+    columns = [
+        {"label": "BLEU", "measure": "sacrebleu"},
+        {"label": "speed", "measure": "latency", "setting": "cpu-1"},
+    ]
+    row = {"label": "CMLM", "system": "cmlm-kd", "decoding": "mask-predict-1-lb5"}
+    tables = {"1": {"title": "t", "columns": columns, "rows": [row]}}
+    figure = {**SCATTER, "quotes": [1], "series": [row, {"label": "others", "quoted": ["GLAT"]}]}
+    plain = drawn_paper(root, figure, tables=tables)
+    write_latency(plain, {"mask-predict-1-lb5": 2.0})
+    ours, quoted = figures.make(plain, "paper", "2").records
+    assert (ours["published"], ours["x_published"]) == (20, 3)
+    assert (quoted["published"], quoted["x_published"], quoted["category"]) == (25, 2, "GLAT")
+    series = [row, {"label": "others", "quoted": ["GLATT"]}]
+    wrong = drawn_paper(root, {**figure, "series": series}, tables=tables)
+    with pytest.raises(UserError, match=r"figures.2.series: .*row 'GLATT', column 'BLEU'"):
+        figures.make(wrong, "paper", "2")
+
+
+def test_a_heat_map_of_cells(root: Path) -> None:
+    figure = {
+        "title": "map",
+        "kind": "heat_map",
+        "cells": {"measure": "sacrebleu", "decoding": "mask-predict-{steps}-lb5"},
+        "panels": [TASK],
+        "x": {"label": "steps", "values": [1, 4]},
+        "series": [{"label": "CMLM", "system": "cmlm-kd"}, {"label": "NAT", "system": "cmlm-raw"}],
+    }
+    plot = figures.make(drawn_paper(root, figure), "paper", "2")
+    page, texts = drawn(plot)
+    image = page.axes[0].images[0].get_array()
+    assert image.tolist() == [[record["ours"] for record in plot.records[:2]]]
+    said = " ".join(" ".join(text.get_text().split()) for text in texts)
+    assert "Not run: NAT at 1, 4 (WMT14 En-De)." in said
+
+
+def test_a_heat_map_of_an_analysis(root: Path) -> None:
+    figure = {
+        "title": "map",
+        "kind": "heat_map",
+        "cells": {"measure": "state_cosine"},
+        "panels": [{"label": "NAT", "system": "nat-kd"}, {"label": "CMLM", "system": "cmlm-kd"}],
+        "x": {"label": "position"},
+        "matrix": {"values": "map.cosines", "rows": "map.labels", "columns": "map.labels"},
+    }
+    plain = drawn_paper(root, figure)
+    cell = reports.cells(plain, ("paper", "figure", "2"))[0]
+    cosines = [[1.0, 0.25], [0.25, 1.0]]
+    content = {"measures": {}, "map": {"labels": ["a", "a"], "cosines": cosines}}
+    write_json(root / cell.score_path, {"splits": {"test": content}})
+    plot = figures.make(plain, "paper", "2")
+    page, texts = drawn(plot)
+    assert page.axes[0].images[0].get_array().tolist() == cosines
+    assert "not run" in {text.get_text() for text in texts}
+    del content["map"]
+    write_json(root / cell.score_path, {"splits": {"test": content}})
+    with pytest.raises(UserError, match="has no 'map.labels' of the split test"):
+        figures.make(plain, "paper", "2")
+    both = {**figure, "series": [{"system": "x"}]}
+    with pytest.raises(UserError, match="figures.2.*either series or matrix"):
+        figures.make(drawn_paper(root, both), "paper", "2")

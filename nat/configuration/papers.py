@@ -407,6 +407,69 @@ class Claim(Case):
     correlation: Correlation | None = None
 
 
+class MeasuredAxis(Coordinates):
+    """An axis along which a measure runs: the coordinates of its cells.
+
+    Attributes:
+        label: instead of the measure's name.
+        log: whether it is logarithmic.
+        over: a system; the speed-up over it, or the difference to it, is shown.
+        column: of the quoted table, where quoted rows have their values.
+    """
+
+    label: Text | None = None
+    log: bool = False
+    over: Text | None = None
+    column: Text | None = None
+
+
+class Cloud(Varied):
+    """Points of a scatter plot in one colour: one for each combination of the lists.
+
+    Attributes:
+        point: template of the names of the points; without it, the values of the lists.
+        joined: whether a line goes through the points.
+        quoted: rows of a quoted table that are only quoted.
+    """
+
+    point: Text | None = None
+    joined: bool = False
+    quoted: Annotated[list[Text], Field(min_length=1)] | None = None
+
+
+class Scatter(_Drawn):
+    """One measure against another; `quotes` as for lines."""
+
+    kind: Literal["scatter"]
+    x: MeasuredAxis
+    y: MeasuredAxis
+    series: Annotated[list[Cloud], Field(min_length=1)]
+    quotes: list[PositiveInt] = []
+
+
+class Matrix(Model):
+    """A matrix in the file of an analysis, by keys such as `map.cosines`, and its labels."""
+
+    values: Text
+    rows: Text
+    columns: Text
+
+
+class HeatMap(_Drawn):
+    """Values as colours: series against the axis, or a matrix of the analysis of each panel."""
+
+    kind: Literal["heat_map"]
+    x: Axis
+    series: list[Series] = []
+    matrix: Matrix | None = None
+
+    @model_validator(mode="after")
+    def _one_of_them(self) -> "HeatMap":
+        if bool(self.series) == (self.matrix is not None):
+            raise ValueError("expected either series or matrix")
+        return self
+
+
 def _kind(*kinds: str) -> Discriminator:
     """Tells descriptions by their key `kind`; the first kind takes those of no known one."""
 
@@ -426,8 +489,10 @@ Table = Annotated[
 Figure = Annotated[
     Annotated[Lines, Tag("<lines>")]
     | Annotated[Bars, Tag("<bars>")]
-    | Annotated[Curves, Tag("<curves>")],
-    _kind("lines", "bars", "curves"),
+    | Annotated[Curves, Tag("<curves>")]
+    | Annotated[Scatter, Tag("<scatter>")]
+    | Annotated[HeatMap, Tag("<heat_map>")],
+    _kind("lines", "bars", "curves", "scatter", "heat_map"),
 ]
 
 

@@ -1,8 +1,9 @@
 """Figures as PDF, PNG and the CSV of the plotted points.
 
-Three kinds, one panel per task: `lines` draws a measure against a number such as decoding steps (a
-series of style `level` has one point and is drawn across the panel), `bars` compares systems in
-named categories, `curves` follows trainings, one after the other where they start from each other.
+Five kinds, most with a panel for each task: `lines` draws a measure against a number such as
+decoding steps (a series of style `level` has one point and is drawn across the panel), `bars`
+compares systems in named categories, `curves` follows trainings, one after the other where they
+start from each other, `scatter` draws a measure against another, `heat_map` shows a matrix.
 """
 
 import math
@@ -15,7 +16,9 @@ import pandas as pd
 from matplotlib.figure import Figure
 
 from nat.configuration import Configuration
-from nat.files import atomic_path
+from nat.configuration.papers import Matrix
+from nat.errors import UserError
+from nat.files import atomic_path, read_json
 from nat.measures import significance
 from nat.reporting import panels, values
 from nat.reporting.panels import (
@@ -78,6 +81,8 @@ def make(configuration: Configuration, paper: str, number: str) -> Plot:
     places = entries(configuration, paper, "figure", number)
     if description.kind == "curves":
         records = _curves(configuration.scale, places, root)
+    elif description.kind == "heat_map" and description.matrix is not None:
+        records = _matrices(configuration.scale, places, description.matrix, root)
     else:
         records = [_record(configuration.scale, entry, root) for entry in places]
     return Plot(
@@ -91,7 +96,57 @@ def make(configuration: Configuration, paper: str, number: str) -> Plot:
 def _record(scale: str, entry: Entry, root: Path) -> dict[str, Any]:
     """A point: a value, or the difference to the cells that it is shown over."""
     found = values.measured_record(scale, entry, root)
+    if entry.across is not None:
+        across = values.measured_record(scale, entry.across, root)
+        found |= {
+            "x": across["ours"],
+            "x_low": across["low"],
+            "x_high": across["high"],
+            "x_published": across["published"],
+            "x_measure": across["measure"],
+            "x_sources": across["sources"],
+        }
+        if found["status"] == "run" and across["status"] != "run":
+            found["status"] = across["status"]
     return found | {"over": found.get("over", ""), "collapsed": values.collapsed(entry, root)}
+
+
+def _matrices(scale: str, places: list[Entry], matrix: Matrix, root: Path) -> Records:
+    """One record per value of each panel's matrix, its column as `x`; the first seed that ran."""
+    records: Records = []
+    for entry in places:
+        base = values.record(scale, entry, values.read(entry, root))
+        base |= {"over": "", "collapsed": False, "low": None, "high": None, "spread": None}
+        cell = next((each for each in entry.cells if (root / each.score_path).exists()), None)
+        if cell is None:
+            records.append(base | {"status": values.NOT_RUN, "ours": None})
+            continue
+        base |= {"seeds": str(cell.seed), "sources": cell.score_path, "status": "run"}
+        names = (matrix.rows, matrix.columns, matrix.values)
+        rows, columns, content = (
+            analysed(root / cell.score_path, cell.split, key) for key in names
+        )
+        records += [
+            base | {"row": str(row), "y": at, "x": number, "category": str(column), "ours": value}
+            for at, (row, line) in enumerate(zip(rows, content, strict=True))
+            for number, (column, value) in enumerate(zip(columns, line, strict=True))
+        ]
+    return records
+
+
+def analysed(path: Path, split: str, key: str) -> Any:
+    """A part of an analysis, by keys such as `map.cosines`.
+
+    Raises:
+        UserError: if it is not there.
+    """
+    found: Any = read_json(path)
+    for part in ("splits", split, *key.split(".")):
+        try:
+            found = found[int(part)] if isinstance(found, list) else found[part]
+        except (IndexError, KeyError, TypeError, ValueError) as error:
+            raise UserError(f"{path} has no '{key}' of the split {split}") from error
+    return found
 
 
 def _curves(scale: str, places: list[Entry], root: Path) -> Records:
@@ -197,7 +252,9 @@ def draw(plot: Plot) -> Figure:
 def _notes(plot: Plot) -> list[str]:
     notes = []
     ran = [record for record in plot.records if record["status"] == "run"]
-    if any(record["spread"] is not None for record in ran):
+    if plot.description.kind == "heat_map":
+        pass  # colours have no intervals
+    elif any(record["spread"] is not None for record in ran):
         seeds = max((record["seeds"] for record in ran), key=len)
         notes.append(
             f"{_bands(plot)}: one standard deviation over seeds {', '.join(seeds.split())}."
@@ -224,7 +281,7 @@ def _notes(plot: Plot) -> list[str]:
 
 
 def _bands(plot: Plot) -> str:
-    return "Black lines" if plot.description.kind == "bars" else "Bands"
+    return {"bars": "Black lines", "scatter": "Thin lines"}.get(plot.description.kind, "Bands")
 
 
 def _missing(records: Records) -> list[str]:
@@ -237,7 +294,7 @@ def _missing(records: Records) -> list[str]:
             continue
         for series in dict.fromkeys(record["row"] for record in inside):
             points = [
-                record["category"] or f"{record['x']:g}"
+                record["category"] or (record["row"] if record["x"] is None else f"{record['x']:g}")
                 for record in inside
                 if record["row"] == series and record["status"] not in ("run", QUOTED)
             ]

@@ -4,13 +4,22 @@ Each painter draws the records of one panel into its axes; the page around them 
 `nat.reporting.figures`.
 """
 
+import math
 from dataclasses import dataclass
 from typing import Any
 
+import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.font_manager import FontProperties
 from matplotlib.textpath import TextToPath
-from matplotlib.ticker import FixedFormatter, FixedLocator, MaxNLocator, NullLocator
+from matplotlib.ticker import (
+    FixedFormatter,
+    FixedLocator,
+    LogLocator,
+    MaxNLocator,
+    NullLocator,
+    StrMethodFormatter,
+)
 
 from nat.configuration.papers import Axis
 from nat.reporting import values
@@ -26,6 +35,8 @@ PANEL_WIDTH, PANEL_HEIGHT = 4.2, 2.9
 LABEL_WIDTH = 1.85
 LABEL_SIZE = 10.0
 LINE_SPACING = 1.15
+ROW_WIDTH = 0.62
+"""Room for the names of the rows of a heat map, in inches."""
 BARS = 0.8
 """Share of the distance between two groups that bars fill."""
 _MEASURE = TextToPath()
@@ -57,8 +68,16 @@ def paint(axes: Axes, panel: Panel) -> None:
     axes.set_title(name, loc="left", fontsize=11)
     axes.set_ylabel(_measure(panel))
     axes.yaxis.set_major_locator(MaxNLocator(nbins=6, steps=[1, 2, 5, 10]))
-    painters = {"lines": _lines, "bars": _bars, "curves": _curves}
+    painters = {
+        "lines": _lines,
+        "bars": _bars,
+        "curves": _curves,
+        "scatter": _scatter,
+        "heat_map": _heat_map,
+    }
     labels = painters[panel.description.kind](axes, panel)
+    if labels and math.isnan(labels[0][0]):
+        return
     if not labels:
         axes.text(0.5, 0.5, values.NOT_RUN, transform=axes.transAxes, ha="center", color=GREY)
         axes.set_yticks([])
@@ -79,6 +98,12 @@ def wrap(text: str, width: float, size: float, weight: str = "normal") -> list[s
     return [line for line in lines if line]
 
 
+def _width(text: str, size: float) -> float:
+    """Width in inches of a text at a font size in points."""
+    font = FontProperties(family=FONT, size=size)
+    return float(_MEASURE.get_text_width_height_descent(text, font, False)[0]) / 72
+
+
 def height(texts: list[str], size: float) -> float:
     """Height in inches of lines at a font size in points."""
     return len(texts) * size * LINE_SPACING * 1.2 / 72
@@ -86,7 +111,14 @@ def height(texts: list[str], size: float) -> float:
 
 def shows_published(record: dict[str, Any]) -> bool:
     """Whether a point's published value is comparable with it, and so drawn beside it."""
-    return record["published"] is not None and record["status"] == "run" and not record["stand_in"]
+    if record.get("x_measure") and not isinstance(record["x_published"], int | float):
+        return False
+    quoted = record["status"] == values.QUOTED and record.get("x_measure")
+    return (
+        isinstance(record["published"], int | float)
+        and (record["status"] == "run" or bool(quoted))
+        and not record["stand_in"]
+    )
 
 
 def _measure(panel: Panel) -> str:
@@ -248,6 +280,103 @@ def _curves(axes: Axes, panel: Panel) -> list[tuple[float, str, str]]:
     return labels
 
 
+def _scatter(axes: Axes, panel: Panel) -> list[tuple[float, str, str]]:
+    horizontal, vertical = panel.description.x, panel.description.y
+    axes.set_xlabel(horizontal.label or _axis_name(panel.records, "x_measure"))
+    axes.set_ylabel(vertical.label or _axis_name(panel.records, "measure"))
+    for axis, scale, drawn in (
+        (horizontal, axes.set_xscale, axes.xaxis),
+        (vertical, axes.set_yscale, axes.yaxis),
+    ):
+        if axis.log:
+            scale("log")
+            drawn.set_major_locator(LogLocator(subs=(1, 2, 5)))
+            drawn.set_major_formatter(StrMethodFormatter("{x:g}"))
+            drawn.set_minor_locator(NullLocator())
+    # Beside numbers of a stand-in, values of the paper would say nothing.
+    comparable = not any(record["stand_in"] for record in panel.records)
+    labels: list[tuple[float, str, str]] = []
+    for number, (name, style) in enumerate(panel.series.items()):
+        colour, marker = COLOURS[number % len(COLOURS)], MARKERS[number % len(MARKERS)]
+        own = _own(panel, name)
+        points = [record for record in own if record["status"] == "run"]
+        for record in points:
+            low, high = _band(record)
+            axes.plot([record["x"]] * 2, [low, high], color=colour, linewidth=1, alpha=0.5)
+            if record["x_low"] is not None:
+                ends = [record["x_low"], record["x_high"]]
+                axes.plot(ends, [record["ours"]] * 2, color=colour, linewidth=1, alpha=0.5)
+        x, y = [record["x"] for record in points], [record["ours"] for record in points]
+        line = "-" if style == "joined" else "none"
+        axes.plot(x, y, color=colour, marker=marker, markersize=7, linestyle=line, linewidth=1.2)
+        heights = list(y)
+        for record in own:
+            published = comparable and shows_published(record)
+            if published:
+                _hollow(axes, record["x_published"], record["published"], colour, marker)
+                heights.append(record["published"])
+            at = (record["x"], record["ours"])
+            if record["status"] != "run":
+                at = (record["x_published"], record["published"])
+            if record["category"] and (published or record["status"] == "run"):
+                axes.annotate(
+                    record["category"],
+                    at,
+                    xytext=(6, 4),
+                    textcoords="offset points",
+                    fontsize=8,
+                    color=colour,
+                )
+        if heights:
+            text = "\n".join(wrap(name, LABEL_WIDTH - 0.25, LABEL_SIZE))
+            labels.append((_height_of(axes, heights[-1]), text, colour))
+    axes.margins(x=0.12, y=0.12)
+    return labels
+
+
+def _axis_name(records: Records, key: str) -> str:
+    measure = MEASURES[records[0][key]]
+    return (
+        f"{measure.label} ({measure.unit})" if measure.unit in ("ms", "s", "x") else measure.label
+    )
+
+
+def _height_of(axes: Axes, value: float) -> float:
+    """Where labels, which are placed along a linear axis, have a value."""
+    return value if axes.get_yscale() == "linear" else math.log10(value)
+
+
+def _heat_map(axes: Axes, panel: Panel) -> list[tuple[float, str, str]]:
+    axes.set_xlabel(panel.description.x.label)
+    axes.set_ylabel("")
+    points = [record for record in panel.records if record["status"] == "run"]
+    if not points:
+        return []
+    rows = {record.get("y", record["row"]): record["row"] for record in points}
+    columns = {record["x"]: record["category"] for record in points}
+    image = np.full((len(rows), len(columns)), np.nan)
+    places = {key: number for number, key in enumerate(rows)}
+    across = {key: number for number, key in enumerate(sorted(columns))}
+    for record in points:
+        image[places[record.get("y", record["row"])], across[record["x"]]] = record["ours"]
+    axes.grid(visible=False)
+    drawn = axes.imshow(image, aspect="auto", cmap="viridis", interpolation="nearest")
+    size = min(9.0, 72 * PANEL_HEIGHT / max(len(rows), 1))
+    _ticks(axes, [float(at) for at in across.values()], [columns[key] for key in sorted(columns)])
+    # Names stand upright where they are wider than their columns.
+    wide = max(_width(name, size) for name in columns.values()) > PANEL_WIDTH / len(columns)
+    axes.tick_params(axis="x", labelsize=size, rotation=90 if wide else 0)
+    axes.yaxis.set_major_locator(FixedLocator(list(places.values())))
+    names = ["\n".join(wrap(name, ROW_WIDTH, size)) for name in rows.values()]
+    axes.yaxis.set_major_formatter(FixedFormatter(names))
+    axes.tick_params(axis="y", labelsize=size)
+    box = axes.inset_axes((1.04, 0.0, 0.05, 1.0))
+    bar = axes.figure.colorbar(drawn, cax=box)
+    bar.ax.grid(visible=False)
+    bar.set_label(MEASURES[points[0]["measure"]].label, fontsize=LABEL_SIZE)
+    return [(math.nan, "", "")]
+
+
 def _named(label: str, record: dict[str, Any]) -> str:
     """A series' name and its last value."""
     digits = MEASURES[record["measure"]].digits
@@ -268,6 +397,8 @@ def _band(record: dict[str, Any]) -> tuple[float, float]:
 def _label(axes: Axes, labels: list[tuple[float, str, str]]) -> None:
     """Name each series to the right of the panel, at its height, moved apart where too close."""
     bottom, top = axes.get_ylim()
+    if axes.get_yscale() != "linear":
+        bottom, top = math.log10(bottom), math.log10(top)
     placed: list[list[float]] = []
     for value, text, _ in sorted(labels):
         half = height(text.split("\n"), LABEL_SIZE) / 2 + 0.03

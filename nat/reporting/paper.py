@@ -82,6 +82,8 @@ class Entry:
     address: Address | None = None
     over_address: Address | None = None
     derived: "Derivation | None" = None
+    across: "Entry | None" = None
+    """The place that is shown along the horizontal axis, where that is a measure."""
 
 
 def measure_of(name: str) -> Measure:
@@ -151,7 +153,11 @@ def entries(configuration: Configuration, paper: str, kind: Kind, number: str | 
         return []
     if isinstance(description, models.Curves):
         return _curves(resolver, description)
-    return _quote(resolver, description, _points(resolver, description))
+    if isinstance(description, models.Scatter):
+        return _scatter(resolver, description)
+    if isinstance(description, models.HeatMap):
+        return _heat_map(resolver, description)
+    return _quote(resolver, description.quotes, _points(resolver, description))
 
 
 class Resolver:
@@ -190,17 +196,15 @@ class Resolver:
 
     def label(self, template: str | None, chosen: Chosen, varied: Sequence[str]) -> str:
         """The label of a row, column or case: its system, and all that was varied."""
-        words = {key: self.word(key, value) for key, value in flat(chosen).items()}
+        given = {key: value for key, value in flat(chosen).items() if value is not None}
+        words = {key: self.word(key, value) for key, value in given.items()}
         if template is not None:
             return self.filled(template, words)
-        named = [key for key in ("system", "measure", "task") if key in words][:1]
-        parts = [
-            words[key]
-            for key in dict.fromkeys([*(named if "system" in words else []), *varied] or named)
-        ]
-        if not parts:
+        shown = [key for key in dict.fromkeys(["system", *varied]) if key in words]
+        shown = shown or [key for key in ("measure", "task") if key in words][:1]
+        if not shown:
             raise UserError(f"{self.where}: missing key 'label'")
-        return ", ".join(parts)
+        return ", ".join(words[key] for key in shown)
 
     def word(self, key: str, value: Any) -> str:
         """A coordinate as labels print it."""
@@ -345,7 +349,10 @@ class Resolver:
         system = self.known(chosen["system"], chosen)
         needed = MEASURES[chosen["measure"]].coordinates
         found = {key: chosen.get(key) or "" for key in ("split", "setting")}
-        found["setting"] = found["setting"] or MEASURES[chosen["measure"]].setting
+        default = MEASURES[chosen["measure"]].setting
+        if not default and "setting" not in needed:
+            found["setting"] = ""
+        found["setting"] = found["setting"] or default
         if "decoding" in needed:
             found["decoding"] = self.decoding(chosen, label) or ""
         if "partner" in needed and chosen.get("partner"):
@@ -697,7 +704,10 @@ def _samples(resolver: Resolver, description: models.Samples) -> list[Entry]:
     return found
 
 
-def _points(resolver: Resolver, description: models.Lines | models.Bars) -> list[Entry]:
+_Along = models.Lines | models.Bars | models.HeatMap
+
+
+def _points(resolver: Resolver, description: _Along) -> list[Entry]:
     defaults = description.cells.coordinates()
     panels = resolver.lines(description.panels, "panels")
     found, labels = [], []
@@ -719,15 +729,13 @@ def _points(resolver: Resolver, description: models.Lines | models.Bars) -> list
                         )
                     )
     no_repetition(labels, f"{resolver.where}.series")
-    if isinstance(description, models.Bars):
+    if not isinstance(description, models.Lines):
         categories = list(dict.fromkeys(each.category for each in found))
         found = [replace(each, x=categories.index(each.category)) for each in found]
     return found
 
 
-def _series(
-    resolver: Resolver, series: models.Series, description: models.Lines | models.Bars
-) -> list[Line]:
+def _series(resolver: Resolver, series: models.Series, description: _Along) -> list[Line]:
     """The series that a description stands for; what runs along the axis makes no series."""
     along = description.x.of
     if along in models.COORDINATES:
@@ -742,11 +750,11 @@ def _along(
     resolver: Resolver,
     series: models.Series,
     chosen: Chosen,
-    description: models.Lines | models.Bars,
+    description: _Along,
 ) -> Iterator[tuple[Chosen, dict[str, Any]]]:
     """The points of a series: coordinates, and the place on the axis."""
     axis, where = description.x, f"{resolver.where}: series '{series.label or chosen}'"
-    key = "category" if isinstance(description, models.Bars) else "x"
+    key = "x" if isinstance(description, models.Lines) else "category"
     if series.points is not None:
         for point in series.points:
             if getattr(point, key) is None:
@@ -771,16 +779,96 @@ def _along(
             yield here, {"category": resolver.filled(axis.category or f"{{{axis.of}}}", words)}
 
 
-def _quote(
-    resolver: Resolver, description: models.Lines | models.Bars, found: list[Entry]
-) -> list[Entry]:
+def _quote(resolver: Resolver, tables: Sequence[int], found: list[Entry]) -> list[Entry]:
     """Points with the paper's own values of the same cells from the tables that are quoted."""
     known: dict[Address, Published] = {}
-    for number in description.quotes:
+    for number in tables:
         for each in entries(resolver.configuration, resolver.name, "table", number):
             if each.address is not None and each.published is not None and each.published.own:
                 known.setdefault(each.address, each.published)
     return [replace(each, published=_quoted(each, known)) for each in found]
+
+
+def _scatter(resolver: Resolver, description: models.Scatter) -> list[Entry]:
+    """Points, with the place of the vertical axis; that of the horizontal one is `across` it."""
+    defaults = description.cells.coordinates()
+    up: list[Entry] = []
+    across: list[Entry] = []
+    for panel in resolver.lines(description.panels, "panels"):
+        for series in description.series:
+            name = series.label or series.system
+            if not isinstance(name, str):
+                raise UserError(f"{resolver.where}.series: missing key 'label'")
+            if series.quoted is not None:
+                continue
+            for chosen, varied in product(series):
+                point = ""
+                if series.point is not None or varied:
+                    named = {**chosen, "system": None} if name == series.system else chosen
+                    point = resolver.label(series.point, named, varied)
+                for axis, found in ((description.y, up), (description.x, across)):
+                    label = f"series '{name}', panel '{panel.label}'"
+                    here = merged(defaults, panel.chosen, axis.coordinates(), chosen)
+                    names = {"row": name, "column": panel.label, "category": point}
+                    found.append(resolver.entry(here, label, over=axis.over, **names))
+    up = _quote(resolver, description.quotes, up)
+    across = _quote(resolver, description.quotes, across)
+    found = [replace(one, across=other) for one, other in zip(up, across, strict=True)]
+    return found + _quoted_points(resolver, description)
+
+
+def _quoted_points(resolver: Resolver, description: models.Scatter) -> list[Entry]:
+    """Points of quoted rows, whose values stand in the columns that the axes name."""
+    found = []
+    for series in description.series:
+        for row in series.quoted or []:
+            values: list[Published] = []
+            for axis in (description.y, description.x):
+                places = [
+                    each
+                    for number in description.quotes
+                    for each in entries(resolver.configuration, resolver.name, "table", number)
+                    if (each.row, each.column) == (row, axis.column) and each.published is not None
+                ]
+                if not places:
+                    raise UserError(
+                        f"{resolver.where}.series: no table of 'quotes' has a published value in "
+                        f"row '{row}', column '{axis.column}'"
+                    )
+                assert places[0].published is not None
+                values.append(places[0].published)
+            for panel in resolver.lines(description.panels, "panels"):
+                chosen = merged(description.cells.coordinates(), panel.chosen)
+                names = {"row": series.label or row, "column": panel.label, "category": row}
+                up, across = (
+                    replace(
+                        resolver.entry(
+                            {**merged(chosen, axis.coordinates()), "system": None},
+                            f"quoted row '{row}'",
+                            **names,
+                        ),
+                        published=value,
+                    )
+                    for axis, value in zip((description.y, description.x), values, strict=True)
+                )
+                found.append(replace(up, across=across))
+    return found
+
+
+def _heat_map(resolver: Resolver, description: models.HeatMap) -> list[Entry]:
+    """Places of series and categories, or one for the matrix of each panel."""
+    if description.matrix is None:
+        return _points(resolver, description)
+    defaults = description.cells.coordinates()
+    return [
+        resolver.entry(
+            merged(defaults, panel.chosen),
+            f"panel '{panel.label}'",
+            row=panel.label,
+            column=panel.label,
+        )
+        for panel in resolver.lines(description.panels, "panels")
+    ]
 
 
 def _quoted(entry: Entry, known: Mapping[Address, Published]) -> Published | None:
@@ -864,6 +952,11 @@ def layout(configuration: Configuration, paper: str, number: str | int) -> Layou
     resolver = Resolver(configuration, paper, f"figures.{number}")
     series: dict[str, str | None] = {}
     for each in description.series:
+        if isinstance(each, models.Cloud):
+            style = "joined" if each.joined else None
+            names = [each.label or each.system] if each.quoted is None else each.quoted
+            series |= {str(each.label or name): style for name in names}
+            continue
         if isinstance(each, models.Chain):
             series |= {line.label: None for line in resolver.lines([each], "series")}
             continue

@@ -161,7 +161,8 @@ def configured(configuration: Configuration, target: Target) -> Any:
         if isinstance(description, models.Settings):
             found.append(settings.trainings(configuration, paper, number))
     # The published values are a file of their own, which reports read.
-    found += [asdict(replace(place, published=None)) for place in _places(configuration, target)]
+    places = _places(configuration, target)
+    found += [asdict(replace(place, published=None, across=None)) for place in places]
     return found
 
 
@@ -194,4 +195,5 @@ def _places(configuration: Configuration, target: Target) -> list[Entry]:
     paper, kind, number = target
     if kind == "claims":
         return [place for check in claims.checks(configuration, paper) for place in check.places]
-    return entries(configuration, paper, kind, number)
+    found = entries(configuration, paper, kind, number)
+    return found + [place.across for place in found if place.across is not None]
