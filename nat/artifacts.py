@@ -257,11 +257,12 @@ class Distillation(Artifact):
 
     def inputs(self, configuration: Configuration) -> InputsOfDistilled:
         """The subwords of the corpus and translations of its training text."""
-        decoding = decodings_to_distil(configuration).get(self.system)
+        decodings = decodings_to_distil(configuration.on(self.corpus))
+        decoding = decodings.get(self.system)
         if decoding is None:
             raise UserError(
                 f"no system of config/systems learns from translations by '{self.system}'; "
-                f"{hint(self.system, decodings_to_distil(configuration))}"
+                f"{hint(self.system, decodings)}"
             )
         return InputsOfDistilled(
             corpus=CorpusStep(self.corpus, "bpe"),
@@ -341,7 +342,7 @@ class Comparison(Artifact):
 
     def inputs(self, configuration: Configuration) -> InputsOfComparison:
         """The texts."""
-        known = comparisons(configuration)
+        known = comparisons(configuration.on(self.corpus))
         if self.candidates not in known:
             raise UserError(
                 f"no system of config/systems compares the texts '{self.candidates}'; "
@@ -523,10 +524,10 @@ class _Decoded(Artifact):
         Raises:
             UserError: for a decoding that the system cannot do.
         """
-        configuration.check_decoding(self.system, self.decoding)
+        configuration.on(self.corpus).check_decoding(self.system, self.decoding)
         seed = configuration.teacher_seed
-        partner = configuration.partner(self.decoding)
-        ngrams = configuration.language_model(self.decoding)
+        resolved = configuration.on(self.corpus)
+        partner, ngrams = resolved.partner(self.decoding), resolved.language_model(self.decoding)
         return InputsOfDecoding(
             corpus=step_of(self.corpus, split, "binarised"),
             model=Model(self.run, self.corpus, self.system, self.seed),

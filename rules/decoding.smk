@@ -21,7 +21,9 @@ rule translate:
     resources:
         **ASKS["translate"],
     params:
-        configuration=lambda wildcards: graph.decoding(wildcards.decoding),
+        configuration=lambda wildcards: graph.decoding(
+            wildcards.corpus, wildcards.decoding
+        ),
     message:
         "translate {wildcards.split} of {wildcards.corpus} with {wildcards.system}, "
         "{wildcards.decoding} (seed {wildcards.seed}, part {wildcards.shard}/{wildcards.shards})"
@@ -50,7 +52,9 @@ rule gather:
         **ASKS["score"],
         steps=1,
     params:
-        configuration=lambda wildcards: graph.decoding(wildcards.decoding),
+        configuration=lambda wildcards: graph.decoding(
+            wildcards.corpus, wildcards.decoding
+        ),
     message:
         "gather {wildcards.split} of {wildcards.corpus} with {wildcards.system}, "
         "{wildcards.decoding} (seed {wildcards.seed})"

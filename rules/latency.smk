@@ -21,7 +21,9 @@ rule measure_latency:
     resources:
         **ASKS["latency"],
     params:
-        configuration=lambda wildcards: graph.latency(wildcards.decoding),
+        configuration=lambda wildcards: graph.latency(
+            wildcards.corpus, wildcards.decoding
+        ),
     message:
         "measure the latency of {wildcards.system}, {wildcards.decoding}, on {wildcards.corpus} "
         "({wildcards.setting}, seed {wildcards.seed})"

@@ -63,5 +63,5 @@ def test_every_source_position_once_whatever_the_batches(make_model: Any) -> Non
 def test_no_latents_no_components() -> None:
     configuration = load("micro")
     check(configuration, "ctc-vae-kd")
-    with pytest.raises(UserError, match="nat-kd.yaml: key 'latent' is null"):
+    with pytest.raises(UserError, match="nat.yaml: 'nat-kd': key 'latent' is null"):
         check(configuration, "nat-kd")

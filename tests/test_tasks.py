@@ -1,8 +1,12 @@
 """What differs from task to task, and systems that are the same and so trained once."""
 
+from dataclasses import replace
+
 import pytest
 
+from nat.artifacts import Distilled, Model, Score, Shard, Translations
 from nat.errors import UserError
+from nat.workflow.graph import inputs_of
 from tests.test_configuration import Folder, folder
 
 __all__ = ["folder"]
@@ -154,3 +158,32 @@ def test_a_text_by_another_decoding_makes_another_system(folder: Folder) -> None
     assert folder.load().canonical("own", "nat-2") == "nat-2"
     folder.files["systems/at-2"]["size"] = "base"  # so it is `at`, whose text has one path
     assert "key 'text.distilled.decoding'" in folder.error()
+
+
+def test_a_second_name_of_a_system_is_told_the_first_one(folder: Folder) -> None:
+    folder.files["systems/nat-2"] = {"like": "nat", "description": "another"}
+    configuration = folder.load()
+    score = Score(configuration.run, "own", "nat-2", 7, "one-pass", "test")
+    with pytest.raises(UserError, match=f"{score.path}: .*'nat'; ask for .*/own/nat/seed7/one-p"):
+        inputs_of(configuration, score)
+    assert inputs_of(configuration, replace(score, system="nat"))
+
+
+def test_what_is_read_follows_the_task(folder: Folder) -> None:
+    folder.files["systems/at-2"] = {"like": "at", "description": "another", "size": "wide"}
+    folder.files["systems/nat"]["tasks"] = {
+        "wmt14-en-de": {"text": {"distilled": {"system": "at-2", "decoding": "beam"}}}
+    }
+    folder.files["decodings/best"] = {
+        "method": "length_rescoring",
+        "with": "at",
+        "length_beam": 9,
+        "tasks": {"wmt14-en-de": {"with": "at-2"}},
+    }
+    configuration = folder.load()
+    run = configuration.run
+    assert "/at-2/" in inputs_of(configuration, Model(run, "own", "nat", 7))["texts"][0]
+    found = inputs_of(configuration, Translations(run, "own", "nat", 7, "best", "test"))
+    shard = inputs_of(configuration, Shard(run, "own", "nat", 7, "best", "test", 1, 1))
+    assert "/at-2/" in str(shard["partner"]) and found
+    assert inputs_of(configuration, Distilled(run, "own", "at-2", 7))

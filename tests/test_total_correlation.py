@@ -55,8 +55,8 @@ def test_only_models_of_maximum_likelihood_on_raw_text() -> None:
     corpus = next(iter(configuration.tasks.values()))
     check(configuration, corpus, "nat-raw", "at-base")
     for pair, word in (
-        (("nat-kd", "at-base"), "nat-kd.yaml: key 'text'"),
-        (("cmlm-raw", "at-base"), "cmlm-raw.yaml: key 'input.method': found random_mask"),
+        (("nat-kd", "at-base"), "nat.yaml: 'nat-kd': key 'text'"),
+        (("cmlm-raw", "at-base"), "cmlm.yaml: 'cmlm-raw': key 'input.method': found random_mask"),
         (("nat-raw", "nat-raw"), "expected previous_tokens"),
     ):
         with pytest.raises(UserError, match=word):

@@ -87,7 +87,8 @@ def method_of(
         consulted["language_model"] = matching_language_model(
             Path(inputs.language_model.path), vocabulary_size, torch.device(device)
         )
-    built = methods.build("decoding", configuration.decoding(decoding))
+    resolved = configuration.on(inputs.model.corpus)
+    built = methods.build("decoding", resolved.decoding(decoding))
     return functools.partial(built, **consulted) if consulted else built
 
 

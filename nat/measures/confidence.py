@@ -74,8 +74,9 @@ def analyse(configuration: Configuration, corpus: str, system: str, seed: int) -
         UserError: if the system is not parallel, or does not fit.
     """
     if configuration.order(system) != "parallel":
+        where = configuration.file_of("systems", system)
         raise UserError(
-            f"config/systems/{system}.yaml: the confidence of a pass over masks is that of a "
+            f"{where}: the confidence of a pass over masks is that of a "
             "parallel system; take this one out of that table or figure"
         )
     found = analysis.subject(configuration, corpus, system, seed)

@@ -52,8 +52,9 @@ def check(configuration: Configuration, system: str) -> None:
         UserError: naming the file.
     """
     if configuration.latent(system) is None:
+        where = configuration.file_of("systems", system)
         raise UserError(
-            f"config/systems/{system}.yaml: key 'latent' is null, so there are no latents to look "
+            f"{where}: key 'latent' is null, so there are no latents to look "
             "at; take the system out of that table or figure"
         )
 

@@ -66,8 +66,9 @@ def analyse(configuration: Configuration, corpus: str, system: str, seed: int) -
         UserError: if the system has no length predictor, or its model does not fit.
     """
     if configuration.system(system)["length"] is None:
+        where = configuration.file_of("systems", system)
         raise UserError(
-            f"config/systems/{system}.yaml: key 'length' is null, so there is no length predictor "
+            f"{where}: key 'length' is null, so there is no length predictor "
             "whose accuracy could be measured; take the system out of that table or figure"
         )
     found = subject(configuration, corpus, system, seed)

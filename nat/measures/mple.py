@@ -338,7 +338,7 @@ def analyse(configuration: Configuration, corpus: str, system: str, seed: int) -
 
 
 def _check(configuration: Configuration, system: str) -> None:
-    file, description = f"config/systems/{system}.yaml", configuration.system(system)
+    file, description = configuration.file_of("systems", system), configuration.system(system)
     if configuration.order(system) != "parallel":
         raise UserError(f"{file}: the losses of MPLE are those of a parallel system")
     if description["text"] != RAW and "distilled" not in description["text"]:

@@ -71,8 +71,9 @@ def analyse(configuration: Configuration, corpus: str, system: str, seed: int) -
         UserError: if the system is neither parallel nor autoregressive, or does not fit.
     """
     if configuration.order(system) not in ("parallel", "autoregressive"):
+        where = configuration.file_of("systems", system)
         raise UserError(
-            f"config/systems/{system}.yaml: states are compared for parallel and autoregressive "
+            f"{where}: states are compared for parallel and autoregressive "
             "systems only; take this one out of that table or figure"
         )
     causal = configuration.is_autoregressive(system)

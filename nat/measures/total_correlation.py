@@ -89,13 +89,15 @@ def check(configuration: Configuration, corpus: str, parallel: str, autoregressi
         training = configuration.training(corpus, system)
         for key, expected in (("input", method), ("target", "cross_entropy")):
             if training[key]["method"] != expected:
+                where = configuration.file_of("systems", system)
                 raise UserError(
-                    f"config/systems/{system}.yaml: key '{key}.method': found "
+                    f"{where}: key '{key}.method': found "
                     f"{training[key]['method']}, expected {expected} for a total correlation"
                 )
         if training["text"] != "raw":
+            where = configuration.file_of("systems", system)
             raise UserError(
-                f"config/systems/{system}.yaml: key 'text': the total correlation is that of the "
+                f"{where}: key 'text': the total correlation is that of the "
                 "raw text; take a system that is trained on it"
             )
 

@@ -6,6 +6,7 @@ of the configuration has changed.
 """
 
 from collections.abc import Iterable
+from dataclasses import fields, replace
 from functools import cached_property
 from typing import Any
 
@@ -188,13 +189,14 @@ class Graph:
         """All that decides about a model."""
         return _fingerprint(self.configuration.training(corpus, system))
 
-    def decoding(self, decoding: str) -> str:
-        """All options of a decoding."""
-        return _fingerprint(self.configuration.decoding(decoding))
+    def decoding(self, corpus: str, decoding: str) -> str:
+        """All options of a decoding, as it is on a corpus."""
+        return _fingerprint(self.configuration.on(corpus).decoding(decoding))
 
-    def latency(self, decoding: str) -> str:
+    def latency(self, corpus: str, decoding: str) -> str:
         """A decoding, and how latencies are measured."""
-        return _fingerprint([self.configuration.decoding(decoding), self.configuration.latency])
+        options = self.configuration.on(corpus).decoding(decoding)
+        return _fingerprint([options, self.configuration.latency])
 
     def report(self, report: Report) -> str:
         """All that a report shows of the configuration."""
@@ -213,6 +215,20 @@ def _paths(artifacts: Iterable[Artifact]) -> list[str]:
     return list(dict.fromkeys(artifact.path for artifact in artifacts))
 
 
+def _refuse_second_name(configuration: Configuration, artifact: Artifact) -> None:
+    """Systems that are the same on a corpus have one name there, so that none is trained twice."""
+    names = {field.name: getattr(artifact, field.name) for field in fields(artifact)}
+    if "corpus" not in names or names.get("system") not in configuration.systems:
+        return
+    name = configuration.canonical(names["corpus"], names["system"])
+    if name != names["system"]:
+        raise UserError(
+            f"{artifact.path}: on {names['corpus']}, at the scale '{configuration.scale}', "
+            f"'{names['system']}' is the same as '{name}'; ask for "
+            f"{replace(artifact, system=name).path}"  # type: ignore[call-arg]
+        )
+
+
 def inputs_of(configuration: Configuration, artifact: Artifact) -> dict[str, str | list[str]]:
     """Paths of what is read to make an artefact, by the name of the input.
 
@@ -220,6 +236,7 @@ def inputs_of(configuration: Configuration, artifact: Artifact) -> dict[str, str
         UserError: if the configuration does not allow the artefact, or a file of the user's, which
             no rule can make, is missing.
     """
+    _refuse_second_name(configuration, artifact)
     inputs = artifact.inputs(configuration)
     for each in inputs.artifacts():
         if isinstance(each, File) and not (configuration.root / each.path).exists():
