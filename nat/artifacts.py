@@ -298,7 +298,11 @@ class DistilledText(Distillation):
 
 @cache
 def decodings_to_distil(configuration: Configuration) -> dict[str, str]:
-    """How each teacher translates the training text; all its students ask for the same."""
+    """How each teacher translates the training text; all its students ask for the same.
+
+    Args:
+        configuration: as it holds on a corpus, see `Configuration.on`.
+    """
     return {
         text.system: str(text.decoding)
         for name in configuration.systems
@@ -360,7 +364,11 @@ class Comparison(Artifact):
 
 @cache
 def comparisons(configuration: Configuration) -> dict[str, list[Candidate]]:
-    """The sets of texts that some system wants to be compared, by their names."""
+    """The sets of texts that some system wants to be compared, by their names.
+
+    Args:
+        configuration: as it holds on a corpus, see `Configuration.on`.
+    """
     found = {}
     for name in configuration.systems:
         text = configuration.system(name)["text"]
@@ -524,10 +532,10 @@ class _Decoded(Artifact):
         Raises:
             UserError: for a decoding that the system cannot do.
         """
-        configuration.on(self.corpus).check_decoding(self.system, self.decoding)
-        seed = configuration.teacher_seed
-        resolved = configuration.on(self.corpus)
-        partner, ngrams = resolved.partner(self.decoding), resolved.language_model(self.decoding)
+        there = configuration.on(self.corpus)
+        there.check_decoding(self.system, self.decoding)
+        seed = there.teacher_seed
+        partner, ngrams = there.partner(self.decoding), there.language_model(self.decoding)
         return InputsOfDecoding(
             corpus=step_of(self.corpus, split, "binarised"),
             model=Model(self.run, self.corpus, self.system, self.seed),

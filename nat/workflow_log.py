@@ -10,7 +10,7 @@ import logging
 import re
 import sys
 import time
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from datetime import timedelta
 from pathlib import Path
 from typing import Any
@@ -61,6 +61,7 @@ class Screen(LogHandlerBase):
 
     Attributes:
         targets: names that may be asked for, for the hint when one is misspelt.
+        explain: what is wrong with a path that no rule makes.
     """
 
     writes_to_stream = True
@@ -74,6 +75,7 @@ class Screen(LogHandlerBase):
         self.stream = sys.stdout if self.common_settings.stdout else sys.stderr
         self.dry_run = self.common_settings.dryrun
         self.targets: Sequence[str] = ()
+        self.explain: Callable[[str], str] = "no rule makes {}".format
         self.jobs: dict[int, tuple[str, float]] = {}
         self.finished: list[int] = []
         self.done = self.total = 0
@@ -165,7 +167,7 @@ class Screen(LogHandlerBase):
         if event.get("exception") == "MissingRuleException" and unknown:
             name = unknown[1]
             if "/" in name:
-                return f"error: no rule makes the file {name}; see config/ for the names in it"
+                return f"error: {self.explain(name)}"
             return f"error: there is no target '{name}'; {hint(name, self.targets)}"
         if "CalledProcessError" in text:  # the job's own error follows
             return ""

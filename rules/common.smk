@@ -24,6 +24,7 @@ from nat.errors import UserError
 from nat.reporting import reports
 from nat.reporting.cells import ANALYSES
 from nat.workflow.graph import BEFORE_TRAININGS, FAST_MEMORY, STAGES, Graph, inputs_of
+from nat.workflow.requests import why_no_rule
 from nat.workflow_log import Screen
 from nat.workflow_records import refuse_unknown_results
 from nat.workflow_slurm import Watch, stop_left_behind
@@ -81,6 +82,12 @@ os.environ.update(
 for handler in workflow.logger_manager.get_log_handlers():
     if isinstance(handler, Screen):
         handler.targets = [*STAGES, *configuration.papers, *graph.reports]
+        handler.explain = lambda path: why_no_rule(configuration, path, outputs())
+
+
+def outputs():
+    """What the rules make, with wildcards in braces."""
+    return [output for rule in workflow.rules for output in rule.output]
 
 
 def one_of(names):

@@ -68,7 +68,7 @@ rule generate_test_text:
         **ASKS["prepare"],
         steps=1,
     params:
-        configuration=lambda wildcards: origin_of_text(
+        configuration=lambda wildcards: graph.origin_of_text(
             wildcards.corpus, wildcards.split
         ),
     message:
@@ -91,7 +91,7 @@ rule fetch_test_text:
     conda:
         ENVIRONMENT
     params:
-        configuration=lambda wildcards: origin_of_text(
+        configuration=lambda wildcards: graph.origin_of_text(
             wildcards.corpus, wildcards.split
         ),
     message:

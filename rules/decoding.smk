@@ -14,7 +14,7 @@ rule translate:
     log:
         "results/{run}/logs/translate/{corpus}/{system}/seed{seed}/{decoding}/"
         "{split}.{shard}of{shards}.log",
-    priority: lambda wildcards: graph.priority(wildcards.system, wildcards.split)
+    priority: lambda wildcards: graph.priority(wildcards.corpus, wildcards.system, wildcards.split)
     conda:
         ENVIRONMENT
     threads: configuration.threads
@@ -42,7 +42,7 @@ rule gather:
         summary="results/{run}/outputs/{corpus}/{system}/seed{seed}/{decoding}/{split}.json",
     log:
         "results/{run}/logs/gather/{corpus}/{system}/seed{seed}/{decoding}/{split}.log",
-    priority: lambda wildcards: graph.priority(wildcards.system, wildcards.split)
+    priority: lambda wildcards: graph.priority(wildcards.corpus, wildcards.system, wildcards.split)
     # A part of what needs it: of a distilled text, or of a score.
     group:
         lambda wildcards: "distil" if wildcards.split == "train" else "score"

@@ -14,7 +14,7 @@ rule distil:
         report="results/{run}/distilled/{corpus}/{system}/seed{seed}/distillation.json",
     log:
         "results/{run}/logs/distil/{corpus}/{system}/seed{seed}.log",
-    priority: lambda wildcards: graph.priority(wildcards.system)
+    priority: lambda wildcards: graph.priority(wildcards.corpus, wildcards.system)
     group:
         "distil"
     conda:

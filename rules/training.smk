@@ -16,7 +16,7 @@ rule train:
         "results/{run}/logs/train/{corpus}/{system}/seed{seed}.log",
     wildcard_constraints:
         system=one_of(set(configuration.systems) - set(graph.keeping)),
-    priority: lambda wildcards: graph.priority(wildcards.system)
+    priority: lambda wildcards: graph.priority(wildcards.corpus, wildcards.system)
     conda:
         ENVIRONMENT
     threads: configuration.threads

@@ -51,8 +51,9 @@ def test_score_files_that_a_table_needs(root: Path) -> None:
 
 def test_paired_tests_need_the_counts_of_sentences_too(root: Path) -> None:
     found = reports.files(configuration(root), TABLE)
-    assert any(path.endswith("nat-kd/seed1/one-pass/test.npz") for path in found)
-    assert not any("outputs" in path for path in found)
+    paths = [each.path for each in found]
+    assert any(path.endswith("nat-kd/seed1/one-pass/test.npz") for path in paths)
+    assert not any("outputs" in path for path in paths)
     assert len(found) == 4
     assert len(reports.files(configuration(root), ("paper", "figure", "2"))) == 2
 

@@ -6,8 +6,8 @@ of the configuration has changed.
 """
 
 from collections.abc import Iterable
-from dataclasses import fields, replace
-from functools import cached_property
+from dataclasses import replace
+from functools import cache, cached_property
 from typing import Any
 
 from nat.artifacts import (
@@ -22,12 +22,14 @@ from nat.artifacts import (
     with_inputs,
 )
 from nat.configuration import Configuration
+from nat.configuration.configuration import file_of
 from nat.data.references import has_references, listed
 from nat.data.splits import TRAIN, VALID, text_part
 from nat.errors import UserError
 from nat.reporting import reports
 from nat.reporting.cells import Cell
 from nat.reporting.reports import Report
+from nat.spelling import hint
 
 STAGES = {
     "all": "every table, figure and claim of every paper",
@@ -80,7 +82,6 @@ class Graph:
         self._cells: dict[str, list[Cell]] = {
             reports.name(target): reports.cells(configuration, target) for target in targets
         }
-        self._generations: dict[str, int] = {}
 
     # Targets
 
@@ -116,7 +117,7 @@ class Graph:
         return _paths(
             Model(each.run, each.corpus, each.system, each.seed)
             for each in trainings
-            if (self.generations(each.system) > 1) == of_teachers
+            if (self.generations(each.corpus, each.system) > 1) == of_teachers
         )
 
     def distilled(self) -> list[str]:
@@ -131,32 +132,26 @@ class Graph:
     @cached_property
     def keeping(self) -> list[str]:
         """Systems whose training also gives the models that its recipe keeps on its way."""
+        views = {self.configuration, *map(self.configuration.on, self.configuration.tasks.values())}
         return [
             name
             for name in self.configuration.systems
-            if "keep" in self.configuration.recipe(self.configuration.system(name)["recipe"])
+            if any("keep" in view.recipe(view.system(name)["recipe"]) for view in views)
         ]
 
     # Order of jobs
 
-    def generations(self, system: str) -> int:
+    def generations(self, corpus: str, system: str) -> int:
         """Length of the longest chain of systems that learn from each other, from this one on.
 
         It orders the jobs: what most is waiting for goes first, so that no core is left over at
         the end.
         """
-        if system not in self._generations:
-            heirs = [
-                name
-                for name in self.configuration.systems
-                if system in self.configuration.dependencies(name)
-            ]
-            self._generations[system] = 1 + max(map(self.generations, heirs), default=0)
-        return self._generations[system]
+        return _generations(self.configuration.on(corpus), system)
 
-    def priority(self, system: str, split: str = "train") -> int:
+    def priority(self, corpus: str, system: str, split: str = "train") -> int:
         """Of a training, or of translating a split: only the training text is waited for."""
-        return self.generations(system) if split == "train" else 0
+        return self.generations(corpus, system) if split == "train" else 0
 
     # Fingerprints: a few letters each. A change makes the job run again.
 
@@ -195,8 +190,8 @@ class Graph:
 
     def latency(self, corpus: str, decoding: str) -> str:
         """A decoding, and how latencies are measured."""
-        options = self.configuration.on(corpus).decoding(decoding)
-        return _fingerprint([options, self.configuration.latency])
+        there = self.configuration.on(corpus)
+        return _fingerprint([there.decoding(decoding), there.latency])
 
     def report(self, report: Report) -> str:
         """All that a report shows of the configuration."""
@@ -207,26 +202,23 @@ class Graph:
         return 1 if is_generated(self.configuration, corpus) else PROCESSES_OF_A_TEXT
 
 
+@cache
+def _generations(configuration: Configuration, system: str) -> int:
+    heirs = [name for name in configuration.systems if system in _dependencies(configuration, name)]
+    return 1 + max((_generations(configuration, name) for name in heirs), default=0)
+
+
+@cache
+def _dependencies(configuration: Configuration, system: str) -> list[str]:
+    return configuration.dependencies(system)
+
+
 def _fingerprint(value: Any) -> str:
     return Configuration.fingerprint(value)
 
 
 def _paths(artifacts: Iterable[Artifact]) -> list[str]:
     return list(dict.fromkeys(artifact.path for artifact in artifacts))
-
-
-def _refuse_second_name(configuration: Configuration, artifact: Artifact) -> None:
-    """Systems that are the same on a corpus have one name there, so that none is trained twice."""
-    names = {field.name: getattr(artifact, field.name) for field in fields(artifact)}
-    if "corpus" not in names or names.get("system") not in configuration.systems:
-        return
-    name = configuration.canonical(names["corpus"], names["system"])
-    if name != names["system"]:
-        raise UserError(
-            f"{artifact.path}: on {names['corpus']}, at the scale '{configuration.scale}', "
-            f"'{names['system']}' is the same as '{name}'; ask for "
-            f"{replace(artifact, system=name).path}"  # type: ignore[call-arg]
-        )
 
 
 def inputs_of(configuration: Configuration, artifact: Artifact) -> dict[str, str | list[str]]:
@@ -236,7 +228,7 @@ def inputs_of(configuration: Configuration, artifact: Artifact) -> dict[str, str
         UserError: if the configuration does not allow the artefact, or a file of the user's, which
             no rule can make, is missing.
     """
-    _refuse_second_name(configuration, artifact)
+    check_names(configuration, artifact)
     inputs = artifact.inputs(configuration)
     for each in inputs.artifacts():
         if isinstance(each, File) and not (configuration.root / each.path).exists():
@@ -245,3 +237,28 @@ def inputs_of(configuration: Configuration, artifact: Artifact) -> dict[str, str
                 "or correct the key"
             )
     return inputs.paths()
+
+
+def check_names(configuration: Configuration, artifact: Artifact) -> None:
+    """Refuse what is made under another name, or of a corpus that the scale does not have.
+
+    Raises:
+        UserError: with the right name, or the key to add the corpus to.
+    """
+    names = vars(artifact)
+    if "run" not in names or "corpus" not in names:
+        return
+    corpus, known = names["corpus"], dict.fromkeys(configuration.tasks.values())
+    if corpus not in known:
+        raise UserError(
+            f"{file_of('scales', configuration.scale)}: key 'tasks': the corpus '{corpus}' stands "
+            f"for no task; {hint(corpus, known)}"
+        )
+    for key in ("system", "other"):
+        if key in names:
+            right = configuration.canonical(corpus, names[key])
+            if right != names[key]:
+                path = replace(artifact, **{key: right}).path
+                raise UserError(
+                    f"'{names[key]}' is the same as '{right}' on {corpus}; ask for {path}"
+                )

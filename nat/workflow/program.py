@@ -37,8 +37,8 @@ def makes(kind: type[A]) -> Callable[[Callable[..., None]], Callable[[], None]]:
 
     The program is asked for the names of the artefact, as in `--corpus C --system S`, and for
     further parameters of the function, which have a default. The function is called with the
-    configuration, the artefact and these parameters; the description of the program is the
-    docstring of its module.
+    configuration as it holds on the corpus, the artefact and these parameters. The description of
+    the program is the docstring of its module.
 
     Args:
         kind: of the artefact.
@@ -68,6 +68,8 @@ def makes(kind: type[A]) -> Callable[[Callable[..., None]], Callable[[], None]]:
             arguments = parser.parse_args()
             configuration = configuration_from(arguments)
             given: dict[str, Any] = vars(arguments)
+            if "corpus" in given:
+                configuration = configuration.on(given["corpus"])
             function(
                 configuration,
                 kind.of({**given, "run": configuration.run}),
