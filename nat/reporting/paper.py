@@ -201,7 +201,8 @@ class Resolver:
         if template is not None:
             return self.filled(template, words)
         shown = [key for key in dict.fromkeys(["system", *varied]) if key in words]
-        shown = shown or [key for key in ("measure", "task") if key in words][:1]
+        if not shown:
+            shown = [str(key) for key in ("measure", "task") if key in words][:1]
         if not shown:
             raise UserError(f"{self.where}: missing key 'label'")
         return ", ".join(words[key] for key in shown)
