@@ -1,12 +1,8 @@
 """Measure a trained model without translating: one analysis, as one JSON file."""
 
-import sys
-from pathlib import Path
-
-sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
-
 import importlib
 import os
+from pathlib import Path
 
 from nat.artifacts import Analysis
 from nat.configuration import Configuration

@@ -1,10 +1,7 @@
 """Learn subwords on the training text of a corpus and apply them to what trainings read."""
 
 import argparse
-import sys
 from pathlib import Path
-
-sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
 from nat.configuration import load
 from nat.data.bpe import bpe_folder

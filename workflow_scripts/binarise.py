@@ -1,10 +1,7 @@
 """Turn the subwords of a corpus into ids."""
 
 import argparse
-import sys
 from pathlib import Path
-
-sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
 from nat.configuration import load
 from nat.data.binarised import binarise_folder

@@ -1,10 +1,7 @@
 """Normalise the text of a corpus and drop bad training pairs."""
 
 import argparse
-import sys
 from pathlib import Path
-
-sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
 from nat.configuration import load
 from nat.data.clean import clean_folder

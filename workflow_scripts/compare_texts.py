@@ -1,9 +1,6 @@
 """Compare versions of the training text, sentence by sentence, for dynamic distillation."""
 
-import sys
 from pathlib import Path
-
-sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
 from nat.artifacts import Comparison
 from nat.configuration import Configuration

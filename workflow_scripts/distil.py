@@ -1,9 +1,6 @@
 """Make distilled training text of a teacher's translations."""
 
-import sys
 from pathlib import Path
-
-sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
 from nat.artifacts import Distilled
 from nat.configuration import Configuration

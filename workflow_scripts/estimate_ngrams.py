@@ -1,9 +1,6 @@
 """Estimate an n-gram language model of a distilled training text."""
 
-import sys
 from pathlib import Path
-
-sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
 from nat.artifacts import Ngrams
 from nat.configuration import Configuration

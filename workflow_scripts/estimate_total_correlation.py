@@ -1,9 +1,6 @@
 """Estimate the conditional total correlation of a text from the likelihoods of two models."""
 
-import sys
 from pathlib import Path
-
-sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
 from nat.artifacts import TotalCorrelation
 from nat.configuration import Configuration

@@ -1,9 +1,6 @@
 """Join the shards of a translated text into one file that is complete and in order."""
 
-import sys
 from pathlib import Path
-
-sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
 from nat.artifacts import Translations
 from nat.configuration import Configuration

@@ -1,9 +1,6 @@
 """Judge what a paper claims on the results of this run: one CSV, with Markdown beside it."""
 
-import sys
 from pathlib import Path
-
-sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
 from nat.configuration import Configuration
 from nat.reporting import claims

@@ -1,9 +1,6 @@
 """Make one figure of a paper as PDF, with PNG and the plotted points (CSV) beside it."""
 
-import sys
 from pathlib import Path
-
-sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
 from nat.configuration import Configuration
 from nat.reporting import figures

@@ -1,10 +1,7 @@
 """Collect the further references that a corpus file lists for some of its splits."""
 
 import argparse
-import sys
 from pathlib import Path
-
-sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
 from nat.configuration import load
 from nat.data.references import make_references

@@ -1,9 +1,6 @@
 """Make one table of a paper as CSV, with Markdown and LaTeX beside it."""
 
-import sys
 from pathlib import Path
-
-sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
 from nat.configuration import Configuration
 from nat.reporting import reports, tables

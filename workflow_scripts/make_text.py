@@ -1,10 +1,7 @@
 """Make the text folder of a corpus: download, copy local files, or generate."""
 
 import argparse
-import sys
 from pathlib import Path
-
-sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
 from nat.configuration import load
 from nat.data.splits import text_part

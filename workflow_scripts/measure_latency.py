@@ -1,10 +1,5 @@
 """Measure how long a system takes to translate the test set with a decoding, on one device."""
 
-import sys
-from pathlib import Path
-
-sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
-
 from nat.artifacts import Latency
 from nat.configuration import Configuration
 from nat.workflow.program import makes

@@ -1,10 +1,6 @@
 """Say how many jobs, device hours and disk a run will take; nothing is run."""
 
 import argparse
-import sys
-from pathlib import Path
-
-sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
 from rich.console import Console
 

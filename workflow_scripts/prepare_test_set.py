@@ -1,10 +1,7 @@
 """Prepare a test set: clean, tokenise, split into subwords and binarise its text."""
 
 import argparse
-import sys
 from pathlib import Path
-
-sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
 from nat.configuration import load
 from nat.data.test_set import prepare_test_set

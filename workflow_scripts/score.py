@@ -1,10 +1,5 @@
 """Measure the translations of one test set: BLEU and friends, and the counts behind them."""
 
-import sys
-from pathlib import Path
-
-sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
-
 from nat.artifacts import Score
 from nat.configuration import Configuration
 from nat.measures.score import score_translations

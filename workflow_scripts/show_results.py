@@ -1,11 +1,7 @@
 """Print the tables of a run, how the claims fare, and where its figures lie."""
 
-import sys
-from pathlib import Path
-
-sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
-
 import argparse
+from pathlib import Path
 
 from rich.console import Console
 

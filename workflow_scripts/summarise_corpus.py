@@ -1,10 +1,7 @@
 """Summarise a prepared corpus: pairs, tokens, lengths, what was dropped, exact entropies."""
 
 import argparse
-import sys
 from pathlib import Path
-
-sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
 from nat.configuration import load
 from nat.data.summary import summarise

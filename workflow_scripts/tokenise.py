@@ -1,10 +1,7 @@
 """Split the text of a corpus into tokens."""
 
 import argparse
-import sys
 from pathlib import Path
-
-sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
 from nat.configuration import load
 from nat.data.splits import training_part

@@ -1,9 +1,6 @@
 """Train a system on a corpus, or go on with a training that was interrupted."""
 
 import sys
-from pathlib import Path
-
-sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
 from nat.artifacts import Model
 from nat.configuration import Configuration

@@ -1,10 +1,5 @@
 """Translate a shard of a text with a trained system."""
 
-import sys
-from pathlib import Path
-
-sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
-
 from nat.artifacts import Shard
 from nat.configuration import Configuration
 from nat.workflow.program import makes

@@ -5,8 +5,6 @@ import json
 import sys
 from pathlib import Path
 
-sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
-
 from nat.artifacts import references
 from nat.configuration.arguments import add_configuration_arguments, configuration_from
 from nat.data.lines import read_lines

@@ -1,11 +1,7 @@
 """Write JSON Schemas of the files of config/, for editors that complete and check YAML."""
 
-import sys
-from pathlib import Path
-
-sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
-
 import argparse
+from pathlib import Path
 
 from nat import program
 from nat.configuration.json_schema import json_schema
