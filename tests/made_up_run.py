@@ -112,7 +112,7 @@ def reference() -> list[list[str]]:
 
 
 def write_corpus(root: Path, several: bool = True) -> None:
-    folder = root / "results/corpora" / CORPUS
+    folder = root / "results/corpora" / CORPUS / "tests/test"
     lines = "".join(" ".join(words) + "\n" for words in reference())
     for name in ("text", "tokens"):
         (folder / name).mkdir(parents=True)
@@ -157,7 +157,7 @@ def run(root: Path, system: str, decoding: str, errors: float, **options: Any) -
     """Write and score the translations of one system; returns the score file."""
     cell = Cell("demo", CORPUS, system, options.get("seed", 1), decoding, "test", "")
     write_outputs(root / cell.hypotheses_path, errors, **options)
-    folder = root / "results/corpora" / CORPUS
+    folder = root / "results/corpora" / CORPUS / "tests/test"
     several = folder / "references/test.yy.jsonl"
     references = score.References(
         folder / "text/test.yy",

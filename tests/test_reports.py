@@ -80,14 +80,14 @@ def test_repeated_and_missing_words_are_marked() -> None:
 
 def test_a_table_of_samples(root: Path) -> None:
     made_up_run.write_corpus(root, several=False)
-    (root / f"results/corpora/{CORPUS}/tokens/test.xx").write_text(
+    (root / f"results/corpora/{CORPUS}/tests/test/tokens/test.xx").write_text(
         "".join(f"source {number}\n" for number in range(made_up_run.SENTENCES))
     )
     made_up_run.run(root, "cmlm-kd", "mask-predict-1-lb5", 0.4)
     made_up_run.run(root, "dims-cmlm-kd", "mask-predict-1-lb5", 0.1)
     plain = configuration(root, SAMPLES)
     files = {each.path for each in reports.files(plain, ("paper", "table", "1"))}
-    assert len(files) == 5 and f"results/corpora/{CORPUS}/tokens" in files
+    assert len(files) == 5 and f"results/corpora/{CORPUS}/tests/test/tokens" in files
     table = reports.make_table(plain, "paper", "1")
     gains = [record["gain"] for record in table.records]
     assert gains[0] > gains[1] > gains[2] and len(gains) == 3

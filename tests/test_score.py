@@ -22,7 +22,7 @@ def root(tmp_path: Path) -> Path:
 
 
 def references(root: Path) -> score.References:
-    folder = root / "results/corpora" / CORPUS
+    folder = root / "results/corpora" / CORPUS / "tests/test"
     return score.References(folder / "text/test.yy", folder / "tokens/test.yy")
 
 

@@ -112,7 +112,7 @@ def test_local_files_are_copied_and_described(tmp_path: Path) -> None:
     assert facts["pairs"] == {"train": 3, "valid": 3, "test": 3}
     assert facts["sha256"]["test.de"] == hashlib.sha256(text).hexdigest()
     assert facts["read_from"]["test.de"] == [str(packed)]
-    assert packed in local_files(corpus, tmp_path)
+    assert local_files(corpus, tmp_path)["splits.test.files.de"] == packed
 
 
 def test_unequal_sides_name_both_files_and_counts(tmp_path: Path) -> None:
