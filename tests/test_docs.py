@@ -3,8 +3,11 @@
 from pathlib import Path
 
 import pytest
+import yaml
 
 from nat import methods
+from nat.configuration import load
+from nat.reporting import reports
 
 ROOT = Path(__file__).resolve().parents[1]
 
@@ -33,3 +36,19 @@ def test_the_page_on_methods_has_a_row_for_each_family_and_trait(family: str) ->
         for name, default in methods.TRAITS[family].items()
     }
     assert shown == expected
+
+
+def test_the_table_that_the_page_on_papers_adds_can_be_made() -> None:
+    page = (ROOT / "docs/papers.md").read_text(encoding="utf-8")
+    changes = page.split("```diff\n")[1].split("```")[0].splitlines()[3:]
+    before = "".join(f"{line[1:]}\n" for line in changes if line[0] == " ")
+    after = "".join(f"{line[1:]}\n" for line in changes)
+    overview = (ROOT / "config/papers/overview.yaml").read_text(encoding="utf-8")
+    assert overview.count(before) == 1
+    found = load("demo", ROOT)
+    found.files["papers"] = {"overview": yaml.safe_load(overview.replace(before, after))}
+    target = ("overview", "table", "2")
+    assert target in reports.targets(found)
+    assert {cell.decoding for cell in reports.cells(found, target)} > {
+        "mask-predict-1-lb5-deduplicated"
+    }

@@ -561,7 +561,7 @@ def grid(
             continue
         for line in resolver.lines([row], "rows"):
             group = row.group
-            if group is None and "steps" in line.varied:
+            if group is None and "steps" in line.varied and _is_printed(resolver, line):
                 group = line.chosen["system"]
             printed = not row.ours_only
             baseline = row.baseline or ""
@@ -586,6 +586,10 @@ def grid(
     rows = [replace(row, baseline=_baseline(resolver, row, rows, description)) for row in rows]
     _check_footnotes(resolver, description, rows, columns)
     return rows, columns, places
+
+
+def _is_printed(resolver: Resolver, line: Line) -> bool:
+    return line.chosen.get("system") in resolver.paper.systems
 
 
 def _with_quoted(
