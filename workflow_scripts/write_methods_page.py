@@ -1,0 +1,25 @@
+"""Write the tables of docs/methods.md anew, from the systems of config/systems."""
+
+import sys
+from pathlib import Path
+
+sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
+
+import argparse
+
+from nat import program
+from nat.configuration import load
+from nat.files import atomic_write_text
+from nat.reporting.systems_page import with_tables
+
+
+def main() -> None:
+    """Parse the command line and write the page."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--page", type=Path, default=Path("docs/methods.md"))
+    page: Path = parser.parse_args().page
+    atomic_write_text(page, with_tables(page.read_text(encoding="utf-8"), load()))
+
+
+if __name__ == "__main__":
+    program.run(main)
