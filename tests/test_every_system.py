@@ -27,8 +27,13 @@ from nat.training.model_file import build_model, load_model, save_model
 from tests.test_training import REPOSITORY, WORDS, Interrupted, sentences, write_yaml
 
 CORPUS, SCALE = "toy-micro", "micro"
-SWEEPS = re.compile(r"dims-cmlm-kd-.+|nat-kd-\d+k|oaxe-\d+k-kd|at-mple-[123]")
-SYSTEMS = [name for name in load(root=REPOSITORY).systems if not SWEEPS.fullmatch(name)]
+SWEEPS = re.compile(r"dims-cmlm-kd-.+|oaxe-\d+k-kd|at-mple-[123]|(nat|glat)-(tiny|small|big)-kd")
+MICRO = load(SCALE, REPOSITORY)
+SYSTEMS = [
+    name
+    for name in MICRO.systems
+    if MICRO.canonical(CORPUS, name) == name and not SWEEPS.fullmatch(name)
+]
 
 
 @pytest.fixture(scope="module")
@@ -42,11 +47,7 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
         write_yaml("config/config.yaml", settings)
         configuration = load()
         scale = configuration.files["scales"][SCALE]
-        short = {"updates": 4, "batch_tokens": 160, "save_every": 2, "validate_every": 2}
-        recipes = {
-            name: {**recipe, **short, "warmup_updates": 0, "validation": validation(recipe)}
-            for name, recipe in scale["recipes"].items()
-        }
+        recipes = {name: shortened(recipe) for name, recipe in scale["recipes"].items()}
         write_yaml(f"config/scales/{SCALE}.yaml", {**scale, "recipes": recipes})
         vocabulary = Vocabulary([f"w{number}" for number in range(WORDS)])
         raw = Path(f"results/corpora/{CORPUS}/binarised")
@@ -59,8 +60,13 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
         yield folder
 
 
-def validation(recipe: dict[str, Any]) -> dict[str, Any]:
-    return {**recipe.get("validation", {}), "sentences": 4}
+def shortened(recipe: dict[str, Any]) -> dict[str, Any]:
+    if "as" in recipe:
+        return recipe
+    validation = {**recipe.get("validation", {}), "sentences": 4}
+    short = {"updates": 4, "batch_tokens": 160, "save_every": 2, "validate_every": 2}
+    keep = {"keep": dict.fromkeys(recipe["keep"], 2)} if "keep" in recipe else {}
+    return {**recipe, **short, **keep, "warmup_updates": 0, "validation": validation}
 
 
 def make_inputs(configuration: Configuration, system: str) -> None:
