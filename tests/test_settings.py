@@ -50,6 +50,7 @@ def test_every_deviation_is_one(settings: Stated, verdicts: list[Verdict]) -> No
     assert [entry for entry in settings.deviations if entry not in about] == []
     for paper in ("dims", "fully_nat", "hrt", "mple", "hints"):
         sentences = stated.deviations(settings.configuration, paper)
+        assert all(sentence[-1].isalnum() for sentence in sentences)
         assert len(sentences) == sum(verdict.row.paper == paper for verdict in found)
 
 

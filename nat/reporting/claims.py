@@ -37,7 +37,9 @@ from nat.reporting.cells import MEASURES, Cell, Measure, measured
 from nat.reporting.claim_places import Finder, Source
 from nat.reporting.differences import Difference, can_be_resampled, combined, difference
 from nat.reporting.paper import QUOTED, Chosen, Entry
+from nat.reporting.stated import deviations
 
+DEVIATIONS = "Settings at the scale of the papers that differ from those stated"
 HOLDS, FAILS = "holds", "does not hold"
 SURE, UNSURE, UNKNOWN = "yes", "no", "unknown"
 COLUMNS = ("claim", "case", "verdict", "ours", "95% interval", "paper")
@@ -513,11 +515,18 @@ def markdown(configuration: Configuration, paper: str, records: tables.Records) 
     grid_text = pd.DataFrame(escaped).to_markdown(
         index=False, headers=list(COLUMNS), disable_numparse=True, colalign=["left"] * len(COLUMNS)
     )
-    below = "".join(f"\n- {tables.escape_markdown(note)}" for note in notes(records))
+    below = _listed(notes(records))
+    settings = deviations(configuration, paper)
+    if settings:
+        below += f"\n\n**{DEVIATIONS}**\n{_listed(settings)}"
     return (
         f"**{title}, claims** (scale {configuration.scale}): {summary(records)}\n\n{grid_text}\n"
         f"{below}\n"
     )
+
+
+def _listed(lines: Sequence[str]) -> str:
+    return "".join(f"\n- {tables.escape_markdown(line)}" for line in lines)
 
 
 def show(
@@ -543,3 +552,8 @@ def show(
         console.print(line)
     for note in notes(records):
         console.print(Text(note, style="dim"))
+    settings = deviations(configuration, paper)
+    if settings:
+        console.print(Text(f"{DEVIATIONS}:", style="dim"))
+    for each in settings:
+        console.print(Text(f"  {each}", style="dim"))

@@ -11,7 +11,7 @@ from nat.artifacts import Artifact, File, Inputs, step_of
 from nat.configuration import Configuration
 from nat.configuration import papers as models
 from nat.configuration.configuration import file_of
-from nat.reporting import claims, published, samples, settings, tables
+from nat.reporting import claims, published, samples, settings, stated, tables
 from nat.reporting.cells import Cell
 from nat.reporting.differences import can_be_resampled
 from nat.reporting.paper import Entry, describe, entries
@@ -155,6 +155,7 @@ def configured(configuration: Configuration, target: Target) -> Any:
     if kind == "claims":
         judged = [replace(check, places=()) for check in claims.checks(configuration, paper)]
         found += [asdict(check) for check in judged]
+        found.append(stated.entries(configuration, paper))
     else:
         description = describe(configuration, paper, kind, number)
         found.append(description.model_dump(mode="json"))

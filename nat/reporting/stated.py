@@ -25,6 +25,7 @@ MAP = "config/published/settings-map.yaml"
 DEVIATIONS = "config/published/deviations.yaml"
 CHECKED, DEVIATION, OUTSIDE = "checked", "deviation", "not configuration"
 ALL = "all"
+_SHOWN = {"None": "nothing", "True": "yes", "False": "no"}
 _SOURCES = {
     "paper": "the paper",
     "published_code": "its published code",
@@ -212,8 +213,10 @@ def deviations(configuration: Configuration, paper: str) -> list[str]:
 
     Args:
         configuration: at any scale.
-        paper: its name in `settings.csv`.
+        paper: its name in `settings.csv`; any other has no stated settings.
     """
+    if not entries(configuration, paper):
+        return []
     at_paper = replace(configuration, scale=SCALE, overrides=Overrides())
     stated = Stated(at_paper)
     rows = [row for row in stated.rows if row.paper == paper and _first(stated.deviations, row)]
@@ -221,10 +224,18 @@ def deviations(configuration: Configuration, paper: str) -> list[str]:
     return [_printed(verdict) for verdict in found if verdict.kind == DEVIATION]
 
 
+def entries(configuration: Configuration, paper: str) -> list[dict[str, Any]]:
+    """What `deviations.yaml` says of a paper; nothing if there is no such file."""
+    if not (configuration.root / DEVIATIONS).exists():
+        return []
+    found = read_yaml(configuration.root, DEVIATIONS)["deviations"]
+    return [entry for entry in found if entry["paper"] == paper]
+
+
 def _printed(verdict: Verdict) -> str:
     row = verdict.row
     ours = sorted({str(value) for value in verdict.ours.values()})
     return (
         f"{row.system}, {row.task}: {row.key} is {row.value} in {_SOURCES[row.source]}, here "
-        f"{' or '.join(ours)}: {verdict.reason}"
+        f"{' or '.join(_SHOWN.get(value, value) for value in ours)}: {verdict.reason}"
     )
