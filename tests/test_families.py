@@ -155,3 +155,32 @@ def test_recipes_and_scales_may_be_like_others(folder: Folder) -> None:
     assert configuration.recipe("longer")["updates"] == 9000
     other = folder.load("tiny").architecture("base")
     assert configuration.architecture("base") == {**other, "ffn_dim": 64}
+
+
+def test_a_size_may_be_like_another(folder: Folder) -> None:
+    sizes = folder.files["scales/tiny"]["sizes"]
+    sizes["deep"] = {"like": "learned", "encoder_layers": 3}
+    sizes["learned"] = {"like": "base", "positions": "learned"}
+    configuration = folder.load()
+    base = configuration.architecture("base")
+    expected = {**base, "encoder_layers": 3, "positions": "learned"}
+    assert configuration.architecture("deep") == expected
+    for like, words in (
+        ("bass", "unknown size 'bass'; did you mean 'base'"),
+        ("deep", "like itse"),
+    ):
+        sizes["learned"]["like"] = like
+        assert re.match(
+            f"config/scales/tiny.yaml: 'sizes.[a-z]+': key 'like': .*{words}", folder.error()
+        )
+
+
+def test_a_scale_changes_the_latents_of_all_systems(folder: Folder) -> None:
+    folder.files["systems/latent"] = {"like": "nat", "description": "d", "latent": {"dim": 3}}
+    folder.files["scales/tiny"]["latent"] = {"free_until": 0.1, "annealed_at": 0.2}
+    latent = folder.load().training("own", "latent")["latent"]
+    assert (latent["dim"], latent["free_until"], latent["annealed_at"]) == (3, 0.1, 0.2)
+    assert folder.load("large").training("own", "latent")["latent"]["free_until"] == 0.4
+    folder.files["scales/tiny"]["latent"] = {"free_untl": 0.1}
+    message = folder.error()
+    assert message.startswith("config/scales/tiny.yaml: key 'latent': ") and "free_untl" in message

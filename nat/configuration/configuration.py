@@ -568,12 +568,16 @@ class Configuration:
         """All latent options of each system."""
         chosen = {name: system.get("latent") for name, system in self.files["systems"].items()}
         change = self._scale.get("latent", {})
-        return {
-            name: None
-            if options is None
-            else options_of(validated(LatentOptions, {**options, **change}))
-            for name, options in chosen.items()
-        }
+        try:
+            return {
+                name: None
+                if options is None
+                else options_of(validated(LatentOptions, {**options, **change}))
+                for name, options in chosen.items()
+            }
+        except UserError as error:
+            where = file_of("scales", self.scale)
+            raise UserError(f"{where}: key 'latent': {error}") from error
 
     @cached_property
     def _decoders(self) -> dict[str, dict[str, Any]]:
