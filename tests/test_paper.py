@@ -50,12 +50,10 @@ def test_score_files_that_a_table_needs(root: Path) -> None:
 
 
 def test_paired_tests_need_the_counts_of_sentences_too(root: Path) -> None:
-    found = reports.files(configuration(root), TABLE)
-    paths = [each.path for each in found]
-    assert any(path.endswith("nat-kd/seed1/one-pass/test.npz") for path in paths)
-    assert not any("outputs" in path for path in paths)
+    found = [each.path for each in reports.files(configuration(root), TABLE)]
+    assert any(path.endswith("nat-kd/seed1/one-pass/test.npz") for path in found)
+    assert not any("outputs" in path for path in found)
     assert len(found) == 4
-    assert len(reports.files(configuration(root), ("paper", "figure", "2"))) == 2
 
 
 def test_a_task_without_a_corpus_at_this_scale_is_not_run(root: Path) -> None:
@@ -159,6 +157,7 @@ def test_a_scale_may_give_a_task_its_heading(tmp_path: Path) -> None:
     content = {"cells": CELLS, "systems": SYSTEMS, "tables": {"1": table}}
     found = unpublished(tmp_path, **content)
     tasks = found.files["scales"][found.scale]["tasks"]
+    tasks.clear()
     tasks["mine"] = CORPUS
     assert entries(found, *TABLE)[0].column == "Mine"
     tasks["mine"] = {"corpus": CORPUS, "heading": "My news"}

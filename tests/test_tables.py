@@ -13,6 +13,7 @@ from rich.console import Console
 from nat.errors import UserError
 from nat.files import read_json, write_json
 from nat.reporting import tables
+from nat.reporting.cells import Cell
 
 
 @pytest.fixture
@@ -289,7 +290,8 @@ def test_a_column_may_show_the_difference_to_a_row(root: Path) -> None:
 
 def test_speed_up_over_a_row_and_what_could_not_be_measured(root: Path) -> None:
     for row, milliseconds in zip(ROWS, (2.0, 8.0, None), strict=True):
-        path = root / f"results/latency/{CORPUS}/{row['system']}/seed1/{row['decoding']}/cpu-1.json"
+        names = (CORPUS, row["system"], 1, row["decoding"], "", "latency", "cpu-1")
+        path = root / Cell("demo", *names).score_path
         times = {"repeats": [milliseconds] * 5} | dict.fromkeys(
             ("median", "mean", "quartile_1", "quartile_3"), milliseconds
         )

@@ -202,7 +202,7 @@ class Resolver:
             return self.filled(template, words)
         shown = [key for key in dict.fromkeys(["system", *varied]) if key in words]
         if not shown:
-            shown = [str(key) for key in ("measure", "task") if key in words][:1]
+            shown += [key for key in ("measure", "task") if key in words][:1]
         if not shown:
             raise UserError(f"{self.where}: missing key 'label'")
         return ", ".join(words[key] for key in shown)
