@@ -493,9 +493,16 @@ class KeptModel(Training):
 
 @dataclass(frozen=True)
 class TrainingRecord(Training):
-    """What a training was, with its curve beside it as CSV."""
+    """What a training was."""
 
     template = "results/{run}/models/{corpus}/{system}/seed{seed}/training.json"
+
+
+@dataclass(frozen=True)
+class TrainingCurve(Training):
+    """Losses and validations of a training over its updates."""
+
+    template = "results/{run}/models/{corpus}/{system}/seed{seed}/training.csv"
 
 
 # Translations

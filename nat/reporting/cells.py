@@ -18,6 +18,7 @@ from nat.artifacts import (
     Score,
     Statistics,
     TotalCorrelation,
+    TrainingCurve,
     TrainingRecord,
     Translations,
 )
@@ -259,6 +260,11 @@ class Cell:
         return Analysis(*self._names, self.source)
 
     @property
+    def results(self) -> list[Artifact]:
+        """What is read for the number: what holds it, and of a training its curve."""
+        return self.of_training if self.source == TRAINING else [self.result]
+
+    @property
     def translations(self) -> Translations:
         """What a score was measured on."""
         return Translations(*self._names, self.decoding, self.split)
@@ -272,6 +278,11 @@ class Cell:
     def record(self) -> TrainingRecord:
         """The record of the training of the model."""
         return TrainingRecord(*self._names)
+
+    @property
+    def of_training(self) -> list[Artifact]:
+        """The record and the curve of the training of the model."""
+        return [self.record, TrainingCurve(*self._names)]
 
     @property
     def score_path(self) -> str:

@@ -187,7 +187,7 @@ def files(configuration: Configuration, paper: str) -> list[Artifact]:
     for check in checks(configuration, paper):
         for place in check.places:
             for cell in place.cells:
-                found.append(cell.result)
+                found += cell.results
                 resampled = check.kind != "correlation" and len(check.places) > 1
                 if resampled and can_be_resampled(cell.measure):
                     found.append(cell.statistics)

@@ -127,14 +127,16 @@ def files(configuration: Configuration, target: Target) -> list[Artifact]:
     if kind == "claims":
         return claims.files(configuration, paper)
     places = _places(configuration, target)
-    samples_ = isinstance(describe(configuration, paper, kind, number), models.Samples)
+    description = describe(configuration, paper, kind, number)
+    samples_ = isinstance(description, models.Samples)
+    marks = kind == "figure" and getattr(description, "matrix", None) is None
     tested = {place.row for place in places if place.baseline}
     tested |= {place.baseline for place in places}
     found: list[Artifact] = []
     for place in places:
         differs = (place.row in tested or place.over) and can_be_resampled(place.measure)
         for cell in (*place.cells, *place.over):
-            found.append(cell.result)
+            found += cell.results
             if samples_:
                 found += [
                     cell.translations,
@@ -142,8 +144,8 @@ def files(configuration: Configuration, target: Target) -> list[Artifact]:
                 ]
             elif differs:
                 found.append(cell.statistics)
-        if kind == "figure":  # which marks what collapsed
-            found += [cell.record for cell in place.cells]
+        if marks:  # what collapsed
+            found += [each for cell in place.cells for each in cell.of_training]
     return list(dict.fromkeys(found))
 
 
