@@ -11,6 +11,7 @@ from made_up_run import CORPUS, PAPER, REPOSITORY, TASK
 from rich.console import Console
 
 from nat.configuration import load
+from nat.configuration.papers import Setting
 from nat.errors import UserError
 from nat.reporting import reports, samples, settings, tables
 from nat.reporting.paper import entries
@@ -125,6 +126,16 @@ def test_settings_come_from_the_configuration(root: Path) -> None:
     tables.write(table, root / "table_1.csv")
     again = reports.read_table(plain, "paper", "1", root / "table_1.csv")
     assert (again.cells, again.notes) == (table.cells, table.notes)
+
+
+def test_a_length_may_be_in_epochs(root: Path) -> None:
+    rows = [{"label": "updates", "key": "recipe.updates"}]
+    plain = configuration(root, {**SETTINGS, "rows": rows})
+    recipe = plain.training(CORPUS, "dims-cmlm-kd")["recipe"]
+    assert settings._value({"recipe": recipe}, Setting(**rows[0]), "") == str(recipe["updates"])
+    del recipe["updates"]
+    recipe["epochs"] = 2.5
+    assert settings._value({"recipe": recipe}, Setting(**rows[0]), "") == "2.5 epochs"
 
 
 def test_settings_are_part_of_the_fingerprint(root: Path) -> None:

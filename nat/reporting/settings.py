@@ -9,6 +9,7 @@ from dataclasses import replace
 from typing import Any
 
 from nat.configuration import Configuration
+from nat.configuration.lengths import UNITS
 from nat.configuration.papers import Setting
 from nat.errors import UserError
 from nat.reporting import tables, values
@@ -87,6 +88,10 @@ def _value(training: Mapping[str, Any], row: Setting, where: str) -> str:
         if not isinstance(found, Mapping) or part not in found:
             if depth and parts[0] in ("input", "target"):
                 return NOT_USED
+            in_epochs = _in_epochs(part) if parts[0] == "recipe" and depth == 1 else ""
+            if in_epochs and in_epochs in found:
+                unit = "epochs" if in_epochs.endswith("epochs") else "an epoch"
+                return f"{_text(found[in_epochs])} {unit}"
             raise UserError(
                 f"{where}: row '{row.label}': a training has no setting '{row.key}'; "
                 f"{hint(part, found if isinstance(found, Mapping) else [])}"
@@ -94,6 +99,11 @@ def _value(training: Mapping[str, Any], row: Setting, where: str) -> str:
         found = found[part]
     text = _text(found)
     return str(row.names.get(text, text))
+
+
+def _in_epochs(key: str) -> str:
+    """The key of a recipe that gives the same length in epochs; empty if there is none."""
+    return next((epochs[0] for updates, epochs in UNITS if key in updates), "")
 
 
 def _text(value: Any) -> str:
