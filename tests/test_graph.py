@@ -415,11 +415,11 @@ CLAIM = """
 title: one claim
 description: for this test
 cells: {task: wmt14-en-de, split: test, decoding: one-pass}
-systems:
-  raw: {system: nat-raw}
-  distilled: {system: nat-kd}
 tables:
-  1: {title: two systems, columns: [sacrebleu], rows: [{systems: [raw, distilled]}]}
+  1:
+    title: two systems
+    columns: [sacrebleu]
+    rows: [{label: raw, system: nat-raw}, {label: distilled, system: nat-kd}]
 claims:
   distillation: {claim: Distilled text is better than raw text., from: nobody, in: table 1,
     measure: sacrebleu, compare: [distilled, above, raw]}
