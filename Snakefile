@@ -4,6 +4,7 @@
 #   snakemake dims_figure_3               one figure and what it still needs
 #   snakemake dims --config scale=small   one paper at another scale
 #   snakemake -n                          what would run, and why
+#   snakemake --list-target-rules         everything that can be asked for by name
 from snakemake.utils import min_version
 
 min_version("9.27")
@@ -90,6 +91,11 @@ for name, report in graph.reports.items():
         input:
             report.path,
         localrule: True
+
+
+# What `snakemake --list-target-rules` says of them.
+for name, line in graph.described().items():
+    workflow.get_rule(name).docstring = line
 
 
 include: "rules/data.smk"

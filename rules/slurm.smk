@@ -16,6 +16,7 @@ onstart:
 
 # What `all` takes, before anyone submits it. By hand, for other targets: workflow_scripts/plan.py.
 rule plan:
+    """jobs, hours and disk that all of it takes; nothing is run"""
     log:
         f"results/{configuration.run}/logs/plan.log",
     localrule: True

@@ -105,6 +105,27 @@ def test_every_public_target_is_there(repository: Path) -> None:
     assert status == 0, screen
 
 
+def test_every_public_target_is_listed_with_a_line(repository: Path) -> None:
+    status, screen = snakemake(repository, "--list-target-rules")
+    assert status == 0
+    listed = [line for line in screen.splitlines() if not line.startswith("Using")]
+    assert all(re.fullmatch(r"[\w-]+ \(.+\)", line) for line in listed), listed
+    assert {"demo", "scores", "dims", "dims_table_1", "plan"} <= {
+        each.split()[0] for each in listed
+    }
+
+
+def test_the_page_on_results_has_every_path() -> None:
+    page = (ROOT / "docs/results.md").read_text(encoding="utf-8")
+    rules = "".join(path.read_text() for path in (ROOT / "rules").glob("*.smk"))
+    made = re.findall(r'=(?:directory\()?"(results/[^"]+)"', rules)
+    made = [path for path in made if not path.endswith(("/bpe", "/text")) or "tests" in path]
+    assert len(made) > 30
+    for path in made:
+        stem = re.sub(r"(table_\{number\}|figure_\{number\}|claims)\.\w+$", r"\1", path)
+        assert f"`{stem}" in page, path
+
+
 def test_stages_hold_what_they_say(repository: Path) -> None:
     _, teachers = snakemake(repository, "-n", "teachers")
     assert jobs(teachers, "train") == {f"{name} on toy-micro (seed 1)" for name in TEACHERS}
@@ -150,7 +171,20 @@ def test_starts_from_kept_checkpoints_share_one_training(tmp_path: Path) -> None
     ("arguments", "scale", "expected"),
     [
         (["dimz"], "micro", "there is no target 'dimz'; did you mean 'dims'?"),
-        (["results/micro/models/toy-micro/cmlm/seed1/model.pt"], "micro", "no rule makes the file"),
+        *(
+            ([f"results/{path}"], "micro", expected)
+            for path, expected in (
+                ("micro/models/toy-micro/nat-kdd/seed1/model.pt", "did you mean 'nat-kd'?"),
+                ("micro/model/toy-micro/nat-kd/seed1/model.pt", "results/micro/models/toy-micro/"),
+                ("micro/models/toy-micr/nat-kd/seed1/model.pt", "did you mean 'toy-micro'?"),
+                ("micro/models/toy-ka-lu/nat-kd/seed1/model.pt", "key 'tasks': the corpus 'toy-ka"),
+                ("demo/models/toy-micro/nat-kd/seed1/model.pt", "--config scale=demo"),
+                ("micro/scores/toy-micro/nat-kd/seed1/one-pas/test.json", "mean 'one-pass'?"),
+                ("micro/scores/toy-micro/nat-kd/seed1/one-pass/tets.json", "mean 'test'?"),
+                ("micro/analyses/toy-micro/nat-kd/seed1/mpel.json", "did you mean 'mple'?"),
+                ("micro/papers/dms/table_1.csv", "did you mean 'dims'?"),
+            )
+        ),
         ([], "smal", "unknown scale 'smal'; did you mean 'small'?"),
         (["--config", "thread=2"], "", "unknown key 'thread'"),
         *(
@@ -402,6 +436,7 @@ def test_results_are_shown(run: tuple[Path, str]) -> None:
     shown = subprocess.run(
         [sys.executable, "workflow_scripts/show_results.py", "--scale", "micro"],
         cwd=repository,
+        env={**os.environ, "PYTHONPATH": str(repository)},
         text=True,
         capture_output=True,
         timeout=60,
@@ -456,6 +491,25 @@ NOT_OPENED = {
     "gather": {"model.pt", ".npz"},
 }
 """Endings of declared inputs that a program need not open, by rule, with the reason."""
+
+
+@pytest.mark.graph
+def test_another_scale_replaces_nothing(run: tuple[Path, str]) -> None:
+    repository, _ = run
+    model = "results/micro/models/toy-micro/nat-kd/seed1/model.pt"
+    status, screen = snakemake(repository, "-n", model, scale="")  # the scale was forgotten
+    assert status == 1 and "--config scale=micro" in screen
+    _, screen = snakemake(repository, "-n", "overview", scale="")
+    assert "on toy-micro" not in screen
+    shown = subprocess.run(
+        [sys.executable, "workflow_scripts/show_results.py", "--scale", "demo"],
+        cwd=repository,
+        env={**os.environ, "PYTHONPATH": str(repository)},
+        text=True,
+        capture_output=True,
+        timeout=60,
+    )
+    assert shown.returncode == 1 and "below results/demo/papers" in shown.stderr
 
 
 @pytest.mark.graph

@@ -1,26 +1,20 @@
 """Learn subwords on the training text of a corpus and apply them to what trainings read."""
 
-import argparse
 from pathlib import Path
 
-from nat.configuration import load
+from nat.configuration import Configuration
 from nat.data.bpe import bpe_folder
 from nat.data.splits import training_part
-from nat.program import run
+from nat.workflow.program import program
 
 
-def main() -> None:
-    """Read the arguments and make the folder."""
-    parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--corpus", required=True, help="name of a file of config/corpora")
-    parser.add_argument("--scale", help="demo, small or paper (default: that of config.yaml)")
-    parser.add_argument("--tokens", type=Path, required=True, help="folder of the tokens")
-    parser.add_argument("--output", type=Path, required=True, help="folder to make")
-    parser.add_argument("--threads", type=int, default=1, help="processes to use (default: 1)")
-    options = parser.parse_args()
-    corpus = training_part(load(options.scale).corpus(options.corpus))
-    bpe_folder(corpus, options.tokens, options.output, options.threads)
+@program
+def main(
+    configuration: Configuration, corpus: str, tokens: Path, output: Path, threads: int = 1
+) -> None:
+    """Learn and apply subwords."""
+    bpe_folder(training_part(configuration.corpus(corpus)), tokens, output, threads)
 
 
 if __name__ == "__main__":
-    run(main)
+    main()

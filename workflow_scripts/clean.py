@@ -1,26 +1,20 @@
 """Normalise the text of a corpus and drop bad training pairs."""
 
-import argparse
 from pathlib import Path
 
-from nat.configuration import load
+from nat.configuration import Configuration
 from nat.data.clean import clean_folder
 from nat.data.splits import training_part
-from nat.program import run
+from nat.workflow.program import program
 
 
-def main() -> None:
-    """Read the arguments and make the folder."""
-    parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--corpus", required=True, help="name of a file of config/corpora")
-    parser.add_argument("--scale", help="demo, small or paper (default: that of config.yaml)")
-    parser.add_argument("--text", type=Path, required=True, help="folder of the raw text")
-    parser.add_argument("--output", type=Path, required=True, help="folder to make")
-    parser.add_argument("--threads", type=int, default=1, help="processes to use (default: 1)")
-    options = parser.parse_args()
-    corpus = training_part(load(options.scale).corpus(options.corpus))
-    clean_folder(corpus, options.text, options.output, options.threads)
+@program
+def main(
+    configuration: Configuration, corpus: str, text: Path, output: Path, threads: int = 1
+) -> None:
+    """Clean the training text."""
+    clean_folder(training_part(configuration.corpus(corpus)), text, output, threads)
 
 
 if __name__ == "__main__":
-    run(main)
+    main()

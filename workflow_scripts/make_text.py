@@ -1,27 +1,20 @@
 """Make the text folder of a corpus: download, copy local files, or generate."""
 
-import argparse
 from pathlib import Path
 
-from nat.configuration import load
+from nat.configuration import Configuration
 from nat.data.splits import text_part
 from nat.data.text import make_text
-from nat.program import run
+from nat.workflow.program import program
 
 
-def main() -> None:
-    """Read the arguments and make the folder."""
-    parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--corpus", required=True, help="name of a file of config/corpora")
-    parser.add_argument("--scale", help="demo, small or paper (default: that of config.yaml)")
-    parser.add_argument("--test", help="name of a test set (default: the training text)")
-    parser.add_argument("--output", type=Path, required=True, help="folder to make")
-    options = parser.parse_args()
-    configuration = load(options.scale)
+@program
+def main(configuration: Configuration, corpus: str, output: Path, test: str | None = None) -> None:
+    """Make the raw text of a corpus."""
     make_text(
-        options.corpus,
-        text_part(configuration.corpus(options.corpus), options.test),
-        options.output,
+        corpus,
+        text_part(configuration.corpus(corpus), test),
+        output,
         root=Path(),
         mirror=configuration.mirror,
         downloads=Path("results/downloads"),
@@ -29,4 +22,4 @@ def main() -> None:
 
 
 if __name__ == "__main__":
-    run(main)
+    main()

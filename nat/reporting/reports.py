@@ -111,6 +111,14 @@ def name(target: Target) -> str:
     return "_".join(part for part in target if part)
 
 
+def title(configuration: Configuration, target: Target) -> str:
+    """What a report is about."""
+    paper, kind, number = target
+    if kind == "claims":
+        return "claims"
+    return f"{kind} {number}, {describe(configuration, paper, kind, number).title}"
+
+
 def cells(configuration: Configuration, target: Target) -> list[Cell]:
     """All cells of a report that this scale can run, without repetitions.
 

@@ -93,6 +93,15 @@ class Graph:
         """Those of all papers."""
         return [report.path for report in self.reports.values()]
 
+    def described(self) -> dict[str, str]:
+        """One line for every public target."""
+        papers = {name: self.configuration.paper(name).title for name in self.configuration.papers}
+        found = {**STAGES, **papers}
+        for name, report in self.reports.items():
+            title = reports.title(self.configuration, report.target)
+            found[name] = f"{papers[report.paper]}: {title}"
+        return found
+
     def systems_shown(self) -> set[tuple[str, str]]:
         """Corpus and system of every cell."""
         return {(cell.corpus, cell.system) for found in self._cells.values() for cell in found}

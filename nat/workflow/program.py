@@ -1,10 +1,11 @@
-"""The programs of `workflow_scripts/` that make one artefact each."""
+"""The programs of `workflow_scripts/`: a function, whose parameters are the command line's."""
 
 import argparse
 import inspect
 from collections.abc import Callable
 from dataclasses import fields
-from typing import Any, TypeVar
+from pathlib import Path
+from typing import Any, TypeVar, get_args, get_origin
 
 from nat.artifacts import Artifact
 from nat.configuration.arguments import add_configuration_arguments, configuration_from
@@ -12,24 +13,55 @@ from nat.program import run
 
 HELP = {
     "analysis": "what is measured, a module of nat/measures",
+    "bpe": "folder of the subwords",
     "candidates": "names of the texts, with + between them",
+    "clean": "folder of the cleaned text",
     "corpus": "name of a file of config/corpora",
     "decoding": "name of a file of config/decodings",
+    "folder": "of the test set, which holds `text`",
+    "learned": "folder of the subwords of the training text",
     "number": "of the table or figure in that file",
     "order": "words of the longest n-grams",
     "other": "the autoregressive system",
+    "output": "file or folder to make",
     "paper": "name of a file of config/papers",
     "seed": "of the training",
     "setting": "cpu-N, cuda-N or cuda-largest",
     "shard": "which part, from 1",
     "shards": "number of parts",
     "split": "train, valid, test or another test set",
+    "splits": "names of splits with several references",
     "system": "name of a file of config/systems",
+    "test": "name of a test set (default: the training text)",
+    "text": "folder of the raw text",
     "threads": "processes to use (default: 1)",
+    "tokens": "folder of the tokens",
+    "translations": "of the split, by each candidate in order; the raw text is the last candidate",
 }
 """Of the arguments of all programs."""
 
 A = TypeVar("A", bound=Artifact)
+
+
+def program(function: Callable[..., None]) -> Callable[[], None]:
+    """Turn a function into a program.
+
+    Its first parameter is the configuration that the command line chooses; each other one is an
+    argument, `--corpus C`, that may be left out where it has a default. The description of the
+    program is the docstring of its module.
+    """
+    described = list(inspect.signature(function).parameters.values())[1:]
+
+    def main() -> None:
+        parser = _parser(function)
+        for each in described:
+            optional = each.default is not inspect.Parameter.empty
+            _add(parser, each.name, each.annotation, each.default if optional else ...)
+        arguments = parser.parse_args()
+        given = {each.name: getattr(arguments, each.name) for each in described}
+        function(configuration_from(arguments), **given)
+
+    return lambda: run(main)
 
 
 def makes(kind: type[A]) -> Callable[[Callable[..., None]], Callable[[], None]]:
@@ -37,8 +69,7 @@ def makes(kind: type[A]) -> Callable[[Callable[..., None]], Callable[[], None]]:
 
     The program is asked for the names of the artefact, as in `--corpus C --system S`, and for
     further parameters of the function, which have a default. The function is called with the
-    configuration as it holds on the corpus, the artefact and these parameters. The description of
-    the program is the docstring of its module.
+    configuration as it holds on the corpus, the artefact and these parameters.
 
     Args:
         kind: of the artefact.
@@ -49,25 +80,14 @@ def makes(kind: type[A]) -> Callable[[Callable[..., None]], Callable[[], None]]:
         options = list(inspect.signature(function).parameters.values())[2:]
 
         def main() -> None:
-            parser = argparse.ArgumentParser(description=function.__globals__["__doc__"])
-            add_configuration_arguments(parser)
+            parser = _parser(function)
             for name in names:
-                parser.add_argument(
-                    f"--{name.name}",
-                    required=True,
-                    type=int if name.type is int else str,
-                    help=HELP[name.name],
-                )
+                _add(parser, name.name, name.type, ...)
             for option in options:
-                parser.add_argument(
-                    f"--{option.name}",
-                    default=option.default,
-                    type=option.annotation,
-                    help=HELP[option.name],
-                )
+                _add(parser, option.name, option.annotation, option.default)
             arguments = parser.parse_args()
-            configuration = configuration_from(arguments)
             given: dict[str, Any] = vars(arguments)
+            configuration = configuration_from(arguments)
             if "corpus" in given:
                 configuration = configuration.on(given["corpus"])
             function(
@@ -79,3 +99,23 @@ def makes(kind: type[A]) -> Callable[[Callable[..., None]], Callable[[], None]]:
         return lambda: run(main)
 
     return decorate
+
+
+def _parser(function: Callable[..., None]) -> argparse.ArgumentParser:
+    parser = argparse.ArgumentParser(description=function.__globals__["__doc__"])
+    add_configuration_arguments(parser)
+    return parser
+
+
+def _add(parser: argparse.ArgumentParser, name: str, annotation: Any, default: Any) -> None:
+    """Add an argument; `...` stands for no default."""
+    several = get_origin(annotation) is list
+    parsed = get_args(annotation)[0] if several else annotation
+    parser.add_argument(
+        f"--{name}",
+        required=default is ...,
+        default=None if default is ... else default,
+        nargs="+" if several else None,
+        type=parsed if parsed in (int, Path) else str,
+        help=HELP[name],
+    )
