@@ -1,11 +1,7 @@
 """Write the tables of docs/methods.md anew, from the systems of config/systems."""
 
-import sys
-from pathlib import Path
-
-sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
-
 import argparse
+from pathlib import Path
 
 from nat import program
 from nat.configuration import load
