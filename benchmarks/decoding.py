@@ -81,7 +81,7 @@ def measure(options: dict[str, Any], rounds: int, device: str) -> dict[str, floa
     import numpy as np
     import torch
 
-    from nat import methods
+    from nat import registry
     from nat.data.batch import source_tensor
     from nat.data.vocabulary import SPECIALS
     from nat.transformer.architecture import Architecture
@@ -89,7 +89,7 @@ def measure(options: dict[str, Any], rounds: int, device: str) -> dict[str, floa
     from nat.transformer.model import Transformer
 
     torch.manual_seed(1)
-    upsampled = methods.describe("decoding", options).traits["upsampled"]
+    upsampled = registry.describe("decoding", options).traits["upsampled"]
     model = Transformer(
         Architecture(**ARCHITECTURE),
         VOCABULARY_SIZE,
@@ -100,7 +100,7 @@ def measure(options: dict[str, Any], rounds: int, device: str) -> dict[str, floa
         with torch.no_grad():
             model.length_predictor.classifier.bias[126:131] += 50  # type: ignore[union-attr,index]
     model = model.to(device).eval()
-    method = methods.build("decoding", options)
+    method = registry.build("decoding", options)
     numbers = np.random.default_rng(1)
     source = source_tensor(
         [numbers.integers(len(SPECIALS), VOCABULARY_SIZE, SOURCE_TOKENS) for _ in range(SENTENCES)]

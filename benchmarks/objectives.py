@@ -152,8 +152,8 @@ def update(training: dict[str, Any], target_tokens: int, bfloat16: bool) -> Call
 
     from nat.data.batch import Batch
     from nat.data.vocabulary import SPECIALS
-    from nat.training.model_file import build_model
-    from nat.training.objective import Objective
+    from nat.objective.objective import Objective
+    from nat.transformer.model_file import build_model
 
     torch.manual_seed(1)
     model = build_model(training, VOCABULARY_SIZE).train()

@@ -367,8 +367,8 @@ def ours(
     from nat.data.batch import Batch
     from nat.fairseq_plugin.criterion import Criterion
     from nat.fairseq_plugin.model import Model
-    from nat.training.model_file import build_model
-    from nat.training.objective import Objective
+    from nat.objective.objective import Objective
+    from nat.transformer.model_file import build_model
 
     training = {
         "architecture": {

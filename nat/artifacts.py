@@ -21,6 +21,7 @@ from typing import Any, ClassVar, Self
 
 from nat.configuration import Configuration
 from nat.configuration.configuration import file_of, start_of
+from nat.data.candidates import Candidate, candidates, choice, compared, effective, joined_names
 from nat.data.references import has_references
 from nat.data.splits import (
     TRAIN,
@@ -36,7 +37,6 @@ from nat.data.splits import (
 )
 from nat.errors import UserError
 from nat.spelling import hint
-from nat.texts.candidates import Candidate, candidates, choice, compared, effective, joined_names
 
 
 @dataclass(frozen=True)
@@ -515,13 +515,13 @@ class InputsOfDecoding(Inputs):
     Attributes:
         corpus: ids of the sources.
         model: that is decoded.
-        partner: the model that is consulted besides.
+        assistant: the model that is consulted besides.
         language_model: n-grams that are consulted besides.
     """
 
     corpus: StepOfSplit
     model: Model
-    partner: Model | None
+    assistant: Model | None
     language_model: Ngrams | None
 
 
@@ -542,11 +542,11 @@ class _Decoded(Artifact):
         there = configuration.on(self.corpus)
         there.check_decoding(self.system, self.decoding)
         seed = there.teacher_seed
-        partner, ngrams = there.partner(self.decoding), there.language_model(self.decoding)
+        assistant, ngrams = there.assistant(self.decoding), there.language_model(self.decoding)
         return InputsOfDecoding(
             corpus=step_of(self.corpus, split, "binarised"),
             model=Model(self.run, self.corpus, self.system, self.seed),
-            partner=None if partner is None else Model(self.run, self.corpus, partner, seed),
+            assistant=None if assistant is None else Model(self.run, self.corpus, assistant, seed),
             language_model=None
             if ngrams is None
             else Ngrams(self.run, self.corpus, ngrams["system"], seed, ngrams["order"]),
@@ -558,7 +558,7 @@ class Shard(_Decoded):
     """A part of a translation, from 1; it is gone once the parts are joined."""
 
     template = (
-        "results/{run}/outputs/{corpus}/{system}/seed{seed}/{decoding}/"
+        "results/{run}/translations/{corpus}/{system}/seed{seed}/{decoding}/"
         "shards/{split}.{shard}of{shards}.jsonl"
     )
     split: str
@@ -584,7 +584,7 @@ class InputsOfTranslations(InputsOfDecoding):
 class Translations(_Decoded):
     """A translated split, with a summary beside it as JSON."""
 
-    template = "results/{run}/outputs/{corpus}/{system}/seed{seed}/{decoding}/{split}.jsonl"
+    template = "results/{run}/translations/{corpus}/{system}/seed{seed}/{decoding}/{split}.jsonl"
     split: str
 
     def inputs(self, configuration: Configuration) -> InputsOfTranslations:

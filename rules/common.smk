@@ -17,7 +17,7 @@ if Path(nat.__file__).resolve().parents[1] != Path(workflow.basedir).resolve():
 
 from nat import artifacts
 from nat.configuration import choice, load
-from nat.configuration.cluster import DEFAULT_NEEDS, needs, read_cluster, resources
+from nat.workflow.cluster import DEFAULT_NEEDS, needs, read_cluster, resources
 from nat.configuration.named_runs import hold_to_overrides
 from nat.configuration.notes import notes
 from nat.errors import UserError
@@ -25,9 +25,9 @@ from nat.reporting import reports
 from nat.reporting.cells import ANALYSES
 from nat.workflow.graph import BEFORE_TRAININGS, FAST_MEMORY, STAGES, Graph, inputs_of
 from nat.workflow.requests import why_no_rule
-from nat.workflow_log import Screen
-from nat.workflow_records import refuse_unknown_results
-from nat.workflow_slurm import Watch, stop_left_behind
+from nat.workflow.log import Screen
+from nat.workflow.records import refuse_unknown_results
+from nat.workflow.slurm import Watch, stop_left_behind
 
 try:
     configuration = load(choice(config))

@@ -1,4 +1,4 @@
-# Translations: results/{run}/outputs/{corpus}/{system}/seed{seed}/{decoding}/{split}.jsonl.
+# Translations: results/{run}/translations/{corpus}/{system}/seed{seed}/{decoding}/{split}.jsonl.
 #
 # A split is translated in shards that need not run on one machine, and put together in order.
 
@@ -8,7 +8,7 @@ rule translate:
         unpack(reads(artifacts.Shard)),
     output:
         shard=temp(
-            "results/{run}/outputs/{corpus}/{system}/seed{seed}/{decoding}/"
+            "results/{run}/translations/{corpus}/{system}/seed{seed}/{decoding}/"
             "shards/{split}.{shard}of{shards}.jsonl"
         ),
     log:
@@ -34,14 +34,14 @@ rule translate:
         " --shard {wildcards.shard} --shards {wildcards.shards} 2> {log}"
 
 
-rule gather:
+rule merge_shards:
     input:
         unpack(reads(artifacts.Translations)),
     output:
-        translations="results/{run}/outputs/{corpus}/{system}/seed{seed}/{decoding}/{split}.jsonl",
-        summary="results/{run}/outputs/{corpus}/{system}/seed{seed}/{decoding}/{split}.json",
+        translations="results/{run}/translations/{corpus}/{system}/seed{seed}/{decoding}/{split}.jsonl",
+        summary="results/{run}/translations/{corpus}/{system}/seed{seed}/{decoding}/{split}.json",
     log:
-        "results/{run}/logs/gather/{corpus}/{system}/seed{seed}/{decoding}/{split}.log",
+        "results/{run}/logs/merge_shards/{corpus}/{system}/seed{seed}/{decoding}/{split}.log",
     priority: lambda wildcards: graph.priority(wildcards.corpus, wildcards.system, wildcards.split)
     # A part of what needs it: of a distilled text, or of a score.
     group:
@@ -56,9 +56,9 @@ rule gather:
             wildcards.corpus, wildcards.decoding
         ),
     message:
-        "gather {wildcards.split} of {wildcards.corpus} with {wildcards.system}, "
+        "merge shards of {wildcards.split} of {wildcards.corpus} with {wildcards.system}, "
         "{wildcards.decoding} (seed {wildcards.seed})"
     shell:
-        f"python workflow_scripts/gather.py {CHOSEN}"
+        f"python workflow_scripts/merge_shards.py {CHOSEN}"
         " --corpus {wildcards.corpus} --system {wildcards.system} --seed {wildcards.seed}"
         " --decoding {wildcards.decoding} --split {wildcards.split} 2> {log}"

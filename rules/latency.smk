@@ -3,7 +3,7 @@
 # A setting is a device and a batch: cpu-1, cpu-32, cuda-1, cuda-largest. Where there is no GPU, or
 # its memory is too small, the file says so; remove it to measure again. Nothing else that this
 # workflow runs on the machine disturbs the clock: a measurement takes all cores that it was given.
-# Slurm gives it a node of its own, see `resources` of nat/configuration/cluster.py.
+# Slurm gives it a node of its own, see `resources` of nat/workflow/cluster.py.
 
 
 rule measure_latency:

@@ -11,7 +11,7 @@ os.environ.setdefault("OMP_NUM_THREADS", "1")
 
 if TYPE_CHECKING:
     from nat.data.batch import Batch
-    from nat.training.objective import Objective
+    from nat.objective.objective import Objective
     from nat.transformer.model import Transformer
 
 VOCABULARY = 29
@@ -109,7 +109,7 @@ def one_sentence() -> Callable[["Batch", int], "Batch"]:
 @pytest.fixture
 def make_objective() -> Callable[..., "Objective"]:
     """Build an objective from the configuration of its proxy input and target."""
-    from nat.training.objective import Objective
+    from nat.objective.objective import Objective
     from nat.transformer.model import Transformer
 
     def make(
@@ -135,9 +135,9 @@ def make_objective() -> Callable[..., "Objective"]:
 
 
 @pytest.fixture
-def make_step() -> Callable[..., Any]:
+def make_context() -> Callable[..., Any]:
     """Build the step that a proxy input or target is called with."""
-    from nat.training.step import Step
+    from nat.objective.context import BatchContext
 
     def make(
         model: Any,
@@ -148,6 +148,6 @@ def make_step() -> Callable[..., Any]:
         progress: float = 1.0,
     ) -> Any:
         encoded = model.encode(batch.source)
-        return Step(model, batch, encoded, seed, update, progress, teacher)
+        return BatchContext(model, batch, encoded, seed, update, progress, teacher)
 
     return make

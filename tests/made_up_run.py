@@ -131,7 +131,7 @@ def write_corpus(root: Path, several: bool = True) -> None:
         )
 
 
-def write_outputs(path: Path, errors: float, seed: int = 1, not_decoded: int = 0) -> None:
+def write_translations_to(path: Path, errors: float, seed: int = 1, not_decoded: int = 0) -> None:
     """Translations in which this share of words is wrong."""
     numbers = random.Random(seed)
     rows = []
@@ -156,7 +156,7 @@ def write_outputs(path: Path, errors: float, seed: int = 1, not_decoded: int = 0
 def run(root: Path, system: str, decoding: str, errors: float, **options: Any) -> Path:
     """Write and score the translations of one system; returns the score file."""
     cell = Cell("demo", CORPUS, system, options.get("seed", 1), decoding, "test", "")
-    write_outputs(root / cell.hypotheses_path, errors, **options)
+    write_translations_to(root / cell.translations_path, errors, **options)
     folder = root / "results/corpora" / CORPUS / "tests/test"
     several = folder / "references/test.yy.jsonl"
     references = score.References(
@@ -164,5 +164,5 @@ def run(root: Path, system: str, decoding: str, errors: float, **options: Any) -
         folder / "tokens/test.yy",
         several if several.exists() else None,
     )
-    score.score(root / cell.hypotheses_path, references).write(root / cell.score_path)
+    score.score(root / cell.translations_path, references).write(root / cell.score_path)
     return root / cell.score_path

@@ -11,16 +11,16 @@ import pytest
 import torch
 from torch import Tensor
 
-from nat import methods
+from nat import registry
 from nat.configuration import load
 from nat.data.batch import Batch, source_tensor
 from nat.data.vocabulary import BLANK, MASK, PAD
 from nat.decoding.one_pass import OnePass
 from nat.errors import UserError
+from nat.objective.context import DecoderInput
 from nat.targets.axe import Alignment, Axe, align
-from nat.training.model_file import build_model
-from nat.training.step import DecoderInput
 from nat.transformer.model import Transformer
+from nat.transformer.model_file import build_model
 from tests.test_one_pass import LoggedModel, favourites
 
 MakeModel = Callable[..., Transformer]
@@ -231,22 +231,22 @@ def test_nothing_at_all() -> None:
     assert best.value.tolist() == [0.0, 0.0]
 
 
-def full_log_probabilities(model: Transformer, step: Any, shown: DecoderInput) -> Tensor:
-    return (step.decode(shown) @ model.embedding.weight.t()).log_softmax(2).detach()
+def full_log_probabilities(model: Transformer, context: Any, shown: DecoderInput) -> Tensor:
+    return (context.decode(shown) @ model.embedding.weight.t()).log_softmax(2).detach()
 
 
 @pytest.mark.parametrize("smoothing", [0.0, 0.1])
 def test_loss_of_sentences(
-    make_model: MakeModel, make_batch: MakeBatch, make_step: Any, smoothing: float
+    make_model: MakeModel, make_batch: MakeBatch, make_context: Any, smoothing: float
 ) -> None:
     model = make_model(seed=6, vocabulary_size=12)
     batch = make_batch([(3, 4), (2, 1), (5, 4)], vocabulary_size=12)
     model.embedding.weight.data *= 8
-    step = make_step(model, batch)
-    shown = step.blank_canvas()
-    loss = Axe(skip_penalty=0.3, label_smoothing=smoothing)(step, shown)
+    context = make_context(model, batch)
+    shown = context.fully_masked_input()
+    loss = Axe(skip_penalty=0.3, label_smoothing=smoothing)(context, shown)
     for row, length in enumerate([4, 1, 4]):
-        found = full_log_probabilities(model, step, shown)[row, :length]
+        found = full_log_probabilities(model, context, shown)[row, :length]
         own = found[:, batch.target[row, :length]]
         best = min(routes(own, found[:, BLANK], 0.3), key=lambda route: route.cost)
         spread = -float(found.mean(1).sum())
@@ -265,16 +265,16 @@ def test_loss_of_sentences(
 
 @pytest.mark.parametrize("seed", range(8))
 def test_revealed_positions_hold_their_token_and_divide_the_sentence(
-    make_model: MakeModel, make_batch: MakeBatch, make_step: Any, seed: int
+    make_model: MakeModel, make_batch: MakeBatch, make_context: Any, seed: int
 ) -> None:
     model, batch = make_model(seed, vocabulary_size=9), make_batch([(3, 4)], vocabulary_size=9)
     model.embedding.weight.data *= 8
-    step = make_step(model, batch)
+    context = make_context(model, batch)
     masked = torch.tensor([[True, True, False, True]])
     tokens = torch.where(masked, MASK, batch.target)
     shown = DecoderInput(tokens, batch.target_padding, batch.target, masked)
-    loss = Axe(skip_penalty=0.3)(step, shown)
-    found = full_log_probabilities(model, step, shown)[0]
+    loss = Axe(skip_penalty=0.3)(context, shown)
+    found = full_log_probabilities(model, context, shown)[0]
     own = found[:, batch.target[0]]
 
     def leaves_it_alone(route: Route) -> bool:
@@ -322,4 +322,4 @@ def test_a_model_knows_whether_it_has_learnt_the_empty_token(system: str, expect
 @pytest.mark.parametrize("options", [{"skip_penalty": 0.0}, {"label_smoothing": 1.0}])
 def test_senseless_options_are_refused(options: dict[str, float]) -> None:
     with pytest.raises(UserError, match=next(iter(options))):
-        methods.build("targets", {"method": "axe", **options})
+        registry.build("targets", {"method": "axe", **options})

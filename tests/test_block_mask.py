@@ -8,15 +8,15 @@ import pytest
 import torch
 from torch import Tensor
 
+from nat.alignment.ctc import best_alignment, collapse, own_symbols
 from nat.data.batch import Batch
 from nat.data.vocabulary import BLANK, MASK, PAD
 from nat.inputs.block_mask import SIZES, BlockMask
-from nat.targets.ctc_alignment import best_alignment, collapse, own_symbols
-from nat.training.step import Step
+from nat.objective.context import BatchContext
 from nat.transformer.model import Transformer
 
 MakeModel = Callable[..., Transformer]
-MakeStep = Callable[..., Any]
+MakeContext = Callable[..., Any]
 MakeBatch = Callable[..., Batch]
 
 # short and long sources, one token, a target that is too long, an empty one
@@ -29,8 +29,8 @@ def masks_of(width: int, real: int, number: int = 6_000) -> Tensor:
     padding = (torch.arange(width) >= real).expand(number, -1)
     empty = torch.zeros(number, 1, dtype=torch.int64)
     nothing: Any = SimpleNamespace()
-    step = Step(nothing, Batch(torch.arange(number), empty, empty), nothing, 1, 0)
-    return BlockMask().masks(step, padding)[:, :real]
+    context = BatchContext(nothing, Batch(torch.arange(number), empty, empty), nothing, 1, 0)
+    return BlockMask().masks(context, padding)[:, :real]
 
 
 def test_every_block_of_a_sentence_has_as_many_masks() -> None:
@@ -68,16 +68,16 @@ def test_a_shorter_last_block_has_as_many_or_is_all_masks(real: int) -> None:
 
 
 def test_visible_labels_are_the_best_alignment(
-    make_model: MakeModel, make_batch: MakeBatch, make_step: MakeStep
+    make_model: MakeModel, make_batch: MakeBatch, make_context: MakeContext
 ) -> None:
     model = make_model(decoder={"upsample": 2})
     batch = make_batch(LENGTHS)
     for update in range(30):
-        step = make_step(model, batch, update)
-        found = BlockMask()(step)
-        padding = model.upsampled_padding(step.encoded)
+        context = make_context(model, batch, update)
+        found = BlockMask()(context)
+        padding = model.upsampled_padding(context.encoded)
         assert torch.equal(found.padding, padding)
-        masked = found.carries_loss
+        masked = found.loss_mask
         assert not (masked & padding).any()
         assert masked.any(1).all()
         assert found.tokens[masked].eq(MASK).all()
@@ -93,62 +93,62 @@ def test_visible_labels_are_the_best_alignment(
 
 
 def test_the_alignment_is_that_of_a_canvas_of_masks(
-    make_model: MakeModel, make_batch: MakeBatch, make_step: MakeStep
+    make_model: MakeModel, make_batch: MakeBatch, make_context: MakeContext
 ) -> None:
     model = make_model(decoder={"upsample": 2})
     batch = make_batch([(5, 7), (5, 4)])
-    step = make_step(model, batch)
+    context = make_context(model, batch)
     canvas = torch.full((2, 10), MASK)
     padding = torch.zeros(2, 10, dtype=torch.bool)
-    states = model.decode(canvas, padding, step.encoded, causal=False)
+    states = model.decode(canvas, padding, context.encoded, causal=False)
     full = (states @ model.embedding.weight.t()).log_softmax(2)
     symbols = own_symbols(batch.target)[:, None, :].expand(-1, 10, -1)
     expected = best_alignment(full.gather(2, symbols), batch.target, padding)
-    labels = BlockMask()(step).target
+    labels = BlockMask()(context).target
     assert torch.equal(labels, expected.labels)
     assert not labels.requires_grad
     assert BLANK in labels
 
 
 def test_the_teachers_alignment_is_revealed_on_request(
-    make_model: MakeModel, make_batch: MakeBatch, make_step: MakeStep
+    make_model: MakeModel, make_batch: MakeBatch, make_context: MakeContext
 ) -> None:
     model, teacher = (make_model(seed=seed, decoder={"upsample": 2}) for seed in (1, 2))
     batch = make_batch([(9, 7), (12, 4)])
-    mine, its = (BlockMask()(make_step(each, batch)) for each in (model, teacher))
+    mine, its = (BlockMask()(make_context(each, batch)) for each in (model, teacher))
     assert not torch.equal(mine.target, its.target)
-    taught = make_step(model, batch, teacher=teacher)
+    taught = make_context(model, batch, teacher=teacher)
     assert torch.equal(BlockMask()(taught).target, mine.target)
     found = BlockMask(aligned_by="teacher")(taught)
     assert torch.equal(found.target, its.target)
-    assert torch.equal(found.carries_loss, mine.carries_loss)
+    assert torch.equal(found.loss_mask, mine.loss_mask)
     # in validation there is no teacher
-    alone = BlockMask(aligned_by="teacher")(make_step(model, batch))
+    alone = BlockMask(aligned_by="teacher")(make_context(model, batch))
     assert torch.equal(alone.target, mine.target)
 
 
 def test_masks_do_not_depend_on_the_rest_of_the_batch(
     make_model: MakeModel,
     make_batch: MakeBatch,
-    make_step: MakeStep,
+    make_context: MakeContext,
     one_sentence: Callable[[Batch, int], Batch],
 ) -> None:
     model = make_model(decoder={"upsample": 2})
     batch = make_batch(LENGTHS, first_id=30)
-    whole = BlockMask()(make_step(model, batch, 3))
+    whole = BlockMask()(make_context(model, batch, 3))
     for row, (source, _) in enumerate(LENGTHS):
-        alone = BlockMask()(make_step(model, one_sentence(batch, row), 3))
+        alone = BlockMask()(make_context(model, one_sentence(batch, row), 3))
         assert torch.equal(alone.tokens[0], whole.tokens[row, : 2 * source])
         assert whole.tokens[row, 2 * source :].eq(PAD).all()
 
 
 def test_other_masks_in_another_update(
-    make_model: MakeModel, make_batch: MakeBatch, make_step: MakeStep
+    make_model: MakeModel, make_batch: MakeBatch, make_context: MakeContext
 ) -> None:
     model = make_model(decoder={"upsample": 2})
     batch = make_batch([(15, 20)] * 3)
     first, again, later = (
-        BlockMask()(make_step(model, batch, update)).carries_loss for update in (1, 1, 2)
+        BlockMask()(make_context(model, batch, update)).loss_mask for update in (1, 1, 2)
     )
     assert torch.equal(first, again)
     assert not torch.equal(first, later)

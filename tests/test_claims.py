@@ -141,7 +141,7 @@ def test_a_correlation_over_systems(root: Path) -> None:
         "where": {**WHERE, "other": {"system": "nat-raw", "decoding": "one-pass"}},
         "correlation": {
             "of": {"measure": "sacrebleu"},
-            "with": {"measure": "chrf"},
+            "assistant": {"measure": "chrf"},
             "over": ["teacher", "student", "nat"],
             "is": "above",
         },
@@ -161,7 +161,8 @@ def test_a_correlation_over_systems(root: Path) -> None:
         f"r of sacreBLEU and chrF2 over 3 systems: +{record['ours']:.3f}"
     )
     assert not any(
-        "outputs" in each.path for each in claims.files(configuration(root, it=claim), "paper")
+        "/translations/" in each.path
+        for each in claims.files(configuration(root, it=claim), "paper")
     )
     claim["correlation"]["over"] = ["teacher", "student", "nat", "other"]
     assert judge(root, claim)["verdict"] == "not run"
@@ -253,7 +254,7 @@ def test_gains_by_length(root: Path) -> None:
         "gains": {
             "system": "student",
             "over": "teacher",
-            "of": [{"label": "fifth {fifth}", "with": {"fifth": [1, 2, 3, 4, 5]}}],
+            "of": [{"label": "fifth {fifth}", "assistant": {"fifth": [1, 2, 3, 4, 5]}}],
             "is": "fifth 5",
         },
     }

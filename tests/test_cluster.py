@@ -14,7 +14,11 @@ import yaml
 from snakemake_executor_plugin_slurm.validation import get_forbidden_slurm_options
 from test_graph import copy_repository, counts, snakemake
 
-from nat.configuration.cluster import (
+from nat.configuration.configuration import Configuration, read
+from nat.configuration.models import Cluster, GpuNodes, Nodes, Stage
+from nat.errors import UserError
+from nat.workflow import plan
+from nat.workflow.cluster import (
     _IN_TURN,
     CLUSTER,
     DEFAULT_NEEDS,
@@ -22,14 +26,10 @@ from nat.configuration.cluster import (
     read_cluster,
     resources,
 )
-from nat.configuration.configuration import Configuration, read
-from nat.configuration.models import Cluster, GpuNodes, Nodes, Stage
-from nat.errors import UserError
-from nat.reporting import plan
 from nat.workflow.dry_run import Job
 from nat.workflow.graph import PROCESSES_OF_A_TEXT
-from nat.workflow_log import _what_slurm_said
-from nat.workflow_slurm import left_behind, stop_left_behind
+from nat.workflow.log import _what_slurm_said
+from nat.workflow.slurm import left_behind, stop_left_behind
 
 ROOT = Path(__file__).resolve().parents[1]
 
@@ -344,7 +344,7 @@ def test_steps_in_turn_are_those_of_the_profile() -> None:
     (at_once,) = (int(one.split("=")[1]) for one in profile["resources"])
     rows = {name: math.ceil(int(count) / at_once) for name, count in components.items()}
     assert _IN_TURN["report"] == rows["report"]
-    assert _IN_TURN["score"] == 2 * rows["score"]  # gathering, then scoring
+    assert _IN_TURN["score"] == 2 * rows["score"]  # merging, then scoring
     corpus = [name for name, text in rules_of("corpus")]
     assert _IN_TURN["prepare"] == len(corpus)
 

@@ -10,13 +10,13 @@ import torch.nn.functional as F
 from nat.data.batch import Batch
 from nat.data.vocabulary import MASK, SPECIALS
 from nat.inputs.random_mask import RandomMask
+from nat.objective.context import DecoderInput
 from nat.targets.cmlmc import Cmlmc
 from nat.targets.cross_entropy import CrossEntropy
-from nat.training.step import DecoderInput
 from nat.transformer.model import Transformer
 
 MakeModel = Callable[..., Transformer]
-MakeStep = Callable[..., Any]
+MakeContext = Callable[..., Any]
 MakeBatch = Callable[..., Batch]
 
 LENGTHS = [(3, 12), (7, 20), (1, 9), (4, 1), (2, 0), (3, 2)]
@@ -29,14 +29,14 @@ def visible(decoder_input: DecoderInput) -> torch.Tensor:
 
 @pytest.mark.parametrize("factor", [0.3, 0.5, 1.0])
 def test_a_share_of_the_visible_tokens_is_replaced_by_predictions(
-    make_model: MakeModel, make_step: MakeStep, make_batch: MakeBatch, factor: float
+    make_model: MakeModel, make_context: MakeContext, make_batch: MakeBatch, factor: float
 ) -> None:
     model, batch = make_model(decoder=DECODER), make_batch(LENGTHS)
     for update in range(10):
-        step = make_step(model, batch, update)
-        before = RandomMask()(step)
-        after = Cmlmc(factor).replace(step, before)
-        chosen = after.carries_loss
+        context = make_context(model, batch, update)
+        before = RandomMask()(context)
+        after = Cmlmc(factor).replace(context, before)
+        chosen = after.loss_mask
         assert not (chosen & ~visible(before)).any()
         shown = visible(before).sum(1)
         assert chosen.sum(1).tolist() == [int(count * factor) for count in shown.tolist()]
@@ -44,7 +44,7 @@ def test_a_share_of_the_visible_tokens_is_replaced_by_predictions(
         assert torch.equal(after.target, before.target)
         # what a canvas of nothing but masks predicts
         canvas = torch.where(before.padding, before.tokens, MASK)
-        states = model.decode(canvas, before.padding, step.encoded, causal=False)
+        states = model.decode(canvas, before.padding, context.encoded, causal=False)
         logits = states @ model.embedding.weight.t()
         special = [number for number in range(len(SPECIALS)) if SPECIALS[number] != "<unk>"]
         logits[:, :, special] = -torch.inf
@@ -52,50 +52,50 @@ def test_a_share_of_the_visible_tokens_is_replaced_by_predictions(
 
 
 def test_places_are_drawn_evenly_and_apart_from_the_masks(
-    make_model: MakeModel, make_step: MakeStep, make_batch: MakeBatch
+    make_model: MakeModel, make_context: MakeContext, make_batch: MakeBatch
 ) -> None:
     model, batch = make_model(), make_batch([(2, 10)] * 100)
     masked, replaced = torch.zeros(10), torch.zeros(10)
     for update in range(40):
-        step = make_step(model, batch, update)
-        before = RandomMask()(step)
-        masked += before.carries_loss.sum(0)
-        replaced += Cmlmc(0.3).replace(step, before).carries_loss.sum(0)
+        context = make_context(model, batch, update)
+        before = RandomMask()(context)
+        masked += before.loss_mask.sum(0)
+        replaced += Cmlmc(0.3).replace(context, before).loss_mask.sum(0)
     for counts in (masked, replaced):
         assert (counts - counts.mean()).abs().max() < 5 * counts.mean() ** 0.5
 
 
 def test_the_loss_is_that_of_both_canvases(
-    make_model: MakeModel, make_step: MakeStep, make_batch: MakeBatch
+    make_model: MakeModel, make_context: MakeContext, make_batch: MakeBatch
 ) -> None:
     model, batch = make_model(decoder=DECODER), make_batch(LENGTHS)
-    step = make_step(model, batch, 2)
-    before = RandomMask()(step)
+    context = make_context(model, batch, 2)
+    before = RandomMask()(context)
     target = Cmlmc(0.3, label_smoothing=0.1)
-    loss = target(step, before)
-    after = target.replace(step, before)
+    loss = target(context, before)
+    after = target.replace(context, before)
     value = torch.zeros(len(LENGTHS), dtype=torch.float64)
     nll = {"nll": value.clone(), "correction_nll": value.clone()}
     for name, decoder_input in (("nll", before), ("correction_nll", after)):
-        states = step.decode(decoder_input)
+        states = context.decode(decoder_input)
         scores = (states @ model.embedding.weight.t()).log_softmax(2)
-        for row, place in decoder_input.carries_loss.nonzero().tolist():
+        for row, place in decoder_input.loss_mask.nonzero().tolist():
             found, true = scores[row, place], batch.target[row, place]
             value[row] += F.cross_entropy(found, true, label_smoothing=0.1).detach()
             nll[name][row] -= found[true].detach()
     torch.testing.assert_close(loss.value.detach(), value)
     for name, expected in nll.items():
         torch.testing.assert_close(loss.parts[name], expected)
-    positions = before.carries_loss.sum(1) + after.carries_loss.sum(1)
+    positions = before.loss_mask.sum(1) + after.loss_mask.sum(1)
     assert torch.equal(loss.positions, positions)
 
 
 def test_where_nothing_is_visible_it_is_cross_entropy(
-    make_model: MakeModel, make_step: MakeStep, make_batch: MakeBatch
+    make_model: MakeModel, make_context: MakeContext, make_batch: MakeBatch
 ) -> None:
-    step = make_step(make_model(), make_batch(LENGTHS))
-    blank = step.blank_canvas()
-    mine, other = Cmlmc(1.0)(step, blank), CrossEntropy()(step, blank)
+    context = make_context(make_model(), make_batch(LENGTHS))
+    blank = context.fully_masked_input()
+    mine, other = Cmlmc(1.0)(context, blank), CrossEntropy()(context, blank)
     torch.testing.assert_close(mine.value, other.value)
     assert torch.equal(mine.positions, other.positions)
 

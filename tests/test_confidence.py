@@ -55,14 +55,14 @@ def test_a_model_that_knows_nothing(sources: Any, make_model: Any) -> None:
 
 def test_input_sampling_is_measured_on_its_tokens(sources: Any, make_model: Any) -> None:
     model = make_model(length="target", decoder={"input_predictor": True})
-    partner = make_model(seed=2, length="target")
-    found = sampled_confidence(model, partner, sources, 1)
-    assert found == pytest.approx(sampled_confidence(model, partner, sources, 1000))
+    assistant = make_model(seed=2, length="target")
+    found = sampled_confidence(model, assistant, sources, 1)
+    assert found == pytest.approx(sampled_confidence(model, assistant, sources, 1000))
     total, tokens = 0.0, 0
     for source in (sources[number] for number in (0, 1, 3, 4)):
         row = torch.tensor([[*source.tolist(), EOS]])
-        [hypothesis] = InputSampling()(model, row, partner=partner)
+        [hypothesis] = InputSampling()(model, row, assistant=assistant)
         total += hypothesis.score * len(hypothesis.tokens)
         tokens += len(hypothesis.tokens)
     assert found == pytest.approx(total / tokens)
-    assert sampled_confidence(model, partner, [np.array([], dtype=np.int64)], 10) == 0
+    assert sampled_confidence(model, assistant, [np.array([], dtype=np.int64)], 10) == 0

@@ -13,7 +13,7 @@ import jsonschema
 import pytest
 import yaml
 
-from nat import methods
+from nat import registry
 from nat.configuration import Choice, Configuration, choice, differences, fingerprint, load
 from nat.configuration.arguments import add_configuration_arguments, configuration_from
 from nat.configuration.json_schema import json_schema
@@ -221,7 +221,7 @@ def test_the_effective_configuration_is_complete_json(folder: Folder) -> None:
     assert training["validation_decoding"] == {
         "method": "one_pass", "length_beam": 1, "length_factor": 1.0, "deduplicate": False
     }  # fmt: skip
-    assert methods.build("targets", training["target"])
+    assert registry.build("targets", training["target"])
     assert json.dumps(training) == json.dumps(folder.load().training("own", "dims"))
 
 
@@ -1085,10 +1085,10 @@ def test_the_real_folder_loads(scale: str) -> None:
     for corpus in configuration.corpora:
         for name in configuration.systems:
             training = configuration.training(corpus, name)
-            methods.build("inputs", training["input"])
-            methods.build("targets", training["target"])
+            registry.build("inputs", training["input"])
+            registry.build("targets", training["target"])
     for name in configuration.decodings:
-        methods.build("decoding", configuration.decoding(configuration.example_of(name)))
+        registry.build("decoding", configuration.decoding(configuration.example_of(name)))
     if scale != "paper":
         assert all(
             configuration.task(task) in configuration.corpora for task in configuration.tasks

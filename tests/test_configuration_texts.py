@@ -25,15 +25,15 @@ def folder(tmp_path: Path) -> Folder:
         input={"method": "full_mask"}, text={"dynamic": {**DYNAMIC, "regulariser": REGULARISER}}
     )
     files["systems/predicted"] = system(decoder={"input_predictor": True}, teacher="nat")
-    files["decodings/sampled"] = {"method": "input_sampling", "with": "nat"}
+    files["decodings/sampled"] = {"method": "input_sampling", "assistant": "nat"}
     files["decodings/beam20"] = {
         "method": "ctc_beam",
         "language_model": {"system": "at", "order": 3},
     }
     files["decodings/probe"] = {
-        "method": "masked_at_outputs", "scheme": "chunk", "chunk": 2, "with": "at",
+        "method": "masked_at_outputs", "scheme": "chunk", "chunk": 2, "assistant": "at",
     }  # fmt: skip
-    files["decodings/drawn"] = {"method": "latent_rescoring", "with": "at"}
+    files["decodings/drawn"] = {"method": "latent_rescoring", "assistant": "at"}
     return found
 
 
@@ -63,11 +63,11 @@ def test_all_teachers_are_references(folder: Folder) -> None:
     assert "needs itself: at-big -(text)-> at -(text)-> at-big" in folder.error()
 
 
-def test_partners_of_decodings(folder: Folder) -> None:
+def test_assistants_of_decodings(folder: Folder) -> None:
     configuration = folder.load()
-    assert configuration.partner("sampled") == "nat"
-    assert configuration.partner("one-pass") is None
-    assert "with" not in configuration.decoding("sampled")
+    assert configuration.assistant("sampled") == "nat"
+    assert configuration.assistant("one-pass") is None
+    assert "assistant" not in configuration.decoding("sampled")
     configuration.check_decoding("predicted", "sampled")
     configuration.check_decoding("predicted", "one-pass")
 
@@ -197,23 +197,23 @@ def test_what_only_some_systems_have(folder: Folder) -> None:
         ),
         (
             "decodings/sampled",
-            {"with": "at"},
-            ["with", "at"],
+            {"assistant": "at"},
+            ["assistant", "at"],
         ),
         (
             "decodings/sampled",
-            {"with": "natt"},
-            ["with", "natt", "nat"],
+            {"assistant": "natt"},
+            ["assistant", "natt", "nat"],
         ),
         (
             "decodings/one-pass",
-            {"with": "nat"},
-            ["with", "nat", "one_pass"],
+            {"assistant": "nat"},
+            ["assistant", "nat", "one_pass"],
         ),
         (
             "decodings/sampled",
-            {"with": 3},
-            ["with", "3"],
+            {"assistant": 3},
+            ["assistant", "3"],
         ),
         (
             "recipes/student",
@@ -222,29 +222,29 @@ def test_what_only_some_systems_have(folder: Folder) -> None:
         ),
     ],
 )  # fmt: skip
-def test_senseless_texts_and_partners(
+def test_senseless_texts_and_assistants(
     folder: Folder, name: str, change: dict[str, Any], words: list[str]
 ) -> None:
     folder.files[name].update(change)
     check_words(folder.error(), name, words)
 
 
-def test_a_decoding_that_needs_a_partner(folder: Folder) -> None:
-    del folder.files["decodings/sampled"]["with"]
+def test_a_decoding_that_needs_a_assistant(folder: Folder) -> None:
+    del folder.files["decodings/sampled"]["assistant"]
     assert folder.error() == (
-        "config/decodings/sampled.yaml: key 'with': missing, expected the non-autoregressive "
+        "config/decodings/sampled.yaml: key 'assistant': missing, expected the non-autoregressive "
         "system that input_sampling consults"
     )
 
 
-def test_a_partner_needs_the_same_kind_of_canvas(folder: Folder) -> None:
+def test_a_assistant_needs_the_same_kind_of_canvas(folder: Folder) -> None:
     folder.files["systems/ctc"] = system(
         input={"method": "full_mask"},
         target={"method": "ctc"},
         decoder={"copy": "soft", "upsample": 2.0},
         length=None,
     )
-    folder.files["decodings/sampled"]["with"] = "ctc"
+    folder.files["decodings/sampled"]["assistant"] = "ctc"
     assert "but that of 'ctc' is upsampled" in folder.error()
 
 
@@ -264,18 +264,18 @@ def test_texts_of_one_system_are_decoded_alike(folder: Folder) -> None:
     )
 
 
-def test_a_hybrid_partner_may_be_left_out_and_leaves_out_as_much(folder: Folder) -> None:
+def test_a_hybrid_assistant_may_be_left_out_and_leaves_out_as_much(folder: Folder) -> None:
     for name, chunk in (("hybrid", 2), ("deep", 2), ("sparse", 3)):
         folder.files[f"systems/{name}"] = system(
             input={"method": "skip"}, decoder={"chunk": chunk}, length=None
         )
     folder.files["decodings/alone"] = {"method": "hybrid"}
-    folder.files["decodings/with-deep"] = {"method": "hybrid", "with": "deep"}
+    folder.files["decodings/with-deep"] = {"method": "hybrid", "assistant": "deep"}
     configuration = folder.load()
     configuration.check_decoding("hybrid", "alone")
     configuration.check_decoding("sparse", "alone")
     configuration.check_decoding("hybrid", "with-deep")
     with pytest.raises(UserError, match="sparse.yaml has 3, config/systems/deep.yaml 2"):
         configuration.check_decoding("sparse", "with-deep")
-    folder.files["decodings/with-deep"]["with"] = "at"
+    folder.files["decodings/with-deep"]["assistant"] = "at"
     assert "hybrid consults a system that is hybrid, but 'at' is autoregressive" in folder.error()

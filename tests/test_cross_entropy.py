@@ -14,24 +14,28 @@ from nat.inputs.random_mask import RandomMask
 from nat.targets.cross_entropy import CrossEntropy
 
 MakeModel = Callable[..., Any]
-MakeStep = Callable[..., Any]
+MakeContext = Callable[..., Any]
 MakeBatch = Callable[..., Batch]
 
 
 @pytest.mark.parametrize("smoothing", [0.0, 0.1])
 @pytest.mark.parametrize("method", [PreviousTokens, FullMask, RandomMask])
 def test_against_the_formula_position_by_position(
-    make_model: MakeModel, make_step: MakeStep, make_batch: MakeBatch, method: Any, smoothing: float
+    make_model: MakeModel,
+    make_context: MakeContext,
+    make_batch: MakeBatch,
+    method: Any,
+    smoothing: float,
 ) -> None:
     model, batch = make_model(), make_batch()
-    step = make_step(model, batch)
-    decoder_input = method()(step)
-    loss = CrossEntropy(smoothing)(step, decoder_input)
-    states = step.decode(decoder_input)
+    context = make_context(model, batch)
+    decoder_input = method()(context)
+    loss = CrossEntropy(smoothing)(context, decoder_input)
+    states = context.decode(decoder_input)
     for row in range(len(batch.ids)):
         value = nll = 0.0
         for position in range(decoder_input.target.size(1)):
-            if not decoder_input.carries_loss[row, position]:
+            if not decoder_input.loss_mask[row, position]:
                 continue
             found = F.log_softmax(model.embedding.weight @ states[row, position], -1)
             true = decoder_input.target[row, position]
@@ -42,35 +46,37 @@ def test_against_the_formula_position_by_position(
             nll -= found[true].item()
         assert loss.value[row].item() == pytest.approx(value)
         assert loss.parts["nll"][row].item() == pytest.approx(nll)
-    assert torch.equal(loss.positions, decoder_input.carries_loss.sum(1))
+    assert torch.equal(loss.positions, decoder_input.loss_mask.sum(1))
 
 
 def test_probabilities_of_all_targets_of_one_length_sum_to_one(
-    make_model: MakeModel, make_step: MakeStep
+    make_model: MakeModel, make_context: MakeContext
 ) -> None:
     size = 9
     model = make_model(vocabulary_size=size)
     pairs = [[first, second] for first in range(1, size) for second in range(1, size)]
-    step = make_step(model, Batch.collate(range(len(pairs)), [[7, 8]] * len(pairs), pairs))
-    decoder_input = FullMask()(step)
-    total = (-CrossEntropy()(step, decoder_input).value).exp().sum()
-    whole = F.softmax(step.decode(decoder_input)[0] @ model.embedding.weight.t(), -1)
+    context = make_context(model, Batch.collate(range(len(pairs)), [[7, 8]] * len(pairs), pairs))
+    decoder_input = FullMask()(context)
+    total = (-CrossEntropy()(context, decoder_input).value).exp().sum()
+    whole = F.softmax(context.decode(decoder_input)[0] @ model.embedding.weight.t(), -1)
     # padding is no symbol of a target, so what is missing is its share
     assert total.item() == pytest.approx((1 - whole[:, PAD]).prod().item())
 
 
 def test_autoregressive_probabilities_of_all_targets_sum_to_one(
-    make_model: MakeModel, make_step: MakeStep
+    make_model: MakeModel, make_context: MakeContext
 ) -> None:
     """All targets of up to two tokens, plus what goes on after two, plus padding's share."""
     size = 9
     model = make_model(vocabulary_size=size)
     symbols = [[symbol] for symbol in range(size) if symbol not in (PAD, EOS)]
     targets = [[], *symbols, *(one + two for one in symbols for two in symbols)]
-    step = make_step(model, Batch.collate(range(len(targets)), [[7, 8]] * len(targets), targets))
-    decoder_input = PreviousTokens()(step)
-    nll = CrossEntropy()(step, decoder_input).value
-    next_symbol = F.log_softmax(step.decode(decoder_input) @ model.embedding.weight.t(), -1)
+    context = make_context(
+        model, Batch.collate(range(len(targets)), [[7, 8]] * len(targets), targets)
+    )
+    decoder_input = PreviousTokens()(context)
+    nll = CrossEntropy()(context, decoder_input).value
+    next_symbol = F.log_softmax(context.decode(decoder_input) @ model.embedding.weight.t(), -1)
     total = 0.0
     for row, target in enumerate(targets):
         before_end = -nll[row] - next_symbol[row, len(target), EOS]
@@ -81,10 +87,10 @@ def test_autoregressive_probabilities_of_all_targets_sum_to_one(
     assert total == pytest.approx(1.0)
 
 
-def test_no_positions_no_loss(make_model: MakeModel, make_step: MakeStep) -> None:
+def test_no_positions_no_loss(make_model: MakeModel, make_context: MakeContext) -> None:
     model = make_model()
-    step = make_step(model, Batch.collate([0, 1], [[7], [8]], [[], []]))
-    loss = CrossEntropy(0.1)(step, FullMask()(step))
+    context = make_context(model, Batch.collate([0, 1], [[7], [8]], [[], []]))
+    loss = CrossEntropy(0.1)(context, FullMask()(context))
     assert loss.value.tolist() == [0, 0]
     assert loss.positions.tolist() == [0, 0]
     loss.value.sum().backward()

@@ -13,11 +13,11 @@ from torch import Tensor
 
 from nat.data.batch import Batch
 from nat.data.vocabulary import BLANK, MASK, PAD
+from nat.objective.context import BatchContext, DecoderInput
 from nat.targets.ctc import Ctc
-from nat.training.step import DecoderInput, Step
 
 MakeModel = Callable[..., Any]
-MakeStep = Callable[..., Any]
+MakeContext = Callable[..., Any]
 
 UPSAMPLE = {"upsample": 2.0}
 PAIRS = [
@@ -40,14 +40,14 @@ def batch_of(pairs: list[tuple[list[int], list[int]]]) -> Batch:
 
 
 @pytest.fixture
-def step(make_model: MakeModel, make_step: MakeStep) -> Step:
-    made: Step = make_step(make_model(decoder=UPSAMPLE), batch_of(PAIRS))
+def step(make_model: MakeModel, make_context: MakeContext) -> BatchContext:
+    made: BatchContext = make_context(make_model(decoder=UPSAMPLE), batch_of(PAIRS))
     return made
 
 
-def log_probabilities(step: Step, decoder_input: DecoderInput) -> Tensor:
+def log_probabilities(context: BatchContext, decoder_input: DecoderInput) -> Tensor:
     """Under the whole vocabulary, [B, T, V]."""
-    return (step.decode(decoder_input) @ step.model.embedding.weight.t()).log_softmax(2)
+    return (context.decode(decoder_input) @ context.model.embedding.weight.t()).log_softmax(2)
 
 
 def gradient(value: Tensor, model: Any) -> list[Tensor]:
@@ -56,10 +56,10 @@ def gradient(value: Tensor, model: Any) -> list[Tensor]:
     )
 
 
-def test_against_enumeration(step: Step) -> None:
-    decoder_input = step.blank_canvas()
-    loss = Ctc()(step, decoder_input)
-    full = log_probabilities(step, decoder_input)
+def test_against_enumeration(context: BatchContext) -> None:
+    decoder_input = context.fully_masked_input()
+    loss = Ctc()(context, decoder_input)
+    full = log_probabilities(context, decoder_input)
     for row, (source, target) in enumerate(PAIRS):
         if not HAS_LOSS[row]:
             assert loss.value[row] == 0
@@ -73,14 +73,14 @@ def test_against_enumeration(step: Step) -> None:
     assert torch.equal(loss.parts["nll"], loss.value)
 
 
-def test_value_and_gradient_against_the_whole_vocabulary(step: Step) -> None:
-    decoder_input = step.blank_canvas()
-    loss = Ctc()(step, decoder_input)
+def test_value_and_gradient_against_the_whole_vocabulary(context: BatchContext) -> None:
+    decoder_input = context.fully_masked_input()
+    loss = Ctc()(context, decoder_input)
     expected = F.ctc_loss(
-        log_probabilities(step, decoder_input).transpose(0, 1),
-        step.batch.target,
+        log_probabilities(context, decoder_input).transpose(0, 1),
+        context.batch.target,
         (~decoder_input.padding).sum(1),
-        step.batch.target_lengths,
+        context.batch.target_lengths,
         blank=BLANK,
         reduction="none",
         zero_infinity=True,
@@ -89,20 +89,20 @@ def test_value_and_gradient_against_the_whole_vocabulary(step: Step) -> None:
     torch.testing.assert_close(loss.value, expected, rtol=1e-12, atol=1e-12)
     for weights in (torch.ones(8), torch.linspace(0.1, 2.0, 8)):
         mine, its = (
-            gradient((value * weights.double()).sum(), step.model)
+            gradient((value * weights.double()).sum(), context.model)
             for value in (loss.value, expected)
         )
         for one, other in zip(mine, its, strict=True):
             torch.testing.assert_close(one, other, rtol=1e-10, atol=1e-12)
 
 
-def test_what_has_no_loss_is_counted(step: Step) -> None:
-    loss = Ctc(0.1)(step, step.blank_canvas())
+def test_what_has_no_loss_is_counted(context: BatchContext) -> None:
+    loss = Ctc(0.1)(context, context.fully_masked_input())
     assert torch.equal(loss.positions, torch.where(HAS_LOSS, TOKENS, 0))
     assert loss.parts["infeasible"].tolist() == [0, 0, 0, 2, 3, 0, 0, 0]
     assert loss.value[~HAS_LOSS].eq(0).all()
     assert loss.value[HAS_LOSS].gt(0).all()
-    for found in gradient(loss.value[~HAS_LOSS].sum(), step.model):
+    for found in gradient(loss.value[~HAS_LOSS].sum(), context.model):
         assert found.eq(0).all()
 
 
@@ -110,13 +110,13 @@ def test_what_has_no_loss_is_counted(step: Step) -> None:
 @pytest.mark.parametrize("pairs", [PAIRS, PAIRS[3:5], PAIRS[6:7]])
 def test_no_number_is_lost_in_lower_precision(
     make_model: MakeModel,
-    make_step: MakeStep,
+    make_context: MakeContext,
     pairs: list[tuple[list[int], list[int]]],
     bfloat16: bool,
 ) -> None:
     model = make_model(decoder=UPSAMPLE, dtype=torch.float32)
-    made = replace(make_step(model, batch_of(pairs)), bfloat16=bfloat16)
-    loss = Ctc(0.1)(made, made.blank_canvas())
+    made = replace(make_context(model, batch_of(pairs)), bfloat16=bfloat16)
+    loss = Ctc(0.1)(made, made.fully_masked_input())
     assert loss.value.isfinite().all()
     if pairs is not PAIRS:
         assert loss.value.eq(0).all()
@@ -126,23 +126,25 @@ def test_no_number_is_lost_in_lower_precision(
 
 
 @pytest.mark.parametrize("smoothing", [0.01, 0.3])
-def test_label_smoothing_is_that_of_each_real_frame(step: Step, smoothing: float) -> None:
-    decoder_input = step.blank_canvas()
-    plain, smoothed = Ctc()(step, decoder_input), Ctc(smoothing)(step, decoder_input)
-    uniform = -log_probabilities(step, decoder_input).mean(2)
+def test_label_smoothing_is_that_of_each_real_frame(
+    context: BatchContext, smoothing: float
+) -> None:
+    decoder_input = context.fully_masked_input()
+    plain, smoothed = Ctc()(context, decoder_input), Ctc(smoothing)(context, decoder_input)
+    uniform = -log_probabilities(context, decoder_input).mean(2)
     uniform = torch.where(decoder_input.padding, 0, uniform).sum(1)
     expected = (1 - smoothing) * plain.value + smoothing * torch.where(HAS_LOSS, uniform, 0)
     torch.testing.assert_close(smoothed.value, expected)
     torch.testing.assert_close(smoothed.parts["nll"], plain.value)
-    mine, its = (gradient(value.sum(), step.model) for value in (smoothed.value, expected))
+    mine, its = (gradient(value.sum(), context.model) for value in (smoothed.value, expected))
     for one, other in zip(mine, its, strict=True):
         torch.testing.assert_close(one, other)
 
 
-def test_mean_label_smoothing_does_not_grow_with_the_canvas(step: Step) -> None:
-    decoder_input = step.blank_canvas()
-    plain, smoothed = Ctc()(step, decoder_input), Ctc(0.3, "mean")(step, decoder_input)
-    full = log_probabilities(step, decoder_input)
+def test_mean_label_smoothing_does_not_grow_with_the_canvas(context: BatchContext) -> None:
+    decoder_input = context.fully_masked_input()
+    plain, smoothed = Ctc()(context, decoder_input), Ctc(0.3, "mean")(context, decoder_input)
+    full = log_probabilities(context, decoder_input)
     for row, (source, target) in enumerate(PAIRS):
         frames = 2 * len(source)
         uniform = sum(-full[row, frame].mean().item() for frame in range(frames)) / frames
@@ -151,17 +153,17 @@ def test_mean_label_smoothing_does_not_grow_with_the_canvas(step: Step) -> None:
 
 
 def test_probabilities_of_all_targets_sum_to_one(
-    make_model: MakeModel, make_step: MakeStep
+    make_model: MakeModel, make_context: MakeContext
 ) -> None:
     size = 9
     symbols = [symbol for symbol in range(size) if symbol not in (PAD, BLANK)]
     pairs = [[one, two] for one in symbols for two in symbols if one != two]
     targets = [*([symbol] for symbol in symbols), *pairs]
-    made = make_step(
+    made = make_context(
         make_model(vocabulary_size=size, decoder=UPSAMPLE),
         Batch.collate(range(len(targets)), [[7]] * len(targets), targets),
     )
-    decoder_input = made.blank_canvas()
+    decoder_input = made.fully_masked_input()
     assert decoder_input.tokens.tolist() == [[MASK, MASK]] * len(targets)
     loss = Ctc()(made, decoder_input)
     assert loss.positions.tolist() == [len(target) for target in targets]
@@ -172,14 +174,14 @@ def test_probabilities_of_all_targets_sum_to_one(
     torch.testing.assert_close((-loss.value).exp().sum() + empty, expected)
 
 
-def test_frames_whose_label_was_seen_count_as_well(step: Step) -> None:
-    blank = step.blank_canvas()
+def test_frames_whose_label_was_seen_count_as_well(context: BatchContext) -> None:
+    blank = context.fully_masked_input()
     tokens = blank.tokens.clone()
     tokens[0, 1] = 9
-    seen = replace(blank, tokens=tokens, carries_loss=blank.carries_loss & tokens.eq(MASK))
-    everywhere = replace(seen, carries_loss=blank.carries_loss)
-    assert torch.equal(Ctc()(step, seen).value, Ctc()(step, everywhere).value)
-    assert Ctc()(step, seen).value[0] != Ctc()(step, blank).value[0]
+    seen = replace(blank, tokens=tokens, loss_mask=blank.loss_mask & tokens.eq(MASK))
+    everywhere = replace(seen, loss_mask=blank.loss_mask)
+    assert torch.equal(Ctc()(context, seen).value, Ctc()(context, everywhere).value)
+    assert Ctc()(context, seen).value[0] != Ctc()(context, blank).value[0]
 
 
 @pytest.mark.parametrize("smoothing", [-0.1, 1.0])

@@ -9,15 +9,15 @@ import torch
 import torch.nn.functional as F
 from torch import Tensor
 
-from nat.data.batch import pad
-from nat.data.vocabulary import BLANK, MASK, PAD
-from nat.targets.ctc_alignment import (
+from nat.alignment.ctc import (
     best_alignment,
     collapse,
     frames_needed,
     negative_log_likelihood,
     own_symbols,
 )
+from nat.data.batch import pad
+from nat.data.vocabulary import BLANK, MASK, PAD
 
 VOCABULARY = 11
 CASES: list[tuple[int, list[int]]] = [

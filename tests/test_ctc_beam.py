@@ -13,13 +13,13 @@ import torch
 from torch import Tensor
 
 from nat.data.batch import source_tensor
-from nat.data.ngram import estimate
 from nat.data.vocabulary import BLANK, BOS, EOS, MASK, PAD, UNK
 from nat.decoding.ctc import Ctc
 from nat.decoding.ctc_beam import CtcBeam
-from nat.decoding.language_model import LanguageModel, LanguageModelOptions
 from nat.errors import UserError
-from nat.methods import build
+from nat.language_model.ngram import estimate
+from nat.language_model.scorer import LanguageModel, LanguageModelOptions
+from nat.registry import build
 
 SYMBOLS = 8
 WRITTEN = (UNK, 6, 7)

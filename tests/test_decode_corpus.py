@@ -11,19 +11,19 @@ import numpy as np
 import pytest
 import torch
 
-from nat import methods
+from nat import registry
 from nat.artifacts import Model, Shard
 from nat.configuration import load
 from nat.data.binarised import write_binarised
-from nat.data.ngram import estimate
 from nat.data.translations import read_translations
 from nat.data.vocabulary import EOS, PAD, Vocabulary
 from nat.decoding.corpus import Translation, batches, records, translate
 from nat.decoding.hypothesis import Hypothesis
-from nat.decoding.job import matching_language_model, translate_shard
-from nat.decoding.language_model import LanguageModel
 from nat.errors import UserError
-from nat.training.model_file import build_model, save_model
+from nat.jobs.translate import matching_language_model, translate_shard
+from nat.language_model.ngram import estimate
+from nat.language_model.scorer import LanguageModel
+from nat.transformer.model_file import build_model, save_model
 
 ROOT = Path(__file__).resolve().parents[1]
 CONFIGURATION = load(root=ROOT)
@@ -33,25 +33,25 @@ every_decoding = pytest.mark.parametrize(
 
 
 def of_configuration(make_model: Callable[..., Any], name: str, seed: int = 0) -> tuple[Any, Any]:
-    """A decoding of `config/decodings` (with its partner, if it has one) and a model for it."""
+    """A decoding of `config/decodings` (with its assistant, if it has one) and a model for it."""
     options = CONFIGURATION.decoding(name)
-    traits = methods.describe("decoding", options).traits
+    traits = registry.describe("decoding", options).traits
     keywords: dict[str, Any] = {}
     if traits["upsampled"]:
         keywords = {"decoder": {"copy": "soft", "upsample": 2.5}}
-    elif traits["order"] == "parallel":
+    elif traits["decoding_order"] == "parallel":
         keywords = {"length": "offset"}
-    if traits["order"] in ("hybrid", "semi-autoregressive"):
+    if traits["decoding_order"] in ("hybrid", "semi-autoregressive"):
         keywords = {"decoder": {"chunk": 2}}
     if traits["input_predictor"]:
         keywords["decoder"] = {"input_predictor": True}
     if traits["latent"]:
         keywords["latent"] = {"dim": 3, "posterior_layers": 1}
-    method = methods.build("decoding", options)
+    method = registry.build("decoding", options)
     consulted: dict[str, Any] = {}
-    if CONFIGURATION.partner(name) is not None:
-        its = {} if traits["partner"] == "autoregressive" else keywords
-        consulted["partner"] = make_model(seed=seed + 1, **its)
+    if CONFIGURATION.assistant(name) is not None:
+        its = {} if traits["assistant"] == "autoregressive" else keywords
+        consulted["assistant"] = make_model(seed=seed + 1, **its)
     if options.get("language_model") is not None:
         consulted["language_model"] = language_model(options["language_model"]["order"])
     return functools.partial(method, **consulted), make_model(seed=seed, **keywords)

@@ -25,7 +25,7 @@ from nat.measures.latent_assignment import assignments
 from nat.measures.latent_components import posterior_means
 from nat.measures.length_accuracy import length_differences
 from nat.measures.state_similarity import cosines, trace
-from nat.training.step import Loss
+from nat.objective.context import Loss
 from nat.transformer.dropout import dropout
 from nat.transformer.linear import has_bfloat16_products
 from nat.transformer.projection import (
@@ -227,8 +227,8 @@ def test_decoding(make_model: Callable[..., Any], name: str, device: torch.devic
     source = source_tensor(texts([5, 1, 9, 3])).to(device)
     expected = method(model, source.cpu())
     consulted = dict(method.keywords)
-    if "partner" in consulted:
-        consulted["partner"] = consulted["partner"].to(device)
+    if "assistant" in consulted:
+        consulted["assistant"] = consulted["assistant"].to(device)
     if "language_model" in consulted:
         order = CONFIGURATION.decoding(name)["language_model"]["order"]
         consulted["language_model"] = language_model(order, device)
@@ -237,8 +237,8 @@ def test_decoding(make_model: Callable[..., Any], name: str, device: torch.devic
     assert [one.tokens for one in found] == [one.tokens for one in expected]
     for one, other in zip(found, expected, strict=True):
         assert one.score == pytest.approx(other.score, rel=1e-4, abs=1e-4)
-    if "partner" in consulted:
-        consulted["partner"] = consulted["partner"].float()
+    if "assistant" in consulted:
+        consulted["assistant"] = consulted["assistant"].float()
     for one in functools.partial(method.func, **consulted)(model.float(), source):
         assert math.isfinite(one.score)
 

@@ -10,12 +10,12 @@ from nat.data.batch import Batch
 from nat.data.vocabulary import MASK
 from nat.inputs.full_mask import FullMask
 from nat.inputs.random_mask import RandomMask
+from nat.objective.context import DecoderInput
 from nat.targets.dims import Dims
-from nat.training.step import DecoderInput
 from nat.transformer.model import Transformer
 
 MakeModel = Callable[..., Transformer]
-MakeStep = Callable[..., Any]
+MakeContext = Callable[..., Any]
 MakeBatch = Callable[..., Batch]
 
 # odd and even numbers of masks, fewer masks than passes, one and none
@@ -57,16 +57,20 @@ def cut(batch: Batch, decoder_input: DecoderInput, row: int) -> tuple[list[int],
 @pytest.mark.parametrize("method", [FullMask, RandomMask])
 @pytest.mark.parametrize("passes", [1, 2, 3, 4, 9])
 def test_against_a_slow_reference(
-    make_model: MakeModel, make_step: MakeStep, make_batch: MakeBatch, method: Any, passes: int
+    make_model: MakeModel,
+    make_context: MakeContext,
+    make_batch: MakeBatch,
+    method: Any,
+    passes: int,
 ) -> None:
     student, teacher = make_model(seed=1), make_model(seed=2)
     batch = make_batch(LENGTHS)
-    step = make_step(student, batch, teacher=teacher)
-    decoder_input = method()(step)
+    context = make_context(student, batch, teacher=teacher)
+    decoder_input = method()(context)
     target = Dims(teacher_steps=passes, temperature=0.5, hidden_weight=0.7)
-    loss = target(step, decoder_input)
-    labels = target.label(teacher, step, decoder_input)
-    states = step.decode(decoder_input)
+    loss = target(context, decoder_input)
+    labels = target.label(teacher, context, decoder_input)
+    states = context.decode(decoder_input)
     for row in range(len(LENGTHS)):
         source, tokens = cut(batch, decoder_input, row)
         divergence = distance = 0.0
@@ -84,47 +88,47 @@ def test_against_a_slow_reference(
 
 
 def test_labels_are_frozen_when_revealed_and_change_what_follows(
-    make_model: MakeModel, make_step: MakeStep, make_batch: MakeBatch
+    make_model: MakeModel, make_context: MakeContext, make_batch: MakeBatch
 ) -> None:
     teacher, batch = make_model(seed=2), make_batch([(3, 8)])
-    step = make_step(teacher, batch)
-    decoder_input = FullMask()(step)
-    once, twice = (Dims(passes).label(teacher, step, decoder_input)[0] for passes in (1, 2))
+    context = make_context(teacher, batch)
+    decoder_input = FullMask()(context)
+    once, twice = (Dims(passes).label(teacher, context, decoder_input)[0] for passes in (1, 2))
     same = (once == twice).all(1)
     assert same.sum() == 4  # the first half comes from the same first pass, the rest does not
 
 
 def test_only_masked_positions_have_labels(
-    make_model: MakeModel, make_step: MakeStep, make_batch: MakeBatch
+    make_model: MakeModel, make_context: MakeContext, make_batch: MakeBatch
 ) -> None:
     teacher, batch = make_model(seed=2), make_batch(LENGTHS)
-    step = make_step(teacher, batch)
-    decoder_input = RandomMask()(step)
-    labels = Dims(3).label(teacher, step, decoder_input)
-    assert torch.equal((labels != 0).any(2), decoder_input.carries_loss)
+    context = make_context(teacher, batch)
+    decoder_input = RandomMask()(context)
+    labels = Dims(3).label(teacher, context, decoder_input)
+    assert torch.equal((labels != 0).any(2), decoder_input.loss_mask)
     assert not labels.requires_grad
 
 
 @pytest.mark.parametrize("temperature", [0.25, 1.0, 2.0])
 def test_temperature_is_the_teachers_only(
-    make_model: MakeModel, make_step: MakeStep, make_batch: MakeBatch, temperature: float
+    make_model: MakeModel, make_context: MakeContext, make_batch: MakeBatch, temperature: float
 ) -> None:
     student, teacher, batch = make_model(seed=1), make_model(seed=2), make_batch([(3, 1)])
-    step = make_step(student, batch, teacher=teacher)
-    decoder_input = FullMask()(step)
+    context = make_context(student, batch, teacher=teacher)
+    decoder_input = FullMask()(context)
     encoded = teacher.encode(batch.source)
     padding = batch.target_padding
     of_teacher = teacher.decode(decoder_input.tokens, padding, encoded, False)[0, 0]
-    of_student = step.decode(decoder_input)[0, 0]
+    of_student = context.decode(decoder_input)[0, 0]
     label = F.softmax(of_teacher @ teacher.embedding.weight.t() / temperature, -1)
     found = F.log_softmax(of_student @ student.embedding.weight.t(), -1)
-    loss = Dims(1, temperature=temperature)(step, decoder_input)
+    loss = Dims(1, temperature=temperature)(context, decoder_input)
     expected = (label * (label.log() - found)).sum().item()
     assert loss.parts["divergence"].item() == pytest.approx(expected)
 
 
 def test_distance_is_the_norm_not_its_square(
-    make_model: MakeModel, make_step: MakeStep, make_batch: MakeBatch
+    make_model: MakeModel, make_context: MakeContext, make_batch: MakeBatch
 ) -> None:
     """Moving the teacher's states twice as far doubles the distance."""
     student, batch = make_model(pre_norm=True), make_batch([(3, 1)])
@@ -133,17 +137,17 @@ def test_distance_is_the_norm_not_its_square(
         teacher = make_model(pre_norm=True)
         with torch.no_grad():
             cast(nn.LayerNorm, teacher.decoder_norm).bias.add_(shift)
-        step = make_step(student, batch, teacher=teacher)
-        found.append(Dims(1)(step, FullMask()(step)).parts["hidden"].item())
+        context = make_context(student, batch, teacher=teacher)
+        found.append(Dims(1)(context, FullMask()(context)).parts["hidden"].item())
     assert found == [pytest.approx(0.5 * 16**0.5), pytest.approx(16**0.5)]
 
 
 def test_gradient_is_finite_where_teacher_and_student_agree(
-    make_model: MakeModel, make_step: MakeStep, make_batch: MakeBatch
+    make_model: MakeModel, make_context: MakeContext, make_batch: MakeBatch
 ) -> None:
     student, teacher = make_model(), make_model()
-    step = make_step(student, make_batch([(3, 5), (2, 1)]), teacher=teacher)
-    loss = Dims(teacher_steps=1, temperature=1.0)(step, FullMask()(step))
+    context = make_context(student, make_batch([(3, 5), (2, 1)]), teacher=teacher)
+    loss = Dims(teacher_steps=1, temperature=1.0)(context, FullMask()(context))
     assert loss.value.tolist() == pytest.approx([0, 0], abs=1e-9)
     loss.value.sum().backward()
     for name, parameter in student.named_parameters():
@@ -152,23 +156,23 @@ def test_gradient_is_finite_where_teacher_and_student_agree(
 
 
 def test_the_student_alone_learns(
-    make_model: MakeModel, make_step: MakeStep, make_batch: MakeBatch
+    make_model: MakeModel, make_context: MakeContext, make_batch: MakeBatch
 ) -> None:
     student, teacher = make_model(seed=1), make_model(seed=2)
-    step = make_step(student, make_batch(), teacher=teacher)
-    Dims(2)(step, FullMask()(step)).value.sum().backward()
+    context = make_context(student, make_batch(), teacher=teacher)
+    Dims(2)(context, FullMask()(context)).value.sum().backward()
     assert all(parameter.grad is None for parameter in teacher.parameters())
     assert student.embedding.weight.grad is not None
 
 
 def test_the_reference_enters_only_where_it_is_visible(
-    make_model: MakeModel, make_step: MakeStep, make_batch: MakeBatch
+    make_model: MakeModel, make_context: MakeContext, make_batch: MakeBatch
 ) -> None:
     """With everything masked, two references of one length have the same loss."""
     student, teacher = make_model(seed=1), make_model(seed=2)
     one, other = make_batch([(3, 5)], seed=1), make_batch([(3, 5)], seed=2)
     values = []
     for target in (one.target, other.target):
-        step = make_step(student, Batch(one.ids, one.source, target), teacher=teacher)
-        values.append(Dims(2)(step, FullMask()(step)).value.item())
+        context = make_context(student, Batch(one.ids, one.source, target), teacher=teacher)
+        values.append(Dims(2)(context, FullMask()(context)).value.item())
     assert values[0] == values[1]

@@ -7,20 +7,20 @@ import pytest
 import torch
 from torch import nn
 
+from nat.alignment.ctc import collapse
 from nat.data.batch import Batch
 from nat.data.vocabulary import EOS, MASK, PAD
 from nat.decoding.imputer import NO_LABELS
 from nat.decoding.imputer import Imputer as Decoding
 from nat.inputs.block_mask import BlockMask
-from nat.targets.ctc_alignment import collapse
+from nat.objective.context import DecoderInput
 from nat.targets.dims_imputer import DimsImputer
 from nat.targets.imputer import Imputer
-from nat.training.step import DecoderInput
 from nat.transformer.model import Transformer
 from tests.test_imputer import enumerated
 
 MakeModel = Callable[..., Transformer]
-MakeStep = Callable[..., Any]
+MakeContext = Callable[..., Any]
 MakeBatch = Callable[..., Batch]
 
 UPSAMPLED = {"decoder": {"upsample": 2}}
@@ -36,11 +36,11 @@ def varied(make_model: MakeModel, seed: int) -> Transformer:
 
 @pytest.mark.parametrize("steps", [1, 2, 4])
 def test_on_a_blank_canvas_it_learns_what_the_teacher_writes(
-    make_model: MakeModel, make_step: MakeStep, make_batch: MakeBatch, steps: int
+    make_model: MakeModel, make_context: MakeContext, make_batch: MakeBatch, steps: int
 ) -> None:
     student, teacher = varied(make_model, 1), varied(make_model, 2)
     batch = make_batch([(5, 4), (3, 6), (8, 2)])
-    step = make_step(student, batch, teacher=teacher)
+    context = make_context(student, batch, teacher=teacher)
     written = Decoding(steps)(teacher, batch.source)
     assert any(found.tokens for found in written)
     theirs = Batch.collate(
@@ -48,18 +48,18 @@ def test_on_a_blank_canvas_it_learns_what_the_teacher_writes(
         [row[row.ne(PAD) & row.ne(EOS)].tolist() for row in batch.source],
         [found.tokens for found in written],
     )
-    expected = Imputer()(make_step(student, theirs), step.blank_canvas())
-    loss = DimsImputer(steps)(step, step.blank_canvas())
+    expected = Imputer()(make_context(student, theirs), context.fully_masked_input())
+    loss = DimsImputer(steps)(context, context.fully_masked_input())
     for row, found in enumerate(written):
         if found.tokens:  # the Imputer has no loss for an empty target, but this is no target
             assert loss.value[row].item() == pytest.approx(expected.value[row].item())
     assert loss.positions.tolist() == [10, 6, 16]
 
 
-def test_visible_labels_stay_and_bind(make_model: MakeModel, make_step: MakeStep) -> None:
+def test_visible_labels_stay_and_bind(make_model: MakeModel, make_context: MakeContext) -> None:
     student, teacher = varied(make_model, 1), varied(make_model, 2)
     batch = Batch.collate([0], [[6, 9, 12]], [[7, 8]])
-    step = make_step(student, batch, teacher=teacher)
+    context = make_context(student, batch, teacher=teacher)
     tokens = torch.tensor([[MASK, 7, MASK, MASK, 8, MASK]])
     masked = tokens.eq(MASK)
     shown = DecoderInput(tokens, torch.zeros_like(masked), tokens, masked)
@@ -72,32 +72,34 @@ def test_visible_labels_stay_and_bind(make_model: MakeModel, make_step: MakeStep
         logits[:, :, NO_LABELS] = -torch.inf
         labels[:, places] = logits.argmax(2)[:, places]
     target = collapse(labels, shown.padding).tokens[0].tolist()
-    full = (step.decode(shown) @ student.embedding.weight.t()).log_softmax(2)[0]
-    loss = DimsImputer(2)(step, shown)
+    full = (context.decode(shown) @ student.embedding.weight.t()).log_softmax(2)[0]
+    loss = DimsImputer(2)(context, shown)
     assert loss.value.item() == pytest.approx(enumerated(full, tokens[0].tolist(), target))
 
 
-def test_a_teacher_that_writes_nothing(make_model: MakeModel, make_step: MakeStep) -> None:
+def test_a_teacher_that_writes_nothing(make_model: MakeModel, make_context: MakeContext) -> None:
     student, teacher = varied(make_model, 1), varied(make_model, 2)
     norm = cast(nn.LayerNorm, teacher.decoder_norm)
     with torch.no_grad():  # BLANK everywhere
         teacher.embedding.weight[5] = 20 * norm.bias
         norm.weight.zero_()
     batch = Batch.collate([0], [[6, 9]], [[7, 8]])
-    step = make_step(student, batch, teacher=teacher)
+    context = make_context(student, batch, teacher=teacher)
     assert Decoding(2)(teacher, batch.source)[0].tokens == []
-    loss = DimsImputer(2)(step, step.blank_canvas())
-    full = (step.decode(step.blank_canvas()) @ student.embedding.weight.t()).log_softmax(2)[0]
+    loss = DimsImputer(2)(context, context.fully_masked_input())
+    full = (
+        context.decode(context.fully_masked_input()) @ student.embedding.weight.t()
+    ).log_softmax(2)[0]
     assert loss.value.item() == pytest.approx(-full[:, 5].sum().item())
     assert loss.positions.item() == 4
 
 
 def test_the_student_alone_learns(
-    make_model: MakeModel, make_step: MakeStep, make_batch: MakeBatch
+    make_model: MakeModel, make_context: MakeContext, make_batch: MakeBatch
 ) -> None:
     student, teacher = varied(make_model, 1), varied(make_model, 2)
-    step = make_step(student, make_batch([(5, 4), (2, 9)]), teacher=teacher)
-    loss = DimsImputer()(step, BlockMask()(step))
+    context = make_context(student, make_batch([(5, 4), (2, 9)]), teacher=teacher)
+    loss = DimsImputer()(context, BlockMask()(context))
     assert loss.positions[1].item() == 0  # too long for its canvas, as for the Imputer
     assert loss.parts["infeasible"].tolist() == [0, 9]
     loss.value.sum().backward()
@@ -107,8 +109,8 @@ def test_the_student_alone_learns(
 
 
 def test_without_a_teacher_it_is_the_loss_of_the_reference(
-    make_model: MakeModel, make_step: MakeStep, make_batch: MakeBatch
+    make_model: MakeModel, make_context: MakeContext, make_batch: MakeBatch
 ) -> None:
-    step = make_step(varied(make_model, 1), make_batch([(5, 4), (3, 2)]))
-    shown = BlockMask()(step)
-    assert torch.equal(DimsImputer()(step, shown).value, Imputer()(step, shown).value)
+    context = make_context(varied(make_model, 1), make_batch([(5, 4), (3, 2)]))
+    shown = BlockMask()(context)
+    assert torch.equal(DimsImputer()(context, shown).value, Imputer()(context, shown).value)

@@ -6,11 +6,11 @@ import numpy as np
 import pytest
 from sacrebleu.metrics import BLEU
 
-from nat.data.similarity import distortion
+from nat.distillation.pairwise_bleu import distortion
 from nat.measures.distortion import (
-    Likeness,
+    PairwiseBleu,
     chosen,
-    likeness,
+    pairwise_bleu,
     tune,
 )
 
@@ -28,7 +28,7 @@ def test_the_distortion_is_the_mean_over_references() -> None:
         np.mean([metric.sentence_score(text, [each]).score for each in references])
         for text, references in zip(CANDIDATES[0], REFERENCES, strict=True)
     ]
-    found = likeness([CANDIDATES[0]], REFERENCES).references
+    found = pairwise_bleu([CANDIDATES[0]], REFERENCES).references
     assert found[:, 0] == pytest.approx(scores, rel=1e-6)
 
 
@@ -37,24 +37,24 @@ def test_references_count_by_their_weights() -> None:
     first, second = (
         metric.sentence_score(CANDIDATES[0][0], [reference]).score for reference in REFERENCES[0]
     )
-    found = likeness([CANDIDATES[0]], REFERENCES, [[0.6, 0.2], [7.0]]).references
+    found = pairwise_bleu([CANDIDATES[0]], REFERENCES, [[0.6, 0.2], [7.0]]).references
     assert found[0, 0] == pytest.approx(0.75 * first + 0.25 * second, rel=1e-6)
-    equal = likeness([CANDIDATES[0]], REFERENCES, [[2, 2], [1]]).references
-    assert equal == pytest.approx(likeness([CANDIDATES[0]], REFERENCES).references)
+    equal = pairwise_bleu([CANDIDATES[0]], REFERENCES, [[2, 2], [1]]).references
+    assert equal == pytest.approx(pairwise_bleu([CANDIDATES[0]], REFERENCES).references)
 
 
 def test_what_does_not_belong_together_is_refused() -> None:
     with pytest.raises(ValueError, match="candidates of 2, 1 sentences for 2"):
-        likeness([CANDIDATES[0], ["a"]], REFERENCES)
+        pairwise_bleu([CANDIDATES[0], ["a"]], REFERENCES)
     with pytest.raises(ValueError, match="at least one reference"):
-        likeness(CANDIDATES, [["a"], []])
+        pairwise_bleu(CANDIDATES, [["a"], []])
 
 
-def random_likeness(sentences: int = 40, candidates: int = 3) -> Likeness:
+def random_likeness(sentences: int = 40, candidates: int = 3) -> PairwiseBleu:
     numbers = np.random.default_rng(2)
     among = numbers.uniform(0, 100, (sentences, candidates, candidates))
     among[:, range(candidates), range(candidates)] = 100
-    return Likeness(among, numbers.uniform(0, 100, (sentences, candidates)))
+    return PairwiseBleu(among, numbers.uniform(0, 100, (sentences, candidates)))
 
 
 def test_the_choice_is_that_of_the_regulariser() -> None:
@@ -88,7 +88,7 @@ def test_a_candidate_that_is_the_reference_gets_the_weight() -> None:
         return " ".join(numbers.choice(words, 6))
 
     texts = [[sentence() for _ in range(30)] for _ in range(3)]
-    found = likeness(texts, [[line] for line in texts[2]])
+    found = pairwise_bleu(texts, [[line] for line in texts[2]])
     tuned = tune(found)
     assert tuned.gamma[2] > max(tuned.gamma[:2])
     assert tuned.bleu == pytest.approx(100)

@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 import yaml
 
-from nat import methods
+from nat import registry
 from nat.configuration import load
 from nat.reporting import reports
 
@@ -23,7 +23,7 @@ def test_the_page_on_methods_shows_the_files_as_they_are(file: str) -> None:
     assert f"`{file}`:\n\n```{language}\n{code}```\n" in page
 
 
-@pytest.mark.parametrize("family", methods.FAMILIES)
+@pytest.mark.parametrize("family", registry.FAMILIES)
 def test_the_page_on_methods_has_a_row_for_each_family_and_trait(family: str) -> None:
     page = (ROOT / "docs/adding-a-method.md").read_text(encoding="utf-8")
     assert f"| `nat/{family}/NAME.py` |" in page
@@ -33,7 +33,7 @@ def test_the_page_on_methods_has_a_row_for_each_family_and_trait(family: str) ->
     }
     expected = {
         name: '`"parallel"`' if default == "parallel" else f"`{default}`"
-        for name, default in methods.TRAITS[family].items()
+        for name, default in registry.TRAITS[family].items()
     }
     assert shown == expected
 

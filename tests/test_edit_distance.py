@@ -3,8 +3,8 @@ import random
 
 import torch
 
+from nat.alignment.edit_distance import edit_distance
 from nat.data.batch import pad
-from nat.inputs.edit_distance import edit_distance
 
 
 def by_recursion(found: tuple[int, ...], wanted: tuple[int, ...]) -> int:

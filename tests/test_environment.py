@@ -82,7 +82,7 @@ def test_no_compiled_part_of_fairseq_is_needed() -> None:
     compiled.append("data.token_block_utils_fast")
     program = (
         f"import sys; sys.modules.update(dict.fromkeys({[f'fairseq.{n}' for n in compiled]}))\n"
-        "import nat.fairseq_plugin.trainer"
+        "import nat.fairseq_plugin.launcher"
     )
     environment = {**os.environ, "PYTHONPATH": str(ROOT)}
     subprocess.run([sys.executable, "-c", program], env=environment, check=True)

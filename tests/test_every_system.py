@@ -14,16 +14,16 @@ import numpy as np
 import pytest
 import torch
 
-from nat import methods
+from nat import registry
 from nat.artifacts import Model, target_text
 from nat.configuration import Configuration, load
 from nat.data.batch import source_tensor
 from nat.data.binarised import BinarisedText, write_binarised
+from nat.data.candidates import candidates, compared
 from nat.data.vocabulary import Vocabulary
 from nat.decoding.hypothesis import Hypothesis
-from nat.texts.candidates import candidates, compared
-from nat.training.job import train_system
-from nat.training.model_file import build_model, load_model, save_model
+from nat.jobs.train import train_system
+from nat.transformer.model_file import build_model, load_model, save_model
 from tests.test_training import REPOSITORY, WORDS, Interrupted, sentences, write_yaml
 
 CORPUS, SCALE = "toy-micro", "micro"
@@ -70,7 +70,7 @@ def shortened(recipe: dict[str, Any]) -> dict[str, Any]:
 
 
 def make_inputs(configuration: Configuration, system: str) -> None:
-    """Whatever else the training reads: other texts, their likeness, other models, untrained."""
+    """Whatever else the training reads: other texts, their pairwise_bleu, other models, untrained."""
     training = configuration.training(CORPUS, system)
     vocabulary = Vocabulary.load(f"results/corpora/{CORPUS}/binarised/vocabulary.txt")
     for number, text in enumerate(candidates(training["text"])):
@@ -84,8 +84,8 @@ def make_inputs(configuration: Configuration, system: str) -> None:
         path = Path(comparison.path)
         path.parent.mkdir(parents=True, exist_ok=True)
         numbers = np.random.default_rng(3)
-        likeness = numbers.uniform(0, 100, (31, len(texts), len(texts)))
-        np.save(path, likeness.astype(np.float32))
+        pairwise_bleu = numbers.uniform(0, 100, (31, len(texts), len(texts)))
+        np.save(path, pairwise_bleu.astype(np.float32))
     teacher = training["teacher"]
     for other in (training["init_from"], teacher and teacher["system"]):
         if other is not None and not model_file(other).exists():
@@ -112,9 +112,9 @@ def decode(configuration: Configuration, system: str) -> tuple[list[Hypothesis],
     options = own or next(
         configuration.decoding(name)
         for name in ("beam5", "hybrid5-1", "group-beam1")
-        if configuration.decoding_traits(name)["order"] == configuration.order(system)
+        if configuration.decoding_traits(name)["order"] == configuration.decoding_order(system)
     )
-    decoding: Any = methods.build("decoding", options)
+    decoding: Any = registry.build("decoding", options)
     model = load_model(model_file(system)).model
     text = BinarisedText(f"results/corpora/{CORPUS}/binarised/valid.ka")
     source = [text[number].tolist() for number in range(len(text))]

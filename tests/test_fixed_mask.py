@@ -6,18 +6,18 @@ from typing import Any
 import pytest
 import torch
 
-from nat import methods
+from nat import registry
 from nat.data.batch import Batch
 from nat.data.vocabulary import MASK
 from nat.errors import UserError
 from nat.inputs.fixed_mask import FixedMask
-from nat.training.step import DecoderInput, Step
+from nat.objective.context import BatchContext, DecoderInput
 
 
 def masked(batch: Batch, revealed: float = 0.2, update: int = 0) -> DecoderInput:
     """The method needs no model, only random numbers."""
     nothing: Any = SimpleNamespace()
-    return FixedMask(revealed)(Step(nothing, batch, nothing, seed=1, update=update))
+    return FixedMask(revealed)(BatchContext(nothing, batch, nothing, seed=1, update=update))
 
 
 @pytest.mark.parametrize(
@@ -30,7 +30,7 @@ def test_the_rest_is_masked_and_at_least_one(
     batch = make_batch([(1, length) for length in (0, 1, 2, 3, 5, 10, 100)])
     for update in range(5):
         found = masked(batch, revealed, update)
-        carries = found.carries_loss
+        carries = found.loss_mask
         assert carries.sum(1).tolist() == expected
         assert (found.tokens[carries] == MASK).all()
         assert torch.equal(found.tokens[~carries], batch.target[~carries])
@@ -39,7 +39,7 @@ def test_the_rest_is_masked_and_at_least_one(
 
 def test_every_set_of_positions_is_as_likely() -> None:
     target = torch.arange(5).expand(24_000, -1) + 6
-    found = masked(Batch(torch.arange(24_000), target[:, :1], target), revealed=0.4).carries_loss
+    found = masked(Batch(torch.arange(24_000), target[:, :1], target), revealed=0.4).loss_mask
     codes = (found.long() * torch.tensor([1, 2, 4, 8, 16])).sum(1).bincount(minlength=32)
     for chosen in combinations(range(5), 3):
         assert abs(codes[sum(1 << place for place in chosen)] - 2400) < 5 * 2400**0.5
@@ -48,4 +48,4 @@ def test_every_set_of_positions_is_as_likely() -> None:
 @pytest.mark.parametrize("revealed", [0.0, 1.0, "0.2"])
 def test_a_senseless_share_is_refused(revealed: object) -> None:
     with pytest.raises(UserError, match="revealed"):
-        methods.build("inputs", {"method": "fixed_mask", "revealed": revealed})
+        registry.build("inputs", {"method": "fixed_mask", "revealed": revealed})

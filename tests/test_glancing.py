@@ -5,18 +5,18 @@ from typing import Any
 import pytest
 import torch
 
+from nat.alignment.ctc import collapse
 from nat.data.vocabulary import MASK, PAD
 from nat.errors import UserError
-from nat.inputs.first_pass import FirstPass
 from nat.inputs.glancing import Glancing, poisson
-from nat.methods import build
-from nat.targets.ctc_alignment import collapse
+from nat.objective.first_pass import FirstPass
+from nat.registry import build
 
 LENGTHS = [(3, 12), (7, 2), (5, 9), (4, 1), (2, 0)]
 
 
-def wrong(step: Any) -> torch.Tensor:
-    first = FirstPass(step)
+def wrong(context: Any) -> torch.Tensor:
+    first = FirstPass(context)
     return (first.predicted().ne(first.labels) & ~first.canvas.padding).sum(1)
 
 
@@ -24,65 +24,65 @@ def wrong(step: Any) -> torch.Tensor:
 def test_the_number_follows_what_is_wrong(
     make_model: Callable[..., Any],
     make_batch: Callable[..., Any],
-    make_step: Callable[..., Any],
+    make_context: Callable[..., Any],
     ratio: float,
 ) -> None:
     batch = make_batch(LENGTHS)
-    step = make_step(make_model(), batch)
-    found = Glancing(ratio)(step)
+    context = make_context(make_model(), batch)
+    found = Glancing(ratio)(context)
     real = ~found.padding
     revealed = found.tokens.ne(MASK) & real
-    expected = (ratio * wrong(step)).round().long()
+    expected = (ratio * wrong(context)).round().long()
     # one position stays hidden
     expected = expected.minimum((batch.target_lengths - 1).clamp(min=0))
     assert revealed.sum(1).tolist() == expected.tolist()
     assert torch.equal(found.tokens[revealed], batch.target[revealed])
-    assert torch.equal(found.carries_loss, real & ~revealed)
+    assert torch.equal(found.loss_mask, real & ~revealed)
     assert torch.equal(found.tokens.eq(PAD), found.padding)
 
 
 def test_a_model_that_is_right_needs_no_glance(
-    make_model: Callable[..., Any], make_batch: Callable[..., Any], make_step: Callable[..., Any]
+    make_model: Callable[..., Any], make_batch: Callable[..., Any], make_context: Callable[..., Any]
 ) -> None:
     model = make_model()
     batch = make_batch([(3, 4), (3, 4)])
-    predicted = FirstPass(make_step(model, batch)).predicted()
+    predicted = FirstPass(make_context(model, batch)).predicted()
     target = predicted.clone()
     target[1] = (target[1] - 6 + 1) % 20 + 6  # all of it wrong
     batch = type(batch)(batch.ids, batch.source, target)
-    found = Glancing(1.0)(make_step(model, batch))
+    found = Glancing(1.0)(make_context(model, batch))
     assert found.tokens.ne(MASK).sum(1).tolist() == [0, 3]
 
 
 def test_the_ratio_moves_with_training(
-    make_model: Callable[..., Any], make_batch: Callable[..., Any], make_step: Callable[..., Any]
+    make_model: Callable[..., Any], make_batch: Callable[..., Any], make_context: Callable[..., Any]
 ) -> None:
     model, batch = make_model(), make_batch([(3, 30)])
     glancing = Glancing(0.5, final_ratio=0.1)
     for progress, ratio in ((0.0, 0.5), (0.5, 0.3), (1.0, 0.1)):
-        step = make_step(model, batch, progress=progress)
-        shown = glancing(step).tokens.ne(MASK).sum().item()
-        assert shown == round(ratio * wrong(step).item())
+        context = make_context(model, batch, progress=progress)
+        shown = glancing(context).tokens.ne(MASK).sum().item()
+        assert shown == round(ratio * wrong(context).item())
 
 
 @pytest.mark.parametrize("chosen", ["likely", "unlikely"])
 def test_labels_are_drawn_by_their_probability(
     make_model: Callable[..., Any],
     make_batch: Callable[..., Any],
-    make_step: Callable[..., Any],
+    make_context: Callable[..., Any],
     chosen: str,
 ) -> None:
     draws = 2000
     model, one = make_model(vocabulary_size=9), make_batch([(3, 3)], vocabulary_size=9)
     batch = type(one)(torch.arange(draws), one.source.repeat(draws, 1), one.target.repeat(draws, 1))
-    step = make_step(model, batch)
-    assert wrong(step)[0].item() * 0.4 == pytest.approx(1, abs=0.49)  # so one is revealed
+    context = make_context(model, batch)
+    assert wrong(context)[0].item() * 0.4 == pytest.approx(1, abs=0.49)  # so one is revealed
     revealed = build("inputs", {"method": "glancing", "ratio": 0.4, "chosen": chosen})(
-        step
+        context
     ).tokens.ne(MASK)
     assert (revealed.sum(1) == 1).all()
     drawn = revealed.sum(0).tolist()
-    p = FirstPass(step).log_probabilities().exp()[0]
+    p = FirstPass(context).log_probabilities().exp()[0]
     weight = p if chosen == "likely" else 1 - p
     for place, share in enumerate((weight / weight.sum()).tolist()):
         deviation = math.sqrt(share * (1 - share) / draws)
@@ -99,12 +99,12 @@ def test_poisson_draws() -> None:
 
 
 def test_poisson_counts_and_levenshtein_distance(
-    make_model: Callable[..., Any], make_batch: Callable[..., Any], make_step: Callable[..., Any]
+    make_model: Callable[..., Any], make_batch: Callable[..., Any], make_context: Callable[..., Any]
 ) -> None:
     model, batch = make_model(), make_batch([(3, 30)])
-    step = make_step(model, batch)
+    context = make_context(model, batch)
     poisson_counts = {
-        Glancing(0.5, count="poisson")(make_step(model, batch, update=update))
+        Glancing(0.5, count="poisson")(make_context(model, batch, update=update))
         .tokens.ne(MASK)
         .sum()
         .item()
@@ -112,9 +112,9 @@ def test_poisson_counts_and_levenshtein_distance(
     }
     assert len(poisson_counts) > 5
     # what is moved by one place is wrong everywhere, and two edits away
-    predicted = FirstPass(step).predicted()
+    predicted = FirstPass(context).predicted()
     target = torch.cat((predicted[:, 1:], predicted[:, :1]), 1)
-    moved = make_step(model, type(batch)(batch.ids, batch.source, target))
+    moved = make_context(model, type(batch)(batch.ids, batch.source, target))
     shown = Glancing(1.0, distance="levenshtein")(moved).tokens.ne(MASK).sum().item()
     assert shown <= 2
 
@@ -122,24 +122,24 @@ def test_poisson_counts_and_levenshtein_distance(
 def test_the_alignment_is_revealed_on_an_upsampled_canvas(
     make_model: Callable[..., Any],
     make_batch: Callable[..., Any],
-    make_step: Callable[..., Any],
+    make_context: Callable[..., Any],
     one_sentence: Callable[..., Any],
 ) -> None:
     batch = make_batch([(6, 5), (7, 2), (5, 9), (1, 4), (2, 0)])  # the fourth does not fit
     model = make_model(decoder={"copy": "soft", "upsample": 2.0})
-    step = make_step(model, batch)
-    found = Glancing(1.0)(step)
-    assert torch.equal(found.carries_loss, ~found.padding)
+    context = make_context(model, batch)
+    found = Glancing(1.0)(context)
+    assert torch.equal(found.loss_mask, ~found.padding)
     shown = found.tokens.ne(MASK) & ~found.padding
     assert torch.equal(found.tokens[shown], found.target[shown])
-    assert shown.sum(1).tolist()[:3] == wrong(step).tolist()[:3]
+    assert shown.sum(1).tolist()[:3] == wrong(context).tolist()[:3]
     assert shown[3].sum() == 0
     labels = collapse(found.target, found.padding)
     for row in (0, 1, 2, 4):
         tokens = batch.target[row][batch.target[row].ne(PAD)].tolist()
         assert labels.tokens[row, : labels.lengths[row]].tolist() == tokens
     for row in range(5):
-        alone = Glancing(1.0)(make_step(model, one_sentence(batch, row)))
+        alone = Glancing(1.0)(make_context(model, one_sentence(batch, row)))
         width = alone.tokens.size(1)
         assert torch.equal(alone.tokens[0], found.tokens[row, :width])
 

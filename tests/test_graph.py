@@ -191,7 +191,7 @@ def test_starts_from_kept_checkpoints_share_one_training(tmp_path: Path) -> None
             ([path], "micro", "error: the decoding 'one-pass' (one_pass) needs the length of the")
             for path in (
                 "results/micro/scores/toy-micro/imputer-kd/seed1/one-pass/test.json",
-                "results/micro/outputs/toy-micro/imputer-kd/seed1/one-pass/test.jsonl",
+                "results/micro/translations/toy-micro/imputer-kd/seed1/one-pass/test.jsonl",
                 "results/micro/latency/toy-micro/imputer-kd/seed1/one-pass/cpu-1.json",
             )
         ),
@@ -329,7 +329,7 @@ def test_run_makes_every_result(run: tuple[Path, str]) -> None:
 @pytest.mark.graph
 def test_run_keeps_every_sentence(run: tuple[Path, str]) -> None:
     repository, _ = run
-    outputs = repository / "results/micro/outputs/toy-micro"
+    outputs = repository / "results/micro/translations/toy-micro"
     found = list(outputs.glob("*/seed1/*/*.jsonl"))
     assert len(found) == 11
     for path in found:
@@ -404,7 +404,7 @@ def test_a_changed_learning_rate_touches_one_recipe(run: tuple[Path, str]) -> No
         system.write_text(before[1].replace("  nat-kd:\n", "  nat-kd:\n    recipe: fast\n"))
         _, screen = snakemake(repository, "-n", *RUN)
         assert counts(screen) == {
-            "train": 1, "translate": 1, "gather": 1, "score": 1, "table": 1, "demo": 1
+            "train": 1, "translate": 1, "merge_shards": 1, "score": 1, "table": 1, "demo": 1
         }  # fmt: skip
         assert jobs(screen, "train") == {"nat-kd on toy-micro (seed 1)"}
     finally:
@@ -478,7 +478,7 @@ OTHERS = [
     f"{MADE.format('analyses')}/vae-kd/seed1/latent_components.json",
     f"{MADE.format('analyses')}/vae-kd/seed1/latent_assignment.json",
     f"{MADE.format('total_correlation')}/nat-raw/at-base/seed1.json",
-    f"{MADE.format('latency')}/nat-kd/seed1/npd9/cpu-1.json",  # with a partner
+    f"{MADE.format('latency')}/nat-kd/seed1/npd9/cpu-1.json",  # with a assistant
     f"{MADE.format('scores')}/ctc-kd/seed1/ctc-beam20-lm4/test.json",  # with n-grams
     f"{MADE.format('models')}/choosing/seed1/model.pt",  # of texts that are compared
     f"{MADE.format('models')}/oaxe-10k-kd/seed1/model.pt",  # from a model that was kept
@@ -488,7 +488,7 @@ OTHERS = [
 
 NOT_OPENED = {
     # joins shards, which are gone afterwards: what they were made of stands for them
-    "gather": {"model.pt", ".npz"},
+    "merge_shards": {"model.pt", ".npz"},
 }
 """Endings of declared inputs that a program need not open, by rule, with the reason."""
 

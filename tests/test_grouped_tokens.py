@@ -13,10 +13,10 @@ from nat.decoding.group_beam_search import GroupBeamSearch
 from nat.inputs.grouped_tokens import GroupedTokens
 
 
-def test_groups_are_whole(make_model: Callable[..., Any], make_step: Callable[..., Any]) -> None:
+def test_groups_are_whole(make_model: Callable[..., Any], make_context: Callable[..., Any]) -> None:
     targets = [[11, 12, 13, 14, 15], [11, 12, 13], [11], []]
     batch = Batch.collate(range(4), [[9, 9]] * 4, targets)
-    found = GroupedTokens()(make_step(make_model(decoder={"chunk": 2}), batch))
+    found = GroupedTokens()(make_context(make_model(decoder={"chunk": 2}), batch))
     B, E, P = BOS, EOS, PAD
     assert found.tokens.tolist() == [
         [B, B, 11, 12, 13, 14],
@@ -30,12 +30,12 @@ def test_groups_are_whole(make_model: Callable[..., Any], make_step: Callable[..
         [11, E, P, P, P, P],
         [E, E, P, P, P, P],
     ]
-    assert found.carries_loss.sum(1).tolist() == [6, 4, 2, 0]
-    three = GroupedTokens()(make_step(make_model(decoder={"chunk": 3}), batch))
+    assert found.loss_mask.sum(1).tolist() == [6, 4, 2, 0]
+    three = GroupedTokens()(make_context(make_model(decoder={"chunk": 3}), batch))
     # behind EOS, but within its group
     assert three.target[1].tolist() == [11, 12, 13, E, E, E]
     assert three.tokens[1].tolist() == [B, B, B, 11, 12, 13]
-    assert three.carries_loss[1].tolist() == [True] * 4 + [False] * 2
+    assert three.loss_mask[1].tolist() == [True] * 4 + [False] * 2
 
 
 @torch.no_grad()

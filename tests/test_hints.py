@@ -15,25 +15,25 @@ LENGTHS = [(3, 5), (7, 2), (1, 1), (4, 0)]
 
 @pytest.fixture
 def step(
-    make_model: Callable[..., Any], make_batch: Callable[..., Any], make_step: Callable[..., Any]
+    make_model: Callable[..., Any], make_batch: Callable[..., Any], make_context: Callable[..., Any]
 ) -> Any:
     model = make_model(length="constant", decoder={"copy": "uniform", "positional_attention": True})
-    return make_step(model, make_batch(LENGTHS), teacher=make_model(seed=4))
+    return make_context(model, make_batch(LENGTHS), teacher=make_model(seed=4))
 
 
-def test_against_the_equations(step: Any) -> None:
+def test_against_the_equations(context: Any) -> None:
     hints = Hints(3.0, 2.0, student_threshold=0.1, teacher_threshold=0.4)
-    loss = hints(step, step.blank_canvas())
-    nll = CrossEntropy()(step, step.blank_canvas()).value
+    loss = hints(context, context.fully_masked_input())
+    nll = CrossEntropy()(context, context.fully_masked_input()).value
     for row, (_, length) in enumerate(LENGTHS):
         mine, its = DecoderTrace(), DecoderTrace()
-        step.decode(step.blank_canvas(), mine)
-        target = step.batch.target[row, :length].tolist()
+        context.decode(context.fully_masked_input(), mine)
+        target = context.batch.target[row, :length].tolist()
         shown = torch.tensor([[BOS, *target[:-1]]])[:, :length]
-        source = step.batch.source[row : row + 1]
-        encoded = step.teacher.encode(source)
+        source = context.batch.source[row : row + 1]
+        encoded = context.teacher.encode(source)
         nothing = torch.zeros_like(shown, dtype=torch.bool)
-        step.teacher.decode(shown, nothing, encoded, causal=True, trace=its)
+        context.teacher.decode(shown, nothing, encoded, causal=True, trace=its)
         layers, heads = len(mine.states), mine.attention[0].size(1)
         hidden = alignment = 0.0
         for layer in range(layers):
@@ -64,7 +64,7 @@ def test_against_the_equations(step: Any) -> None:
 
 
 def test_a_student_like_its_teacher_needs_no_hints(
-    make_model: Callable[..., Any], make_batch: Callable[..., Any], make_step: Callable[..., Any]
+    make_model: Callable[..., Any], make_batch: Callable[..., Any], make_context: Callable[..., Any]
 ) -> None:
     attention = torch.rand(2, 3, 4, 5).softmax(3)
     from nat.targets.hints import _divergence
@@ -88,21 +88,23 @@ def test_equal_states_cost_much_but_not_infinitely_much() -> None:
 
 
 def test_validation_asks_no_teacher(
-    make_model: Callable[..., Any], make_batch: Callable[..., Any], make_step: Callable[..., Any]
+    make_model: Callable[..., Any], make_batch: Callable[..., Any], make_context: Callable[..., Any]
 ) -> None:
-    step = make_step(make_model(), make_batch(LENGTHS))
-    loss = Hints()(step, step.blank_canvas())
+    context = make_context(make_model(), make_batch(LENGTHS))
+    loss = Hints()(context, context.fully_masked_input())
     assert loss.parts.keys() == {"nll"}
-    torch.testing.assert_close(loss.value, CrossEntropy()(step, step.blank_canvas()).value)
+    torch.testing.assert_close(
+        loss.value, CrossEntropy()(context, context.fully_masked_input()).value
+    )
 
 
-def test_the_trace_is_what_the_decoder_does(step: Any) -> None:
+def test_the_trace_is_what_the_decoder_does(context: Any) -> None:
     trace = DecoderTrace()
-    states = step.decode(step.blank_canvas(), trace)
-    torch.testing.assert_close(states, step.decode(step.blank_canvas()))
-    model = step.model
+    states = context.decode(context.fully_masked_input(), trace)
+    torch.testing.assert_close(states, context.decode(context.fully_masked_input()))
+    model = context.model
     torch.testing.assert_close(model.decoder_norm(trace.states[-1]), states)
-    visible = ~step.encoded.padding[:, None, None, :]
+    visible = ~context.encoded.padding[:, None, None, :]
     for weights in trace.attention:
         torch.testing.assert_close(weights.sum(3), torch.ones_like(weights[..., 0]))
         assert (weights.masked_select(~visible.expand_as(weights)) == 0).all()

@@ -13,7 +13,7 @@ from nat.decoding.forced import forced_scores
 from nat.decoding.hybrid import Hybrid
 from nat.errors import UserError
 from nat.inputs.skip import BEGIN_OF_CHUNKS
-from nat.methods import build
+from nat.registry import build
 
 SYMBOLS = (UNK, 6, 7, 8)
 

@@ -13,13 +13,13 @@ from torch import Tensor
 from nat.data.batch import Batch
 from nat.data.vocabulary import BLANK, MASK
 from nat.inputs.block_mask import BlockMask
+from nat.objective.context import DecoderInput
 from nat.targets.ctc import Ctc
 from nat.targets.imputer import Imputer
-from nat.training.step import DecoderInput
 from nat.transformer.model import Transformer
 
 MakeModel = Callable[..., Transformer]
-MakeStep = Callable[..., Any]
+MakeContext = Callable[..., Any]
 MakeBatch = Callable[..., Batch]
 
 
@@ -66,12 +66,12 @@ def shown(labels: list[int]) -> DecoderInput:
     ],
 )
 def test_it_is_the_sum_over_alignments_that_agree(
-    make_model: MakeModel, make_step: MakeStep, target: list[int], visible: list[int]
+    make_model: MakeModel, make_context: MakeContext, target: list[int], visible: list[int]
 ) -> None:
     model = make_model(decoder={"upsample": 2})
-    step = make_step(model, single([6, 9, 12], target))
-    loss = Imputer()(step, shown(visible))
-    states = step.decode(shown(visible))
+    context = make_context(model, single([6, 9, 12], target))
+    loss = Imputer()(context, shown(visible))
+    states = context.decode(shown(visible))
     full = (states @ model.embedding.weight.t()).log_softmax(2)[0]
     assert loss.value.item() == pytest.approx(enumerated(full, visible, target))
     assert loss.parts["nll"].item() == loss.value.item()
@@ -85,39 +85,39 @@ def test_it_is_the_sum_over_alignments_that_agree(
 
 
 def test_where_nothing_is_visible_it_is_ctc(
-    make_model: MakeModel, make_step: MakeStep, make_batch: MakeBatch
+    make_model: MakeModel, make_context: MakeContext, make_batch: MakeBatch
 ) -> None:
     model = make_model(decoder={"upsample": 2})
-    step = make_step(model, make_batch([(5, 7), (12, 3), (3, 9), (4, 0)]))
-    blank = step.blank_canvas()
-    mine, other = Imputer()(step, blank), Ctc()(step, blank)
+    context = make_context(model, make_batch([(5, 7), (12, 3), (3, 9), (4, 0)]))
+    blank = context.fully_masked_input()
+    mine, other = Imputer()(context, blank), Ctc()(context, blank)
     torch.testing.assert_close(mine.value, other.value)
     assert mine.positions.tolist() == [10, 24, 0, 0]  # positions, where ctc counts tokens
     torch.testing.assert_close(mine.parts["infeasible"], other.parts["infeasible"])
 
 
 def test_visible_positions_have_no_gradient(
-    make_model: MakeModel, make_step: MakeStep, make_batch: MakeBatch
+    make_model: MakeModel, make_context: MakeContext, make_batch: MakeBatch
 ) -> None:
     model = make_model(decoder={"upsample": 2})
-    step = make_step(model, make_batch([(6, 5)] * 3))
-    decoder_input = BlockMask()(step)
-    states = step.decode(decoder_input).detach().requires_grad_()
-    frozen = replace(step, model=model)
+    context = make_context(model, make_batch([(6, 5)] * 3))
+    decoder_input = BlockMask()(context)
+    states = context.decode(decoder_input).detach().requires_grad_()
+    frozen = replace(context, model=model)
     object.__setattr__(frozen, "decode", lambda _: states)
     Imputer()(frozen, decoder_input).value.sum().backward()
     assert states.grad is not None
     moved = states.grad.abs().sum(2) > 0
-    assert not moved[~decoder_input.carries_loss].any()
+    assert not moved[~decoder_input.loss_mask].any()
     assert moved.any(1).all()
 
 
 def test_a_pair_that_does_not_fit_is_counted_and_changes_nothing(
-    make_model: MakeModel, make_step: MakeStep, make_batch: MakeBatch
+    make_model: MakeModel, make_context: MakeContext, make_batch: MakeBatch
 ) -> None:
     model = make_model(decoder={"upsample": 2})
-    step = make_step(model, make_batch([(2, 9), (6, 5)]))
-    loss = Imputer()(step, BlockMask()(step))
+    context = make_context(model, make_batch([(2, 9), (6, 5)]))
+    loss = Imputer()(context, BlockMask()(context))
     assert loss.value[0].item() == 0 and loss.positions[0].item() == 0
     assert loss.parts["infeasible"].tolist() == [9, 0]
     assert loss.value[1].item() > 0

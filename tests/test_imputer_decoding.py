@@ -6,11 +6,11 @@ from typing import Any
 import pytest
 import torch
 
+from nat.alignment.reveal import most_confident_in_blocks
 from nat.data.batch import source_tensor
 from nat.data.vocabulary import BLANK, MASK, PAD
 from nat.decoding.ctc import Ctc
 from nat.decoding.imputer import Imputer, impute
-from nat.decoding.reveal import most_confident_in_blocks
 from nat.transformer.model import Transformer
 
 MakeModel = Callable[..., Transformer]

@@ -8,7 +8,7 @@ from torch import Tensor
 
 from nat.data.batch import Batch
 from nat.data.vocabulary import MASK, PAD
-from nat.training.objective import Objective
+from nat.objective.objective import Objective
 from nat.transformer.copying import soft_copy
 from nat.transformer.latent import SMALLEST_DEVIATION, Gaussian
 from nat.transformer.latent_options import LatentOptions

@@ -25,7 +25,7 @@ from test_training import (
 
 from nat.configuration import load
 from nat.errors import UserError
-from nat.training.launch import adopt_slurm, launcher
+from nat.jobs.launch import adopt_slurm, launcher
 from nat.training.run import accumulation
 
 __all__ = ["folder"]  # a fixture

@@ -11,7 +11,7 @@ from nat.data.vocabulary import MASK
 from nat.decoding.beam_search import BeamSearch
 from nat.decoding.masked_at_outputs import MaskedAtOutputs
 from nat.errors import UserError
-from nat.methods import build
+from nat.registry import build
 
 LENGTHS = torch.tensor([10, 1, 0, 7, 3])
 REAL = torch.arange(10) < LENGTHS[:, None]
@@ -59,11 +59,11 @@ def test_random_sets_are_even_and_follow_the_seed() -> None:
 
 @torch.no_grad()
 def test_masks_are_filled_and_the_rest_stays(make_model: Callable[..., Any]) -> None:
-    model, partner = make_model(seed=3, length="target"), make_model(seed=4)
+    model, assistant = make_model(seed=3, length="target"), make_model(seed=4)
     sentences = [[6, 7, 8, 9], [20, 9], [11] * 8]
     source = source_tensor(sentences)
-    written = BeamSearch(beam=5)(partner, source)
-    found = MaskedAtOutputs("chunk", chunk=3)(model, source, partner)
+    written = BeamSearch(beam=5)(assistant, source)
+    found = MaskedAtOutputs("chunk", chunk=3)(model, source, assistant)
     for sentence, before, after in zip(sentences, written, found, strict=True):
         assert len(before.tokens) > 3
         shown = [token if place % 3 == 0 else MASK for place, token in enumerate(before.tokens)]

@@ -12,14 +12,14 @@ import torch
 from nat.configuration import load
 from nat.data.vocabulary import BLANK, MASK, PAD
 from nat.errors import UserError
-from nat.inputs.first_pass import FirstPass
 from nat.inputs.fixed_mask import FixedMask
 from nat.inputs.random_mask import RandomMask
 from nat.inputs.random_reveal import RandomReveal
 from nat.measures import mple
 from nat.measures.correlation import pearson
 from nat.measures.mple import log_drawn, log_proxy_input, losses, measure, proxy_input
-from nat.training.step import Step
+from nat.objective.context import BatchContext
+from nat.objective.first_pass import FirstPass
 
 LENGTHS = ((3, 5), (7, 2), (0, 4), (4, 6), (4, 1))
 
@@ -65,8 +65,8 @@ def test_log_q_is_how_often_a_mask_is_drawn(
 ) -> None:
     model, draws = make_model(), 6000
     batch = make_batch([(2, 4)] * draws)
-    step = Step(model, batch, model.encode(batch.source), seed=1, update=0)
-    masked = shown(step).tokens.eq(MASK)
+    context = BatchContext(model, batch, model.encode(batch.source), seed=1, update=0)
+    masked = shown(context).tokens.eq(MASK)
     logs = log_proxy_input(method, masked, torch.ones_like(masked)).tolist()
     counts = Counter(map(tuple, masked.tolist()))
     expected = dict(zip(map(tuple, masked.tolist()), logs, strict=True))
@@ -124,8 +124,8 @@ def test_what_p_ref_draws_is_counted_with_its_weights(
     batch = next(mple.analysis.pair_batches(model, sources, targets, 100))
     for draw in range(5):
         update = objective.updates + draw
-        step, drawn = proxy_input(objective, model, batch, update)
-        weights = objective.input.log_weights(FirstPass(step))[0].exp().tolist()
+        context, drawn = proxy_input(objective, model, batch, update)
+        weights = objective.input.log_weights(FirstPass(context))[0].exp().tolist()
         revealed = tuple(drawn.tokens[0].ne(MASK).nonzero()[:, 0].tolist())
         paid = float(objective(model, batch, update).parts["input"])
         found = measure(objective, "glancing", model, sources, targets, 100, draw)
@@ -167,9 +167,9 @@ def test_the_cost_of_an_input(texts: Any, make_model: Any, make_objective: Any, 
     sources, targets = ([each[4]] for each in texts)
     one = measure(objective, input, model, sources, targets, 1000)
     batch = next(mple.analysis.pair_batches(model, sources, targets, 1000))
-    step, shown = proxy_input(objective, model, batch, objective.updates)
+    context, shown = proxy_input(objective, model, batch, objective.updates)
     assert shown.tokens.tolist() == [[MASK]]
-    logit = model.input_predictor(step.decode(step.blank_canvas()))
+    logit = model.input_predictor(context.decode(context.fully_masked_input()))
     assert one.input == pytest.approx(-float(torch.nn.functional.logsigmoid(logit)))
 
 
@@ -209,11 +209,11 @@ def test_alignments_give_a_target_of_their_own(
     nll = 0.0
     for batch in mple.analysis.pair_batches(model, *texts, 1):
         number = int(batch.ids[0])
-        step, shown = proxy_input(objective, model, batch, objective.updates)
-        learnt = objective.target.proxy_target(step, shown)
-        states = step.decode(shown) @ model.embedding.weight.T
+        context, shown = proxy_input(objective, model, batch, objective.updates)
+        learnt = objective.target.proxy_target(context, shown)
+        states = context.decode(shown) @ model.embedding.weight.T
         costs = -states.log_softmax(2)[0]
-        hidden = shown.carries_loss[0]
+        hidden = shown.loss_mask[0]
         nll += float(costs.gather(1, learnt[0][:, None])[hidden].sum())
         assert learnt[0][~hidden].tolist() == batch.target[0][~hidden].tolist()
         symbols = [token for token in learnt[0].tolist() if token not in (BLANK, PAD)]
@@ -242,7 +242,7 @@ def test_what_cannot_be_measured_is_refused() -> None:
     mple._check(configuration, "cmlm-kd-predicted")
     read = mple.reads(configuration, "toy-micro", "nat-kd", 1)
     assert [each.path for each in read.translations] == [
-        f"results/micro/outputs/toy-micro/at-base/seed1/beam5/{split}.jsonl"
+        f"results/micro/translations/toy-micro/at-base/seed1/beam5/{split}.jsonl"
         for split in ("valid", "test")
     ]
     assert mple.reads(configuration, "toy-micro", "nat-raw", 1).translations == ()

@@ -10,13 +10,13 @@ import numpy as np
 import pytest
 import torch
 
-import nat.data.ngram
+import nat.language_model.ngram
 from nat.data.binarised import write_binarised
-from nat.data.ngram import FALLBACK, NO_WORDS, NgramModel, estimate, estimate_from
 from nat.data.vocabulary import BOS, EOS, UNK, Vocabulary
-from nat.decoding.language_model import LanguageModel
 from nat.errors import UserError
 from nat.files import read_json
+from nat.language_model.ngram import FALLBACK, NO_WORDS, NgramModel, estimate, estimate_from
+from nat.language_model.scorer import LanguageModel
 
 VOCABULARY = 12
 WORDS = [word for word in range(VOCABULARY) if word not in NO_WORDS]
@@ -114,13 +114,13 @@ def test_probabilities_are_those_of_the_definition(order: int) -> None:
 
 def test_a_large_text_is_counted_in_parts(monkeypatch: pytest.MonkeyPatch) -> None:
     whole = vars(model_of(text(), 4))
-    monkeypatch.setattr(nat.data.ngram, "BLOCK", 7)
+    monkeypatch.setattr(nat.language_model.ngram, "BLOCK", 7)
     parts = vars(model_of(text(), 4))
     assert all(np.array_equal(parts[name], value) for name, value in whole.items())
 
 
 def test_memory_is_little_more_than_that_of_the_model(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(nat.data.ngram, "BLOCK", 20_000)
+    monkeypatch.setattr(nat.language_model.ngram, "BLOCK", 20_000)
     tokens = np.random.default_rng(1).integers(6, 5_000, 200_000).astype(np.uint16)
     tracemalloc.start()
     model, _ = estimate(tokens, np.full(8_000, 25), 5_000, 4)

@@ -9,12 +9,12 @@ import pytest
 import torch
 from torch import Tensor
 
-from nat import methods
+from nat import registry
 from nat.data.batch import Batch
 from nat.data.vocabulary import MASK
 from nat.errors import UserError
+from nat.objective.context import DecoderInput
 from nat.targets.oaxe import OaXe, assign, probable
-from nat.training.step import DecoderInput
 from nat.transformer.model import Transformer
 
 MakeModel = Callable[..., Transformer]
@@ -115,8 +115,8 @@ def test_the_margin_is_a_probability_and_what_equals_it_is_kept() -> None:
     assert not probable(torch.tensor(0.1).log(), 0.15)
 
 
-def full_log_probabilities(model: Transformer, step: Any, shown: DecoderInput) -> Tensor:
-    return (step.decode(shown) @ model.embedding.weight.t()).log_softmax(2)
+def full_log_probabilities(model: Transformer, context: Any, shown: DecoderInput) -> Tensor:
+    return (context.decode(shown) @ model.embedding.weight.t()).log_softmax(2)
 
 
 @pytest.mark.parametrize("smoothing", [0.0, 0.1])
@@ -124,18 +124,18 @@ def full_log_probabilities(model: Transformer, step: Any, shown: DecoderInput) -
 def test_loss_of_sentences(
     make_model: MakeModel,
     make_batch: MakeBatch,
-    make_step: Any,
+    make_context: Any,
     margin: float | None,
     smoothing: float,
 ) -> None:
     model = make_model(seed=3, vocabulary_size=12)
     batch = make_batch([(3, 5), (2, 1), (3, 4)], vocabulary_size=12)
-    step = make_step(model, batch)
-    shown = step.blank_canvas()
-    loss = OaXe(truncation_margin=margin, label_smoothing=smoothing)(step, shown)
+    context = make_context(model, batch)
+    shown = context.fully_masked_input()
+    loss = OaXe(truncation_margin=margin, label_smoothing=smoothing)(context, shown)
     dropped = []
     for row, length in enumerate([5, 1, 4]):
-        found = full_log_probabilities(model, step, shown).detach()[row, :length]
+        found = full_log_probabilities(model, context, shown).detach()[row, :length]
         own = found[:, batch.target[row, :length]]
         nll, order = enumerated(own)[0]
         expected, left_out = 0.0, 0
@@ -154,44 +154,45 @@ def test_loss_of_sentences(
 
 
 def test_the_order_of_the_target_does_not_matter(
-    make_model: MakeModel, make_batch: MakeBatch, make_step: Any
+    make_model: MakeModel, make_batch: MakeBatch, make_context: Any
 ) -> None:
     model, batch = make_model(), make_batch([(3, 5)])
     method = OaXe(truncation_margin=None, label_smoothing=0.1)
-    step = make_step(model, batch)
-    mixed = make_step(
+    context = make_context(model, batch)
+    mixed = make_context(
         model, Batch(batch.ids, batch.source, batch.target[:, torch.tensor([3, 1, 4, 0, 2])])
     )
     torch.testing.assert_close(
-        method(step, step.blank_canvas()).value, method(mixed, mixed.blank_canvas()).value
+        method(context, context.fully_masked_input()).value,
+        method(mixed, mixed.fully_masked_input()).value,
     )
 
 
 def test_revealed_tokens_stay_and_carry_no_loss(
-    make_model: MakeModel, make_batch: MakeBatch, make_step: Any
+    make_model: MakeModel, make_batch: MakeBatch, make_context: Any
 ) -> None:
     model, batch = make_model(), make_batch([(3, 5)])
     masked = torch.tensor([[True, False, True, True, False]])
     tokens = torch.where(masked, MASK, batch.target)
     shown = DecoderInput(tokens, batch.target_padding, batch.target, masked)
-    step = make_step(model, batch)
-    loss = OaXe(truncation_margin=None)(step, shown)
-    found = full_log_probabilities(model, step, shown).detach()[masked]
+    context = make_context(model, batch)
+    loss = OaXe(truncation_margin=None)(context, shown)
+    found = full_log_probabilities(model, context, shown).detach()[masked]
     assert float(loss.value) == pytest.approx(enumerated(found[:, batch.target[masked]])[0][0])
     assert loss.positions.tolist() == [3]
 
 
 @pytest.mark.parametrize("margin", [None, 0.12])
 def test_gradient_by_finite_differences(
-    make_model: MakeModel, make_batch: MakeBatch, make_step: Any, margin: float | None
+    make_model: MakeModel, make_batch: MakeBatch, make_context: Any, margin: float | None
 ) -> None:
     model = make_model(seed=3, vocabulary_size=12)
     batch = make_batch([(3, 5), (2, 1), (1, 4)], vocabulary_size=12)
 
     def value() -> Tensor:
-        step = make_step(model, batch)
+        context = make_context(model, batch)
         method = OaXe(truncation_margin=margin, label_smoothing=0.1)
-        total: Tensor = method(step, step.blank_canvas()).value.sum()
+        total: Tensor = method(context, context.fully_masked_input()).value.sum()
         return total
 
     parameters = list(model.parameters())
@@ -227,4 +228,4 @@ def test_bfloat16_is_finite(
 )
 def test_senseless_options_are_refused(options: dict[str, float]) -> None:
     with pytest.raises(UserError, match=next(iter(options))):
-        methods.build("targets", {"method": "oaxe", **options})
+        registry.build("targets", {"method": "oaxe", **options})

@@ -7,7 +7,7 @@ from torch import Tensor
 
 from nat.data.batch import Batch
 from nat.data.vocabulary import PAD
-from nat.training.objective import Objective
+from nat.objective.objective import Objective
 from nat.transformer.model import Transformer
 from tests.objectives import cases
 

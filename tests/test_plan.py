@@ -13,7 +13,7 @@ import yaml
 from test_graph import copy_repository, counts, snakemake
 
 from nat.configuration.configuration import Configuration, read
-from nat.reporting import plan
+from nat.workflow import plan
 from nat.workflow.dry_run import Job
 
 ROOT = Path(__file__).resolve().parents[1]
@@ -94,7 +94,7 @@ OF_STAGES = {
     "binarise": {"corpus": "wmt14-en-de"},
     "train": {"corpus": "wmt20-ja-en", "system": "dynamic-kd"},  # of SentencePieces
     "translate": {**PAPER, "split": "train", "shard": "3", "shards": "32"},
-    "gather": {**PAPER, "split": "train"},
+    "merge_shards": {**PAPER, "split": "train"},
     "distil": {"corpus": "wmt14-en-de", "system": "at-base", "seed": "1"},
     "compare_texts": {"corpus": "wmt14-en-de", "candidates": "at-base+at-12-1-kd+raw"},
     "estimate_ngrams": {**PAPER, "order": "4"},
@@ -104,7 +104,7 @@ OF_STAGES = {
     "measure_latency": {**PAPER, "setting": "cuda-1"},
     "table": {"paper": "dims", "number": "1"},
 }
-LARGE = set(OF_STAGES) - {"gather", "score", "analyse", "table"}
+LARGE = set(OF_STAGES) - {"merge_shards", "score", "analyse", "table"}
 LARGE -= {"measure_latency", "estimate_total_correlation"}
 
 

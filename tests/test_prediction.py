@@ -10,8 +10,8 @@ import torch.nn.functional as F
 from nat.data.batch import Batch, source_tensor
 from nat.data.vocabulary import EOS, MASK, PAD
 from nat.decoding.input_sampling import InputSampling
-from nat.inputs.prediction import with_input_loss
 from nat.inputs.random_mask import RandomMask
+from nat.objective.input_prediction import with_input_loss
 from nat.targets.cross_entropy import CrossEntropy
 
 PREDICTS = {"input_predictor": True}
@@ -26,14 +26,14 @@ def log_probabilities(model: Any, source: Any, length: int) -> tuple[Any, Any]:
 
 
 def test_loss_of_the_input(
-    make_model: Any, make_batch: Callable[..., Batch], make_step: Any, one_sentence: Any
+    make_model: Any, make_batch: Callable[..., Batch], make_context: Any, one_sentence: Any
 ) -> None:
     model, teacher = make_model(decoder=PREDICTS), make_model(seed=5)
     batch = make_batch(LENGTHS)
-    step = make_step(model, batch, teacher=teacher)
-    shown = RandomMask()(step)
-    plain = CrossEntropy()(step, shown)
-    found = with_input_loss(plain, step, shown)
+    context = make_context(model, batch, teacher=teacher)
+    shown = RandomMask()(context)
+    plain = CrossEntropy()(context, shown)
+    found = with_input_loss(plain, context, shown)
     torch.testing.assert_close(found.value, plain.value + found.parts["masks"])
     assert torch.equal(found.positions, plain.positions)
     assert found.parts["nll"] is plain.parts["nll"]
@@ -59,13 +59,13 @@ def test_loss_of_the_input(
 
 
 def test_only_the_classifier_learns_from_it(
-    make_model: Any, make_batch: Callable[..., Batch], make_step: Any
+    make_model: Any, make_batch: Callable[..., Batch], make_context: Any
 ) -> None:
     model = make_model(decoder=PREDICTS, dropout=0.3).train()
-    step = make_step(model, make_batch(LENGTHS))
-    shown = RandomMask()(step)
-    loss = CrossEntropy()(step, shown)
-    found = with_input_loss(loss, step, shown)
+    context = make_context(model, make_batch(LENGTHS))
+    shown = RandomMask()(context)
+    loss = CrossEntropy()(context, shown)
+    found = with_input_loss(loss, context, shown)
     assert "input" not in found.parts  # no teacher: in validation
     assert model.training
     found.parts["masks"].sum().backward()
@@ -83,15 +83,15 @@ def test_only_the_classifier_learns_from_it(
 
 
 def test_a_joint_predictor_teaches_encoder_and_decoder(
-    make_model: Any, make_batch: Callable[..., Batch], make_step: Any
+    make_model: Any, make_batch: Callable[..., Batch], make_context: Any
 ) -> None:
     model, frozen = make_model(decoder={"input_predictor": "joint"}), make_model(decoder=PREDICTS)
     batch = make_batch(LENGTHS)
     found = []
     for each in (model, frozen):
-        step = make_step(each, batch)
-        shown = RandomMask()(step)
-        found.append(with_input_loss(CrossEntropy()(step, shown), step, shown))
+        context = make_context(each, batch)
+        shown = RandomMask()(context)
+        found.append(with_input_loss(CrossEntropy()(context, shown), context, shown))
     # the same value, but for dropout
     torch.testing.assert_close(found[0].value, found[1].value)
     found[0].parts["masks"].sum().backward()
@@ -104,15 +104,15 @@ def sources() -> torch.Tensor:
     return source_tensor([[7, 8, 9], [10, 11, 12, 13, 14, 15, 16], [9]])
 
 
-def test_everything_masked_is_one_pass_and_nothing_masked_is_the_partner(make_model: Any) -> None:
+def test_everything_masked_is_one_pass_and_nothing_masked_is_the_assistant(make_model: Any) -> None:
     from nat.decoding.one_pass import OnePass
 
     model = make_model(decoder=PREDICTS, length="offset")
-    partner = make_model(seed=5, length="offset")
+    assistant = make_model(seed=5, length="offset")
     for bias, steps in ((100.0, 3), (-100.0, 2)):
         with torch.no_grad():
             model.input_predictor.classifier.bias.fill_(bias)
-        found = InputSampling()(model, sources(), partner)
+        found = InputSampling()(model, sources(), assistant)
         assert [hypothesis.steps for hypothesis in found] == [steps] * 3
         for row, hypothesis in enumerate(found):
             source = sources()[row : row + 1, : int(sources()[row].eq(EOS).nonzero()) + 1]
@@ -121,17 +121,17 @@ def test_everything_masked_is_one_pass_and_nothing_masked_is_the_partner(make_mo
                 assert hypothesis.tokens == alone.tokens
                 assert hypothesis.score == pytest.approx(alone.score)
             else:
-                _, scores = log_probabilities(partner, source, len(hypothesis.tokens))
+                _, scores = log_probabilities(assistant, source, len(hypothesis.tokens))
                 scores[:, :3] = scores[:, 4:6] = -torch.inf
                 assert hypothesis.tokens == scores.argmax(1).tolist()
                 assert hypothesis.score == pytest.approx(scores.amax(1).mean().item())
 
 
-def test_revealed_tokens_are_the_partners_and_the_rest_is_predicted_from_them(
+def test_revealed_tokens_are_the_assistants_and_the_rest_is_predicted_from_them(
     make_model: Any, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     model = make_model(decoder=PREDICTS, length="offset")
-    partner = make_model(seed=5)
+    assistant = make_model(seed=5)
     with torch.no_grad():
         model.input_predictor.classifier.bias.fill_(0.0)
         model.input_predictor.classifier.weight.fill_(0.0)
@@ -145,7 +145,7 @@ def test_revealed_tokens_are_the_partners_and_the_rest_is_predicted_from_them(
 
     monkeypatch.setattr(model, "decode", decode)
     with torch.no_grad():
-        found = InputSampling(length_beam=3)(model, sources(), partner)
+        found = InputSampling(length_beam=3)(model, sources(), assistant)
     blank, *drawn = shown  # canvases of like length are drawn together
     assert (blank.eq(MASK) | blank.eq(PAD)).all()
     rows = [row for part in drawn for row in part.tolist()]
@@ -167,7 +167,7 @@ def test_revealed_tokens_are_the_partners_and_the_rest_is_predicted_from_them(
     other = InputSampling(length_beam=3, seed=1)
     shown.clear()
     with torch.no_grad():
-        other(model, sources(), partner)
+        other(model, sources(), assistant)
     assert [part.eq(MASK).tolist() for part in shown[1:]] != [
         part.eq(MASK).tolist() for part in drawn
     ]

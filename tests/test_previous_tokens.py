@@ -8,13 +8,13 @@ from nat.data.vocabulary import BOS, EOS, PAD
 from nat.inputs.previous_tokens import PreviousTokens
 
 
-def shifted(make_model: Callable[..., Any], make_step: Callable[..., Any], batch: Batch) -> Any:
-    return PreviousTokens()(make_step(make_model(), batch))
+def shifted(make_model: Callable[..., Any], make_context: Callable[..., Any], batch: Batch) -> Any:
+    return PreviousTokens()(make_context(make_model(), batch))
 
 
-def test_hand_made(make_model: Callable[..., Any], make_step: Callable[..., Any]) -> None:
+def test_hand_made(make_model: Callable[..., Any], make_context: Callable[..., Any]) -> None:
     batch = Batch.collate([0, 1, 2], [[9], [9], [9]], [[10, 11, 12], [13], []])
-    found = shifted(make_model, make_step, batch)
+    found = shifted(make_model, make_context, batch)
     assert found.tokens.tolist() == [
         [BOS, 10, 11, 12],
         [BOS, 13, PAD, PAD],
@@ -25,23 +25,25 @@ def test_hand_made(make_model: Callable[..., Any], make_step: Callable[..., Any]
         [13, EOS, PAD, PAD],
         [EOS, PAD, PAD, PAD],
     ]
-    assert torch.equal(found.carries_loss, found.target.ne(PAD))
+    assert torch.equal(found.loss_mask, found.target.ne(PAD))
     assert torch.equal(found.padding, found.target.eq(PAD))
     assert found.causal
 
 
-def test_only_empty_targets(make_model: Callable[..., Any], make_step: Callable[..., Any]) -> None:
-    found = shifted(make_model, make_step, Batch.collate([0, 1], [[9], []], [[], []]))
+def test_only_empty_targets(
+    make_model: Callable[..., Any], make_context: Callable[..., Any]
+) -> None:
+    found = shifted(make_model, make_context, Batch.collate([0, 1], [[9], []], [[], []]))
     assert found.tokens.tolist() == [[BOS], [BOS]]
     assert found.target.tolist() == [[EOS], [EOS]]
 
 
 def test_the_batch_stays_as_it_was(
     make_model: Callable[..., Any],
-    make_step: Callable[..., Any],
+    make_context: Callable[..., Any],
     make_batch: Callable[..., Batch],
 ) -> None:
     batch = make_batch()
     before = batch.target.clone()
-    shifted(make_model, make_step, batch)
+    shifted(make_model, make_context, batch)
     assert torch.equal(batch.target, before)

@@ -9,12 +9,12 @@ from nat.inputs.random_reveal import RandomReveal
 
 
 def test_every_number_is_as_likely(
-    make_model: Callable[..., Any], make_batch: Callable[..., Any], make_step: Callable[..., Any]
+    make_model: Callable[..., Any], make_batch: Callable[..., Any], make_context: Callable[..., Any]
 ) -> None:
     model, batch = make_model(), make_batch([(2, 4)] * 400)
-    found = RandomReveal()(make_step(model, batch))
+    found = RandomReveal()(make_context(model, batch))
     shown = found.tokens.ne(MASK)
-    assert torch.equal(found.carries_loss, ~shown)
+    assert torch.equal(found.loss_mask, ~shown)
     assert torch.equal(found.tokens[shown], batch.target[shown])
     counts = Counter(shown.sum(1).tolist())
     # 0 to 4 labels, but one stays hidden
@@ -25,13 +25,13 @@ def test_every_number_is_as_likely(
 
 
 def test_the_whole_alignment_may_be_revealed(
-    make_model: Callable[..., Any], make_batch: Callable[..., Any], make_step: Callable[..., Any]
+    make_model: Callable[..., Any], make_batch: Callable[..., Any], make_context: Callable[..., Any]
 ) -> None:
     model = make_model(decoder={"upsample": 2.0})
     batch = make_batch([(2, 3)] * 200 + [(1, 5)])  # the last has no alignment
-    found = RandomReveal()(make_step(model, batch))
+    found = RandomReveal()(make_context(model, batch))
     shown = found.tokens.ne(MASK) & ~found.padding
     assert torch.equal(found.tokens[shown], found.target[shown])
-    assert torch.equal(found.carries_loss, ~found.padding)
+    assert torch.equal(found.loss_mask, ~found.padding)
     assert set(shown[:-1].sum(1).tolist()) == {0, 1, 2, 3, 4}
     assert shown[-1].sum() == 0

@@ -104,7 +104,7 @@ def test_a_system_starts_from_a_checkpoint_that_a_recipe_keeps(folder: Folder) -
     assert configuration.start("dims") == Start("cmlm", "early")
     assert configuration.start("cmlm") is None
     assert configuration.dependencies("dims") == ["at", "cmlm"]
-    assert configuration.refines("dims")
+    assert configuration.trained_on_partial_targets("dims")
     start = configuration.training("own", "dims")["init_from"]
     assert start == {"system": "cmlm", "kept": "early"}
 

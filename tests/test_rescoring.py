@@ -16,9 +16,9 @@ from nat.decoding.latent_beam_rescoring import LatentBeamRescoring
 from nat.decoding.latent_rescoring import LatentRescoring
 from nat.decoding.length_rescoring import LengthRescoring
 from nat.decoding.one_pass import OnePass
-from nat.decoding.rescoring import best_of_partner
+from nat.decoding.rescoring import best_of_assistant
 from nat.errors import UserError
-from nat.methods import build
+from nat.registry import build
 
 MakeModel = Callable[..., Any]
 SENTENCES = [[6, 7, 8, 9], [20], [11] * 9, [9, 8]]
@@ -26,14 +26,14 @@ LATENT = {"dim": 3, "posterior_layers": 1}
 UPSAMPLED = {"copy": "soft", "upsample": 2.0}
 
 
-def mean_score(partner: Any, sentence: list[int], tokens: list[int]) -> float:
-    """What the partner thinks of a translation, alone."""
-    encoded = partner.encode(source_tensor([sentence]))
-    return forced_scores(partner, encoded, [tokens]).item() / (len(tokens) + 1)
+def mean_score(assistant: Any, sentence: list[int], tokens: list[int]) -> float:
+    """What the assistant thinks of a translation, alone."""
+    encoded = assistant.encode(source_tensor([sentence]))
+    return forced_scores(assistant, encoded, [tokens]).item() / (len(tokens) + 1)
 
 
-def test_the_partner_chooses_by_the_mean_per_token(make_model: MakeModel) -> None:
-    partner = make_model(seed=2)
+def test_the_assistant_chooses_by_the_mean_per_token(make_model: MakeModel) -> None:
+    assistant = make_model(seed=2)
     groups = [
         [Hypothesis(tokens, score, steps) for tokens, score, steps in group]
         for group in (
@@ -41,9 +41,9 @@ def test_the_partner_chooses_by_the_mean_per_token(make_model: MakeModel) -> Non
             [([20, 20], -1.0, 1), ([20, 20], -1.0, 1), ([8], -1.0, 1)],
         )
     ]
-    found = best_of_partner(partner, source_tensor(SENTENCES[:2]), groups)
+    found = best_of_assistant(assistant, source_tensor(SENTENCES[:2]), groups)
     for sentence, group, best in zip(SENTENCES[:2], groups, found, strict=True):
-        scores = [mean_score(partner, sentence, one.tokens) for one in group]
+        scores = [mean_score(assistant, sentence, one.tokens) for one in group]
         assert best.score == pytest.approx(max(scores))
         assert best.tokens == group[scores.index(max(scores))].tokens
     assert [one.steps for one in found] == [4, 2]
@@ -51,14 +51,14 @@ def test_the_partner_chooses_by_the_mean_per_token(make_model: MakeModel) -> Non
 
 @pytest.mark.parametrize("length_penalty", ["sum", 0.0, 0.6, 1.0])
 def test_other_length_penalties(make_model: MakeModel, length_penalty: Any) -> None:
-    partner, (sentence,) = make_model(seed=2), SENTENCES[:1]
+    assistant, (sentence,) = make_model(seed=2), SENTENCES[:1]
     group = [Hypothesis(tokens, -1.0, 1) for tokens in ([7], [7, 8], [8, 9, 10, 11, 12, 13, 14])]
-    (best,) = best_of_partner(partner, source_tensor([sentence]), [group], length_penalty)
+    (best,) = best_of_assistant(assistant, source_tensor([sentence]), [group], length_penalty)
     alpha = 0.0 if length_penalty == "sum" else length_penalty
     scores = {}
     for one in group:
         length = len(one.tokens) + 1  # with EOS
-        total = mean_score(partner, sentence, one.tokens) * length
+        total = mean_score(assistant, sentence, one.tokens) * length
         scores[tuple(one.tokens)] = total / ((5 + length) / 6) ** alpha
     assert best.score == pytest.approx(max(scores.values()))
     assert tuple(best.tokens) == max(scores, key=lambda tokens: scores[tokens])
@@ -77,29 +77,29 @@ def test_a_length_penalty_is_a_word_or_a_number() -> None:
 
 
 def test_what_is_too_long_or_no_number_is_not_chosen(make_model: MakeModel) -> None:
-    partner, source = make_model(), source_tensor([[6, 7]])
+    assistant, source = make_model(), source_tensor([[6, 7]])
     longest, too_long = Hypothesis([7] * 39, -1.0, 1), Hypothesis([7] * 40, -1.0, 1)
-    (found,) = best_of_partner(partner, source, [[too_long, longest]])
+    (found,) = best_of_assistant(assistant, source, [[too_long, longest]])
     assert found.tokens == longest.tokens
-    (found,) = best_of_partner(partner, source, [[too_long]])
+    (found,) = best_of_assistant(assistant, source, [[too_long]])
     assert found.score == -torch.inf
     for bad in (float("nan"), -float("inf")):
-        (found,) = best_of_partner(partner, source, [[Hypothesis([7], bad, 1)]])
+        (found,) = best_of_assistant(assistant, source, [[Hypothesis([7], bad, 1)]])
         assert found.score != found.score
 
 
 @pytest.mark.parametrize("length", ["offset", "constant"])
 def test_lengths_are_candidates(make_model: MakeModel, length: str) -> None:
-    model, partner = make_model(seed=3, length=length), make_model(seed=4)
+    model, assistant = make_model(seed=3, length=length), make_model(seed=4)
     source = source_tensor(SENTENCES)
-    found = LengthRescoring(length_beam=5)(model, source, partner)
+    found = LengthRescoring(length_beam=5)(model, source, assistant)
     shorter = 0
     for sentence, best in zip(SENTENCES, found, strict=True):
         encoded = model.encode(source_tensor([sentence]))
         canvases = canvases_of(model, encoded, 5)
         canvases.predict(model, canvases.real)
         scores = {
-            tuple(one.tokens): mean_score(partner, sentence, one.tokens) for one in canvases.all()
+            tuple(one.tokens): mean_score(assistant, sentence, one.tokens) for one in canvases.all()
         }
         assert len(scores) == 5
         assert best.score == pytest.approx(max(scores.values()))
@@ -108,18 +108,18 @@ def test_lengths_are_candidates(make_model: MakeModel, length: str) -> None:
     assert shorter
     assert {one.steps for one in found} == {2}
     # with one candidate there is nothing to choose
-    single = LengthRescoring(length_beam=1)(model, source, partner)
+    single = LengthRescoring(length_beam=1)(model, source, assistant)
     assert [one.tokens for one in single] == [one.tokens for one in OnePass()(model, source)]
 
 
 @pytest.mark.parametrize("upsampled", [True, False])
 def test_draws_are_candidates(make_model: MakeModel, upsampled: bool) -> None:
     canvas = {"decoder": UPSAMPLED} if upsampled else {"length": "offset"}
-    model, partner = make_model(seed=5, latent=LATENT, **canvas), make_model(seed=6)
+    model, assistant = make_model(seed=5, latent=LATENT, **canvas), make_model(seed=6)
     source = source_tensor(SENTENCES)
     method = LatentRescoring(samples=4, temperature=3.0, seed=8)
     different = 0
-    for sentence, best in zip(SENTENCES, method(model, source, partner), strict=True):
+    for sentence, best in zip(SENTENCES, method(model, source, assistant), strict=True):
         alone = model.encode(source_tensor([sentence]))
         encoded = model.with_sampled_latents(alone, 4, 3.0, 8)
         if upsampled:
@@ -128,26 +128,26 @@ def test_draws_are_candidates(make_model: MakeModel, upsampled: bool) -> None:
             canvases = canvases_of(model, encoded, 1)
             canvases.predict(model, canvases.real)
             candidates = canvases.all()
-        scores = [mean_score(partner, sentence, one.tokens) for one in candidates]
+        scores = [mean_score(assistant, sentence, one.tokens) for one in candidates]
         assert best.score == pytest.approx(max(scores))
         assert best.tokens == candidates[scores.index(max(scores))].tokens
         different += len({tuple(one.tokens) for one in candidates}) > 1
     assert different
     # at temperature zero a draw is the mean of the prior, with which others decode
-    cold = LatentRescoring(samples=2, temperature=0.0)(model, source, partner)
+    cold = LatentRescoring(samples=2, temperature=0.0)(model, source, assistant)
     plain = (Ctc() if upsampled else OnePass())(model, source)
     assert [one.tokens for one in cold] == [one.tokens for one in plain]
 
 
 def test_draws_are_searched(make_model: MakeModel) -> None:
-    model, partner = make_model(seed=5, latent=LATENT, decoder=UPSAMPLED), make_model(seed=6)
+    model, assistant = make_model(seed=5, latent=LATENT, decoder=UPSAMPLED), make_model(seed=6)
     source = source_tensor(SENTENCES[:2])
     cold = LatentBeamRescoring(beam=4, symbols=5, samples=2, temperature=0.0)
     plain = CtcBeam(beam=4, symbols=5)(model, source)
-    found = cold(model, source, partner)
+    found = cold(model, source, assistant)
     assert [one.tokens for one in found] == [one.tokens for one in plain]
     for sentence, one in zip(SENTENCES, found, strict=False):
-        assert one.score == pytest.approx(mean_score(partner, sentence, one.tokens))
+        assert one.score == pytest.approx(mean_score(assistant, sentence, one.tokens))
     warm = LatentBeamRescoring(beam=4, symbols=5, samples=6, temperature=3.0)
-    pairs = zip(warm(model, source, partner), found, strict=True)
+    pairs = zip(warm(model, source, assistant), found, strict=True)
     assert any(one.tokens != other.tokens for one, other in pairs)

@@ -2,7 +2,7 @@
 
 import torch
 
-from nat.decoding.reveal import least_confident, most_confident
+from nat.alignment.reveal import least_confident, most_confident
 
 INFINITY = float("inf")
 

@@ -47,13 +47,13 @@ def test_every_measure_is_there(root: Path) -> None:
 
 def test_several_references_only_where_there_are_some(root: Path) -> None:
     path = root / "test.jsonl"
-    made_up_run.write_outputs(path, errors=0.1)
+    made_up_run.write_translations_to(path, errors=0.1)
     assert "multi_reference_bleu" not in score.score(path, references(root)).report["measures"]
 
 
 def test_subwords_are_joined_for_words(root: Path) -> None:
     path = root / "test.jsonl"
-    made_up_run.write_outputs(path, errors=0.0)
+    made_up_run.write_translations_to(path, errors=0.0)
     assert "@@ " in path.read_text()
     measures = score.score(path, references(root)).report["measures"]
     assert measures["tokenised_bleu"]["value"] == pytest.approx(100)
@@ -61,7 +61,7 @@ def test_subwords_are_joined_for_words(root: Path) -> None:
 
 def test_what_was_not_decoded_is_counted_and_scored_as_empty(root: Path) -> None:
     path = root / "test.jsonl"
-    made_up_run.write_outputs(path, errors=0.0, not_decoded=20)
+    made_up_run.write_translations_to(path, errors=0.0, not_decoded=20)
     found = score.score(path, references(root)).report
     assert found["not_decoded"] == 20
     assert found["statuses"] == {"failed": 20, "ok": SENTENCES - 20}
@@ -71,7 +71,7 @@ def test_what_was_not_decoded_is_counted_and_scored_as_empty(root: Path) -> None
 
 def test_two_scorings_are_equal(root: Path) -> None:
     path = root / "test.jsonl"
-    made_up_run.write_outputs(path, errors=0.3)
+    made_up_run.write_translations_to(path, errors=0.3)
     for name in ("first", "second"):
         score.score(path, references(root)).write(root / f"{name}.json")
     for ending in ("json", "npz"):
@@ -94,7 +94,7 @@ def test_every_measure_follows_from_the_counts_beside_it(root: Path) -> None:
 
 def test_counts_of_part_of_a_test_set(root: Path) -> None:
     path = root / "test.jsonl"
-    made_up_run.write_outputs(path, errors=0.2)
+    made_up_run.write_translations_to(path, errors=0.2)
     found = score.score(path, references(root)).statistics
     parts = [found[f"{statistics.PART}{statistics.BUCKET}{number}"] for number in range(1, 6)]
     assert sorted(number for part in parts for number in part) == list(range(SENTENCES))
@@ -132,7 +132,7 @@ def test_damaged_counts(tmp_path: Path, content: bytes) -> None:
 )
 def test_a_line_out_of_place_is_an_error(root: Path, edit: Any, message: str) -> None:
     path = root / "test.jsonl"
-    made_up_run.write_outputs(path, errors=0.1)
+    made_up_run.write_translations_to(path, errors=0.1)
     change(path, edit)
     with pytest.raises(UserError, match=message):
         score.score(path, references(root))
@@ -140,7 +140,7 @@ def test_a_line_out_of_place_is_an_error(root: Path, edit: Any, message: str) ->
 
 def test_half_a_line_is_an_error(root: Path) -> None:
     path = root / "test.jsonl"
-    made_up_run.write_outputs(path, errors=0.1)
+    made_up_run.write_translations_to(path, errors=0.1)
     path.write_text(path.read_text()[:-20])
     with pytest.raises(UserError, match=rf"line {SENTENCES} is not a translation"):
         score.score(path, references(root))
@@ -149,7 +149,7 @@ def test_half_a_line_is_an_error(root: Path) -> None:
 def test_missing_files_are_named(root: Path) -> None:
     with pytest.raises(UserError, match="test.jsonl"):
         score.score(root / "test.jsonl", references(root))
-    made_up_run.write_outputs(root / "test.jsonl", errors=0.1)
+    made_up_run.write_translations_to(root / "test.jsonl", errors=0.1)
     absent = score.References(root / "absent.yy", root / "absent.yy")
     with pytest.raises(UserError, match="absent.yy"):
         score.score(root / "test.jsonl", absent)
@@ -205,7 +205,7 @@ def test_lowercase_follows_the_corpus() -> None:
 
 def test_bootstrap_is_the_default(root: Path) -> None:
     path = root / "test.jsonl"
-    made_up_run.write_outputs(path, errors=0.1)
+    made_up_run.write_translations_to(path, errors=0.1)
     signature = score.score(path, references(root)).report["measures"]["chrf"]["signature"]
     assert f"bs:{significance.SAMPLES}" in signature
 

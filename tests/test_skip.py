@@ -16,7 +16,7 @@ def rows(decoder_input: Any, row: int) -> tuple[list[int], list[int], list[int],
         decoder_input.tokens[row][real].tolist(),
         decoder_input.target[row][real].tolist(),
         decoder_input.positions[row][real].tolist(),
-        decoder_input.carries_loss[row][real].tolist(),
+        decoder_input.loss_mask[row][real].tolist(),
     )
 
 
@@ -27,10 +27,10 @@ def batch() -> Batch:
 
 
 def test_the_primary_tasks_of_every_second_token(
-    make_model: Callable[..., Any], make_step: Callable[..., Any], batch: Batch
+    make_model: Callable[..., Any], make_context: Callable[..., Any], batch: Batch
 ) -> None:
-    step = make_step(make_model(decoder={"chunk": 2}), batch)
-    causal, at_once = Skip(curriculum=None)(step)
+    context = make_context(make_model(decoder={"chunk": 2}), batch)
+    causal, at_once = Skip(curriculum=None)(context)
     assert causal.causal and not at_once.causal
     B, E, M = BEGIN_OF_CHUNKS, EOS, MASK
     assert rows(causal, 0) == ([B, 12, 14], [12, 14, E], [0, 2, 4], [True] * 3)
@@ -43,16 +43,16 @@ def test_the_primary_tasks_of_every_second_token(
     assert rows(at_once, 1) == ([M, 12, M, 14, M, E], [11, 12, 13, 14, E, E], numbers, learnt)
     assert rows(at_once, 2) == ([M, E], [11, E], [1, 2], [True, False])
     # nothing is learnt of an empty target
-    assert not causal.carries_loss[3].any() and not at_once.carries_loss[3].any()
+    assert not causal.loss_mask[3].any() and not at_once.loss_mask[3].any()
     for task in (causal, at_once):
         assert torch.equal(task.tokens.eq(PAD), task.padding)
 
 
 def test_nothing_is_learnt_behind_the_end(
-    make_model: Callable[..., Any], make_step: Callable[..., Any], batch: Batch
+    make_model: Callable[..., Any], make_context: Callable[..., Any], batch: Batch
 ) -> None:
-    step = make_step(make_model(decoder={"chunk": 4}), batch)
-    causal, at_once = Skip(curriculum=None)(step)
+    context = make_context(make_model(decoder={"chunk": 4}), batch)
+    causal, at_once = Skip(curriculum=None)(context)
     assert rows(causal, 0)[:3] == ([BEGIN_OF_CHUNKS, 14], [14, EOS], [0, 4])
     tokens, labels, positions, learnt = rows(at_once, 0)
     assert labels == [11, 12, 13, 14, 15, EOS, EOS, EOS]
@@ -62,10 +62,10 @@ def test_nothing_is_learnt_behind_the_end(
 
 
 def test_the_auxiliary_tasks_come_first(
-    make_model: Callable[..., Any], make_step: Callable[..., Any], batch: Batch
+    make_model: Callable[..., Any], make_context: Callable[..., Any], batch: Batch
 ) -> None:
-    step = make_step(make_model(decoder={"chunk": 2}), batch, progress=0.0)
-    causal, at_once = Skip()(step)
+    context = make_context(make_model(decoder={"chunk": 2}), batch, progress=0.0)
+    causal, at_once = Skip()(context)
     target = [11, 12, 13, 14, 15]
     assert rows(causal, 0)[:3] == ([BOS, *target], [*target, EOS], [*range(6)])
     tokens, labels, positions, learnt = rows(at_once, 0)
@@ -79,13 +79,13 @@ def test_the_auxiliary_tasks_come_first(
 @pytest.mark.parametrize(("curriculum", "share"), [(1.0, 0.36), (0.5, 0.6), (2.0, 0.1296)])
 def test_the_curriculum(
     make_model: Callable[..., Any],
-    make_step: Callable[..., Any],
+    make_context: Callable[..., Any],
     make_batch: Callable[..., Batch],
     curriculum: float,
     share: float,
 ) -> None:
     batch = make_batch([(1, 4)] * 3000)
-    step = make_step(make_model(decoder={"chunk": 2}), batch, progress=0.36)
-    causal, _ = Skip(curriculum)(step)
+    context = make_context(make_model(decoder={"chunk": 2}), batch, progress=0.36)
+    causal, _ = Skip(curriculum)(context)
     primary = causal.tokens[:, 0].eq(BEGIN_OF_CHUNKS)
     assert primary.double().mean().item() == pytest.approx(share, abs=0.04)

@@ -135,17 +135,17 @@ def test_equal_systems_are_one_and_so_are_those_that_learn_from_them(folder: Fol
 def test_decodings_name_the_systems_that_are_trained(folder: Folder) -> None:
     folder.files["systems/at-2"] = {"like": "at", "description": "another"}
     folder.files["decodings/npd"] = {
-        "method": "length_rescoring", "with": "at-2", "length_beam": 9
+        "method": "length_rescoring", "assistant": "at-2", "length_beam": 9
     }  # fmt: skip
     folder.files["decodings/best"] = {
         "method": "length_rescoring",
-        "with": "at",
+        "assistant": "at",
         "length_beam": 9,
         "tasks": {"wmt14-en-de": {"length_beam": 4}},
     }
     configuration = folder.load()
-    assert configuration.partner("npd") == "at-2"
-    assert configuration.on("own").partner("npd") == "at"
+    assert configuration.assistant("npd") == "at-2"
+    assert configuration.on("own").assistant("npd") == "at"
     assert configuration.on("own").decoding("best")["length_beam"] == 4
     assert configuration.decoding("best")["length_beam"] == 9
 
@@ -176,14 +176,14 @@ def test_what_is_read_follows_the_task(folder: Folder) -> None:
     }
     folder.files["decodings/best"] = {
         "method": "length_rescoring",
-        "with": "at",
+        "assistant": "at",
         "length_beam": 9,
-        "tasks": {"wmt14-en-de": {"with": "at-2"}},
+        "tasks": {"wmt14-en-de": {"assistant": "at-2"}},
     }
     configuration = folder.load()
     run = configuration.run
     assert "/at-2/" in inputs_of(configuration, Model(run, "own", "nat", 7))["texts"][0]
     found = inputs_of(configuration, Translations(run, "own", "nat", 7, "best", "test"))
     shard = inputs_of(configuration, Shard(run, "own", "nat", 7, "best", "test", 1, 1))
-    assert "/at-2/" in str(shard["partner"]) and found
+    assert "/at-2/" in str(shard["assistant"]) and found
     assert inputs_of(configuration, Distilled(run, "own", "at-2", 7))

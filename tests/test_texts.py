@@ -10,10 +10,10 @@ import torch
 from torch import Tensor
 
 from nat.data.batch import Batch
+from nat.data.candidates import candidates, choice, compared, effective, joined_names
 from nat.data.vocabulary import BLANK, PAD
-from nat.texts.candidates import candidates, choice, compared, effective, joined_names
-from nat.texts.dynamic import Dynamic, empty_or_repeated, full_mask_nll
-from nat.texts.mixed import Mixed
+from nat.distillation.dynamic import Dynamic, empty_or_repeated, full_mask_nll
+from nat.distillation.mixed import Mixed
 
 TEACHER = {"system": "at", "decoding": "beam"}
 OTHER = {"system": "at-big", "decoding": "beam"}
@@ -70,34 +70,34 @@ def test_a_batch_holds_candidates_until_one_is_chosen() -> None:
 
 
 def test_a_mixture_has_the_shares_that_were_asked_for(
-    make_model: Any, make_step: Callable[..., Any]
+    make_model: Any, make_context: Callable[..., Any]
 ) -> None:
     number = 4000
     batch = Batch.collate_candidates(range(number), [[9]] * number, [[[10], [11]]] * number)
     model = make_model()
-    first = Mixed(raw=0.2)(make_step(model, batch, update=0))
-    second = Mixed(raw=0.2)(make_step(model, batch, update=1))
+    first = Mixed(raw=0.2)(make_context(model, batch, update=0))
+    second = Mixed(raw=0.2)(make_context(model, batch, update=1))
     for chosen in (first, second):
         assert (chosen == 0).double().mean().item() == pytest.approx(0.2, abs=0.02)
     both = (first.eq(0) & second.eq(0)).double().mean().item()
     assert both == pytest.approx(0.04, abs=0.01)  # each update draws anew
     part = Batch.collate_candidates(range(3, 9), [[9]] * 6, [[[10], [11]]] * 6)
-    assert torch.equal(Mixed(raw=0.2)(make_step(model, part, update=1)), second[3:9])
+    assert torch.equal(Mixed(raw=0.2)(make_context(model, part, update=1)), second[3:9])
 
 
-def test_a_mixture_never_takes_an_empty_text(make_model: Any, make_step: Any) -> None:
+def test_a_mixture_never_takes_an_empty_text(make_model: Any, make_context: Any) -> None:
     number = 50
     targets = [[[10], []], [[], [11]]] * number
     batch = Batch.collate_candidates(range(2 * number), [[9]] * 2 * number, targets)
-    assert Mixed(raw=0.5)(make_step(make_model(), batch)).tolist() == [0, 1] * number
+    assert Mixed(raw=0.5)(make_context(make_model(), batch)).tolist() == [0, 1] * number
 
 
-def alone(step: Any, target: list[int], row: int) -> Tensor:
+def alone(context: Any, target: list[int], row: int) -> Tensor:
     """-log P of a target under a full mask, from the logits of its sentence alone."""
-    model, source = step.model, step.batch.source[row : row + 1]
-    batch = Batch(step.batch.ids[row : row + 1], source, torch.tensor([target]))
-    own = replace(step, batch=batch, encoded=model.encode(source))
-    states = own.decode(own.blank_canvas())[0]
+    model, source = context.model, context.batch.source[row : row + 1]
+    batch = Batch(context.batch.ids[row : row + 1], source, torch.tensor([target]))
+    own = replace(context, batch=batch, encoded=model.encode(source))
+    states = own.decode(own.fully_masked_input())[0]
     log_probabilities = (states @ model.embedding.weight.T).log_softmax(1)
     if model.decoder.upsample is None:
         return -log_probabilities[range(len(target)), target].sum()
@@ -110,50 +110,50 @@ def alone(step: Any, target: list[int], row: int) -> Tensor:
 
 
 @pytest.mark.parametrize("decoder", [{}, {"copy": "uniform"}, {"copy": "soft", "upsample": 1.5}])
-def test_likelihood_of_candidates(make_model: Any, make_step: Any, decoder: Any) -> None:
+def test_likelihood_of_candidates(make_model: Any, make_context: Any, decoder: Any) -> None:
     model = make_model(decoder=decoder, dropout=0.5)  # without effect: evaluation mode
     # of one length, repeated symbols, and an empty one; none too long for an upsampled canvas
     batch = batch_of([[[10, 11, 12], [13, 13], [14, 15, 16]], [[20, 21], [22], []]])
-    step = make_step(model, batch)
-    found = full_mask_nll(step, batch.candidates)  # type: ignore[arg-type]
+    context = make_context(model, batch)
+    found = full_mask_nll(context, batch.candidates)  # type: ignore[arg-type]
     for row, targets in enumerate([[[10, 11, 12], [13, 13], [14, 15, 16]], [[20, 21], [22]]]):
         for number, target in enumerate(targets):
-            torch.testing.assert_close(found[row, number], alone(step, target, row))
+            torch.testing.assert_close(found[row, number], alone(context, target, row))
     if "upsample" not in decoder:
         assert found[1, 2] == 0
 
 
 def test_the_choice_drops_nothing_and_leaves_the_model_training(
-    make_model: Any, make_step: Any
+    make_model: Any, make_context: Any
 ) -> None:
     model = make_model(dropout=0.3)
     batch = batch_of()
-    step = make_step(model, batch)
-    expected = full_mask_nll(step, batch.candidates)  # type: ignore[arg-type]
+    context = make_context(model, batch)
+    expected = full_mask_nll(context, batch.candidates)  # type: ignore[arg-type]
     model.train()
     state = torch.random.get_rng_state()
-    assert torch.equal(full_mask_nll(step, batch.candidates), expected)  # type: ignore[arg-type]
+    assert torch.equal(full_mask_nll(context, batch.candidates), expected)  # type: ignore[arg-type]
     assert torch.equal(torch.random.get_rng_state(), state)
     assert all(module.training for module in model.modules())
-    assert not Dynamic()(step).requires_grad
+    assert not Dynamic()(context).requires_grad
 
 
 def test_the_likeliest_candidate_is_chosen_unless_the_regulariser_objects(
-    make_model: Any, make_step: Any
+    make_model: Any, make_context: Any
 ) -> None:
     model = make_model()
     batch = batch_of()
-    step = make_step(model, batch)
-    nll = full_mask_nll(step, batch.candidates)  # type: ignore[arg-type]
-    assert torch.equal(Dynamic()(step), nll.argmin(1))
+    context = make_context(model, batch)
+    nll = full_mask_nll(context, batch.candidates)  # type: ignore[arg-type]
+    assert torch.equal(Dynamic()(context), nll.argmin(1))
     for wanted in itertools.product(range(3), repeat=2):
         costs = torch.zeros(2, 3)
         costs[torch.arange(2), torch.tensor(wanted)] = -1000.0
-        regularised = replace(step, batch=replace(batch, regulariser=costs))
+        regularised = replace(context, batch=replace(batch, regulariser=costs))
         assert Dynamic()(regularised).tolist() == list(wanted)
 
 
-def test_empty_and_repeated_candidates(make_model: Any, make_step: Any) -> None:
+def test_empty_and_repeated_candidates(make_model: Any, make_context: Any) -> None:
     targets = [[[10], [10], [10, 11]], [[], [20], []], [[], [], []]]
     batch = batch_of(targets)
     assert batch.candidates is not None
@@ -164,20 +164,20 @@ def test_empty_and_repeated_candidates(make_model: Any, make_step: Any) -> None:
     ]
     # an empty one costs nothing, so it would win
     costs = torch.zeros(3, 3).index_fill_(1, torch.tensor([1]), -1000.0)
-    step = make_step(make_model(), replace(batch, regulariser=costs))
-    chosen = Dynamic()(step)
+    context = make_context(make_model(), replace(batch, regulariser=costs))
+    chosen = Dynamic()(context)
     assert chosen[0] in (0, 2)
     assert chosen[1:].tolist() == [1, 0]
 
 
-def test_candidates_too_long_for_the_canvas_come_last(make_model: Any, make_step: Any) -> None:
+def test_candidates_too_long_for_the_canvas_come_last(make_model: Any, make_context: Any) -> None:
     model = make_model(decoder={"copy": "soft", "upsample": 1.0})
     # source of two tokens: two frames
     batch = batch_of([[[10, 11, 12], [], [13]], [[20, 21, 22], [23, 24], []]])
-    assert Dynamic()(make_step(model, batch)).tolist()[1] == 1
+    assert Dynamic()(make_context(model, batch)).tolist()[1] == 1
     batch = batch_of([[[10], [], [13]], [[], [20, 21, 22], [23, 24, 25]]])
     assert (
-        Dynamic()(make_step(model, batch)).tolist()[1] == 1
+        Dynamic()(make_context(model, batch)).tolist()[1] == 1
     )  # there is no other, but no empty one
 
 

@@ -23,8 +23,8 @@ from nat.data.binarised import BinarisedText, write_binarised
 from nat.data.vocabulary import Vocabulary
 from nat.errors import UserError
 from nat.fairseq_plugin.dataset import batches_per_epoch
-from nat.training.job import train_system
-from nat.training.model_file import build_model, load_model, save_model
+from nat.jobs.train import train_system
+from nat.transformer.model_file import build_model, load_model, save_model
 
 REPOSITORY = Path(__file__).resolve().parents[1]
 WORDS = 12
@@ -572,7 +572,7 @@ def test_the_mean_and_the_loss_of_the_model_file(
     assert same(found, kept[12])
     # the last validation of the curve, computed again from the file
     from nat.data.batch import Batch
-    from nat.training.objective import Objective
+    from nat.objective.objective import Objective
 
     raw = "results/corpora/toy/binarised"
     source, target = BinarisedText(f"{raw}/valid.ka"), BinarisedText(f"{raw}/valid.lu")
@@ -608,14 +608,14 @@ def test_missing_inputs_are_named(folder: Path) -> None:
 
 
 def test_divergence_is_told(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    from nat.objective.context import BatchContext, DecoderInput, Loss
     from nat.targets.cross_entropy import CrossEntropy
-    from nat.training.step import DecoderInput, Loss, Step
 
     original: Callable[..., Loss] = CrossEntropy.__call__
 
-    def diverge(self: CrossEntropy, step: Step, decoder_input: DecoderInput) -> Loss:
-        loss = original(self, step, decoder_input)
-        return loss if step.update < 4 else Loss(loss.value * torch.nan, loss.positions)
+    def diverge(self: CrossEntropy, context: BatchContext, decoder_input: DecoderInput) -> Loss:
+        loss = original(self, context, decoder_input)
+        return loss if context.update < 4 else Loss(loss.value * torch.nan, loss.positions)
 
     monkeypatch.setattr(CrossEntropy, "__call__", diverge)
     with pytest.raises(UserError, match="no finite number any more; use a lower 'learning_rate'"):

@@ -10,7 +10,7 @@ import pytest
 from nat.data.binarised import BinarisedText, write_binarised
 from nat.data.vocabulary import Vocabulary
 from nat.errors import UserError
-from nat.training.model_file import load_model
+from nat.transformer.model_file import load_model
 from tests.test_training import (
     SYSTEM,
     SYSTEMS,
@@ -91,15 +91,15 @@ def test_a_killed_training_ends_like_an_undisturbed_one(
 
 
 def test_the_regulariser_decides_where_it_is_strong() -> None:
-    likeness = np.load(LIKENESS)
-    likeness[:, :, 0], likeness[:, :, 1] = 0, 100
-    np.save(LIKENESS, likeness * 1000)
+    pairwise_bleu = np.load(LIKENESS)
+    pairwise_bleu[:, :, 0], pairwise_bleu[:, :, 1] = 0, 100
+    np.save(LIKENESS, pairwise_bleu * 1000)
     train("dynamic")
     # but for sentences of one word, where both are the same
     assert np.mean([row["from_raw"] for row in parts("dynamic")]) > 0.8
-    likeness[:, :, 0], likeness[:, :, 1] = 100, 0
-    np.save(LIKENESS, likeness * 1000)
-    train("dynamic")  # another likeness is another training
+    pairwise_bleu[:, :, 0], pairwise_bleu[:, :, 1] = 100, 0
+    np.save(LIKENESS, pairwise_bleu * 1000)
+    train("dynamic")  # another pairwise_bleu is another training
     # the translation that is missing gives way to its reference
     shares = [row["from_at"] for row in parts("dynamic")]
     assert np.mean(shares) > 0.8 and min(shares) < 1
@@ -110,8 +110,8 @@ def test_pairs_whose_candidates_are_partly_there() -> None:
 
     source = BinarisedText(RAW.with_suffix(".ka"))
     texts = [BinarisedText(OF_TEACHER), BinarisedText(RAW)]
-    likeness = np.arange(len(source) * 2, dtype=np.float32).reshape(-1, 2)
-    pairs = Pairs(source, texts, (19, 19), 40, "test", regulariser=likeness)
+    pairwise_bleu = np.arange(len(source) * 2, dtype=np.float32).reshape(-1, 2)
+    pairs = Pairs(source, texts, (19, 19), 40, "test", regulariser=pairwise_bleu)
     last = len(source) - 1
     assert pairs.ids[-1] == last  # there is a reference
     number, _, targets = pairs[len(pairs) - 1]
@@ -122,7 +122,7 @@ def test_pairs_whose_candidates_are_partly_there() -> None:
         batch = pairs.collater([pairs[place] for place in places])["batch"]
         longest = max(batch.source.size(1), batch.candidates.size(2) + 1)
         assert len(places) * longest <= 40
-        assert batch.regulariser.tolist() == likeness[batch.ids.numpy()].tolist()
+        assert batch.regulariser.tolist() == pairwise_bleu[batch.ids.numpy()].tolist()
     short = Pairs(source, texts, (19, 3), 40, "test")
     assert short.lengths.max() == 3
     assert short.left_out["longer_than_positions"] > pairs.left_out["longer_than_positions"]

@@ -8,7 +8,7 @@ import pytest
 
 from nat.data.translations import (
     Reasons,
-    gather,
+    merge_shards,
     read_translations,
     shard_of,
     too_long,
@@ -46,11 +46,11 @@ def test_a_shard_that_does_not_exist_is_refused(shard: int) -> None:
         shard_of(10, shard, 3)
 
 
-def test_gathering_joins_counts_and_names(tmp_path: Path) -> None:
+def test_merging_joins_counts_and_names(tmp_path: Path) -> None:
     shards = [tmp_path / "1", tmp_path / "2"]
     write_translations(shards[0], [record(0), record(1, "", too_long(8))])
     write_translations(shards[1], [record(2, "", "empty source"), record(3, "", too_long(8))])
-    summary = gather(shards, 4, tmp_path / "test.jsonl")
+    summary = merge_shards(shards, 4, tmp_path / "test.jsonl")
     assert [row["id"] for row in read_translations(tmp_path / "test.jsonl")] == [0, 1, 2, 3]
     assert summary == json.loads((tmp_path / "test.json").read_text())
     assert summary == {
@@ -68,7 +68,7 @@ def test_gathering_joins_counts_and_names(tmp_path: Path) -> None:
 
 def test_nothing_decoded_has_no_mean(tmp_path: Path) -> None:
     write_translations(tmp_path / "1", [record(0, "", "empty source")])
-    summary = gather([tmp_path / "1"], 1, tmp_path / "test.jsonl")
+    summary = merge_shards([tmp_path / "1"], 1, tmp_path / "test.jsonl")
     assert summary["mean_score"] is None
 
 
@@ -89,14 +89,14 @@ def test_what_is_missing_or_doubled_is_named_and_nothing_is_written(
     shards = [write(tmp_path / str(part), numbers) for part, numbers in enumerate(parts)]
     (tmp_path / "out").mkdir()
     with pytest.raises(UserError) as raised:
-        gather(shards, 6, tmp_path / "out" / "test.jsonl")
+        merge_shards(shards, 6, tmp_path / "out" / "test.jsonl")
     assert message in str(raised.value)
     assert not list((tmp_path / "out").iterdir())
 
 
 def test_a_long_list_of_missing_sentences_is_cut(tmp_path: Path) -> None:
     with pytest.raises(UserError, match="19 and 980 more; remove"):
-        gather([write(tmp_path / "1", range(0))], 1000, tmp_path / "test.jsonl")
+        merge_shards([write(tmp_path / "1", range(0))], 1000, tmp_path / "test.jsonl")
 
 
 @pytest.mark.parametrize("line", ["not json", "[]", '{"id": 0}', '{"id": "0"}'])

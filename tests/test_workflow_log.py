@@ -11,7 +11,7 @@ from snakemake.settings.types import OutputSettings
 from snakemake_interface_logger_plugins.common import LogEvent
 from snakemake_interface_logger_plugins.settings import LogHandlerSettingsBase
 
-from nat.workflow_log import Screen
+from nat.workflow.log import Screen
 
 
 def show(screen: Screen, text: str | None = None, **event: Any) -> None:
@@ -147,7 +147,7 @@ def test_a_path_that_asks_for_nonsense_gets_one_sentence(
     screen: Screen, stream: io.StringIO
 ) -> None:
     text = (
-        "InputFunctionException in rule gather:\nError:\n  UserError: cannot be done\n"
+        "InputFunctionException in rule merge_shards:\nError:\n  UserError: cannot be done\n"
         "Wildcards:\n  corpus=a\nTraceback:\n  File b"
     )
     show(screen, text, event="error", exception="InputFunctionException")

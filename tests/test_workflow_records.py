@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from nat.errors import UserError
-from nat.workflow_records import refuse_unknown_results
+from nat.workflow.records import refuse_unknown_results
 
 OUTPUTS = [
     "results/demo/models/{system}/seed{seed,[0-9]+}/model.pt",

@@ -4,7 +4,7 @@ from pathlib import Path
 
 from nat.artifacts import Comparison
 from nat.configuration import Configuration
-from nat.data.similarity import compare_texts
+from nat.distillation.pairwise_bleu import compare_texts
 from nat.workflow.program import makes
 
 

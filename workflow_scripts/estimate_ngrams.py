@@ -4,8 +4,8 @@ from pathlib import Path
 
 from nat.artifacts import Ngrams
 from nat.configuration import Configuration
-from nat.data.ngram import estimate_from
 from nat.data.splits import sides
+from nat.language_model.ngram import estimate_from
 from nat.workflow.program import makes
 
 

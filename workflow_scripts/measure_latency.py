@@ -9,7 +9,7 @@ from nat.workflow.program import makes
 def main(configuration: Configuration, latency: Latency) -> None:
     """Measure how long a system takes to translate the test set with a decoding."""
     # torch takes a second to import, and a mistake in the arguments should be told before
-    from nat.measures.latency_job import measure_latency
+    from nat.jobs.measure_latency import measure_latency
 
     measure_latency(configuration, latency)
 

@@ -6,7 +6,7 @@ from rich.console import Console
 
 from nat import program
 from nat.configuration.arguments import add_configuration_arguments, configuration_from
-from nat.reporting import plan
+from nat.workflow import plan
 from nat.workflow.dry_run import pending
 
 

@@ -4,7 +4,7 @@ import sys
 
 from nat.artifacts import Model
 from nat.configuration import Configuration
-from nat.training.launch import launch
+from nat.jobs.launch import launch
 from nat.workflow.program import makes
 
 
@@ -13,7 +13,7 @@ def main(configuration: Configuration, model: Model) -> None:
     """Train a system on a corpus."""
     launch(configuration, sys.argv)
     # torch takes a second to import, and a mistake in the arguments should be told before
-    from nat.training.job import train_system
+    from nat.jobs.train import train_system
 
     train_system(configuration, model)
 

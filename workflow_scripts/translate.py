@@ -10,7 +10,7 @@ def main(configuration: Configuration, shard: Shard) -> None:
     """Translate a shard of a text with a trained system."""
     configuration.check_decoding(shard.system, shard.decoding)
     # torch takes a second to import, and a mistake in the arguments should be told before
-    from nat.decoding.job import translate_shard
+    from nat.jobs.translate import translate_shard
 
     translate_shard(configuration, shard)
 

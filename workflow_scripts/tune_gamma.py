@@ -9,7 +9,7 @@ from nat.configuration import Configuration
 from nat.data.lines import read_lines
 from nat.data.translations import read_in_order
 from nat.errors import UserError
-from nat.measures.distortion import likeness, tune
+from nat.measures.distortion import pairwise_bleu, tune
 from nat.measures.score import read_references, reference_files
 from nat.workflow.program import program
 
@@ -36,7 +36,7 @@ def main(configuration: Configuration, corpus: str, split: str, translations: li
     several = read_references(files.references, len(raw))
     covered = sorted(several)
     found = tune(
-        likeness(
+        pairwise_bleu(
             [[version[number] for number in covered] for version in [*candidates, raw]],
             [several[number] for number in covered],
         )

@@ -11,9 +11,9 @@ from nat.configuration.configuration import KINDS, Configuration, Start, file_of
 from nat.configuration.corpora import check_corpus
 from nat.configuration.lengths import check_lengths
 from nat.configuration.overrides import Overrides
+from nat.data.candidates import RAW, candidates, choice
 from nat.errors import UserError
 from nat.spelling import hint
-from nat.texts.candidates import RAW, candidates, choice
 
 
 def check(configuration: Configuration) -> None:
@@ -38,7 +38,7 @@ def check(configuration: Configuration) -> None:
 
 def _check_systems(configuration: Configuration) -> None:
     for name in map(configuration.example_of, configuration.decodings):
-        _check_partner(configuration, name)
+        _check_assistant(configuration, name)
         _check_language_model(configuration, name)
     for name in configuration.systems:
         _check_names(configuration, name)
@@ -69,34 +69,34 @@ def _known_decoding(configuration: Configuration, name: str, where: str) -> None
         )
 
 
-def _check_partner(configuration: Configuration, name: str) -> None:
-    where = f"{configuration.file_of('decodings', name)}: key 'with'"
+def _check_assistant(configuration: Configuration, name: str) -> None:
+    where = f"{configuration.file_of('decodings', name)}: key 'assistant'"
     method = configuration.decoding(name)["method"]
     traits = configuration.decoding_traits(name)
-    wanted = traits["partner"]
-    partner = configuration.partner(name)
+    wanted = traits["assistant"]
+    assistant = configuration.assistant(name)
     if wanted is None:
-        if partner is not None:
+        if assistant is not None:
             raise UserError(
-                f"{where}: found {partner}, but {method} consults no other system; remove the key"
+                f"{where}: found {assistant}, but {method} consults no other system; remove the key"
             )
         return
-    if partner is None and traits["partner_optional"]:
+    if assistant is None and traits["assistant_optional"]:
         return
-    if partner is None:
+    if assistant is None:
         raise UserError(
             f"{where}: missing, expected the {KINDS[wanted]} system that {method} consults"
         )
-    _known(partner, configuration.systems, "system", where)
-    if configuration.order(partner) != wanted:
+    _known(assistant, configuration.systems, "system", where)
+    if configuration.decoding_order(assistant) != wanted:
         raise UserError(
-            f"{where}: {method} consults a system that is {KINDS[wanted]}, but '{partner}' is "
-            f"{KINDS[configuration.order(partner)]}"
+            f"{where}: {method} consults a system that is {KINDS[wanted]}, but '{assistant}' is "
+            f"{KINDS[configuration.decoding_order(assistant)]}"
         )
-    if wanted == "parallel" and configuration.decoder(partner)["upsample"] is not None:
+    if wanted == "parallel" and configuration.decoder(assistant)["upsample"] is not None:
         raise UserError(
             f"{where}: {method} shares its canvas, which is as long as the target, with the system "
-            f"that it consults, but that of '{partner}' is upsampled"
+            f"that it consults, but that of '{assistant}' is upsampled"
         )
 
 
@@ -159,11 +159,11 @@ def _check_recipes(configuration: Configuration, on_task: str) -> None:
         decoding = validation["decoding"]
         if decoding is not None:
             _known_decoding(configuration, decoding, f"{where}: key 'validation.decoding'")
-            partner = configuration.partner(decoding)
-            if partner is not None:
+            assistant = configuration.assistant(decoding)
+            if assistant is not None:
                 raise UserError(
                     f"{where}: key 'validation.decoding': found {decoding}, which consults "
-                    f"'{partner}', but validation decodes with the model that is trained alone"
+                    f"'{assistant}', but validation decodes with the model that is trained alone"
                 )
             if configuration.language_model(decoding) is not None:
                 raise UserError(
@@ -229,11 +229,11 @@ def _check_system(configuration: Configuration, name: str) -> None:
     file = configuration.file_of("systems", name)
     system = configuration.system(name)
     target = configuration.target_traits(name)
-    if target["order"] not in (None, configuration.order(name)):
+    if target["decoding_order"] not in (None, configuration.decoding_order(name)):
         raise UserError(
             f"{file}: key 'target': {system['target']['method']} is for "
             f"{KINDS[target['order']]} systems, but '{name}' is "
-            f"{KINDS[configuration.order(name)]} (input {system['input']['method']})"
+            f"{KINDS[configuration.decoding_order(name)]} (input {system['input']['method']})"
         )
     _check_canvas(configuration, name)
     _check_latent(configuration, name)
@@ -247,7 +247,7 @@ def _check_system(configuration: Configuration, name: str) -> None:
     if target["distils"]:
         method = system["target"]["method"]
         start = configuration.start(name)
-        if configuration.order(name) != "parallel":
+        if configuration.decoding_order(name) != "parallel":
             raise UserError(
                 f"{file}: key 'target': {method} is for non-autoregressive systems, but the input "
                 f"is {system['input']['method']}"
@@ -258,7 +258,9 @@ def _check_system(configuration: Configuration, name: str) -> None:
                 f"{method} distils"
             )
         its_input = configuration.system(start.system)["input"]["method"]
-        if configuration.is_autoregressive(start.system) or not configuration.refines(start.system):
+        if configuration.is_autoregressive(
+            start.system
+        ) or not configuration.trained_on_partial_targets(start.system):
             raise UserError(
                 f"{file}: key 'init_from': {method} distils several steps, but '{start.system}' "
                 f"takes only one (input {its_input}); start from a "
@@ -322,11 +324,11 @@ def _check_texts(configuration: Configuration, name: str) -> None:
     if chosen is None:
         return
     method = chosen["method"]
-    wanted = configuration.text_traits(name)["order"]
-    if wanted not in (None, configuration.order(name)):
+    wanted = configuration.text_traits(name)["decoding_order"]
+    if wanted not in (None, configuration.decoding_order(name)):
         raise UserError(
             f"{file}: key 'text': {method} is for {KINDS[wanted]} systems, but '{name}' is "
-            f"{KINDS[configuration.order(name)]} "
+            f"{KINDS[configuration.decoding_order(name)]} "
             f"(input {configuration.system(name)['input']['method']})"
         )
     gamma = (chosen.get("regulariser") or {}).get("gamma")
@@ -341,7 +343,7 @@ def _check_length(configuration: Configuration, name: str) -> None:
     file = configuration.file_of("systems", name)
     system = configuration.system(name)
     length = system["length"]
-    order, method = configuration.order(name), system["target"]["method"]
+    order, method = configuration.decoding_order(name), system["target"]["method"]
     if order != "parallel":
         if length is not None:
             article = "an" if KINDS[order][0] in "aeiou" else "a"
@@ -365,7 +367,7 @@ def _check_length(configuration: Configuration, name: str) -> None:
 def _check_canvas(configuration: Configuration, name: str) -> None:
     where = f"{configuration.file_of('systems', name)}: key 'decoder"
     system, decoder = configuration.system(name), configuration.decoder(name)
-    order, method = configuration.order(name), system["target"]["method"]
+    order, method = configuration.decoding_order(name), system["target"]["method"]
     chunked = order in ("hybrid", "semi-autoregressive")
     if chunked != (decoder["chunk"] is not None):
         found, expected = (
@@ -407,7 +409,7 @@ def _check_canvas(configuration: Configuration, name: str) -> None:
 
 
 def _check_latent(configuration: Configuration, name: str) -> None:
-    order = configuration.order(name)
+    order = configuration.decoding_order(name)
     if configuration.latent(name) is not None and order != "parallel":
         raise UserError(
             f"{configuration.file_of('systems', name)}: key 'latent': latents are for "
@@ -448,10 +450,10 @@ def _check_teacher(configuration: Configuration, name: str) -> None:
         raise UserError(
             f"{where}: found null, expected the {KINDS[wanted]} system that {method} consults"
         )
-    if configuration.order(teacher) != wanted:
+    if configuration.decoding_order(teacher) != wanted:
         raise UserError(
             f"{where}: {method} consults a system that is {KINDS[wanted]}, but '{teacher}' is "
-            f"{KINDS[configuration.order(teacher)]}"
+            f"{KINDS[configuration.decoding_order(teacher)]}"
         )
 
 
@@ -459,7 +461,7 @@ def _check_input_predictor(configuration: Configuration, name: str) -> None:
     where = f"{configuration.file_of('systems', name)}: key 'decoder.input_predictor'"
     system, traits = configuration.system(name), configuration.target_traits(name)
     method, teacher = system["target"]["method"], system.get("teacher")
-    if not configuration.input_traits(name)["reveals_tokens"]:
+    if not configuration.input_traits(name)["trains_on_partial_targets"]:
         raise UserError(
             f"{where}: there is nothing to predict, since {system['input']['method']} never "
             "reveals a token"

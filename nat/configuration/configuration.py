@@ -8,17 +8,17 @@ from functools import cached_property
 from pathlib import Path
 from typing import Any
 
-from nat import methods
+from nat import registry
 from nat.configuration import families
 from nat.configuration.corpora import resolved
 from nat.configuration.models import MODELS, Settings, read_model
 from nat.configuration.overrides import Choice, Overrides, read_overrides
 from nat.configuration.papers import Paper
 from nat.configuration.yaml_file import NAME, read_yaml
+from nat.data import candidates as texts
 from nat.errors import UserError
 from nat.options import options_of, validated
 from nat.spelling import hint
-from nat.texts import candidates as texts
 from nat.transformer.architecture import Architecture
 from nat.transformer.decoder_options import DecoderOptions
 from nat.transformer.latent_options import LatentOptions
@@ -286,17 +286,17 @@ class Configuration:
         return self._find("systems", name)
 
     def decoding(self, name: str) -> dict[str, Any]:
-        """A decoding with all options of its method, for `methods.build("decoding", ...)`."""
+        """A decoding with all options of its method, for `registry.build("decoding", ...)`."""
         return _copy(self._decoding(name).options)
 
     def decoding_traits(self, name: str) -> dict[str, Any]:
-        """What the method of a decoding says about itself, see `nat.methods.TRAITS`."""
+        """What the method of a decoding says about itself, see `nat.registry.TRAITS`."""
         return dict(self._decoding(name).traits)
 
-    def partner(self, decoding: str) -> str | None:
+    def assistant(self, decoding: str) -> str | None:
         """The system that a decoding consults besides the one that it decodes (key `with`)."""
-        partner = self._find("decodings", decoding).get("with")
-        return None if partner is None else str(partner)
+        assistant = self._find("decodings", decoding).get("assistant")
+        return None if assistant is None else str(assistant)
 
     def language_model(self, decoding: str) -> dict[str, Any] | None:
         """All fields of `LanguageModelOptions` of a decoding, None if it consults none."""
@@ -407,8 +407,8 @@ class Configuration:
             if text.system is not None:
                 references.append((text.system, "text"))
             if text.decoding is not None:
-                partner = self.partner(text.decoding)
-                references += [] if partner is None else [(partner, "text")]
+                assistant = self.assistant(text.decoding)
+                references += [] if assistant is None else [(assistant, "text")]
                 estimated = self.language_model(text.decoding)
                 references += [] if estimated is None else [(estimated["system"], "text")]
         start = self.start(system)
@@ -424,12 +424,12 @@ class Configuration:
 
     def is_autoregressive(self, system: str) -> bool:
         """Whether a system predicts one token after the other."""
-        return self.order(system) == "autoregressive"
+        return self.decoding_order(system) == "autoregressive"
 
-    def order(self, system: str) -> str:
-        """In which order a system predicts tokens, one of `nat.methods.ORDERS`."""
+    def decoding_order(self, system: str) -> str:
+        """In which order a system predicts tokens, one of `nat.registry.DECODING_ORDERS`."""
         self._find("systems", system)
-        return str(self._methods[system][0].traits["order"])
+        return str(self._methods[system][0].traits["decoding_order"])
 
     def decoder(self, system: str) -> dict[str, Any]:
         """All fields of `DecoderOptions` of a system."""
@@ -441,19 +441,19 @@ class Configuration:
         self._find("systems", system)
         return _copy(self._latents[system])
 
-    def refines(self, system: str) -> bool:
+    def trained_on_partial_targets(self, system: str) -> bool:
         """Whether a system, or what it started from, has learnt from partly revealed targets."""
-        if self._methods[system][0].traits["reveals_tokens"]:
+        if self._methods[system][0].traits["trains_on_partial_targets"]:
             return True
         start = self.start(system)
-        return start is not None and self.refines(start.system)
+        return start is not None and self.trained_on_partial_targets(start.system)
 
-    def corrects(self, system: str) -> bool:
+    def trained_to_correct(self, system: str) -> bool:
         """Whether a system, or what it started from, has learnt to replace wrong tokens."""
-        if self._methods[system][1].traits["corrects"]:
+        if self._methods[system][1].traits["trains_correction"]:
             return True
         start = self.start(system)
-        return start is not None and self.corrects(start.system)
+        return start is not None and self.trained_to_correct(start.system)
 
     def check_decoding(self, system: str, decoding: str) -> None:
         """Refuse a decoding that a system cannot do.
@@ -466,21 +466,21 @@ class Configuration:
         traits = self.decoding_traits(decoding)
         name = f"the decoding '{decoding}' ({options['method']})"
         proxy_input = found["input"]["method"]
-        if traits["order"] != self.order(system):
+        if traits["decoding_order"] != self.decoding_order(system):
             raise UserError(
                 f"{name} is for {KINDS[traits['order']]} systems, but '{system}' is "
-                f"{KINDS[self.order(system)]} (input {proxy_input})"
+                f"{KINDS[self.decoding_order(system)]} (input {proxy_input})"
             )
-        partner = self.partner(decoding)
-        if traits["order"] == "hybrid" and partner is not None:
-            own, its = (self._decoders[each]["chunk"] for each in (system, partner))
+        assistant = self.assistant(decoding)
+        if traits["decoding_order"] == "hybrid" and assistant is not None:
+            own, its = (self._decoders[each]["chunk"] for each in (system, assistant))
             if own != its:
                 raise UserError(
-                    f"{name} lets '{partner}' fill in what '{system}' leaves out, but they do not "
+                    f"{name} lets '{assistant}' fill in what '{system}' leaves out, but they do not "
                     f"leave out the same (key 'decoder.chunk': {self.file_of('systems', system)} "
-                    f"has {own}, {self.file_of('systems', partner)} {its})"
+                    f"has {own}, {self.file_of('systems', assistant)} {its})"
                 )
-        if traits["order"] != "parallel":
+        if traits["decoding_order"] != "parallel":
             return
         upsample = self._decoders[system]["upsample"]
         if traits["upsampled"] and upsample is None:
@@ -503,19 +503,19 @@ class Configuration:
                 f"{name} draws latents, but '{system}' has none "
                 f"({self.file_of('systems', system)}: key 'latent' is null)"
             )
-        if traits["shows_tokens"] and not self.refines(system):
+        if traits["needs_partial_targets"] and not self.trained_on_partial_targets(system):
             raise UserError(
                 f"{name} shows a part of a translation, but '{system}' was never trained with part "
                 f"of the target revealed (input {proxy_input}); use an input such as random_mask"
             )
-        if traits["corrects"] and not self.corrects(system):
+        if traits["needs_correction"] and not self.trained_to_correct(system):
             raise UserError(
                 f"{name} replaces tokens that it has shown the decoder, but '{system}' has not "
                 f"learnt to (target {found['target']['method']}); use a decoding such as "
                 "mask_predict, or the target cmlmc"
             )
         steps = options.get("steps", 1)
-        if steps > 1 and not self.refines(system):
+        if steps > 1 and not self.trained_on_partial_targets(system):
             raise UserError(
                 f"{name} takes {steps} steps, but '{system}' was never trained with part of the "
                 f"target revealed (input {proxy_input}); use one step, or an input such as "
@@ -523,11 +523,11 @@ class Configuration:
             )
 
     def input_traits(self, system: str) -> dict[str, Any]:
-        """What a system's proxy input says about itself, see `nat.methods.TRAITS`."""
+        """What a system's proxy input says about itself, see `nat.registry.TRAITS`."""
         return dict(self._methods[system][0].traits)
 
     def target_traits(self, system: str) -> dict[str, Any]:
-        """What a system's proxy target says about itself, see `nat.methods.TRAITS`."""
+        """What a system's proxy target says about itself, see `nat.registry.TRAITS`."""
         return dict(self._methods[system][1].traits)
 
     def text_traits(self, system: str) -> dict[str, Any]:
@@ -551,7 +551,7 @@ class Configuration:
         }
 
     @cached_property
-    def _methods(self) -> dict[str, tuple[methods.Description, methods.Description]]:
+    def _methods(self) -> dict[str, tuple[registry.Description, registry.Description]]:
         """Proxy input and proxy target of each system."""
         return {
             name: (
@@ -588,13 +588,13 @@ class Configuration:
         }
 
     @cached_property
-    def _choices(self) -> dict[str, methods.Description | None]:
+    def _choices(self) -> dict[str, registry.Description | None]:
         """How each system chooses among its texts, None where it has only one."""
         found = {}
         for name, system in self.files["systems"].items():
             options = texts.choice(system["text"])
             where = f"{self.file_of('systems', name)}: 'text': "
-            found[name] = None if options is None else _describe("texts", options, where)
+            found[name] = None if options is None else _describe("distillation", options, where)
         return found
 
     @cached_property
@@ -668,7 +668,10 @@ class Configuration:
             decodings = {
                 text.decoding: fingerprint(
                     families.renamed(
-                        {**self.decoding(text.decoding), "with": self.partner(text.decoding)},
+                        {
+                            **self.decoding(text.decoding),
+                            "assistant": self.assistant(text.decoding),
+                        },
                         others,
                     )
                 )
@@ -679,16 +682,16 @@ class Configuration:
             known[system] = fingerprint(effective)
         return known[system]
 
-    def _decoding(self, name: str) -> methods.Description:
+    def _decoding(self, name: str) -> registry.Description:
         if name not in self._decodings:
             options = self._find("decodings", name)
-            options = {key: options[key] for key in options if key not in ("with", "tasks")}
+            options = {key: options[key] for key in options if key not in ("assistant", "tasks")}
             place = f"{self.file_of('decodings', name)}: "
             self._decodings[name] = _describe("decoding", options, place)
         return self._decodings[name]
 
     @cached_property
-    def _decodings(self) -> dict[str, methods.Description]:
+    def _decodings(self) -> dict[str, registry.Description]:
         """The decodings that were asked for."""
         return {}
 
@@ -792,9 +795,9 @@ def _read_folder(root: Path, folder: str) -> dict[str, dict[str, Any]]:
     return found
 
 
-def _describe(family: str, options: Mapping[str, Any], origin: str) -> methods.Description:
+def _describe(family: str, options: Mapping[str, Any], origin: str) -> registry.Description:
     try:
-        return methods.describe(family, options)
+        return registry.describe(family, options)
     except UserError as error:
         raise UserError(f"{origin}{error}") from error
 

@@ -24,7 +24,7 @@ FOLDERS = ("scales", "recipes", "systems", "decodings")
 """Folders below `config/` whose files may have `like`."""
 WITH_VARIANTS = ("systems", "decodings")
 WITH_TASKS = ("systems", "recipes", "decodings")
-REFERENCES = ("system", "init_from", "teacher", "with")
+REFERENCES = ("system", "init_from", "teacher", "assistant")
 """Keys of systems and decodings whose value is the name of a system."""
 _PLACEHOLDER = re.compile(r"\{([a-z_]+(?:\.[a-z_]+)*)\}")
 # one spelling for each number, so that a decoding has one name

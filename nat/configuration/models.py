@@ -249,7 +249,7 @@ class Translations(Model):
 
 
 class Mixed(BaseModel):
-    """References and translations; its other keys are the fields of `nat.texts.mixed`."""
+    """References and translations; its other keys are the fields of `nat.distillation.mixed`."""
 
     model_config = ConfigDict(extra="allow", frozen=True)
 
@@ -263,7 +263,7 @@ Candidate = Annotated[
 
 
 class Dynamic(BaseModel):
-    """Several texts to choose from; its other keys are the fields of `nat.texts.dynamic`."""
+    """Several texts to choose from; its other keys are the fields of `nat.distillation.dynamic`."""
 
     model_config = ConfigDict(extra="allow", frozen=True)
 
@@ -310,7 +310,7 @@ class System(Model):
         latent: left out: no latents.
         length: what the length predictor predicts: target tokens, or target minus source, or
             constant for the mean difference.
-        text: raw, distilled from a system, or a choice among several, see nat/texts.
+        text: raw, distilled from a system, or a choice among several, see nat/distillation.
         init_from: a system of the same size whose weights training starts from, or a checkpoint
             that its recipe keeps.
         teacher: a system whose trained model the input or the target consults.
@@ -342,11 +342,11 @@ class Decoding(Method):
     """A file of `config/decodings`: a method of nat/decoding with its options.
 
     Attributes:
-        partner: a system that the method consults besides.
+        assistant: a system that the method consults besides.
         tasks: by task, what differs on the corpus that stands for it.
     """
 
-    partner: OrAbsent[str] = Field(default=None, alias="with")
+    assistant: OrAbsent[str] = Field(default=None, alias="assistant")
     tasks: dict[str, dict[str, Any]] = {}
 
 

@@ -121,7 +121,7 @@ class Reasons:
         }
 
 
-def gather(shards: Sequence[Path], sentences: int, output: Path) -> dict[str, Any]:
+def merge_shards(shards: Sequence[Path], sentences: int, output: Path) -> dict[str, Any]:
     """Join shards into one file that holds every sentence once, in order.
 
     Writes `output` and, beside it with the ending `.json`, the summary.

@@ -10,6 +10,13 @@ from nat.files import atomic_write_text
 PAD, BOS, EOS, UNK, MASK, BLANK = range(6)
 SPECIALS = ("<pad>", "<s>", "</s>", "<unk>", "<mask>", "<blank>")
 
+NEVER_WRITTEN = (PAD, BOS, EOS, MASK, BLANK)
+"""Symbols that never occur in translations. UNK is a prediction like any other."""
+
+BEGIN_OF_CHUNKS = BLANK
+"""What hybrid-regressive systems call [B_k]: the begin of a sentence of which every k-th token
+is predicted. Nothing else of theirs uses the symbol."""
+
 
 class Vocabulary:
     """Maps subwords to ids and back. Blank and mask are symbols of their own."""

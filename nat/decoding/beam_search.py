@@ -18,7 +18,7 @@ class BeamSearch(LeftToRightSearch):
     decoding.
     """
 
-    order = "autoregressive"
+    decoding_order = "autoregressive"
 
     @torch.inference_mode()
     def __call__(self, model: Transformer, source: Tensor) -> list[Hypothesis]:

@@ -5,8 +5,8 @@ from pydantic import ConfigDict, Field
 from pydantic.dataclasses import dataclass
 from torch import Tensor
 
-from nat.data.vocabulary import BOS, EOS
-from nat.decoding.hypothesis import NEVER_WRITTEN, Hypothesis
+from nat.data.vocabulary import BOS, EOS, NEVER_WRITTEN
+from nat.decoding.hypothesis import Hypothesis
 from nat.transformer.cache import DecoderCache
 from nat.transformer.model import Encoded, Transformer
 from nat.transformer.projection import chunks_of_logits

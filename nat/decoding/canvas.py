@@ -11,8 +11,8 @@ from dataclasses import dataclass
 import torch
 from torch import Tensor
 
-from nat.data.vocabulary import BLANK, MASK, PAD
-from nat.decoding.hypothesis import NEVER_WRITTEN, Hypothesis
+from nat.data.vocabulary import BLANK, MASK, NEVER_WRITTEN, PAD
+from nat.decoding.hypothesis import Hypothesis
 from nat.transformer.model import Encoded, Transformer
 from nat.transformer.projection import best_symbols
 

@@ -7,10 +7,10 @@ from pydantic import ConfigDict, Field
 from pydantic.dataclasses import dataclass
 from torch import Tensor
 
-from nat.data.vocabulary import BLANK, MASK, PAD, UNK
-from nat.decoding.hypothesis import NEVER_WRITTEN, Hypothesis
-from nat.decoding.language_model import LanguageModel, LanguageModelOptions
+from nat.data.vocabulary import BLANK, MASK, NEVER_WRITTEN, PAD, UNK
+from nat.decoding.hypothesis import Hypothesis
 from nat.decoding.prefixes import Prefixes
+from nat.language_model.scorer import LanguageModel, LanguageModelOptions
 from nat.transformer.model import Encoded, Transformer
 from nat.transformer.projection import chunks_of_logits
 

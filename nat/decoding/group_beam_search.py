@@ -20,7 +20,7 @@ class GroupBeamSearch(LeftToRightSearch):
     `nat.decoding.beams.Beams` for the score and the end of the search.
     """
 
-    order = "semi-autoregressive"
+    decoding_order = "semi-autoregressive"
 
     @torch.inference_mode()
     def __call__(self, model: Transformer, source: Tensor) -> list[Hypothesis]:

@@ -9,11 +9,10 @@ from pydantic.dataclasses import dataclass
 from torch import Tensor
 
 from nat.data.batch import pad
-from nat.data.vocabulary import EOS, MASK, PAD
+from nat.data.vocabulary import BEGIN_OF_CHUNKS, EOS, MASK, NEVER_WRITTEN, PAD
 from nat.decoding.beams import LeftToRightSearch
 from nat.decoding.forced import forced_scores
-from nat.decoding.hypothesis import NEVER_WRITTEN, Hypothesis
-from nat.inputs.skip import BEGIN_OF_CHUNKS
+from nat.decoding.hypothesis import Hypothesis
 from nat.transformer.model import Encoded, Transformer
 from nat.transformer.projection import best_symbols
 
@@ -29,7 +28,7 @@ class Hybrid(LeftToRightSearch):
     one with the highest sum of the log-probabilities of both stages, which is the score (equation
     3). Positions after the first EOS do not count. Special symbols other than UNK are never chosen.
 
-    With a partner, another hybrid system with the same k, stage II is done by the partner (table
+    With a assistant, another hybrid system with the same k, stage II is done by the assistant (table
     7): its own Skip-AT scores the sequences of stage I by forced decoding, and these scores replace
     the system's.
 
@@ -41,9 +40,9 @@ class Hybrid(LeftToRightSearch):
 
     kept: int = Field(default=1, ge=1)
 
-    order = "hybrid"
-    partner = "hybrid"
-    partner_optional = True
+    decoding_order = "hybrid"
+    assistant = "hybrid"
+    assistant_optional = True
 
     def __post_init__(self) -> None:
         if self.kept > self.beam:
@@ -51,21 +50,23 @@ class Hybrid(LeftToRightSearch):
 
     @torch.inference_mode()
     def __call__(
-        self, model: Transformer, source: Tensor, partner: Transformer | None = None
+        self, model: Transformer, source: Tensor, assistant: Transformer | None = None
     ) -> list[Hypothesis]:
         """Translate source sentences [B, S] (tokens, EOS, padding on the right)."""
         encoded = model.encode(source)
         sequences = self.every_kth(model, encoded)
-        if partner is None:
+        if assistant is None:
             totals = [
                 [found.score * (len(found.tokens) + 1) ** self.length_penalty for found in kept]
                 for kept in sequences
             ]
             return fill(model, encoded, sequences, totals)
-        if chunk_of(partner) != chunk_of(model):
-            raise ValueError("the system and its partner must write the same every kth token first")
-        encoded = partner.encode(source)
-        return fill(partner, encoded, sequences, totals_of(partner, encoded, sequences))
+        if chunk_of(assistant) != chunk_of(model):
+            raise ValueError(
+                "the system and its assistant must write the same every kth token first"
+            )
+        encoded = assistant.encode(source)
+        return fill(assistant, encoded, sequences, totals_of(assistant, encoded, sequences))
 
     def every_kth(self, model: Transformer, encoded: Encoded) -> list[list[Hypothesis]]:
         """Stage I: the best sequences of every k-th token of each sentence, best first."""

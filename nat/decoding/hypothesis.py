@@ -2,11 +2,6 @@
 
 from dataclasses import dataclass
 
-from nat.data.vocabulary import BLANK, BOS, EOS, MASK, PAD
-
-NEVER_WRITTEN = (PAD, BOS, EOS, MASK, BLANK)
-"""Symbols that never occur in translations. UNK is a prediction like any other."""
-
 
 @dataclass(frozen=True)
 class Hypothesis:

@@ -7,10 +7,10 @@ from pydantic import ConfigDict, Field
 from pydantic.dataclasses import dataclass
 from torch import Tensor
 
-from nat.data.vocabulary import BLANK, MASK, PAD
-from nat.decoding.hypothesis import NEVER_WRITTEN, Hypothesis
-from nat.decoding.reveal import most_confident_in_blocks
-from nat.targets.ctc_alignment import collapse
+from nat.alignment.ctc import collapse
+from nat.alignment.reveal import most_confident_in_blocks
+from nat.data.vocabulary import BLANK, MASK, NEVER_WRITTEN, PAD
+from nat.decoding.hypothesis import Hypothesis
 from nat.transformer.model import Encoded, Transformer
 from nat.transformer.projection import best_symbols
 
@@ -45,7 +45,7 @@ def impute(
     """Replace masks by the most probable labels in several passes (Saharia et al. 2020, sec. 3.3).
 
     Every pass sees the labels that are revealed already, and reveals the masks that
-    `nat.decoding.reveal.most_confident_in_blocks` selects; revealed labels stay. Special symbols
+    `nat.alignment.reveal.most_confident_in_blocks` selects; revealed labels stay. Special symbols
     other than UNK and BLANK are never chosen.
 
     Args:

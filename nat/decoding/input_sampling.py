@@ -17,11 +17,11 @@ class InputSampling:
     """Decode from an input like those of training (Huang et al. 2022, table 3 and appendix E.6).
 
     A pattern of masks is sampled from the probabilities of the input predictor. At positions that
-    it does not mask, the decoder sees the most probable token of a vanilla NAT, the partner, and
+    it does not mask, the decoder sees the most probable token of a vanilla NAT, the assistant, and
     the translation takes this token; the others are predicted from these in one pass. The first two
     passes see full masks.
 
-    The score is the mean log-probability per token, where that of a copied token is the partner's.
+    The score is the mean log-probability per token, where that of a copied token is the assistant's.
     The length with the highest score is the result (the likelier length of equal ones). A pattern
     depends on the source sentence and its length, not on other sentences of the batch.
 
@@ -34,11 +34,11 @@ class InputSampling:
     seed: int = Field(default=0, ge=0)
 
     input_predictor = True
-    partner = "parallel"
+    assistant = "parallel"
 
     @torch.inference_mode()
     def __call__(
-        self, model: Transformer, source: Tensor, partner: Transformer
+        self, model: Transformer, source: Tensor, assistant: Transformer
     ) -> list[Hypothesis]:
         """Translate source sentences [B, S] (tokens, EOS, padding on the right)."""
         predictor = model.input_predictor
@@ -48,12 +48,12 @@ class InputSampling:
         ids = randomness.numbers_of(canvases.encoded.source, canvases.encoded.padding)
         ids = ids ^ canvases.lengths
         drawn = randomness.uniform(self.seed, 0, ids, canvases.tokens.size(1))
-        # NaN counts as masked, so that a failed prediction is not replaced by the partner's
+        # NaN counts as masked, so that a failed prediction is not replaced by the assistant's
         masked = ~(drawn >= predictor(states).sigmoid()) & canvases.real
         canvases.passes += 1
 
-        own, canvases.encoded = canvases.encoded, partner.encode(source).repeat(self.length_beam)
-        canvases.predict(partner, canvases.real)
+        own, canvases.encoded = canvases.encoded, assistant.encode(source).repeat(self.length_beam)
+        canvases.predict(assistant, canvases.real)
         canvases.encoded = own
         canvases.predict(model, masked)
         return canvases.best(self.length_beam)

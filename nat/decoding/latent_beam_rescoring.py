@@ -7,8 +7,8 @@ from torch import Tensor
 
 from nat.decoding.ctc_beam import PrefixSearch
 from nat.decoding.hypothesis import Hypothesis
-from nat.decoding.language_model import LanguageModel
 from nat.decoding.rescoring import RescoredDraws
+from nat.language_model.scorer import LanguageModel
 from nat.transformer.model import Transformer
 
 
@@ -24,12 +24,12 @@ class LatentBeamRescoring(RescoredDraws, PrefixSearch):
         self,
         model: Transformer,
         source: Tensor,
-        partner: Transformer,
+        assistant: Transformer,
         language_model: LanguageModel | None = None,
     ) -> list[Hypothesis]:
         """Translate source sentences [B, S] (tokens, EOS, padding on the right)."""
         found = self.search(model, self.draw(model, source), language_model)
-        return self.choose(partner, source, found)
+        return self.choose(assistant, source, found)
 
 
 METHOD = LatentBeamRescoring

@@ -1,4 +1,4 @@
-"""Noisy parallel decoding by latents: an autoregressive partner chooses among several draws."""
+"""Noisy parallel decoding by latents: an autoregressive assistant chooses among several draws."""
 
 import torch
 from pydantic import ConfigDict
@@ -14,7 +14,7 @@ from nat.transformer.model import Transformer
 
 @dataclass(frozen=True, config=ConfigDict(extra="forbid"))
 class LatentRescoring(RescoredDraws):
-    """Decode each draw in one pass; the partner's score selects among them.
+    """Decode each draw in one pass; the assistant's score selects among them.
 
     Gu and Kong (2021), table 3: five draws from the prior at temperature 0.1. An upsampled canvas
     is decoded like `ctc`, any other one, of the most probable length, like `one_pass`. See
@@ -25,7 +25,7 @@ class LatentRescoring(RescoredDraws):
 
     @torch.inference_mode()
     def __call__(
-        self, model: Transformer, source: Tensor, partner: Transformer
+        self, model: Transformer, source: Tensor, assistant: Transformer
     ) -> list[Hypothesis]:
         """Translate source sentences [B, S] (tokens, EOS, padding on the right)."""
         encoded = self.draw(model, source)
@@ -35,7 +35,7 @@ class LatentRescoring(RescoredDraws):
             canvases = canvases_of(model, encoded, 1)
             canvases.predict(model, canvases.real)
             found = canvases.all()
-        return self.choose(partner, source, found)
+        return self.choose(assistant, source, found)
 
 
 METHOD = LatentRescoring

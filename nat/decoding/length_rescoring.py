@@ -1,4 +1,4 @@
-"""Noisy parallel decoding by lengths: an autoregressive partner chooses among several lengths."""
+"""Noisy parallel decoding by lengths: an autoregressive assistant chooses among several lengths."""
 
 import torch
 from pydantic import ConfigDict, Field
@@ -7,14 +7,14 @@ from torch import Tensor
 
 from nat.decoding.canvas import masked_canvases
 from nat.decoding.hypothesis import Hypothesis
-from nat.decoding.rescoring import LengthPenalty, best_of_partner, groups
+from nat.decoding.rescoring import LengthPenalty, best_of_assistant, groups
 from nat.transformer.length import CLASSES
 from nat.transformer.model import Transformer
 
 
 @dataclass(frozen=True, config=ConfigDict(extra="forbid"))
 class LengthRescoring:
-    """Decode the most probable lengths in one pass each; the partner's score selects among them.
+    """Decode the most probable lengths in one pass each; the assistant's score selects among them.
 
     With the constant length predictor, 2 B + 1 lengths are those from C - B to C + B around the
     source's length (Li et al. 2019, B = 4). See `one_pass` for how the tokens are chosen, and
@@ -28,17 +28,17 @@ class LengthRescoring:
     length_beam: int = Field(ge=1, le=CLASSES)
     length_penalty: LengthPenalty = "mean"
 
-    partner = "autoregressive"
+    assistant = "autoregressive"
 
     @torch.inference_mode()
     def __call__(
-        self, model: Transformer, source: Tensor, partner: Transformer
+        self, model: Transformer, source: Tensor, assistant: Transformer
     ) -> list[Hypothesis]:
         """Translate source sentences [B, S] (tokens, EOS, padding on the right)."""
         canvases = masked_canvases(model, source, self.length_beam)
         canvases.predict(model, canvases.real)
         candidates = groups(canvases.all(), self.length_beam)
-        return best_of_partner(partner, source, candidates, self.length_penalty)
+        return best_of_assistant(assistant, source, candidates, self.length_penalty)
 
 
 METHOD = LengthRescoring

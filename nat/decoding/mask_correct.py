@@ -5,9 +5,9 @@ from pydantic import ConfigDict, Field
 from pydantic.dataclasses import dataclass
 from torch import Tensor
 
+from nat.alignment.reveal import least_confident
 from nat.decoding.canvas import masked_canvases
 from nat.decoding.hypothesis import Hypothesis
-from nat.decoding.reveal import least_confident
 from nat.transformer.length import CLASSES
 from nat.transformer.model import Transformer
 
@@ -35,7 +35,7 @@ class MaskCorrect:
     length_beam: int = Field(default=1, ge=1, le=CLASSES)
     deduplicate: bool = False
 
-    corrects = True
+    needs_correction = True
 
     @torch.inference_mode()
     def __call__(self, model: Transformer, source: Tensor) -> list[Hypothesis]:

@@ -5,9 +5,9 @@ from pydantic import ConfigDict, Field
 from pydantic.dataclasses import dataclass
 from torch import Tensor
 
+from nat.alignment.reveal import least_confident
 from nat.decoding.canvas import masked_canvases
 from nat.decoding.hypothesis import Hypothesis
-from nat.decoding.reveal import least_confident
 from nat.transformer.length import CLASSES
 from nat.transformer.model import Transformer
 

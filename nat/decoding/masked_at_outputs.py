@@ -9,22 +9,22 @@ from pydantic.dataclasses import dataclass
 from torch import Tensor
 
 from nat import randomness
+from nat.alignment.reveal import least_confident
 from nat.data.batch import pad
 from nat.data.vocabulary import PAD
 from nat.decoding.beam_search import BeamSearch
 from nat.decoding.canvas import Canvases
 from nat.decoding.hypothesis import Hypothesis
-from nat.decoding.reveal import least_confident
 from nat.transformer.model import Transformer
 
 
 @dataclass(frozen=True, config=ConfigDict(extra="forbid"))
 class MaskedAtOutputs:
-    """Mask a part of the partner's translation, and predict it in one pass from the rest.
+    """Mask a part of the assistant's translation, and predict it in one pass from the rest.
 
     Wang et al. (2022), section 4 and figure 2. Of N tokens, `head` masks the first
     max(1, floor(share N)), `tail` as many at the end, `random` as many at random positions, and
-    `chunk` all but the first of every k. The partner decodes by beam search with a length penalty
+    `chunk` all but the first of every k. The assistant decodes by beam search with a length penalty
     of one; the length of its translation is kept. The paper's RANDOM is the mean of three seeds.
 
     The score is the mean log-probability of the tokens that are predicted, zero where there are
@@ -34,7 +34,7 @@ class MaskedAtOutputs:
         scheme: which tokens are masked.
         share: p_mask of all schemes except `chunk`.
         chunk: k of the scheme `chunk`.
-        beam: beam of the partner.
+        beam: beam of the assistant.
         seed: seed of the scheme `random`, whose draws also depend on the source sentence.
     """
 
@@ -44,8 +44,8 @@ class MaskedAtOutputs:
     beam: int = Field(default=5, ge=1)
     seed: int = Field(default=0, ge=0)
 
-    partner = "autoregressive"
-    shows_tokens = True
+    assistant = "autoregressive"
+    needs_partial_targets = True
 
     def __post_init__(self) -> None:
         needed, other = ("chunk", "share") if self.scheme == "chunk" else ("share", "chunk")
@@ -54,10 +54,10 @@ class MaskedAtOutputs:
 
     @torch.inference_mode()
     def __call__(
-        self, model: Transformer, source: Tensor, partner: Transformer
+        self, model: Transformer, source: Tensor, assistant: Transformer
     ) -> list[Hypothesis]:
         """Translate source sentences [B, S] (tokens, EOS, padding on the right)."""
-        written = BeamSearch(beam=self.beam)(partner, source)
+        written = BeamSearch(beam=self.beam)(assistant, source)
         # a model with fewer positions sees the tokens that fit
         longest = model.architecture.max_positions
         tokens = pad([one.tokens[:longest] for one in written]).to(source.device)
@@ -76,7 +76,7 @@ class MaskedAtOutputs:
         scores = canvases.log_probabilities.sum(1) / masked.sum(1).clamp(min=1)
         rows = zip(canvases.all(), scores.tolist(), written, strict=True)
         return [
-            # so that a failed search of the partner is reported as such
+            # so that a failed search of the assistant is reported as such
             Hypothesis(found.tokens, score if math.isfinite(one.score) else math.nan, found.steps)
             for found, score, one in rows
         ]

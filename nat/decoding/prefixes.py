@@ -4,7 +4,7 @@ import torch
 from torch import Tensor
 
 from nat.data.vocabulary import EOS, PAD
-from nat.decoding.language_model import LanguageModel
+from nat.language_model.scorer import LanguageModel
 
 NOTHING, ROOT, NO_PARENT = -1, 0, -2
 """Numbers of an unused place of the beam, of the empty prefix, and of the empty prefix's parent."""

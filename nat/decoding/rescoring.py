@@ -1,4 +1,4 @@
-"""Noisy parallel decoding: an autoregressive partner chooses among candidates (Gu et al. 2018)."""
+"""Noisy parallel decoding: an autoregressive assistant chooses among candidates (Gu et al. 2018)."""
 
 import math
 from collections.abc import Sequence
@@ -18,29 +18,29 @@ LengthPenalty = Literal["mean", "sum"] | Annotated[float, Field(ge=0.0)]
 ((5 + n) / 6)^alpha (Wu et al. 2016, equation 14) for a number alpha."""
 
 
-def best_of_partner(
-    partner: Transformer,
+def best_of_assistant(
+    assistant: Transformer,
     source: Tensor,
     candidates: Sequence[Sequence[Hypothesis]],
     length_penalty: LengthPenalty = "mean",
 ) -> list[Hypothesis]:
-    """The candidate of each sentence with the partner's highest score, by forced decoding.
+    """The candidate of each sentence with the assistant's highest score, by forced decoding.
 
     Where the papers are ambiguous: Hints (Li et al. 2019, section 3.2) selects "the highest
     probability", which is `sum` and favours short candidates; its published code divides by
     ((5 + n) / 6)^alpha. `mean` is what beam search with a length penalty of one ranks by, and what
     fairseq's re-ranking uses. The first of equal candidates is chosen. A candidate that is
-    too long for the partner is never chosen.
+    too long for the assistant is never chosen.
 
     Args:
-        partner: autoregressive model.
+        assistant: autoregressive model.
         source: sentences [B, S] (tokens, EOS, padding on the right).
         candidates: those of each sentence, at least one.
-        length_penalty: how the partner's log-probability depends on the length.
+        length_penalty: how the assistant's log-probability depends on the length.
 
     Returns:
-        The chosen candidates with the partner's score. Their number of steps is the largest of the
-        sentence's candidates plus one for the partner.
+        The chosen candidates with the assistant's score. Their number of steps is the largest of the
+        sentence's candidates plus one for the assistant.
     """
     # each different candidate once
     different = [list(dict.fromkeys(tuple(one.tokens) for one in group)) for group in candidates]
@@ -48,13 +48,13 @@ def best_of_partner(
         (row, tokens)
         for row, group in enumerate(different)
         for tokens in group
-        if len(tokens) <= partner.longest_target
+        if len(tokens) <= assistant.longest_target
     ]
     known = {}
     if wanted:
-        encoded = partner.encode(source)
+        encoded = assistant.encode(source)
         rows = torch.tensor([row for row, _ in wanted], device=source.device)
-        found = forced_scores(partner, encoded.rows(rows), [tokens for _, tokens in wanted])
+        found = forced_scores(assistant, encoded.rows(rows), [tokens for _, tokens in wanted])
         known = dict(zip(wanted, found.tolist(), strict=True))
     chosen = []
     for row, group in enumerate(candidates):
@@ -62,7 +62,7 @@ def best_of_partner(
         for one in group:
             total = known.get((row, tuple(one.tokens)), -torch.inf)
             score = total / penalty(len(one.tokens) + 1, length_penalty)
-            # so that a failed decoding is reported as such, whatever the partner's score is
+            # so that a failed decoding is reported as such, whatever the assistant's score is
             score = score if math.isfinite(one.score) else math.nan
             scored.append(Hypothesis(one.tokens, score, one.steps))
         best = max(scored, key=lambda one: one.score)
@@ -103,7 +103,7 @@ class RescoredDraws:
     length_penalty: LengthPenalty = "mean"
 
     latent = True
-    partner = "autoregressive"
+    assistant = "autoregressive"
 
     def draw(self, model: Transformer, source: Tensor) -> Encoded:
         """Encode source sentences [B, S] once for each draw; those of a sentence side by side."""
@@ -112,7 +112,9 @@ class RescoredDraws:
         )
 
     def choose(
-        self, partner: Transformer, source: Tensor, found: Sequence[Hypothesis]
+        self, assistant: Transformer, source: Tensor, found: Sequence[Hypothesis]
     ) -> list[Hypothesis]:
-        """The partner's choice among the translations of each sentence's draws."""
-        return best_of_partner(partner, source, groups(found, self.samples), self.length_penalty)
+        """The assistant's choice among the translations of each sentence's draws."""
+        return best_of_assistant(
+            assistant, source, groups(found, self.samples), self.length_penalty
+        )

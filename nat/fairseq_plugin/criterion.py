@@ -10,8 +10,8 @@ from fairseq.logging import metrics
 from torch import Tensor
 
 from nat.fairseq_plugin.model import Model
-from nat.training.model_file import load_model
-from nat.training.objective import Objective
+from nat.objective.objective import Objective
+from nat.transformer.model_file import load_model
 
 
 class Diverged(RuntimeError):

@@ -55,7 +55,7 @@ class Pairs(FairseqDataset):
         if regulariser is not None and regulariser.shape != (len(source), len(targets)):
             raise UserError(
                 f"{name}: {len(source)} sentences with {len(targets)} candidates each, but a "
-                f"regulariser of the shape {list(regulariser.shape)}; make the likeness of the "
+                f"regulariser of the shape {list(regulariser.shape)}; make the pairwise_bleu of the "
                 "distilled texts again"
             )
         self.source, self.targets, self.regulariser = source, targets, regulariser

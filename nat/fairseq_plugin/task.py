@@ -16,18 +16,18 @@ from fairseq.tasks import FairseqTask, register_task
 from sacrebleu.metrics import BLEU
 from torch import Tensor
 
-from nat import methods
+from nat import registry
 from nat.data.batch import Batch
 from nat.data.binarised import BinarisedText
 from nat.data.bpe import merge
-from nat.data.similarity import distortion, load_similarity
+from nat.data.candidates import choice
 from nat.data.vocabulary import SPECIALS, UNK, Vocabulary
+from nat.distillation.pairwise_bleu import distortion, load_pairwise_bleu
 from nat.fairseq_plugin.criterion import Criterion
 from nat.fairseq_plugin.dataset import Pairs, passes
 from nat.fairseq_plugin.model import Model
 from nat.files import atomic_write_text, write_json
 from nat.program import Progress
-from nat.texts.candidates import choice
 from nat.training.averaging import (
     kept_path,
     remove_weights_except,
@@ -79,7 +79,7 @@ class Task(FairseqTask):
         self.record = Record()
         self.decoding: Any = None
         if self.run.metric == "bleu":
-            self.decoding = methods.build("decoding", self.run.training["validation_decoding"])
+            self.decoding = registry.build("decoding", self.run.training["validation_decoding"])
         self.transformer: Transformer
         self.criterion: Criterion
         self._progress = Progress(f"train {self.run.name}", self.run.updates, "updates")
@@ -132,7 +132,7 @@ class Task(FairseqTask):
         chosen_by = choice(self.run.training["text"])
         assert chosen_by is not None
         beta, gamma = (chosen_by["regulariser"][key] for key in ("beta", "gamma"))
-        return distortion(load_similarity(self.run.similarity, len(gamma)), beta, gamma)
+        return distortion(load_pairwise_bleu(self.run.similarity, len(gamma)), beta, gamma)
 
     def get_batch_iterator(
         self,

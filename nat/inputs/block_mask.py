@@ -8,8 +8,8 @@ from pydantic.dataclasses import dataclass
 from torch import Tensor
 
 from nat.data.vocabulary import MASK
-from nat.inputs.first_pass import FirstPass
-from nat.training.step import DecoderInput, Step
+from nat.objective.context import BatchContext, DecoderInput
+from nat.objective.first_pass import FirstPass
 
 SIZES = (2, 4, 8, 16)
 """Positions of a block, as in the code of DiMS."""
@@ -38,29 +38,29 @@ class BlockMask:
 
     aligned_by: Literal["model", "teacher"] = "model"
 
-    reveals_tokens = True
+    trains_on_partial_targets = True
     upsampled = True
 
-    def __call__(self, step: Step) -> DecoderInput:
+    def __call__(self, context: BatchContext) -> DecoderInput:
         """Mask part of the alignment [B, T]; the masked positions carry the loss.
 
-        Uses streams 1 and 2 of the step's random numbers.
+        Uses streams 1 and 2 of the context's random numbers.
         """
-        first = FirstPass(step, step.teacher if self.aligned_by == "teacher" else None)
+        first = FirstPass(context, context.teacher if self.aligned_by == "teacher" else None)
         labels, padding = first.labels, first.canvas.padding
-        masked = (self.masks(step, padding) | labels.eq(MASK)) & ~padding
+        masked = (self.masks(context, padding) | labels.eq(MASK)) & ~padding
         return DecoderInput(torch.where(masked, MASK, labels), padding, labels, masked)
 
-    def masks(self, step: Step, padding: Tensor) -> Tensor:
+    def masks(self, context: BatchContext, padding: Tensor) -> Tensor:
         """Draw what is masked on canvases of this padding [B, T], [B, T]; anything at padding."""
-        size_and_masks = step.uniform(2, stream=2)
+        size_and_masks = context.uniform(2, stream=2)
         sizes = torch.tensor(SIZES, device=padding.device)
         sizes = sizes[(size_and_masks[:, 0] * len(SIZES)).long()][:, None]
         masks = (size_and_masks[:, 1:] * sizes).long() + 1
         places = torch.arange(padding.size(1), device=padding.device)
         blocks = places // sizes
         # padding comes last in its block
-        order = step.uniform(padding.size(1), stream=1).double().masked_fill(padding, 1.0)
+        order = context.uniform(padding.size(1), stream=1).double().masked_fill(padding, 1.0)
         ranks = (2 * blocks + order).argsort(stable=True, dim=1).argsort(1)
         # all blocks before are whole, so ranks count on from one to the next
         return ranks - blocks * sizes < masks

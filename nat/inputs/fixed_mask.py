@@ -4,7 +4,7 @@ from pydantic import ConfigDict, Field
 from pydantic.dataclasses import dataclass
 
 from nat.inputs.masks import mask_at_random
-from nat.training.step import DecoderInput, Step
+from nat.objective.context import BatchContext, DecoderInput
 
 
 @dataclass(frozen=True, config=ConfigDict(extra="forbid"))
@@ -20,15 +20,15 @@ class FixedMask:
 
     revealed: float = Field(default=0.2, gt=0.0, lt=1.0)
 
-    reveals_tokens = True
+    trains_on_partial_targets = True
     upsampled = False
 
-    def __call__(self, step: Step) -> DecoderInput:
+    def __call__(self, context: BatchContext) -> DecoderInput:
         """Mask the rest of the target [B, T]; the masked positions carry the loss."""
-        lengths = step.batch.target_lengths
+        lengths = context.batch.target_lengths
         shown = (lengths * self.revealed).round().long()
         # at least one mask, since a sentence without one has no loss
-        return mask_at_random(step, (lengths - shown).clamp(min=1))
+        return mask_at_random(context, (lengths - shown).clamp(min=1))
 
 
 METHOD = FixedMask

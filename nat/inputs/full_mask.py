@@ -3,16 +3,16 @@
 from pydantic import ConfigDict
 from pydantic.dataclasses import dataclass
 
-from nat.training.step import DecoderInput, Step
+from nat.objective.context import BatchContext, DecoderInput
 
 
 @dataclass(frozen=True, config=ConfigDict(extra="forbid"))
 class FullMask:
     """Every position is MASK and carries loss (Gu et al. 2018, without fertilities)."""
 
-    def __call__(self, step: Step) -> DecoderInput:
+    def __call__(self, context: BatchContext) -> DecoderInput:
         """Masks for all positions of the canvas, [B, T]."""
-        return step.blank_canvas()
+        return context.fully_masked_input()
 
 
 METHOD = FullMask

@@ -11,15 +11,15 @@ from pydantic import ConfigDict, Field
 from pydantic.dataclasses import dataclass
 from torch import Tensor
 
+from nat.alignment.ctc import collapse
+from nat.alignment.edit_distance import edit_distance
+from nat.alignment.reveal import most_confident
 from nat.data.vocabulary import MASK
-from nat.decoding.reveal import most_confident
-from nat.inputs.edit_distance import edit_distance
-from nat.inputs.first_pass import FirstPass
-from nat.targets.ctc_alignment import collapse
-from nat.training.step import DecoderInput, Step
+from nat.objective.context import BatchContext, DecoderInput
+from nat.objective.first_pass import FirstPass
 
 POSITIONS, COUNT = 1, 2
-"""Streams of the step's random numbers."""
+"""Streams of the context's random numbers."""
 
 
 @dataclass(frozen=True, config=ConfigDict(extra="forbid"))
@@ -53,43 +53,43 @@ class Glancing:
     count: Literal["deterministic", "poisson"] = "deterministic"
     chosen: Literal["evenly", "likely", "unlikely"] = "evenly"
 
-    reveals_tokens = True
+    trains_on_partial_targets = True
 
-    def __call__(self, step: Step) -> DecoderInput:
+    def __call__(self, context: BatchContext) -> DecoderInput:
         """Reveal labels on the canvas [B, T]."""
-        first = FirstPass(step)
+        first = FirstPass(context)
         canvas, labels = first.canvas, first.labels
         known = ~canvas.padding & labels.ne(MASK)
         most = known.sum(1)
-        if step.model.decoder.upsample is None:
+        if context.model.decoder.upsample is None:
             most = (most - 1).clamp(min=0)
-        number = self._number(step, first).minimum(most)
-        order = self._order(step, first).masked_fill(~known, -torch.inf)
+        number = self._number(context, first).minimum(most)
+        order = self._order(context, first).masked_fill(~known, -torch.inf)
         revealed = most_confident(order, number)
-        learnt = ~canvas.padding
-        if step.model.decoder.upsample is None:
-            learnt = learnt & ~revealed
+        loss_mask = ~canvas.padding
+        if context.model.decoder.upsample is None:
+            loss_mask = loss_mask & ~revealed
         tokens = torch.where(revealed, labels, canvas.tokens)
-        return DecoderInput(tokens, canvas.padding, labels, learnt)
+        return DecoderInput(tokens, canvas.padding, labels, loss_mask)
 
-    def _number(self, step: Step, first: FirstPass) -> Tensor:
+    def _number(self, context: BatchContext, first: FirstPass) -> Tensor:
         """Number of labels to reveal in each sentence, [B]."""
         predicted, labels = first.predicted(), first.labels
         if self.distance == "hamming":
             distance = (predicted.ne(labels) & ~first.canvas.padding).sum(1)
         else:
-            if step.model.decoder.upsample is not None:
+            if context.model.decoder.upsample is not None:
                 predicted = collapse(predicted, first.canvas.padding).tokens
-            distance = edit_distance(predicted, step.batch.target)
+            distance = edit_distance(predicted, context.batch.target)
         final = self.ratio if self.final_ratio is None else self.final_ratio
-        mean = (self.ratio + (final - self.ratio) * step.progress) * distance
+        mean = (self.ratio + (final - self.ratio) * context.progress) * distance
         if self.count == "deterministic":
             return mean.round().long()
-        return poisson(mean, step.uniform(1, COUNT)[:, 0], labels.size(1))
+        return poisson(mean, context.uniform(1, COUNT)[:, 0], labels.size(1))
 
-    def _order(self, step: Step, first: FirstPass) -> Tensor:
+    def _order(self, context: BatchContext, first: FirstPass) -> Tensor:
         """Values whose highest ones mark the labels to reveal, [B, T]."""
-        uniform = step.uniform(first.labels.size(1), POSITIONS)
+        uniform = context.uniform(first.labels.size(1), POSITIONS)
         weight = self.log_weights(first)
         if weight is None:
             return uniform

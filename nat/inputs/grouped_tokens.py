@@ -5,7 +5,7 @@ from pydantic import ConfigDict
 from pydantic.dataclasses import dataclass
 
 from nat.data.vocabulary import BOS, EOS, PAD
-from nat.training.step import DecoderInput, Step
+from nat.objective.context import BatchContext, DecoderInput
 
 
 @dataclass(frozen=True, config=ConfigDict(extra="forbid"))
@@ -17,13 +17,13 @@ class GroupedTokens:
     decoding; positions after EOS carry no loss.
     """
 
-    order = "semi-autoregressive"
+    decoding_order = "semi-autoregressive"
 
-    def __call__(self, step: Step) -> DecoderInput:
+    def __call__(self, context: BatchContext) -> DecoderInput:
         """Shift the target [B, T] into whole groups."""
-        chunk = step.model.decoder.chunk
+        chunk = context.model.decoder.chunk
         assert chunk is not None
-        target, lengths = step.batch.target, step.batch.target_lengths
+        target, lengths = context.batch.target, context.batch.target_lengths
         wholes = (lengths // chunk + 1) * chunk
         width = int(wholes.max()) if len(wholes) else 0
         places = torch.arange(width, device=target.device)
@@ -32,9 +32,9 @@ class GroupedTokens:
         labels[:, : target.size(1)] = torch.where(target.eq(PAD), EOS, target)[:, :width]
         tokens = torch.cat((labels.new_full((len(target), chunk), BOS), labels), 1)[:, :width]
         labels = labels.masked_fill(padding, PAD)
-        learnt = (places <= lengths[:, None]) & (lengths > 0)[:, None]
+        loss_mask = (places <= lengths[:, None]) & (lengths > 0)[:, None]
         return DecoderInput(
-            tokens.masked_fill(padding, PAD), padding, labels, learnt, causal=True, group=chunk
+            tokens.masked_fill(padding, PAD), padding, labels, loss_mask, causal=True, group=chunk
         )
 
 

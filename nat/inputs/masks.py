@@ -3,22 +3,22 @@
 import torch
 from torch import Tensor
 
+from nat.alignment.reveal import least_confident
 from nat.data.vocabulary import MASK, PAD
-from nat.decoding.reveal import least_confident
-from nat.training.step import DecoderInput, Step
+from nat.objective.context import BatchContext, DecoderInput
 
 
-def mask_at_random(step: Step, masks: Tensor) -> DecoderInput:
+def mask_at_random(context: BatchContext, masks: Tensor) -> DecoderInput:
     """Mask uniformly drawn positions of the target [B, T], which carry the loss.
 
-    Uses stream 1 of the step's random numbers.
+    Uses stream 1 of the context's random numbers.
 
     Args:
-        step: the forward pass.
+        context: the forward pass.
         masks: number of positions of each sentence, [B]; an empty target has none.
     """
-    target = step.batch.target
+    target = context.batch.target
     real = target.ne(PAD)
-    order = step.uniform(target.size(1), stream=1).masked_fill(~real, 2.0)
+    order = context.uniform(target.size(1), stream=1).masked_fill(~real, 2.0)
     masked = least_confident(order, masks) & real
     return DecoderInput(torch.where(masked, MASK, target), ~real, target, masked)

@@ -5,22 +5,22 @@ from pydantic import ConfigDict
 from pydantic.dataclasses import dataclass
 
 from nat.data.vocabulary import BOS, EOS, PAD
-from nat.training.step import DecoderInput, Step
+from nat.objective.context import BatchContext, DecoderInput
 
 
 @dataclass(frozen=True, config=ConfigDict(extra="forbid"))
 class PreviousTokens:
     """The input is BOS and the target, the output the target and EOS (Vaswani et al. 2017)."""
 
-    order = "autoregressive"
+    decoding_order = "autoregressive"
 
-    def __call__(self, step: Step) -> DecoderInput:
+    def __call__(self, context: BatchContext) -> DecoderInput:
         """Shift the target [B, T] into an input and an output of [B, T + 1]."""
-        target = step.batch.target
+        target = context.batch.target
         column = (target.size(0), 1)
         tokens = torch.cat((target.new_full(column, BOS), target), 1)
         extended = torch.cat((target, target.new_full(column, PAD)), 1)
-        ends = step.batch.target_lengths[:, None]
+        ends = context.batch.target_lengths[:, None]
         extended = extended.scatter(1, ends, EOS)
         padding = extended.eq(PAD)
         return DecoderInput(tokens, padding, extended, ~padding, causal=True)

@@ -4,10 +4,10 @@ import torch
 from pydantic import ConfigDict
 from pydantic.dataclasses import dataclass
 
+from nat.alignment.reveal import most_confident
 from nat.data.vocabulary import MASK
-from nat.decoding.reveal import most_confident
-from nat.inputs.first_pass import FirstPass
-from nat.training.step import DecoderInput, Step
+from nat.objective.context import BatchContext, DecoderInput
+from nat.objective.first_pass import FirstPass
 
 
 @dataclass(frozen=True, config=ConfigDict(extra="forbid"))
@@ -20,27 +20,27 @@ class RandomReveal:
     target stays hidden and only hidden positions carry loss; on an upsampled canvas all do.
     """
 
-    reveals_tokens = True
+    trains_on_partial_targets = True
 
-    def __call__(self, step: Step) -> DecoderInput:
+    def __call__(self, context: BatchContext) -> DecoderInput:
         """Reveal labels on the canvas [B, T]; uses streams 1 and 2 of the random numbers."""
-        upsampled = step.model.decoder.upsample is not None
+        upsampled = context.model.decoder.upsample is not None
         if upsampled:
-            first = FirstPass(step)
+            first = FirstPass(context)
             canvas, labels = first.canvas, first.labels
         else:
-            canvas = step.blank_canvas()
+            canvas = context.fully_masked_input()
             labels = canvas.target
         known = ~canvas.padding & labels.ne(MASK)
         most = known.sum(1)
-        number = (step.uniform(1, stream=2)[:, 0] * (most + 1)).long()
+        number = (context.uniform(1, stream=2)[:, 0] * (most + 1)).long()
         if not upsampled:
             number = number.minimum((most - 1).clamp(min=0))
-        order = step.uniform(labels.size(1), stream=1).masked_fill(~known, -torch.inf)
+        order = context.uniform(labels.size(1), stream=1).masked_fill(~known, -torch.inf)
         revealed = most_confident(order, number)
-        learnt = ~canvas.padding if upsampled else ~canvas.padding & ~revealed
+        loss_mask = ~canvas.padding if upsampled else ~canvas.padding & ~revealed
         return DecoderInput(
-            torch.where(revealed, labels, canvas.tokens), canvas.padding, labels, learnt
+            torch.where(revealed, labels, canvas.tokens), canvas.padding, labels, loss_mask
         )
 
 

@@ -10,15 +10,12 @@ from pydantic import ConfigDict, Field
 from pydantic.dataclasses import dataclass
 from torch import Tensor
 
-from nat.data.vocabulary import BLANK, BOS, EOS, MASK, PAD
-from nat.decoding.reveal import least_confident
-from nat.training.step import DecoderInput, Step
-
-BEGIN_OF_CHUNKS = BLANK
-"""The begin symbol [B_k] of Skip-AT; a hybrid system has no other use for BLANK."""
+from nat.alignment.reveal import least_confident
+from nat.data.vocabulary import BEGIN_OF_CHUNKS, BOS, EOS, MASK, PAD
+from nat.objective.context import BatchContext, DecoderInput
 
 NUMBER, POSITIONS, TASK = 0, 1, 2
-"""Streams of the step's random numbers."""
+"""Streams of the context's random numbers."""
 
 
 @dataclass(frozen=True, config=ConfigDict(extra="forbid"))
@@ -47,22 +44,22 @@ class Skip:
 
     curriculum: float | None = Field(default=1.0, gt=0.0)
 
-    order = "hybrid"
+    decoding_order = "hybrid"
 
-    def __call__(self, step: Step) -> tuple[DecoderInput, DecoderInput]:
+    def __call__(self, context: BatchContext) -> tuple[DecoderInput, DecoderInput]:
         """The causal task and the bidirectional one."""
-        chunk = step.model.decoder.chunk
+        chunk = context.model.decoder.chunk
         assert chunk is not None
-        target, lengths = step.batch.target, step.batch.target_lengths
+        target, lengths = context.batch.target, context.batch.target_lengths
         ended, real = _with_ends(target, lengths, chunk)
         primary = torch.ones_like(lengths, dtype=torch.bool)
         if self.curriculum is not None:
-            primary = step.uniform(1, TASK)[:, 0] < step.progress**self.curriculum
+            primary = context.uniform(1, TASK)[:, 0] < context.progress**self.curriculum
         # an empty target has nothing to learn
-        learnt = lengths > 0
+        loss_mask = lengths > 0
         return (
-            _from_left_to_right(ended, lengths, chunk, primary, learnt),
-            _at_once(step, ended, real, chunk, primary, learnt),
+            _from_left_to_right(ended, lengths, chunk, primary, loss_mask),
+            _at_once(context, ended, real, chunk, primary, loss_mask),
         )
 
 
@@ -81,7 +78,7 @@ def _with_ends(target: Tensor, lengths: Tensor, chunk: int) -> tuple[Tensor, Ten
 
 
 def _from_left_to_right(
-    ended: Tensor, lengths: Tensor, chunk: int, primary: Tensor, learnt: Tensor
+    ended: Tensor, lengths: Tensor, chunk: int, primary: Tensor, loss_mask: Tensor
 ) -> DecoderInput:
     """Skip-AT for the primary sentences, teacher forcing for the others."""
     places = torch.arange(ended.size(1), device=ended.device)
@@ -97,20 +94,25 @@ def _from_left_to_right(
     tokens, padding, labels, positions = (
         each[:, :width] for each in (tokens, padding, labels, positions)
     )
-    learnt = ~padding & learnt[:, None]
-    return DecoderInput(tokens, padding, labels, learnt, causal=True, positions=positions)
+    loss_mask = ~padding & loss_mask[:, None]
+    return DecoderInput(tokens, padding, labels, loss_mask, causal=True, positions=positions)
 
 
 def _at_once(
-    step: Step, ended: Tensor, real: Tensor, chunk: int, primary: Tensor, learnt: Tensor
+    context: BatchContext,
+    ended: Tensor,
+    real: Tensor,
+    chunk: int,
+    primary: Tensor,
+    loss_mask: Tensor,
 ) -> DecoderInput:
     """Skip-CMLM for the primary sentences, random masks for the others."""
-    lengths = step.batch.target_lengths
+    lengths = context.batch.target_lengths
     places = torch.arange(ended.size(1), device=ended.device)
     to_first_end = places <= lengths[:, None]
     between = (places + 1) % chunk != 0
-    masks = (step.uniform(1, NUMBER)[:, 0] * (lengths + 1)).long() + 1
-    order = step.uniform(ended.size(1), POSITIONS).masked_fill(~to_first_end, 2.0)
+    masks = (context.uniform(1, NUMBER)[:, 0] * (lengths + 1)).long() + 1
+    order = context.uniform(ended.size(1), POSITIONS).masked_fill(~to_first_end, 2.0)
     at_random = least_confident(order, masks) & to_first_end
     masked = torch.where(primary[:, None], between & real, at_random)
     shown = torch.where(primary[:, None], real, to_first_end)
@@ -120,7 +122,7 @@ def _at_once(
         tokens,
         ~shown,
         labels,
-        masked & to_first_end & learnt[:, None],
+        masked & to_first_end & loss_mask[:, None],
         positions=(places + 1).expand_as(ended).masked_fill(~shown, 0),
     )
 

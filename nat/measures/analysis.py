@@ -14,8 +14,8 @@ from nat.data.binarised import BinarisedText
 from nat.data.splits import sides
 from nat.data.vocabulary import Vocabulary
 from nat.decoding.corpus import batches
-from nat.decoding.job import matching_model
 from nat.measures import bleu
+from nat.training.trained_model import matching_model
 from nat.transformer.model import Transformer
 
 Sentences = Sequence[np.ndarray] | BinarisedText

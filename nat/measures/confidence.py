@@ -21,9 +21,9 @@ from nat.data.vocabulary import MASK, PAD
 from nat.decoding.canvas import canvases_of
 from nat.decoding.corpus import batches
 from nat.decoding.input_sampling import InputSampling
-from nat.decoding.job import matching_model
 from nat.errors import UserError
 from nat.measures import analysis
+from nat.training.trained_model import matching_model
 from nat.transformer.model import Encoded, Transformer
 from nat.transformer.projection import chunks_of_logits
 
@@ -73,17 +73,17 @@ def analyse(configuration: Configuration, corpus: str, system: str, seed: int) -
     Raises:
         UserError: if the system is not parallel, or does not fit.
     """
-    if configuration.order(system) != "parallel":
+    if configuration.decoding_order(system) != "parallel":
         where = configuration.file_of("systems", system)
         raise UserError(
             f"{where}: the confidence of a pass over masks is that of a "
             "parallel system; take this one out of that table or figure"
         )
     found = analysis.subject(configuration, corpus, system, seed)
-    partner = None
+    assistant = None
     teacher = reads(configuration, corpus, system, seed).teacher
     if teacher is not None:
-        partner = matching_model(teacher, configuration, len(found.vocabulary))
+        assistant = matching_model(teacher, configuration, len(found.vocabulary))
     splits = {}
     for split in found.splits:
         sums = default_confidence(found.model, split.sources, found.batch_tokens)
@@ -92,9 +92,9 @@ def analyse(configuration: Configuration, corpus: str, system: str, seed: int) -
             "confidence": sums.confidence / positions,
             "normalised_entropy": sums.entropy / positions / math.log(len(found.vocabulary)),
         }
-        if partner is not None:
+        if assistant is not None:
             values["confidence_sampled"] = sampled_confidence(
-                found.model, partner, split.sources, found.batch_tokens
+                found.model, assistant, split.sources, found.batch_tokens
             )
         splits[split.name] = {
             "sentences": sums.sentences,
@@ -125,14 +125,14 @@ def default_confidence(model: Transformer, sources: analysis.Sentences, batch_to
 
 
 def sampled_confidence(
-    model: Transformer, partner: Transformer, sources: analysis.Sentences, batch_tokens: int
+    model: Transformer, assistant: Transformer, sources: analysis.Sentences, batch_tokens: int
 ) -> float:
     """Mean log-probability of the tokens that input sampling decodes, nats per token."""
     device = next(model.parameters()).device
     total, tokens = 0.0, 0
     for numbers in batches(_lengths(model, sources), batch_tokens):
         source = source_tensor([sources[number] for number in numbers]).to(device)
-        for hypothesis in InputSampling()(model, source, partner=partner):
+        for hypothesis in InputSampling()(model, source, assistant=assistant):
             total += hypothesis.score * len(hypothesis.tokens)
             tokens += len(hypothesis.tokens)
     return total / max(tokens, 1)

@@ -17,13 +17,13 @@ from typing import NamedTuple
 import numpy as np
 from sacrebleu.tokenizers.tokenizer_13a import Tokenizer13a
 
-from nat.data.similarity import sentence_bleu
+from nat.distillation.pairwise_bleu import sentence_bleu
 
 GRID = tuple(round(0.5 + 0.1 * step, 1) for step in range(26))
 """Weights that are tried: the paper has 1 to 3 in steps of 0.1, but prints values down to 0.6."""
 
 
-class Likeness(NamedTuple):
+class PairwiseBleu(NamedTuple):
     """Sentence BLEU on a text with several references, 0 to 100.
 
     Attributes:
@@ -42,11 +42,11 @@ class Tuned(NamedTuple):
     bleu: float
 
 
-def likeness(
+def pairwise_bleu(
     candidates: Sequence[Sequence[str]],
     references: Sequence[Sequence[str]],
     weights: Sequence[Sequence[float]] | None = None,
-) -> Likeness:
+) -> PairwiseBleu:
     """Compare candidates with each other and with several references, words as in `13a`.
 
     Args:
@@ -76,16 +76,16 @@ def likeness(
                 weights=None if weights is None else weights[sentence],
             )
         )
-    return Likeness(np.array(among), np.array(against))
+    return PairwiseBleu(np.array(among), np.array(against))
 
 
-def chosen(found: Likeness, gamma: Sequence[float]) -> np.ndarray:
+def chosen(found: PairwiseBleu, gamma: Sequence[float]) -> np.ndarray:
     """Candidate that the weights choose for each sentence (of equals, the first), [n]."""
     weighted = np.einsum("i,nij->nj", np.asarray(gamma, dtype=np.float64), found.candidates)
     return np.asarray(weighted.argmax(1))
 
 
-def tune(found: Likeness, grid: Sequence[float] = GRID) -> Tuned:
+def tune(found: PairwiseBleu, grid: Sequence[float] = GRID) -> Tuned:
     """Find weights whose choice is nearest to the references.
 
     One weight after the other takes the best value of the grid, from all ones, until none gets

@@ -8,7 +8,7 @@ import torch
 from nat.configuration import Configuration
 from nat.measures import analysis
 from nat.measures.analysis import Sentences
-from nat.training.objective import Objective
+from nat.objective.objective import Objective
 from nat.transformer.model import Transformer
 
 LENGTH = "length"

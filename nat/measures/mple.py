@@ -36,22 +36,22 @@ from nat.artifacts import Inputs, Model, StepOfSplit, Translations, held_out, re
 from nat.configuration import Configuration
 from nat.data.batch import Batch
 from nat.data.bpe import merge
+from nat.data.candidates import RAW, candidates
 from nat.data.lines import read_lines
 from nat.data.references import references_path
 from nat.data.splits import sides
 from nat.data.tokenise import detokenise
 from nat.data.translations import read_in_order
 from nat.data.vocabulary import BLANK, MASK, PAD, Vocabulary
-from nat.decoding.job import matching_model
 from nat.errors import UserError
-from nat.inputs.first_pass import FirstPass
 from nat.inputs.glancing import Glancing
 from nat.measures import analysis
-from nat.measures.distortion import likeness
+from nat.measures.distortion import pairwise_bleu
 from nat.measures.score import read_weighted
-from nat.texts.candidates import RAW, candidates
-from nat.training.objective import Objective
-from nat.training.step import DecoderInput, Step
+from nat.objective.context import BatchContext, DecoderInput
+from nat.objective.first_pass import FirstPass
+from nat.objective.objective import Objective
+from nat.training.trained_model import matching_model
 from nat.transformer.model import Transformer
 
 DRAWS = 4
@@ -154,8 +154,8 @@ def log_drawn(chosen: Tensor, real: Tensor, log_weights: Tensor) -> Tensor:
         log_time = torch.linspace(*ends, STEPS, dtype=torch.float64)
         density = rest + log_time - torch.exp(rest + log_time)
         rung = torch.log(-torch.expm1(-torch.exp(first[:, None] + log_time))).sum(0)
-        step = log_time[1] - log_time[0]
-        found[row] = torch.logsumexp(density + rung, 0) + torch.log(step)
+        context = log_time[1] - log_time[0]
+        found[row] = torch.logsumexp(density + rung, 0) + torch.log(context)
     return found.to(chosen.device)
 
 
@@ -193,11 +193,11 @@ def measure(
         if "kl" in loss.parts:
             input_ += float(loss.parts["kl"].double().sum())
         if "input" in loss.parts:
-            step, shown = proxy_input(objective, model, batch, update)
+            context, shown = proxy_input(objective, model, batch, update)
             masked, real = shown.tokens.eq(MASK), ~shown.padding
             weights = None
             if isinstance(objective.input, Glancing):
-                weights = objective.input.log_weights(FirstPass(step))
+                weights = objective.input.log_weights(FirstPass(context))
             input_ += float(loss.parts["input"].double().sum())
             input_ += float(log_proxy_input(method, masked & real, real, weights).sum())
         learnt = batch.target
@@ -210,17 +210,17 @@ def measure(
 
 def proxy_input(
     objective: Objective, model: Transformer, batch: Batch, update: int
-) -> tuple[Step, DecoderInput]:
+) -> tuple[BatchContext, DecoderInput]:
     """Z of a batch, as the objective draws it at an update."""
     encoded = model.encode(batch.source)
     if model.latents is not None:
         posterior = model.posterior(encoded, batch.target)
         encoded = model.with_latents(encoded, posterior.draw(objective.seed, update, batch.ids))
-    step = Step(model, batch, encoded, objective.seed, update, teacher=objective.teacher)
-    shown = objective.input(step)
+    context = BatchContext(model, batch, encoded, objective.seed, update, teacher=objective.teacher)
+    shown = objective.input(context)
     if isinstance(shown, tuple):
         raise ValueError("a proxy input of several tasks has no single loss")
-    return step, shown
+    return context, shown
 
 
 @dataclass(frozen=True)
@@ -323,7 +323,7 @@ def analyse(configuration: Configuration, corpus: str, system: str, seed: int) -
             tokens=sum(proxy.tokens for proxy in proxies),
         )
         values["target_bleu"] = float(
-            np.mean([likeness([text], truth, weights).references.mean() for text in texts])
+            np.mean([pairwise_bleu([text], truth, weights).references.mean() for text in texts])
         )
         splits[split.name] = {
             "sentences": len(measured),
@@ -339,14 +339,14 @@ def analyse(configuration: Configuration, corpus: str, system: str, seed: int) -
 
 def _check(configuration: Configuration, system: str) -> None:
     file, description = configuration.file_of("systems", system), configuration.system(system)
-    if configuration.order(system) != "parallel":
+    if configuration.decoding_order(system) != "parallel":
         raise UserError(f"{file}: the losses of MPLE are those of a parallel system")
     if description["text"] != RAW and "distilled" not in description["text"]:
         raise UserError(
             f"{file}: key 'text': the losses of MPLE are of one text, raw or distilled, not of a "
             "choice; take the system out of that table or figure"
         )
-    reveals = configuration.input_traits(system)["reveals_tokens"]
+    reveals = configuration.input_traits(system)["trains_on_partial_targets"]
     if reveals and not configuration.decoder(system)["input_predictor"]:
         raise UserError(
             f"{file}: key 'decoder.input_predictor': {description['input']['method']} reveals "

@@ -21,7 +21,7 @@ from nat.data.vocabulary import MASK, PAD, Vocabulary
 from nat.errors import UserError
 from nat.inputs.previous_tokens import PreviousTokens
 from nat.measures import analysis
-from nat.training.step import Step
+from nat.objective.context import BatchContext
 from nat.transformer.model import Transformer
 from nat.transformer.projection import best_symbols
 from nat.transformer.trace import DecoderTrace
@@ -70,7 +70,7 @@ def analyse(configuration: Configuration, corpus: str, system: str, seed: int) -
     Raises:
         UserError: if the system is neither parallel nor autoregressive, or does not fit.
     """
-    if configuration.order(system) not in ("parallel", "autoregressive"):
+    if configuration.decoding_order(system) not in ("parallel", "autoregressive"):
         where = configuration.file_of("systems", system)
         raise UserError(
             f"{where}: states are compared for parallel and autoregressive "
@@ -148,10 +148,10 @@ def maps(model: Transformer, batch: Batch, causal: bool, vocabulary: Vocabulary)
 @torch.no_grad()
 def trace(model: Transformer, batch: Batch, causal: bool) -> Traced:
     """Decode a batch whose targets are given, see above."""
-    step = Step(model, batch, model.encode(batch.source), seed=0, update=0)
-    shown = PreviousTokens()(step) if causal else step.blank_canvas()
+    context = BatchContext(model, batch, model.encode(batch.source), seed=0, update=0)
+    shown = PreviousTokens()(context) if causal else context.fully_masked_input()
     kept = DecoderTrace()
-    states = step.decode(shown, kept)
+    states = context.decode(shown, kept)
     real, labels = ~shown.padding, shown.target
     if not causal:
         best = best_symbols(states[real], model.embedding.weight, forbidden=_never(states))

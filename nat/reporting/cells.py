@@ -295,7 +295,7 @@ class Cell:
         return self.statistics.path
 
     @property
-    def hypotheses_path(self) -> str:
+    def translations_path(self) -> str:
         """The translations behind a score."""
         return self.translations.path
 

@@ -121,7 +121,9 @@ def _pair(configuration: Configuration, sides: dict[str, Entry]) -> list[Sentenc
         if teacher is None or (teacher.corpus, teacher.split) != (student.corpus, student.split):
             continue
         paths = [
-            path for cell in (student, teacher) for path in (cell.score_path, cell.hypotheses_path)
+            path
+            for cell in (student, teacher)
+            for path in (cell.score_path, cell.translations_path)
         ]
         if all((root / path).exists() for path in paths):
             return _sentences(configuration, teacher, student)
@@ -142,13 +144,13 @@ def _sentences(configuration: Configuration, teacher: Cell, student: Cell) -> li
         list(read_lines(source)),
         list(read_lines(reference)),
         *(
-            [merge(row["tokens"]) for row in read_in_order(root / cell.hypotheses_path)]
+            [merge(row["tokens"]) for row in read_in_order(root / cell.translations_path)]
             for cell in (teacher, student)
         ),
     ]
     if len({len(column) for column in columns}) > 1:
         raise UserError(
-            f"{root / student.hypotheses_path}, {root / teacher.hypotheses_path}, {source} and "
+            f"{root / student.translations_path}, {root / teacher.translations_path}, {source} and "
             f"{reference} have {', '.join(str(len(column)) for column in columns)} sentences; "
             "remove the translations and decode again"
         )

@@ -163,7 +163,7 @@ class Stated:
         if path.startswith("corpus."):
             return _at(self.configuration.corpus(corpus), path.removeprefix("corpus."))
         if row.key.startswith("decoding."):
-            options = {"steps": 1, **resolved.decoding(name), "with": resolved.partner(name)}
+            options = {"steps": 1, **resolved.decoding(name), "assistant": resolved.assistant(name)}
             return _at(options, path.removeprefix("decoding."))
         training = self.configuration.training(corpus, name)
         text = training["text"]

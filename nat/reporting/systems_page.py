@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from nat.configuration import Configuration
-from nat.texts.candidates import candidates
+from nat.data.candidates import candidates
 
 BEGIN = "<!-- written by workflow_scripts/write_methods_page.py -->\n"
 END = "<!-- the end of what is written -->\n"
@@ -21,7 +21,9 @@ def tables(configuration: Configuration) -> str:
     """A heading and a table for each order of predicting tokens, in Markdown."""
     parts = []
     for order, heading in _HEADINGS.items():
-        names = [name for name in configuration.systems if configuration.order(name) == order]
+        names = [
+            name for name in configuration.systems if configuration.decoding_order(name) == order
+        ]
         lines = [_line(_COLUMNS), _line(["---"] * len(_COLUMNS))]
         lines += [row(configuration, name) for name in names]
         parts.append(f"## {heading}\n\n" + "".join(lines))

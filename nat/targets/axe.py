@@ -13,8 +13,8 @@ from pydantic.dataclasses import dataclass
 from torch import Tensor
 
 from nat.data.vocabulary import BLANK, PAD
+from nat.objective.context import BatchContext, DecoderInput, Loss
 from nat.targets.smoothing import smoothing_loss
-from nat.training.step import DecoderInput, Loss, Step
 from nat.transformer.projection import own_log_probabilities
 
 IMPOSSIBLE = 1e6
@@ -161,51 +161,51 @@ class Axe:
     skip_penalty: float = Field(default=1.0, gt=0.0)
     label_smoothing: float = Field(default=0.0, ge=0.0, lt=1.0)
 
-    order = "parallel"
+    decoding_order = "parallel"
     empty_token = True
 
-    def __call__(self, step: Step, decoder_input: DecoderInput) -> Loss:
+    def __call__(self, context: BatchContext, decoder_input: DecoderInput) -> Loss:
         """Loss of each sentence.
 
         Parts: `nll` of the labels of all predictions (nats) and, for the training curve, the
         numbers of `empty` predictions and of `skipped` targets.
         """
-        carries_loss, symbols = decoder_input.carries_loss, decoder_input.target
-        weight = step.model.embedding.weight
-        states = step.decode(decoder_input)
-        found, best = self._align(step, decoder_input, states)
+        loss_mask, symbols = decoder_input.loss_mask, decoder_input.target
+        weight = context.model.embedding.weight
+        states = context.decode(decoder_input)
+        found, best = self._align(context, decoder_input, states)
         value = best.value
         if self.label_smoothing:
             own = found.diagonal(dim1=1, dim2=2)
-            spread = smoothing_loss(states, weight, carries_loss, symbols, own)
+            spread = smoothing_loss(states, weight, loss_mask, symbols, own)
             value = (1 - self.label_smoothing) * value + self.label_smoothing * spread.sum(1)
         learnt = torch.where(best.empty, symbols.size(1), best.targets).clamp(min=0)
         nll = -found.detach().gather(2, learnt[:, :, None])[:, :, 0]
         parts = {
-            "nll": torch.where(carries_loss, nll, 0).sum(1),
+            "nll": torch.where(loss_mask, nll, 0).sum(1),
             "empty": best.empty.sum(1).to(nll.dtype),
             "skipped": best.skipped.sum(1).to(nll.dtype),
         }
-        return Loss(value, carries_loss.sum(1), parts)
+        return Loss(value, loss_mask.sum(1), parts)
 
-    def proxy_target(self, step: Step, decoder_input: DecoderInput) -> Tensor:
+    def proxy_target(self, context: BatchContext, decoder_input: DecoderInput) -> Tensor:
         """T*: the label of each position, BLANK where it is empty, PAD at padding, [B, T]."""
-        _, best = self._align(step, decoder_input, step.decode(decoder_input))
+        _, best = self._align(context, decoder_input, context.decode(decoder_input))
         return best.labels(decoder_input.target)
 
     def _align(
-        self, step: Step, decoder_input: DecoderInput, states: Tensor
+        self, context: BatchContext, decoder_input: DecoderInput, states: Tensor
     ) -> tuple[Tensor, Alignment]:
         """Log-probabilities of each sentence's own symbols and of BLANK, and the alignment."""
-        carries_loss, symbols = decoder_input.carries_loss, decoder_input.target
-        weight = step.model.embedding.weight
+        loss_mask, symbols = decoder_input.loss_mask, decoder_input.target
+        weight = context.model.embedding.weight
         blank = symbols.new_full((len(symbols), 1), BLANK)
         wanted = torch.cat((symbols, blank), 1)
-        found = own_log_probabilities(states, weight, carries_loss, wanted, step.bfloat16)
+        found = own_log_probabilities(states, weight, loss_mask, wanted, context.bfloat16)
         lengths = symbols.ne(PAD).sum(1)
         best = align(
-            _reveal(found[:, :, :-1], ~carries_loss),
-            torch.where(carries_loss, found[:, :, -1], -torch.inf),
+            _reveal(found[:, :, :-1], ~loss_mask),
+            torch.where(loss_mask, found[:, :, -1], -torch.inf),
             lengths,
             lengths,
             self.skip_penalty,

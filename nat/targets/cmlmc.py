@@ -13,11 +13,10 @@ from pydantic import ConfigDict, Field
 from pydantic.dataclasses import dataclass
 from torch import Tensor
 
-from nat.data.vocabulary import MASK
-from nat.decoding.hypothesis import NEVER_WRITTEN
-from nat.decoding.reveal import least_confident
+from nat.alignment.reveal import least_confident
+from nat.data.vocabulary import MASK, NEVER_WRITTEN
+from nat.objective.context import BatchContext, DecoderInput, Loss, together
 from nat.targets.cross_entropy import CrossEntropy
-from nat.training.step import DecoderInput, Loss, Step, together
 from nat.transformer.projection import best_symbols
 
 
@@ -43,18 +42,18 @@ class Cmlmc:
     replace_factor: float = Field(default=0.3, gt=0.0, le=1.0)
     label_smoothing: float = Field(default=0.0, ge=0.0, lt=1.0)
 
-    order = "parallel"
-    corrects = True
+    decoding_order = "parallel"
+    trains_correction = True
 
-    def __call__(self, step: Step, decoder_input: DecoderInput) -> Loss:
+    def __call__(self, context: BatchContext, decoder_input: DecoderInput) -> Loss:
         """Loss of each sentence.
 
         Parts, both without smoothing: `nll` at the masked positions and `correction_nll` at the
         replaced ones.
         """
         target = CrossEntropy(self.label_smoothing)
-        masked = target(step, decoder_input)
-        replaced = target(step, self.replace(step, decoder_input))
+        masked = target(context, decoder_input)
+        replaced = target(context, self.replace(context, decoder_input))
         parts: Mapping[str, Tensor] = {
             "nll": masked.parts["nll"],
             "correction_nll": replaced.parts["nll"],
@@ -63,24 +62,24 @@ class Cmlmc:
         return Loss(total.value, total.positions, parts)
 
     @torch.no_grad()
-    def replace(self, step: Step, decoder_input: DecoderInput) -> DecoderInput:
+    def replace(self, context: BatchContext, decoder_input: DecoderInput) -> DecoderInput:
         """Replace visible tokens by the model's own predictions; the replaced ones carry the loss.
 
-        Uses stream 2 of the step's random numbers.
+        Uses stream 2 of the context's random numbers.
         """
         tokens, padding = decoder_input.tokens, decoder_input.padding
         visible = ~padding & tokens.ne(MASK)
-        order = step.uniform(tokens.size(1), stream=2).masked_fill(~visible, 2.0)
+        order = context.uniform(tokens.size(1), stream=2).masked_fill(~visible, 2.0)
         count = (visible.sum(1).double() * self.replace_factor).long()
         chosen = least_confident(order, count) & visible
         blank = replace(decoder_input, tokens=tokens.masked_fill(~padding, MASK))
-        states = step.decode(blank)[chosen]
+        states = context.decode(blank)[chosen]
         never = torch.tensor(NEVER_WRITTEN, device=tokens.device)
-        predicted = best_symbols(states, step.model.embedding.weight, step.bfloat16, never)
+        predicted = best_symbols(states, context.model.embedding.weight, context.bfloat16, never)
         return replace(
             decoder_input,
             tokens=tokens.masked_scatter(chosen, predicted.symbols),
-            carries_loss=chosen,
+            loss_mask=chosen,
         )
 
 

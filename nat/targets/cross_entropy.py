@@ -3,7 +3,7 @@
 from pydantic import ConfigDict, Field
 from pydantic.dataclasses import dataclass
 
-from nat.training.step import DecoderInput, Loss, Step, sum_by_sentence
+from nat.objective.context import BatchContext, DecoderInput, Loss, sum_by_sentence
 from nat.transformer.projection import cross_entropy
 from nat.transformer.trace import DecoderTrace
 
@@ -20,19 +20,19 @@ class CrossEntropy:
     label_smoothing: float = Field(default=0.0, ge=0.0, lt=1.0)
 
     def __call__(
-        self, step: Step, decoder_input: DecoderInput, trace: DecoderTrace | None = None
+        self, context: BatchContext, decoder_input: DecoderInput, trace: DecoderTrace | None = None
     ) -> Loss:
         """Loss of each sentence; the part `nll` is without smoothing."""
-        carries_loss = decoder_input.carries_loss
-        states = step.decode(decoder_input, trace)[carries_loss]
-        symbols = decoder_input.target[carries_loss]
+        loss_mask = decoder_input.loss_mask
+        states = context.decode(decoder_input, trace)[loss_mask]
+        symbols = decoder_input.target[loss_mask]
         found = cross_entropy(
-            states, step.model.embedding.weight, symbols, self.label_smoothing, step.bfloat16
+            states, context.model.embedding.weight, symbols, self.label_smoothing, context.bfloat16
         )
         return Loss(
-            sum_by_sentence(found.value, carries_loss),
-            carries_loss.sum(1),
-            {"nll": sum_by_sentence(found.nll, carries_loss)},
+            sum_by_sentence(found.value, loss_mask),
+            loss_mask.sum(1),
+            {"nll": sum_by_sentence(found.nll, loss_mask)},
         )
 
 

@@ -6,9 +6,9 @@ import torch
 from pydantic import ConfigDict, Field
 from pydantic.dataclasses import dataclass
 
-from nat.targets.ctc_alignment import frames_needed, negative_log_likelihood, own_symbols
+from nat.alignment.ctc import frames_needed, negative_log_likelihood, own_symbols
+from nat.objective.context import BatchContext, DecoderInput, Loss
 from nat.targets.smoothing import smoothing_loss
-from nat.training.step import DecoderInput, Loss, Step
 from nat.transformer.projection import own_log_probabilities
 
 
@@ -41,20 +41,20 @@ class Ctc:
 
     upsampled = True
 
-    def __call__(self, step: Step, decoder_input: DecoderInput) -> Loss:
+    def __call__(self, context: BatchContext, decoder_input: DecoderInput) -> Loss:
         """Loss of each sentence; its positions are the target's tokens.
 
         Parts: `nll`, without smoothing (nats), and `infeasible`, the tokens of targets that do not
         fit their canvas.
         """
-        targets, lengths = step.batch.target, step.batch.target_lengths
-        padding, weight = decoder_input.padding, step.model.embedding.weight
+        targets, lengths = context.batch.target, context.batch.target_lengths
+        padding, weight = decoder_input.padding, context.model.embedding.weight
         feasible = frames_needed(targets) <= (~padding).sum(1)
         trained = feasible & (lengths > 0)
         frames = trained[:, None] & ~padding
         symbols = own_symbols(targets)
-        states = step.decode(decoder_input)
-        found = own_log_probabilities(states, weight, frames, symbols, step.bfloat16)
+        states = context.decode(decoder_input)
+        found = own_log_probabilities(states, weight, frames, symbols, context.bfloat16)
         nll = torch.where(trained, negative_log_likelihood(found, targets, padding), 0)
         value = nll
         if self.label_smoothing:

@@ -9,9 +9,9 @@ from pydantic import ConfigDict, Field
 from pydantic.dataclasses import dataclass
 from torch import Tensor
 
+from nat.alignment.reveal import most_confident
 from nat.data.vocabulary import MASK
-from nat.decoding.reveal import most_confident
-from nat.training.step import DecoderInput, Loss, Step, sum_by_sentence
+from nat.objective.context import BatchContext, DecoderInput, Loss, sum_by_sentence
 from nat.transformer.model import Transformer
 from nat.transformer.projection import (
     best_symbols,
@@ -52,29 +52,29 @@ class Dims:
 
     distils = True
 
-    def __call__(self, step: Step, decoder_input: DecoderInput) -> Loss:
+    def __call__(self, context: BatchContext, decoder_input: DecoderInput) -> Loss:
         """Loss of each sentence; the part `nll` is that of the reference, for the curve only.
 
         Without a teacher (in validation) the loss is this part.
         """
-        masked = decoder_input.carries_loss
-        states = step.decode(decoder_input)[masked]
+        masked = decoder_input.loss_mask
+        states = context.decode(decoder_input)[masked]
         symbols = decoder_input.target[masked]
-        weight = step.model.embedding.weight
-        if step.teacher is None:
-            nll = -gathered_log_probabilities(states, weight, symbols[:, None], step.bfloat16)
+        weight = context.model.embedding.weight
+        if context.teacher is None:
+            nll = -gathered_log_probabilities(states, weight, symbols[:, None], context.bfloat16)
             value = sum_by_sentence(nll[:, 0], masked)
             return Loss(value, masked.sum(1), {"nll": value})
 
-        labels = self.label(step.teacher, step, decoder_input)[masked]
+        labels = self.label(context.teacher, context, decoder_input)[masked]
         found = soft_label_divergence(
             states,
             weight,
             labels,
-            step.teacher.embedding.weight,
+            context.teacher.embedding.weight,
             self.temperature,
             symbols,
-            step.bfloat16,
+            context.bfloat16,
         )
         distance = torch.linalg.vector_norm(labels - states, dim=1)
         parts = {
@@ -86,7 +86,9 @@ class Dims:
         return Loss(value, masked.sum(1), parts)
 
     @torch.no_grad()
-    def label(self, teacher: Transformer, step: Step, decoder_input: DecoderInput) -> Tensor:
+    def label(
+        self, teacher: Transformer, context: BatchContext, decoder_input: DecoderInput
+    ) -> Tensor:
         """The teacher's last decoder states, each from the pass that reveals its position.
 
         Takes one batched pass per teacher step. The label of a position is the softmax of the
@@ -95,13 +97,13 @@ class Dims:
         Returns:
             [B, T, D]; zero where nothing was masked.
         """
-        encoded = teacher.encode(step.batch.source)
-        tokens, masked = decoder_input.tokens, decoder_input.carries_loss
+        encoded = teacher.encode(context.batch.source)
+        tokens, masked = decoder_input.tokens, decoder_input.loss_mask
         total = masked.sum(1)
         labels = encoded.states.new_zeros(*tokens.shape, encoded.states.size(2))
         for number in range(1, self.teacher_steps):
             states = teacher.decode(tokens, decoder_input.padding, encoded, causal=False)
-            best = best_symbols(states[masked], teacher.embedding.weight, step.bfloat16)
+            best = best_symbols(states[masked], teacher.embedding.weight, context.bfloat16)
             revealed_before = total - masked.sum(1)
             reveal_now = total * number // self.teacher_steps - revealed_before
             confidence = states.new_full(masked.shape, -torch.inf)

@@ -7,10 +7,10 @@ import torch
 from pydantic import ConfigDict, Field
 from pydantic.dataclasses import dataclass
 
+from nat.alignment.ctc import collapse
 from nat.decoding.imputer import impute
-from nat.targets.ctc_alignment import collapse
+from nat.objective.context import BatchContext, DecoderInput, Loss
 from nat.targets.imputer import Imputer, completion_loss, fits
-from nat.training.step import DecoderInput, Loss, Step
 
 
 @dataclass(frozen=True, config=ConfigDict(extra="forbid"))
@@ -32,23 +32,23 @@ class DimsImputer:
     upsampled = True
     distils = True
 
-    def __call__(self, step: Step, decoder_input: DecoderInput) -> Loss:
+    def __call__(self, context: BatchContext, decoder_input: DecoderInput) -> Loss:
         """Loss of each sentence; the part `nll` is the loss.
 
         Without a teacher (in validation) the loss is that of the reference.
         """
-        teacher = step.teacher
+        teacher = context.teacher
         if teacher is None:
-            return Imputer()(step, decoder_input)
-        padding, lengths = decoder_input.padding, step.batch.target_lengths
-        encoded = teacher.encode(step.batch.source)
+            return Imputer()(context, decoder_input)
+        padding, lengths = decoder_input.padding, context.batch.target_lengths
+        encoded = teacher.encode(context.batch.source)
         labels = impute(
-            teacher, encoded, decoder_input.tokens, padding, self.teacher_steps, step.bfloat16
+            teacher, encoded, decoder_input.tokens, padding, self.teacher_steps, context.bfloat16
         ).labels
-        feasible = fits(step, decoder_input)
+        feasible = fits(context, decoder_input)
         trained = feasible & (lengths > 0)
-        nll = completion_loss(step, decoder_input, collapse(labels, padding).tokens, trained)
-        positions = torch.where(trained, decoder_input.carries_loss.sum(1), 0)
+        nll = completion_loss(context, decoder_input, collapse(labels, padding).tokens, trained)
+        positions = torch.where(trained, decoder_input.loss_mask.sum(1), 0)
         parts = {"nll": nll.detach(), "infeasible": torch.where(feasible, 0, lengths).to(nll.dtype)}
         return Loss(nll, positions, parts)
 

@@ -10,8 +10,8 @@ from pydantic.dataclasses import dataclass
 from torch import Tensor
 
 from nat.data.vocabulary import BOS
+from nat.objective.context import BatchContext, DecoderInput, Loss
 from nat.targets.cross_entropy import CrossEntropy
-from nat.training.step import DecoderInput, Loss, Step
 from nat.transformer.trace import DecoderTrace
 
 SMALLEST = 1e-4
@@ -48,25 +48,25 @@ class Hints:
     teacher_threshold: float = Field(default=0.3, ge=-1.0, le=1.0)
     label_smoothing: float = Field(default=0.0, ge=0.0, lt=1.0)
 
-    order = "parallel"
+    decoding_order = "parallel"
     teacher = "autoregressive"
 
     @property
     def balanced(self) -> tuple[str, ...]:
-        """Terms whose weight is to be determined, see `nat.training.balance`."""
+        """Terms whose weight is to be determined, see `nat.objective.balance`."""
         weights = {"hidden": self.hidden_weight, "alignment": self.alignment_weight}
         return tuple(name for name, weight in weights.items() if weight is None)
 
-    def __call__(self, step: Step, decoder_input: DecoderInput) -> Loss:
+    def __call__(self, context: BatchContext, decoder_input: DecoderInput) -> Loss:
         """Loss of each sentence.
 
         Parts: `nll`, `hidden` and `alignment`, without their weights, as a mean per token.
         """
         mine = DecoderTrace()
-        loss = CrossEntropy(self.label_smoothing)(step, decoder_input, mine)
-        if step.teacher is None:
+        loss = CrossEntropy(self.label_smoothing)(context, decoder_input, mine)
+        if context.teacher is None:
             return loss
-        its = self._teacher(step)
+        its = self._teacher(context)
         real = ~decoder_input.padding
         hidden = torch.stack(
             [
@@ -82,7 +82,7 @@ class Hints:
         ).mean(0)
         # both are means of a sentence; as sums over its tokens they share the denominator of nll
         parts = {"hidden": loss.positions * hidden, "alignment": loss.positions * alignment}
-        found = {} if step.balance is None else step.balance(loss.parts["nll"], parts)
+        found = {} if context.balance is None else context.balance(loss.parts["nll"], parts)
         hidden_weight = found.get("hidden", self.hidden_weight)
         alignment_weight = found.get("alignment", self.alignment_weight)
         assert hidden_weight is not None and alignment_weight is not None
@@ -93,16 +93,16 @@ class Hints:
         )
 
     @torch.no_grad()
-    def _teacher(self, step: Step) -> DecoderTrace:
+    def _teacher(self, context: BatchContext) -> DecoderTrace:
         """What the teacher's layers do at the positions that predict the target, [B, T, ...]."""
-        teacher, target = step.teacher, step.batch.target
+        teacher, target = context.teacher, context.batch.target
         assert teacher is not None
         before = torch.cat((target.new_full((len(target), 1), BOS), target), 1)[:, :-1]
         trace = DecoderTrace()
         teacher.decode(
             before,
-            step.batch.target_padding,
-            teacher.encode(step.batch.source),
+            context.batch.target_padding,
+            teacher.encode(context.batch.source),
             causal=True,
             trace=trace,
         )

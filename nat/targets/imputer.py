@@ -5,8 +5,8 @@ from pydantic import ConfigDict
 from pydantic.dataclasses import dataclass
 from torch import Tensor
 
-from nat.targets.ctc_alignment import frames_needed, negative_log_likelihood, own_symbols
-from nat.training.step import DecoderInput, Loss, Step
+from nat.alignment.ctc import frames_needed, negative_log_likelihood, own_symbols
+from nat.objective.context import BatchContext, DecoderInput, Loss
 from nat.transformer.projection import own_log_probabilities
 
 
@@ -25,33 +25,33 @@ class Imputer:
 
     upsampled = True
 
-    def __call__(self, step: Step, decoder_input: DecoderInput) -> Loss:
+    def __call__(self, context: BatchContext, decoder_input: DecoderInput) -> Loss:
         """Loss of each sentence.
 
         Parts: `nll`, the loss (nats), and `infeasible`, the tokens of targets that do not fit their
         canvas; these have no loss.
         """
-        targets, lengths = step.batch.target, step.batch.target_lengths
-        feasible = fits(step, decoder_input)
+        targets, lengths = context.batch.target, context.batch.target_lengths
+        feasible = fits(context, decoder_input)
         trained = feasible & (lengths > 0)
-        nll = completion_loss(step, decoder_input, targets, trained)
-        positions = torch.where(trained, decoder_input.carries_loss.sum(1), 0)
+        nll = completion_loss(context, decoder_input, targets, trained)
+        positions = torch.where(trained, decoder_input.loss_mask.sum(1), 0)
         parts = {"nll": nll.detach(), "infeasible": torch.where(feasible, 0, lengths).to(nll.dtype)}
         return Loss(nll, positions, parts)
 
 
-def fits(step: Step, decoder_input: DecoderInput) -> Tensor:
+def fits(context: BatchContext, decoder_input: DecoderInput) -> Tensor:
     """Whether each target can be aligned with its canvas, [B]."""
-    return frames_needed(step.batch.target) <= (~decoder_input.padding).sum(1)
+    return frames_needed(context.batch.target) <= (~decoder_input.padding).sum(1)
 
 
 def completion_loss(
-    step: Step, decoder_input: DecoderInput, targets: Tensor, trained: Tensor
+    context: BatchContext, decoder_input: DecoderInput, targets: Tensor, trained: Tensor
 ) -> Tensor:
     """Minus the log-probability that the masked positions complete an alignment of the target.
 
     Args:
-        step: the forward pass.
+        context: the forward pass.
         decoder_input: partly visible alignments; the masked positions carry the loss.
         targets: targets of the alignments, [B, N].
         trained: True at sentences that have a loss, [B].
@@ -59,12 +59,12 @@ def completion_loss(
     Returns:
         Nats, zero for other sentences, [B].
     """
-    padding, masked = decoder_input.padding, decoder_input.carries_loss
+    padding, masked = decoder_input.padding, decoder_input.loss_mask
     symbols = own_symbols(targets)
-    states = step.decode(decoder_input)
-    weight = step.model.embedding.weight
+    states = context.decode(decoder_input)
+    weight = context.model.embedding.weight
     wanted = masked & trained[:, None]
-    found = own_log_probabilities(states, weight, wanted, symbols, step.bfloat16)
+    found = own_log_probabilities(states, weight, wanted, symbols, context.bfloat16)
     agrees = symbols[:, None, :].eq(decoder_input.tokens[:, :, None])
     given = torch.where(agrees, 0.0, -torch.inf).to(found.dtype)
     found = torch.where((masked | padding)[:, :, None], found, given)

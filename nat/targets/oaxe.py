@@ -16,8 +16,8 @@ from pydantic.dataclasses import dataclass
 from scipy.optimize import linear_sum_assignment
 from torch import Tensor
 
+from nat.objective.context import BatchContext, DecoderInput, Loss
 from nat.targets.smoothing import smoothing_loss
-from nat.training.step import DecoderInput, Loss, Step
 from nat.transformer.projection import own_log_probabilities
 
 IMPOSSIBLE = 1e6
@@ -70,40 +70,40 @@ class OaXe:
     truncation_margin: float | None = Field(default=0.15, gt=0.0, lt=1.0)
     label_smoothing: float = Field(default=0.0, ge=0.0, lt=1.0)
 
-    order = "parallel"
+    decoding_order = "parallel"
 
-    def __call__(self, step: Step, decoder_input: DecoderInput) -> Loss:
+    def __call__(self, context: BatchContext, decoder_input: DecoderInput) -> Loss:
         """Loss of each sentence.
 
         Parts: `nll` under the assignment, with all terms (nats), and `dropped`, the number of
         dropped tokens.
         """
-        carries_loss, symbols = decoder_input.carries_loss, decoder_input.target
-        weight = step.model.embedding.weight
-        states = step.decode(decoder_input)
-        found = own_log_probabilities(states, weight, carries_loss, symbols, step.bfloat16)
-        assigned = assign(found, carries_loss)
+        loss_mask, symbols = decoder_input.loss_mask, decoder_input.target
+        weight = context.model.embedding.weight
+        states = context.decode(decoder_input)
+        found = own_log_probabilities(states, weight, loss_mask, symbols, context.bfloat16)
+        assigned = assign(found, loss_mask)
         chosen = found.gather(2, assigned[:, :, None])[:, :, 0]
-        kept = carries_loss
+        kept = loss_mask
         if self.truncation_margin is not None:
-            kept = carries_loss & probable(chosen, self.truncation_margin)
+            kept = loss_mask & probable(chosen, self.truncation_margin)
         value = -torch.where(kept, chosen, 0).sum(1)
         if self.label_smoothing:
             own = found.diagonal(dim1=1, dim2=2)
             spread = smoothing_loss(states, weight, kept, symbols, own)
             value = (1 - self.label_smoothing) * value + self.label_smoothing * spread.sum(1)
         parts = {
-            "nll": -torch.where(carries_loss, chosen.detach(), 0).sum(1),
-            "dropped": (carries_loss & ~kept).sum(1).to(chosen.dtype),
+            "nll": -torch.where(loss_mask, chosen.detach(), 0).sum(1),
+            "dropped": (loss_mask & ~kept).sum(1).to(chosen.dtype),
         }
-        return Loss(value, carries_loss.sum(1), parts)
+        return Loss(value, loss_mask.sum(1), parts)
 
-    def proxy_target(self, step: Step, decoder_input: DecoderInput) -> Tensor:
+    def proxy_target(self, context: BatchContext, decoder_input: DecoderInput) -> Tensor:
         """T*: the label of each position, a permutation of the target, [B, T]."""
-        carries_loss, symbols = decoder_input.carries_loss, decoder_input.target
-        states, weight = step.decode(decoder_input), step.model.embedding.weight
-        found = own_log_probabilities(states, weight, carries_loss, symbols, step.bfloat16)
-        return symbols.gather(1, assign(found, carries_loss))
+        loss_mask, symbols = decoder_input.loss_mask, decoder_input.target
+        states, weight = context.decode(decoder_input), context.model.embedding.weight
+        found = own_log_probabilities(states, weight, loss_mask, symbols, context.bfloat16)
+        return symbols.gather(1, assign(found, loss_mask))
 
 
 METHOD = OaXe

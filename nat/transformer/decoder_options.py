@@ -36,7 +36,7 @@ class DecoderOptions:
             at a time; None for other systems.
         input_predictor: whether a classifier learns which positions the proxy input masks, for
             `nat.decoding.input_sampling`: `true` on frozen states of the model, or `joint`, with
-            the model; see `nat.inputs.prediction`.
+            the model; see `nat.objective.input_prediction`.
     """
 
     copy: Literal["none", "uniform", "soft", "soft_upsampled", "soft_index"] = "none"

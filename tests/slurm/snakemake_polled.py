@@ -14,7 +14,7 @@ from snakemake.cli import main
 
 sys.path.insert(0, str(Path.cwd()))
 
-from nat.workflow_slurm import Watch
+from nat.workflow.slurm import Watch
 
 
 async def sleep(self: Any) -> None:

@@ -7,24 +7,20 @@ from typing import Any
 
 import torch
 
-from nat import methods
-from nat.artifacts import InputsOfDecoding, Model, Shard
+from nat import registry
+from nat.artifacts import InputsOfDecoding, Shard
 from nat.configuration import Configuration
 from nat.data.binarised import BinarisedText
-from nat.data.ngram import NgramModel
 from nat.data.splits import sides, split_names
 from nat.data.translations import shard_of, write_translations
 from nat.data.vocabulary import Vocabulary
 from nat.decoding.corpus import Method, records, translate
-from nat.decoding.language_model import LanguageModel
 from nat.errors import UserError
+from nat.language_model.ngram import NgramModel
+from nat.language_model.scorer import LanguageModel
 from nat.program import Progress
 from nat.spelling import hint
-from nat.training.model_file import load_model
-from nat.transformer.model import Transformer
-
-SHOWN = 5
-"""Differences of configuration that a message lists."""
+from nat.training.trained_model import matching_model
 
 
 def translate_shard(configuration: Configuration, shard: Shard) -> None:
@@ -80,41 +76,16 @@ def method_of(
         UserError: if one of them is missing or does not belong to the rest.
     """
     consulted: dict[str, Any] = {}
-    if inputs.partner is not None:
-        other = matching_model(inputs.partner, configuration, vocabulary_size)
-        consulted["partner"] = other.to(device)
+    if inputs.assistant is not None:
+        other = matching_model(inputs.assistant, configuration, vocabulary_size)
+        consulted["assistant"] = other.to(device)
     if inputs.language_model is not None:
         consulted["language_model"] = matching_language_model(
             Path(inputs.language_model.path), vocabulary_size, torch.device(device)
         )
     resolved = configuration.on(inputs.model.corpus)
-    built = methods.build("decoding", resolved.decoding(decoding))
+    built = registry.build("decoding", resolved.decoding(decoding))
     return functools.partial(built, **consulted) if consulted else built
-
-
-def matching_model(model: Model, configuration: Configuration, vocabulary_size: int) -> Transformer:
-    """Load a model, if it is the one that the configuration asks for.
-
-    Raises:
-        UserError: if it was trained with another configuration or vocabulary.
-    """
-    path = Path(model.path)
-    trained = load_model(path, "cuda" if torch.cuda.is_available() else "cpu")
-    training = configuration.training(model.corpus, model.system)
-    different = configuration.differences(trained.training, training)
-    if different:
-        more = f"; and {len(different) - SHOWN} more" if len(different) > SHOWN else ""
-        raise UserError(
-            f"{path} was trained with another configuration ({'; '.join(different[:SHOWN])}{more})"
-            "; train it again, or put the configuration back"
-        )
-    symbols = trained.model.embedding.num_embeddings
-    if symbols != vocabulary_size:
-        raise UserError(
-            f"{path} has {symbols} symbols but the vocabulary of {model.corpus} has "
-            f"{vocabulary_size}; the corpus was made again since, so train the model again"
-        )
-    return trained.model
 
 
 def matching_language_model(

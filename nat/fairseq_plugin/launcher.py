@@ -28,7 +28,7 @@ def train(run: Run) -> None:
     """Train until the run is finished.
 
     Args:
-        run: what to train; its folder of checkpoints, made ready by `nat.training.job`, holds
+        run: what to train; its folder of checkpoints, made ready by `nat.jobs.train`, holds
             everything that is read and written.
 
     Raises:
@@ -140,7 +140,7 @@ def _arguments(run: Run, folder: Path) -> list[str]:
             "distributed-init-method": "env://",
             "distributed-rank": int(os.environ["RANK"]),
             "distributed-backend": "nccl" if on_gpu else "gloo",
-            # the one that `nat.training.launch` chose, which a process may be the only one to see
+            # the one that `nat.jobs.launch` chose, which a process may be the only one to see
             "device-id": torch.cuda.current_device() if on_gpu else 0,
         }
         # by itself fairseq sends a checkpoint from one process to the others, and torch, which

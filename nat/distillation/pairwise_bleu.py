@@ -1,4 +1,4 @@
-"""Likeness of versions of the training text, sentence by sentence (MPLE, Huang et al. 2022).
+"""PairwiseBleu of versions of the training text, sentence by sentence (MPLE, Huang et al. 2022).
 
 Dynamic distillation asks how near a target T is to all candidates Gamma_i: the distortion
 -beta * sum over i of gamma_i S(Gamma_i, T), S the sentence BLEU. S depends on nothing that is
@@ -99,12 +99,14 @@ def compare_texts(
     sentences = counts[files[0]]
     with atomic_path(output) as temporary:
         shape = (sentences, len(files), len(files))
-        likeness = np.lib.format.open_memmap(temporary, mode="w+", dtype=np.float32, shape=shape)
+        pairwise_bleu = np.lib.format.open_memmap(
+            temporary, mode="w+", dtype=np.float32, shape=shape
+        )
         lines = zip(*(read_lines(file) for file in files), strict=True)
         for number, found in enumerate(in_order(_compare, lines, threads)):
-            likeness[number] = found
-        likeness.flush()
-    means = likeness.mean(0, dtype=np.float64)
+            pairwise_bleu[number] = found
+        pairwise_bleu.flush()
+    means = pairwise_bleu.mean(0, dtype=np.float64)
     described = {
         "sentences": sentences,
         "mean_bleu": {
@@ -123,7 +125,7 @@ def _compare(sentences: list[tuple[str, ...]]) -> list[np.ndarray]:
     return [sentence_bleu([merge(version) for version in versions]) for versions in sentences]
 
 
-def load_similarity(path: Path | str, number: int) -> np.ndarray:
+def load_pairwise_bleu(path: Path | str, number: int) -> np.ndarray:
     """What `compare_texts` wrote of `number` texts, by memory map, float32 [n, C, C].
 
     Raises:
@@ -143,13 +145,13 @@ def load_similarity(path: Path | str, number: int) -> np.ndarray:
     return np.asarray(found)
 
 
-def distortion(likeness: np.ndarray, beta: float, gamma: Sequence[float]) -> np.ndarray:
+def distortion(pairwise_bleu: np.ndarray, beta: float, gamma: Sequence[float]) -> np.ndarray:
     """-beta * sum over i of gamma_i S(Gamma_i, T) of each candidate T, float32 [n, C].
 
     Args:
-        likeness: S, [n, C, C].
+        pairwise_bleu: S, [n, C, C].
         beta: weight of the whole.
         gamma: weight of each candidate as a reference, [C].
     """
     weights = -beta * np.asarray(gamma, dtype=np.float32)
-    return np.einsum("i,nij->nj", weights, likeness).astype(np.float32)
+    return np.einsum("i,nij->nj", weights, pairwise_bleu).astype(np.float32)

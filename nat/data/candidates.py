@@ -2,9 +2,9 @@
 
 raw                                                     the references
 {distilled: {system: S, decoding: D}}                   translations of an autoregressive system
-{mixed: {raw: 0.5, distilled: {...}}}                   one of the two, see `nat.texts.mixed`
+{mixed: {raw: 0.5, distilled: {...}}}                   one of the two, see `nat.distillation.mixed`
 {dynamic: {candidates: [{system: S, decoding: D}, raw], regulariser: {...}}}
-                                                        one of several, see `nat.texts.dynamic`
+                                                        one of several, see `nat.distillation.dynamic`
 """
 
 import copy
@@ -51,7 +51,7 @@ def candidates(text: Any) -> list[Candidate]:
 
 
 def choice(text: Any) -> dict[str, Any] | None:
-    """Options of the method that chooses among the texts, for `methods.build("texts", ...)`.
+    """Options of the method that chooses among the texts, for `registry.build("distillation", ...)`.
 
     None if there is nothing to choose.
     """

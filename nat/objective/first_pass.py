@@ -9,8 +9,8 @@ from dataclasses import replace
 import torch
 from torch import Tensor
 
-from nat.targets.ctc_alignment import best_alignment, own_symbols
-from nat.training.step import DecoderInput, Step
+from nat.alignment.ctc import best_alignment, own_symbols
+from nat.objective.context import BatchContext, DecoderInput
 from nat.transformer.model import Transformer
 from nat.transformer.projection import (
     best_symbols,
@@ -23,7 +23,7 @@ class FirstPass:
     """A pass over nothing but masks.
 
     Args:
-        step: the forward pass.
+        context: the forward pass.
         model: the model that predicts; None for the one that learns. Its canvas must have the same
             length.
 
@@ -34,16 +34,16 @@ class FirstPass:
     """
 
     @torch.no_grad()
-    def __init__(self, step: Step, model: Transformer | None = None) -> None:
+    def __init__(self, context: BatchContext, model: Transformer | None = None) -> None:
         if model is not None:
-            step = replace(step, model=model, encoded=model.encode(step.batch.source))
-        self._weight, self._bfloat16 = step.model.embedding.weight, step.bfloat16
-        self.canvas: DecoderInput = step.blank_canvas()
-        self._states = step.decode(self.canvas)
-        if step.model.decoder.upsample is None:
+            context = replace(context, model=model, encoded=model.encode(context.batch.source))
+        self._weight, self._bfloat16 = context.model.embedding.weight, context.bfloat16
+        self.canvas: DecoderInput = context.fully_masked_input()
+        self._states = context.decode(self.canvas)
+        if context.model.decoder.upsample is None:
             self.labels = self.canvas.target
             return
-        real, targets = ~self.canvas.padding, step.batch.target
+        real, targets = ~self.canvas.padding, context.batch.target
         found = own_log_probabilities(
             self._states, self._weight, real, own_symbols(targets), self._bfloat16
         )

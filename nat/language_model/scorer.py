@@ -7,8 +7,8 @@ from pydantic import ConfigDict, Field
 from pydantic.dataclasses import dataclass
 from torch import Tensor
 
-from nat.data.ngram import NgramModel
 from nat.data.vocabulary import BOS, EOS
+from nat.language_model.ngram import NgramModel
 
 
 @dataclass(frozen=True, config=ConfigDict(extra="forbid"))
@@ -27,7 +27,7 @@ class LanguageModelOptions:
 
 
 class LanguageModel:
-    """Log-probabilities of next words under a model that `nat.data.ngram` estimated.
+    """Log-probabilities of next words under a model that `nat.language_model.ngram` estimated.
 
     A state is a node of its trie: the longest n-gram, shorter than the order, that is a suffix of
     the sentence so far.

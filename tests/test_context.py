@@ -5,33 +5,33 @@ import pytest
 import torch
 
 from nat.data.vocabulary import MASK, PAD
-from nat.training.step import DecoderInput, Loss, Step, together
+from nat.objective.context import BatchContext, DecoderInput, Loss, together
 
 LENGTHS = [(3, 5), (7, 2), (1, 9), (0, 0)]
 
 
 def test_the_canvas_is_as_long_as_the_target(
-    make_model: Callable[..., Any], make_batch: Callable[..., Any], make_step: Callable[..., Any]
+    make_model: Callable[..., Any], make_batch: Callable[..., Any], make_context: Callable[..., Any]
 ) -> None:
     batch = make_batch(LENGTHS)
-    step = make_step(make_model(), batch)
-    assert torch.equal(step.canvas_padding, batch.target_padding)
-    blank = step.blank_canvas()
+    context = make_context(make_model(), batch)
+    assert torch.equal(context.canvas_padding, batch.target_padding)
+    blank = context.fully_masked_input()
     assert torch.equal(blank.target, batch.target)
     assert torch.equal(blank.tokens.eq(MASK), batch.target.ne(PAD))
-    assert torch.equal(blank.carries_loss, ~blank.padding)
+    assert torch.equal(blank.loss_mask, ~blank.padding)
 
 
 @pytest.mark.parametrize(("ratio", "expected"), [(1.5, [5, 11, 2, 1]), (3.0, [9, 21, 3, 1])])
 def test_the_upsampled_canvas_is_as_long_as_the_source_says(
     make_model: Callable[..., Any],
     make_batch: Callable[..., Any],
-    make_step: Callable[..., Any],
+    make_context: Callable[..., Any],
     ratio: float,
     expected: list[int],
 ) -> None:
-    step = make_step(make_model(decoder={"upsample": ratio}), make_batch(LENGTHS))
-    blank = step.blank_canvas()
+    context = make_context(make_model(decoder={"upsample": ratio}), make_batch(LENGTHS))
+    blank = context.fully_masked_input()
     assert (~blank.padding).sum(1).tolist() == expected
     assert blank.tokens.size(1) == max(expected)
     # no alignment says yet what belongs where
@@ -39,18 +39,18 @@ def test_the_upsampled_canvas_is_as_long_as_the_source_says(
 
 
 def test_positions_can_be_numbered_otherwise(
-    make_model: Callable[..., Any], make_batch: Callable[..., Any], make_step: Callable[..., Any]
+    make_model: Callable[..., Any], make_batch: Callable[..., Any], make_context: Callable[..., Any]
 ) -> None:
     batch = make_batch([(3, 5), (4, 5)])
-    step: Step = make_step(make_model(), batch)
-    blank = step.blank_canvas()
-    plain = step.decode(blank)
+    context: BatchContext = make_context(make_model(), batch)
+    blank = context.fully_masked_input()
+    plain = context.decode(blank)
     numbers = torch.arange(5).expand(2, 5)
 
     def numbered(positions: torch.Tensor) -> torch.Tensor:
-        return step.decode(
+        return context.decode(
             DecoderInput(
-                blank.tokens, blank.padding, blank.target, blank.carries_loss, positions=positions
+                blank.tokens, blank.padding, blank.target, blank.loss_mask, positions=positions
             )
         )
 

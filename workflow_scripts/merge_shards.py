@@ -6,7 +6,7 @@ from nat.artifacts import Translations
 from nat.configuration import Configuration
 from nat.data.binarised import BinarisedText
 from nat.data.splits import sides
-from nat.data.translations import gather
+from nat.data.translations import merge_shards
 from nat.workflow.program import makes
 
 
@@ -16,7 +16,7 @@ def main(configuration: Configuration, translations: Translations) -> None:
     source, _ = sides(configuration.corpus(translations.corpus))
     inputs = translations.inputs(configuration)
     sentences = len(BinarisedText(Path(inputs.corpus.path) / f"{translations.split}.{source}"))
-    gather([Path(shard.path) for shard in inputs.shards], sentences, Path(translations.path))
+    merge_shards([Path(shard.path) for shard in inputs.shards], sentences, Path(translations.path))
 
 
 if __name__ == "__main__":

@@ -2,40 +2,40 @@ from pathlib import Path
 
 import pytest
 
-from nat import methods
+from nat import registry
 from nat.configuration import load
+from nat.data.candidates import choice
 from nat.errors import UserError
 from nat.inputs.random_mask import RandomMask
 from nat.targets.cross_entropy import CrossEntropy
-from nat.texts.candidates import choice
 
 
 def test_a_method_is_built_from_its_options() -> None:
-    built = methods.build("targets", {"method": "cross_entropy", "label_smoothing": 0.1})
+    built = registry.build("targets", {"method": "cross_entropy", "label_smoothing": 0.1})
     assert built == CrossEntropy(label_smoothing=0.1)
-    assert methods.build("inputs", {"method": "random_mask"}) == RandomMask()
+    assert registry.build("inputs", {"method": "random_mask"}) == RandomMask()
 
 
 def test_the_configuration_is_left_as_it_was() -> None:
     options = {"method": "cross_entropy", "label_smoothing": 0.1}
-    methods.build("targets", options)
+    registry.build("targets", options)
     assert options == {"method": "cross_entropy", "label_smoothing": 0.1}
 
 
 def test_methods_are_found_without_a_list_of_them() -> None:
-    assert {"full_mask", "previous_tokens", "random_mask"} <= set(methods.names("inputs"))
-    assert {"cross_entropy", "dims"} <= set(methods.names("targets"))
+    assert {"full_mask", "previous_tokens", "random_mask"} <= set(registry.names("inputs"))
+    assert {"cross_entropy", "dims"} <= set(registry.names("targets"))
 
 
-@pytest.mark.parametrize("family", methods.FAMILIES)
+@pytest.mark.parametrize("family", registry.FAMILIES)
 def test_a_method_declares_only_what_something_reads(family: str) -> None:
     # a misspelled trait would be without effect, and silent
-    for name in methods.names(family):
-        kind = methods.find(family, name)
+    for name in registry.names(family):
+        kind = registry.find(family, name)
         truths = {key for key, value in vars(kind).items() if isinstance(value, bool)}
         declared = {key for key in truths if not key.startswith("__")}
         declared -= set(kind.__dataclass_fields__)  # type: ignore[attr-defined]
-        assert declared <= set(methods.TRAITS[family]), name
+        assert declared <= set(registry.TRAITS[family]), name
 
 
 def test_every_method_is_configured_and_so_enters_the_tests_of_all() -> None:
@@ -44,18 +44,20 @@ def test_every_method_is_configured_and_so_enters_the_tests_of_all() -> None:
     decodings = [
         configuration.decoding(configuration.example_of(name)) for name in configuration.decodings
     ]
-    assert {system["input"]["method"] for system in systems} == set(methods.names("inputs"))
-    assert {system["target"]["method"] for system in systems} == set(methods.names("targets"))
+    assert {system["input"]["method"] for system in systems} == set(registry.names("inputs"))
+    assert {system["target"]["method"] for system in systems} == set(registry.names("targets"))
     texts = [choice(system["text"]) for system in systems]
-    assert {text["method"] for text in texts if text is not None} == set(methods.names("texts"))
-    assert {decoding["method"] for decoding in decodings} == set(methods.names("decoding"))
+    assert {text["method"] for text in texts if text is not None} == set(
+        registry.names("distillation")
+    )
+    assert {decoding["method"] for decoding in decodings} == set(registry.names("decoding"))
 
 
 def test_a_module_without_a_method_is_none() -> None:
-    # nat/decoding/reveal.py holds functions only
-    assert "reveal" not in methods.names("decoding")
-    with pytest.raises(UserError, match="nat/decoding/reveal.py does not export"):
-        methods.build("decoding", {"method": "reveal"})
+    # nat/alignment/reveal.py holds functions only
+    assert "reveal" not in registry.names("decoding")
+    with pytest.raises(UserError, match="nat/alignment/reveal.py does not export"):
+        registry.build("decoding", {"method": "reveal"})
 
 
 @pytest.mark.parametrize(
@@ -79,7 +81,7 @@ def test_unknown_names_are_told_with_the_nearest(
     family: str, options: dict[str, object], words: list[str]
 ) -> None:
     with pytest.raises(UserError) as caught:
-        methods.build(family, options)
+        registry.build(family, options)
     message = str(caught.value)
     assert all(word in message for word in words), message
     assert "\n" not in message
@@ -99,7 +101,7 @@ def test_unknown_names_are_told_with_the_nearest(
 )
 def test_wrong_values_name_method_and_key(options: dict[str, object]) -> None:
     with pytest.raises(UserError) as caught:
-        methods.build("targets", options)
+        registry.build("targets", options)
     for word in options:
         if word != "method":
             assert word in str(caught.value)

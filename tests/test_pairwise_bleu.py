@@ -1,4 +1,4 @@
-"""Likeness of several versions of a text, and the distortion that is made of it."""
+"""PairwiseBleu of several versions of a text, and the distortion that is made of it."""
 
 import json
 from pathlib import Path
@@ -7,7 +7,12 @@ import numpy as np
 import pytest
 from sacrebleu.metrics import BLEU
 
-from nat.data.similarity import compare_texts, distortion, load_similarity, sentence_bleu
+from nat.distillation.pairwise_bleu import (
+    compare_texts,
+    distortion,
+    load_pairwise_bleu,
+    sentence_bleu,
+)
 from nat.errors import UserError
 
 CORPUS = {"source": "ka", "target": "lu"}
@@ -53,14 +58,14 @@ def test_versions_of_a_text(tmp_path: Path) -> None:
     folders = write_versions(tmp_path, versions)
     output, report = tmp_path / "out/bleu.npy", tmp_path / "out/similarity.json"
     found = compare_texts(CORPUS, list(versions), folders, output, report)
-    likeness = load_similarity(output, 2)
-    assert likeness.shape == (3, 2, 2) and likeness.dtype == np.float32
+    pairwise_bleu = load_pairwise_bleu(output, 2)
+    assert pairwise_bleu.shape == (3, 2, 2) and pairwise_bleu.dtype == np.float32
     # words are compared, not subwords
-    np.testing.assert_allclose(likeness[0], 100, rtol=1e-5)
-    assert likeness[1].tolist() == [[0, 0], [0, pytest.approx(100)]]
+    np.testing.assert_allclose(pairwise_bleu[0], 100, rtol=1e-5)
+    assert pairwise_bleu[1].tolist() == [[0, 0], [0, pytest.approx(100)]]
     assert found == json.loads(report.read_text())
     assert found["sentences"] == 3
-    assert found["mean_bleu"]["raw"]["at"] == pytest.approx(likeness[:, 1, 0].mean(), abs=1e-3)
+    assert found["mean_bleu"]["raw"]["at"] == pytest.approx(pairwise_bleu[:, 1, 0].mean(), abs=1e-3)
     assert sorted(path.name for path in output.parent.iterdir()) == ["bleu.npy", "similarity.json"]
 
 
@@ -73,13 +78,13 @@ def test_versions_of_unequal_length_are_refused(tmp_path: Path) -> None:
 
 
 def test_distortion_weighs_the_candidates_as_references() -> None:
-    likeness = np.random.default_rng(0).uniform(0, 100, (4, 3, 3)).astype(np.float32)
+    pairwise_bleu = np.random.default_rng(0).uniform(0, 100, (4, 3, 3)).astype(np.float32)
     gamma = [0.7, 0.6, 2.3]
-    found = distortion(likeness, 0.2, gamma)
+    found = distortion(pairwise_bleu, 0.2, gamma)
     for sentence in range(4):
         for candidate in range(3):
             expected = -0.2 * sum(
-                gamma[each] * likeness[sentence, each, candidate] for each in range(3)
+                gamma[each] * pairwise_bleu[sentence, each, candidate] for each in range(3)
             )
             assert found[sentence, candidate] == pytest.approx(expected, rel=1e-5)
 
@@ -87,10 +92,10 @@ def test_distortion_weighs_the_candidates_as_references() -> None:
 def test_missing_and_damaged_files(tmp_path: Path) -> None:
     path = tmp_path / "bleu.npy"
     with pytest.raises(UserError, match="does not exist; compare"):
-        load_similarity(path, 2)
+        load_pairwise_bleu(path, 2)
     path.write_bytes(b"no numbers")
     with pytest.raises(UserError, match="is damaged"):
-        load_similarity(path, 2)
+        load_pairwise_bleu(path, 2)
     np.save(path, np.zeros((3, 3, 3)))
     with pytest.raises(UserError, match=r"has the shape \[3, 3, 3\] instead of sentences x 2 x 2"):
-        load_similarity(path, 2)
+        load_pairwise_bleu(path, 2)

@@ -12,12 +12,12 @@ from typing import Any
 import torch
 from torch import nn
 
-from nat import methods
+from nat import registry
 from nat.data.batch import Batch
-from nat.inputs.prediction import with_input_loss
-from nat.texts.candidates import candidates, choice
-from nat.training.balance import Balance
-from nat.training.step import Loss, Step, together
+from nat.data.candidates import candidates, choice
+from nat.objective.balance import Balance
+from nat.objective.context import BatchContext, Loss, together
+from nat.objective.input_prediction import with_input_loss
 from nat.transformer.latent import Gaussian
 from nat.transformer.length import LengthPredictor
 from nat.transformer.linear import use_bfloat16_products
@@ -46,12 +46,12 @@ class Objective(nn.Module):
         teacher: Transformer | None = None,
     ) -> None:
         super().__init__()
-        self.input = methods.build("inputs", training["input"])
-        self.target = methods.build("targets", training["target"])
+        self.input = registry.build("inputs", training["input"])
+        self.target = registry.build("targets", training["target"])
         balanced = getattr(self.target, "balanced", ())
         self.balance = Balance(balanced) if balanced else None
         chosen_by = choice(training["text"])
-        self.text = None if chosen_by is None else methods.build("texts", chosen_by)
+        self.text = None if chosen_by is None else registry.build("distillation", chosen_by)
         self.text_names = [text.name for text in candidates(training["text"])]
         self.length_loss_weight = float(training["recipe"]["length_loss_weight"])
         # where nothing is trained, the length may be in epochs: validation is at the end of it
@@ -77,8 +77,10 @@ class Objective(nn.Module):
         encoded = model.encode(batch.source)
         if batch.candidates is None or self.text is None:
             return self._loss(model, batch, encoded, update)
-        step = Step(model, batch, encoded, self.seed, update, bfloat16=self.bfloat16_products)
-        chosen = self.text(step)
+        context = BatchContext(
+            model, batch, encoded, self.seed, update, bfloat16=self.bfloat16_products
+        )
+        chosen = self.text(context)
         batch = batch.choose(chosen)
         loss = self._loss(model, batch, encoded, update)
         # in the curve, the share of the loss's positions whose text is this candidate
@@ -96,7 +98,7 @@ class Objective(nn.Module):
             encoded = model.with_latents(encoded, drawn)
         teacher = self.teacher if self.training else None
         progress = min(1.0, update / self.updates) if self.training else 1.0
-        step = Step(
+        context = BatchContext(
             model,
             batch,
             encoded,
@@ -107,11 +109,11 @@ class Objective(nn.Module):
             self.bfloat16_products,
             self.balance,
         )
-        shown = self.input(step)
+        shown = self.input(context)
         tasks = shown if isinstance(shown, tuple) else (shown,)
-        loss = together([self.target(step, task) for task in tasks])
+        loss = together([self.target(context, task) for task in tasks])
         if model.input_predictor is not None:
-            loss = with_input_loss(loss, step, tasks[0])
+            loss = with_input_loss(loss, context, tasks[0])
         if posterior is not None:
             loss = self._with_divergence(loss, posterior, model, encoded, progress)
         if not isinstance(model.length_predictor, LengthPredictor):

@@ -10,7 +10,7 @@ from typing import Any
 import torch
 from torch import Tensor
 
-from nat import methods
+from nat import registry
 from nat.errors import UserError
 from nat.files import atomic_path
 from nat.transformer.architecture import Architecture
@@ -36,7 +36,7 @@ class TrainedModel:
 
 def build_model(training: Mapping[str, Any], vocabulary_size: int) -> Transformer:
     """An untrained model of an effective configuration."""
-    target = methods.find("targets", training["target"]["method"])
+    target = registry.find("targets", training["target"]["method"])
     latent = training["latent"]
     return Transformer(
         Architecture(**training["architecture"]),

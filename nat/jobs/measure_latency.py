@@ -9,10 +9,11 @@ from nat.configuration import Configuration
 from nat.data.binarised import BinarisedText
 from nat.data.splits import sides
 from nat.data.vocabulary import Vocabulary
-from nat.decoding.job import matching_model, method_of
 from nat.files import write_json
+from nat.jobs.translate import method_of
 from nat.measures.latency import measure, without_device
 from nat.measures.latency_setting import Setting, parse_setting
+from nat.training.trained_model import matching_model
 
 
 def measure_latency(configuration: Configuration, latency: Latency) -> None:

@@ -5,9 +5,9 @@ from pydantic import ConfigDict, Field
 from pydantic.dataclasses import dataclass
 from torch import Tensor
 
+from nat.alignment.ctc import negative_log_likelihood, own_symbols
 from nat.data.vocabulary import MASK, PAD
-from nat.targets.ctc_alignment import negative_log_likelihood, own_symbols
-from nat.training.step import Step
+from nat.objective.context import BatchContext
 from nat.transformer.dropout import without_dropout
 from nat.transformer.projection import gathered_log_probabilities, own_log_probabilities
 
@@ -20,7 +20,7 @@ class Regulariser:
     """The regulariser, -beta * sum over i of gamma_i S(Gamma_i, T) (MPLE, equation 21).
 
     It favours candidates T that are similar to all candidates Gamma_i; S is the sentence BLEU, 0 to
-    100, see `nat.data.similarity`.
+    100, see `nat.distillation.pairwise_bleu`.
 
     Attributes:
         beta: 0.2 for WMT14 En-De and 0.1 for WMT17 Zh-En in the paper.
@@ -54,16 +54,16 @@ class Dynamic:
 
     regulariser: Regulariser | None = None
 
-    order = "parallel"
+    decoding_order = "parallel"
 
     @torch.no_grad()
-    def __call__(self, step: Step) -> Tensor:
+    def __call__(self, context: BatchContext) -> Tensor:
         """Numbers of the chosen candidates, [B]."""
-        candidates = step.batch.candidates
+        candidates = context.batch.candidates
         assert candidates is not None
-        cost = full_mask_nll(step, candidates)
-        if step.batch.regulariser is not None:
-            cost = cost + step.batch.regulariser.to(cost.dtype)
+        cost = full_mask_nll(context, candidates)
+        if context.batch.regulariser is not None:
+            cost = cost + context.batch.regulariser.to(cost.dtype)
         # an infeasible candidate is worse than all others except empty ones
         cost = cost.clamp(max=LARGEST).masked_fill(empty_or_repeated(candidates), torch.inf)
         return cost.argmin(1)
@@ -79,22 +79,22 @@ def empty_or_repeated(candidates: Tensor) -> Tensor:
     return candidates.eq(PAD).all(2) | same.tril(-1).any(2)
 
 
-def full_mask_nll(step: Step, candidates: Tensor) -> Tensor:
+def full_mask_nll(context: BatchContext, candidates: Tensor) -> Tensor:
     """-log P(T | Z*, X) of each candidate under a full mask, nats, [B, C].
 
     Infinite where a candidate does not fit an upsampled canvas; zero for an empty one.
 
     Args:
-        step: the forward pass.
+        context: the forward pass.
         candidates: T, [B, C, T].
     """
-    with without_dropout(step.model):
-        if step.model.decoder.upsample is None:
-            return _by_position(step, candidates)
-        return _over_alignments(step, candidates)
+    with without_dropout(context.model):
+        if context.model.decoder.upsample is None:
+            return _by_position(context, candidates)
+        return _over_alignments(context, candidates)
 
 
-def _by_position(step: Step, candidates: Tensor) -> Tensor:
+def _by_position(context: BatchContext, candidates: Tensor) -> Tensor:
     batch, number, width = candidates.shape
     device = candidates.device
     lengths = candidates.ne(PAD).sum(2)
@@ -104,24 +104,24 @@ def _by_position(step: Step, candidates: Tensor) -> Tensor:
     rows, lengths = keys // (width + 1), keys % (width + 1)
     padding = torch.arange(width, device=device) >= lengths[:, None]
     tokens = torch.where(padding, PAD, MASK)
-    states = step.model.decode(tokens, padding, step.encoded.rows(rows), causal=False)
+    states = context.model.decode(tokens, padding, context.encoded.rows(rows), causal=False)
     # log-probabilities at each position of the symbols that the sentence's candidates have there
     sentence, position = (~padding).nonzero().unbind(1)
     symbols = candidates.transpose(1, 2)[rows[sentence], position]
     found = gathered_log_probabilities(
-        states[~padding], step.model.embedding.weight, symbols, step.bfloat16
+        states[~padding], context.model.embedding.weight, symbols, context.bfloat16
     )
     sums = found.new_zeros(len(keys), number).index_add_(0, sentence, found)
     return -sums[canvas, torch.arange(number, device=device)]
 
 
-def _over_alignments(step: Step, candidates: Tensor) -> Tensor:
-    canvas = step.blank_canvas()
-    states = step.decode(canvas)
+def _over_alignments(context: BatchContext, candidates: Tensor) -> Tensor:
+    canvas = context.fully_masked_input()
+    states = context.decode(canvas)
     # log-probabilities at each frame of the symbols of all candidates of its sentence
     symbols = torch.stack([own_symbols(each) for each in candidates.unbind(1)], 1).flatten(1)
     found = own_log_probabilities(
-        states, step.model.embedding.weight, ~canvas.padding, symbols, step.bfloat16
+        states, context.model.embedding.weight, ~canvas.padding, symbols, context.bfloat16
     )
     each_candidate = zip(found.chunk(candidates.size(1), 2), candidates.unbind(1), strict=True)
     return torch.stack(

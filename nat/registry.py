@@ -29,43 +29,43 @@ from nat.spelling import hint
 FAMILIES = {
     "inputs": "proxy input",
     "targets": "proxy target",
-    "texts": "choice among texts",
+    "distillation": "choice among texts",
     "decoding": "decoding method",
 }
 
 # Class variables of a method and what holds where a class leaves them out.
 TRAITS: dict[str, dict[str, bool | str | None]] = {
     "inputs": {
-        "order": "parallel",  # of predicting tokens, one of ORDERS
-        "reveals_tokens": False,  # trained with part of the target visible, so it can refine
+        "decoding_order": "parallel",  # of predicting tokens, one of DECODING_ORDERS
+        "trains_on_partial_targets": False,  # trained with part of the target visible, so it can refine
         "upsampled": None,  # True: only for an upsampled canvas; False: not for one; None: for all
         "teacher": None,  # order of the system that the key `teacher` must name, if it must
     },
     "targets": {
-        "order": None,  # of the systems that it is for, if not for all
+        "decoding_order": None,  # of the systems that it is for, if not for all
         "upsampled": False,  # learns on an upsampled canvas, so needs no length predictor
         "distils": False,  # labelled by an iterative teacher, which is the `init_from` system
-        "corrects": False,  # teaches to replace visible tokens that are wrong
+        "trains_correction": False,  # teaches to replace visible tokens that are wrong
         "empty_token": False,  # teaches BLANK for no token; decodings may choose it and drop it
         "teacher": None,  # as for inputs
     },
-    "texts": {
-        "order": None,  # of the systems that it is for, if not for all
+    "distillation": {
+        "decoding_order": None,  # of the systems that it is for, if not for all
     },
     "decoding": {
-        "order": "parallel",  # of the systems that it is for
+        "decoding_order": "parallel",  # of the systems that it is for
         # True: only for systems with an upsampled canvas; False: for the rest; None: for all
         "upsampled": False,
         "latent": False,  # only for systems with latents
-        "shows_tokens": False,  # only for systems that have seen part of the target in training
-        "corrects": False,  # replaces visible tokens, so only for systems that have learnt to
+        "needs_partial_targets": False,  # only for systems that have seen part of the target in training
+        "needs_correction": False,  # replaces visible tokens, so only for systems that have learnt to
         "input_predictor": False,  # only for systems with `decoder: {input_predictor: true}`
-        "partner": None,  # order of the system that the key `with` must name, if it must
-        "partner_optional": False,  # whether the key `with` may be left out all the same
+        "assistant": None,  # order of the system that the key `with` must name, if it must
+        "assistant_optional": False,  # whether the key `with` may be left out all the same
     },
 }
 
-ORDERS = ("parallel", "autoregressive", "semi-autoregressive", "hybrid")
+DECODING_ORDERS = ("parallel", "autoregressive", "semi-autoregressive", "hybrid")
 """Orders in which a system predicts the tokens of a sentence."""
 
 # Importing a method imports torch, which takes longer than everything else in reading the

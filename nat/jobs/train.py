@@ -32,15 +32,15 @@ from nat.data.splits import sides
 from nat.data.vocabulary import Vocabulary
 from nat.errors import UserError
 from nat.files import atomic_directory, atomic_write_text, read_json, write_json
+from nat.jobs.launch import leads, together, wait_for_all, world_size
 from nat.machine import processor_name
 from nat.program import Progress
 from nat.training.averaging import average, kept_path, weights_path
-from nat.training.launch import leads, together, wait_for_all, world_size
-from nat.training.model_file import build_model, save_model
 from nat.training.record import Record
 from nat.training.run import CURVE, FINISHED, KEPT, RESTORE, RUN_FILE, Run, accumulation
 from nat.transformer.linear import has_bfloat16_products
 from nat.transformer.model import Transformer
+from nat.transformer.model_file import build_model, save_model
 
 PACKAGES = ("torch", "fairseq-fixed", "numpy", "sacrebleu", "pydantic")
 LENGTHS = ("updates", "warmup_updates", "save_every", "validate_every")
@@ -78,7 +78,7 @@ def train_system(configuration: Configuration, model: Model) -> None:
         wait_for_all()
         if not _is_trained(run):
             # fairseq takes seconds to import
-            from nat.fairseq_plugin.trainer import train
+            from nat.fairseq_plugin.launcher import train
 
             train(run)
         if leads():
@@ -102,7 +102,7 @@ def describe(configuration: Configuration, model: Model) -> Run:
     valid = (raw / f"valid.{source}", raw / f"valid.{target}")
     consulted = (inputs.start, inputs.teacher)
     start, teacher = (None if each is None else each.weights for each in consulted)
-    likeness = None if inputs.comparison is None else inputs.comparison.path
+    pairwise_bleu = None if inputs.comparison is None else inputs.comparison.path
     devices = world_size()
     device = torch.device("cuda" if torch.cuda.is_available() else "cpu")
     precision = training["precision"]
@@ -115,7 +115,7 @@ def describe(configuration: Configuration, model: Model) -> Run:
         for prefix in (*train, *valid)
         for part in ("tokens", "offsets")
     ]
-    others = [Path(path) for path in (likeness, start, teacher) if path is not None]
+    others = [Path(path) for path in (pairwise_bleu, start, teacher) if path is not None]
     checksums = [_sha256(path) for path in [*files, *others]]
     fingerprint = configuration.fingerprint([training, seed, checksums])
     name = f"{model.system} on {model.corpus}"
@@ -134,7 +134,7 @@ def describe(configuration: Configuration, model: Model) -> Run:
         recipe=in_updates(training["recipe"], updates_per_epoch, name),
         seed=seed,
         train=tuple(str(prefix) for prefix in train),
-        similarity=likeness,
+        similarity=pairwise_bleu,
         valid=(str(valid[0]), str(valid[1])),
         vocabulary=str(raw / "vocabulary.txt"),
         init_from=start,

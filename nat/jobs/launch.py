@@ -17,8 +17,8 @@ from contextlib import contextmanager
 from datetime import timedelta
 
 from nat.configuration import Configuration
-from nat.configuration.cluster import devices, needs, nodes, read_cluster
 from nat.errors import UserError
+from nat.workflow.cluster import devices, needs, nodes, read_cluster
 
 PATIENCE = timedelta(hours=2)
 """How long a process waits for the others: the first validation of a large corpus takes a while."""

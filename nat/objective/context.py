@@ -9,7 +9,7 @@ from torch import Tensor
 from nat import randomness
 from nat.data.batch import Batch
 from nat.data.vocabulary import MASK, PAD
-from nat.training.balance import Balance
+from nat.objective.balance import Balance
 from nat.transformer.model import Encoded, Transformer
 from nat.transformer.trace import DecoderTrace
 
@@ -23,7 +23,7 @@ class DecoderInput:
         padding: True at padding, [B, T].
         target: symbol to predict at each position, PAD at padding, [B, T]. On an upsampled canvas
             it is MASK where no alignment says which.
-        carries_loss: True at positions that enter the loss, [B, T].
+        loss_mask: True at positions that enter the loss, [B, T].
         causal: whether the decoder is autoregressive.
         group: positions that see each other although it is.
         positions: numbers of the positions, [B, T]; None for 0 to T - 1.
@@ -32,14 +32,14 @@ class DecoderInput:
     tokens: Tensor
     padding: Tensor
     target: Tensor
-    carries_loss: Tensor
+    loss_mask: Tensor
     causal: bool = False
     group: int = 1
     positions: Tensor | None = None
 
 
 @dataclass(frozen=True)
-class Step:
+class BatchContext:
     """One forward pass in training or validation.
 
     Attributes:
@@ -78,7 +78,7 @@ class Step:
             return self.batch.target_padding
         return self.model.upsampled_padding(self.encoded)
 
-    def blank_canvas(self) -> DecoderInput:
+    def fully_masked_input(self) -> DecoderInput:
         """Nothing is revealed, everything is learnt."""
         padding = self.canvas_padding
         tokens = torch.where(padding, PAD, MASK)
@@ -113,10 +113,10 @@ class Loss:
     parts: Mapping[str, Tensor] = field(default_factory=dict)
 
 
-def sum_by_sentence(values: Tensor, carries_loss: Tensor) -> Tensor:
+def sum_by_sentence(values: Tensor, loss_mask: Tensor) -> Tensor:
     """Sum values of the positions that carry loss, [N], into their sentences, [B]."""
-    sentences = carries_loss.nonzero()[:, 0]
-    sums = values.new_zeros(carries_loss.size(0))
+    sentences = loss_mask.nonzero()[:, 0]
+    sums = values.new_zeros(loss_mask.size(0))
     return torch.index_add(sums, 0, sentences, values)
 
 

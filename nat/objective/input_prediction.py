@@ -4,13 +4,13 @@ import torch
 from torch import Tensor
 
 from nat.data.vocabulary import MASK
-from nat.training.step import DecoderInput, Loss, Step, sum_by_sentence
+from nat.objective.context import BatchContext, DecoderInput, Loss, sum_by_sentence
 from nat.transformer.dropout import without_dropout
 from nat.transformer.model import Transformer
 from nat.transformer.projection import gathered_log_probabilities
 
 
-def with_input_loss(loss: Loss, step: Step, decoder_input: DecoderInput) -> Loss:
+def with_input_loss(loss: Loss, context: BatchContext, decoder_input: DecoderInput) -> Loss:
     """Add the loss of the model's input predictor on a proxy input Z.
 
     L_input = KL(Q(Z | X) || P(Z | X)) measures how well Z can be predicted from X, where
@@ -18,7 +18,7 @@ def with_input_loss(loss: Loss, step: Step, decoder_input: DecoderInput) -> Loss
         P(z_i | X) = P(masked_i | X)                       if z_i is masked,
         P(z_i | X) = (1 - P(masked_i | X)) P(t_i | X)      otherwise.
 
-    P(masked_i | X) is the predictor's; P(t_i | X) is that of a frozen vanilla NAT, `step.teacher`,
+    P(masked_i | X) is the predictor's; P(t_i | X) is that of a frozen vanilla NAT, `context.teacher`,
     on a full mask.
 
     Where the paper is ambiguous: the predictor reuses encoder and decoder (appendix E.6), whose
@@ -31,32 +31,32 @@ def with_input_loss(loss: Loss, step: Step, decoder_input: DecoderInput) -> Loss
     and of the share of the vanilla NAT, where there is one. Neither includes the entropy of Q,
     which is constant.
     """
-    predictor = step.model.input_predictor
+    predictor = context.model.input_predictor
     assert predictor is not None
     real, masked = ~decoder_input.padding, decoder_input.tokens.eq(MASK)
     # nothing to learn from a sentence without loss
     real = real & loss.positions.gt(0)[:, None]
-    if step.model.decoder.input_predictor == "joint":
-        states = step.decode(step.blank_canvas())
+    if context.model.decoder.input_predictor == "joint":
+        states = context.decode(context.fully_masked_input())
     else:
-        states = _blank_states(step, step.model)
+        states = _blank_states(context, context.model)
     nll = predictor.nll(states, masked)
     masks = torch.where(real, nll, 0).sum(1)
     parts = {**loss.parts, "masks": masks}
-    if step.teacher is not None:
+    if context.teacher is not None:
         revealed = real & ~masked
-        states = _blank_states(step, step.teacher)[revealed]
+        states = _blank_states(context, context.teacher)[revealed]
         symbols = decoder_input.tokens[revealed][:, None]
-        weight = step.teacher.embedding.weight
-        found = gathered_log_probabilities(states, weight, symbols, step.bfloat16)[:, 0]
+        weight = context.teacher.embedding.weight
+        found = gathered_log_probabilities(states, weight, symbols, context.bfloat16)[:, 0]
         parts["input"] = masks.detach() - sum_by_sentence(found, revealed)
     return Loss(loss.value + masks, loss.positions, parts)
 
 
 @torch.no_grad()
-def _blank_states(step: Step, model: Transformer) -> Tensor:
+def _blank_states(context: BatchContext, model: Transformer) -> Tensor:
     """States of a model that sees a full mask, without dropout and gradient, [B, T, D]."""
-    canvas = step.blank_canvas()
+    canvas = context.fully_masked_input()
     with without_dropout(model):
-        encoded = step.encoded if model is step.model else model.encode(step.batch.source)
+        encoded = context.encoded if model is context.model else model.encode(context.batch.source)
         return model.decode(canvas.tokens, canvas.padding, encoded, causal=False)

@@ -14,11 +14,11 @@ from typing import Any
 from rich.table import Table
 
 from nat.configuration import Configuration
-from nat.configuration.cluster import devices, needs, nodes
 from nat.configuration.configuration import file_of
 from nat.configuration.lengths import counts_epochs, estimated_tokens
 from nat.data.splits import TRAIN, split_names
 from nat.files import read_json
+from nat.workflow.cluster import devices, needs, nodes
 from nat.workflow.dry_run import Job
 
 STAGES = {
@@ -37,7 +37,7 @@ STAGES = {
     "train": "training",
     "train_and_keep": "training",
     "translate": "translation",
-    "gather": "scores",
+    "merge_shards": "scores",
     "distil": "distilled text",
     "compare_texts": "distilled text",
     "estimate_ngrams": "distilled text",
@@ -75,7 +75,7 @@ PAIRS_PER_SECOND = {
     "tokenise": 1_800,
     "apply_bpe": 10_000,
     "binarise": 42_000,
-    "gather": 110_000,
+    "merge_shards": 110_000,
     "distil": 22_000,
     "estimate_ngrams": 30_000,
 }
@@ -102,7 +102,7 @@ BYTES_PER_PAIR = {
 }
 
 NGRAMS_PER_TOKEN, BYTES_PER_NGRAM = 0.4, 20
-"""Different n-grams of each order; see `nat.data.ngram`."""
+"""Different n-grams of each order; see `nat.language_model.ngram`."""
 
 FULL_CHECKPOINTS, NUMBERS_PER_WEIGHT = 2, 3
 """A training keeps two full checkpoints, with two moments for each weight."""

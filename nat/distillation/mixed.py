@@ -6,7 +6,7 @@ from pydantic.dataclasses import dataclass
 from torch import Tensor
 
 from nat.data.vocabulary import PAD
-from nat.training.step import Step
+from nat.objective.context import BatchContext
 
 STREAM = 2 << 32
 """Stream of random numbers; inputs and targets use small numbers."""
@@ -23,11 +23,11 @@ class Mixed:
 
     raw: float = Field(default=0.5, gt=0.0, lt=1.0)
 
-    def __call__(self, step: Step) -> Tensor:
+    def __call__(self, context: BatchContext) -> Tensor:
         """Numbers of the chosen candidates, [B]; an empty one is replaced by the other."""
-        drawn = (step.uniform(1, STREAM)[:, 0] >= self.raw).long()
-        assert step.batch.candidates is not None
-        empty = step.batch.candidates.ne(PAD).sum(2).eq(0)
+        drawn = (context.uniform(1, STREAM)[:, 0] >= self.raw).long()
+        assert context.batch.candidates is not None
+        empty = context.batch.candidates.ne(PAD).sum(2).eq(0)
         return torch.where(empty.gather(1, drawn[:, None])[:, 0], 1 - drawn, drawn)
 
 

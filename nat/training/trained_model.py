@@ -1,0 +1,39 @@
+"""The model of a finished training, held against the configuration."""
+
+from pathlib import Path
+
+import torch
+
+from nat.artifacts import Model
+from nat.configuration import Configuration
+from nat.errors import UserError
+from nat.transformer.model import Transformer
+from nat.transformer.model_file import load_model
+
+SHOWN = 5
+"""Differences of configuration that a message lists."""
+
+
+def matching_model(model: Model, configuration: Configuration, vocabulary_size: int) -> Transformer:
+    """Load a model, if it is the one that the configuration asks for.
+
+    Raises:
+        UserError: if it was trained with another configuration or vocabulary.
+    """
+    path = Path(model.path)
+    trained = load_model(path, "cuda" if torch.cuda.is_available() else "cpu")
+    training = configuration.training(model.corpus, model.system)
+    different = configuration.differences(trained.training, training)
+    if different:
+        more = f"; and {len(different) - SHOWN} more" if len(different) > SHOWN else ""
+        raise UserError(
+            f"{path} was trained with another configuration ({'; '.join(different[:SHOWN])}{more})"
+            "; train it again, or put the configuration back"
+        )
+    symbols = trained.model.embedding.num_embeddings
+    if symbols != vocabulary_size:
+        raise UserError(
+            f"{path} has {symbols} symbols but the vocabulary of {model.corpus} has "
+            f"{vocabulary_size}; the corpus was made again since, so train the model again"
+        )
+    return trained.model
