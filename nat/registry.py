@@ -37,7 +37,7 @@ FAMILIES = {
 TRAITS: dict[str, dict[str, bool | str | None]] = {
     "inputs": {
         "decoding_order": "parallel",  # of predicting tokens, one of DECODING_ORDERS
-        "trains_on_partial_targets": False,  # trained with part of the target visible, so it can refine
+        "trains_on_partial_targets": False,  # so the system can refine
         "upsampled": None,  # True: only for an upsampled canvas; False: not for one; None: for all
         "teacher": None,  # order of the system that the key `teacher` must name, if it must
     },
@@ -57,11 +57,11 @@ TRAITS: dict[str, dict[str, bool | str | None]] = {
         # True: only for systems with an upsampled canvas; False: for the rest; None: for all
         "upsampled": False,
         "latent": False,  # only for systems with latents
-        "needs_partial_targets": False,  # only for systems that have seen part of the target in training
-        "needs_correction": False,  # replaces visible tokens, so only for systems that have learnt to
+        "needs_partial_targets": False,  # shows part of a translation
+        "needs_correction": False,  # replaces visible tokens
         "input_predictor": False,  # only for systems with `decoder: {input_predictor: true}`
-        "assistant": None,  # order of the system that the key `with` must name, if it must
-        "assistant_optional": False,  # whether the key `with` may be left out all the same
+        "assistant": None,  # order of the system that the key `assistant` must name, if it must
+        "assistant_optional": False,  # whether the key `assistant` may be left out all the same
     },
 }
 

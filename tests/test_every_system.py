@@ -70,7 +70,7 @@ def shortened(recipe: dict[str, Any]) -> dict[str, Any]:
 
 
 def make_inputs(configuration: Configuration, system: str) -> None:
-    """Whatever else the training reads: other texts, their pairwise_bleu, other models, untrained."""
+    """Whatever else the training reads: other texts, their pairwise BLEU, untrained models."""
     training = configuration.training(CORPUS, system)
     vocabulary = Vocabulary.load(f"results/corpora/{CORPUS}/binarised/vocabulary.txt")
     for number, text in enumerate(candidates(training["text"])):

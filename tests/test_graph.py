@@ -478,7 +478,7 @@ OTHERS = [
     f"{MADE.format('analyses')}/vae-kd/seed1/latent_components.json",
     f"{MADE.format('analyses')}/vae-kd/seed1/latent_assignment.json",
     f"{MADE.format('total_correlation')}/nat-raw/at-base/seed1.json",
-    f"{MADE.format('latency')}/nat-kd/seed1/npd9/cpu-1.json",  # with a assistant
+    f"{MADE.format('latency')}/nat-kd/seed1/npd9/cpu-1.json",  # with an assistant
     f"{MADE.format('scores')}/ctc-kd/seed1/ctc-beam20-lm4/test.json",  # with n-grams
     f"{MADE.format('models')}/choosing/seed1/model.pt",  # of texts that are compared
     f"{MADE.format('models')}/oaxe-10k-kd/seed1/model.pt",  # from a model that was kept

@@ -1,0 +1,1 @@
+"""Aligning and ordering positions, for inputs, targets and decodings alike."""

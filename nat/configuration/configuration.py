@@ -294,7 +294,7 @@ class Configuration:
         return dict(self._decoding(name).traits)
 
     def assistant(self, decoding: str) -> str | None:
-        """The system that a decoding consults besides the one that it decodes (key `with`)."""
+        """The system that a decoding consults besides the one that it decodes (key `assistant`)."""
         assistant = self._find("decodings", decoding).get("assistant")
         return None if assistant is None else str(assistant)
 
@@ -476,8 +476,8 @@ class Configuration:
             own, its = (self._decoders[each]["chunk"] for each in (system, assistant))
             if own != its:
                 raise UserError(
-                    f"{name} lets '{assistant}' fill in what '{system}' leaves out, but they do not "
-                    f"leave out the same (key 'decoder.chunk': {self.file_of('systems', system)} "
+                    f"{name} lets '{assistant}' fill in what '{system}' leaves out, but they "
+                    f"do not leave out the same (key 'decoder.chunk': {self.file_of('systems', system)} "
                     f"has {own}, {self.file_of('systems', assistant)} {its})"
                 )
         if traits["decoding_order"] != "parallel":

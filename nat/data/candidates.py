@@ -4,7 +4,7 @@ raw                                                     the references
 {distilled: {system: S, decoding: D}}                   translations of an autoregressive system
 {mixed: {raw: 0.5, distilled: {...}}}                   one of the two, see `nat.distillation.mixed`
 {dynamic: {candidates: [{system: S, decoding: D}, raw], regulariser: {...}}}
-                                                        one of several, see `nat.distillation.dynamic`
+                                                        one of several: `nat.distillation.dynamic`
 """
 
 import copy
@@ -51,7 +51,7 @@ def candidates(text: Any) -> list[Candidate]:
 
 
 def choice(text: Any) -> dict[str, Any] | None:
-    """Options of the method that chooses among the texts, for `registry.build("distillation", ...)`.
+    """Options of the method that chooses among the texts, for `registry.build`.
 
     None if there is nothing to choose.
     """

@@ -28,9 +28,9 @@ class Hybrid(LeftToRightSearch):
     one with the highest sum of the log-probabilities of both stages, which is the score (equation
     3). Positions after the first EOS do not count. Special symbols other than UNK are never chosen.
 
-    With a assistant, another hybrid system with the same k, stage II is done by the assistant (table
-    7): its own Skip-AT scores the sequences of stage I by forced decoding, and these scores replace
-    the system's.
+    With an assistant, another hybrid system with the same k, the assistant does stage II (table 7):
+    its own Skip-AT scores the sequences of stage I by forced decoding, and these scores replace the
+    system's.
 
     Attributes:
         beam: b_at, hypotheses of stage I, whose other options are `length_penalty`,

@@ -21,7 +21,7 @@ class InputSampling:
     the translation takes this token; the others are predicted from these in one pass. The first two
     passes see full masks.
 
-    The score is the mean log-probability per token, where that of a copied token is the assistant's.
+    The score is the mean log-probability per token; that of a copied token is the assistant's.
     The length with the highest score is the result (the likelier length of equal ones). A pattern
     depends on the source sentence and its length, not on other sentences of the batch.
 

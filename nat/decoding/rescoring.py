@@ -1,4 +1,4 @@
-"""Noisy parallel decoding: an autoregressive assistant chooses among candidates (Gu et al. 2018)."""
+"""Noisy parallel decoding (Gu et al. 2018): an autoregressive assistant chooses a candidate."""
 
 import math
 from collections.abc import Sequence
@@ -39,8 +39,8 @@ def best_of_assistant(
         length_penalty: how the assistant's log-probability depends on the length.
 
     Returns:
-        The chosen candidates with the assistant's score. Their number of steps is the largest of the
-        sentence's candidates plus one for the assistant.
+        The chosen candidates with the assistant's score. Their number of steps is the largest of
+        the sentence's candidates plus one for the assistant.
     """
     # each different candidate once
     different = [list(dict.fromkeys(tuple(one.tokens) for one in group)) for group in candidates]

@@ -55,8 +55,8 @@ class Pairs(FairseqDataset):
         if regulariser is not None and regulariser.shape != (len(source), len(targets)):
             raise UserError(
                 f"{name}: {len(source)} sentences with {len(targets)} candidates each, but a "
-                f"regulariser of the shape {list(regulariser.shape)}; make the pairwise_bleu of the "
-                "distilled texts again"
+                f"regulariser of the shape {list(regulariser.shape)}; compute the pairwise "
+                "BLEU of the distilled texts again"
             )
         self.source, self.targets, self.regulariser = source, targets, regulariser
         source_lengths = source.lengths[:first]

@@ -1,0 +1,1 @@
+"""N-gram language models of distilled text: estimation and scoring."""

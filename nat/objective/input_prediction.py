@@ -18,8 +18,8 @@ def with_input_loss(loss: Loss, context: BatchContext, decoder_input: DecoderInp
         P(z_i | X) = P(masked_i | X)                       if z_i is masked,
         P(z_i | X) = (1 - P(masked_i | X)) P(t_i | X)      otherwise.
 
-    P(masked_i | X) is the predictor's; P(t_i | X) is that of a frozen vanilla NAT, `context.teacher`,
-    on a full mask.
+    P(masked_i | X) is the predictor's; P(t_i | X) is that of a frozen vanilla NAT,
+    `context.teacher`, on a full mask.
 
     Where the paper is ambiguous: the predictor reuses encoder and decoder (appendix E.6), whose
     states are those of a full mask here. By default they are computed without dropout and without

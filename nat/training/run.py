@@ -34,7 +34,7 @@ class Run:
         recipe: its recipe with all lengths in updates.
         seed: of initial weights, order of batches, masks and dropout.
         train: prefixes of the binarised source and its target, or its candidate targets.
-        similarity: file with the pairwise_bleu of these candidates, or None.
+        similarity: file with the pairwise BLEU of these candidates, or None.
         valid: the same of the raw validation text.
         vocabulary: file of the joined dictionary.
         init_from: model whose weights training starts from, or None.

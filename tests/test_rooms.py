@@ -1,0 +1,45 @@
+"""Imports run one way: from jobs, workflow and reporting down to data."""
+
+import ast
+from collections.abc import Iterator
+from pathlib import Path
+
+NAT = Path(__file__).resolve().parents[1] / "nat"
+
+ROOMS = (
+    *("errors", "files", "spelling", "options", "machine", "randomness", "program", "registry"),
+    *("data", "language_model", "transformer", "alignment", "decoding", "objective"),
+    *("inputs", "targets", "distillation", "configuration", "artifacts", "training"),
+    *("fairseq_plugin", "measures", "reporting", "workflow", "jobs"),
+)
+"""Folders and modules of nat/; each may import from those before it."""
+
+
+def imported(path: Path) -> Iterator[str]:
+    """Rooms that a module imports from."""
+    for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+        names: list[str] = []
+        if isinstance(node, ast.ImportFrom) and node.module == "nat":
+            names = [f"nat.{alias.name}" for alias in node.names]
+        elif isinstance(node, ast.ImportFrom) and node.module:
+            names = [node.module]
+        elif isinstance(node, ast.Import):
+            names = [alias.name for alias in node.names]
+        yield from (name.split(".")[1] for name in names if name.startswith("nat."))
+
+
+def test_every_room_is_listed() -> None:
+    found = {path.stem for path in NAT.iterdir() if path.suffix == ".py" or list(path.glob("*.py"))}
+    assert found - {"__init__"} == set(ROOMS)
+
+
+def test_imports_run_one_way() -> None:
+    upward = []
+    for path in sorted(NAT.rglob("*.py")):
+        room = path.relative_to(NAT).parts[0].removesuffix(".py")
+        if room == "__init__":
+            continue
+        for other in imported(path):
+            if ROOMS.index(other) > ROOMS.index(room):
+                upward.append(f"{path.relative_to(NAT)} imports from nat.{other}")
+    assert upward == []
