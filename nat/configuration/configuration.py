@@ -477,7 +477,8 @@ class Configuration:
             if own != its:
                 raise UserError(
                     f"{name} lets '{assistant}' fill in what '{system}' leaves out, but they "
-                    f"do not leave out the same (key 'decoder.chunk': {self.file_of('systems', system)} "
+                    f"do not leave out the same (key 'decoder.chunk': "
+                    f"{self.file_of('systems', system)} "
                     f"has {own}, {self.file_of('systems', assistant)} {its})"
                 )
         if traits["decoding_order"] != "parallel":

@@ -28,7 +28,7 @@ DEFAULT_NEEDS: dict[Stage, Needs] = {
 }
 """What a job needs where the scale does not say; enough for `demo` and `small`."""
 
-_IN_TURN: dict[Stage, int] = {"prepare": 6, "distil": 2, "score": 10, "report": 13}
+_IN_TURN: dict[Stage, int] = {"prepare": 8, "distil": 2, "score": 10, "report": 13}
 """Steps of a grouped job that run one after the other, with the numbers of slurm/config.yaml.
 
 Snakemake asks for the sum of their minutes, so each may ask only for its share of the limit.
