@@ -141,7 +141,7 @@ def test_a_correlation_over_systems(root: Path) -> None:
         "where": {**WHERE, "other": {"system": "nat-raw", "decoding": "one-pass"}},
         "correlation": {
             "of": {"measure": "sacrebleu"},
-            "assistant": {"measure": "chrf"},
+            "with": {"measure": "chrf"},
             "over": ["teacher", "student", "nat"],
             "is": "above",
         },
@@ -254,7 +254,7 @@ def test_gains_by_length(root: Path) -> None:
         "gains": {
             "system": "student",
             "over": "teacher",
-            "of": [{"label": "fifth {fifth}", "assistant": {"fifth": [1, 2, 3, 4, 5]}}],
+            "of": [{"label": "fifth {fifth}", "with": {"fifth": [1, 2, 3, 4, 5]}}],
             "is": "fifth 5",
         },
     }

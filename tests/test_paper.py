@@ -106,7 +106,7 @@ SYSTEMS = {
     },
     "CMLM + DiMS": {"like": "CMLM", "system": "dims-cmlm-{text}", "baseline": "CMLM"},
 }
-CELLS = {"measure": "sacrebleu", "split": "test", "assistant": {"text": "kd"}}
+CELLS = {"measure": "sacrebleu", "split": "test", "with": {"text": "kd"}}
 
 
 def product(tmp_path: Path, row: dict[str, Any], **content: Any) -> list[papers.Entry]:
@@ -128,7 +128,7 @@ def test_rows_are_products_of_their_lists(tmp_path: Path) -> None:
 
 
 def test_variables_and_labels_are_templates(tmp_path: Path) -> None:
-    row = {"label": "on {text}", "system": "CMLM", "steps": 1, "assistant": {"text": ["raw", "kd"]}}
+    row = {"label": "on {text}", "system": "CMLM", "steps": 1, "with": {"text": ["raw", "kd"]}}
     found = product(tmp_path, row)
     assert [(each.row, each.cells[0].system) for each in found] == [
         ("on raw", "cmlm-raw"),
@@ -180,7 +180,7 @@ ROW = {"label": "r", "system": "nat-kd", "decoding": "one-pass"}
         ({"task": OTHER_TASK}, "row 'r', column 'En-De' give the key 'task' differently"),
         ({"baseline": "NATT"}, "baseline 'NATT' of row 'r'"),
         (
-            {"system": "nat-{txt}", "assistant": {"text": "kd"}},
+            {"system": "nat-{txt}", "with": {"text": "kd"}},
             "variable 'txt'.*did you mean 'text'",
         ),
     ],

@@ -468,7 +468,7 @@ class Configuration:
         proxy_input = found["input"]["method"]
         if traits["decoding_order"] != self.decoding_order(system):
             raise UserError(
-                f"{name} is for {KINDS[traits['order']]} systems, but '{system}' is "
+                f"{name} is for {KINDS[traits['decoding_order']]} systems, but '{system}' is "
                 f"{KINDS[self.decoding_order(system)]} (input {proxy_input})"
             )
         assistant = self.assistant(decoding)

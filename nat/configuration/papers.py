@@ -34,7 +34,7 @@ class Model(BaseModel):
     def coordinates(self) -> dict[str, Any]:
         """The coordinates that are given here, with the variables under `with`."""
         found = {key: getattr(self, key, None) for key in COORDINATES}
-        found["assistant"] = dict(getattr(self, "variables", {}))
+        found["with"] = dict(getattr(self, "variables", {}))
         return {key: value for key, value in found.items() if value is not None}
 
 
@@ -53,7 +53,7 @@ class Coordinates(Model):
     decoding: Text | None = None
     setting: Text | None = None
     partner: Text | None = None
-    variables: dict[str, Scalar] = Field({}, alias="assistant")
+    variables: dict[str, Scalar] = Field({}, alias="with")
 
 
 class Varied(Model):
@@ -72,7 +72,7 @@ class Varied(Model):
     decoding: Several[Text] | None = None
     setting: Several[Text] | None = None
     partner: Several[Text] | None = None
-    variables: dict[str, Several[Scalar]] = Field({}, alias="assistant")
+    variables: dict[str, Several[Scalar]] = Field({}, alias="with")
 
 
 class System(Model):
@@ -377,7 +377,7 @@ class Correlation(Model):
     """Pearson's r of two measures over systems, compared with zero and a margin."""
 
     of: Coordinates
-    other: Coordinates = Field(alias="assistant")
+    other: Coordinates = Field(alias="with")
     over: Annotated[list[Text], Field(min_length=3)]
     relation: Relation = Field(alias="is")
 

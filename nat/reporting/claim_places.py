@@ -192,12 +192,12 @@ class Finder:
         chosen = {key: value for key, value in chosen.items() if key != "system"}
         called = place.of or (None if place.system else name)
         task = own.get("task", chosen.get("task"))
-        named: Chosen = {"assistant": {}}
+        named: Chosen = {"with": {}}
         if called is not None:
             if in_ is not None and called in in_.named:
                 named = in_.named[called]
             elif called in self._resolver.paper.systems:
-                named = {"system": called, "assistant": {}}
+                named = {"system": called, "with": {}}
             else:
                 known = [*(in_.named if in_ else []), *self._resolver.paper.systems]
                 raise UserError(

@@ -191,7 +191,7 @@ class Resolver:
     def _short(self, name: str) -> Line:
         """A column or panel that is just a measure or a task."""
         key = "measure" if name in MEASURES else "task"
-        chosen: Chosen = {key: name, "assistant": {}}
+        chosen: Chosen = {key: name, "with": {}}
         return Line(self.label(None, chosen, ()), chosen)
 
     def label(self, template: str | None, chosen: Chosen, varied: Sequence[str]) -> str:
@@ -408,7 +408,7 @@ def product(specification: models.Varied) -> Iterator[tuple[Chosen, tuple[str, .
     values = [given[key] if isinstance(given[key], list) else [given[key]] for key in order]
     varied = tuple(key for key in order if isinstance(given[key], list))
     for combination in itertools.product(*values):
-        chosen: Chosen = {"assistant": {}}
+        chosen: Chosen = {"with": {}}
         for key, value in zip(order, combination, strict=True):
             put(chosen, key, value)
         yield chosen, varied
@@ -419,23 +419,21 @@ def put(chosen: Chosen, key: str, value: Any) -> None:
     if key in models.COORDINATES:
         chosen[key] = value
     else:
-        chosen["assistant"] = {**chosen["assistant"], key: value}
+        chosen["with"] = {**chosen["with"], key: value}
 
 
 def merged(*levels: Chosen) -> Chosen:
     """Coordinates of several levels; later ones override earlier ones."""
-    found: Chosen = {"assistant": {}}
+    found: Chosen = {"with": {}}
     for level in levels:
-        variables = {**found["assistant"], **level.get("assistant", {})}
-        found = {**found, **level, "assistant": variables}
+        variables = {**found["with"], **level.get("with", {})}
+        found = {**found, **level, "with": variables}
     return found
 
 
 def flat(chosen: Chosen) -> dict[str, Any]:
     """Coordinates and variables by name."""
-    return {key: value for key, value in chosen.items() if key != "assistant"} | chosen.get(
-        "assistant", {}
-    )
+    return {key: value for key, value in chosen.items() if key != "with"} | chosen.get("with", {})
 
 
 def no_repetition(labels: Sequence[str], where: str) -> None:
@@ -558,7 +556,7 @@ def grid(
     for row in description.rows:
         if row.quoted is not None:
             rows += [
-                Line(label, {"assistant": {}}, group=row.group, quoted=True) for label in row.quoted
+                Line(label, {"with": {}}, group=row.group, quoted=True) for label in row.quoted
             ]
             continue
         for line in resolver.lines([row], "rows"):
@@ -612,7 +610,7 @@ def _with_quoted(
         if label in known:
             place = known.index(label) + 1
         else:
-            rows.insert(place, Line(label, {"assistant": {}}, quoted=True))
+            rows.insert(place, Line(label, {"with": {}}, quoted=True))
             place += 1
     return rows
 
@@ -701,7 +699,7 @@ def _samples(resolver: Resolver, description: models.Samples) -> list[Entry]:
                     "'baseline', which its samples are compared with"
                 )
             template = row.label or "{baseline}, {task}"
-            words = merged(chosen, {"assistant": {"baseline": system.baseline}})
+            words = merged(chosen, {"with": {"baseline": system.baseline}})
             label = resolver.label(template, words, ())
             for side, each in ((TEACHER, system.baseline), (STUDENT, name)):
                 place = f"row '{label}', column '{side}'"
