@@ -38,7 +38,7 @@ rule compare_texts:
     log:
         "results/{run}/logs/compare_texts/{corpus}/{candidates}/seed{seed}.log",
     wildcard_constraints:
-        candidates=one_of(artifacts.comparisons(configuration)),
+        candidates=r"[^/]+",
     conda:
         ENVIRONMENT
     threads: lambda wildcards: graph.threads_of_text(wildcards.corpus)
