@@ -232,7 +232,7 @@ def _check_system(configuration: Configuration, name: str) -> None:
     if target["decoding_order"] not in (None, configuration.decoding_order(name)):
         raise UserError(
             f"{file}: key 'target': {system['target']['method']} is for "
-            f"{KINDS[target['order']]} systems, but '{name}' is "
+            f"{KINDS[target['decoding_order']]} systems, but '{name}' is "
             f"{KINDS[configuration.decoding_order(name)]} (input {system['input']['method']})"
         )
     _check_canvas(configuration, name)
