@@ -1,8 +1,7 @@
 """Methods by name: `nat/<family>/<method>.py` holds one class, exported as `METHOD`.
 
-A method's options are the fields of its class, so adding a method is adding one file. What the
-configuration must know of a method to refuse senseless combinations, the class says itself, with
-class variables (`TRAITS`).
+A method's options are the fields of its class, so a new method is one new file. Class variables
+(`TRAITS`) tell the configuration which combinations to refuse.
 """
 
 import hashlib
@@ -127,7 +126,7 @@ def build(family: str, options: Mapping[str, Any]) -> Any:
 
 
 def describe(family: str, options: Mapping[str, Any]) -> Description:
-    """Validate a method's configuration and say what it stands for.
+    """Validate the configuration of a method and build it.
 
     Does not import the method if the same options passed before and its family has not changed.
 
@@ -150,7 +149,7 @@ def describe(family: str, options: Mapping[str, Any]) -> Description:
 
 
 def _source(family: str, method: str) -> bytes | None:
-    """Source of a module of a family; None if there is none of this name."""
+    """Source of a module of a family; None if the module does not exist."""
     if not method.isidentifier():
         return None
     found = importlib.util.find_spec(f"nat.{family}.{method}")

@@ -65,7 +65,7 @@ def test_no_member_may_lie_outside(name: str, pack: object, tmp_path: Path) -> N
     folder.mkdir()
     assert callable(pack)
     archive = pack(tmp_path / "bad", {name: "evil"} | FILES)
-    with pytest.raises(UserError, match="would lie outside its folder"):
+    with pytest.raises(UserError, match="outside its folder"):
         unpack(archive, {"en": ["*"]}, folder, "key")
     assert list(folder.iterdir()) == []
     assert sorted(path.name for path in tmp_path.iterdir()) == ["bad", "out"]

@@ -201,7 +201,7 @@ def test_the_file_of_the_repository_is_valid() -> None:
         ),
         (
             "SLURM-job '7' failed, SLURM status is: 'TIMEOUT'. Detailed failure reason",
-            "Slurm job 7: out of time; a training goes on",
+            "Slurm job 7: out of time; a training resumes",
         ),
         (
             "SLURM-job '8' failed due to a node failure, SLURM status is: 'NODE_FAIL'. Failed",

@@ -157,7 +157,7 @@ def test_a_corpus_like_another_changes_entries() -> None:
         ({"b": {"derived": {"from": "x", "side": "en"}}}, "'derived.from': unknown corpus 'x'"),
         (
             {"g": {"generator": {}}, "b": {"derived": {"from": "g", "side": "en"}}},
-            "'derived.from': 'g' has no splits of its own",
+            "'derived.from': 'g' has no 'splits'",
         ),
     ],
 )

@@ -52,3 +52,21 @@ def test_the_table_that_the_page_on_papers_adds_can_be_made() -> None:
     assert {cell.decoding for cell in reports.cells(found, target)} > {
         "mask-predict-1-lb5-deduplicated"
     }
+
+
+@pytest.mark.parametrize(
+    "page",
+    [ROOT / "README.md", ROOT / "CONTRIBUTING.md", *sorted(ROOT.glob("docs/*.md"))],
+    ids=lambda page: page.name,
+)
+def test_markdown_is_wrapped_at_100_columns(page: Path) -> None:
+    in_code = False
+    too_long = []
+    for number, line in enumerate(page.read_text(encoding="utf-8").splitlines(), 1):
+        if line.lstrip().startswith("```"):
+            in_code = not in_code
+        # a link or an inline code that fills the line cannot be broken
+        elif not in_code and not line.startswith(("|", "![", "[")) and len(line) > 100:
+            too_long.append(number)
+    assert not in_code
+    assert too_long == []

@@ -165,7 +165,7 @@ def test_any_piece_of_an_earlier_run_ends_well(
 
 def test_end_without_length_is_found_by_the_checksum(server: Server, tmp_path: Path) -> None:
     server.length, server.cut_after = False, 1000
-    with pytest.raises(UserError, match="1,000 bytes with the wrong checksum"):
+    with pytest.raises(UserError, match="1,000 bytes with the checksum"):
         get(tmp_path, server.address)
     assert files(tmp_path) == []
 
@@ -238,7 +238,7 @@ def test_mirror_with_wrong_file(tmp_path: Path) -> None:
     mirrored = tmp_path / "mirror" / "data.example" / "train.en"
     mirrored.parent.mkdir(parents=True)
     mirrored.write_bytes(b"something else")
-    with pytest.raises(UserError, match=f"the mirror's copy {mirrored} .*wrong checksum"):
+    with pytest.raises(UserError, match=f"the mirror's copy {mirrored} .*checksum"):
         get(tmp_path, "https://data.example/train.en", mirror=tmp_path / "mirror")
     packed = mirrored.with_name("train.en.gz")
     mirrored.rename(packed)
@@ -314,7 +314,7 @@ def test_first_download_is_written_down_and_holds(server: Server, tmp_path: Path
     assert len(server.asked) == 1
     path.unlink()
     server.content = gzip.compress(b"another edition\n")
-    with pytest.raises(UserError, match=f"wrong checksum .*remove {record}.* to accept it"):
+    with pytest.raises(UserError, match=f"checksum .*remove {record}.* to accept it"):
         get(tmp_path, server.address + ".gz", None)
     assert files(tmp_path) == ["train.en.gz.sha256"]
     record.unlink()
@@ -327,10 +327,10 @@ def test_a_damaged_first_download_is_not_written_down(server: Server, tmp_path: 
         1000,
     )  # the end of the answer looks like that of the file
     server.content = PACKED
-    with pytest.raises(UserError, match="1,000 bytes that are no whole gzip file"):
+    with pytest.raises(UserError, match="1,000 bytes .* gzip file"):
         get(tmp_path, server.address + ".tgz", None)
     server.content, server.cut_after = b"<html>please log in</html>", None
-    with pytest.raises(UserError, match="26 bytes that are no whole zip file"):
+    with pytest.raises(UserError, match="26 bytes .* zip file"):
         get(tmp_path, server.address + ".zip", None)
     assert files(tmp_path) == []
 
@@ -349,7 +349,7 @@ def test_a_file_of_the_mirror_is_written_down_too(tmp_path: Path) -> None:
     url = "https://data.example/a.tgz"
     assert get(tmp_path, url, None, mirror=tmp_path / "mirror") == mirrored
     mirrored.write_bytes(b"changed")
-    with pytest.raises(UserError, match="the mirror's copy .* has the wrong checksum"):
+    with pytest.raises(UserError, match="the mirror's copy .* checksum"):
         get(tmp_path, url, None, mirror=tmp_path / "mirror")
 
 
@@ -357,7 +357,7 @@ def test_md5(server: Server, tmp_path: Path) -> None:
     right = Checksum("md5", hashlib.md5(CONTENT).hexdigest().upper())
     assert get(tmp_path, server.address, right).read_bytes() == CONTENT
     assert files(tmp_path) == ["train.en"]
-    with pytest.raises(UserError, match=f"wrong checksum .* where {'0' * 32} is due"):
+    with pytest.raises(UserError, match=f"checksum .* instead of {'0' * 32}"):
         get(tmp_path, server.address, Checksum("md5", "0" * 32))
 
 

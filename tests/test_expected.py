@@ -25,7 +25,7 @@ def test_other_counts_are_told(train: int) -> None:
     message = str(caught.value)
     assert message.startswith("results/x/tokens: train is ")
     assert f"{train:,} where 'expected.tokens.train'" in message
-    assert "says 1,000 give or take 1 %" in message
+    assert "says 1,000 plus or minus 1 %" in message
 
 
 def test_a_plain_number_is_exact() -> None:

@@ -74,9 +74,9 @@ def test_tmx(tmp_path: Path, packed: bool) -> None:
 
 
 def test_damaged_tmx(tmp_path: Path) -> None:
-    with pytest.raises(UserError, match="no valid TMX file"):
+    with pytest.raises(UserError, match="not a valid TMX file"):
         read(tmp_path, {"format": "tmx"}, TMX[:-40])
-    with pytest.raises(UserError, match="no valid TMX file"):
+    with pytest.raises(UserError, match="not a valid TMX file"):
         read(tmp_path, {"format": "tmx"}, "<html><p>not found</html>")
 
 

@@ -77,7 +77,7 @@ def test_the_median_is_of_unequal_repeats(
     [
         (("cpu", 1, 1, 4), "at least 5 repeats, not 4"),
         (("cpu", 0, 1), "expected a number above 0"),
-        (("cpu", "largest", 1), "a matter of GPUs"),
+        (("cpu", "largest", 1), "give a batch size"),
     ],
 )
 def test_a_protocol_that_is_none_is_refused(arguments: tuple[Any, ...], words: str) -> None:

@@ -68,5 +68,7 @@ def test_only_for_systems_that_have_learnt_to_correct() -> None:
     for system in ("cmlmc-kd", "dims-cmlmc-kd"):  # the student has it from its teacher
         configuration.check_decoding(system, "mask-correct-4-lb5")
         configuration.check_decoding(system, "mask-predict-4-lb5")
-    with pytest.raises(UserError, match="'cmlm-kd' has not learnt to .target cross_entropy.*cmlmc"):
+    with pytest.raises(
+        UserError, match="'cmlm-kd' has not learned to .target cross_entropy.*cmlmc"
+    ):
         configuration.check_decoding("cmlm-kd", "mask-correct-4-lb5")

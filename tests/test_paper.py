@@ -227,7 +227,7 @@ def test_errors_of_the_format(tmp_path: Path, content: Any, message: str) -> Non
 
 
 def test_labels_must_differ(root: Path) -> None:
-    with pytest.raises(UserError, match=r"tables.1.rows: the label 'r' stands here twice"):
+    with pytest.raises(UserError, match=r"tables.1.rows: the label 'r' is used twice"):
         reports.cells(configuration(root, rows=[ROW, ROW]), TABLE)
 
 
@@ -235,7 +235,7 @@ def test_unknown_task_and_table(tmp_path: Path) -> None:
     plain = configuration(tmp_path, columns=["wmt14-en-fr"])
     with pytest.raises(UserError, match="unknown task 'wmt14-en-fr'"):
         reports.cells(plain, TABLE)
-    with pytest.raises(UserError, match="there is no table 7"):
+    with pytest.raises(UserError, match="no table 7"):
         reports.cells(plain, ("paper", "table", "7"))
 
 

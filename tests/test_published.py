@@ -77,7 +77,7 @@ def test_what_is_no_number_is_shown_as_printed(tmp_path: Path) -> None:
         (",20.5,", ",,", r"paper.csv line 4: column 'value' is empty"),
         ("source=authors,ours", "a, b,ours", r"paper.csv line 4: found 13 values"),
         ("BLEU,source=authors,ours\n", "BLEU\n", r"paper.csv line 4: found 10 values"),
-        ("quoted,De-En", "quoted,En-De", r"paper.csv line 3: .*stands in line 2 already"),
+        ("quoted,De-En", "quoted,En-De", r"paper.csv line 3: .*is already in line 2"),
         ("table,row,", "table\trow,", r"paper.csv line 1: .*tabs"),
         ("row_group", "rowgroup", r"paper.csv line 1: .*'rowgroup'; did you mean 'row_group'"),
         (",use\n", "\n", r"paper.csv line 1: the columns must be"),

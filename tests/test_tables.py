@@ -284,7 +284,7 @@ def test_a_column_may_show_the_difference_to_a_row(root: Path) -> None:
     assert gained["low"] < gained["ours"] < gained["high"] and gained["over"] == "cmlm-kd"
     assert by_label(table)["DiMS"]["gain"].startswith("+")
     assert by_label(table)["CMLM"]["gain"] == "0.00"
-    with pytest.raises(UserError, match="'CMLN' is no row that is run; did you mean 'CMLM'"):
+    with pytest.raises(UserError, match="'CMLN' is not a row that is run; did you mean 'CMLM'"):
         derived_table(root, [{**gain, "over": "CMLN"}], [])
 
 

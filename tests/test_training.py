@@ -280,7 +280,7 @@ def test_a_killed_training_ends_like_an_undisturbed_one(
     kill_at(system, 6)
     capsys.readouterr()
     resumed = train(system)
-    assert "goes on from its checkpoint of update" in capsys.readouterr().out
+    assert "resumes from its checkpoint of update" in capsys.readouterr().out
     assert same(undisturbed, resumed)
     assert curve(system) == rows
     for key in ("updates", "tokens", "averaged_updates", "validation", "pairs"):
@@ -507,7 +507,7 @@ def test_checkpoints_of_another_configuration_are_discarded(
     assert same(clean, train("at"))
     said = capsys.readouterr().out
     assert "recipe.dropout: 0.4 is now 0.1): discarded" in said
-    assert "goes on" not in said
+    assert "resumes" not in said
 
 
 def test_a_training_killed_at_its_very_end_is_finished(
@@ -549,7 +549,7 @@ def test_a_damaged_checkpoint_is_passed_over(
     assert curve("at") == rows
     said = capsys.readouterr().out
     assert "its checkpoint of update 9 is damaged: discarded" in said
-    assert "goes on from its checkpoint of update 6" in said
+    assert "resumes from its checkpoint of update 6" in said
 
 
 def test_the_mean_and_the_loss_of_the_model_file(
@@ -638,7 +638,7 @@ def test_a_batch_that_does_not_fit_is_told(folder: Path, monkeypatch: pytest.Mon
 def test_another_start_model_is_refused(folder: Path) -> None:
     make_start()
     write_yaml("config/scales/demo.yaml", {**SCALE, "sizes": {"base": {**SIZE, "heads": 4}}})
-    with pytest.raises(UserError, match="its architecture is another one"):
+    with pytest.raises(UserError, match="its architecture is different"):
         train("dims")
     write_yaml("config/scales/demo.yaml", SCALE)
     training = load().training("toy", "cmlm")
@@ -654,7 +654,7 @@ def test_two_processes_do_not_train_into_one_folder(folder: Path) -> None:
         while not (model_file("at").parent / "checkpoints/run.json").exists():
             assert process.poll() is None
             time.sleep(0.001)
-        with pytest.raises(UserError, match="another process is training into .*at/seed1"):
+        with pytest.raises(UserError, match="another process is training in .*at/seed1"):
             train("at")
     finally:
         process.kill()

@@ -22,7 +22,7 @@ def test_curve_and_measures(tmp_path: Path) -> None:
     assert [run.measure(name) for name in ("updates", "best_validation_bleu", "collapsed")] == [
         40, 11.5, 0
     ]  # fmt: skip
-    with pytest.raises(ValueError, match="'loss' is no measure"):
+    with pytest.raises(ValueError, match="'loss' is not a measure"):
         run.measure("loss")
 
 

@@ -85,7 +85,7 @@ def test_a_killed_training_ends_like_an_undisturbed_one(
     kill_at(system, 6)
     capsys.readouterr()
     assert same(undisturbed, train(system))
-    assert "goes on from its checkpoint of update" in capsys.readouterr().out
+    assert "resumes from its checkpoint of update" in capsys.readouterr().out
     assert curve(system) == rows
     assert report(system)["tokens"] == before["tokens"] > 0
 

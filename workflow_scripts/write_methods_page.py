@@ -1,4 +1,4 @@
-"""Write the tables of docs/methods.md anew, from the systems of config/systems."""
+"""Update the tables of docs/methods.md from config/systems."""
 
 import argparse
 from pathlib import Path

@@ -1,7 +1,7 @@
 """The configuration of a run: `config/*.yaml`, validated and resolved.
 
 configuration = load("demo")
-configuration.training("toy-ka-lu", "cmlm-kd")     # all that decides about a model
+configuration.training("toy-ka-lu", "cmlm-kd")     # everything that determines a model
 """
 
 from pathlib import Path

@@ -78,25 +78,23 @@ def _check_assistant(configuration: Configuration, name: str) -> None:
     if wanted is None:
         if assistant is not None:
             raise UserError(
-                f"{where}: found {assistant}, but {method} consults no other system; remove the key"
+                f"{where}: found {assistant}, but {method} uses no second system; remove the key"
             )
         return
     if assistant is None and traits["assistant_optional"]:
         return
     if assistant is None:
-        raise UserError(
-            f"{where}: missing, expected the {KINDS[wanted]} system that {method} consults"
-        )
+        raise UserError(f"{where}: missing, expected the {KINDS[wanted]} system that {method} uses")
     _known(assistant, configuration.systems, "system", where)
     if configuration.decoding_order(assistant) != wanted:
         raise UserError(
-            f"{where}: {method} consults a system that is {KINDS[wanted]}, but '{assistant}' is "
+            f"{where}: {method} needs a system that is {KINDS[wanted]}, but '{assistant}' is "
             f"{KINDS[configuration.decoding_order(assistant)]}"
         )
     if wanted == "parallel" and configuration.decoder(assistant)["upsample"] is not None:
         raise UserError(
-            f"{where}: {method} shares its canvas, which is as long as the target, with the system "
-            f"that it consults, but that of '{assistant}' is upsampled"
+            f"{where}: {method} shares its canvas, which is as long as the target, with the second "
+            f"system, but the canvas of '{assistant}' is upsampled"
         )
 
 
@@ -162,12 +160,12 @@ def _check_recipes(configuration: Configuration, on_task: str) -> None:
             assistant = configuration.assistant(decoding)
             if assistant is not None:
                 raise UserError(
-                    f"{where}: key 'validation.decoding': found {decoding}, which consults "
+                    f"{where}: key 'validation.decoding': found {decoding}, which uses "
                     f"'{assistant}', but validation decodes with the model that is trained alone"
                 )
             if configuration.language_model(decoding) is not None:
                 raise UserError(
-                    f"{where}: key 'validation.decoding': found {decoding}, which consults a "
+                    f"{where}: key 'validation.decoding': found {decoding}, which uses a "
                     "language model, but validation decodes with the model that is trained alone"
                 )
         elif validation["metric"] == "bleu":
@@ -203,7 +201,7 @@ def _check_cycles(configuration: Configuration) -> None:
     def visit(name: str, path: list[str], shown: str) -> None:
         for other, key in configuration.references(name):
             if other == name:
-                verb = {"text": "distils from", "init_from": "starts from"}.get(key, "consults")
+                verb = {"text": "distils from", "init_from": "starts from"}.get(key, "uses")
                 raise UserError(
                     f"{configuration.file_of('systems', name)}: key '{key}': '{name}' {verb} "
                     "itself; name another system"
@@ -281,7 +279,7 @@ def _check_system(configuration: Configuration, name: str) -> None:
 
 
 def _check_distillations(configuration: Configuration) -> None:
-    """A system's distilled text has one path, so all who learn from it decode it alike."""
+    """A system's distilled text has one path, so all its students must name the same decoding."""
     first: dict[str, tuple[str, str]] = {}
     for name in configuration.systems:
         for text in candidates(configuration.system(name)["text"]):
@@ -354,8 +352,8 @@ def _check_length(configuration: Configuration, name: str) -> None:
     elif configuration.target_traits(name)["upsampled"]:
         if length is not None:
             raise UserError(
-                f"{file}: key 'length': found {length}, expected null: {method} decides about the "
-                "length by itself"
+                f"{file}: key 'length': found {length}, expected null: {method} determines the "
+                "length itself"
             )
     elif length is None:
         raise UserError(
@@ -443,16 +441,16 @@ def _check_teacher(configuration: Configuration, name: str) -> None:
         if teacher is not None:
             raise UserError(
                 f"{where}: found {teacher}, expected null: neither {system['input']['method']} "
-                f"nor {system['target']['method']} consults another system"
+                f"nor {system['target']['method']} uses a teacher"
             )
         return
     if teacher is None:
         raise UserError(
-            f"{where}: found null, expected the {KINDS[wanted]} system that {method} consults"
+            f"{where}: found null, expected the {KINDS[wanted]} system that {method} uses"
         )
     if configuration.decoding_order(teacher) != wanted:
         raise UserError(
-            f"{where}: {method} consults a system that is {KINDS[wanted]}, but '{teacher}' is "
+            f"{where}: {method} needs a system that is {KINDS[wanted]}, but '{teacher}' is "
             f"{KINDS[configuration.decoding_order(teacher)]}"
         )
 
@@ -468,7 +466,7 @@ def _check_input_predictor(configuration: Configuration, name: str) -> None:
         )
     if traits["distils"] or traits["teacher"] is not None:
         raise UserError(
-            f"{where}: the predictor consults the system of the key 'teacher', but so does "
+            f"{where}: the predictor uses the system of the key 'teacher', but so does "
             f"{method} or another one; train without one of the two"
         )
     upsampled = configuration.decoder(name)["upsample"] is not None
@@ -481,8 +479,8 @@ def _check_input_predictor(configuration: Configuration, name: str) -> None:
         )
     if system.get("latent") is not None:
         raise UserError(
-            f"{where}: what the decoder says of the source alone is not known where latents of the "
-            "target reach it; remove 'latent'"
+            f"{where}: the predictor needs a decoder that depends on the source alone, and "
+            "not on latents of the target; remove 'latent'"
         )
 
 
@@ -500,7 +498,7 @@ def _check_start(configuration: Configuration, name: str) -> None:
             f"'{start['recipe']}' of '{named.system}'; {help}"
         )
     sizes = system["size"], start["size"]
-    if set(sizes) <= set(configuration.sizes):  # a scale needs only those that are trained at it
+    if set(sizes) <= set(configuration.sizes):  # a scale needs only the sizes that are used
         here, there = map(configuration.architecture, sizes)
         if here != there:
             changes = "; ".join(configuration.differences(there, here))
@@ -508,21 +506,21 @@ def _check_start(configuration: Configuration, name: str) -> None:
                 f"{file}: key 'size': '{name}' starts from '{named.system}', which has the "
                 f"size '{start['size']}', not '{system['size']}' ({changes})"
             )
-    # how many tokens at a time is no matter of weights
+    # the chunk size of the projection does not concern the weights
     decoders = [{**configuration.decoder(each), "chunk": None} for each in (named.system, name)]
     changes = "; ".join(configuration.differences(*decoders))
     if changes:
         raise UserError(
-            f"{file}: key 'decoder': '{name}' starts from '{named.system}', whose decoder "
-            f"is another one ({changes})"
+            f"{file}: key 'decoder': '{name}' starts from '{named.system}', which has "
+            f"a different decoder ({changes})"
         )
     latents = [configuration.latent(one) for one in (named.system, name)]
     shapes = [each and {key: each[key] for key in ("dim", "posterior_layers")} for each in latents]
     if shapes[0] != shapes[1]:
         changes = "; ".join(configuration.differences(shapes[0], shapes[1]))
         raise UserError(
-            f"{file}: key 'latent': '{name}' starts from '{named.system}', whose latents "
-            f"are others ({changes})"
+            f"{file}: key 'latent': '{name}' starts from '{named.system}', which has "
+            f"different latents ({changes})"
         )
     if None not in (system["length"], start["length"]) and system["length"] != start["length"]:
         raise UserError(

@@ -1,4 +1,4 @@
-"""The configuration of a run, read whole and validated before anything else happens."""
+"""The configuration of a run, read and validated before anything else is done."""
 
 import hashlib
 import json
@@ -24,7 +24,7 @@ from nat.transformer.decoder_options import DecoderOptions
 from nat.transformer.latent_options import LatentOptions
 
 SETTINGS = "config/config.yaml"
-# folder below config/ and what one of its files is called
+# folder in config/: what one of its files describes
 FOLDERS = {
     "scales": "scale",
     "corpora": "corpus",
@@ -33,7 +33,7 @@ FOLDERS = {
     "decodings": "decoding",
     "papers": "paper",
 }
-# orders of predicting tokens, as messages call the systems
+# order of predicting tokens: the kind of system, in messages
 KINDS = {
     "parallel": "non-autoregressive",
     "autoregressive": "autoregressive",
@@ -43,12 +43,12 @@ KINDS = {
 
 
 def file_of(folder: str, name: str) -> str:
-    """Path of a configuration file, as messages show it."""
+    """Path of a configuration file for messages."""
     return f"config/{folder}/{name}.yaml"
 
 
 def fingerprint(value: Any) -> str:
-    """16 hexadecimal digits that stand for a JSON-able value; 0 and 0.0 are the same."""
+    """A hash of a JSON-able value, 16 hexadecimal digits; 0 and 0.0 are the same."""
     text = json.dumps(_canonical(value), sort_keys=True, separators=(",", ":"), allow_nan=False)
     return hashlib.sha256(text.encode()).hexdigest()[:16]
 
@@ -63,7 +63,7 @@ class Start:
     """What a training starts from.
 
     Attributes:
-        system: whose weights they are.
+        system: the one whose weights are used.
         kept: name of the checkpoint that its recipe keeps (key `keep`); None for its model.
     """
 
@@ -82,15 +82,15 @@ def start_of(init_from: str | Mapping[str, str] | None) -> Start | None:
 class Configuration:
     """A validated configuration at one scale; `load` makes it.
 
-    Everything that is handed out is a copy, so nobody changes the configuration of another.
+    All values that are returned are copies, so that a caller may change them.
 
     Attributes:
         root: folder that holds `config/`.
         scale: name of the scale.
         settings: `config/config.yaml`.
         files: content of all other files, by folder and name, as `families` expands them.
-        places: where each entry of `files` stands, as messages show it; left out, a file of its
-            own.
+        places: the file of each entry of `files`, for messages; by default, a file with its
+            name.
         overrides: what the command line changes.
         canonical_names: of all systems, in what `on` returns; None elsewhere.
     """
@@ -111,7 +111,7 @@ class Configuration:
 
     @property
     def run(self) -> str:
-        """Name of the folder below `results/` that holds all that depends on the scale."""
+        """Name of the folder in `results/` for all results that depend on the scale."""
         name = self.overrides.name
         return self.scale if name is None else f"{self.scale}@{name}"
 
@@ -127,7 +127,7 @@ class Configuration:
 
     @property
     def arguments(self) -> list[str]:
-        """Words of a command line by which a program reads this configuration."""
+        """Command line arguments with which a program loads this configuration."""
         return [word for key, value in self.choices.items() for word in (f"--{key}", value)]
 
     @property
@@ -142,7 +142,7 @@ class Configuration:
 
     @property
     def mirror(self) -> Path | None:
-        """Folder HOST/PATH that is asked before the network; it need not exist."""
+        """Folder with files HOST/PATH that are used instead of downloads; it need not exist."""
         mirror = self.settings["mirror"]
         return None if mirror is None else self.root / mirror
 
@@ -158,24 +158,24 @@ class Configuration:
 
     @property
     def latency(self) -> dict[str, Any]:
-        """Repeats of a latency, its threads, and on how many sentences (None for all)."""
+        """How latencies are measured: repeats, threads, sentences (None for all)."""
         own = {"sentences": None, "repeats": 5, "threads": None, **self._scale.get("latency", {})}
         return own | {"threads": own["threads"] or self.threads}
 
     @property
     def decoding_tokens(self) -> int:
-        """Tokens of one decoding batch."""
+        """Number of tokens in a decoding batch."""
         return int(self._scale["decoding_tokens"])
 
     @property
     def tokens_per_device(self) -> int | None:
-        """Most tokens that a device trains on at once; larger updates are accumulated."""
+        """Most tokens in one batch of a device; larger updates are accumulated."""
         tokens = self._scale.get("tokens_per_device")
         return None if tokens is None else int(tokens)
 
     @property
     def shards(self) -> dict[str, int]:
-        """Number of jobs that decode a split, for every split of any corpus."""
+        """Number of jobs that decode each split."""
         shards = dict(self._scale["shards"])
         for corpus in self.files["corpora"].values():
             for split in corpus.get("splits", {}):
@@ -184,7 +184,7 @@ class Configuration:
 
     @property
     def tasks(self) -> dict[str, str]:
-        """Tasks of this scale and the corpora that stand for them."""
+        """Tasks of this scale and the corpora that it uses for them."""
         tasks = self._scale["tasks"].items()
         return {name: task if isinstance(task, str) else task["corpus"] for name, task in tasks}
 
@@ -199,25 +199,25 @@ class Configuration:
         return sorted({task for scale in self.files["scales"].values() for task in scale["tasks"]})
 
     def tasks_of(self, corpus: str) -> tuple[str, ...]:
-        """Tasks that a corpus stands for at this scale; none if none of them changes anything."""
+        """Tasks that this scale uses a corpus for; empty if none of them changes anything."""
         tasks = tuple(task for task, its in self.tasks.items() if its == corpus)
         return tasks if self._changing.intersection(tasks) else ()
 
     def for_tasks(self, tasks: tuple[str, ...]) -> "Configuration":
-        """The configuration with all that these tasks change in systems, recipes and decodings.
+        """The configuration with the changes that these tasks make.
 
         Raises:
-            UserError: if one task changes what another leaves or changes otherwise.
+            UserError: if the tasks make different changes.
         """
         if tasks not in self._views:
             self._views[tasks] = self._for_tasks(tasks)
         return self._views[tasks]
 
     def on(self, corpus: str) -> "Configuration":
-        """The configuration as it holds on a corpus.
+        """The configuration that applies to a corpus.
 
-        What the tasks change that the corpus stands for is applied; systems that are the same
-        there have one name, by which others refer to them.
+        The changes of the tasks that the corpus is used for are applied. Systems that are the same
+        there have one name, which others refer to.
         """
         if self.canonical_names is not None:
             return self
@@ -270,14 +270,14 @@ class Configuration:
 
     @property
     def papers(self) -> list[str]:
-        """Identifiers of all papers."""
+        """Names of all papers."""
         return list(self.files["papers"])
 
     def corpus(self, name: str) -> dict[str, Any]:
         """A corpus as its file gives it.
 
         Raises:
-            UserError: if there is none of this name; so do the others.
+            UserError: if there is no corpus of this name.
         """
         return self._find("corpora", name)
 
@@ -294,12 +294,12 @@ class Configuration:
         return dict(self._decoding(name).traits)
 
     def assistant(self, decoding: str) -> str | None:
-        """The system that a decoding consults besides the one that it decodes (key `assistant`)."""
+        """The second system that a decoding uses (key `assistant`)."""
         assistant = self._find("decodings", decoding).get("assistant")
         return None if assistant is None else str(assistant)
 
     def language_model(self, decoding: str) -> dict[str, Any] | None:
-        """All fields of `LanguageModelOptions` of a decoding, None if it consults none."""
+        """All fields of `LanguageModelOptions` of a decoding, None if it uses no language model."""
         return self.decoding(decoding).get("language_model")
 
     def paper(self, name: str) -> Paper:
@@ -309,7 +309,7 @@ class Configuration:
         return self._papers[name]
 
     def task(self, task: str) -> str:
-        """The corpus that stands for a task at this scale.
+        """The corpus that this scale uses for a task.
 
         Raises:
             UserError: if the scale has none for it, or one without a file.
@@ -322,13 +322,13 @@ class Configuration:
             raise UserError(f"unknown task '{task}'; {hint(task, self.all_tasks)}")
         if corpus not in self.files["corpora"]:
             raise UserError(
-                f"{scale}: the task '{task}' stands for the corpus '{corpus}', but there is no "
+                f"{scale}: the task '{task}' uses the corpus '{corpus}', but there is no "
                 f"{file_of('corpora', corpus)}; {hint(corpus, self.corpora)}"
             )
         return corpus
 
     def recipe(self, name: str) -> dict[str, Any]:
-        """A recipe with what the scale changes in it, and then the command line."""
+        """A recipe with the changes of the scale and of the command line."""
         recipe = self._find("recipes", name)
         change = self._scale["recipes"].get(name, {})
         recipe = self.recipe(change["as"]) if "as" in change else families.merged(recipe, change)
@@ -341,7 +341,7 @@ class Configuration:
         return list(self._architectures)
 
     def architecture(self, size: str) -> dict[str, Any]:
-        """What a size means at this scale: all fields of `Architecture`."""
+        """The architecture of a size at this scale: all fields of `Architecture`."""
         if size not in self._architectures:
             where = file_of("scales", self.scale)
             raise UserError(
@@ -350,19 +350,19 @@ class Configuration:
         return _copy(self._architectures[size])
 
     def training(self, corpus: str, system: str) -> dict[str, Any]:
-        """All that decides about the model of a system, JSON-able, with every default filled in.
+        """Everything that determines the model of a system, JSON-able, including all defaults.
 
-        The system is the one that `canonical` names, and so are those that it refers to. A change
-        elsewhere (another system, a description, a seed of no teacher) leaves it as it is, so its
-        `fingerprint` tells whether a trained model is still the one asked for. What the model is
-        trained on and starts from enters by name only: those are results of their own.
+        This system and those that it refers to have their canonical names. Changes elsewhere (in
+        another system, a description, or a seed that no teacher uses) do not affect it, so that
+        its `fingerprint` says whether a trained model is up to date. Training data and
+        initialisation are included by name only, since they are results themselves.
         """
         self.corpus(corpus)
         name = self.canonical(corpus, system)
         return {"corpus": corpus, "system": name, **self.on(corpus)._effective(name)}
 
     def _effective(self, system: str) -> dict[str, Any]:
-        """What `training` says beside the names of corpus and system."""
+        """The contents of `training` without the names of corpus and system."""
         found = self.system(system)
         if found["size"] not in self._architectures:
             raise UserError(
@@ -395,12 +395,12 @@ class Configuration:
         }
 
     def dependencies(self, system: str) -> list[str]:
-        """Systems that must be trained before: what it distils from, what it starts from."""
+        """Systems that must be trained first: teachers and the initial model."""
         return list(dict.fromkeys(name for name, _ in self.references(system)))
 
     def references(self, system: str) -> list[tuple[str, str]]:
         """Systems that a system needs, each with the key that names it (`text`, also for what
-        the decodings of its texts consult)."""
+        the decodings of its texts use)."""
         found = self.system(system)
         references = []
         for text in texts.candidates(found["text"]):
@@ -423,7 +423,7 @@ class Configuration:
         return start_of(self.system(system)["init_from"])
 
     def is_autoregressive(self, system: str) -> bool:
-        """Whether a system predicts one token after the other."""
+        """Whether a system is autoregressive."""
         return self.decoding_order(system) == "autoregressive"
 
     def decoding_order(self, system: str) -> str:
@@ -442,21 +442,21 @@ class Configuration:
         return _copy(self._latents[system])
 
     def trained_on_partial_targets(self, system: str) -> bool:
-        """Whether a system, or what it started from, has learnt from partly revealed targets."""
+        """Whether a system, or the one it starts from, was trained on partly revealed targets."""
         if self._methods[system][0].traits["trains_on_partial_targets"]:
             return True
         start = self.start(system)
         return start is not None and self.trained_on_partial_targets(start.system)
 
     def trained_to_correct(self, system: str) -> bool:
-        """Whether a system, or what it started from, has learnt to replace wrong tokens."""
+        """Whether a system, or the one it starts from, has learned to replace wrong tokens."""
         if self._methods[system][1].traits["trains_correction"]:
             return True
         start = self.start(system)
         return start is not None and self.trained_to_correct(start.system)
 
     def check_decoding(self, system: str, decoding: str) -> None:
-        """Refuse a decoding that a system cannot do.
+        """Refuse a decoding that does not suit a system.
 
         Raises:
             UserError: says why; also for an unknown system or decoding.
@@ -476,10 +476,9 @@ class Configuration:
             own, its = (self._decoders[each]["chunk"] for each in (system, assistant))
             if own != its:
                 raise UserError(
-                    f"{name} lets '{assistant}' fill in what '{system}' leaves out, but they "
-                    f"do not leave out the same (key 'decoder.chunk': "
-                    f"{self.file_of('systems', system)} "
-                    f"has {own}, {self.file_of('systems', assistant)} {its})"
+                    f"{name} lets '{assistant}' complete the translations of '{system}', but their "
+                    f"chunks differ (key 'decoder.chunk': {self.file_of('systems', system)} has "
+                    f"{own}, {self.file_of('systems', assistant)} has {its})"
                 )
         if traits["decoding_order"] != "parallel":
             return
@@ -496,7 +495,7 @@ class Configuration:
             )
         if traits["input_predictor"] and not self._decoders[system]["input_predictor"]:
             raise UserError(
-                f"{name} samples the decoder's input, but '{system}' has not learnt to predict it "
+                f"{name} samples the decoder's input, but '{system}' has not learned to predict it "
                 f"({self.file_of('systems', system)}: key 'decoder.input_predictor' is false)"
             )
         if traits["latent"] and self._latents[system] is None:
@@ -512,7 +511,7 @@ class Configuration:
         if traits["needs_correction"] and not self.trained_to_correct(system):
             raise UserError(
                 f"{name} replaces tokens that it has shown the decoder, but '{system}' has not "
-                f"learnt to (target {found['target']['method']}); use a decoding such as "
+                f"learned to (target {found['target']['method']}); use a decoding such as "
                 "mask_predict, or the target cmlmc"
             )
         steps = options.get("steps", 1)
@@ -532,7 +531,7 @@ class Configuration:
         return dict(self._methods[system][1].traits)
 
     def text_traits(self, system: str) -> dict[str, Any]:
-        """What a system's choice among texts says about itself; nothing where there is none."""
+        """What a system's choice among texts says about itself; empty if it makes no choice."""
         self._find("systems", system)
         chosen = self._choices[system]
         return {} if chosen is None else dict(chosen.traits)
@@ -590,7 +589,7 @@ class Configuration:
 
     @cached_property
     def _choices(self) -> dict[str, registry.Description | None]:
-        """How each system chooses among its texts, None where it has only one."""
+        """How each system chooses among its texts, None if it has only one."""
         found = {}
         for name, system in self.files["systems"].items():
             options = texts.choice(system["text"])
@@ -628,9 +627,9 @@ class Configuration:
                     if change != changes[0]:
                         raise UserError(
                             f"{file_of('scales', self.scale)}: key 'tasks': '{self.tasks[task]}' "
-                            f"stands for {tasks[0]} and {task}, but {self.file_of(folder, name)} "
-                            "says different things of them (key 'tasks'); let another corpus "
-                            "stand for one of them"
+                            f"is used for {tasks[0]} and {task}, but {self.file_of(folder, name)} "
+                            "treats them differently (key 'tasks'); use another corpus "
+                            "for one of them"
                         )
                 files[folder][name] = changes[0]
                 changed = [task for task in tasks if task in content.get("tasks", {})]
@@ -660,12 +659,12 @@ class Configuration:
     def _identity(self, system: str, known: dict[str, str]) -> str:
         """Fingerprint of a system and of all that it refers to, without names."""
         if system not in known and self.system(system)["size"] not in self._architectures:
-            # nobody trains it at this scale, so it is like no other
+            # it is not trained at this scale, so it is not equal to another
             known[system] = fingerprint({"system": system})
         if system not in known:
             others = {name: self._identity(name, known) for name, _ in self.references(system)}
             effective = families.renamed(self._effective(system), others)
-            effective["recipe"]["validation"].pop("decoding")  # its options are there, too
+            effective["recipe"]["validation"].pop("decoding")  # its options are included
             decodings = {
                 text.decoding: fingerprint(
                     families.renamed(
@@ -746,12 +745,12 @@ class Configuration:
 
 
 def read(choice: Choice | str | None, root: Path) -> Configuration:
-    """Read every file below `root / "config"` and validate each by its model.
+    """Read all files in `root / "config"` and validate each of them.
 
-    What files say of each other is not looked at yet, see `checks`.
+    Relations between files are not checked here, see `checks`.
 
     Args:
-        choice: of the scale, and what is changed on the command line; or only the scale.
+        choice: scale, name and overrides of the command line; or only the scale.
         root: folder that holds `config/`.
     """
     if not isinstance(choice, Choice):
@@ -804,7 +803,7 @@ def _describe(family: str, options: Mapping[str, Any], origin: str) -> registry.
 
 
 def _copy(value: Any) -> Any:
-    """A JSON-able value again; `copy.deepcopy` takes ten times as long."""
+    """A copy of a JSON-able value; `copy.deepcopy` takes ten times as long."""
     if isinstance(value, dict):
         return {key: _copy(part) for key, part in value.items()}
     return [_copy(part) for part in value] if isinstance(value, list) else value

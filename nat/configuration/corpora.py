@@ -1,4 +1,4 @@
-"""What a corpus file must say beyond its schema, and the corpora that are like another one."""
+"""Checks of corpus files beyond their schema, and corpora that are like another one."""
 
 import copy
 from collections.abc import Iterator, Mapping
@@ -16,11 +16,11 @@ _TOGETHER = ("tsv", "tmx")
 
 
 def resolved(corpora: Mapping[str, dict[str, Any]]) -> dict[str, dict[str, Any]]:
-    """Corpora with what they take over from others.
+    """Corpora with the keys that they inherit from others.
 
-    A corpus with `like` has all keys of that corpus that it does not give itself; of `splits`,
-    `preprocessing` and `expected` it may give some entries only. A derived one has the splits of
-    the corpus that it is derived from.
+    A corpus with `like` inherits all keys that it does not give, and single entries of `splits`,
+    `preprocessing` and `expected`. A derived corpus has the splits of the corpus that it is
+    derived from.
 
     Raises:
         UserError: if there is no such corpus, or one that is itself like another.
@@ -38,7 +38,7 @@ def resolved(corpora: Mapping[str, dict[str, Any]]) -> dict[str, dict[str, Any]]
             if parent not in found:
                 raise UserError(f"{where}: unknown corpus '{parent}'; {hint(parent, found)}")
             if "splits" not in found[parent]:
-                raise UserError(f"{where}: '{parent}' has no splits of its own; name another")
+                raise UserError(f"{where}: '{parent}' has no 'splits'; name another corpus")
             corpus["derived"]["splits"] = list(found[parent]["splits"])
     return found
 
@@ -81,7 +81,7 @@ def check_corpus(name: str, corpus: Mapping[str, Any]) -> None:
         raise UserError(f"{file}: give either 'splits' or 'generator'")
     _check_preprocessing(file, corpus, languages)
     if "generator" in corpus:
-        from nat.data.synthetic import read_options  # numpy: only for those who need it
+        from nat.data.synthetic import read_options  # imports numpy, which is slow
 
         try:
             read_options(corpus["generator"])
@@ -181,8 +181,8 @@ def _check_checksums(part: Mapping[str, Any], where: str) -> None:
         raise UserError(f"{where}: missing key 'sha256', the checksums of its 'urls'")
     if "archive" in part and ("sha256" in part) == ("md5" in part):
         raise UserError(
-            f"{where}: give either 'sha256' or 'md5' of the archive; 'sha256: null' where "
-            "nobody has published one"
+            f"{where}: give either 'sha256' or 'md5' of the archive; use 'sha256: null' "
+            "if none is published"
         )
 
 

@@ -1,10 +1,10 @@
-"""Files of the configuration that say what they share with others: `like`, `variants`, `name`.
+"""Configuration files that share keys with others: `like`, `variants`, `name`.
 
 A file of `config/systems` describes one system, or, with `variants`, several that share the rest of
 the file. `like: NAME` starts from another one of the same folder. A decoding whose name has
-placeholders, `mask-predict-{steps}-lb{length_beam}`, is a family: the numbers in the name that is
-asked for are the values of these options. All of this is expanded here, on the YAML as it is read;
-what comes out is validated as if it had been written in full.
+placeholders, `mask-predict-{steps}-lb{length_beam}`, is a family: the numbers in a requested name
+are the values of these options. All of this is expanded here, before the YAML is validated as if it
+had been written in full.
 """
 
 import copy
@@ -34,11 +34,11 @@ _NOT_INHERITED = ("description", "like", "name", "variants")
 
 @dataclass(frozen=True)
 class Expanded:
-    """The entries of one folder of the configuration, as if each had a file of its own.
+    """The entries of one folder of the configuration, as if each had a separate file.
 
     Attributes:
         contents: by name, in the order of the files; families by their name with placeholders.
-        places: where each stands, as messages show it: `config/systems/axe.yaml`, or
+        places: where each is defined, for messages: `config/systems/axe.yaml`, or
             `config/systems/axe.yaml: 'axe-raw'` for a variant.
     """
 
@@ -47,11 +47,11 @@ class Expanded:
 
 
 def merged(base: Mapping[str, Any], change: Mapping[str, Any]) -> dict[str, Any]:
-    """`base` with the keys of `change`, mapping by mapping; the order of `base` stays.
+    """`base` with the keys of `change`, merged recursively; the order of `base` is kept.
 
-    A mapping that names another `method` replaces the old one as a whole, as its options are
-    others. So does a `text` of another kind (`distilled`, `mixed`, ...), and a length of a recipe
-    in another unit (`epochs` for `updates`).
+    A mapping that names another `method` replaces the old one completely, because its options are
+    different. So does a `text` of another kind (`distilled`, `mixed`, ...), and a length of a
+    recipe in another unit (`epochs` for `updates`).
     """
     found = without_replaced(base, change)
     for key, value in change.items():
@@ -71,11 +71,11 @@ def expanded(files: Mapping[str, dict[str, Any]], folder: str, kind: str) -> Exp
     Args:
         files: contents by name of the file without `.yaml`.
         folder: below `config/`.
-        kind: what one entry is called in messages: system, decoding, recipe, scale.
+        kind: of the entries, for messages: system, decoding, recipe, scale.
 
     Raises:
         UserError: for a key of the wrong type, an impossible name, a name that is defined twice,
-            an unknown one after `like`, or a circle of them.
+            an unknown name after `like`, or a cycle.
     """
     written: dict[str, _Written] = {}
     for stem, content in files.items():
@@ -125,7 +125,7 @@ def expression(name: str) -> str:
 
 
 def options_in(family: str, name: str) -> dict[str, Any] | None:
-    """The options that a name gives a family, None if it is no name of this family.
+    """The options of a family in a name, None if the name does not belong to the family.
 
     `options_in("ctc-beam{beam}-lm{language_model.order}", "ctc-beam20-lm4")` is
     `{"beam": 20, "language_model": {"order": 4}}`.
@@ -139,14 +139,14 @@ def options_in(family: str, name: str) -> dict[str, Any] | None:
 
 @cache
 def _pattern(family: str) -> tuple[list[str], re.Pattern[str]]:
-    """Placeholders of a family, and what its names match, with a group for each of them."""
+    """Placeholders of a family, and a pattern of its names with a group for each of them."""
     parts = _PLACEHOLDER.split(family)
     pattern = f"({_NUMBER})".join(re.escape(part) for part in parts[::2])
     return parts[1::2], re.compile(pattern)
 
 
 def example(family: str, content: Mapping[str, Any]) -> str:
-    """One name of a family: with the values that its file gives these options, else with 3."""
+    """A name of a family: with the values that its file gives, or with 3."""
 
     def value(key: str) -> Any:
         found: Any = content
@@ -158,7 +158,7 @@ def example(family: str, content: Mapping[str, Any]) -> str:
 
 
 def near(name: str, known: list[str]) -> str:
-    """What to say of an unknown name: the nearest one, with its own numbers if it is a family's."""
+    """A hint for an unknown name: the nearest name; of a family, with the same numbers."""
     numbers = re.findall(_NUMBER, name)
     shown = []
     for each in known:
@@ -170,7 +170,7 @@ def near(name: str, known: list[str]) -> str:
 
 @dataclass(frozen=True)
 class _Written:
-    """An entry as it is written: its own keys, those of its file, and what it is like."""
+    """An entry as written: its keys, those of its file, and the one that it is like."""
 
     name: str
     place: str
@@ -253,7 +253,7 @@ def _check_name(name: str, where: str, folder: str) -> None:
     plain = _PLACEHOLDER.sub("1", name) if folder == "decodings" else name
     if not NAME.fullmatch(plain):
         raise UserError(
-            f"{where}: '{name}' is no name; a name is made of letters, digits, '.', '_' and '-'"
+            f"{where}: '{name}' is not a valid name; use letters, digits, '.', '_' and '-'"
             + (", and placeholders such as '{steps}'" if folder == "decodings" else "")
         )
     keys = _PLACEHOLDER.findall(name)
@@ -278,7 +278,7 @@ def _resolve(
     kind: str,
     path: tuple[str, ...],
 ) -> dict[str, Any]:
-    """The full content of an entry, kept in `found`; `path` are those that are like it."""
+    """The full content of an entry, also put into `found`; `path`: the entries that are like it."""
     if name in path:
         circle = " -> ".join([*path[path.index(name) :], name])
         raise UserError(
@@ -310,7 +310,7 @@ def _base(
     kind: str,
     path: tuple[str, ...],
 ) -> dict[str, Any]:
-    """What an entry takes over from the one that it is like, which may be one of a family."""
+    """What an entry inherits from the one that it is like, which may belong to a family."""
     families = [each for each in written if is_family(each) and options_in(each, like) is not None]
     if like not in written and len(families) != 1:
         known = [each for each in written if each != path[-1]]

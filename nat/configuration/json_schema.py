@@ -14,8 +14,8 @@ _ATTRIBUTES = "\n\nAttributes:\n"
 def json_schema(kind: str) -> dict[str, Any]:
     """JSON Schema (draft 2020-12) of a kind of file, a key of `MODELS`.
 
-    What docstrings say of attributes describes the keys. No key is required where a file may be
-    like another one, since that one may have it.
+    Keys are described by the docstrings of their attributes. No key is required in files that may
+    be like another one, since they may inherit it.
     """
     schema = TypeAdapter(MODELS[kind]).json_schema()
     for part in (schema, *schema.get("$defs", {}).values()):
@@ -28,7 +28,7 @@ def json_schema(kind: str) -> dict[str, Any]:
 
 
 def _describe(part: dict[str, Any]) -> None:
-    """Move what a docstring says of the attributes to the keys that they stand for."""
+    """Move the descriptions of attributes in docstrings to the keys."""
     text, _, attributes = part.get("description", "").partition(_ATTRIBUTES)
     if not attributes:
         return

@@ -1,7 +1,7 @@
 """How long a training is: in updates, or in passes over its text (epochs).
 
-A recipe gives each length in one of two units. What is given in epochs becomes updates when the
-training starts, since only then the number of batches in an epoch is known.
+A recipe gives each length in one of two units. Epochs are converted to updates when the training
+starts, since the number of batches per epoch is not known earlier.
 """
 
 import math
@@ -19,7 +19,7 @@ UNITS = (
 
 
 def without_replaced(recipe: Mapping[str, Any], change: Mapping[str, Any]) -> dict[str, Any]:
-    """A recipe without the lengths that a change of it gives in the other unit."""
+    """A recipe without the lengths that a change gives in the other unit."""
     replaced = {
         key
         for pair in UNITS
@@ -35,7 +35,7 @@ def check_lengths(recipe: Mapping[str, Any], where: str) -> None:
     """Check that each length is given in one unit, and that lengths fit each other.
 
     Args:
-        recipe: with all that changes it.
+        recipe: with all changes.
         where: its files, for messages.
 
     Raises:

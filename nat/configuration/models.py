@@ -1,7 +1,7 @@
-"""What each kind of file in `config/` may say, as typed models.
+"""The typed models of the files in `config/`.
 
-They are read strictly: text is no number, 1e5 is no count, and an unknown key is an error. What
-files say of each other is checked in `nat.configuration.checks`.
+They are validated strictly: text is not a number, 1e5 is not a count, and an unknown key is an
+error. Relations between files are checked in `nat.configuration.checks`.
 """
 
 from typing import Annotated, Any, Literal, TypeVar
@@ -36,7 +36,7 @@ class Model(BaseModel):
 
 
 class _NotNull:
-    """Takes null out of what may be written, and leaves it the default of a missing key."""
+    """Refuses null in a file, but keeps it as the default of a missing key."""
 
     def __get_pydantic_core_schema__(
         self, source: Any, handler: GetCoreSchemaHandler
@@ -48,7 +48,7 @@ class _NotNull:
 
 
 OrAbsent = Annotated[Kind | None, _NotNull()]
-"""A key that may be left out (None), but not be null."""
+"""A key that may be missing (None), but not null."""
 
 
 def _unique(values: list[Any]) -> list[Any]:
@@ -58,7 +58,7 @@ def _unique(values: list[Any]) -> list[Any]:
 
 
 def _kind_of(**kinds: type) -> Discriminator:
-    """Tells the branches of a union by what was written; the last one takes all the rest."""
+    """Chooses the branch of a union by the value in the file; the last branch is the default."""
     *first, last = kinds
 
     def branch(value: Any) -> str:
@@ -85,8 +85,8 @@ class Settings(Model):
 
     Attributes:
         scale: a file of config/scales.
-        mirror: folder HOST/PATH that is asked before the network.
-        precision: inputs of the linear layers in training; auto: bf16 where the processor has it.
+        mirror: folder with files HOST/PATH that are used instead of downloads.
+        precision: inputs of the linear layers in training; auto: bf16 if the processor supports it.
         threads: of one training on CPU.
     """
 
@@ -103,9 +103,9 @@ class Validation(Model):
     """How checkpoints are compared.
 
     Attributes:
-        decoding: a file of config/decodings; null where the metric is the loss.
+        decoding: a file of config/decodings; null if the metric is the loss.
         metric: what is compared.
-        sentences: the first so many of valid; null: all.
+        sentences: number of sentences of valid, from its beginning; null: all.
     """
 
     decoding: str | None
@@ -114,7 +114,7 @@ class Validation(Model):
 
 
 class Average(Model):
-    """Which checkpoints the final model is the mean of."""
+    """The checkpoints whose mean is the final model."""
 
     checkpoints: Count
     by: Literal["best", "last"]
@@ -127,7 +127,7 @@ class Recipe(Model):
         description: for readers.
         updates: length of the training.
         epochs: passes over the training text, instead of updates.
-        batch_tokens: tokens of the longer side of one update, padding counted, over all devices.
+        batch_tokens: tokens of the longer side in one update, with padding, over all devices.
         learning_rate: its peak.
         warmup_updates: updates until the peak.
         warmup_epochs: instead of warmup_updates.
@@ -140,13 +140,13 @@ class Recipe(Model):
         length_loss_weight: of the length predictor's loss.
         save_every: updates between checkpoints.
         validate_every: updates between validations.
-        validations_per_epoch: instead of save_every and validate_every: both happen so often.
-        keep: updates after which the weights are kept, by a name for each; other systems may start
+        validations_per_epoch: instead of save_every and validate_every: how often both happen.
+        keep: updates after which the weights are kept, by name; other systems may start
             from them.
         validation: how checkpoints are compared.
         patience: validations without improvement before training ends; null: never.
-        average: the checkpoints that the final model is the mean of.
-        tasks: by task, what differs on the corpus that stands for it.
+        average: the checkpoints whose mean is the final model.
+        tasks: by task, what is different on its corpus.
     """
 
     description: Text = ""
@@ -174,10 +174,10 @@ class Recipe(Model):
 
 
 def partial(model: type[Model], but: str = "") -> type[Model]:
-    """A model of which any key may be left out, also within the mappings that it holds.
+    """A model whose keys may all be missing, also those of nested mappings.
 
-    For files that say only what differs from another file; the key `but` is none of them. A key
-    that is left out is None, so ask `model_fields_set` what was said.
+    For files that describe the difference from another file; they have no key `but`. A missing
+    key is None, so use `model_fields_set` to see which keys were given.
     """
     fields: dict[str, Any] = {}
     for name, field in model.model_fields.items():
@@ -197,7 +197,7 @@ RecipeChange = partial(Recipe, but="tasks")
 
 
 class RecipeOfAnother(Model):
-    """Says that a recipe is, at a scale, what another one is there.
+    """Replaces a recipe by another one at a scale.
 
     Attributes:
         other: a file of config/recipes.
@@ -219,11 +219,11 @@ class SettingsChange(Model):
 
 
 class Changes(Model):
-    """What a command line may change, by kind of file.
+    """Overrides on the command line, by kind of file.
 
     Attributes:
         config: keys of config/config.yaml.
-        recipes: keys of recipes, by name; they count after what the scale changes.
+        recipes: keys of recipes, by name; they take precedence over the scale.
     """
 
     config: SettingsChange = SettingsChange()
@@ -234,7 +234,7 @@ class Changes(Model):
 
 
 class Method(BaseModel):
-    """A method by name; its other keys are the fields of the method's class."""
+    """A method by name; the other keys are the fields of its class."""
 
     model_config = ConfigDict(extra="allow", frozen=True)
 
@@ -242,7 +242,7 @@ class Method(BaseModel):
 
 
 class Translations(Model):
-    """The training text as a system translates it."""
+    """The training text as translated by a system."""
 
     system: str
     decoding: str
@@ -271,7 +271,7 @@ class Dynamic(BaseModel):
 
 
 class Distillation(Model):
-    """What a system learns from instead of the references; just one of the keys."""
+    """What a system learns instead of the references; exactly one of the keys."""
 
     distilled: OrAbsent[Translations] = None
     mixed: OrAbsent[Mixed] = None
@@ -292,7 +292,7 @@ TrainingText = Annotated[
 
 
 class KeptCheckpoint(Model):
-    """A checkpoint of a system, by the name that the key `keep` of its recipe gives it."""
+    """A checkpoint of a system, by its name in the key `keep` of the recipe."""
 
     system: str
     kept: str
@@ -306,16 +306,16 @@ class System(Model):
         size: a size of the scale.
         input: proxy input, a file of nat/inputs.
         target: proxy target, a file of nat/targets.
-        decoder: left out: a canvas of masks.
-        latent: left out: no latents.
+        decoder: canvas and layers; by default a canvas of masks.
+        latent: latent variables; by default none.
         length: what the length predictor predicts: target tokens, or target minus source, or
             constant for the mean difference.
         text: raw, distilled from a system, or a choice among several, see nat/distillation.
-        init_from: a system of the same size whose weights training starts from, or a checkpoint
+        init_from: a system of the same size whose weights are the initialisation, or a checkpoint
             that its recipe keeps.
-        teacher: a system whose trained model the input or the target consults.
+        teacher: a system whose trained model the input or the target uses.
         recipe: a file of config/recipes.
-        tasks: by task, what differs on the corpus that stands for it.
+        tasks: by task, what is different on its corpus.
     """
 
     description: Text
@@ -342,8 +342,8 @@ class Decoding(Method):
     """A file of `config/decodings`: a method of nat/decoding with its options.
 
     Attributes:
-        assistant: a system that the method consults besides.
-        tasks: by task, what differs on the corpus that stands for it.
+        assistant: a second system that the method uses.
+        tasks: by task, what is different on its corpus.
     """
 
     assistant: OrAbsent[str] = Field(default=None, alias="assistant")
@@ -372,7 +372,7 @@ class Needs(Model):
         gpu: whether it needs a GPU; a training, one for each of its processes.
         cores: of the processor; of a training with several processes, for each.
         memory_mb: of a node.
-        minutes: most of the time that the first attempt takes.
+        minutes: time limit of the first attempt.
     """
 
     gpu: bool = False
@@ -416,11 +416,11 @@ class Speed(Model):
 
 
 class Task(Model):
-    """What a task is at a scale, where it has a heading of its own.
+    """A task of a scale with its own heading.
 
     Attributes:
-        corpus: that stands for it.
-        heading: what tables call it.
+        corpus: used for the task.
+        heading: name of the task in tables.
     """
 
     corpus: str
@@ -432,22 +432,22 @@ class Scale(Model):
 
     Attributes:
         description: for readers.
-        seeds: the first one's teacher distils the corpus of every student.
-        tasks: a paper's name of a direction, or a name of your own: the corpus that stands for it,
-            or `{corpus: ..., heading: ...}`.
+        seeds: the teacher with the first seed distils the corpus for all students.
+        tasks: the corpus used for each task of a paper or of your own, or
+            `{corpus: ..., heading: ...}`.
         sizes: architectures by name, those that are used; fields of nat.transformer.architecture.
-        recipes: what this scale changes in a recipe, or the other recipe that it is here.
+        recipes: changes of a recipe, or the recipe that replaces it at this scale.
         shards: jobs that decode one split.
         decoding_tokens: tokens of one decoding batch.
-        latent: what this scale changes in the latents of all systems that have some; fields of
+        latent: changes of the latent variables of all systems; fields of
             nat.transformer.latent_options.
         latency: how latencies are measured.
-        tokens_per_device: most tokens that a device trains on at once; more are accumulated;
+        tokens_per_device: most tokens in one batch of a device; larger updates are accumulated;
             null: no limit.
         devices: processes of a training on each node, one GPU each; without it, the GPUs that it
             sees.
         nodes: nodes of a training; more than one only inside a Slurm job.
-        stages: what a job of each stage asks a cluster for.
+        stages: what a job of each stage requests from a cluster.
         speed: for the estimates of `snakemake plan`.
     """
 
@@ -520,9 +520,9 @@ class Source(Model):
         urls: files to download, likewise.
         archive: a tar or zip file to download.
         members: its files, likewise; shell patterns.
-        sha256: of what is downloaded; null: that of the first download is kept and holds ever
-            after.
-        md5: of what is downloaded.
+        sha256: of the download; null: that of the first download is stored, and later downloads
+            must match it.
+        md5: of the download.
     """
 
     files: OrAbsent[Files] = None
@@ -537,14 +537,14 @@ class Source(Model):
 
 
 class Part(Source):
-    """Where pairs come from; a file that holds both languages is named under 'pairs'.
+    """Where pairs come from; a file with both languages is given under 'pairs'.
 
     Attributes:
         sacrebleu: a test set that sacreBLEU knows.
         format: of the files.
         columns: of tsv, from 0, by language.
         minimum: of tsv: leave out lines with a smaller number in a column.
-        undecodable: lines of a tsv that are not UTF-8: stop (default), or take them for empty.
+        undecodable: whether to refuse lines of a tsv that are not UTF-8, or to treat them as empty.
     """
 
     sacrebleu: OrAbsent[str] = None
@@ -572,7 +572,7 @@ class Split(Part):
 
     Attributes:
         parts: several origins, one after the other.
-        every: cut every nth useful pair out of train.
+        every: hold out every nth usable pair of train.
         pairs: line pairs; checked.
         references: further references, in order; of published sets those that papers measure with.
     """
@@ -591,7 +591,7 @@ class Derived(Model):
 
 
 class About(Model):
-    """A number of pairs or symbols, and how far another one may be from it."""
+    """A number of pairs or symbols, and a tolerance."""
 
     about: Count
     tolerance: float = Field(gt=0, le=1)
@@ -607,7 +607,7 @@ Sizes = dict[
 
 
 class Expected(Model):
-    """Sizes after each step; a step that gives another one stops the run."""
+    """Sizes after each step; a step with a different size fails."""
 
     text: Sizes = {}
     clean: Sizes = {}
@@ -616,11 +616,11 @@ class Expected(Model):
 
 
 class Corruption(Model):
-    """Makes the source of corrupted subwords of the target.
+    """Makes the source from corrupted subwords of the target.
 
     Attributes:
-        replace: share replaced by random ones.
-        drop: share left out.
+        replace: share of subwords replaced by random ones.
+        drop: share of subwords left out.
         seed: of the random numbers.
     """
 
@@ -630,20 +630,20 @@ class Corruption(Model):
 
 
 class Preprocessing(Model):
-    """What is done to the text; complete, unless the corpus is like another.
+    """How the text is prepared; all keys are needed, unless the corpus is like another.
 
     Attributes:
-        lowercase: whether all letters are small.
-        normalise_punctuation: whether quotes, dashes and spaces are made alike.
+        lowercase: whether the text is lower-cased.
+        normalise_punctuation: whether quotes, dashes and spaces are normalised.
         tokeniser: one for both languages, or one for each.
-        drop_duplicates: whether train keeps a pair once only.
+        drop_duplicates: whether repeated pairs of train are removed.
         measure: what max_tokens and max_ratio count: words between spaces (default), tokens of
             the tokeniser, or characters.
         max_tokens: greatest length of a sentence of train.
         max_ratio: greatest ratio of the lengths of a pair of train.
-        bpe_merges: merges of the joined subwords.
-        sentencepiece: pieces, instead of bpe_merges.
-        corruption: make the source of corrupted subwords of the target.
+        bpe_merges: number of merges of the joint byte pair encoding.
+        sentencepiece: number of pieces, instead of bpe_merges.
+        corruption: make the source from corrupted subwords of the target.
     """
 
     lowercase: OrAbsent[bool] = None
@@ -671,14 +671,14 @@ class Corpus(Model):
         description: for readers.
         source: source language.
         target: target language.
-        like: a corpus that has all keys not given here; of splits, preprocessing and expected,
-            entries.
+        like: a corpus from which missing keys are inherited, and missing entries of splits,
+            preprocessing and expected.
         splits: train, valid, test and test_NAME.
         generator: pairs of each split, and fields of nat.data.synthetic.Language.
         derived: both sides are one side of another corpus.
-        diacritics: of Romanian text, by language: comma below for cedilla, or bare letters.
+        diacritics: of Romanian text, by language: comma below instead of cedilla, or none.
         expected: sizes after each step.
-        preprocessing: what is done to the text.
+        preprocessing: how the text is prepared.
     """
 
     description: Text = ""
@@ -697,10 +697,10 @@ class Corpus(Model):
 
 
 class Nodes(Model):
-    """What the cluster calls the nodes of a kind of job, and the most that it grants one.
+    """Partition and limits of a kind of job.
 
     Attributes:
-        partition: null leaves it to the cluster.
+        partition: null: the default of the cluster.
         most_minutes: of a job; null: no limit.
         most_memory_mb: of a node; null: no limit.
     """
@@ -714,8 +714,8 @@ class GpuNodes(Nodes):
     """The same for jobs with a GPU.
 
     Attributes:
-        request: `gpus` asks for them by --gpus, `gres` by --gres.
-        type: such as a100; null leaves it to the cluster.
+        request: `gpus` uses --gpus, `gres` uses --gres.
+        type: such as a100; null: the default of the cluster.
     """
 
     request: Literal["gpus", "gres"] = "gpus"
@@ -723,10 +723,10 @@ class GpuNodes(Nodes):
 
 
 class Cluster(Model):
-    """`config/cluster.yaml`: what a Slurm cluster calls things and grants; null leaves it open.
+    """`config/cluster.yaml`: names and limits of a Slurm cluster; null: its default.
 
     Attributes:
-        account: that jobs are charged to.
+        account: charged for the jobs.
         qos: quality of service.
         cpu: for jobs without a GPU.
         gpu: for jobs with one.
@@ -752,11 +752,11 @@ MODELS: dict[str, type[BaseModel]] = {
 
 
 def read_model(model: type[Kind], content: dict[str, Any], file: str) -> Kind:
-    """What a file of `config/` holds, checked.
+    """The content of a file of `config/`, validated.
 
     Args:
-        model: what it may hold.
-        content: what stands in it.
+        model: of the kind of file.
+        content: of the file.
         file: name for messages.
 
     Raises:

@@ -1,6 +1,6 @@
-"""A name stands for one set of overrides, so that its results are not replaced by others.
+"""A name belongs to one set of overrides, so that its results are not replaced by others.
 
-The first run of a name keeps its overrides at `results/SCALE@NAME/override.json`.
+The first run with a name saves its overrides at `results/SCALE@NAME/override.json`.
 """
 
 from nat.configuration.configuration import Configuration, differences
@@ -9,11 +9,11 @@ from nat.files import read_json, write_json
 
 
 def hold_to_overrides(configuration: Configuration, keep: bool) -> None:
-    """Refuse to go on with a name under which a run with other overrides has begun.
+    """Refuse a name that was first used with other overrides.
 
     Args:
         configuration: of the run; without a name, nothing is done.
-        keep: whether this run begins, so that its overrides are those of the name from now on.
+        keep: whether to save the overrides of this run if the name is new.
 
     Raises:
         UserError: names what differs.

@@ -1,11 +1,11 @@
-"""What a person should know of a configuration before it is run, though nothing in it is wrong."""
+"""Notes on a configuration that is valid but may not do what a user expects."""
 
 from collections.abc import Iterable
 
 from nat.configuration.configuration import Configuration, file_of
 
 PAPER_SCALE = "paper"
-"""The scale whose recipes are those of the papers."""
+"""The scale that uses the recipes of the papers unchanged."""
 
 
 def notes(configuration: Configuration, asked_for: Iterable[tuple[str, str]]) -> list[str]:
@@ -13,7 +13,7 @@ def notes(configuration: Configuration, asked_for: Iterable[tuple[str, str]]) ->
 
     Args:
         configuration: of the run.
-        asked_for: corpus and system of all that reports show.
+        asked_for: corpus and system of everything that reports show.
     """
     pairs = set(asked_for)
     return [
@@ -57,7 +57,7 @@ def _length(configuration: Configuration, name: str) -> str:
 
 
 def _tasks_without_paper(configuration: Configuration, corpora: set[str]) -> list[str]:
-    """Only of tasks of one's own: others wait for their paper."""
+    """Only for a user's own tasks; those of papers may not be described yet."""
     scales = configuration.files["scales"]
     known = {
         task for name in scales if name != configuration.scale for task in scales[name]["tasks"]

@@ -1,4 +1,4 @@
-"""What the command line changes in the configuration, and the name under which results lie.
+"""Changes of the configuration on the command line, and the name of the run.
 
 `snakemake --config scale=demo name=wide override="recipes.student.dropout=0.2 config.threads=2"`
 """
@@ -14,20 +14,20 @@ from nat.errors import UserError
 from nat.spelling import hint
 
 KEYS = ("scale", "name", "override")
-"""What `snakemake --config` takes."""
+"""Keys that `snakemake --config` accepts."""
 EXAMPLE = "recipes.student.dropout=0.2"
-_BETWEEN = re.compile(r"\s+(?=\w+\.[^\s=]+=)")  # values may have spaces, too: betas=[0.9, 0.98]
+_BETWEEN = re.compile(r"\s+(?=\w+\.[^\s=]+=)")  # values may contain spaces: betas=[0.9, 0.98]
 
 
 @dataclass(frozen=True)
 class Overrides:
-    """Changes of single keys, validated as those of files are.
+    """Changes of single keys, validated like the files.
 
     Attributes:
         name: of the run, beside the scale; None for the configuration of the files.
-        given: the changes as they were typed, `recipes.student.dropout=0.2`, in their order.
-        settings: what they change in config/config.yaml.
-        recipes: what they change in recipes, by name.
+        given: the changes as typed, `recipes.student.dropout=0.2`, in order.
+        settings: changes of config/config.yaml.
+        recipes: changes of recipes, by name.
     """
 
     name: str | None = None
@@ -37,7 +37,7 @@ class Overrides:
 
     @property
     def changes(self) -> dict[str, Any]:
-        """All that is changed, by kind of file."""
+        """All changes, by kind of file."""
         return {"config": dict(self.settings), "recipes": dict(self.recipes)}
 
 
@@ -46,7 +46,7 @@ class Choice:
     """What a command line chooses.
 
     Attributes:
-        scale: a file of config/scales; None for the one that config/config.yaml names.
+        scale: a file of config/scales; None for that of config/config.yaml.
         name: of the run.
         override: changes of single keys.
     """
@@ -60,7 +60,7 @@ def choice(config: Mapping[str, Any]) -> Choice:
     """What `snakemake --config KEY=VALUE ...` chooses.
 
     Raises:
-        UserError: for a key that would be without effect.
+        UserError: for a key that would have no effect.
     """
     for key in config:
         if key not in KEYS:
@@ -87,7 +87,7 @@ def read_overrides(name: str | None, given: Iterable[str], recipes: Iterable[str
         recipes: names of all recipes.
 
     Raises:
-        UserError: for changes without a name, and for any key or value that a file may not have.
+        UserError: for changes without a name, and for invalid keys or values.
     """
     given = tuple(given)
     if name is not None and not NAME.fullmatch(name):
@@ -108,7 +108,7 @@ def read_overrides(name: str | None, given: Iterable[str], recipes: Iterable[str
 
 
 def _enter(changes: dict[str, Any], change: str, recipes: list[str]) -> None:
-    """Put one change where a file would have it."""
+    """Insert one change at the place of its key."""
     where = f"override '{change}'"
     key, equals, text = change.partition("=")
     kind, *path = key.split(".")

@@ -2,8 +2,8 @@
 
 A paper names its systems once, as it prints them, and describes tables and figures as products:
 each coordinate of a cell (system, task, decoding steps, measure ...) is one value or a list of
-values, and a list is varied. Nothing here knows of corpora, scales or results; what a description
-stands for is worked out by `nat.reporting.paper`.
+values, and lists are expanded to their product. This module does not depend on corpora, scales or
+results; `nat.reporting.paper` resolves the descriptions.
 """
 
 from collections.abc import Mapping
@@ -25,7 +25,7 @@ COORDINATES = (
 
 
 class Model(BaseModel):
-    """A mapping of a paper's file; keys that it does not know are errors."""
+    """A mapping in a paper's file; unknown keys are errors."""
 
     model_config = ConfigDict(
         extra="forbid", frozen=True, populate_by_name=True, serialize_by_alias=True
@@ -39,7 +39,7 @@ class Model(BaseModel):
 
 
 class Coordinates(Model):
-    """One value for each coordinate that is given; `with` sets variables of templates.
+    """At most one value for each coordinate; `with` sets variables of templates.
 
     `setting` is that of a latency, such as `cuda-1`, or of another measure that has one; `partner`
     is the autoregressive system of a total correlation.
@@ -57,10 +57,10 @@ class Coordinates(Model):
 
 
 class Varied(Model):
-    """One value or several for each coordinate; the product of all lists is meant.
+    """One value or several for each coordinate; lists are expanded to their product.
 
-    `label` is a template: `{system}`, `{task}`, `{steps}`, `{measure}` and the variables stand for
-    their values. Without it, the values of the lists are the label.
+    `label` is a template: `{system}`, `{task}`, `{steps}`, `{measure}` and the variables are
+    replaced by their values. The default label consists of the values of the lists.
     """
 
     label: Text | None = None
@@ -79,8 +79,8 @@ class System(Model):
     """A system as the paper prints it.
 
     Attributes:
-        like: another system of the paper, whose keys hold where they are not given here.
-        system: ours, a name or a template such as `cmlm-{text}`.
+        like: another system of the paper, from which missing keys are inherited.
+        system: of config/systems, a name or a template such as `cmlm-{text}`.
         decoding: how it is decoded: a name, a template such as `mask-predict-{steps}-lb5`, or one
             for each number of steps, with `n` for all others.
         baseline: the system of the paper that it is tested against, in tables that show both.
@@ -126,7 +126,7 @@ class Derived(Model):
 
     @property
     def operands(self) -> dict[str, Any]:
-        """What is said for each operation."""
+        """The operands of each operation."""
         names = ("difference", "ratio", "mean", "correlation")
         return {name: getattr(self, name) for name in names}
 
@@ -135,10 +135,10 @@ class Row(Varied):
     """Rows of a table.
 
     Attributes:
-        group: of the rows; without it, the system of rows that vary the steps, or the group that
-            the paper prints.
+        group: of the rows; by default the system, if the steps vary, or the group that the paper
+            prints.
         baseline: label of the row to test against, or a system of the paper.
-        quoted: rows of the published file that are only quoted, placed here.
+        quoted: rows of the published file that are only quoted, to be placed here.
         derived: from which other rows it is computed; needs a `label`.
         ours_only: whether the paper does not print these rows.
     """
@@ -155,7 +155,7 @@ class Column(Varied):
 
     Attributes:
         interval: whether the bootstrap interval is shown.
-        over: a row; the difference of each row to it is shown, of a speed-up the ratio.
+        over: a row; the difference of each row from it is shown, or the ratio for a speed-up.
         derived: from which other columns it is computed; needs a `label`.
         ours_only: whether the paper does not print these columns.
     """
@@ -167,7 +167,7 @@ class Column(Varied):
 
 
 class Footnote(Model):
-    """A note at a row's label, a heading, or, with both, at a place."""
+    """A note at a row's label, at a column's heading or, with both, at a cell."""
 
     row: Text | None = None
     column: Text | None = None
@@ -178,8 +178,8 @@ class Grid(Model):
     """A table of rows against columns; a column may be just a task or a measure.
 
     Attributes:
-        groups: our words for the row groups that the paper prints.
-        baseline: for systems of this table, another baseline than everywhere else.
+        groups: new names of the row groups that the paper prints.
+        baseline: baselines of systems in this table, instead of the usual ones.
     """
 
     kind: Literal["grid"] = "grid"
@@ -241,10 +241,10 @@ class Axis(Model):
 
     Attributes:
         of: the coordinate (`steps`, `measure` ...) or variable that runs along it.
-        values: its values, for series that do not give their own.
+        values: its values, for series without their own.
         category: template of the names of categories.
         log: whether it is logarithmic.
-        even: whether values stand at even distances.
+        even: whether values are evenly spaced.
     """
 
     label: Text
@@ -256,7 +256,7 @@ class Axis(Model):
 
 
 class Point(Coordinates):
-    """A point of a series that is given by itself."""
+    """A single point of a series."""
 
     x: Number | None = None
     category: Text | None = None
@@ -266,9 +266,9 @@ class Series(Varied):
     """Series of a figure.
 
     Attributes:
-        style: `level` draws a single point across the panel.
+        style: `level` draws a single point as a horizontal line.
         points: instead of the values of the axis.
-        over: a system; the difference to it is shown.
+        over: a system; the difference from it is shown.
     """
 
     style: Literal["level"] | None = None
@@ -298,8 +298,8 @@ class _Drawn(Model):
 class Lines(_Drawn):
     """A measure over a number.
 
-    `quotes` names tables, the most precise first, whose values of the paper's own runs stand
-    beside points of the same cell.
+    `quotes` names tables, the most precise first, whose values of the paper's own runs are drawn
+    beside our points for the same cells.
     """
 
     kind: Literal["lines"]
@@ -326,11 +326,11 @@ class Curves(_Drawn):
 
 
 class Place(Coordinates):
-    """Something that a claim speaks of: a row or series of a table or figure, or a system.
+    """Something that a claim refers to: a row or series of a table or figure, or a system.
 
     Attributes:
-        of: its label; the system's, or the key under which this stands, where it is not given.
-        source: the table or figure, such as `table 3`; that of the claim where it is not given.
+        of: its label; by default the system's, or the key of this entry.
+        source: the table or figure, such as `table 3`; by default that of the claim.
     """
 
     of: Text | None = None
@@ -341,7 +341,7 @@ Binding = Text | Place
 
 
 class Case(Varied):
-    """Cases of a claim; `where` says what the names of the claim stand for here."""
+    """Cases of a claim; `where` defines the names that the claim uses."""
 
     source: Text | None = Field(None, alias="in")
     where: dict[str, Binding | Number] = {}
@@ -385,11 +385,11 @@ class Correlation(Model):
 class Claim(Case):
     """What a paper claims, in our words, and the check that judges it.
 
-    Its coordinates are those of its places; lists, the tasks of the table that it is `in`, and
-    the items of `each` are cases that are judged one by one. `label` names a case.
+    Its coordinates are those of its places. Values of lists, tasks of the table that it is `in`,
+    and the items of `each` are cases that are judged separately. `label` names a case.
 
     Attributes:
-        each: cases that are not made by lists.
+        each: cases that do not form a product.
         margin: in the unit of the measure, or a percentage of the right side.
         majority: whether the comparison need only hold in more than half of the cases, which are
             then one judgement.
@@ -413,7 +413,7 @@ class MeasuredAxis(Coordinates):
     Attributes:
         label: instead of the measure's name.
         log: whether it is logarithmic.
-        over: a system; the speed-up over it, or the difference to it, is shown.
+        over: a system; the speed-up over it, or the difference from it, is shown.
         column: of the quoted table, where quoted rows have their values.
     """
 
@@ -428,7 +428,7 @@ class Cloud(Varied):
 
     Attributes:
         point: template of the names of the points; without it, the values of the lists.
-        joined: whether a line goes through the points.
+        joined: whether a line connects the points.
         quoted: rows of a quoted table that are only quoted.
     """
 
@@ -471,7 +471,7 @@ class HeatMap(_Drawn):
 
 
 def _kind(*kinds: str) -> Discriminator:
-    """Tells descriptions by their key `kind`; the first kind takes those of no known one."""
+    """Distinguishes descriptions by their key `kind`; the first kind is the default."""
 
     def branch(value: Any) -> str:
         found = value.get("kind") if isinstance(value, Mapping) else getattr(value, "kind", None)
@@ -501,9 +501,9 @@ class Paper(Model):
 
     Attributes:
         seeds: instead of those of the scale.
-        cells: coordinates that hold wherever nothing else is said.
-        systems: by the names that the paper prints.
-        where: names that claims use, such as `teacher`, and what they stand for; `{system}` is the
+        cells: default coordinates.
+        systems: under the names that the paper prints.
+        where: names that claims use, such as `teacher`, and their meaning; `{system}` is the
             system of a case.
     """
 

@@ -1,7 +1,7 @@
 """Reading one YAML file, strictly.
 
-Scalars follow the core schema of YAML 1.2, so `5e-4` is a number, and `no` is a language, not
-false. Keys are text as written. A key that stands twice is an error.
+Scalars follow the core schema of YAML 1.2, so `5e-4` is a number, and `no` is a language rather
+than false. Keys are text as written. A repeated key is an error.
 """
 
 import re
@@ -31,7 +31,7 @@ class _Loader(_Base):
                 )
             if key.value in seen:
                 raise yaml.constructor.ConstructorError(
-                    None, None, f"the key '{key.value}' stands here a second time", key.start_mark
+                    None, None, f"the key '{key.value}' is given twice", key.start_mark
                 )
             seen.add(key.value)
             if key.tag != "tag:yaml.org,2002:merge":
@@ -50,7 +50,7 @@ def _float(loader: Any, node: yaml.ScalarNode) -> float:
 
 
 # (tag, pattern, first characters), in the order of YAML 1.2.2, section 10.3.2. Infinity and
-# "not a number" are left out: no setting has a use for them.
+# "not a number" are left out, because no setting needs them.
 for _tag, _pattern, _first in (
     ("null", r"null|Null|NULL|~|", ["n", "N", "~", ""]),
     ("bool", r"true|True|TRUE|false|False|FALSE", list("tTfF")),

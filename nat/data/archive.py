@@ -1,7 +1,7 @@
 """Files out of tar and zip archives.
 
-A member never decides where it is written: it gets a name of ours, and an archive with a member
-that would lie outside its folder is refused as a whole.
+A member never determines where it is written: it gets a new name, and an archive with a member
+outside its folder is refused completely.
 """
 
 import gzip
@@ -35,13 +35,13 @@ def unpack(
     """Write the wanted members of an archive to `folder`, in one pass over it.
 
     Args:
-        archive: tar (packed or not) or zip file; its content tells which.
-        wanted: label (a language, say) to names or shell patterns of members.
+        archive: tar (compressed or not) or zip file, recognised by its content.
+        wanted: names or shell patterns of members by label, such as a language.
         folder: existing folder for the files.
         key: file and key of the configuration that name the members, for messages.
 
     Returns:
-        For each label its files, in the order of the patterns, those of one pattern by name.
+        The files of each label in the order of the patterns; those of one pattern sorted by name.
 
     Raises:
         UserError: if the archive is damaged, lacks a member, or has one outside its folder.
@@ -53,7 +53,7 @@ def unpack(
             clean = PurePosixPath(name)
             if clean.is_absolute() or ".." in clean.parts:
                 raise UserError(
-                    f"{archive} ({key}) holds '{name}', which would lie outside its folder; do not "
+                    f"{archive} ({key}) holds '{name}', which is outside its folder; do not "
                     "use this archive, fetch it again from its publisher"
                 )
             names.append(str(clean))
@@ -62,7 +62,7 @@ def unpack(
                 for number, pattern in enumerate(patterns):
                     if not is_file or not fnmatchcase(str(clean), pattern):
                         continue
-                    if path is None:  # a stream gives each member once
+                    if path is None:  # a stream yields each member once
                         path = folder / str(len(names))
                         with path.open("wb") as file, opened() as content:
                             shutil.copyfileobj(content, file, 1 << 20)
@@ -82,7 +82,7 @@ def unpack(
 
 
 def _members(archive: Path) -> Iterator[tuple[str, bool, Callable[[], IO[bytes]]]]:
-    """Name of each member, whether it is a regular file, and what opens it."""
+    """Name of each member, whether it is a regular file, and a function that opens it."""
     if zipfile.is_zipfile(archive):
         with zipfile.ZipFile(archive) as packed:
             for entry in packed.infolist():

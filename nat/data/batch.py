@@ -32,9 +32,9 @@ class Batch:
         ids: sentence numbers in the corpus, [B].
         source: tokens + EOS, right-padded, [B, S].
         target: tokens without BOS and EOS, right-padded, [B, T].
-        candidates: targets of which one is to be chosen, an empty one cannot be, [B, C, T]; until
-            then `target` is the first that is not empty. None if there is no choice.
-        regulariser: what the choice adds to the cost of each, nats, [B, C], or None.
+        candidates: targets of which one is to be chosen, but not an empty one, [B, C, T]; until
+            then, `target` is the first that is not empty. None without a choice.
+        regulariser: added to the cost of each candidate in the choice, nats, [B, C], or None.
     """
 
     ids: Tensor
@@ -67,7 +67,7 @@ class Batch:
         Args:
             ids: sentence numbers.
             sources: without EOS.
-            targets: candidates of each sentence; one that may not be chosen is empty.
+            targets: candidates of each sentence; those that may not be chosen are empty.
             regulariser: float32 [B, C], or None.
         """
         number = len(targets[0]) if targets else 0
@@ -79,7 +79,7 @@ class Batch:
         return batch.choose(candidates.ne(PAD).any(2).int().argmax(1))
 
     def choose(self, chosen: Tensor) -> "Batch":
-        """Make candidates, one of each sentence by number [B], the target."""
+        """The batch with one candidate of each sentence, by index [B], as its target."""
         assert self.candidates is not None
         rows = torch.arange(len(chosen), device=chosen.device)
         target = self.candidates[rows, chosen]
@@ -88,7 +88,7 @@ class Batch:
 
     @property
     def target_padding(self) -> Tensor:
-        """True where the target holds no token, [B, T]."""
+        """True at padding of the target, [B, T]."""
         return self.target.eq(PAD)
 
     @property

@@ -1,4 +1,4 @@
-"""Cutting a text into batches by the tokens that they take, padding included."""
+"""Dividing a text into batches by their number of tokens, including padding."""
 
 import numpy as np
 
@@ -6,9 +6,9 @@ import numpy as np
 def batch_ends(tokens: np.ndarray, max_tokens: int) -> np.ndarray:
     """Find where batches of consecutive sentences end.
 
-    A batch takes as many tokens as it has sentences, times the tokens of the longest of them.
-    Each batch is as large as it can be before the next one begins, as with fairseq's
-    `batch_by_size` with a multiple of one sentence, of which this gives the same batches.
+    The size of a batch is its number of sentences times the length of the longest of them. Each
+    batch is as large as possible. The batches are the same as those of fairseq's
+    `batch_by_size` with `required_batch_size_multiple` 1.
 
     Args:
         tokens: of each sentence, in the order in which the sentences are batched, int64 [n], all

@@ -1,10 +1,10 @@
-"""Subwords and the joined dictionary: byte pair encoding, or SentencePiece.
+"""Subwords and the joint dictionary: byte pair encoding, or SentencePiece.
 
 Byte pair encoding (Sennrich et al. 2016) with joint codes marks a subword that is not the last of
 its token with `@@` at its end. A SentencePiece (Kudo and Richardson 2018) that does not begin a
 word is marked with a halfwidth black square (U+FFED) at its beginning instead, since Japanese text
 has no words to split; a beginning that belongs to no subword is a lower one eighth block (U+2581).
-So each subword tells by itself how it is joined, and `merge` need not know which kind it is.
+Therefore each subword shows how it is joined, and `merge` works for both kinds.
 """
 
 import contextlib
@@ -38,11 +38,11 @@ _SPACE = "\u2581"
 _JOINED = "\uffed"
 _CONTINUED = re.compile(f"@@(?: |$)|{_SPACE}(?: {_JOINED})?| ?{_JOINED}")
 
-# Byte pair encoding is learned from the most frequent types: those beyond occur once or twice, and
-# each costs more than a kilobyte.
+# Byte pair encoding is learned from the most frequent types; the others occur once or twice, and
+# each type costs more than a kilobyte of memory.
 MOST_TYPES = 1_000_000
 _MOST_LINES = 500_000  # of both languages, for SentencePiece: each costs 2.6 kB of memory
-_MOST_CACHED = 200_000  # types whose subwords a segmenter remembers
+_MOST_CACHED = 200_000  # types whose subwords a segmenter caches
 
 
 class Segments(Protocol):
@@ -77,7 +77,7 @@ def learn(lines: Iterable[str], merges: int) -> str:
     with contextlib.redirect_stderr(io.StringIO()):
         try:
             learn_bpe(counted, codes, merges, is_dict=True)
-        except ValueError as error:  # the largest of no pairs
+        except ValueError as error:  # the maximum of an empty set of pairs
             raise UserError("no word of the training text has two letters to merge") from error
     if codes.getvalue() == _NO_CODES:
         raise UserError("no pair of letters occurs twice in the training text; give more text")
@@ -139,9 +139,9 @@ def learn_pieces(lines: Iterable[str], size: int) -> bytes:
     """Train a SentencePiece model (unigram, its own defaults) on text of both languages.
 
     Args:
-        lines: the text; it is best no more than half a million lines, for the sake of memory.
-        size: number of pieces, with the one for unknown characters; fewer if the text is too
-            small for so many.
+        lines: the text; no more than half a million lines, to save memory.
+        size: number of pieces, including that for unknown characters; fewer if the text is too
+            small.
 
     Returns:
         The model as SentencePiece writes it to a file.
@@ -168,9 +168,9 @@ def learn_pieces(lines: Iterable[str], size: int) -> bytes:
 
 
 def merge(line: str) -> str:
-    """Join subwords to tokens: `Segmenter.split` and `Pieces.split` backwards.
+    """Join subwords to tokens: the inverse of `Segmenter.split` and `Pieces.split`.
 
-    A model may end a sentence with a subword that asks to be continued; its mark goes as well.
+    A model may end a sentence with a subword that should be continued; its mark is removed too.
     """
     return _CONTINUED.sub("", line)
 

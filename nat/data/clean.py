@@ -22,17 +22,17 @@ from nat.data.splits import TRAIN, sides, split_names
 from nat.errors import UserError
 from nat.files import atomic_directory, write_json
 
-# Characters that are no whitespace and stand for nothing: 0 to 8, 14 to 31, and delete; and the two
-# marks of SentencePiece subwords, which a text must not hold itself (see nat.data.bpe).
+# Control characters other than whitespace: 0 to 8, 14 to 31, and delete; and the two
+# marks of SentencePiece subwords, which must not occur in a text (see nat.data.bpe).
 _REPLACED = dict.fromkeys([*range(9), *range(14, 32), 127]) | {0x2581: "_", 0xFFED: "_"}
 
-# What a rule of the punctuation normaliser may begin with. A line without any stays as it is, which
-# spares most lines its fifty regular expressions.
+# The first characters that rules of the punctuation normaliser can match. A line without them does
+# not change, so most lines need none of its fifty regular expressions.
 _PUNCTUATION = re.compile("[\r()`\"„“”–—´‘’‚…«»\u00a0]|''|  | [:;%]")
 
 REASONS = ("empty", "too_long", "ratio")
 MEASURES = ("words", "tokens", "characters")
-"""What lengths are counted in: words between spaces, tokens of the tokeniser, or characters."""
+"""Units of length: words between spaces, tokens of the tokeniser, or characters."""
 
 
 def lengths(source: str, target: str, measure: str) -> tuple[int, int]:
@@ -45,14 +45,14 @@ def lengths(source: str, target: str, measure: str) -> tuple[int, int]:
 def fault(
     source: str, target: str, max_tokens: int, max_ratio: float, measure: str = "words"
 ) -> str | None:
-    """Say why a pair is of no use for training, one of `REASONS`, or None if it is of use.
+    """Say why a pair cannot be used for training, one of `REASONS`, or None if it can.
 
     Args:
         source: source sentence.
         target: target sentence.
         max_tokens: largest length of either side.
         max_ratio: largest length of one side per length of the other.
-        measure: what lengths are counted in.
+        measure: unit of length.
     """
     both = lengths(source, target, measure)
     if min(both) == 0:
@@ -67,7 +67,7 @@ def fault(
 def fault_in(options: Mapping[str, Any], step: str) -> Callable[[str, str], str | None]:
     """`fault` as a corpus configures it, for one of the steps `clean` and `tokens`.
 
-    Lengths in tokens are known after tokenisation only; before it a pair can but be empty.
+    Lengths in tokens are only known after tokenisation; before it, the only fault is an empty side.
     """
     measure = options.get("measure", "words")
     if (measure == "tokens") == (step == "tokens"):
@@ -78,11 +78,11 @@ def fault_in(options: Mapping[str, Any], step: str) -> Callable[[str, str], str 
 
 
 def normaliser(language: str, *, normalise_punctuation: bool) -> Callable[[str], str]:
-    """A function that brings one line of `language` into the form in which it is learned.
+    """A function that normalises one line of `language`.
 
-    Whitespace of any kind becomes single spaces, and control characters go, since a tokeniser
-    would drop them later and could leave a line empty. Punctuation is normalised as by the Moses
-    script.
+    Whitespace of any kind becomes single spaces, and control characters are removed, since a
+    tokeniser would drop them later and could leave a line empty. Punctuation is normalised as in
+    the Moses script.
     """
     punctuation = MosesPunctNormalizer(language) if normalise_punctuation else None
 
@@ -95,10 +95,10 @@ def normaliser(language: str, *, normalise_punctuation: bool) -> Callable[[str],
 
 
 class Seen:
-    """The pairs that were there before, remembered by 64 bits each.
+    """The pairs seen so far, stored as a hash of 64 bits each.
 
-    Twenty million pairs take half a gigabyte; that two different ones among them look alike has a
-    chance of one in a hundred thousand.
+    Twenty million pairs take half a gigabyte; the probability that any two different ones have the
+    same hash is one in a hundred thousand.
     """
 
     def __init__(self) -> None:
@@ -106,7 +106,7 @@ class Seen:
         self._count = 0
 
     def add(self, pair: tuple[str, str]) -> bool:
-        """Remember a pair; say whether it was there before."""
+        """Add a pair; return whether it was seen before."""
         digest = hashlib.blake2b("\n".join(pair).encode(), digest_size=8).digest()
         if not self._insert(int.from_bytes(digest) or 1):
             return True

@@ -1,7 +1,7 @@
 """Corrupted sources: the synthetic corpora A and B of Huang et al. 2022 (MPLE, appendix B).
 
 The target is clean text and the source the same text with some of its tokens replaced by random
-ones, and, in B, some dropped. Three things are not stated there and chosen here: tokens are
+ones, and, in B, some dropped. Where the paper is ambiguous: tokens are
 subwords, the unit that the models see; a replacement is uniform over the vocabulary of the clean
 training text; and each token is replaced, and then dropped, independently of the others.
 """
@@ -25,7 +25,7 @@ def corrupt_lines(
         lines: subwords joined by spaces. A line keeps one token at least, if it has any.
         symbols: the vocabulary that replacements are drawn from.
         options: `replace` and `drop`, probabilities; `seed`.
-        split: name of the split: each draws numbers of its own.
+        split: name of the split; splits use different random numbers.
     """
     named = hashlib.sha256(f"{options['seed']} {split}".encode()).digest()
     numbers = np.random.default_rng(list(named))

@@ -1,7 +1,7 @@
 """Romanian diacritics, which the two sources of WMT16 En-Ro write in different ways.
 
-Comma and cedilla below s and t are one letter to a reader and two to a model. Most published
-results, of the papers here too, are on text without any diacritics (Sennrich et al. 2016).
+Comma and cedilla below s and t are one letter for a reader but two for a model. Most published
+results, including those of the papers here, use text without any diacritics (Sennrich et al. 2016).
 """
 
 from collections.abc import Callable, Mapping
@@ -19,7 +19,7 @@ def diacritics(how: str) -> Callable[[str], str]:
     """A function that changes one line.
 
     Args:
-        how: `normalise` writes comma below for cedilla, `remove` leaves the bare letters.
+        how: `normalise` replaces cedilla by comma below, `remove` removes all diacritics.
     """
     if how == "normalise":
         return lambda line: line.translate(_NORMALISED)

@@ -1,6 +1,6 @@
 """Sequence-level distillation (Kim and Rush 2016): a teacher's translations as training targets.
 
-Only the target side is new: the source is the raw one, the vocabulary that of the raw corpus.
+Only the target side is new: the source and the vocabulary are those of the raw corpus.
 """
 
 import shutil
@@ -29,10 +29,10 @@ def distil(
     binarised: Path,
     report: Path,
 ) -> dict[str, Any]:
-    """Write the distilled target side of the training text: as many lines as the raw one has.
+    """Write the distilled target side of the training text, aligned with the raw one.
 
     A sentence that the teacher could not translate, or whose translation is empty, keeps its raw
-    reference; the report counts and names it.
+    reference; the report lists it.
 
     Args:
         corpus: the corpus as its configuration file gives it.
@@ -47,7 +47,7 @@ def distil(
         reference, and those that are unknown to the vocabulary.
 
     Raises:
-        UserError: if the translations are not those of the training text, line by line.
+        UserError: if the translations do not belong to the training text, line by line.
     """
     _, target = sides(corpus)
     name = f"{TRAIN}.{target}"

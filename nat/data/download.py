@@ -20,28 +20,28 @@ from nat.errors import UserError
 from nat.files import atomic_write_text, refusal
 from nat.program import Progress
 
-ATTEMPTS = 4  # in a row that bring no new byte
+ATTEMPTS = 4  # in a row without any new byte
 PAUSE = 1.0  # seconds before the second attempt; doubles with each one
 TIMEOUT = (10.0, 30.0)  # seconds to connect, and between two pieces of data
 PIECE = 1 << 18  # bytes
 
 
 class _Interrupted(Exception):
-    """The connection gave nothing, or broke off; worth another attempt."""
+    """The connection failed or broke off; another attempt may succeed."""
 
 
 class _Refused(Exception):
-    """The server says that it will not give the file; asking again is of no use."""
+    """The server refuses the file; another attempt would be useless."""
 
 
 @dataclass(frozen=True)
 class Checksum:
-    """What a file as published must hash to.
+    """The checksum of a published file.
 
     Attributes:
         algorithm: `sha256` or `md5`.
-        digest: hexadecimal; None where nobody has published one. It is then that of the file as it
-            first came, written down beside the downloads, and every later file must have it.
+        digest: hexadecimal; None if none is published. Then that of the first download is stored
+            beside the downloads, and later downloads must match it.
     """
 
     algorithm: str = "sha256"
@@ -57,12 +57,12 @@ def download(
     downloads: Path,
     owner: str,
 ) -> Path:
-    """Return a local file with what `url` publishes, its checksum verified.
+    """Return a local copy of the file at `url`, with verified checksum.
 
-    Asked in this order: `MIRROR/HOST/PATH`, the same with `.gz` appended (its content is then what
-    the URL publishes), `DOWNLOADS/HOST/PATH` from an earlier download, the network. A broken
-    connection leaves `*.part` in `downloads`, from which the next attempt or run goes on. A file
-    that several corpora need is downloaded by the first; the others wait.
+    Searched in this order: `MIRROR/HOST/PATH`, the same with `.gz` appended (then its content is
+    the published file), `DOWNLOADS/HOST/PATH` from an earlier download, the network. A broken
+    connection leaves `*.part` in `downloads`, which the next attempt or run continues. A file that
+    several corpora need is downloaded by the first; the others wait.
 
     Args:
         url: address of one file, http or https.
@@ -70,11 +70,11 @@ def download(
         key: file and key of the configuration that name the URL, for messages.
         mirror: folder MIRROR/HOST/PATH, or None.
         downloads: folder that keeps downloads.
-        owner: name of the corpus: two that load the same file at once do not share a `.part`,
-            where the file system cannot make one of them wait.
+        owner: name of the corpus; on file systems without locks, two corpora that download the same
+            file simultaneously do not share a `.part`.
 
     Raises:
-        UserError: if there is no such file to be had, or its checksum is another one.
+        UserError: if the file cannot be obtained, or its checksum is wrong.
     """
     place = _place(url, key)
     record = downloads / f"{place}.sha256"
@@ -87,7 +87,7 @@ def download(
     with _disk_errors(path):
         path.parent.mkdir(parents=True, exist_ok=True)
     with _one_at_a_time(path.parent):
-        expected = _expected(checksum, record)  # the one before us may have written it down
+        expected = _expected(checksum, record)  # the process that held the lock may have stored it
         if path.is_file():
             if expected.digest is None or _digest(path, expected.algorithm) == expected.digest:
                 if expected.digest is None:
@@ -122,7 +122,7 @@ def _fetch(
     _transfer(url, part, place, key, mirror)
     fault = _fault(part, place, expected)
     if fault and resumed:
-        # The kept piece may stem from an older version of the file.
+        # The part may be from an older version of the file.
         part.unlink()
         _transfer(url, part, place, key, mirror)
         fault = _fault(part, place, expected)
@@ -135,7 +135,7 @@ def _fetch(
         due = f"remove {record}, where the checksum of the first download is kept, to accept it"
     raise UserError(
         f"{url} ({key}) gave {size:,} bytes {fault}; the file at the address has changed or is "
-        f"not the one meant: {due}, or put the right file at {_remedy(mirror, place)}"
+        f"not the right one: {due}, or put the right file at {_remedy(mirror, place)}"
     )
 
 
@@ -156,20 +156,20 @@ def _write_down(path: Path, record: Path) -> None:
 def _fault(path: Path, place: PurePosixPath, expected: Checksum) -> str | None:
     """What is wrong with a downloaded file; None if nothing is.
 
-    Without a checksum a packed file must at least be whole: gzip and zip carry their own.
+    Without a checksum a compressed file must at least be complete: gzip and zip have their own.
     """
     if expected.digest is not None:
         found = _digest(path, expected.algorithm)
         if found == expected.digest:
             return None
-        return f"with the wrong checksum {found} where {expected.digest} is due"
+        return f"with the checksum {found} instead of {expected.digest}"
     if place.suffix in (".gz", ".tgz"):
         try:
             _digest(path, "sha256", unpack=True)
         except UserError:
-            return "that are no whole gzip file"
+            return "that are not a complete gzip file"
     if place.suffix == ".zip" and not _is_whole_zip(path):
-        return "that are no whole zip file"
+        return "that are not a complete zip file"
     return None
 
 
@@ -183,10 +183,10 @@ def _is_whole_zip(path: Path) -> bool:
 
 @contextmanager
 def _one_at_a_time(folder: Path) -> Iterator[None]:
-    """Hold a lock on a folder, where its file system has locks."""
+    """Hold a lock on a folder, if its file system supports locks."""
     handle = os.open(folder, os.O_RDONLY)
     try:
-        # NFS and some cluster file systems refuse; then two may download the same file at once.
+        # NFS and some cluster file systems refuse; then two processes may download the same file.
         with suppress(OSError):
             fcntl.flock(handle, fcntl.LOCK_EX)
         yield
@@ -195,7 +195,7 @@ def _one_at_a_time(folder: Path) -> Iterator[None]:
 
 
 def _place(url: str, key: str) -> PurePosixPath:
-    """HOST/PATH of a URL, as mirror and download folder keep it."""
+    """HOST/PATH of a URL, its path in the mirror and download folder."""
     parts = urlsplit(url)
     query = f"?{parts.query}" if parts.query else ""
     place = PurePosixPath(parts.hostname or "", parts.path.lstrip("/") + query)
@@ -208,7 +208,7 @@ def _place(url: str, key: str) -> PurePosixPath:
 
 
 def _remedy(mirror: Path | None, place: PurePosixPath) -> str:
-    """Where a user may put the file by hand."""
+    """The path where a user may put the file."""
     return f"{mirror or 'mirror'}/{place}"
 
 
@@ -224,8 +224,8 @@ def _from_mirror(
         atomic_write_text(record, found + "\n")
     elif found != expected.digest:
         raise UserError(
-            f"the mirror's copy {path} of {url} has the wrong checksum {found} where "
-            f"{expected.digest} is due ({key}); put the right file there, or remove it to use the "
+            f"the mirror's copy {path} of {url} has the checksum {found} instead of "
+            f"{expected.digest} ({key}); put the right file there, or remove it to use the "
             "network"
         )
     return path
@@ -243,7 +243,7 @@ def _digest(path: Path, algorithm: str, *, unpack: bool = False) -> str:
 
 @contextmanager
 def _disk_errors(part: Path) -> Iterator[None]:
-    """A disk that is full or read-only becomes one sentence, and no piece stays behind."""
+    """Report a full or read-only disk in one sentence, and remove incomplete files."""
     try:
         yield
     except OSError as error:
@@ -253,7 +253,7 @@ def _disk_errors(part: Path) -> Iterator[None]:
 
 
 def _transfer(url: str, part: Path, place: PurePosixPath, key: str, mirror: Path | None) -> None:
-    """Complete `part` from the network, going on from the bytes that it holds.
+    """Complete `part` from the network, resuming after the bytes that it contains.
 
     Raises:
         UserError: if the server refuses, or `ATTEMPTS` in a row bring nothing new.
@@ -287,9 +287,9 @@ def _size(part: Path) -> int:
 
 
 def _attempt(url: str, part: Path) -> None:
-    """Ask once for the bytes that `part` lacks and append them."""
+    """Request the missing bytes of `part` once and append them."""
     size = _size(part)
-    # Without "identity" a server may pack the answer, and byte ranges would count packed bytes.
+    # Without "identity" a server may compress the answer, and ranges would count compressed bytes.
     headers = {"Accept-Encoding": "identity"} | ({"Range": f"bytes={size}-"} if size else {})
     try:
         response = requests.get(url, headers=headers, stream=True, timeout=TIMEOUT)
@@ -303,7 +303,7 @@ def _attempt(url: str, part: Path) -> None:
         raise _Refused(str(error)) from error
     with closing(response):
         if response.status_code == requests.codes.requested_range_not_satisfiable and size:
-            # Nothing lies behind our last byte: the file is complete, or another one by now. The
+            # There is nothing after our last byte: the file is complete, or has changed. The
             # checksum decides; a wrong one leads to a fresh start.
             return
         if response.status_code >= 500 or response.status_code == requests.codes.too_many_requests:
@@ -325,7 +325,7 @@ def _receive(response: requests.Response, part: Path, start: int) -> None:
     with part.open("ab") as file:
         file.truncate(start)
         try:
-            # The body as it comes over the wire: a .gz file stays one.
+            # The body as transferred: a .gz file is not decompressed.
             for piece in response.raw.stream(PIECE, decode_content=False):
                 file.write(piece)
                 done += len(piece)

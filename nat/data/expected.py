@@ -1,6 +1,6 @@
-"""What a corpus file says about the sizes that its steps must give.
+"""Checks of the sizes of a corpus after each step against its file.
 
-A recipe that went wrong is noticed here, before anybody trains on its text for a week.
+A mistake in the preparation is noticed here, before a model is trained on the text.
 """
 
 from collections.abc import Mapping
@@ -13,7 +13,7 @@ from nat.errors import UserError
 def check_expected(
     corpus: Mapping[str, Any], step: str, found: Mapping[str, int], folder: Path
 ) -> None:
-    """Compare the counts of a step with the corpus file's `expected`, where it names them.
+    """Compare the counts of a step with `expected` in the corpus file.
 
     Args:
         corpus: the corpus as its configuration file gives it. A number of `expected` is exact, or
@@ -23,14 +23,14 @@ def check_expected(
         folder: of the step, for the message.
 
     Raises:
-        UserError: for the first count that is too far from what is expected.
+        UserError: for the first count outside its tolerance.
     """
     for name, due in corpus.get("expected", {}).get(step, {}).items():
         number, tolerance = (due["about"], due["tolerance"]) if isinstance(due, dict) else (due, 0)
         if abs(found[name] - number) > tolerance * number:
-            margin = f" give or take {100 * tolerance:g} %" if tolerance else ""
+            margin = f" plus or minus {100 * tolerance:g} %" if tolerance else ""
             raise UserError(
                 f"{folder}: {name} is {found[name]:,} where 'expected.{step}.{name}' of the corpus "
-                f"file says {number:,}{margin}; look for what went wrong in the preprocessing or "
+                f"file says {number:,}{margin}; look for a mistake in the preprocessing or "
                 "the downloads, or correct the key"
             )

@@ -6,10 +6,10 @@
 - `ted`: one file per language with the headers of each talk between the lines (IWSLT's
   `train.tags`): title and description are text, the other headers are not;
 - `segments`: one file per language with a `<seg>` per sentence (the sgm files of WMT). Entities
-  such as `&amp;` stay, as in the test sets of sacreBLEU;
+  such as `&amp;` are kept, as in the test sets of sacreBLEU;
 - `extra_refs`: references only, one file for all of them (see `nat.data.references`);
 - `ted_segments`: the same of IWSLT's xml files; a typographic apostrophe becomes a plain one, as in
-  the test set that everybody reports.
+  the test set that papers use.
 """
 
 import gzip
@@ -92,7 +92,7 @@ def _together(
 def _tsv(
     path: Path, part: Mapping[str, Any], source: str, target: str
 ) -> Iterator[tuple[str, str]]:
-    """Columns are counted from 0. A line with too few is an empty pair: cleaning counts it."""
+    """Columns are counted from 0. A line with too few columns is an empty pair for cleaning."""
     columns, minimum = part["columns"], part.get("minimum")
     wanted = columns[source], columns[target]
     last = max(*wanted, minimum["column"] if minimum else 0)
@@ -132,9 +132,9 @@ def _tmx(path: Path, source: str, target: str) -> Iterator[tuple[str, str]]:
                     one, other = (texts.get(language) or "" for language in (source, target))
                     yield " ".join(one.split()), " ".join(other.split())
                     if body is not None:
-                        body.clear()  # what is read is of no more use; without it all would stay
+                        body.clear()  # frees the elements that have been read
     except ElementTree.ParseError as error:
-        raise UserError(f"{path} is no valid TMX file ({error}); fetch it again") from error
+        raise UserError(f"{path} is not a valid TMX file ({error}); fetch it again") from error
     except (gzip.BadGzipFile, EOFError, zlib.error) as error:
         raise UserError(f"{path} is a damaged gzip file ({error}); fetch it again") from error
 

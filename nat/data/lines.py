@@ -1,4 +1,4 @@
-"""Text files as streams of lines: the one reader and writer of everything that is text."""
+"""Text files as streams of lines: the only reader and writer of text."""
 
 import gzip
 import zlib
@@ -7,7 +7,7 @@ from pathlib import Path
 
 from nat.errors import UserError
 
-# What str.splitlines would break at, without the line feed itself.
+# Characters that str.splitlines breaks at, other than the line feed.
 _SEPARATORS = str.maketrans(dict.fromkeys("\r\v\f\x1c\x1d\x1e\x85\u2028\u2029", " "))
 _BYTE_ORDER_MARK = b"\xef\xbb\xbf"
 
@@ -15,13 +15,13 @@ _BYTE_ORDER_MARK = b"\xef\xbb\xbf"
 def read_lines(path: Path | str, undecodable: str = "refuse") -> Iterator[str]:
     """Yield the lines of a plain or gzip-compressed UTF-8 file, without line ends.
 
-    Lines end at a line feed and nowhere else: the Unicode line separators that some text holds
-    inside a sentence become spaces, since a tool that breaks there would shift all lines behind.
+    Lines end only at line feeds: Unicode line separators within a sentence become spaces, since a
+    tool that breaks lines there would shift all lines that follow.
 
     Args:
-        path: the file; its content tells whether it is compressed.
-        undecodable: what becomes of a line that is not valid UTF-8: `refuse`, or `empty`, a line
-            without text, which cleaning then counts and drops.
+        path: the file; compression is recognised by its content.
+        undecodable: what to do with lines that are not valid UTF-8: `refuse` them, or replace them
+            by `empty` lines, which cleaning counts and drops.
 
     Raises:
         UserError: if the file is missing, is not valid UTF-8 (with the line number), or is
@@ -65,16 +65,16 @@ def write_lines(path: Path, lines: Iterable[str]) -> int:
 
 
 def count_lines(path: Path) -> int:
-    """Number of lines of an uncompressed file, its text unread."""
+    """Number of lines of an uncompressed file, without decoding it."""
     with path.open("rb") as file:
         return sum(1 for _ in file)
 
 
 def check_count(path: Path, expected: int) -> None:
-    """Stop if a file that a step just wrote has not the `expected` number of lines."""
+    """Fail if a file that a step has just written does not have the `expected` number of lines."""
     found = count_lines(path)
     if found != expected:
-        raise UserError(f"{path} has {found} lines where {expected} are due; nothing is kept of it")
+        raise UserError(f"{path} has {found} lines instead of {expected}; it is discarded")
 
 
 def read_pairs(folder: Path, split: str, source: str, target: str) -> Iterator[tuple[str, str]]:

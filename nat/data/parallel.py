@@ -1,4 +1,4 @@
-"""Work on a stream, shared by processes, its order kept and little of it in memory."""
+"""Parallel processing of a stream in order, with little of it in memory."""
 
 import multiprocessing
 from collections import deque
@@ -9,8 +9,8 @@ from typing import TypeVar
 Item = TypeVar("Item")
 Result = TypeVar("Result")
 
-CHUNK = 2000  # items that a process takes at once
-_AHEAD = 4  # chunks per process that may wait
+CHUNK = 2000  # items in a task of a process
+_AHEAD = 4  # chunks per process that may be queued
 
 
 def in_order(
@@ -19,9 +19,9 @@ def in_order(
     """Yield the results of `work` for chunks of `items`, one after the other.
 
     Args:
-        work: gives results for a list of items; a function of a module, so that it can be sent.
-        items: read no further ahead than the processes need.
-        processes: 1 works in this one.
+        work: maps a list of items to results; a function of a module, so that it can be pickled.
+        items: not read further ahead than the processes need.
+        processes: with 1, no process is started.
     """
     source = iter(items)
     chunks = iter(lambda: list(islice(source, CHUNK)), [])

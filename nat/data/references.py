@@ -1,6 +1,6 @@
 """Several references of the sentences of a split.
 
-A split of a corpus file may list further references (`references`), each from files of its own: a
+A split of a corpus file may list further references (`references`), each from separate files: a
 file of the target language whose line n is a reference of sentence n, a pair of files whose lines
 belong to the sentences with the same source, or a file in the format `extra_refs`.
 
@@ -50,9 +50,9 @@ class References:
 
 
 def listed(corpus: Mapping[str, Any], split: str) -> list[tuple[int, dict[str, Any]]]:
-    """What the corpus file lists as references of a split, numbered as there.
+    """The references of a split in the corpus file, with their numbers there.
 
-    Those of the other language are left out: a corpus that is like another may turn it round.
+    Those in the other language are left out: a corpus may reverse the direction of another one.
     """
     _, target = sides(corpus)
     description = (corpus.get("splits") or {}).get(split, {})
@@ -68,7 +68,7 @@ def has_references(corpus: Mapping[str, Any], split: str) -> bool:
 
 
 def references_path(folder: Path, split: str, target: str) -> Path:
-    """The file of a split in a folder `references`."""
+    """The file of references of a split in the folder `references`."""
     return folder / f"{split}.{target}.jsonl"
 
 
@@ -92,10 +92,10 @@ def make_references(
         splits: those with references.
         text: folder of their raw text.
         output: folder to make; it appears whole or not at all.
-        place: where files are looked for.
+        place: where files are searched for.
 
     Raises:
-        UserError: if a file cannot be had, or does not belong to the split.
+        UserError: if a file cannot be obtained, or does not belong to the split.
     """
     source, target = sides(corpus)
     with atomic_directory(output) as folder:
@@ -129,7 +129,7 @@ def _references_of(
     files: Mapping[str, Sequence[Path]],
     sentences: Sequence[str],
 ) -> Iterator[tuple[int, str]]:
-    """References of a part with the numbers of their sentences; an empty line is none."""
+    """References of a part with the numbers of their sentences; empty lines are skipped."""
     source, target = sides(corpus)
     change = line_change(corpus, target)
     form = part.description.get("format", "lines")

@@ -1,8 +1,8 @@
-"""Where the text of a split comes from: one part or several, each read from files of its own.
+"""Where the text of a split comes from: one part or several, each from separate files.
 
 A part is a download per file (`urls`), members of a downloaded archive (`archive`, `members`), a
 test set that sacreBLEU knows (`sacrebleu`), or local files (`files`). A split without the key
-`parts` is itself its only part; with `every` it is cut out of the training text.
+`parts` is its only part; with `every` it is cut out of the training text.
 """
 
 from collections.abc import Iterator, Mapping, Sequence
@@ -25,12 +25,12 @@ def parts_of(description: Mapping[str, Any]) -> list[dict[str, Any]]:
 
 
 def test_set(name: str, source: str, target: str) -> dict[str, Any]:
-    """The part that a test set of sacreBLEU stands for: its archive, checksum and members.
+    """The part described by a test set of sacreBLEU: its archive, checksum and members.
 
     Raises:
         UserError: if sacreBLEU has no such test set, or not for this pair of languages.
     """
-    from sacrebleu.dataset import DATASETS  # half a second
+    from sacrebleu.dataset import DATASETS  # takes half a second
 
     if name not in DATASETS:
         raise UserError(f"sacreBLEU has no test set '{name}'; {hint(name, DATASETS)}")
@@ -53,12 +53,12 @@ def test_set(name: str, source: str, target: str) -> dict[str, Any]:
 
 @dataclass(frozen=True)
 class Place:
-    """Where files are looked for.
+    """Where files are searched for.
 
     Attributes:
         name: of the corpus, for messages.
         root: repository root, to which local files are relative.
-        mirror: folder MIRROR/HOST/PATH that is asked before the network.
+        mirror: folder MIRROR/HOST/PATH that is searched before the network.
         downloads: folder that keeps downloads.
     """
 
@@ -70,14 +70,14 @@ class Place:
 
 @dataclass(frozen=True)
 class Part:
-    """A part of a split whose files are all there.
+    """A part of a split whose files are available.
 
     Attributes:
         description: as in the corpus file; a test set of sacreBLEU by its archive.
         key: file and key of the configuration, for messages.
         files: local files per language (or under `pairs`), except of an archive.
         archive: the archive that holds the files.
-        downloaded: files by the address that they came from.
+        downloaded: files by the address they came from.
     """
 
     description: Mapping[str, Any]
@@ -111,10 +111,10 @@ class Part:
 
 
 def fetch(part: Mapping[str, Any], source: str, target: str, key: str, place: Place) -> Part:
-    """Have all files of a part, downloaded if need be.
+    """Obtain all files of a part, by download if needed.
 
     Raises:
-        UserError: if a file cannot be had; the sentence names the key and what helps.
+        UserError: if a file cannot be obtained; names the key and the remedy.
     """
     if "sacrebleu" in part:
         part = test_set(part["sacrebleu"], source, target)

@@ -1,8 +1,8 @@
-"""Languages and splits of a corpus, as its file names them, and where each split lies.
+"""Languages and splits of a corpus, and the folder of each split.
 
 The text that trainings read, `train` and `valid`, lies at `results/corpora/{corpus}`. Every test
-set has a folder of its own below, `tests/{split}`, with the same steps, so that one more of them
-touches nothing that a training reads.
+set has its own folder in it, `tests/{split}`, with the same steps, so that an additional test set
+does not change any file that a training reads.
 """
 
 import copy
@@ -31,7 +31,7 @@ def split_names(corpus: Mapping[str, Any]) -> list[str]:
 
 
 def test_names(corpus: Mapping[str, Any]) -> list[str]:
-    """Names of the test sets of a corpus: of the splits that no training reads."""
+    """Names of the test sets of a corpus: the splits that no training reads."""
     return [split for split in split_names(corpus) if split not in (TRAIN, VALID)]
 
 
@@ -41,13 +41,13 @@ def is_cut_out(corpus: Mapping[str, Any], split: str) -> bool:
 
 
 def folder_of(corpus: str, split: str, corpora: Path = CORPORA) -> Path:
-    """The folder that holds the steps of a split, of the corpus with this name."""
+    """The folder with the steps of a split of a corpus."""
     whole = corpora / corpus
     return whole if split in (TRAIN, VALID) else whole / "tests" / split
 
 
 def part_of(corpus: Mapping[str, Any], splits: Iterable[str]) -> dict[str, Any]:
-    """The description of a corpus as if it had only some of its splits."""
+    """The description of a corpus, restricted to some of its splits."""
     kept = list(splits)
     part = copy.deepcopy(dict(corpus))
     if "generator" in part:
@@ -69,7 +69,7 @@ def training_part(corpus: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def text_part(corpus: Mapping[str, Any], test: str | None = None) -> dict[str, Any]:
-    """The part of a corpus whose raw text is made together.
+    """The part of a corpus whose raw text is made in one step.
 
     Args:
         corpus: the corpus as its configuration file gives it.
@@ -82,9 +82,9 @@ def text_part(corpus: Mapping[str, Any], test: str | None = None) -> dict[str, A
 
 
 def local_files(corpus: Mapping[str, Any], root: Path) -> dict[str, Path]:
-    """The user's own files that the text of a corpus is made of, by the key that names them.
+    """The local files that the text of a corpus is made from, by the key that names them.
 
-    There are none for downloads and generators.
+    Downloads and generators have none.
     """
     found: dict[str, Path] = {}
     for split, description in (corpus.get("splits") or {}).items():
@@ -95,7 +95,7 @@ def local_files(corpus: Mapping[str, Any], root: Path) -> dict[str, Path]:
 
 
 def local_references(corpus: Mapping[str, Any], root: Path) -> dict[str, Path]:
-    """The user's own files with further references, by the key that names them."""
+    """The local files with further references, by the key that names them."""
     found: dict[str, Path] = {}
     for split, description in (corpus.get("splits") or {}).items():
         for number, part in enumerate(description.get("references", [])):
@@ -118,5 +118,5 @@ def _only(values: Mapping[str, Any], names: Iterable[str]) -> dict[str, Any]:
 
 
 def derived_from(corpus: Mapping[str, Any]) -> str | None:
-    """The corpus that this one is derived from, whose text must be there first."""
+    """The corpus that this one is derived from, whose text must be made first."""
     return str(corpus["derived"]["from"]) if "derived" in corpus else None

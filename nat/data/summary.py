@@ -1,4 +1,4 @@
-"""The summary `corpus.json`: what each step of the preparation kept, and what it made."""
+"""The summary `corpus.json`: what each step of the preparation kept and wrote."""
 
 from collections.abc import Mapping
 from pathlib import Path
@@ -14,11 +14,11 @@ from nat.files import read_json
 
 
 def summarise(name: str, corpus: Mapping[str, Any], folder: Path) -> dict[str, Any]:
-    """Collect the facts of a prepared corpus and check that its steps agree.
+    """Summarise a prepared corpus and check that its steps agree.
 
     Per split: pairs read and kept, what was dropped or found faulty, and per language the number
     of words (before BPE) and tokens (subwords), mean and largest length in tokens, and the share
-    of tokens that the dictionary does not know. A generated corpus adds its exact entropies.
+    of tokens that are unknown to the vocabulary. Generated corpora also have exact entropies.
 
     Args:
         name: name of the corpus.

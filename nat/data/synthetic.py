@@ -1,16 +1,16 @@
-"""Language pairs whose law is known: invented words, a phrase grammar, and targets with modes.
+"""Language pairs with a known distribution: invented words, a grammar, and targets with modes.
 
-A source sentence is `subject [object] verb adverbial`. Its target is drawn in four steps that do
-not depend on each other, each with a probability that is a field of `Language`:
+A source sentence is `subject [object] verb adverbial`. Its target is drawn in four independent
+steps, each with a probability that is a field of `Language`:
 
-- *register* R: one choice for the whole sentence selects among the synonyms of all its words that
-  have any;
-- *order* O: the adverbial stands at the end or in front, where it shifts every other word;
-- *slips* N_i (noise): each content word is replaced, by itself, by its one careless form;
-- *drop* D (noise): the particle behind the verb is left out.
+- *register* R: one choice for the whole sentence selects among the synonyms of all words that have
+  synonyms;
+- *order* O: the adverbial is at the end or at the front, where it shifts every other word;
+- *slips* N_i (noise): each content word is independently replaced by its careless form;
+- *drop* D (noise): the particle after the verb is omitted.
 
-No concept occurs twice in a sentence and no two forms are alike, so a target tells which of these
-choices made it; only the register stays hidden when every word with synonyms is a slip. With n
+No concept occurs twice in a sentence and no two forms are equal, so a target shows which choices
+were made; only the register stays hidden when every word with synonyms is a slip. With n
 content words, m of them with synonyms, and h the binary entropy this gives, exactly,
 
     H(Y|X) = h(O) + h(D) + n h(N) + (1 - P(N)^m) H(R).
@@ -19,8 +19,8 @@ The marginals are mixtures over the layouts (O, D); see `Language.marginals`.
 
 All quantities are at word level. A dropped particle makes the target one word shorter, so every
 target is padded with the end symbol `END` to the greatest length that its source allows: the
-length is then part of the law, and the padded target says no more and no less than the target.
-Splitting words into subwords leaves H(Y|X) as it is, but changes the sum of the marginals.
+length is then part of the distribution, and the padded target is equivalent to the target.
+Splitting words into subwords does not change H(Y|X), but changes the sum of the marginals.
 """
 
 import hashlib
@@ -48,13 +48,13 @@ END = ""
 
 SPLITS = ("train", "valid", "test")
 HELD_OUT_SHARE = 0.05
-"""Share of the space of source sentences that belongs to `valid`, and again to `test`."""
+"""Share of the space of source sentences that belongs to `valid`, and likewise to `test`."""
 
 Probability = Annotated[float, Field(ge=0, le=1, allow_inf_nan=False)]
 Count = Annotated[int, Field(le=1000)]
 
 # Letters of the categories: Noun, Adjective, Verb, Time adverb, Postposition (in the target a
-# preposition). Each group of a source sentence stands reversed in the target.
+# preposition). Each group of a source sentence is reversed in the target.
 _SENTENCE = re.compile(r"(NA?)((?:NA?P)?)((?:NA?)?)((?:NA?P)?)(V)(T|NA?P)")
 _BLOCK = 1024
 _MOST_CONTENT_WORDS = 24
@@ -65,7 +65,7 @@ class Word:
     """One word of a target before register and noise are chosen.
 
     Attributes:
-        forms: one form per register; a word without synonyms has the same one in each.
+        forms: one form per register; the same one in each for a word without synonyms.
         slip: the careless form of a content word, None for a function word.
     """
 
@@ -81,7 +81,7 @@ class Lexicon:
         source: source words by category letter, from the most to the least frequent.
         category: category letter of each source word.
         target: the one or two target words of each source word.
-        particle: the target word behind the verb.
+        particle: the target word after the verb.
     """
 
     source: dict[str, tuple[str, ...]]
@@ -97,7 +97,7 @@ class Clause:
     Attributes:
         main: subject, verb, particle and object.
         particle: place of the particle in `main`.
-        adverbial: the words that stand behind or in front of `main`.
+        adverbial: the words after or before `main`.
     """
 
     main: tuple[Word, ...]
@@ -149,7 +149,7 @@ class Entropies:
 
 @validated_dataclass(frozen=True, config=ConfigDict(extra="forbid"))
 class Language:
-    """A language pair: its lexicon, its grammar and the law of its targets.
+    """A language pair: its lexicon, its grammar and the distribution of its targets.
 
     Attributes:
         seed: draws the words and the sentences.
@@ -163,7 +163,7 @@ class Language:
         object_probability: the sentence has an object.
         phrase_probability: the adverbial is a prepositional phrase, not an adverb.
         register_probabilities: one entry per register, with sum one.
-        front_probability: the adverbial stands in front.
+        front_probability: the adverbial is at the front.
         slip_probability: a content word of the raw reference is its careless form.
         drop_probability: the particle is missing from the raw reference.
     """
@@ -240,16 +240,16 @@ class Language:
         """The frame that all targets of a source sentence share.
 
         Raises:
-            UserError: if `source` is no sentence of this language.
+            UserError: if `source` is not a sentence of this language.
         """
         words = source.split()
         lexicon = self.lexicon
         unknown = next((word for word in words if word not in lexicon.category), None)
         if unknown is not None:
-            raise UserError(f"'{unknown}' in '{source}' is no word of the synthetic language")
+            raise UserError(f"'{unknown}' in '{source}' is not a word of the synthetic language")
         found = _SENTENCE.fullmatch("".join(lexicon.category[word] for word in words))
         if found is None or len(set(words)) < len(words):
-            raise UserError(f"'{source}' is no sentence of the synthetic language")
+            raise UserError(f"'{source}' is not a sentence of the synthetic language")
         # each group keeps its place but reads backwards: postpositions become prepositions,
         # adjectives go before their noun
         subject, attribute, object_, object_attribute, verb, adverbial = (
@@ -267,10 +267,10 @@ class Language:
     def modes(self, source: str) -> dict[str, float]:
         """All noise-free targets with their probabilities, the most probable first.
 
-        The sum of the probabilities is one: this is the law of the target if there were no noise.
+        The probabilities sum to one: this is the distribution of the target without noise.
 
         Raises:
-            UserError: if `source` is no sentence of this language.
+            UserError: if `source` is not a sentence of this language.
         """
         clause = self.clause(source)
         found: defaultdict[str, float] = defaultdict(float)
@@ -282,13 +282,13 @@ class Language:
         return dict(sorted(found.items(), key=lambda item: -item[1]))
 
     def distribution(self, source: str) -> dict[str, float]:
-        """The law of the target with its noise: every possible target and its probability.
+        """The distribution of the target with noise: every possible target and its probability.
 
-        Its size doubles with each content word (some thousands of targets for a usual sentence);
+        Its size doubles with each content word (some thousands of targets for a typical sentence);
         `entropies` and `marginals` need no enumeration.
 
         Raises:
-            UserError: if `source` is no sentence of this language.
+            UserError: if `source` is not a sentence of this language.
         """
         clause = self.clause(source)
         found: defaultdict[str, float] = defaultdict(float)
@@ -303,12 +303,12 @@ class Language:
         return dict(found)
 
     def marginals(self, source: str) -> list[dict[str, float]]:
-        """The law of each position of the padded target: word (or `END`) to probability.
+        """The distribution of each position of the padded target: word (or `END`) to probability.
 
         P(y_i = w) = sum over layouts (O, D) of P(O) P(D) P(w | word at place i of the layout).
 
         Raises:
-            UserError: if `source` is no sentence of this language.
+            UserError: if `source` is not a sentence of this language.
         """
         clause = self.clause(source)
         length = len(clause.main) + len(clause.adverbial)
@@ -328,7 +328,7 @@ class Language:
         """Exact H(Y|X), H(y_i|X) and so C(X) of one source sentence, in nats.
 
         Raises:
-            UserError: if `source` is no sentence of this language.
+            UserError: if `source` is not a sentence of this language.
         """
         clause = self.clause(source)
         words = clause.main + clause.adverbial
@@ -373,7 +373,7 @@ class Language:
 def split_of(language: Language, source: str) -> str:
     """The only split in which a source sentence may occur.
 
-    It is a hash of seed and sentence, so splits are disjoint whatever their sizes are.
+    It is determined by a hash of seed and sentence, so splits of any size are disjoint.
     """
     digest = hashlib.blake2b(f"{language.seed} {source}".encode(), digest_size=8).digest()
     share = int.from_bytes(digest, "big") / 2**64
@@ -383,11 +383,11 @@ def split_of(language: Language, source: str) -> str:
 
 
 def generate(language: Language, split: str, pairs: int) -> Iterator[tuple[str, str]]:
-    """Draw sentence pairs; the same language and split always give the same ones.
+    """Draw sentence pairs; the same language and split always give the same pairs.
 
     The first pairs of a longer call are those of a shorter one. Source sentences are drawn
-    independently and kept if they belong to the split (`split_of`), so none is in two splits; one
-    may come twice within a split, with its own target each time.
+    independently and kept if they belong to the split (`split_of`), so none is in two splits; a
+    sentence may occur twice in a split, with independent targets.
 
     Args:
         language: the pair of languages.
@@ -610,7 +610,7 @@ class _Sounds:
     codas: tuple[str, ...]
 
 
-# the two languages share letters, so that a joined BPE shares some of its pieces
+# the two languages share letters, so that a joint BPE has shared subwords
 _SOURCE = _Sounds("kgtdbmnrsz", "aiu", ("", "", "n", "r"))
 _TARGET = _Sounds("lpvfhjmtsn", "aeou", ("", "", "l", "s"))
 
@@ -618,7 +618,7 @@ _TARGET = _Sounds("lpvfhjmtsn", "aeou", ("", "", "l", "s"))
 def _invent(
     generator: np.random.Generator, sounds: _Sounds, syllables: tuple[int, ...], taken: set[str]
 ) -> str:
-    """A word of so many syllables (from, to) that was not taken; it is now."""
+    """A new word with a number of syllables (from, to), which is then marked as taken."""
     while True:
         word = "".join(
             str(generator.choice(list(sounds.onsets)))
@@ -636,7 +636,7 @@ def _binary(probability: float) -> tuple[tuple[bool, float], tuple[bool, float]]
 
 
 def _entropy(probabilities: Iterable[float]) -> float:
-    """Entropy in nats; it takes 0 log 0 = 0."""
+    """Entropy in nats, with 0 log 0 = 0."""
     return -math.fsum(p * math.log(p) for p in probabilities if p > 0) + 0.0
 
 

@@ -1,4 +1,4 @@
-"""From the raw text of a test set to its ids, with what was learnt on the training text."""
+"""Preparation of a test set with the subwords learned from the training text."""
 
 from collections.abc import Mapping
 from pathlib import Path
@@ -16,12 +16,12 @@ def prepare_test_set(
 ) -> None:
     """Write the folders `clean`, `tokens`, `bpe` and `binarised` of a test set.
 
-    Each holds the same as that of the training text; the vocabulary is a copy.
+    Each has the same files as that of the training text; the vocabulary is a copy.
 
     Args:
         corpus: the corpus as its configuration file gives it.
         split: name of the test set.
-        folder: of the test set; holds `text`, and what is made.
+        folder: of the test set, with its `text`.
         learned: the folder `bpe` of the training text.
         threads: processes to share the work.
 

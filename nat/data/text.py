@@ -1,8 +1,8 @@
 """The `text` folder of a corpus: one raw file per split and language, all counts checked.
 
 A corpus comes from downloads, local files or test sets of sacreBLEU (`splits`), from a generator,
-or from one side of another corpus (`derived`). The text is kept as it is but for line separators
-inside a line, and for Romanian diacritics where the corpus says so: they belong to the text that
+or from one side of another corpus (`derived`). The text is not changed, except for line separators
+within a line and, if the corpus says so, Romanian diacritics, which belong to the text that
 translations are compared with.
 """
 
@@ -53,12 +53,12 @@ def make_text(
         output: folder to make; it appears whole or not at all.
         root: repository root, to which local files are relative.
         mirror: folder MIRROR/HOST/PATH that is asked before the network.
-        downloads: folder that keeps downloads, so that a cut one goes on.
+        downloads: folder of downloads, also of incomplete ones to be resumed.
         corpora: folder of all corpora; a derived one reads the text of another, and a test set
             that is cut out of the training text is found there.
 
     Raises:
-        UserError: if a file cannot be had, is not UTF-8, or the counts do not agree.
+        UserError: if a file cannot be obtained, is not UTF-8, or the counts do not agree.
     """
     if "generator" in corpus:
         _generate(name, corpus, output)
@@ -83,7 +83,7 @@ def _generate(name: str, corpus: Mapping[str, Any], output: Path) -> None:
 
 
 def _copy(name: str, corpus: Mapping[str, Any], text: Path, output: Path) -> None:
-    """Take splits that were cut out of the training text from its folder."""
+    """Copy splits that were cut out of the training text from its folder."""
     with atomic_directory(output) as folder:
         pairs = {}
         for split in split_names(corpus):
@@ -99,7 +99,7 @@ def _copy(name: str, corpus: Mapping[str, Any], text: Path, output: Path) -> Non
 def _derive(name: str, corpus: Mapping[str, Any], corpora: Path, output: Path) -> None:
     """Write one side of another corpus as both sides of this one.
 
-    What makes the source another text, `preprocessing.corruption`, happens to its subwords.
+    The source is changed later, in its subwords, by `preprocessing.corruption`.
     """
     language = corpus["derived"]["side"]
     with atomic_directory(output) as folder:
@@ -123,7 +123,7 @@ def _collect(corpus: Mapping[str, Any], output: Path, place: Place) -> None:
     """Read all splits from their parts."""
     languages = sides(corpus)
     parts: dict[str, list[Part]] = {}
-    # Everything is fetched before anything is read, so that a missing file is told at once.
+    # All files are fetched before any is read, so that a missing file is reported early.
     for split, description in corpus["splits"].items():
         key = f"config/corpora/{place.name}.yaml, splits.{split}"
         parts[split] = [
@@ -209,10 +209,10 @@ def _write(
 
 
 def _cutter(corpus: Mapping[str, Any], splits: Sequence[str]) -> Callable[[str, str], str]:
-    """Say of each pair in turn which of `splits` it belongs to.
+    """A function that returns the split of `splits` that each successive pair belongs to.
 
-    The second split gets every nth of the pairs that cleaning will keep, as the usual recipes
-    count, and in its raw form, as all other text here.
+    The second split gets every nth of the pairs that cleaning will keep, as in the usual recipes,
+    but in raw form like all other text here.
     """
     if len(splits) == 1:
         return lambda source, target: splits[0]

@@ -1,8 +1,8 @@
-"""The `tokens` folder of a corpus, and the way back from tokens to text.
+"""The `tokens` folder of a corpus, and detokenisation.
 
-Moses tokens are not escaped for XML (`&`, `<`, `|`, quotes and brackets stay themselves), so that
-detokenised output is compared with references as people wrote them. Case is lowered here, behind
-the tokeniser, whose rules ask for capitals.
+Moses tokens are not escaped for XML (`&`, `<`, `|`, quotes and brackets are not replaced), so that
+detokenised output is compared with the original references. Text is lower-cased here, after the
+tokeniser, whose rules depend on case.
 """
 
 import logging
@@ -26,7 +26,7 @@ from nat.files import atomic_directory, write_json
 
 TOKENISERS = ("moses", "moses_dashes", "jieba", "none")
 
-# A space beside a character that is no letter or digit of a Western script.
+# A space beside a character that is not a letter or digit of a Western script.
 _NO_SPACE = re.compile(r"(?<![A-Za-z0-9]) | (?![A-Za-z0-9])")
 
 
@@ -46,7 +46,7 @@ def _jieba() -> Any:
 
     jieba.setLogLevel(logging.WARNING)
     tokeniser = jieba.Tokenizer()
-    # It would load its cache from wherever anybody on this machine can put one.
+    # By default it loads its cache from a folder that all users of the machine can write to.
     with tempfile.TemporaryDirectory() as folder:
         tokeniser.tmp_dir = folder
         tokeniser.initialize()
@@ -84,10 +84,10 @@ def tokenise(line: str, language: str, tokeniser: str | Mapping[str, str]) -> st
 
 
 def detokenise(line: str, language: str, tokeniser: str | Mapping[str, str]) -> str:
-    """Join the tokens of a line to text as a person would write it: `tokenise` backwards.
+    """Join the tokens of a line to text: the inverse of `tokenise`.
 
-    It is exact but for what the tokens do not tell (99.7 % of the lines of Multi30k, English and
-    German; the rest are stray spaces and single quotes; of Chinese, spaces beside Western words).
+    It is exact where the tokens determine the text (99.7% of the lines of Multi30k, English and
+    German; the others have stray spaces or single quotes; in Chinese, spaces beside Western words).
 
     Raises:
         UserError: for an unknown tokeniser.
@@ -111,8 +111,8 @@ def _check(tokeniser: str) -> None:
 def tokenise_folder(corpus: Mapping[str, Any], clean: Path, output: Path, threads: int = 1) -> None:
     """Write the tokens of all splits, `{split}.{lang}`, and `tokens.json` to the folder `output`.
 
-    Where `preprocessing.measure` is `tokens`, training pairs whose lengths do not fit are dropped
-    here; `tokens.json` counts them as `clean.json` does.
+    If `preprocessing.measure` is `tokens`, training pairs with unsuitable lengths are dropped here;
+    `tokens.json` counts them in the same way as `clean.json`.
 
     Args:
         corpus: the corpus as its configuration file gives it.
@@ -139,9 +139,9 @@ def tokenise_folder(corpus: Mapping[str, Any], clean: Path, output: Path, thread
 
 
 def usefulness(corpus: Mapping[str, Any]) -> Callable[[str, str], bool]:
-    """A function that says of a raw pair whether cleaning and tokenisation will keep it.
+    """A function that says whether cleaning and tokenisation will keep a raw pair.
 
-    Duplicates are not looked for.
+    Duplicates are not detected.
     """
     options, languages = corpus["preprocessing"], sides(corpus)
     if options.get("measure", "words") == "tokens":

@@ -1,8 +1,8 @@
 """Files of translations: one JSON object per sentence, keyed by its number.
 
-{"id": 0, "tokens": "subwords as the model wrote them", "text": "as a person would write it",
-"score": -0.31, "steps": 12, "status": "ok"}. A sentence that could not be translated has a line as
-well: no tokens, and a status that says why.
+{"id": 0, "tokens": "subwords predicted by the model", "text": "detokenised text",
+"score": -0.31, "steps": 12, "status": "ok"}. A sentence that could not be translated also has a
+line: without tokens, and with a status that gives the reason.
 """
 
 import json
@@ -21,7 +21,7 @@ EMPTY_SOURCE = "empty source"
 NO_SCORE = "no finite score"
 
 _KEYS = {"id": int, "tokens": str, "text": str, "score": float, "steps": int, "status": str}
-_NAMED = 20  # sentence numbers that a summary or a message lists
+_NAMED = 20  # most sentence numbers that a summary or a message lists
 
 
 def too_long(positions: int) -> str:
@@ -30,12 +30,12 @@ def too_long(positions: int) -> str:
 
 
 def shard_of(sentences: int, shard: int, shards: int) -> range:
-    """Sentence numbers of a shard: a contiguous block, of a size that differs by at most one.
+    """Sentence numbers of a shard: a contiguous block; sizes differ by at most one.
 
     Args:
         sentences: of the whole text.
         shard: from 1 to `shards`.
-        shards: how many parts there are.
+        shards: number of shards.
 
     Raises:
         UserError: if there is no such shard.
@@ -46,7 +46,7 @@ def shard_of(sentences: int, shard: int, shards: int) -> range:
 
 
 def write_translations(path: Path, records: Iterable[dict[str, Any]]) -> int:
-    """Write one line per record, whole or not at all; return their number."""
+    """Write one line per record, atomically; return their number."""
     count = 0
     with (
         atomic_path(path) as temporary,
@@ -62,7 +62,7 @@ def read_translations(path: Path) -> Iterator[dict[str, Any]]:
     """Yield the records of a file.
 
     Raises:
-        UserError: for a line that is no record.
+        UserError: for a line that is not a record.
     """
     for number, line in enumerate(read_lines(path), start=1):
         try:
@@ -95,14 +95,14 @@ def read_in_order(path: Path) -> Iterator[dict[str, Any]]:
 
 
 class Reasons:
-    """Sentences that something happened to, counted and named by reason."""
+    """Numbers of sentences by reason, with examples."""
 
     def __init__(self) -> None:
         self._ids: dict[str, list[int]] = {}
         self._counts: dict[str, int] = {}
 
     def add(self, reason: str, sentence: int) -> None:
-        """Count a sentence; the first ones of a reason are named."""
+        """Count a sentence; the first ones of each reason are examples."""
         self._counts[reason] = self._counts.get(reason, 0) + 1
         named = self._ids.setdefault(reason, [])
         if len(named) < _NAMED:
@@ -122,7 +122,7 @@ class Reasons:
 
 
 def merge_shards(shards: Sequence[Path], sentences: int, output: Path) -> dict[str, Any]:
-    """Join shards into one file that holds every sentence once, in order.
+    """Join shards into one file that contains every sentence once, in order.
 
     Writes `output` and, beside it with the ending `.json`, the summary.
 
@@ -136,7 +136,7 @@ def merge_shards(shards: Sequence[Path], sentences: int, output: Path) -> dict[s
         mean score (nats) and mean number of steps of the decoded ones (null if there are none).
 
     Raises:
-        UserError: if a sentence is missing, doubled or out of place.
+        UserError: if a sentence is missing, repeated or out of order.
     """
     scores: list[float] = []
     steps: list[int] = []

@@ -1,4 +1,4 @@
-"""The joined dictionary of a corpus: special symbols first, then subwords by falling count."""
+"""The joint vocabulary of a corpus: special symbols, then subwords by decreasing frequency."""
 
 from collections import Counter
 from collections.abc import Iterable, Sequence
@@ -19,7 +19,7 @@ is predicted. Nothing else of theirs uses the symbol."""
 
 
 class Vocabulary:
-    """Maps subwords to ids and back. Blank and mask are symbols of their own."""
+    """Maps subwords to ids and back. BLANK and MASK are separate symbols."""
 
     def __init__(self, symbols: Iterable[str], counts: Iterable[int] | None = None) -> None:
         self.symbols = [*SPECIALS, *symbols]
@@ -49,7 +49,7 @@ class Vocabulary:
         """Read `symbol count` lines.
 
         Raises:
-            UserError: if the file is missing or a line has another form.
+            UserError: if the file is missing or a line is malformed.
         """
         try:
             lines = Path(path).read_text(encoding="utf-8").split("\n")

@@ -1,8 +1,8 @@
-"""PairwiseBleu of versions of the training text, sentence by sentence (MPLE, Huang et al. 2022).
+"""Pairwise sentence BLEU of candidates for the training text (MPLE, Huang et al. 2022).
 
-Dynamic distillation asks how near a target T is to all candidates Gamma_i: the distortion
--beta * sum over i of gamma_i S(Gamma_i, T), S the sentence BLEU. S depends on nothing that is
-learnt, so it is computed once, before any training.
+Dynamic distillation needs the distortion between a target T and all candidates Gamma_i:
+-beta * sum over i of gamma_i S(Gamma_i, T), where S is the sentence BLEU. S does not depend on the
+model, so it is computed once, before any training.
 """
 
 from collections import Counter
@@ -28,9 +28,9 @@ ORDERS = 4
 def sentence_bleu(texts: Sequence[str]) -> np.ndarray:
     """S(Gamma_i, Gamma_j) of all pairs of the candidates of a sentence, float32 [C, C].
 
-    Row i is the reference, column j the hypothesis; 0 to 100. Open reading, settled here as
-    sacreBLEU does it for sentences: orders without a match are smoothed exponentially, and orders
-    that the hypothesis is too short for are left out. An empty text has 0, also with itself.
+    Row i is the reference, column j the hypothesis; 0 to 100. Where the paper is ambiguous: as in
+    sacreBLEU for sentences, orders without a match are smoothed exponentially, and orders that
+    exceed the length of the hypothesis are left out. An empty text has 0, also with itself.
 
     Args:
         texts: words between blanks.
@@ -74,7 +74,7 @@ def compare_texts(
     report: Path,
     threads: int = 1,
 ) -> dict[str, Any]:
-    """Compare versions of the target side of the training text.
+    """Compute the pairwise BLEU of versions of the target side of the training text.
 
     Args:
         corpus: the corpus as its configuration file gives it.
@@ -126,10 +126,10 @@ def _compare(sentences: list[tuple[str, ...]]) -> list[np.ndarray]:
 
 
 def load_pairwise_bleu(path: Path | str, number: int) -> np.ndarray:
-    """What `compare_texts` wrote of `number` texts, by memory map, float32 [n, C, C].
+    """The pairwise BLEU of `number` texts as a memory map, float32 [n, C, C].
 
     Raises:
-        UserError: if the file is missing, damaged or of other texts.
+        UserError: if the file is missing or damaged, or does not belong to the texts.
     """
     try:
         found = np.load(path, mmap_mode="r", allow_pickle=False)

@@ -15,7 +15,7 @@ from nat.transformer.model_file import load_model
 
 
 class Diverged(RuntimeError):
-    """The loss is no finite number.
+    """The loss is not finite.
 
     A runtime error, since fairseq answers other exceptions in an update with a `crash.pt`.
     """
@@ -23,7 +23,7 @@ class Diverged(RuntimeError):
 
 @dataclass
 class CriterionOptions(FairseqDataclass):
-    """The criterion's options stand in the run file of the task."""
+    """The options of the criterion are in the run file of the task."""
 
 
 @register_criterion("nat", dataclass=CriterionOptions)
@@ -59,11 +59,11 @@ class Criterion(FairseqCriterion):
             of them, the summed parts, sentences and target tokens.
 
         Raises:
-            Diverged: if the loss is no finite number.
+            Diverged: if the loss is not finite.
         """
         device = model.transformer.embedding.weight.device
         batch = sample["batch"].to(device)
-        # validation always sees the same masks, so that its losses can be compared
+        # validation always uses the same masks, so that losses are comparable
         loss = model(self.objective, batch, self.update if self.training else 0)
         value, positions = loss.value.sum(), loss.positions.sum()
         if not torch.isfinite(value):
@@ -80,7 +80,7 @@ class Criterion(FairseqCriterion):
 
     @staticmethod
     def reduce_metrics(logging_outputs: list[dict[str, Any]]) -> None:
-        """Tell fairseq the loss per position; the curve is the task's business."""
+        """Tell fairseq the loss per position; the task records the curve."""
         loss = float(sum(log["loss"] for log in logging_outputs))
         positions = float(sum(log["positions"] for log in logging_outputs))
         metrics.log_scalar("loss", loss / max(positions, 1), positions, round=3)

@@ -19,21 +19,21 @@ class Pairs(FairseqDataset):
 
     Args:
         source: source sentences.
-        targets: as many target sentences, in one text or in several to choose among; a candidate
-            that is empty or too long is not there for the choice.
+        targets: as many target sentences, in one text or in several to choose from; a candidate
+            that is empty or too long cannot be chosen.
         longest: most tokens of a source and of a target that the model takes.
         max_tokens: most tokens of a batch.
         name: of the split, for messages.
-        first: use only the first so many pairs; None for all.
-        regulariser: what a choice adds to the cost of each candidate, nats, float32 [n, C].
+        first: number of pairs to use, from the first; None for all.
+        regulariser: added to the cost of each candidate in a choice, nats, float32 [n, C].
 
     Attributes:
         ids: numbers of the pairs that are used, int64 [n].
         usable: which of their candidates can be chosen, [C, n].
         lengths: tokens of the longest of these, [n].
         mean_lengths: tokens of these on average, [n].
-        tokens: what a pair takes of a batch: tokens of its longer side, and one more, [n].
-        left_out: how many pairs are not, by reason.
+        tokens: size of a pair in a batch: tokens of its longer side plus one, [n].
+        left_out: number of unused pairs, by reason.
     """
 
     def __init__(
@@ -102,10 +102,10 @@ class Pairs(FairseqDataset):
         return float(self.mean_lengths.mean() - self.source.lengths[self.ids].mean())
 
     def batches(self, max_tokens: int, seed: int) -> list[np.ndarray]:
-        """Cut the pairs into batches of similar lengths; every pair is in exactly one.
+        """Divide the pairs into batches of similar lengths; every pair is in exactly one.
 
         Args:
-            max_tokens: most tokens of a batch, its padding counted.
+            max_tokens: most tokens of a batch, including padding.
             seed: of the order among pairs of equal lengths.
         """
         tie = np.random.default_rng(seed).permutation(len(self))
@@ -141,23 +141,23 @@ def batches_per_epoch(
     Args:
         prefixes: of the binarised source and of its target, or of its candidate targets.
         longest: most tokens of a source and of a target that the model takes.
-        max_tokens: most tokens of a batch, its padding counted.
+        max_tokens: most tokens of a batch, including padding.
         name: of the training, for messages.
     """
     source, *targets = map(BinarisedText, prefixes)
-    # how many there are is the same for every order of pairs of equal lengths
+    # their number does not depend on the order of pairs of equal lengths
     return len(Pairs(source, targets, longest, max_tokens, name).batches(max_tokens, seed=0))
 
 
 def passes(batches: Sequence[np.ndarray], needed: int, seed: int) -> list[np.ndarray]:
-    """Whole passes over the batches, each in an order of its own, one after the other.
+    """Complete passes over the batches, each in a different order.
 
-    The order is known before training, so that a training that goes on finds its place, and
-    updates of several batches are never cut short at the end of a pass.
+    The order is known before training, so that a resumed training finds its place, and updates of
+    several batches are not shortened at the end of a pass.
 
     Args:
         batches: of one pass.
-        needed: how many batches training takes; the last pass may bring more.
+        needed: number of batches that training needs; the last pass may yield more.
         seed: of the run.
     """
     laid_out: list[np.ndarray] = []

@@ -18,21 +18,21 @@ from nat.files import refusal
 from nat.training.run import RESTORE, RUN_FILE, Run
 
 NEVER = 10**9
-"""Epochs: fairseq is to save and validate by updates only."""
+"""Interval in epochs: fairseq must save and validate by updates only."""
 
 CHECKPOINTS = 2
-"""Full checkpoints on disk: should the newest be damaged, the one before it is used."""
+"""Complete checkpoints on disk: if the newest is damaged, the one before it is used."""
 
 
 def train(run: Run) -> None:
     """Train until the run is finished.
 
     Args:
-        run: what to train; its folder of checkpoints, made ready by `nat.jobs.train`, holds
+        run: what to train; its folder of checkpoints, prepared by `nat.jobs.train`, holds
             everything that is read and written.
 
     Raises:
-        UserError: if the loss is no finite number, a batch does not fit the device's memory, or
+        UserError: if the loss is not finite, a batch does not fit the device's memory, or
             a checkpoint cannot be written.
     """
     folder = Path(run.checkpoints)
@@ -42,7 +42,7 @@ def train(run: Run) -> None:
         distributed.call_main(convert_namespace_to_omegaconf(arguments), _main)
     except (Diverged, FloatingPointError) as error:
         raise UserError(
-            f"{run.name}: the loss or its gradient is no finite number any more; use a lower "
+            f"{run.name}: the loss or its gradient is not finite; use a lower "
             "'learning_rate', more 'warmup_updates' or a 'clip_norm' in the recipe"
         ) from error
     except BatchTooLarge as error:
@@ -72,12 +72,12 @@ def _main(configuration: DictConfig) -> None:
 
 
 def _is_no_namespace(record: logging.LogRecord) -> bool:
-    """Not the line with every option of fairseq; `training.json` has those that were chosen."""
+    """Drops the line with every option of fairseq; `training.json` has those that are set."""
     return not isinstance(record.msg, DictConfig)
 
 
 def _refused_write(error: BaseException | None) -> OSError | None:
-    """What the file system said; torch and fairseq follow it up with errors of their own."""
+    """The error of the file system; torch and fairseq raise further errors after it."""
     while error is not None and not isinstance(error, OSError):
         error = error.__context__
     return error
@@ -103,7 +103,7 @@ def _arguments(run: Run, folder: Path) -> list[str]:
         "clip-norm": recipe["clip_norm"],
         "lr": recipe["learning_rate"],
         "lr-scheduler": recipe["schedule"],
-        # Without warm-up the rate falls from its full value on: lr / sqrt(update).
+        # Without warm-up the rate decreases from its full value: lr / sqrt(update).
         "warmup-updates": max(warmup, 1),
         "save-dir": folder,
         "restore-file": folder / RESTORE,
@@ -118,7 +118,7 @@ def _arguments(run: Run, folder: Path) -> list[str]:
         "required-batch-size-multiple": 1,
         "num-workers": 0,
         "data-buffer-size": 10 if on_gpu else 0,
-        # reduces gradients after the backward pass, so methods may call the model as they like
+        # reduces gradients after the backward pass, so methods may call the model several times
         "ddp-backend": "legacy_ddp",
         "log-format": "simple",
         "log-interval": 100,
@@ -135,7 +135,7 @@ def _arguments(run: Run, folder: Path) -> list[str]:
     ]
     if not on_gpu:
         flags.append("--cpu")
-    if run.devices > 1:  # said, since fairseq's own guess needs GPUs
+    if run.devices > 1:  # explicit, because fairseq's default needs GPUs
         values |= {
             "distributed-init-method": "env://",
             "distributed-rank": int(os.environ["RANK"]),
@@ -143,7 +143,7 @@ def _arguments(run: Run, folder: Path) -> list[str]:
             # the one that `nat.jobs.launch` chose, which a process may be the only one to see
             "device-id": torch.cuda.current_device() if on_gpu else 0,
         }
-        # by itself fairseq sends a checkpoint from one process to the others, and torch, which
-        # loads weights only, refuses what it sends
+        # by default fairseq sends a checkpoint from one process to the others, and torch, which
+        # loads weights only, refuses it
         flags += ["--distributed-no-spawn", "--load-checkpoint-on-all-dp-ranks"]
     return [f"--{name}={value}" for name, value in values.items()] + flags

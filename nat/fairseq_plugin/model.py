@@ -16,7 +16,7 @@ from nat.transformer.model_file import build_model, load_model
 
 @dataclass
 class ModelOptions(FairseqDataclass):
-    """The model's options stand in the run file of the task."""
+    """The options of the model are in the run file of the task."""
 
 
 @register_model("nat", dataclass=ModelOptions)
@@ -57,13 +57,13 @@ def start_from(transformer: Transformer, path: str) -> None:
         )
     if transformer.architecture != other.architecture:
         raise UserError(
-            f"cannot start from {path}: its architecture is another one ({other.architecture}, "
+            f"cannot start from {path}: its architecture is different ({other.architecture}, "
             f"not {transformer.architecture}); give both systems the same 'size'"
         )
-    # how many tokens at a time is no matter of weights
+    # the chunk size of the projection does not concern the weights
     if replace(transformer.decoder, chunk=None) != replace(other.decoder, chunk=None):
         raise UserError(
-            f"cannot start from {path}: its decoder is another one ({other.decoder}, not "
+            f"cannot start from {path}: its decoder is different ({other.decoder}, not "
             f"{transformer.decoder}); give both systems the same 'decoder'"
         )
     shapes = [
@@ -74,7 +74,7 @@ def start_from(transformer: Transformer, path: str) -> None:
     ]
     if shapes[0] != shapes[1]:
         raise UserError(
-            f"cannot start from {path}: its latents are others (dimensions and layers of the "
+            f"cannot start from {path}: its latents are different (dimensions and layers of the "
             f"posterior {shapes[1]}, not {shapes[0]}); give both systems the same 'latent'"
         )
     kinds = [

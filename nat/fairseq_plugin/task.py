@@ -43,18 +43,18 @@ ORDERS = 4
 """N-gram orders of BLEU."""
 
 NO_METRIC = "none"
-"""What fairseq takes for the metric of the best checkpoint. It has no value, or else fairseq would
-copy checkpoints under further names; choosing among them is the task's business."""
+"""The metric of the best checkpoint for fairseq. It has no value; otherwise fairseq would copy
+checkpoints to further files. The task itself chooses among them."""
 
 
 class Finished(Exception):
-    """Training has come to its end; raised after the last validation."""
+    """The training has ended; raised after the last validation."""
 
 
 class BatchTooLarge(RuntimeError):
     """A batch does not fit the memory of the device.
 
-    With the words of torch in its message fairseq would leave the batch out and go on.
+    If its message were that of torch, fairseq would skip the batch and continue.
     """
 
 
@@ -67,9 +67,9 @@ class TaskOptions(FairseqDataclass):
 
 @register_task("nat", dataclass=TaskOptions)
 class Task(FairseqTask):
-    """Loads the pairs, counts the updates, validates, and keeps the weights worth a mean.
+    """Loads the pairs, counts updates, validates, and keeps weights for averaging.
 
-    To fairseq the training is one epoch that is long enough (see `dataset.passes`).
+    For fairseq the training is a single long epoch (see `dataset.passes`).
     """
 
     def __init__(self, options: TaskOptions) -> None:
@@ -91,7 +91,7 @@ class Task(FairseqTask):
         self._kept_before: list[int] = []
         self._batches_per_epoch = 0
 
-    # What the training is made of.
+    # Model, objective and data.
 
     def build_model(self, options: Any, from_checkpoint: bool = False) -> Model:
         """The model of the run."""
@@ -126,7 +126,7 @@ class Task(FairseqTask):
             self._progress.say(f"learns from {len(pairs):,} pairs, {left_out:,} are left out")
 
     def _regulariser(self) -> np.ndarray | None:
-        """What the choice among texts adds to the cost of each, nats, float32 [n, C]."""
+        """Added to the cost of each candidate in a choice among texts, nats, float32 [n, C]."""
         if self.run.similarity is None:
             return None
         chosen_by = choice(self.run.training["text"])
@@ -148,7 +148,7 @@ class Task(FairseqTask):
         batches = dataset.batches(self.run.tokens_per_batch, self.run.seed)
         if dataset is self.datasets.get("train"):
             self._batches_per_epoch = len(batches)
-            # one more update than there is, so that fairseq never sees the end of its epoch
+            # one more update than needed, so that fairseq does not reach the end of its epoch
             needed = (self.run.updates + 1) * self.run.accumulation * num_shards
             batches = passes(batches, needed, self.run.seed)
         self.dataset_to_epoch_iter[dataset] = iterators.EpochBatchIterator(
@@ -187,13 +187,13 @@ class Task(FairseqTask):
         return step
 
     def optimizer_step(self, optimizer: Any, model: Model, update_num: int) -> None:
-        """Update the model, then let its teacher follow."""
+        """Update the model, then its teacher."""
         self._learning_rate = float(optimizer.get_lr())
         optimizer.step()
         self.criterion.objective.after_update(self.transformer)
 
     def reduce_metrics(self, logging_outputs: list[dict[str, Any]], criterion: Criterion) -> None:
-        """Note the sums over all batches and devices of an update or of a part of validation."""
+        """Record sums over the batches and devices of an update or of a part of validation."""
         names = dict.fromkeys(name for log in logging_outputs for name in log)
         sums = {
             name: float(sum(log[name] for log in logging_outputs if name in log)) for name in names
@@ -217,9 +217,9 @@ class Task(FairseqTask):
     # Validation, and the checkpoints that it chooses.
 
     def begin_epoch(self, epoch: int, model: Model) -> None:
-        """Note what the weights that training starts from are worth, where they are a model's.
+        """Validate the initial weights if they are those of a model.
 
-        Every device validates all of it, so that they need not wait for each other.
+        Every device validates the whole set, so that they need not wait for each other.
         """
         if self.run.init_from is None or self.record.updates:
             return
@@ -247,7 +247,7 @@ class Task(FairseqTask):
         return loss, positions, log
 
     def post_validate(self, model: Model, stats: dict[str, Any], _aggregator: Any) -> None:
-        """Note the validation; keep the weights if they are among those for the mean.
+        """Record the validation; keep the weights if they are used for averaging.
 
         Raises:
             Finished: after the last update, or when there was no improvement for too long.
@@ -297,12 +297,12 @@ class Task(FairseqTask):
         return {type(self).__name__: self.record.state()}
 
     def set_checkpoint_dict(self, state: dict[str, Any]) -> None:
-        """Go on from a checkpoint."""
+        """Resume from a checkpoint."""
         self.record = Record.from_state(state)
         self._seconds_before = self.record.seconds
         self._kept_before = [update for update, _ in self.record.candidates]
         if self._writes:
-            self._progress.say(f"goes on from its checkpoint of update {self.record.updates:,}")
+            self._progress.say(f"resumes from its checkpoint of update {self.record.updates:,}")
 
     @property
     def _folder(self) -> Path:
@@ -342,14 +342,14 @@ class Task(FairseqTask):
     def _bleu_counts(self, batch: Batch) -> dict[str, float]:
         """N-gram counts of the translations of a batch against its target.
 
-        Words are merged from subwords and compared as they stand (no tokenisation, no
-        detokenisation), so this BLEU is for choosing checkpoints, not for reporting.
+        Words are merged from subwords and compared without tokenisation or detokenisation, so this
+        BLEU is only for choosing checkpoints, not for reporting.
         """
         device = self.transformer.embedding.weight.device
         found = self.decoding(self.transformer, batch.source.to(device))
         hypotheses = [merge(self.vocabulary.decode(one.tokens)) for one in found]
         references = [
-            # nothing that a model writes is the translation of an unknown word
+            # no prediction of a model is the translation of an unknown word
             merge(self.vocabulary.decode(row)).replace(SPECIALS[UNK], "\N{REPLACEMENT CHARACTER}")
             for row in batch.target.tolist()
         ]

@@ -1,8 +1,8 @@
-"""Several processes for one training: on a node with torchrun, over nodes with srun.
+"""Several processes for one training: on one node with torchrun, on several nodes with srun.
 
 The program of a training starts as one process. If the configuration asks for more, it is
-replaced by the launcher, which starts the same program once for each device. Who shares an update
-learns from RANK, LOCAL_RANK and WORLD_SIZE, as torchrun sets them.
+replaced by the launcher, which starts the same program once for each device. The processes learn
+their places from RANK, LOCAL_RANK and WORLD_SIZE, as set by torchrun.
 """
 
 import ctypes
@@ -21,7 +21,7 @@ from nat.errors import UserError
 from nat.workflow.cluster import devices, needs, nodes, read_cluster
 
 PATIENCE = timedelta(hours=2)
-"""How long a process waits for the others: the first validation of a large corpus takes a while."""
+"""How long a process waits for others: the first validation of a large corpus is slow."""
 
 _FIRST_PORT, _PORTS = 20000, 10000
 _LAUNCHER = "NAT_LAUNCHER"
@@ -36,7 +36,7 @@ def launch(configuration: Configuration, program: list[str]) -> None:
         program: the training, without the Python that runs it.
 
     Raises:
-        UserError: if it is to run on several nodes, but not inside a Slurm job.
+        UserError: if it needs several nodes but is not in a Slurm job.
     """
     adopt_slurm(os.environ)
     if "WORLD_SIZE" in os.environ:  # one of the processes
@@ -46,15 +46,15 @@ def launch(configuration: Configuration, program: list[str]) -> None:
     if command:
         os.environ.setdefault("OMP_NUM_THREADS", str(configuration.threads))
         if nodes(configuration) == 1:
-            os.environ[_LAUNCHER] = str(os.getpid())  # torchrun takes the place of this process
+            os.environ[_LAUNCHER] = str(os.getpid())  # torchrun replaces this process
         sys.stdout.flush()
         os.execvp(command[0], command)
 
 
 def _end_with_the_launcher() -> None:
-    """Have Linux kill this process when torchrun ends, however that ends.
+    """Have Linux kill this process when torchrun ends for any reason.
 
-    torchrun puts its processes into sessions of their own, where a signal to all does not reach.
+    torchrun starts its processes in new sessions, which signals to the process group do not reach.
     """
     started_by = os.environ.get(_LAUNCHER)
     if sys.platform == "linux" and started_by is not None:
@@ -71,7 +71,7 @@ def launcher(
     if several > 1:
         return _srun(configuration, here or 1, several, program, environment)
     if here is None:
-        import torch  # a second, and only who leaves the number open needs it
+        import torch  # takes a second, and is only needed if the number is not configured
 
         here = torch.cuda.device_count()
     if here <= 1:
@@ -90,11 +90,11 @@ def _srun(
     job = environment.get("SLURM_JOB_ID")
     if job is None or shutil.which("srun", path=environment.get("PATH")) is None:
         raise UserError(
-            f"config/scales/{configuration.scale}.yaml: 'nodes' is {several}, but this is no Slurm "
-            "job; use 'snakemake --profile slurm', or set 'nodes' to 1"
+            f"config/scales/{configuration.scale}.yaml: 'nodes' is {several}, but this is not a "
+            "Slurm job; use 'snakemake --profile slurm', or set 'nodes' to 1"
         )
     need = needs(configuration, "train")
-    # the executor hides from its jobs what they were given, so srun must hear it again
+    # the executor removes the resources from the environment, so pass them to srun again
     command = ["srun", f"--nodes={several}", f"--ntasks={here * several}"]
     command += [f"--ntasks-per-node={here}", f"--cpus-per-task={need.cores}"]
     command += ["--kill-on-bad-exit=1"]
@@ -110,7 +110,7 @@ def _srun(
 
 
 def adopt_slurm(environment: "os._Environ[str] | dict[str, str]") -> None:
-    """Say in the words of torchrun which of the processes that `srun` started this one is."""
+    """Set the variables of torchrun for a process that `srun` started."""
     if "NAT_TASKS" in environment and "WORLD_SIZE" not in environment:
         environment["WORLD_SIZE"] = environment["NAT_TASKS"]
         environment["RANK"] = environment["SLURM_PROCID"]
@@ -118,7 +118,7 @@ def adopt_slurm(environment: "os._Environ[str] | dict[str, str]") -> None:
 
 
 def _meeting_point(job: str) -> str:
-    """Address of the first node of a job, by which the others reach it."""
+    """Address of the first node of a job."""
     nodes_of_job = _said("squeue", "--noheader", "--jobs", job, "--format", "%N")
     first = _said("scontrol", "show", "hostnames", nodes_of_job).split()[0]
     address = re.search(r"NodeAddr=(\S+)", _said("scontrol", "show", "node", first))
@@ -132,7 +132,7 @@ def _said(*command: str) -> str:
         ).stdout.strip()
     except (OSError, subprocess.SubprocessError) as error:
         raise UserError(
-            f"the nodes of this job cannot be found out: '{' '.join(command)}' failed ({error})"
+            f"the nodes of this job are unknown: '{' '.join(command)}' failed ({error})"
         ) from error
 
 
@@ -159,12 +159,12 @@ def together() -> Iterator[None]:
     if on_gpu:
         torch.cuda.set_device(int(os.environ["LOCAL_RANK"]) % torch.cuda.device_count())
     distributed.init_process_group("nccl" if on_gpu else "gloo", timeout=PATIENCE)
-    yield  # not in a `try`: who fails must end at once, not wait for the others
+    yield  # not in a `try`: a process that fails must end immediately, not wait for the others
     distributed.destroy_process_group()
 
 
 def wait_for_all() -> None:
-    """Wait until every process of the training has come to this place."""
+    """Wait until every process of the training has reached this point."""
     if world_size() > 1:
         from torch import distributed
 

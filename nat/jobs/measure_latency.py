@@ -24,7 +24,7 @@ def measure_latency(configuration: Configuration, latency: Latency) -> None:
     is too small for the batch, the file says so in its key `state` and holds no times.
 
     Raises:
-        UserError: if something is missing or does not belong together; nothing is written.
+        UserError: if a file is missing or files do not belong together; nothing is written.
     """
     options = configuration.latency
     chosen = Setting(*parse_setting(latency.setting), options["threads"], options["repeats"])

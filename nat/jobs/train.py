@@ -1,11 +1,10 @@
 """Training a system from its inputs to `model.pt`, `training.json` and `training.csv`.
 
 A recipe with the key `keep` also gives the folder `kept` with a model for each of its names: the
-weights after that update as they are, no mean. Other systems may start from them.
+weights after that update, without averaging. Other systems may start from them.
 
-Checkpoints lie in a folder beside these files. They belong to one configuration and one set of
-input data: those of another are thrown away, never gone on from. When the model is finished
-nothing of them is kept.
+Checkpoints are in a folder beside these files. They belong to one configuration and one set of
+input data; those of another are discarded. They are removed when the model is finished.
 """
 
 import errno
@@ -44,19 +43,19 @@ from nat.transformer.model_file import build_model, save_model
 
 PACKAGES = ("torch", "fairseq-fixed", "numpy", "sacrebleu", "pydantic")
 LENGTHS = ("updates", "warmup_updates", "save_every", "validate_every")
-"""Of a recipe, as they are reported: in updates."""
+"""Lengths of a recipe that are reported in updates."""
 
 SHOWN = 3
-"""Changes of the configuration that a message names."""
+"""Most changes of the configuration that a message lists."""
 
 SECONDS_FOR_OTHERS = 300
-"""How long a Slurm job waits for another process to end that still trains into its folder."""
+"""How long a Slurm job waits for another process that is still training in its folder."""
 
 _CHECKPOINT = re.compile(r"checkpoint_\d+_(\d+)\.pt")
 
 
 def train_system(configuration: Configuration, model: Model) -> None:
-    """Train a system, or go on with its training, until `model.pt` is written.
+    """Train a system, or resume its training, until `model.pt` is written.
 
     `training.json`, `training.csv` and, if the recipe keeps checkpoints, the folder `kept` appear
     beside it.
@@ -159,11 +158,11 @@ def _shape(training: dict[str, Any], vocabulary: Path) -> Transformer:
 
 @contextmanager
 def _alone(folder: Path, progress: Progress) -> Iterator[None]:
-    """Keep other processes from training into the same folder.
+    """Prevent other processes from training in the same folder.
 
-    A training outlives a Snakemake that was killed, and on a cluster for a while a node that was
-    given up. The lock is the system's: it ends with the process, however that ends. File systems
-    that know no locks are trusted.
+    A training survives a Snakemake that was killed, and on a cluster, for a while, a node that was
+    given up. The operating system releases the lock when the process ends for any reason. On file
+    systems without locks nothing is checked.
     """
     folder.mkdir(parents=True, exist_ok=True)
     handle = os.open(folder, os.O_RDONLY)
@@ -173,7 +172,7 @@ def _alone(folder: Path, progress: Progress) -> Iterator[None]:
             _lock(handle, patience, progress)
         except BlockingIOError as error:
             raise UserError(
-                f"another process is training into {folder}, perhaps one that a killed run left "
+                f"another process is training in {folder}, perhaps one that a killed run left "
                 "behind; wait for its end or stop it, then run again"
             ) from error
         except OSError as error:
@@ -185,7 +184,7 @@ def _alone(folder: Path, progress: Progress) -> Iterator[None]:
 
 
 def _lock(handle: int, patience: float, progress: Progress) -> None:
-    """Lock a folder; raises `BlockingIOError` if another process has not let go of it in time."""
+    """Lock a folder; raises `BlockingIOError` if another process has not released it in time."""
     until = time.monotonic() + patience
     told = False
     while True:
@@ -195,15 +194,15 @@ def _lock(handle: int, patience: float, progress: Progress) -> None:
             if time.monotonic() >= until:
                 raise
         if not told:
-            progress.say("waits for another process that still trains into its folder")
+            progress.say("waits for another process that is still training in its folder")
             told = True
         time.sleep(1)
 
 
 def prepare_checkpoints(run: Run, progress: Progress) -> None:
-    """Make the folder of checkpoints ready, with a link to the one to go on from.
+    """Prepare the folder of checkpoints, with a link to the one to resume from.
 
-    Those of another configuration or of other data are removed, and so are damaged ones.
+    Those of another configuration or of other data are removed, as are damaged ones.
     """
     folder = Path(run.checkpoints)
     run_file = folder / RUN_FILE
@@ -233,7 +232,7 @@ def prepare_checkpoints(run: Run, progress: Progress) -> None:
 def finish(run: Run, output: Path, progress: Progress) -> None:
     """Write the outputs of a finished training, then remove its checkpoints.
 
-    `training.json` comes last, since it says that all of them are there.
+    `training.json` is written last, because it marks the outputs as complete.
     """
     folder = Path(run.checkpoints)
     finished = read_json(folder / FINISHED)
@@ -295,7 +294,7 @@ def _report(run: Run, record: Record, finished: dict[str, Any]) -> dict[str, Any
 
 
 def _is_trained(run: Run) -> bool:
-    """Whether the folder of checkpoints holds the end of this run, only not written out yet."""
+    """Whether the folder of checkpoints contains the end of this run, without its outputs."""
     folder = Path(run.checkpoints)
     if not (folder / FINISHED).exists() or not (folder / RUN_FILE).exists():
         return False
@@ -311,7 +310,7 @@ def _is_written(run: Run, output: Path) -> bool:
 
 
 def _is_complete(path: Path) -> bool:
-    """Whether a file of `torch.save` is whole: its directory comes last, with checksums."""
+    """Whether a file of `torch.save` is complete: its directory comes last, with checksums."""
     try:
         with zipfile.ZipFile(path) as archive:
             return archive.testzip() is None

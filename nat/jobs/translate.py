@@ -70,7 +70,7 @@ def method_of(
     vocabulary_size: int,
     device: torch.device | str,
 ) -> Method:
-    """A decoding method with the models that it consults, on a device.
+    """A decoding method with the models that it uses, on a device.
 
     Raises:
         UserError: if one of them is missing or does not belong to the rest.

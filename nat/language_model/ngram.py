@@ -1,18 +1,18 @@
 """N-gram language models of subwords: interpolated modified Kneser-Ney (Chen and Goodman 1999).
 
-A sentence of N tokens has N + 1 events: its tokens and EOS, the first after BOS. With a the count
+A sentence of N tokens has N + 1 events, its tokens and EOS; the first follows BOS. With a the count
 of an n-gram h w (h its first words), D the discount of that count and h' the words of h but the
 first,
 
     p(w | h) = (a(h w) - D(a(h w))) / sum_v a(h v) + g(h) p(w | h')
     g(h)     = sum_v D(a(h v)) / sum_v a(h v)
 
-and below the unigrams all symbols that a text may hold, EOS included, are equally likely. An n-gram
-of the highest order, or one that begins a sentence, counts how often it occurs; any other one the
-symbols it occurs behind. Discounts of counts of 1, 2, and 3 and more are estimated for each order
-from the numbers of n-grams that are counted once to four times.
+and below the unigrams all symbols that a text may contain, including EOS, are equally likely. The
+count of an n-gram of the highest order, or at the beginning of a sentence, is its frequency; that
+of any other n-gram is the number of different symbols that precede it. Discounts of counts of 1, 2,
+and 3 and more are estimated for each order from the numbers of n-grams with counts of 1 to 4.
 
-Open reading, settled here: where a text is so small, or so regular, that these numbers give no
+Where the paper is ambiguous: if a text is so small, or so regular, that these numbers give no
 discounts between 0 and the count itself, they are 0.5, 1 and 1.5. Nothing is pruned.
 """
 
@@ -29,20 +29,20 @@ from nat.errors import UserError
 from nat.files import atomic_path, write_json
 
 NO_WORDS = (PAD, BOS, MASK, BLANK)
-"""Symbols that no text holds: their probability is zero."""
+"""Symbols that do not occur in text: their probability is zero."""
 
 FALLBACK = (0.5, 1.0, 1.5)
-"""Discounts where none can be estimated."""
+"""Discounts if they cannot be estimated."""
 
 BLOCK = 2**23
-"""N-grams that are sorted and counted at a time: what takes memory but for the model itself."""
+"""Number of n-grams that are sorted and counted together; determines the memory needed."""
 
 
 @dataclass(frozen=True)
 class NgramModel:
     """A model as a trie. Node 0 is the root, the empty context; node 1 + w the unigram w.
 
-    M is the number of n-grams. What a node says of itself holds where it is the last words seen.
+    M is the number of n-grams. The values of a node apply to the context that ends with its words.
 
     Attributes:
         vocabulary_size: V.
@@ -50,7 +50,7 @@ class NgramModel:
         keys: node of the words before the last times V plus the last word, ascending, [M]; node
             n + 1 is that of key n.
         log_probabilities: of the last word of each n-gram after the words before it, nats, [M].
-        backoffs: log g(h) of each node, what a word not seen after it costs, nats, [1 + M].
+        backoffs: log g(h) of each node, for words not seen after it, nats, [1 + M].
         shorter: node without its first word, [1 + M].
     """
 
@@ -92,7 +92,7 @@ class NgramModel:
 def estimate(
     tokens: np.ndarray, lengths: np.ndarray, vocabulary_size: int, order: int
 ) -> tuple[NgramModel, list[dict[str, Any]]]:
-    """Estimate a model, and say what it is made of, order by order.
+    """Estimate a model and describe it for each order.
 
     Args:
         tokens: ids of all sentences, one after the other.
@@ -105,7 +105,7 @@ def estimate(
         estimated.
     """
     stream = _with_ends(tokens, lengths)
-    # A large text has hundreds of millions of n-grams: small numbers where they suffice.
+    # A large text has hundreds of millions of n-grams, so use the smallest sufficient types.
     kind = np.min_scalar_type(-(order * len(stream) + vocabulary_size))
     stream = stream.astype(kind)
     # Of each order: parent node, last word, node of the n-gram less its first word, counts.
@@ -115,7 +115,7 @@ def estimate(
     counts = [np.bincount(stream, minlength=vocabulary_size).astype(kind)]
     begins = [words[0] == BOS]
     first = [0, 1]  # number of the first node of each level, the root's included
-    places = stream + 1  # node of the n-gram that begins at each place, 0 where none does
+    places = stream + 1  # node of the n-gram that begins at each place, otherwise 0
     for length in range(2, order + 1):
         longer = np.zeros(len(stream), dtype=kind)
         first.append(first[-1] + len(words[-1]))
@@ -177,7 +177,7 @@ def estimate(
         below = first[number + 1] - first[number]
         sums = np.bincount(context, adjusted, minlength=below)
         weight = np.bincount(context, taken[np.minimum(adjusted, 3)], minlength=below)
-        # A parent of level 1 and above has a child that counts; the root may have none.
+        # Parents from level 1 on have a child with a count; the root may have none.
         weight = np.divide(weight, sums, out=np.ones(below), where=sums > 0)
         backoffs[first[number] : first[number + 1]] = np.log(weight)
         probabilities = np.empty(len(adjusted))
@@ -225,7 +225,7 @@ def _with_ends(tokens: np.ndarray, lengths: np.ndarray) -> np.ndarray:
 
 
 def _of_contexts(counts: np.ndarray) -> list[int]:
-    """Where to cut a row of contexts so that about BLOCK n-grams begin with those of each part."""
+    """Where to divide the contexts so that each part has about BLOCK n-grams."""
     ends = np.cumsum(counts, dtype=np.int64)
     cuts = np.searchsorted(ends, np.arange(BLOCK, counts.sum(dtype=np.int64), BLOCK))
     return [0, *map(int, cuts), len(counts)]
@@ -254,14 +254,14 @@ def estimate_from(text: Path, language: str, order: int, output: Path, report: P
         language: code of the target language.
         order: of the longest n-grams.
         output: file to write.
-        report: JSON file to write: sentences, tokens, and what each order is made of.
+        report: JSON file to write: sentences, tokens, and the description of each order.
 
     Raises:
         UserError: if a file is missing or damaged, or the text is empty.
     """
     sentences = BinarisedText(text / f"train.{language}")
     if not len(sentences):
-        raise UserError(f"{text} holds no sentence, so there is no language model of it")
+        raise UserError(f"{text} has no sentences to estimate a language model from")
     vocabulary = Vocabulary.load(text / "vocabulary.txt")
     model, orders = estimate(sentences.tokens, sentences.lengths, len(vocabulary), order)
     model.save(output)

@@ -1,4 +1,4 @@
-"""What analyses of a trained model share: the model, and the pairs of the splits held out."""
+"""Code shared by analyses of a trained model: the model, and the pairs of held-out splits."""
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
@@ -33,7 +33,7 @@ class Split:
 
 @dataclass(frozen=True)
 class Subject:
-    """What is analysed.
+    """The model and data of an analysis.
 
     Attributes:
         model: in evaluation mode.
@@ -51,10 +51,10 @@ class Subject:
 
 
 def subject(configuration: Configuration, corpus: str, system: str, seed: int) -> Subject:
-    """Load a trained model and the pairs to look at.
+    """Load a trained model and the pairs to analyse.
 
     Raises:
-        UserError: if something is missing or does not belong together.
+        UserError: if a file is missing or files do not belong together.
     """
     description = configuration.corpus(corpus)
     source, target = sides(description)
@@ -75,7 +75,7 @@ def subject(configuration: Configuration, corpus: str, system: str, seed: int) -
 
 
 def usable(model: Transformer, sources: Sentences, targets: Sentences) -> dict[int, int]:
-    """Numbers of the pairs that have two sides which fit the model's positions.
+    """Numbers of the pairs whose sides are not empty and fit the model's positions.
 
     Returns:
         The tokens of the longer side of each.

@@ -3,15 +3,15 @@
 Two kinds of BLEU are reported side by side because papers and users mean different things:
 
 - *sacreBLEU* (Post, 2018): detokenised text against the untouched reference, `13a` tokenisation;
-- *tokenised BLEU*: what NAT papers print, `multi-bleu`: the Moses-tokenised text is split at
-  blanks and nothing else, no smoothing (a missing n-gram order gives 0).
+- *tokenised BLEU*, which NAT papers print (`multi-bleu`): Moses-tokenised text split at spaces, no
+  smoothing (a missing n-gram order gives 0).
 
-Either score is a function of counts that are summed over sentences, its sufficient statistics. The
-counts of the sentences are what intervals and tests are computed from (`significance`), so they
-are kept beside each score and nothing has to be scored again.
+Both scores are functions of counts summed over sentences, their sufficient statistics. Intervals
+and tests (`significance`) are computed from the counts of the sentences, so these are stored beside
+each score, and no sentence is scored again.
 
 References are given per sentence: `references[i]` lists all references of sentence `i`, and the
-sentences may differ in how many they have.
+number of references may differ between sentences.
 """
 
 from collections.abc import Sequence
@@ -56,14 +56,14 @@ def sacrebleu(hypotheses: Sequence[str], references: References, lowercase: bool
     of the reference. The score of these counts is `smoothed`.
 
     Raises:
-        ValueError: if there are no hypotheses or another number of them than of references.
+        ValueError: if there are no hypotheses, or not as many as references.
     """
     metric = BLEU(lowercase=lowercase, force=True, effective_order=True)
     return _bleu_counts(metric, hypotheses, references)
 
 
 def tokenised_bleu(hypotheses: Sequence[str], references: References) -> Counts:
-    """Counts of BLEU of tokenised text, words as they stand between blanks.
+    """Counts of BLEU of tokenised text, split at spaces.
 
     The score of these counts is `unsmoothed`.
 
@@ -75,7 +75,7 @@ def tokenised_bleu(hypotheses: Sequence[str], references: References) -> Counts:
 
 
 def chrf(hypotheses: Sequence[str], references: Sequence[str], lowercase: bool = False) -> Counts:
-    """Counts of chrF2 (character 6-grams, beta 2) of detokenised text, one reference a sentence.
+    """Counts of chrF2 (character 6-grams, beta 2) of detokenised text, one reference per sentence.
 
     Raises:
         ValueError: as `sacrebleu`.
@@ -91,7 +91,7 @@ def chrf(hypotheses: Sequence[str], references: Sequence[str], lowercase: bool =
 
 
 def parts(sums: np.ndarray, smooth: bool) -> dict[str, Any]:
-    """What a BLEU is made of, ready for JSON.
+    """The components of a BLEU score, JSON-able.
 
     Args:
         sums: counts that were summed over sentences, [10].
@@ -122,7 +122,7 @@ def unsmoothed(sums: np.ndarray) -> np.ndarray:
 
 
 def brevity_penalty(sums: np.ndarray) -> np.ndarray:
-    """BLEU's brevity penalty of summed counts, [S, 10] to [S]; 0 of empty hypotheses."""
+    """BLEU's brevity penalty of summed counts, [S, 10] to [S]; 0 for empty hypotheses."""
     hypothesis, reference = sums[:, 0].astype(np.float64), sums[:, 1].astype(np.float64)
     over = np.divide(
         reference, hypothesis, out=np.full_like(reference, np.inf), where=hypothesis > 0
@@ -175,7 +175,7 @@ def _bleu_counts(metric: BLEU, hypotheses: Sequence[str], references: References
         found = metric.sentence_score(hypothesis, list(its_references))
         rows.append([found.sys_len, found.ref_len, *found.counts, *found.totals])
     signature = _signature(metric, set(map(len, references)))
-    # The orders that a sentence is too short for do not matter to its counts, but to sacreBLEU's
+    # Orders that exceed the length of a sentence do not affect its counts, but sacreBLEU's
     # warnings; the corpus is scored with all orders.
     signature.update("eff", "no")
     return Counts(np.array(rows, dtype=np.int64), str(signature))
@@ -189,7 +189,7 @@ def _character_counts(hypothesis: str, reference: str, metric: CHRF) -> list[int
     ]
     row: list[int] = []
     for ours, its in zip(*ngrams, strict=True):
-        # sacreBLEU counts no n-grams of an order that the reference is too short for
+        # sacreBLEU counts no n-grams of an order that exceeds the length of the reference
         row += [ours.total() if its else 0, its.total(), (ours & its).total()]
     return row
 

@@ -1,10 +1,10 @@
-"""How sure a parallel model is of what it decodes.
+"""The confidence of a parallel model in its translations.
 
 MPLE (Huang et al. 2022), figure 7, sets the confidence I of a model with two decodings, from
-masks alone (default) and with input sampling, beside their BLEU, but has no formula for it.
-Settled here: I is the mean of the largest log-probability of each position, nats, with input
-sampling that of the token shown at revealed positions. The entropy of the positions, as a share of
-the largest that there is, log V, stands beside it.
+masks alone (default) and with input sampling, beside their BLEU, but gives no formula.
+Where the paper is ambiguous: I is the mean over positions of the largest log-probability, nats; at
+positions revealed by input sampling, that of the token shown. The entropy of the positions is also
+reported, as a share of its maximum, log V.
 """
 
 import math
@@ -35,13 +35,13 @@ UNITS = {
 
 
 class Sums(NamedTuple):
-    """Over all positions of a text.
+    """Sums over all positions of a text.
 
     Attributes:
-        sentences: that were decoded.
-        positions: of their canvases.
-        confidence: largest log-probabilities, nats.
-        entropy: nats.
+        sentences: number of decoded sentences.
+        positions: number of positions of their canvases.
+        confidence: sum of the largest log-probabilities, nats.
+        entropy: sum of the entropies, nats.
     """
 
     sentences: int
@@ -52,13 +52,13 @@ class Sums(NamedTuple):
 
 @dataclass(frozen=True)
 class Others(Inputs):
-    """The teacher that tells the input predictor which tokens to show."""
+    """The teacher from which the input predictor learned which tokens to show."""
 
     teacher: Model | None
 
 
 def reads(configuration: Configuration, corpus: str, system: str, seed: int) -> Others:
-    """The models that are consulted besides the one that is analysed."""
+    """The models that are used in addition to the analysed one."""
     teacher = None
     if configuration.decoder(system)["input_predictor"]:
         teacher = Model(configuration.run, corpus, system, seed).inputs(configuration).teacher
@@ -68,16 +68,16 @@ def reads(configuration: Configuration, corpus: str, system: str, seed: int) -> 
 def analyse(configuration: Configuration, corpus: str, system: str, seed: int) -> dict[str, Any]:
     """Measure the confidence of a system on the sources of every split but the training text.
 
-    `confidence_sampled` is there only for a system with an input predictor.
+    `confidence_sampled` is only measured for systems with an input predictor.
 
     Raises:
-        UserError: if the system is not parallel, or does not fit.
+        UserError: if the system is not parallel, or its files do not belong together.
     """
     if configuration.decoding_order(system) != "parallel":
         where = configuration.file_of("systems", system)
         raise UserError(
             f"{where}: the confidence of a pass over masks is that of a "
-            "parallel system; take this one out of that table or figure"
+            "parallel system; remove this one from the table or figure"
         )
     found = analysis.subject(configuration, corpus, system, seed)
     assistant = None
@@ -107,7 +107,7 @@ def analyse(configuration: Configuration, corpus: str, system: str, seed: int) -
 
 @torch.inference_mode()
 def default_confidence(model: Transformer, sources: analysis.Sentences, batch_tokens: int) -> Sums:
-    """One pass over masks, of the likeliest length or of the upsampled source."""
+    """One pass over masks, of the most probable length or of the upsampled source."""
     device = next(model.parameters()).device
     sentences = positions = 0
     confidence = entropy = 0.0

@@ -1,14 +1,14 @@
-"""Distortion of a text against several references, and the weights that foretell it (MPLE).
+"""Distortion of a text against several references, and weights that predict it (MPLE).
 
-L_target of Huang et al. (2022) is -beta * E S(Y, T): how far the targets T that a model learns from
-are from all good translations Y, S the sentence BLEU from 0 to 100. Dynamic distillation has no
-several references of its training text, so it takes its candidates Gamma_i for them, each with a
-weight gamma_i. The weights are tuned here, on a small text that has several references and without
-any training: those are best whose choice
+L_target of Huang et al. (2022) is -beta * E S(Y, T), the distance between the targets T that a
+model learns and all good translations Y, where S is the sentence BLEU from 0 to 100. As the
+training text has only one reference, dynamic distillation uses its candidates Gamma_i instead, each
+with a weight gamma_i. The weights are tuned here, on a small text with several references and
+without training. The best weights are those whose choice
 
     argmin over T of -beta * sum over i of gamma_i S(Gamma_i, T)
 
-has the lowest real distortion. Beta, which is above zero, does not change the choice.
+has the lowest actual distortion. Beta, which is positive, does not affect the choice.
 """
 
 from collections.abc import Sequence
@@ -20,7 +20,7 @@ from sacrebleu.tokenizers.tokenizer_13a import Tokenizer13a
 from nat.distillation.pairwise_bleu import sentence_bleu
 
 GRID = tuple(round(0.5 + 0.1 * step, 1) for step in range(26))
-"""Weights that are tried: the paper has 1 to 3 in steps of 0.1, but prints values down to 0.6."""
+"""Weights to try: the paper has 1 to 3 in steps of 0.1, but prints values down to 0.6."""
 
 
 class PairwiseBleu(NamedTuple):
@@ -36,7 +36,7 @@ class PairwiseBleu(NamedTuple):
 
 
 class Tuned(NamedTuple):
-    """Weights of the candidates and the mean of S(Y, T) of what they choose, 0 to 100."""
+    """Weights of the candidates, and the mean of S(Y, T) over the chosen candidates, 0 to 100."""
 
     gamma: tuple[float, ...]
     bleu: float
@@ -80,16 +80,16 @@ def pairwise_bleu(
 
 
 def chosen(found: PairwiseBleu, gamma: Sequence[float]) -> np.ndarray:
-    """Candidate that the weights choose for each sentence (of equals, the first), [n]."""
+    """Candidate that the weights choose for each sentence (the first of equal ones), [n]."""
     weighted = np.einsum("i,nij->nj", np.asarray(gamma, dtype=np.float64), found.candidates)
     return np.asarray(weighted.argmax(1))
 
 
 def tune(found: PairwiseBleu, grid: Sequence[float] = GRID) -> Tuned:
-    """Find weights whose choice is nearest to the references.
+    """Find the weights whose choice is closest to the references.
 
-    One weight after the other takes the best value of the grid, from all ones, until none gets
-    better; of equally good values the one that is there stays, or else the smallest.
+    Starting from ones, each weight in turn is set to the best value of the grid, until no change
+    is an improvement. Of equally good values the current one is kept, otherwise the smallest.
     """
     rows = np.arange(len(found.references))
 

@@ -1,10 +1,10 @@
-"""How long a translation takes: the protocol of every speed that is reported.
+"""The protocol by which latencies are measured.
 
 The whole set of sentences is translated several times, batch by batch, after a warm-up that is not
-counted. A repeat's latency is its time on the clock divided by its sentences; the median over
-repeats is what is reported, with quartiles, mean and every repeat beside it. The device is waited
-for before and after each repeat. Batches hold sentences of similar length, and what is measured
-ends with token ids: loading the model, BPE and detokenisation are no part of it.
+counted. The latency of a repeat is its wall time divided by its number of sentences. The median
+over repeats is reported, together with quartiles, mean and every repeat. The device is synchronised
+before and after each repeat. Batches contain sentences of similar length, and the measurement ends
+with token ids: loading the model, BPE and detokenisation are not included.
 
 Gu and Kong (2021), section 4.1, report three settings: batches of one sentence on a GPU, the same
 on a processor, and the largest batches that fit a GPU; Wang et al. (2022), table 10, batches of 1
@@ -26,7 +26,7 @@ from nat.measures.latency_setting import LARGEST, NO_GPU, OUT_OF_MEMORY, STATE, 
 from nat.transformer.model import Transformer
 
 WARM_UP = 2
-"""Batches of each size that are translated before the clock runs."""
+"""Batches of each size that are translated before the measurement."""
 
 
 def measure(
@@ -62,7 +62,7 @@ def measure(
 
 
 def without_device(setting: Setting) -> dict[str, Any] | None:
-    """What stands for a latency where the device of a setting is not there; None where it is."""
+    """The state that replaces a latency if the device of a setting is missing, otherwise None."""
     if setting.device == "cuda" and not torch.cuda.is_available():
         return {"setting": vars(setting), STATE: NO_GPU}
     return None
@@ -126,7 +126,7 @@ def _measured(
 
 
 def _largest(model: Transformer, method: Method, sentences: Sentences, order: Sequence[int]) -> int:
-    """Most of the longest sentences that fit the device's memory at once, by doubling."""
+    """The largest batch of the longest sentences that fits the device's memory, by doubling."""
     size = 1
     while size < len(order):
         batch = source_tensor([sentences[number] for number in order[: 2 * size]]).to("cuda")

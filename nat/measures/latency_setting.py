@@ -1,4 +1,4 @@
-"""What a latency is measured with, and why there may be none; without torch, for reports."""
+"""The settings of latencies, and reasons why one is missing; without torch, for reports."""
 
 import re
 from dataclasses import dataclass
@@ -10,7 +10,7 @@ LARGEST = "largest"
 """The batch of as many sentences as fit the memory of a GPU."""
 
 STATE = "state"
-"""Key of the file of a latency that could not be measured; it holds one of the following."""
+"""Key in the file of a latency that could not be measured; its value is one of these."""
 
 NO_GPU, OUT_OF_MEMORY = "no GPU", "out of memory"
 
@@ -35,18 +35,20 @@ class Setting:
 
     def __post_init__(self) -> None:
         if self.repeats < LEAST_REPEATS:
-            raise UserError(f"a latency takes at least {LEAST_REPEATS} repeats, not {self.repeats}")
+            raise UserError(f"a latency needs at least {LEAST_REPEATS} repeats, not {self.repeats}")
         if self.batch != LARGEST and (not isinstance(self.batch, int) or self.batch < 1):
             raise UserError(f"batch: found {self.batch}, expected a number above 0 or '{LARGEST}'")
         if self.batch == LARGEST and self.device == "cpu":
-            raise UserError("the largest batch that fits is a matter of GPUs; name a batch size")
+            raise UserError(
+                "the largest batch that fits is only defined for GPUs; give a batch size"
+            )
 
 
 def parse_setting(name: str) -> tuple[str, int | str]:
     """Device and batch of a setting's name, such as `cpu-1` or `cuda-largest`.
 
     Raises:
-        UserError: for another name.
+        UserError: for an invalid name.
     """
     found = _NAME.fullmatch(name)
     if found is None:

@@ -1,9 +1,9 @@
-"""Do latents follow the word order of the target? Two references of one source, side by side.
+"""Whether latents follow the word order of the target, for two references of one source.
 
 Fully-NAT (Gu and Kong 2021), appendix B and figure 6: for each of two references of a source the
 posterior has a latent at each source position. The positions of the one are assigned to those of
-the other so that the sum of Euclidean distances is least; where the references differ in their
-word order, the assignment should, too.
+the other so that the sum of Euclidean distances is minimal. If the references differ in their word
+order, the assignment should reflect it.
 """
 
 import itertools
@@ -31,7 +31,7 @@ from nat.measures.score import read_references
 from nat.transformer.model import Transformer
 
 EXAMPLES = 3
-"""Sentences that are shown, as in the figure: those whose references are reordered most."""
+"""Number of sentences shown as in the figure: those whose references are reordered most."""
 
 UNITS = {
     "latent_moved": "percent of positions",
@@ -40,13 +40,13 @@ UNITS = {
 
 
 def reordered(first: Sequence[str], second: Sequence[str]) -> float:
-    """Share of the pairs of words that are in both, once each, which stand in the other order."""
+    """Share of the pairs of words occurring once in both texts whose order is reversed."""
     inverted, pairs = _inversions(first, second)
     return inverted / pairs if pairs else 0.0
 
 
 def _inversions(first: Sequence[str], second: Sequence[str]) -> tuple[int, int]:
-    """How many pairs of common words stand in the other order, and how many there are."""
+    """Number of pairs of common words whose order is reversed, and number of all such pairs."""
     places = {word: place for place, word in enumerate(second) if second.count(word) == 1}
     row = [places[word] for word in first if word in places and first.count(word) == 1]
     pairs = [before > after for before, after in itertools.combinations(row, 2)]
@@ -76,7 +76,7 @@ def reads(configuration: Configuration, corpus: str, system: str, seed: int) -> 
     """What the assignment depends on.
 
     Raises:
-        UserError: if the system has no latents, or the corpus no several references.
+        UserError: if the system has no latents, or the corpus does not have several references.
     """
     latent_components.check(configuration, system)
     steps = (references(configuration, corpus, split) for split in held_out(configuration, corpus))
@@ -90,7 +90,7 @@ def reads(configuration: Configuration, corpus: str, system: str, seed: int) -> 
 
 
 def analyse(configuration: Configuration, corpus: str, system: str, seed: int) -> dict[str, Any]:
-    """Assign the latents of two references, on every split that has several, but the training text.
+    """Assign the latents of two references, on every held-out split with several references.
 
     The two of a source are its first reference and that which has most pairs of its words in the
     other order (of equals, the first). `latent_moved` is the share of source positions, EOS
@@ -147,7 +147,7 @@ def most_apart(references: Sequence[str]) -> tuple[str, str] | None:
 
 
 def segmenter(folder: Path, description: Mapping[str, Any]) -> Callable[[str], str]:
-    """From a raw line of the target language to its subwords, as the corpus has them.
+    """A function from a raw line of the target language to its subwords in the corpus.
 
     Args:
         folder: of the subwords of the corpus.

@@ -16,7 +16,7 @@ from nat.measures import analysis
 from nat.transformer.model import Transformer
 
 EXPLAINED = 0.95
-"""Share of the variance that the effective dimensions have together."""
+"""Share of the variance that the effective dimensions explain together."""
 
 
 def analyse(configuration: Configuration, corpus: str, system: str, seed: int) -> dict[str, Any]:
@@ -54,8 +54,8 @@ def check(configuration: Configuration, system: str) -> None:
     if configuration.latent(system) is None:
         where = configuration.file_of("systems", system)
         raise UserError(
-            f"{where}: key 'latent' is null, so there are no latents to look "
-            "at; take the system out of that table or figure"
+            f"{where}: key 'latent' is null, so there are no latents to "
+            "analyse; remove the system from the table or figure"
         )
 
 
@@ -77,9 +77,9 @@ def posterior_means(
 
 
 def explained_variance(vectors: np.ndarray) -> np.ndarray:
-    """Share of the variance of vectors [n, d] that each principal component has, [d], falling.
+    """Share of the variance of vectors [n, d] that each principal component has, [d], decreasing.
 
-    All zero where nothing varies.
+    All zero if nothing varies.
     """
     if len(vectors) < 2:
         return np.zeros(vectors.shape[1])
@@ -92,8 +92,8 @@ def explained_variance(vectors: np.ndarray) -> np.ndarray:
 
 
 def effective_dimension(ratios: np.ndarray, share: float = EXPLAINED) -> int:
-    """The fewest components that have this share of the variance; 0 where nothing varies."""
+    """The smallest number of components with this share of the variance; 0 if nothing varies."""
     if not ratios.sum():
         return 0
-    # what rounding takes from a sum must not ask for one more component
+    # rounding errors of the sum must not add a component
     return int((np.cumsum(ratios) < share - 1e-12).sum()) + 1

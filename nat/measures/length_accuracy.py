@@ -1,9 +1,9 @@
-"""How often the length predictor of a model is right, and nearly right.
+"""Accuracy of the length predictor of a model.
 
 Norouzi et al. (2022), appendix C, report top-1, top-3 and top-5 accuracy and explain them as
 predictions that are exact, off by at most one and off by at most two tokens. That is measured
-here: top k counts the sentences whose likeliest length is at most (k - 1) / 2 tokens off. The
-other reading, that the true length is among the k likeliest, is not.
+here: top k counts the sentences whose most probable length is at most (k - 1) / 2 tokens off. The
+alternative, that the true length is among the k most probable ones, is not measured.
 """
 
 from collections.abc import Sequence
@@ -32,7 +32,7 @@ def accuracies(differences: Sequence[int]) -> dict[str, dict[str, Any]]:
 
     Returns:
         By measure: the value, its 95% bootstrap interval over sentences, and `hits`, a digit 1 for
-        each sentence that counts and 0 for each other.
+        each sentence that counts and 0 for the others.
 
     Raises:
         ValueError: without sentences.
@@ -69,7 +69,7 @@ def analyse(configuration: Configuration, corpus: str, system: str, seed: int) -
         where = configuration.file_of("systems", system)
         raise UserError(
             f"{where}: key 'length' is null, so there is no length predictor "
-            "whose accuracy could be measured; take the system out of that table or figure"
+            "whose accuracy could be measured; remove the system from the table or figure"
         )
     found = subject(configuration, corpus, system, seed)
     splits = {}
@@ -89,7 +89,7 @@ def analyse(configuration: Configuration, corpus: str, system: str, seed: int) -
 def length_differences(
     model: Transformer, sentences: BinarisedText, references: BinarisedText, batch_tokens: int
 ) -> list[int]:
-    """Likeliest minus true target length, in tokens, of each sentence that can be predicted."""
+    """Most probable minus true target length of each sentence that can be predicted, in tokens."""
     predictor = model.length_predictor
     assert predictor is not None
     device = next(model.parameters()).device

@@ -6,11 +6,11 @@ BUCKETS = 5
 """Equally large parts of a test set by target length (Norouzi et al. 2022, figure 5)."""
 
 LONG = 40
-"""Words from which a source sentence counts as long (Li et al. 2019, table 2)."""
+"""Number of words from which a source sentence is long (Li et al. 2019, table 2)."""
 
 
 def word_counts(sentences: Sequence[str]) -> list[int]:
-    """Words between blanks of each sentence."""
+    """Number of space-separated words of each sentence."""
     return [len(sentence.split()) for sentence in sentences]
 
 
@@ -18,7 +18,7 @@ def equal_buckets(lengths: Sequence[int], number: int = BUCKETS) -> list[list[in
     """Cut sentences into `number` parts by length, the shortest first.
 
     The parts differ by at most one sentence in size, so that sentences of one length may lie on
-    both sides of a border; among those the order of the test set decides.
+    both sides of a border; they are ordered as in the test set.
 
     Returns:
         Sentence numbers of each part, ascending.

@@ -1,4 +1,4 @@
-"""What a trained model's own objective says of held-out text, part by part."""
+"""The loss of a trained model's own objective on held-out text, by its parts."""
 
 import math
 from typing import Any
@@ -16,14 +16,14 @@ LENGTH = "length"
 
 
 def analyse(configuration: Configuration, corpus: str, system: str, seed: int) -> dict[str, Any]:
-    """Mean loss per position of the raw target, as validation computes it, on every other split.
+    """Mean loss per position of the raw target, as in validation, on every held-out split.
 
     Inputs and targets are those of the system's own training (masks are those of the first update),
     without dropout and without a teacher. Pairs with an empty side or beyond the model's positions
     are left out and counted.
 
     Returns:
-        For each split: `measures`, each part of the loss in nats per position that carries loss,
+        For each split: `measures`, each part of the loss in nats per position with a loss,
         and `nll_bits`; and `totals`, sums in nats over the split, the length's by sentence.
     """
     found = analysis.subject(configuration, corpus, system, seed)
@@ -53,9 +53,9 @@ class Sums:
     Attributes:
         sentences: pairs that were measured.
         tokens: target tokens of these, without BOS and EOS.
-        positions: those that carry loss.
-        by_position: each part of the loss as training adds it up, nats; the length predictor's
-            counts as often as a sentence has positions.
+        positions: those with a loss.
+        by_position: each part of the loss as summed in training, nats; that of the length predictor
+            is weighted by the number of positions of the sentence.
         totals: each part, nats; the length predictor's once per sentence.
     """
 

@@ -7,11 +7,11 @@ input Z. The sum of three losses tells how well that serves translation,
     L_target = -beta E S(Y, T), S the sentence BLEU from 0 to 100 against all references Y,
     L_input = KL[Q(Z | X) || P(Z | X)],
 
-as in equations 8 to 15. Each is a mean over held-out text, of which T is the method's own: the
-teacher's translation for distillation, its alignment for AXE and OaXE.
+as in equations 8 to 15. Each is a mean over held-out text. T is the proxy target of the method:
+the teacher's translation for distillation, the alignment for AXE and OaXE.
 
-Where the paper is ambiguous: L_NAT and L_input are per target token, a revealed token included,
-which costs nothing; in bits, as the total correlation that the paper sets beside them. L_target is
+Where the paper is ambiguous: L_NAT and L_input are per target token, including revealed tokens,
+whose loss is zero; in bits, like the total correlation that they are compared with. L_target is
 a mean over sentences, as printed beside them, and of the references of a sentence by their weights
 where these are known. What is drawn, Z, is drawn several times. A draw of l revealed tokens has the
 probability of these tokens, not of the order that they come in; the Poisson distribution that l may
@@ -55,10 +55,10 @@ from nat.training.trained_model import matching_model
 from nat.transformer.model import Transformer
 
 DRAWS = 4
-"""Of a random Z for each sentence."""
+"""Number of draws of Z for each sentence."""
 
 STEPS = 2000
-"""Of the integral in `log_drawn`."""
+"""Steps of the integral in `log_drawn`."""
 
 UNITS = {
     "l_nat": "bits per target token",
@@ -70,7 +70,7 @@ UNITS = {
 
 
 class Proxy(NamedTuple):
-    """What a method makes of a text.
+    """The proxy targets and losses of a method on a text.
 
     Attributes:
         targets: T of each sentence that was measured, by its number; without empty tokens.
@@ -147,7 +147,7 @@ def log_drawn(chosen: Tensor, real: Tensor, log_weights: Tensor) -> Tensor:
         first = log_weights[row][chosen[row]].double().cpu()
         others = log_weights[row][real[row] & ~chosen[row]].double().cpu()
         if not len(first) or not len(others):
-            continue  # what is certain has the logarithm zero
+            continue  # a certain draw has log-probability zero
         rest = others.logsumexp(0)
         fastest = torch.cat([first, rest[None]]).max()
         ends = float(-fastest - 40), float(-rest + 4)
@@ -172,7 +172,7 @@ def measure(
     """Run an objective over a text as the end of training does, but without dropout.
 
     Args:
-        objective: in training mode, so that it consults its teacher.
+        objective: in training mode, so that it uses its teacher.
         method: name of its proxy input.
         model: in evaluation mode.
         sources: of the text.
@@ -228,7 +228,7 @@ class Others(Inputs):
     """What is read besides the model and the ids of the corpus.
 
     Attributes:
-        teacher: that the objective consults.
+        teacher: used by the objective.
         translations: of the splits that are held out, in the order of the corpus, which stand for
             what the system learns; none for raw text.
         truth: raw text of the splits whose sentences have one reference, references of the others.
@@ -340,7 +340,7 @@ def analyse(configuration: Configuration, corpus: str, system: str, seed: int) -
 def _check(configuration: Configuration, system: str) -> None:
     file, description = configuration.file_of("systems", system), configuration.system(system)
     if configuration.decoding_order(system) != "parallel":
-        raise UserError(f"{file}: the losses of MPLE are those of a parallel system")
+        raise UserError(f"{file}: the losses of MPLE are defined for parallel systems")
     if description["text"] != RAW and "distilled" not in description["text"]:
         raise UserError(
             f"{file}: key 'text': the losses of MPLE are of one text, raw or distilled, not of a "

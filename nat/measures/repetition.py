@@ -1,4 +1,4 @@
-"""Repeated and missing words, the marks of a model that cannot coordinate its positions."""
+"""Repeated and missing words, errors of models that do not coordinate their positions."""
 
 from collections import Counter
 from collections.abc import Iterable, Sequence
@@ -21,8 +21,8 @@ class Repetition:
 def repeated_tokens(sentences: Iterable[str]) -> Repetition:
     """Count repeated words of tokenised sentences (words between blanks, subwords joined).
 
-    A word is repeated if it equals its left neighbour, so "a a a b" holds 2 repeated words of 4.
-    References hold some too ("had had"), so compare with the reference's own share.
+    A word is repeated if it equals its left neighbour, so "a a a b" has 2 repeated words of 4.
+    References also have some ("had had"), so compare with the share of the reference.
     """
     repeated = tokens = 0
     for sentence in sentences:
@@ -38,9 +38,9 @@ def repeated_positions(words: Sequence[str]) -> list[int]:
 
 
 def missing_words(words: Sequence[str], reference: Sequence[str]) -> list[str]:
-    """Words of the reference that a translation lacks, as often as it lacks them, in order.
+    """Words of the reference that a translation lacks, with their multiplicity, in order.
 
-    Of a word that the reference has more often, the last ones are missing.
+    If the reference contains a word more often, its last occurrences are the missing ones.
     """
     left = Counter(words)
     missing = []

@@ -1,8 +1,8 @@
-"""Everything that is measured on the translations of one test set.
+"""All measures of the translations of one test set.
 
 A score is a JSON object and, beside it, the counts of each sentence that its measures are functions
 of (`nat.measures.statistics`). The translations are compared line by line with the corpus; a
-missing, doubled or shifted line is an error, and a sentence that could not be decoded counts as an
+missing, repeated or shifted line is an error, and a sentence that could not be decoded counts as an
 empty translation.
 """
 
@@ -99,13 +99,13 @@ class Score:
 def score(hypotheses: Path, references: References) -> Score:
     """Measure the translations in `hypotheses` (JSON lines, see `nat.data.translations`).
 
-    `multi_reference_bleu` is there only where the corpus has several references,
-    `tokenised_bleu_long` only where it has long sentences, `tokenised_bleu_bucket_1` (short) to
-    `_5` (long) only where they can be filled. `passes` are those of the decoded sentences.
+    `multi_reference_bleu` is only measured if the corpus has several references,
+    `tokenised_bleu_long` if it has long sentences, `tokenised_bleu_bucket_1` (short) to
+    `_5` (long) if they can be filled. `passes` are those of the decoded sentences.
 
     Raises:
-        UserError: if files are missing, or lines are missing, doubled, shifted or not readable;
-            the sentence names the file and the first line that does not fit.
+        UserError: if files are missing, or lines are missing, repeated, shifted or unreadable;
+            names the file and the first wrong line.
     """
     rows = list(read_in_order(hypotheses))
     raw, tokenised = list(read_lines(references.reference)), list(read_lines(references.tokens))
@@ -210,7 +210,7 @@ def score_translations(configuration: Configuration, artifact: artifacts.Score) 
         "seed": artifact.seed,
         "decoding": artifact.decoding,
         "split": artifact.split,
-        # the fingerprint of the training stands for its configuration, seed and data
+        # the fingerprint of the training covers its configuration, seed and data
         "model": {
             "path": str(record.parent),
             "fingerprint": str(read_json(record).get("fingerprint")),

@@ -1,12 +1,12 @@
-"""Is a score, or a difference of two, more than the choice of test sentences or of the seed?
+"""Intervals and tests: uncertainty from the choice of test sentences and of the seed.
 
 With one seed: the bootstrap over sentences (Koehn, 2004). A test set is resampled `SAMPLES` times,
-always in the same way for the same number of sentences, so that whoever asks about a score or a
-pair of them gets one answer, and two systems are always compared on the same resamples. The
-resampling is sacreBLEU's, and so are interval and p-value; they come out as sacreBLEU has them.
+always in the same way for the same number of sentences, so that every report has the same result
+for a score or a pair of scores, and two systems are always compared on the same resamples. The
+resampling, the interval and the p-value are exactly those of sacreBLEU.
 With several seeds: Student's paired t over seeds.
 
-What is resampled are the counts of each sentence that a measure is a function of, summed over the
+The counts of each sentence that a measure is a function of are resampled and summed over the
 sentences of a resample; see `nat.measures.statistics`.
 """
 
@@ -45,7 +45,7 @@ class Resampled:
 
 @dataclass(frozen=True)
 class Interval:
-    """A difference, or a mean or ratio, with its 95% interval and where that is from."""
+    """A difference, mean or ratio, with its 95% interval and the method that gave it."""
 
     difference: float
     low: float
@@ -93,8 +93,8 @@ def percentile_interval(difference: Resampled) -> Interval:
 def p_value(difference: Resampled) -> float:
     """The p-value of a difference, as sacreBLEU's `PairedTest` has it.
 
-    How often a resampled difference is farther from the usual one than the whole difference is
-    from zero; at least 1 / (`SAMPLES` + 1), and 1 where there is no difference.
+    The share of resampled differences that are farther from their mean than the difference itself
+    is from zero; at least 1 / (`SAMPLES` + 1), and 1 if there is no difference.
     """
     if not round(difference.value, 6):
         return 1.0
@@ -104,11 +104,11 @@ def p_value(difference: Resampled) -> float:
 
 
 def interval_of_ratio(first: Sequence[float], second: Sequence[float]) -> Interval:
-    """The ratio of two medians with its 95% interval, as the repeats of both tell it.
+    """The ratio of two medians with its 95% interval, from the repeats of both.
 
     Args:
-        first: what was measured repeatedly, all above zero; its median is divided.
-        second: the same of what it is divided by.
+        first: repeated measurements of the numerator, all positive.
+        second: repeated measurements of the denominator, all positive.
     """
     numbers = np.random.default_rng(SEED)
     medians = [
@@ -121,7 +121,7 @@ def interval_of_ratio(first: Sequence[float], second: Sequence[float]) -> Interv
 
 
 def p_value_over_seeds(differences: Sequence[float]) -> float:
-    """Student's paired test of differences, one per seed; equal ones are as sure as can be.
+    """Student's paired test of differences, one per seed; equal ones give the smallest p-value.
 
     Raises:
         ValueError: with fewer than two seeds.

@@ -1,11 +1,11 @@
-"""Cosines between the decoder states of a sentence, and where its positions look in the source.
+"""Cosines between the decoder states of a sentence, and its cross-attention.
 
-Li et al. (2019, "Hints"), figures 1 and 2 and section 3: positions of a NAT with like states repeat
-each other's words; of an AT 70% of the cosines are below 0.25 and 95% below 0.5. States are those
-of the last layer after its feed-forward part; attention that of the third layer.
+Li et al. (2019, "Hints"), figures 1 and 2 and section 3: positions of a NAT with similar states
+repeat each other's words; of an AT, 70% of the cosines are below 0.25 and 95% below 0.5. States are
+those of the last layer after its feed-forward part; attention is that of the third layer.
 
-Open reading, settled here: the target is given, to an AT as its history and to a NAT as its length,
-so that models are compared at the same positions.
+Where the paper is ambiguous: the target is given, to an AT as its history and to a NAT as its
+length, so that models are compared at the same positions.
 """
 
 from collections.abc import Iterator
@@ -28,9 +28,9 @@ from nat.transformer.trace import DecoderTrace
 
 BELOW = (0.25, 0.5)
 ATTENTION_LAYER = 3
-"""Of the attention map, from 1; the last one of a model that has fewer."""
+"""Layer of the attention map, from 1; the last layer of a model with fewer."""
 SHOWN = 4
-"""Digits of the maps."""
+"""Decimal digits of the maps."""
 
 UNITS = {
     "state_cosine": "cosine",
@@ -41,11 +41,11 @@ UNITS = {
 
 
 class Traced(NamedTuple):
-    """What a decoder did with a batch.
+    """States and attention of a decoder on a batch.
 
     Attributes:
-        labels: symbol of each position, the target's, or of an upsampled canvas and of a blank one
-            the likeliest; PAD at padding, [B, T].
+        labels: symbol of each position: of the target, or the most probable one on an upsampled
+            canvas or at a blank; PAD at padding, [B, T].
         real: [B, T].
         cosines: between the states of the last layer, [B, T, T].
         attention: cross-attention of `ATTENTION_LAYER`, [B, heads, T, S].

@@ -1,9 +1,9 @@
 """The counts of each sentence behind a score file: `{split}.npz` beside `{split}.json`.
 
 A measure of translations is a function of counts that are summed over sentences. The file holds
-them sentence by sentence, so that intervals and paired tests are computed from score files alone:
-no hypothesis and no reference is read again. A measure of part of a test set, such as its long
-sentences, has an array with the numbers of these sentences instead of counts of its own.
+them sentence by sentence, so that intervals and paired tests are computed from score files alone,
+without hypotheses and references. A measure of part of a test set, such as its long sentences, has
+an array with the numbers of these sentences instead of its own counts.
 """
 
 import zipfile
@@ -24,23 +24,23 @@ BUCKET, LONG = "tokenised_bleu_bucket_", "tokenised_bleu_long"
 """Tokenised BLEU of part of a test set, see `nat.measures.lengths`."""
 
 PART = "sentences_of_"
-"""Before the name of a measure: the sentences that it is about, [m]."""
+"""Prefix of the name of a measure: the numbers of its sentences, [m]."""
 
 
 def percent(sums: np.ndarray) -> np.ndarray:
-    """Share of the first count in the second in percent, [S, 2] to [S]; 0 of nothing."""
+    """Share of the first count in the second in percent, [S, 2] to [S]; 0 if the second is 0."""
     return 100 * ratio(sums)
 
 
 def ratio(sums: np.ndarray) -> np.ndarray:
-    """The first count divided by the second, [S, 2] to [S]; 0 of nothing."""
+    """The first count divided by the second, [S, 2] to [S]; 0 if the second is 0."""
     first, second = sums[:, 0].astype(np.float64), sums[:, 1].astype(np.float64)
     return np.divide(first, second, out=np.zeros_like(first), where=second > 0)
 
 
 @dataclass(frozen=True)
 class Measured:
-    """How a measure follows from an array of counts."""
+    """How a measure is computed from an array of counts."""
 
     array: str
     value: Value
@@ -93,7 +93,7 @@ def resampled(measure: str, arrays: Mapping[str, np.ndarray]) -> Resampled:
 
 
 def write(path: Path, arrays: Mapping[str, np.ndarray]) -> None:
-    """Write arrays by name, whole or not at all."""
+    """Write arrays by name, atomically."""
     with atomic_path(path) as temporary, temporary.open("wb") as file:
         np.savez_compressed(file, allow_pickle=False, **dict(sorted(arrays.items())))
 

@@ -1,14 +1,14 @@
 """Conditional total correlation of a text: how much its target tokens depend on each other.
 
 C = sum over i of H(y_i | X) - H(Y | X) (Huang et al. 2022, "MPLE", section 2.3). No
-non-autoregressive model can come nearer to the text than that. As the text's distribution is not
-known, the paper takes V-entropies (Xu et al. 2020) in the family of its models, the negative
+non-autoregressive model can be closer to the text than this. As the distribution of the text is not
+known, the paper uses V-entropies (Xu et al. 2020) in the family of its models, the negative
 log-likelihoods of a NAT and of an AT, both trained on the raw text by maximum likelihood.
 
-Open readings, settled here. C is the difference of the negative log-likelihoods of whole
-sentences, per target token of the corpus (a subword, EOS not counted). Both know nothing of the
-length beforehand: the AT pays for its EOS, the NAT for what its length predictor says. The paper
-has held-out text; the unit of its numbers is the bit.
+Where the paper is ambiguous: C is the difference of negative log-likelihoods of whole sentences,
+per target token of the corpus (a subword, EOS not counted). Neither model is given the length: the
+likelihood of the AT includes EOS, that of the NAT includes its length predictor. The text is
+held-out text, and the unit is the bit.
 """
 
 import math
@@ -20,20 +20,20 @@ from nat.errors import UserError
 from nat.measures import bleu
 
 EXACT = "total_correlation"
-"""What `corpus.json` calls it."""
+"""Its key in `corpus.json`."""
 
 PARTS = ("nll", "length")
-"""Of the likelihood of a NAT; one that learns no length has the first only."""
+"""Parts of the likelihood of a NAT; without a length predictor, only the first."""
 
 
 def estimate(parallel: Mapping[str, Any], autoregressive: Mapping[str, Any]) -> dict[str, Any]:
     """C of each split from the analyses `likelihood` of a NAT and an AT.
 
     Returns:
-        For each split C per token and per sentence, in nats and bits; it may come out below zero.
+        For each split, C per token and per sentence, in nats and bits; it may be negative.
 
     Raises:
-        UserError: if the two are not of the same text.
+        UserError: if the two likelihoods are not of the same text.
     """
     both = parallel, autoregressive
     if parallel["corpus"] != autoregressive["corpus"] or len({*map(_measured, both)}) > 1:
@@ -61,9 +61,9 @@ def estimate(parallel: Mapping[str, Any], autoregressive: Mapping[str, Any]) -> 
 
 
 def with_exact(found: dict[str, Any], summary: Mapping[str, Any]) -> dict[str, Any]:
-    """Put the exact C of an invented language beside the estimate; other texts have none.
+    """Add the exact C of an invented language to the estimate.
 
-    The exact one is that of the padded target, whose every position also tells of the length.
+    The exact C is that of the padded target, whose positions also determine the length.
 
     Args:
         found: from `estimate`.
@@ -80,7 +80,7 @@ def with_exact(found: dict[str, Any], summary: Mapping[str, Any]) -> dict[str, A
 
 
 def check(configuration: Configuration, corpus: str, parallel: str, autoregressive: str) -> None:
-    """Refuse what is no pair of models trained on the raw text by maximum likelihood.
+    """Refuse models that were not trained on raw text by maximum likelihood.
 
     Raises:
         UserError: naming the file and the key.
@@ -98,7 +98,7 @@ def check(configuration: Configuration, corpus: str, parallel: str, autoregressi
             where = configuration.file_of("systems", system)
             raise UserError(
                 f"{where}: key 'text': the total correlation is that of the "
-                "raw text; take a system that is trained on it"
+                "raw text; use a system trained on it"
             )
 
 

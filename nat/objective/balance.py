@@ -1,4 +1,4 @@
-"""Weights that bring further terms of a loss to the scale of its first term."""
+"""Weights that scale further terms of a loss to the size of its first term."""
 
 import math
 from collections.abc import Mapping, Sequence
@@ -10,7 +10,7 @@ from torch import Tensor, nn
 class Balance(nn.Module):
     """A weight for each of some terms, determined by the first batch of a training.
 
-    The weight of a term is the sum of the first term of the loss divided by the sum of this one,
+    The weight of a term is the sum of the first term of the loss divided by the sum of this term,
     over the first batch of every device, so that both contribute equally when training starts; it
     is constant from then on. It is 1 where the term is zero.
 
@@ -19,7 +19,7 @@ class Balance(nn.Module):
 
     Attributes:
         weights: in the order of the names, NaN before the first batch, [n]. They are part of the
-            state and so of the checkpoints.
+            state and therefore of checkpoints.
     """
 
     weights: Tensor

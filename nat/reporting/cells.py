@@ -1,8 +1,8 @@
-"""What can be reported of a system: measures, and the files that hold them.
+"""Measures that can be reported, and the files that contain them.
 
 A measure comes from one of five sources: the score file of a decoding, the record of a training, a
 latency, the total correlation of a pair of systems, or an analysis of a model, which needs no
-decoding. Everything that is reported is asked for by measure, so a new one is a line of `MEASURES`.
+decoding. Everything that is reported refers to a measure, so a new one is an entry of `MEASURES`.
 """
 
 import math
@@ -44,25 +44,24 @@ total correlation is an autoregressive system.
 """
 
 BETA = "0.2"
-"""Setting of L_target and L_MPLE where none is given: beta, the weight of BLEU (Huang et al. 2022,
+"""Default setting of L_target and L_MPLE: beta, the weight of BLEU (Huang et al. 2022,
 section 4: 0.2 for WMT14 En-De, 0.25 for WMT17 Zh-En)."""
 
 VALIDATION = "valid"
-"""The split that L_MPLE takes L_NAT and L_input from, as the paper does (section 4)."""
+"""The split of L_NAT and L_input in L_MPLE, as in the paper (section 4)."""
 
 
 @dataclass(frozen=True)
 class Measure:
-    """How a measure is named and printed, and where it comes from.
+    """The name, format and source of a measure.
 
     Attributes:
         label: in headings.
         unit: of the number.
-        digits: behind the point.
+        digits: after the decimal point.
         definition: for footnotes.
         source: one of `COORDINATES`, or the name of an analysis, a module of `nat/measures`.
-        setting: of a cell that names none; empty where the measure has no settings, or where one
-            must be named.
+        setting: the default; empty if the measure has no settings, or if one must be given.
         relative: whether the number is that of a place over that of another, so that it takes two
             cells, see `nat.reporting.differences.speed_up`.
     """
@@ -224,10 +223,10 @@ ANALYSES = sorted({measure.source for measure in MEASURES.values()} - set(COORDI
 
 @dataclass(frozen=True)
 class Cell:
-    """One number, for one seed; a coordinate is empty where its measure needs none.
+    """One number, for one seed; coordinates that its measure does not need are empty.
 
     Attributes:
-        run: whose results hold it, see `nat.configuration.Configuration.run`.
+        run: the run with the result, see `nat.configuration.Configuration.run`.
     """
 
     run: str
@@ -248,7 +247,7 @@ class Cell:
 
     @property
     def result(self) -> Artifact:
-        """What holds the number."""
+        """The artefact with the number."""
         if self.source == TRAINING:
             return self.record
         if self.source == SCORE:
@@ -261,7 +260,7 @@ class Cell:
 
     @property
     def results(self) -> list[Artifact]:
-        """What is read for the number: what holds it, and of a training its curve."""
+        """The artefacts that are read for the number, including the curve of a training."""
         return self.of_training if self.source == TRAINING else [self.result]
 
     @property
@@ -313,8 +312,8 @@ class Cell:
 class Measured:
     """A number from a file.
 
-    `low` and `high` are its 95% bootstrap interval where it has one. `hits` has a digit 1 for each
-    sentence that counts and 0 for each other, where the number is a share of sentences.
+    `low` and `high` are its 95% bootstrap interval, if any. If the number is a share of sentences,
+    `hits` has a digit 1 for each sentence that counts and 0 for the others.
     """
 
     value: float
@@ -326,7 +325,7 @@ class Measured:
 
 
 def measured(cell: Cell, root: Path) -> Measured | None:
-    """Read the number of a cell below `root`; `None` if there is none, see `state`.
+    """Read the number of a cell in `root`; `None` if there is none, see `state`.
 
     Raises:
         UserError: if the file is missing or damaged.
@@ -357,7 +356,7 @@ def measured(cell: Cell, root: Path) -> Measured | None:
 
 
 def state(cell: Cell, root: Path) -> str:
-    """Why a cell whose file exists has no number, where the file says it; empty else.
+    """The reason in the file of a cell why it has no number; otherwise empty.
 
     Raises:
         UserError: if the file is missing or damaged.
@@ -383,10 +382,10 @@ def check_setting(measure: str, setting: str) -> None:
 
 
 def beta_of(setting: str) -> float:
-    """The weight of BLEU in L_target, above zero.
+    """The weight of BLEU in L_target, positive.
 
     Raises:
-        UserError: for another setting.
+        UserError: for any other setting.
     """
     try:
         beta = float(setting or BETA)

@@ -1,7 +1,7 @@
-"""What the names in a claim stand for: rows of tables, series and points of figures, systems.
+"""The names in a claim: rows of tables, series and points of figures, systems.
 
-A claim is `in` a table or figure, from which its places have their coordinates and published
-values; its own coordinates come on top. `where` gives a name of the claim's choosing to a row.
+A claim is `in` a table or figure, from which its places take their coordinates and published
+values; its own coordinates take precedence. `where` defines further names for rows.
 """
 
 from collections.abc import Iterator, Mapping
@@ -28,7 +28,7 @@ from nat.spelling import hint
 
 @dataclass(frozen=True)
 class Source:
-    """A table or figure as claims see it.
+    """A table or figure that claims refer to.
 
     Attributes:
         cells: its own coordinates.
@@ -52,7 +52,7 @@ def source(configuration: Configuration, paper: str, name: str, where: str) -> S
     """The table or figure of a name such as `table 3`.
 
     Raises:
-        UserError: for a name that is none, and as `entries`.
+        UserError: for an invalid name, and as `entries`.
     """
     kind, _, number = name.partition(" ")
     if kind not in ("table", "figure") or not number:
@@ -122,7 +122,7 @@ class Finder:
         """The kind of check and what the claim says for it.
 
         Raises:
-            UserError: if there is none, or several.
+            UserError: if there is not exactly one.
         """
         kinds = ("compare", "trend", "largest", "gains", "correlation")
         given = [kind for kind in kinds if getattr(self.claim, kind) is not None]
@@ -133,7 +133,7 @@ class Finder:
         return given[0], getattr(self.claim, given[0])
 
     def cases(self, case: models.Case) -> Iterator[tuple[str, Chosen]]:
-        """The cases that an item of `each` stands for: label and coordinates."""
+        """The cases of an item of `each`: label and coordinates."""
         both = self._together(self.claim, case)
         in_ = self._source(case)
         if both.task is None and in_ is not None:
@@ -164,7 +164,7 @@ class Finder:
     def place(
         self, name: str | float, case: models.Case, chosen: Chosen, label: str | None = None
     ) -> Entry | float:
-        """What a name stands for in a case.
+        """The place that a name refers to in a case.
 
         Raises:
             UserError: if it is neither given in `where` nor a row, series, point or system.
@@ -188,7 +188,7 @@ class Finder:
     ) -> Entry:
         in_ = self._source(place, case)
         own = place.coordinates()
-        # The system of a case is there for templates; which one a place has, its name says.
+        # The system of a case is only for templates; the name of a place determines its system.
         chosen = {key: value for key, value in chosen.items() if key != "system"}
         called = place.of or (None if place.system else name)
         task = own.get("task", chosen.get("task"))
@@ -201,7 +201,7 @@ class Finder:
             else:
                 known = [*(in_.named if in_ else []), *self._resolver.paper.systems]
                 raise UserError(
-                    f"{self.where}: '{called}' is no row or series here and no system of the "
+                    f"{self.where}: '{called}' is not a row or series here, nor a system of the "
                     f"paper; {hint(called, known)}"
                 )
         cells = in_.cells if in_ is not None else {}
@@ -246,7 +246,7 @@ class Finder:
         return found
 
     def _bound(self, name: str, case: models.Case) -> str | float | models.Place:
-        """What a name stands for: said by the case, else by the claim, else by the paper."""
+        """The definition of a name: in the case, the claim or the paper, in this order."""
         everywhere = self._resolver.paper.where
         return case.where.get(name, self.claim.where.get(name, everywhere.get(name, name)))
 

@@ -1,4 +1,4 @@
-"""What a paper claims, as checks over cells that every run judges.
+"""Claims of a paper as checks over cells, judged in every run.
 
 A claim of `config/papers/*.yaml` is one of five checks:
 
@@ -11,8 +11,8 @@ A claim of `config/papers/*.yaml` is one of five checks:
 - `correlation`: Pearson's r of two measures over systems, compared with a number.
 
 A claim is judged once per case, unless it need only hold in a majority of them. The numbers alone
-decide between `holds` and `does not hold`; the interval says how sure that is, so that a difference
-within the noise of a small test set is not taken for more than it is.
+decide between `holds` and `does not hold`; the interval shows how certain this is, so that a
+difference within the noise of a small test set is recognised as such.
 """
 
 import math
@@ -65,7 +65,7 @@ class Region:
         return self.low < value < self.high
 
     def sure(self, interval: Interval) -> bool:
-        """Whether a whole interval lies on the side of its difference."""
+        """Whether an interval lies completely on the side of its difference."""
         inside = self.holds(interval.low) and self.holds(interval.high)
         outside = interval.high < self.low or interval.low > self.high
         if not self.closed:
@@ -94,7 +94,7 @@ def region(relation: str, margin: float) -> Region:
 
 @dataclass(frozen=True)
 class Check:
-    """One judgement to make: a claim, the case it is judged on, and its places in order.
+    """One judgement: a claim, the case it is judged on, and its places in order.
 
     Of `gains` the places are system and other system by turns, of `correlation` one measure and the
     other of each system, of a `majority` left and right of each case. `share` says that the margin
@@ -115,7 +115,7 @@ class Check:
 
 
 def checks(configuration: Configuration, paper: str) -> list[Check]:
-    """Every judgement that a paper's claims ask for.
+    """Every judgement of a paper's claims.
 
     Raises:
         UserError: for a place that does not exist; names the file and the claim.
@@ -165,7 +165,7 @@ def _check(finder: Finder, case: models.Case, label: str, chosen: Chosen) -> Che
         labels = [place.row for place in places[:: 2 if kind == "gains" else 1]]
         if relation not in labels:
             raise UserError(
-                f"{finder.where}: '{relation}' is none of the labels {', '.join(labels)}"
+                f"{finder.where}: '{relation}' is not one of the labels {', '.join(labels)}"
             )
     return Check(
         claim=finder.name,
@@ -264,7 +264,7 @@ class _Judged:
 
 
 def _differences(check: Check, root: Path) -> tuple[list[Difference], str]:
-    """The differences that a check needs, or why they are not there."""
+    """The differences that a check needs, or why they are missing."""
     places = check.places
     if check.kind == "correlation":
         return _correlation(places, root)
@@ -344,7 +344,7 @@ def _number(check: Check) -> float:
 def _judged(
     check: Check, found: list[Difference]
 ) -> tuple[list[tuple[Region, _Judged]], str, float, Interval | None]:
-    """What must lie in which region, the numbers in words, and the difference to show."""
+    """The differences and their regions, the numbers as text, and the difference to show."""
     digits = MEASURES[check.places[0].measure].digits
     margin = check.margin
     labels = [place.row for place in check.places]
@@ -408,7 +408,7 @@ def _list(labels: Sequence[str], numbers: Sequence[float], digits: int) -> str:
 
 
 def _sureness(wanted: list[tuple[Region, _Judged]], held: bool, needed: int) -> str:
-    """Whether enough intervals lie on the verdict's side: as many as it takes to hold or fail."""
+    """Whether enough intervals lie on the side of the verdict to decide it."""
     relevant = [(each, found.interval) for each, found in wanted if each.holds(found.value) == held]
     if any(interval is None for _, interval in relevant):
         return UNKNOWN
@@ -417,7 +417,7 @@ def _sureness(wanted: list[tuple[Region, _Judged]], held: bool, needed: int) -> 
 
 
 def _published(check: Check) -> float | None:
-    """The paper's own difference, where it prints the numbers behind its claim."""
+    """The paper's own difference, if it prints the numbers behind its claim."""
     printed = [place.published.value if place.published else None for place in check.places]
     if check.kind == "compare":
         if len(printed) == 1:
@@ -442,7 +442,7 @@ def _published(check: Check) -> float | None:
 
 
 def write(configuration: Configuration, paper: str, records: tables.Records, csv: Path) -> None:
-    """Write `csv`, and Markdown beside it; each appears whole or not at all."""
+    """Write `csv`, and Markdown beside it, each atomically."""
     atomic_write_text(csv.with_suffix(".md"), markdown(configuration, paper, records))
     with atomic_path(csv) as temporary:
         pd.DataFrame(records).to_csv(temporary, index=False, lineterminator="\n")
@@ -458,7 +458,7 @@ def read(csv: Path) -> tables.Records:
 
 
 def summary(records: tables.Records) -> str:
-    """How many judgements came to what."""
+    """The number of judgements by verdict."""
     counts = {
         verdict: sum(record["verdict"] == verdict for record in records)
         for verdict in (HOLDS, FAILS, values.NOT_RUN)
@@ -487,7 +487,7 @@ def lines(record: Mapping[str, Any]) -> dict[str, str]:
 
 
 def notes(records: tables.Records) -> list[str]:
-    """What a reader must know: where intervals are from, and what is not comparable."""
+    """Notes for the reader: the source of intervals, and what is not comparable."""
     ran = [record for record in records if record["verdict"] != values.NOT_RUN]
     methods = dict.fromkeys(record["interval"] for record in ran if record["interval"])
     found = [
@@ -508,7 +508,7 @@ def markdown(configuration: Configuration, paper: str, records: tables.Records) 
     escaped = [
         [tables.escape_markdown(text) for text in lines(record).values()] for record in records
     ]
-    # What a claim says stands once, before the first of its cases.
+    # The claim is printed once, before the first of its cases.
     previous = ""
     for row in escaped:
         row[0], previous = ("" if row[0] == previous else row[0]), row[0]

@@ -1,9 +1,9 @@
-"""Differences between two places, with their confidence.
+"""Differences between two places, with intervals and tests.
 
 Over several seeds interval and test are Student's, of the mean of the differences seed by seed.
-With one seed they are those of the paired bootstrap, where both places are measured on one test
-set. Tables and claims ask here, so they agree about a pair; nothing is read but scores and the
-counts beside them.
+With one seed they are those of the paired bootstrap, if both places are measured on one test set.
+Tables and claims both use this module, so they agree about a pair. Only scores and the counts
+beside them are read.
 """
 
 from collections.abc import Callable, Sequence
@@ -34,15 +34,15 @@ class Difference:
     """A place minus another, or minus a number.
 
     Attributes:
-        left: value of the place, mean over the seeds that both have.
+        left: value of the place, the mean over the seeds of both.
         right: value of the other.
         by_seed: the differences, one per seed.
-        resampled: the difference on resampled test sets, where there is one seed and they can be
-            made.
-        interval: of the difference; `None` where neither seeds nor resamples tell.
-        p_value: of the hypothesis that there is none; `None` likewise, and against a number.
-        sources: files that the values are from.
-        sentences: that were resampled: corpus, split, and the measure where it is of a part.
+        resampled: the difference on resampled test sets, with one seed and if it can be
+            resampled.
+        interval: of the difference; `None` without several seeds or resamples.
+        p_value: of the hypothesis of no difference; `None` likewise, and against a number.
+        sources: files with the values.
+        sentences: what was resampled: corpus, split, and the measure if it concerns a part.
     """
 
     left: float
@@ -108,14 +108,14 @@ def difference(
 
 @dataclass(frozen=True)
 class SpeedUp:
-    """How many times faster a place is than another.
+    """The speed-up of a place over another.
 
     Attributes:
         value: median latency of the other over that of the place, mean over the seeds that both
             have.
         by_seed: one per seed.
         interval: of the repeats, or over seeds.
-        sources: files that the values are from.
+        sources: files with the values.
     """
 
     value: float
@@ -194,7 +194,7 @@ def _to_number(left: Sequence[Cell], number: float, root: Path) -> Difference | 
 def combined(
     found: Sequence[Difference], of: Callable[[Sequence[float]], float]
 ) -> Interval | None:
-    """The interval of a number that is made of several differences.
+    """The interval of a number computed from several differences.
 
     Args:
         found: the differences, on the same seeds or on resampled test sets. Those of the same

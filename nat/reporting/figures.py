@@ -138,7 +138,7 @@ def analysed(path: Path, split: str, key: str) -> Any:
     """A part of an analysis, by keys such as `map.cosines`.
 
     Raises:
-        UserError: if it is not there.
+        UserError: if it is missing.
     """
     found: Any = read_json(path)
     for part in ("splits", split, *key.split(".")):
@@ -152,7 +152,7 @@ def analysed(path: Path, split: str, key: str) -> Any:
 def _curves(scale: str, places: list[Entry], root: Path) -> Records:
     """One record per validation of each training, with its place in the chain as `x`.
 
-    A chain goes as far as its trainings are there; the first that is missing has a record.
+    A chain ends with the first missing training, which has a record too.
     """
     records: Records = []
     chains: dict[tuple[str, str], list[Entry]] = {}
@@ -285,7 +285,7 @@ def _bands(plot: Plot) -> str:
 
 
 def _missing(records: Records) -> list[str]:
-    """What was not run, a whole panel or series in one piece."""
+    """What was not run, whole panels or series together."""
     missing = []
     for panel in dict.fromkeys(record["column"] for record in records):
         inside = [record for record in records if record["column"] == panel]

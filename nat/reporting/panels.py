@@ -127,7 +127,7 @@ def _measure(panel: Panel) -> str:
     measures = [MEASURES[record["measure"]] for record in panel.records]
     name = measures[0].label
     if len({measure.label for measure in measures}) > 1:
-        # What the bars of a panel have in common stands before the comma.
+        # The common part of the bars of a panel is before the comma.
         name = name.split(",")[0] + (" (%)" if measures[0].unit == "%" else "")
     return f"gain in {name}" if panel.differences else name
 
@@ -293,7 +293,7 @@ def _scatter(axes: Axes, panel: Panel) -> list[tuple[float, str, str]]:
             drawn.set_major_locator(LogLocator(subs=(1, 2, 5)))
             drawn.set_major_formatter(StrMethodFormatter("{x:g}"))
             drawn.set_minor_locator(NullLocator())
-    # Beside numbers of a stand-in, values of the paper would say nothing.
+    # Values of the paper are not comparable with numbers of a stand-in.
     comparable = not any(record["stand_in"] for record in panel.records)
     labels: list[tuple[float, str, str]] = []
     for number, (name, style) in enumerate(panel.series.items()):
@@ -363,7 +363,7 @@ def _heat_map(axes: Axes, panel: Panel) -> list[tuple[float, str, str]]:
     drawn = axes.imshow(image, aspect="auto", cmap="viridis", interpolation="nearest")
     size = min(9.0, 72 * PANEL_HEIGHT / max(len(rows), 1))
     _ticks(axes, [float(at) for at in across.values()], [columns[key] for key in sorted(columns)])
-    # Names stand upright where they are wider than their columns.
+    # Names that are wider than their columns are rotated.
     wide = max(_width(name, size) for name in columns.values()) > PANEL_WIDTH / len(columns)
     axes.tick_params(axis="x", labelsize=size, rotation=90 if wide else 0)
     axes.yaxis.set_major_locator(FixedLocator(list(places.values())))

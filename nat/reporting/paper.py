@@ -1,13 +1,13 @@
-"""Tables and figures as grids of cells, worked out from `config/papers/*.yaml`.
+"""Tables and figures as grids of cells, resolved from `config/papers/*.yaml`.
 
 A cell is one number: a measure of a system on one task's corpus, most often of one decoding of one
 split. Its coordinates come from several places, later ones overriding earlier ones: the paper's
 `cells`, the system that the paper names, the `cells` of the table, and its column and row (in
-figures: panel, series and point). A row and a column that give the same coordinate differently are
-an error. Coordinates are templates, in which variables such as `{steps}` stand for their values.
+figures: panel, series and point). It is an error if a row and a column give the same coordinate
+differently. Coordinates are templates, in which variables such as `{steps}` are replaced.
 
-Which files a cell needs follows from the configuration alone, so the graph can ask before anything
-has run.
+The files that a cell needs follow from the configuration alone, so the graph knows them before
+anything has run.
 """
 
 import itertools
@@ -43,7 +43,7 @@ _ACRONYM = re.compile(r"(wmt|iwslt|nist)\d*")
 
 
 class Address(NamedTuple):
-    """What a place shows, in our names; what its measure does not need is empty."""
+    """The names behind a place; those that its measure does not need are empty."""
 
     system: str
     task: str
@@ -124,7 +124,7 @@ def describe(configuration: Configuration, paper: str, kind: Kind, number: str |
     content: Mapping[str, Any] = found.tables if kind == "table" else found.figures
     if str(number) not in content:
         raise UserError(
-            f"config/papers/{paper}.yaml: there is no {kind} {number}; {hint(str(number), content)}"
+            f"config/papers/{paper}.yaml: no {kind} {number}; {hint(str(number), content)}"
         )
     return content[str(number)]
 
@@ -161,7 +161,7 @@ def entries(configuration: Configuration, paper: str, kind: Kind, number: str | 
 
 
 class Resolver:
-    """What coordinates of one table, figure or claim of a paper lead to.
+    """Resolves coordinates of one table, figure or claim of a paper.
 
     Attributes:
         paper: the paper.
@@ -177,7 +177,7 @@ class Resolver:
         self.seeds = configuration.seeds if self.paper.seeds is None else self.paper.seeds
 
     def lines(self, specifications: Sequence[str | models.Varied], key: str) -> list[Line]:
-        """Rows or columns of a description, products multiplied out."""
+        """Rows or columns of a description, with products expanded."""
         found = []
         for specification in specifications:
             if isinstance(specification, str):
@@ -268,7 +268,7 @@ class Resolver:
         return found
 
     def known(self, name: str, chosen: Chosen) -> str:
-        """Our name of a system that there is."""
+        """Our name of a system, checked to exist."""
         found = self.ours(name, chosen)
         try:
             self.configuration.system(found)
@@ -305,7 +305,7 @@ class Resolver:
         return None if template is None else self.filled(template, flat(chosen))
 
     def entry(self, chosen: Chosen, label: str, over: str | None = None, **names: Any) -> Entry:
-        """The place that coordinates lead to.
+        """The place at given coordinates.
 
         Args:
             chosen: the coordinates.
@@ -314,7 +314,7 @@ class Resolver:
             names: labels and other fields of the entry.
 
         Raises:
-            UserError: for what does not exist, and for coordinates that are open.
+            UserError: for unknown names, and for missing coordinates.
         """
         defaults = self.paper.cells.coordinates()
         if self._has_decoding(chosen):
@@ -437,14 +437,14 @@ def flat(chosen: Chosen) -> dict[str, Any]:
 
 
 def no_repetition(labels: Sequence[str], where: str) -> None:
-    """Refuse labels that stand twice.
+    """Refuse repeated labels.
 
     Raises:
         UserError: for the first one.
     """
     twice = [label for label in labels if labels.count(label) > 1]
     if twice:
-        raise UserError(f"{where}: the label '{twice[0]}' stands here twice; labels must differ")
+        raise UserError(f"{where}: the label '{twice[0]}' is used twice here; labels must differ")
 
 
 def _grid(resolver: Resolver, description: models.Grid, number: str) -> list[Entry]:
@@ -485,8 +485,8 @@ def _cell(
     if other is None or other.quoted or other.derived is not None:
         known = [each.label for each in rows if not each.quoted and each.derived is None]
         raise UserError(
-            f"{resolver.where}.columns: key 'over' of '{column.label}': '{column.over}' is no row "
-            f"that is run; {hint(column.over, known)}"
+            f"{resolver.where}.columns: key 'over' of '{column.label}': '{column.over}' is not a "
+            f"row that is run; {hint(column.over, known)}"
         )
     subtracted = resolver.entry(merged(*levels, other.chosen), label, row="", column="")
     return replace(entry, over=subtracted.cells, over_address=subtracted.address, baseline="")
@@ -595,7 +595,7 @@ def _is_printed(resolver: Resolver, line: Line) -> bool:
 def _with_quoted(
     resolver: Resolver, rows: list[Line], lines: Sequence[published.Line]
 ) -> list[Line]:
-    """Rows with those that are only quoted, each behind its predecessor in the published file."""
+    """Rows, including quoted ones, each after its predecessor in the published file."""
     rows = list(rows)
     quoted = [line.row for line in lines if line.use == published.QUOTED]
     for row in rows:
@@ -741,7 +741,7 @@ def _points(resolver: Resolver, description: _Along) -> list[Entry]:
 
 
 def _series(resolver: Resolver, series: models.Series, description: _Along) -> list[Line]:
-    """The series that a description stands for; what runs along the axis makes no series."""
+    """The series of a description; the coordinate along the axis does not vary between series."""
     along = description.x.of
     if along in models.COORDINATES:
         own = series.model_copy(update={along: None})

@@ -1,10 +1,10 @@
 """Published values: `config/published/PAPER.csv`, joined by key with the tables of a paper.
 
-Each line is one printed value: the `table`, `row` and `column` where it stands (labels as the
-paper's file generates them), the value as printed, and facts about it. `use` says what for:
+Each line is one printed value: its `table`, `row` and `column` (labels as the paper's file
+generates them), the value as printed, and a description of it. `use` says what it is for:
 
-- `ours`: it stands beside a row that we run;
-- `quoted`: its row is only quoted, and comes into the table from here;
+- `ours`: it is shown beside a row that we run;
+- `quoted`: its row is only quoted, and is added to the table;
 - `none`: no table shows it, such as a number in the text.
 
 A line of the first two kinds without a partner is an error, and so is a row or column of a printed
@@ -24,13 +24,13 @@ FACTS = ("row_group", "system", "variant", "task", "metric", "value", "unit", "n
 COLUMNS = ("table", "row", "column", *FACTS, "use")
 OURS, QUOTED, NONE = USES = ("ours", "quoted", "none")
 BETWEEN = " | "
-"""Between several columns of ours for which one printed value stands."""
+"""Separates several of our columns with one printed value."""
 OWN = "source=authors"
 
 
 @dataclass(frozen=True)
 class Published:
-    """A value as printed and where it is written down; `value` is `None` if it is no number.
+    """A value as printed and its source; `value` is `None` if it is not a number.
 
     `group` is the group of rows that the paper prints, `own` says that the value is from the
     paper's own runs, not quoted from another paper.
@@ -65,7 +65,7 @@ def file_of(paper: str) -> str:
 
 
 def exists(root: Path, paper: str) -> bool:
-    """Whether there are published values; there are none for what is not a paper."""
+    """Whether there are published values; files of tables that are not a paper have none."""
     return (root / file_of(paper)).exists()
 
 
@@ -73,7 +73,7 @@ def read(root: Path, paper: str) -> tuple[Line, ...]:
     """The published values of a paper, in order.
 
     Raises:
-        UserError: if the file is not such a file; names the line.
+        UserError: if the file is malformed; names the line.
     """
     path = root / file_of(paper)
     if not path.exists():
@@ -99,7 +99,7 @@ def _read(path: Path, file: str, _changed: int) -> tuple[Line, ...]:
             if other != line.number:
                 raise UserError(
                     f"{file} line {line.number}: row '{line.row}', column '{column}' of "
-                    f"{line.table} stands in line {other} already"
+                    f"{line.table} is already in line {other}"
                 )
     return lines
 
@@ -120,7 +120,7 @@ def _line(cells: Sequence[str], number: int, file: str) -> Line:
     if len(cells) != len(COLUMNS):
         raise UserError(
             f"{file} line {number}: found {len(cells)} values, expected {len(COLUMNS)}; a value "
-            "with a comma stands in double quotes"
+            "with a comma needs double quotes"
         )
     found = dict(zip(COLUMNS, cells, strict=True))
     if found["use"] not in USES:

@@ -1,4 +1,4 @@
-"""Every report of every paper: its name, its files, and what it is made of.
+"""Every report of every paper: its name, its files, and its inputs.
 
 Three kinds: tables and figures, by number, and the claims of a paper, of which there is one.
 """
@@ -23,7 +23,7 @@ Target = tuple[str, Kind, str]
 
 @dataclass(frozen=True)
 class InputsOfReport(Inputs):
-    """What a report is made of.
+    """The inputs of a report.
 
     Attributes:
         results: scores, records, and what intervals and tests need.
@@ -36,11 +36,11 @@ class InputsOfReport(Inputs):
 
 @dataclass(frozen=True)
 class Report(Artifact):
-    """A table, a figure or the claims of a paper: the file that stands for it; others lie beside.
+    """A table, a figure or the claims of a paper, by its main file; others are beside it.
 
     Attributes:
-        run: whose results it shows.
-        paper: of which it is a part.
+        run: with the results that it shows.
+        paper: that it belongs to.
     """
 
     kind: ClassVar[Kind]
@@ -49,7 +49,7 @@ class Report(Artifact):
 
     @property
     def target(self) -> Target:
-        """What it is asked for by."""
+        """Its target."""
         return self.paper, self.kind, getattr(self, "number", "")
 
     def inputs(self, configuration: Configuration) -> InputsOfReport:
@@ -87,7 +87,7 @@ class Claims(Report):
 
 
 def report(configuration: Configuration, target: Target) -> Report:
-    """The report that a target asks for."""
+    """The report of a target."""
     paper, kind, number = target
     if kind == "claims":
         return Claims(configuration.run, paper)
@@ -107,7 +107,7 @@ def targets(configuration: Configuration) -> list[Target]:
 
 
 def name(target: Target) -> str:
-    """What a report is asked for by: `dims_table_1`, `dims_claims`."""
+    """The name of a report as a target: `dims_table_1`, `dims_claims`."""
     return "_".join(part for part in target if part)
 
 
@@ -158,7 +158,7 @@ def files(configuration: Configuration, target: Target) -> list[Artifact]:
 
 
 def configured(configuration: Configuration, target: Target) -> Any:
-    """All of the configuration that a report shows, JSON-able, for its fingerprint."""
+    """The configuration that a report depends on, JSON-able, for its fingerprint."""
     paper, kind, number = target
     content = configuration.paper(paper)
     found: list[Any] = [configuration.scale, content.title, content.seeds]
@@ -171,7 +171,7 @@ def configured(configuration: Configuration, target: Target) -> Any:
         found.append(description.model_dump(mode="json"))
         if isinstance(description, models.Settings):
             found.append(settings.trainings(configuration, paper, number))
-    # The published values are a file of their own, which reports read.
+    # The published values are a separate file, which reports read.
     places = _places(configuration, target)
     found += [asdict(replace(place, published=None, across=None)) for place in places]
     return found
@@ -187,7 +187,7 @@ def make_table(configuration: Configuration, paper: str, number: str) -> tables.
 
 
 def read_table(configuration: Configuration, paper: str, number: str, csv: Path) -> tables.Table:
-    """Arrange a table that was made before.
+    """Read a table that was made before.
 
     Raises:
         UserError: if the file is missing or is not such a table.

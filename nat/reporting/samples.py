@@ -1,8 +1,7 @@
-"""Tables of samples: what a teacher and its student write in one step, chosen by rule.
+"""Tables of samples: translations of a teacher and its student in one step, chosen by rule.
 
 Of each pair of systems the sentences with the largest gain, the median gain and the largest loss
-in sentence BLEU; nobody picks them by hand. Repeated words are marked where they stand, words
-that are missing are listed behind the sentence.
+in sentence BLEU are shown. Repeated words are marked; missing words are listed after the sentence.
 """
 
 from dataclasses import dataclass
@@ -89,7 +88,7 @@ def make(configuration: Configuration, paper: str, number: str) -> tables.Table:
 
 
 def choose(sentences: list[Sentence]) -> list[Sentence]:
-    """The sentences of `RULES`, in their order; none of no sentences.
+    """The sentences of `RULES`, in order; empty without sentences.
 
     Of equal gains, and with an even number of sentences, the earlier one.
     """
@@ -102,7 +101,7 @@ def choose(sentences: list[Sentence]) -> list[Sentence]:
 
 
 def marked(translation: str, reference: str) -> str:
-    """A translation with repeated words in brackets and the reference's missing words behind it."""
+    """A translation with repeated words in brackets, followed by missing words of the reference."""
     words = translation.split()
     repeated = set(repeated_positions(words))
     text = " ".join(

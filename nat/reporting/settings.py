@@ -1,7 +1,7 @@
 """Tables of hyper-parameters, printed from the effective configuration beside the paper's.
 
-Nothing is copied by hand: what stands in the table is what a training of the system is given, at
-the scale of the run and, where that is another one, at the scale of the papers.
+Nothing is copied by hand: the table shows the settings of a training of the system at the scale of
+the run and, if this is a different one, at the scale of the papers.
 """
 
 from collections.abc import Mapping
@@ -68,7 +68,7 @@ def effective(configuration: Configuration, system: str) -> dict[str, Any]:
 
 
 def trainings(configuration: Configuration, paper: str, number: str) -> list[dict[str, Any]]:
-    """All that a table of settings shows, for its fingerprint."""
+    """The content of a table of settings, for its fingerprint."""
     systems = settings_table(configuration, paper, number).systems.values()
     return [
         effective(replace(configuration, scale=scale), system)

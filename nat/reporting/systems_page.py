@@ -1,4 +1,4 @@
-"""The tables of docs/methods.md: every system, with the keys that make it what it is."""
+"""The tables of docs/methods.md: every system with its most important keys."""
 
 from collections.abc import Mapping
 from typing import Any
@@ -7,14 +7,14 @@ from nat.configuration import Configuration
 from nat.data.candidates import candidates
 
 BEGIN = "<!-- written by workflow_scripts/write_methods_page.py -->\n"
-END = "<!-- the end of what is written -->\n"
+END = "<!-- end of the generated tables -->\n"
 _HEADINGS = {
     "autoregressive": "Autoregressive",
     "parallel": "Non-autoregressive",
     "hybrid": "Hybrid-regressive",
     "semi-autoregressive": "Semi-autoregressive",
 }
-_COLUMNS = ("system", "what it is", "file", "input", "target", "text", "besides")
+_COLUMNS = ("system", "description", "file", "input", "target", "text", "other keys")
 
 
 def tables(configuration: Configuration) -> str:
@@ -34,7 +34,7 @@ def row(configuration: Configuration, name: str) -> str:
     """The line of a system, as its file gives it, without what differs from task to task."""
     system = configuration.system(name)
     file = configuration.file_of("systems", name).partition(":")[0]
-    besides = [
+    others = [
         f"`{key}: {_flow(system[key])}`"
         for key in ("size", "decoder", "latent", "init_from", "teacher", "recipe")
         if system.get(key)
@@ -47,13 +47,13 @@ def row(configuration: Configuration, name: str) -> str:
             f"`{_method(system['input'])}`",
             f"`{_method(system['target'])}`",
             ", ".join(dict.fromkeys(f"`{text.name}`" for text in candidates(system["text"]))),
-            ", ".join(besides),
+            ", ".join(others),
         ]
     )
 
 
 def with_tables(page: str, configuration: Configuration) -> str:
-    """A page with today's tables between the two marks."""
+    """The page with current tables between the two marks."""
     before, _, rest = page.partition(BEGIN)
     _, _, after = rest.partition(END)
     return f"{before}{BEGIN}\n{tables(configuration)}\n{END}{after}"

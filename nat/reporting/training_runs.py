@@ -75,7 +75,7 @@ class TrainingRun:
             return self.epochs_held
         if name in COUNTS:
             return self.counts.get(name)
-        raise ValueError(f"'{name}' is no measure of a training")
+        raise ValueError(f"'{name}' is not a measure of a training")
 
 
 def read_run(path: Path) -> TrainingRun:

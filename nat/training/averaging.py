@@ -1,4 +1,4 @@
-"""Which weights of a training are kept, and their mean."""
+"""The weights that a training keeps, and their mean."""
 
 import re
 from collections.abc import Iterable, Sequence
@@ -14,17 +14,17 @@ _NAME = re.compile(r"weights_(\d+)\.pt")
 
 
 def weights_path(folder: Path, update: int) -> Path:
-    """Where the weights after `update` updates are kept."""
+    """Path of the weights after `update` updates."""
     return folder / f"weights_{update}.pt"
 
 
 def kept_path(folder: Path, update: int) -> Path:
-    """Where the weights after `update` updates are kept for others to start from."""
+    """Path of the weights after `update` updates that other systems start from."""
     return folder / f"kept_{update}.pt"
 
 
 def save_weights(path: Path, weights: dict[str, Tensor]) -> None:
-    """Keep weights, whole or not at all."""
+    """Write weights atomically."""
     write_tensors(path, {name: value.detach().cpu() for name, value in weights.items()})
 
 
@@ -41,7 +41,7 @@ def average(paths: Sequence[Path]) -> dict[str, Tensor]:
     """The mean of each weight over several files, summed in float64, in the weights' own type.
 
     Raises:
-        UserError: if a file is missing or the files do not hold the same weights.
+        UserError: if a file is missing or the files do not contain the same weights.
     """
     sums: dict[str, Tensor] = {}
     types: dict[str, torch.dtype] = {}

@@ -1,7 +1,7 @@
-"""What a training notes down: its curve, its best validations, and what it has seen.
+"""The record of a training: its curve, its best validations, and its counts.
 
-The record is part of every checkpoint, so that a training that goes on from one ends with the same
-curve and the same choice of weights as one that was never stopped.
+The record is part of every checkpoint, so that a resumed training ends with the same curve and the
+same choice of weights as one that was never stopped.
 """
 
 import csv
@@ -22,7 +22,7 @@ NO_LOSSES = (
     *("positions", "tokens", "sentences", "updates"),
     *("training_seconds", "gradient_norm", "learning_rate"),
 )
-"""Sums of the record that are no losses."""
+"""Sums of the record that are not losses."""
 
 
 @dataclass
@@ -32,15 +32,15 @@ class Record:
     Attributes:
         updates: updates done.
         tokens: target tokens seen.
-        seconds: wall time, without what was lost when a run was killed.
-        training_seconds: of them in updates.
+        seconds: wall time, without time lost when a run was killed.
+        training_seconds: wall time of updates.
         rows: of the training curve.
         open: sums since the last row: losses (nats), positions, tokens, and so on.
         candidates: (update, validation metric) whose weights are kept for the mean.
         best: best value of the validation metric, None before the first validation.
         best_update: where it was reached.
         since_best: validations since then.
-        validations: how many there were.
+        validations: number of validations.
     """
 
     updates: int = 0
@@ -61,7 +61,7 @@ class Record:
 
     @classmethod
     def from_state(cls, state: Mapping[str, Any]) -> "Record":
-        """The record that `state` was made of."""
+        """The record with the fields `state`."""
         candidates = [(int(update), float(metric)) for update, metric in state["candidates"]]
         return cls(**{**state, "candidates": candidates})
 
@@ -83,7 +83,7 @@ class Record:
         self.open = {**total, "learning_rate": learning_rate}
 
     def close_row(self, every: int) -> None:
-        """Turn the open sums into a row of the curve at each multiple of `every` updates."""
+        """Add a row with the open sums to the curve after every `every` updates."""
         if self.updates % every:
             return
         sums = self.open
@@ -103,13 +103,13 @@ class Record:
     def add_validation(
         self, values: Mapping[str, float], metric: str, keep: int, by: str, saved: bool
     ) -> bool:
-        """Note a validation and decide about the weights of this update.
+        """Record a validation and decide whether to keep the weights of this update.
 
         Args:
             values: losses per position (nats) and `bleu` where it was measured.
             metric: `bleu` (higher is better) or `loss` (lower is better).
             keep: how many weights enter the mean.
-            by: `best`, those with the best metric (the later ones among equals), or `last`.
+            by: `best`, those with the best metric (the later of equal ones), or `last`.
             saved: whether this update is a checkpoint's; only such weights are kept.
 
         Returns:

@@ -12,13 +12,13 @@ RUN_FILE = "run.json"
 """In the folder of checkpoints: the run that they belong to."""
 
 RESTORE = "restore.pt"
-"""In the folder of checkpoints: a link to the one that training goes on from, if there is one."""
+"""In the folder of checkpoints: a link to the one that training resumes from, if any."""
 
 KEPT = "kept"
 """Folder beside the model of a training that keeps checkpoints, `{name}.pt` for each of them."""
 
 CURVE = "training.csv"
-"""Beside the model; while the training goes on, in the folder of checkpoints."""
+"""Beside the model; during training, in the folder of checkpoints."""
 
 FINISHED = "finished.json"
 """In the folder of checkpoints: the record of a training that has come to its end."""
@@ -84,7 +84,7 @@ class Run:
 
     @property
     def row_every(self) -> int:
-        """Updates that one row of the training curve stands for."""
+        """Number of updates in one row of the training curve."""
         return max(1, self.updates // ROWS)
 
     @property
@@ -104,7 +104,7 @@ def accumulation(batch_tokens: int, devices: int, tokens_per_device: int | None)
     Args:
         batch_tokens: tokens of one update over all devices.
         devices: that share the update.
-        tokens_per_device: most tokens that fit a device at once; None if that is no limit.
+        tokens_per_device: most tokens in one batch of a device; None for no limit.
 
     Returns:
         Batches of each device in an update, and the most tokens of such a batch.

@@ -21,12 +21,12 @@ from nat.transformer.model import Transformer
 
 @dataclass(frozen=True)
 class TrainedModel:
-    """A model and how it came to be.
+    """A model and its training.
 
     Attributes:
         model: in evaluation mode.
         training: the system's effective configuration when it was trained.
-        updates: how many updates it saw.
+        updates: number of updates.
     """
 
     model: Transformer
@@ -56,7 +56,7 @@ def save_model(
     vocabulary_size: int,
     updates: int,
 ) -> None:
-    """Write `model.pt`, whole or not at all; it loads with `weights_only=True`."""
+    """Write `model.pt` atomically; it loads with `weights_only=True`."""
     write_tensors(
         path,
         {
@@ -69,14 +69,14 @@ def save_model(
 
 
 def write_tensors(path: Path | str, value: Any) -> None:
-    """Write a file of `torch.save`, whole or not at all.
+    """Write a file with `torch.save`, atomically.
 
     Raises:
         UserError: if the file system refuses the write.
     """
     content = io.BytesIO()
     torch.save(value, content)
-    # torch itself hides the file system's reason
+    # torch hides the reason of the file system
     with atomic_path(path) as temporary:
         temporary.write_bytes(content.getbuffer())
 
@@ -85,7 +85,7 @@ def load_model(path: Path | str, device: torch.device | str = "cpu") -> TrainedM
     """Read `model.pt`.
 
     Raises:
-        UserError: if the file is missing or is no model of this project.
+        UserError: if the file is missing or is not a model of this project.
     """
     try:
         saved = torch.load(path, map_location=device, weights_only=True)

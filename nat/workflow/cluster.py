@@ -1,7 +1,7 @@
-"""What each job asks a cluster for: needs by stage and scale, in the words of one cluster.
+"""What each job requests from a cluster, by stage and scale.
 
-A scale says what its jobs need (`stages`, `devices`, `nodes`); `config/cluster.yaml` says what the
-cluster calls things and what it grants at most. On one machine nothing of this has an effect.
+A scale says what its jobs need (`stages`, `devices`, `nodes`); `config/cluster.yaml` contains the
+names and limits of the cluster. On a single machine, neither has an effect.
 """
 
 from collections.abc import Callable
@@ -26,12 +26,12 @@ DEFAULT_NEEDS: dict[Stage, Needs] = {
     "latency": Needs(memory_mb=3000, minutes=60),
     "report": Needs(memory_mb=2000, minutes=15),
 }
-"""What a job needs where the scale does not say; enough for `demo` and `small`."""
+"""What a job needs if the scale does not say; sufficient for `demo` and `small`."""
 
 _IN_TURN: dict[Stage, int] = {"prepare": 8, "distil": 2, "score": 10, "report": 13}
 """Steps of a grouped job that run one after the other, with the numbers of slurm/config.yaml.
 
-Snakemake asks for the sum of their minutes, so each may ask only for its share of the limit.
+Snakemake requests the sum of their minutes, so each may only request its share of the limit.
 """
 
 
@@ -54,7 +54,7 @@ def nodes(configuration: Configuration) -> int:
 
 
 def read_cluster(configuration: Configuration) -> Cluster:
-    """`config/cluster.yaml`; without the file everything is left to the cluster.
+    """`config/cluster.yaml`; without the file, the defaults of the cluster apply.
 
     Raises:
         UserError: for anything wrong in it.
@@ -65,12 +65,12 @@ def read_cluster(configuration: Configuration) -> Cluster:
 
 
 def resources(configuration: Configuration, cluster: Cluster, stage: Stage) -> dict[str, Resource]:
-    """The `resources` of the rules of a stage, as the Slurm executor of Snakemake knows them.
+    """The `resources` of the rules of a stage, under the names of Snakemake's Slurm executor.
 
-    Memory and minutes of attempt n are n times those of the first, up to what the cluster grants.
+    Attempt n requests n times the memory and minutes of the first, up to the cluster's limits.
 
     Raises:
-        UserError: if the scale spreads a training over nodes without saying `devices`.
+        UserError: if the scale uses several nodes for a training without giving `devices`.
     """
     need = needs(configuration, stage)
     kind = cluster.gpu if need.gpu else cluster.cpu
@@ -85,7 +85,7 @@ def resources(configuration: Configuration, cluster: Cluster, stage: Stage) -> d
         "slurm_partition": kind.partition,
     }
     found |= {key: value for key, value in named.items() if value is not None}
-    if stage == "latency":  # jobs of others on the same node would slow it down
+    if stage == "latency":  # other jobs on the same node would slow it down
         found["slurm_extra"] = "--exclusive"
     each, several = devices(configuration), nodes(configuration)
     if several > 1 and each is None:
@@ -96,10 +96,10 @@ def resources(configuration: Configuration, cluster: Cluster, stage: Stage) -> d
     here, everywhere = (each or 1, several) if stage == "train" else (1, 1)
     if here * everywhere > 1:
         found["nodes"] = everywhere
-    if everywhere > 1:  # the program calls srun itself, which starts one process for each task
+    if everywhere > 1:  # the program itself calls srun, which starts one process per task
         found |= {"mpi": "srun", "tasks": here * everywhere}
         if need.gpu:
-            found["tasks_per_gpu"] = 0  # or the executor asks for so many tasks on each GPU
+            found["tasks_per_gpu"] = 0  # otherwise the executor requests one or more tasks per GPU
     elif here > 1:
         found["cpus_per_task"] = need.cores * here
     if need.gpu:

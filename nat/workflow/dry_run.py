@@ -1,4 +1,4 @@
-"""The jobs of a run that has not begun, as Snakemake itself lists them."""
+"""The jobs of a run before it starts, as listed by Snakemake."""
 
 import io
 import logging
@@ -17,8 +17,8 @@ class Job:
     """A job that is still to run.
 
     Attributes:
-        rule: by which it runs.
-        wildcards: of the rule, and the names that they stand for.
+        rule: of the job.
+        wildcards: of the rule, with their values.
         inputs: files and folders that it reads.
         outputs: files and folders that it makes.
         command: of the shell.
@@ -36,10 +36,10 @@ def pending(targets: Iterable[str], arguments: Iterable[str]) -> tuple[list[Job]
 
     Args:
         targets: of snakemake.
-        arguments: more of its arguments, such as `--config scale=demo`.
+        arguments: further arguments, such as `--config scale=demo`.
 
     Raises:
-        UserError: if the graph does not build, with the error of Snakemake.
+        UserError: if the graph cannot be built, with the error of Snakemake.
     """
     found: list[Job] = []
 

@@ -1,8 +1,8 @@
-"""What a run is asked for, in which order its jobs go, and which configuration they depend on.
+"""The targets of a run, the order of its jobs, and the configuration that they depend on.
 
-The rules ask here for what does not follow from the names of a single artefact: the results behind
-the public targets, the priorities of jobs, and the fingerprints by which Snakemake sees that a part
-of the configuration has changed.
+The rules use this module for everything that does not follow from the names of a single artefact:
+the results of public targets, the priorities of jobs, and the fingerprints by which Snakemake
+detects that a part of the configuration has changed.
 """
 
 from collections.abc import Iterable
@@ -43,17 +43,17 @@ STAGES = {
 """Public targets besides papers and their reports."""
 
 BEFORE_TRAININGS = 1000
-"""Priority of what makes texts: every training waits for one, and chains of systems are shorter."""
+"""Priority of preparing texts: trainings wait for them, and chains of systems are shorter."""
 
 FAST_MEMORY = "MALLOC_MMAP_MAX_=0 MALLOC_TRIM_THRESHOLD_=100000000000 MALLOC_TOP_PAD_=268435456"
-"""glibc: memory that is freed stays with the process; small models train up to 1.6 times faster."""
+"""glibc keeps freed memory in the process; small models train up to 1.6 times faster."""
 
 
 PROCESSES_OF_A_TEXT = 8
-"""That share the preparation of a text."""
+"""Processes that share the preparation of a text."""
 
 OF_ALL_SCALES = ("corpora", "downloads", "bench")
-"""Folders below `results/` that no scale may be named after."""
+"""Folders in `results/` that a scale must not be named after."""
 
 
 class Graph:
@@ -64,8 +64,8 @@ class Graph:
         reports: every report of every paper, by the name of its target.
 
     Raises:
-        UserError: for anything in a paper that does not exist, and for a scale whose results would
-            lie among others.
+        UserError: for unknown names in a paper, and for a scale whose results would be mixed with
+            others.
     """
 
     def __init__(self, configuration: Configuration) -> None:
@@ -90,7 +90,7 @@ class Graph:
         return [report.path for report in self.reports.values() if report.paper == paper]
 
     def all_reports(self) -> list[str]:
-        """Those of all papers."""
+        """Paths of the reports of all papers."""
         return [report.path for report in self.reports.values()]
 
     def described(self) -> dict[str, str]:
@@ -107,7 +107,7 @@ class Graph:
         return {(cell.corpus, cell.system) for found in self._cells.values() for cell in found}
 
     def results(self) -> list[Artifact]:
-        """Every score, analysis and training record that a report asks for."""
+        """Every score, analysis and training record that a report reads."""
         cells = [cell.result for found in self._cells.values() for cell in found]
         return list(dict.fromkeys(cells))
 
@@ -130,7 +130,7 @@ class Graph:
         )
 
     def distilled(self) -> list[str]:
-        """Every distilled text, and what was found by comparing some of them."""
+        """Every distilled text, and the comparisons of some of them."""
         return _paths(
             each for each in self._everything() if isinstance(each, Distilled | Comparison)
         )
@@ -140,7 +140,7 @@ class Graph:
 
     @cached_property
     def keeping(self) -> list[str]:
-        """Systems whose training also gives the models that its recipe keeps on its way."""
+        """Systems whose training also writes kept checkpoints."""
         views = {self.configuration, *map(self.configuration.on, self.configuration.tasks.values())}
         return [
             name
@@ -151,9 +151,9 @@ class Graph:
     # Order of jobs
 
     def generations(self, corpus: str, system: str) -> int:
-        """Length of the longest chain of systems that learn from each other, from this one on.
+        """Length of the longest chain of systems that depend on each other, starting with this one.
 
-        It orders the jobs: what most is waiting for goes first, so that no core is left over at
+        It orders the jobs: those with the longest chains run first, so that no core is idle at
         the end.
         """
         return _generations(self.configuration.on(corpus), system)
@@ -169,7 +169,7 @@ class Graph:
         found = text_part(self.configuration.corpus(corpus), test)
         for split in found.get("splits", {}).values():
             split.pop("references", None)
-        # A split that is cut out of the training text counts only what cleaning will keep.
+        # A split that is cut out of the training text depends on what cleaning will keep.
         cut = any("every" in split for split in found.get("splits", {}).values())
         others = ("description", "expected", *(() if cut else ("preprocessing",)))
         return _fingerprint({key: found[key] for key in found if key not in others})
@@ -186,15 +186,15 @@ class Graph:
         return [split for split in splits if has_references(description, split)]
 
     def preprocessing(self, corpus: str) -> str:
-        """All that is done to a text."""
+        """The preparation of a text."""
         return _fingerprint(self.configuration.corpus(corpus)["preprocessing"])
 
     def training(self, corpus: str, system: str) -> str:
-        """All that decides about a model."""
+        """Everything that determines a model."""
         return _fingerprint(self.configuration.training(corpus, system))
 
     def decoding(self, corpus: str, decoding: str) -> str:
-        """All options of a decoding, as it is on a corpus."""
+        """All options of a decoding on a corpus."""
         return _fingerprint(self.configuration.on(corpus).decoding(decoding))
 
     def latency(self, corpus: str, decoding: str) -> str:
@@ -203,11 +203,11 @@ class Graph:
         return _fingerprint([there.decoding(decoding), there.latency])
 
     def report(self, report: Report) -> str:
-        """All that a report shows of the configuration."""
+        """The configuration that a report depends on."""
         return _fingerprint(reports.configured(self.configuration, report.target))
 
     def threads_of_text(self, corpus: str) -> int:
-        """Processes that share the preparation of a text; an invented one is made in a moment."""
+        """Processes that share the preparation of a text; one is enough for a generated corpus."""
         return 1 if is_generated(self.configuration, corpus) else PROCESSES_OF_A_TEXT
 
 

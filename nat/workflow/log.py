@@ -1,9 +1,9 @@
-"""What a person sees while the graph runs: one line per started, finished or failed job.
+"""The progress display: one line for each job that starts, finishes or fails.
 
-A logger plugin of Snakemake, which finds it as the package `snakemake_logger_plugin_nat` and takes
-it in place of its own output because `profiles/default` says `logger: nat`. Snakemake's own log,
-with every detail of every job, is kept as always in `.snakemake/log`; `snakemake --verbose` shows
-it on the screen.
+This is a logger plugin of Snakemake, found as the package `snakemake_logger_plugin_nat` and
+used instead of its own output because `profiles/default` says `logger: nat`. Snakemake's own
+log, with every detail of every job, is still written to `.snakemake/log`; `snakemake --verbose`
+shows it on the screen.
 """
 
 import logging
@@ -19,8 +19,8 @@ from snakemake_interface_logger_plugins.base import LogHandlerBase
 
 from nat.spelling import hint
 
-# Messages about what Snakemake is doing inside; a job's own lines say more. They belong to no event
-# of the plugin interface, so only their words tell them apart.
+# Messages about Snakemake's internal work, less useful than the lines of jobs. They have no event
+# in the plugin interface, so they are recognised by their text.
 UNSAID = re.compile(
     r"Building DAG|Select jobs|Execute \d+ jobs|Shutting down|Removing temporary|Using shell"
     r"|Conda environments: ignored|Singularity containers: ignored|Assuming unrestricted shared"
@@ -31,15 +31,15 @@ UNSAID = re.compile(
     r"|This was a dry-run|Trusting all|Elapsed time|Group job|No SLURM account|No account was given"
     r"|Unable to guess SLURM|Cleaning up SLURM|MinJobAge|Could not retrieve node information"
 )
-NO_TEXT = "None"  # what the interface makes of a message that is None
+NO_TEXT = "None"  # the interface's string for a message that is None
 LOG_LINES = 12
 SLURM_LOGS = "slurm_logs"
 ENDS = {
-    "TIMEOUT": "out of time; a training goes on from its last checkpoint when it runs again",
+    "TIMEOUT": "out of time; a training resumes from its last checkpoint when it runs again",
     "OUT_OF_MEMORY": "out of memory; raise 'memory_mb' of its stage in the scale",
-    "NODE_FAIL": "its node failed; a training goes on from its last checkpoint when it runs again",
-    "CANCELLED": "cancelled; a training goes on from its last checkpoint when it runs again",
-    "PREEMPTED": "made way for another; a training goes on from its last checkpoint",
+    "NODE_FAIL": "its node failed; a training resumes from its last checkpoint when it runs again",
+    "CANCELLED": "cancelled; a training resumes from its last checkpoint when it runs again",
+    "PREEMPTED": "preempted; a training resumes from its last checkpoint",
     "FAILED": "failed",
 }
 REFUSED = (
@@ -51,7 +51,7 @@ LOCKED = (
     "or, if it was killed, run 'snakemake --unlock' and then this again"
 )
 KILLED = (
-    "it was killed, perhaps for want of memory; run again, and a training goes on from its last "
+    "it was killed, perhaps for want of memory; run again, and a training resumes from its last "
     "checkpoint"
 )
 
@@ -60,7 +60,7 @@ class Screen(LogHandlerBase):
     """Writes Snakemake's events as short lines.
 
     Attributes:
-        targets: names that may be asked for, for the hint when one is misspelt.
+        targets: names of targets, for hints about misspelt ones.
         explain: what is wrong with a path that no rule makes.
     """
 
@@ -88,7 +88,7 @@ class Screen(LogHandlerBase):
             if text and text != NO_TEXT:
                 self.stream.write(f"{text}\n")
                 self.stream.flush()
-        except Exception:  # noqa: BLE001 (what cannot be shown must not stop a training)
+        except Exception:  # noqa: BLE001 (errors of the display must not stop a training)
             self.handleError(record)
 
     def _tell(self, record: logging.LogRecord) -> str:
@@ -100,7 +100,7 @@ class Screen(LogHandlerBase):
         return "" if UNSAID.match(text) else text
 
     def _tell_run_info(self, event: dict[str, Any]) -> str:
-        if self.dry_run and not self.jobs:  # it comes again below the list
+        if self.dry_run and not self.jobs:  # it is repeated below the list
             return ""
         self.total = event["stats"]["total"]
         counts = {rule: count for rule, count in event["stats"].items() if rule != "total"}
@@ -183,7 +183,7 @@ class Screen(LogHandlerBase):
 def _what_went_wrong(log: str, known: object = False) -> list[str]:
     """The end of a log: its error where it tells one; `known`: why it ended is said elsewhere."""
     lines = log.splitlines()
-    # launchers of several processes say much after the error of one
+    # launchers of several processes print much after the error of one
     errors = [line for line in lines if line.startswith("error: ") or line == "interrupted"]
     if errors:
         return list(dict.fromkeys(errors))[-LOG_LINES:]
@@ -194,7 +194,7 @@ def _what_went_wrong(log: str, known: object = False) -> list[str]:
 
 
 def _what_slurm_said(message: str) -> list[str]:
-    """Why a Slurm job ended or was refused, out of what the executor says about it."""
+    """Why a Slurm job ended or was refused, from the executor's message."""
     refused = re.search(r"The error message was '(.*?)'\.?\s*sbatch call", message, re.DOTALL)
     if refused:
         said = " ".join(refused[1].replace("sbatch: error: ", "").split())

@@ -1,9 +1,8 @@
-"""What a run will take, before anyone submits it: jobs, hours and disk.
+"""Estimates of a run: jobs, hours and disk space.
 
-The jobs are those of the graph itself, as a dry run lists them, so they are exactly the ones still
-to be run. Hours are estimates. Those of models are the tokens of the recipe,
-or sentences and passes of the decoder, divided by the speed that the scale assumes (`speed`);
-those of texts are their pairs, divided by the speeds of docs/corpora.md.
+The jobs are those of a dry run, so they are exactly the ones still to be run. Hours are estimates:
+for models, the tokens of the recipe, or sentences and passes of the decoder, divided by the speed
+that the scale assumes (`speed`); for texts, their pairs divided by the speeds in docs/corpora.md.
 """
 
 import math
@@ -49,7 +48,7 @@ STAGES = {
     "figure": "reports",
     "claims": "reports",
 }
-"""Stages of the graph by rule; a rule that is not here is a stage of its own."""
+"""Stages of the graph by rule; any other rule is a stage by itself."""
 
 TRAININGS = ("train", "train_and_keep")
 """Rules that train."""
@@ -58,10 +57,10 @@ _OF_MODELS = {*TRAININGS, "translate", "analyse", "measure_latency"}
 """Rules that run a model; the hours of all others are those of cores."""
 
 PASSES_OF_BEAM_SEARCH = 4.0
-"""What a hypothesis of beam search costs in passes of the decoder: many steps, each of a token."""
+"""Cost of a hypothesis of beam search in passes of the decoder: many steps of one token."""
 
 PASSES_OF_AN_ANALYSIS = 10.0
-"""Over each split that is held out; more than most take."""
+"""Passes over each held-out split; more than most analyses need."""
 
 ALONE_ON_A_GPU = 20.0
 """How much slower a GPU is with one sentence at a time; a processor too, beside a GPU."""
@@ -85,7 +84,7 @@ COMPARISONS_PER_SECOND = 30_000
 """Sentence BLEUs of `compare_texts` on one core."""
 
 SECONDS_OF_SMALL_STEPS = 10
-"""A score, a table, a figure: most of it is starting."""
+"""Seconds of a score, table or figure, mostly to start the program."""
 
 BYTES_PER_SIDE = 150
 """Of a sentence of a few dozen words, as text; a tokenised one is about as large."""
@@ -194,14 +193,14 @@ def _sum(hours: Iterable[float | None]) -> float | None:
 
 
 def _rounded(value: float | None) -> str:
-    """With one digit; what is there but less than that is not shown as nothing."""
+    """With one digit; small positive values are not shown as zero."""
     if value is None or value == 0:
         return ""
     return f"{value:,.1f}" if value >= 0.05 else "< 0.1"
 
 
 def assumptions(configuration: Configuration, jobs: Sequence[Job]) -> list[str]:
-    """What the estimates of these jobs rest on, in sentences."""
+    """The assumptions behind the estimates of these jobs, as sentences."""
     speed = _speed(configuration)
     where = file_of("scales", configuration.scale)
     each, several = devices(configuration), nodes(configuration)

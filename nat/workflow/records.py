@@ -1,7 +1,7 @@
 """Results that Snakemake has no record of.
 
-Snakemake knows from `.snakemake` by which configuration a result was made. Results that were
-copied from elsewhere, or whose records were removed, would pass for those of the present one.
+`.snakemake` records the configuration that each result was made with. Results that were copied
+from elsewhere, or whose records were removed, would be mistaken for those of the current one.
 """
 
 import re
@@ -16,10 +16,10 @@ _WILDCARD = re.compile(r"\{\w+[^{}]*\}")
 
 
 def refuse_unknown_results(outputs: Iterable[str]) -> None:
-    """Stop if a result exists that no job of this folder has made or is making.
+    """Fail if a result exists that no job of this folder has made or is making.
 
     Args:
-        outputs: what the rules make, with wildcards in braces.
+        outputs: of the rules, with wildcards in braces.
 
     Raises:
         UserError: names the first such result.

@@ -1,4 +1,4 @@
-"""What is wrong with a path that was asked for and that no rule makes."""
+"""Explanations for requested paths that no rule makes."""
 
 import difflib
 import re
@@ -18,8 +18,8 @@ def why_no_rule(configuration: Configuration, path: str, outputs: Iterable[str])
 
     Args:
         configuration: of the run.
-        path: that no rule makes.
-        outputs: what the rules make, with wildcards in braces.
+        path: requested, but not the output of a rule.
+        outputs: of the rules, with wildcards in braces.
     """
     patterns = list(dict.fromkeys(outputs))
     for pattern in patterns:
@@ -36,7 +36,7 @@ def why_no_rule(configuration: Configuration, path: str, outputs: Iterable[str])
 
 
 def _with_names(path: str, pattern: str) -> str:
-    """A pattern in which the parts of a path stand for those wildcards that they fit."""
+    """A pattern of a path in which each wildcard has the values that it allows."""
     parts, its = path.split("/"), strip_wildcard_constraints(pattern).split("/")
     if len(parts) != len(its):
         return pattern

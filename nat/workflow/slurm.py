@@ -1,8 +1,8 @@
-"""Slurm jobs of this folder that Snakemake itself does not look after.
+"""Slurm jobs of this folder that Snakemake itself does not manage.
 
-A Snakemake that is killed leaves its jobs to Slurm, which lets them run on; a second run would
-start the same jobs anew, and both would write the same files. And a job that asks for more than
-its partition or account grants is not refused by every cluster: it waits for ever.
+If Snakemake is killed, its Slurm jobs keep running; a second run would start the same jobs again,
+and both would write the same files. Moreover, not every cluster refuses a job that requests more
+than its partition or account grants: some let it wait forever.
 """
 
 import logging
@@ -19,7 +19,7 @@ from pathlib import Path
 from nat.errors import UserError
 
 LOGS = Path(".snakemake/slurm_logs")
-"""Where the executor keeps the logs of jobs: without it, no job was ever submitted from here."""
+"""The executor's folder for logs of jobs: without it, no job was ever submitted from here."""
 
 PREFIX = "nat"
 """`slurm-jobname-prefix` of the profile."""
@@ -39,7 +39,7 @@ NEVER = (
     "InvalidAccount",
     "InvalidQOS",
 )
-"""Reasons for which Slurm lets a job wait that no other job's end takes away."""
+"""Reasons for waiting that do not disappear when other jobs end."""
 
 _NAME = re.compile(rf"{PREFIX}_[0-9a-f]{{8}}(-[0-9a-f]{{4}}){{3}}-[0-9a-f]{{12}}")
 _SECONDS_TO_STOP = 120
@@ -84,8 +84,8 @@ def left_behind(environment: Mapping[str, str] = os.environ) -> list[SlurmJob]:
 def stop_left_behind() -> str:
     """Cancel the jobs of an earlier run in this folder, and wait until they have ended.
 
-    To be called only by who holds Snakemake's lock of the folder: then no other run is alive
-    that these jobs could belong to.
+    The caller must hold Snakemake's lock of the folder, so that the jobs cannot belong to another
+    active run.
 
     Returns:
         What was done, for the screen; nothing if there was nothing to do.
@@ -112,7 +112,7 @@ def stop_left_behind() -> str:
 
 
 class Watch(threading.Thread):
-    """Cancels jobs that would wait for ever, so that the run fails and says why.
+    """Cancels jobs that would wait forever, so that the run fails and says why.
 
     Snakemake takes a waiting job for one whose turn is still to come.
 

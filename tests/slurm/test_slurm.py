@@ -168,7 +168,7 @@ class Repository:
         """The update from which a job's training went on, once it says so."""
         logs = list(self.folder.glob(f".snakemake/slurm_logs/rule_train/*/{job}.log"))
         text = logs[0].read_text() if logs else ""
-        found = re.search(r"goes on from its checkpoint of update ([\d,]+)", text)
+        found = re.search(r"resumes from its checkpoint of update ([\d,]+)", text)
         return int(found[1].replace(",", "")) if found else 0
 
     def processes(self, job: str | None = None) -> list[int]:
