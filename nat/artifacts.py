@@ -555,7 +555,7 @@ class _Decoded(Artifact):
 
 @dataclass(frozen=True)
 class Shard(_Decoded):
-    """A part of a translation, from 1; it is gone once the parts are joined."""
+    """A part of a translation, from 1; it is removed when the parts are joined."""
 
     template = (
         "results/{run}/translations/{corpus}/{system}/seed{seed}/{decoding}/"

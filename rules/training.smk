@@ -1,7 +1,7 @@
 # Every training, of teachers and students alike: results/{run}/models/{corpus}/{system}/seed{seed}.
 #
 # Checkpoints lie in checkpoints/ beside the model and are no output, so that a training that was
-# stopped goes on from the last of them when the rule runs again. The few that a recipe keeps for
+# stopped resumes from the last of them when the rule runs again. The few that a recipe keeps for
 # others to start from are an output, the folder kept/.
 
 

@@ -90,7 +90,7 @@ def test_lines_stay_where_they_are(tmp_path: Path, bpe: Path) -> None:
         (TRANSLATIONS[:4], "4 translations .* 5 lines"),
         ([*TRANSLATIONS, record(5, "ja")], "6 translations .* 5 lines"),
         ([*TRANSLATIONS[:2], *TRANSLATIONS[3:]], "line 3 holds sentence 3 instead of sentence 2"),
-        ([record(0, "ja\nja"), *TRANSLATIONS[1:]], "has 6 lines where 5"),
+        ([record(0, "ja\nja"), *TRANSLATIONS[1:]], "has 6 lines instead of 5"),
     ],
 )
 def test_translations_of_another_text_are_refused_and_nothing_is_written(

@@ -115,7 +115,7 @@ def test_nothing_but_scores_and_their_counts_is_read(root: Path) -> None:
     path = made_up_run.run(root, "nat-kd", "one-pass", errors=0.4)
     made_up_run.run(root, "dims-cmlm-kd", "mask-predict-1-lb5", errors=0.1)
     table = tables.make(configuration(root), "paper", "1")
-    for folder in ("demo/outputs", "corpora"):
+    for folder in ("demo/translations", "corpora"):
         shutil.rmtree(root / "results" / folder)
     assert tables.make(configuration(root), "paper", "1") == table
     path.with_suffix(".npz").unlink()

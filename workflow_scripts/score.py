@@ -1,4 +1,4 @@
-"""Measure the translations of one test set: BLEU and friends, and the counts behind them."""
+"""Measure the translations of one test set: BLEU and other measures, with their counts per sentence."""
 
 from nat.artifacts import Score
 from nat.configuration import Configuration

@@ -1,4 +1,4 @@
-"""Print the tables of a run, how the claims fare, and where its figures lie."""
+"""Print the tables and judged claims of a run, and the paths of its figures."""
 
 import argparse
 from pathlib import Path

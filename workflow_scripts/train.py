@@ -1,4 +1,4 @@
-"""Train a system on a corpus, or go on with a training that was interrupted."""
+"""Train a system on a corpus, or resume an interrupted training."""
 
 import sys
 

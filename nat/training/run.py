@@ -47,7 +47,7 @@ class Run:
         fingerprint: of the configuration, the seed and all input data; two models with the same
             one may replace each other.
         exact_fingerprint: also of what else decides about every bit of the result; a training
-            goes on from a checkpoint with the same one only.
+            resumes from a checkpoint with the same one only.
     """
 
     name: str
