@@ -430,10 +430,10 @@ def test_bad_calls(tmp_path):
         Language(words=3)
     language = Language()
     source = next(generate(language, "train", 1))[0]
-    with pytest.raises(UserError, match="no word"):
+    with pytest.raises(UserError, match="not a word"):
         language.modes("hello")
     for wrong in ("", source.split()[0], f"{source} {source}"):
-        with pytest.raises(UserError, match="no sentence"):
+        with pytest.raises(UserError, match="not a sentence"):
             language.entropies(wrong)
 
 

@@ -1,4 +1,4 @@
-"""Measure the translations of one test set: BLEU and other measures, with their counts per sentence."""
+"""Measure the translations of one test set: BLEU and other measures, with their counts."""
 
 from nat.artifacts import Score
 from nat.configuration import Configuration
