@@ -333,7 +333,7 @@ class Comparison(Artifact):
     `candidates` is made of their names with + between them, as in `at-base+raw`.
     """
 
-    template = "results/{run}/distilled/{corpus}/similarity/{candidates}/seed{seed}/bleu.npy"
+    template = "results/{run}/distilled/{corpus}/pairwise_bleu/{candidates}/seed{seed}/bleu.npy"
     run: str
     corpus: str
     candidates: str
@@ -342,7 +342,7 @@ class Comparison(Artifact):
     @property
     def report(self) -> str:
         """Means over the sentences."""
-        return str(Path(self.path).with_name("similarity.json"))
+        return str(Path(self.path).with_name("pairwise_bleu.json"))
 
     def inputs(self, configuration: Configuration) -> InputsOfComparison:
         """The texts."""

@@ -1,5 +1,5 @@
 # The training text as a teacher translates it: results/{run}/distilled/{corpus}/{system}/seed{seed}.
-# How alike several such texts are: results/{run}/distilled/{corpus}/similarity/{candidates}/seed{seed}.
+# Pairwise sentence BLEU of several such texts: results/{run}/distilled/{corpus}/pairwise_bleu/{candidates}/seed{seed}.
 # The n-gram language model of such a text: results/{run}/ngram/{corpus}/{system}/seed{seed}.
 
 
@@ -33,8 +33,8 @@ rule compare_texts:
     input:
         unpack(reads(artifacts.Comparison)),
     output:
-        similarity="results/{run}/distilled/{corpus}/similarity/{candidates}/seed{seed}/bleu.npy",
-        report="results/{run}/distilled/{corpus}/similarity/{candidates}/seed{seed}/similarity.json",
+        pairwise_bleu="results/{run}/distilled/{corpus}/pairwise_bleu/{candidates}/seed{seed}/bleu.npy",
+        report="results/{run}/distilled/{corpus}/pairwise_bleu/{candidates}/seed{seed}/pairwise_bleu.json",
     log:
         "results/{run}/logs/compare_texts/{corpus}/{candidates}/seed{seed}.log",
     wildcard_constraints:

@@ -56,7 +56,7 @@ def test_versions_of_a_text(tmp_path: Path) -> None:
         "raw": ["ein kleiner Hund", "nein", "ja doch"],
     }
     folders = write_versions(tmp_path, versions)
-    output, report = tmp_path / "out/bleu.npy", tmp_path / "out/similarity.json"
+    output, report = tmp_path / "out/bleu.npy", tmp_path / "out/pairwise_bleu.json"
     found = compare_texts(CORPUS, list(versions), folders, output, report)
     pairwise_bleu = load_pairwise_bleu(output, 2)
     assert pairwise_bleu.shape == (3, 2, 2) and pairwise_bleu.dtype == np.float32
@@ -66,7 +66,10 @@ def test_versions_of_a_text(tmp_path: Path) -> None:
     assert found == json.loads(report.read_text())
     assert found["sentences"] == 3
     assert found["mean_bleu"]["raw"]["at"] == pytest.approx(pairwise_bleu[:, 1, 0].mean(), abs=1e-3)
-    assert sorted(path.name for path in output.parent.iterdir()) == ["bleu.npy", "similarity.json"]
+    assert sorted(path.name for path in output.parent.iterdir()) == [
+        "bleu.npy",
+        "pairwise_bleu.json",
+    ]
 
 
 def test_versions_of_unequal_length_are_refused(tmp_path: Path) -> None:

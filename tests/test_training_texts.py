@@ -29,7 +29,7 @@ AT = {"system": "at", "decoding": "beam"}
 DYNAMIC = {"candidates": [AT, "raw"], "regulariser": {"beta": 0.1, "gamma": [1.0, 1.0]}}
 RAW = Path("results/corpora/toy/binarised/train.lu")
 OF_TEACHER = Path("results/demo/distilled/toy/at/seed1/binarised/train.lu")
-LIKENESS = Path("results/demo/distilled/toy/similarity/at+raw/seed1/bleu.npy")
+PAIRWISE_BLEU = Path("results/demo/distilled/toy/pairwise_bleu/at+raw/seed1/bleu.npy")
 
 pytestmark = pytest.mark.usefixtures("folder")
 
@@ -58,10 +58,10 @@ def several_texts(folder: Path) -> None:  # noqa: F811
 
 
 def write_likeness(sentences: int, candidates: int = 2) -> None:
-    LIKENESS.parent.mkdir(parents=True, exist_ok=True)
+    PAIRWISE_BLEU.parent.mkdir(parents=True, exist_ok=True)
     numbers = np.random.default_rng(3)
     shape = (sentences, candidates, candidates)
-    np.save(LIKENESS, numbers.uniform(0, 100, shape).astype(np.float32))
+    np.save(PAIRWISE_BLEU, numbers.uniform(0, 100, shape).astype(np.float32))
 
 
 def parts(system: str) -> list[dict[str, float]]:
@@ -91,14 +91,14 @@ def test_a_killed_training_ends_like_an_undisturbed_one(
 
 
 def test_the_regulariser_decides_where_it_is_strong() -> None:
-    pairwise_bleu = np.load(LIKENESS)
+    pairwise_bleu = np.load(PAIRWISE_BLEU)
     pairwise_bleu[:, :, 0], pairwise_bleu[:, :, 1] = 0, 100
-    np.save(LIKENESS, pairwise_bleu * 1000)
+    np.save(PAIRWISE_BLEU, pairwise_bleu * 1000)
     train("dynamic")
     # but for sentences of one word, where both are the same
     assert np.mean([row["from_raw"] for row in parts("dynamic")]) > 0.8
     pairwise_bleu[:, :, 0], pairwise_bleu[:, :, 1] = 100, 0
-    np.save(LIKENESS, pairwise_bleu * 1000)
+    np.save(PAIRWISE_BLEU, pairwise_bleu * 1000)
     train("dynamic")  # another pairwise_bleu is another training
     # the translation that is missing gives way to its reference
     shares = [row["from_at"] for row in parts("dynamic")]
@@ -136,7 +136,7 @@ def test_what_does_not_belong_together_is_told() -> None:
     write_likeness(47, 3)
     with pytest.raises(UserError, match="shape .47, 3, 3. instead of"):
         train("dynamic")
-    LIKENESS.unlink()
+    PAIRWISE_BLEU.unlink()
     with pytest.raises(UserError, match="bleu.npy cannot be read"):
         train("dynamic")
     assert not model_file("dynamic").exists()

@@ -127,12 +127,12 @@ class Task(FairseqTask):
 
     def _regulariser(self) -> np.ndarray | None:
         """Added to the cost of each candidate in a choice among texts, nats, float32 [n, C]."""
-        if self.run.similarity is None:
+        if self.run.pairwise_bleu is None:
             return None
         chosen_by = choice(self.run.training["text"])
         assert chosen_by is not None
         beta, gamma = (chosen_by["regulariser"][key] for key in ("beta", "gamma"))
-        return distortion(load_pairwise_bleu(self.run.similarity, len(gamma)), beta, gamma)
+        return distortion(load_pairwise_bleu(self.run.pairwise_bleu, len(gamma)), beta, gamma)
 
     def get_batch_iterator(
         self,

@@ -133,7 +133,7 @@ def describe(configuration: Configuration, model: Model) -> Run:
         recipe=in_updates(training["recipe"], updates_per_epoch, name),
         seed=seed,
         train=tuple(str(prefix) for prefix in train),
-        similarity=pairwise_bleu,
+        pairwise_bleu=pairwise_bleu,
         valid=(str(valid[0]), str(valid[1])),
         vocabulary=str(raw / "vocabulary.txt"),
         init_from=start,

@@ -34,7 +34,7 @@ class Run:
         recipe: its recipe with all lengths in updates.
         seed: of initial weights, order of batches, masks and dropout.
         train: prefixes of the binarised source and its target, or its candidate targets.
-        similarity: file with the pairwise BLEU of these candidates, or None.
+        pairwise_bleu: file with the pairwise BLEU of these candidates, or None.
         valid: the same of the raw validation text.
         vocabulary: file of the joined dictionary.
         init_from: model whose weights training starts from, or None.
@@ -55,7 +55,7 @@ class Run:
     recipe: dict[str, Any]
     seed: int
     train: tuple[str, ...]
-    similarity: str | None
+    pairwise_bleu: str | None
     valid: tuple[str, str]
     vocabulary: str
     init_from: str | None
