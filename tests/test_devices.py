@@ -68,7 +68,7 @@ class Setting:
 
 
 SETTINGS = {
-    "stand-in": Setting(STAND_IN, torch.float32, False, 1e-5),
+    "stand-in": Setting(STAND_IN, torch.float32, False, 2e-5),
     "stand-in-bf16": Setting(STAND_IN, torch.float32, True, 0.05),
     "fp32": Setting(CUDA, torch.float32, False, 1e-4),
     "bf16": Setting(CUDA, torch.float32, True, 0.05),
@@ -287,7 +287,7 @@ MEASURES: dict[str, Callable[[Model], Sequence[Any]]] = {
     "latent components": lambda model: posterior_means(model(**LATENT), SOURCES, TARGETS, 30),
     "length accuracy": lambda model: length_differences(model(**OFFSET), SOURCES, TARGETS, 30),
     "cosines": lambda model: [
-        *cosines(model(decoder={"copy": "source"}), SOURCES, TARGETS, False, 30).values()
+        *cosines(model(decoder={"copy": "uniform"}), SOURCES, TARGETS, False, 30).values()
     ],
     "cosines, causal": lambda model: [*cosines(model(), SOURCES, TARGETS, True, 30).values()],
     "language model": lambda model: [
