@@ -40,7 +40,7 @@ def batch_of(pairs: list[tuple[list[int], list[int]]]) -> Batch:
 
 
 @pytest.fixture
-def step(make_model: MakeModel, make_context: MakeContext) -> BatchContext:
+def context(make_model: MakeModel, make_context: MakeContext) -> BatchContext:
     made: BatchContext = make_context(make_model(decoder=UPSAMPLE), batch_of(PAIRS))
     return made
 

@@ -267,6 +267,8 @@ def test_a_missing_text_is_told_before_any_job(tmp_path: Path) -> None:
 def test_one_more_test_set_trains_nothing(tmp_path: Path) -> None:
     repository = copy_repository(tmp_path)
     own_corpus(repository, "test")
+    scale = repository / "config/scales/micro.yaml"
+    scale.write_text(scale.read_text().replace("\ntasks:\n", "\ntasks:\n  own: own\n"))
     model, test = "micro/models/own/nat-raw/seed1/model.pt", "corpora/own/tests/{}/binarised"
     targets = [f"results/{model}", f"results/{test.format('test')}"]
     status, screen = snakemake(repository, *targets)

@@ -14,7 +14,7 @@ LENGTHS = [(3, 5), (7, 2), (1, 1), (4, 0)]
 
 
 @pytest.fixture
-def step(
+def context(
     make_model: Callable[..., Any], make_batch: Callable[..., Any], make_context: Callable[..., Any]
 ) -> Any:
     model = make_model(length="constant", decoder={"copy": "uniform", "positional_attention": True})

@@ -514,8 +514,8 @@ def test_a_training_killed_at_its_very_end_is_finished(
     folder: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """After the last update, before or between the outputs, nothing is trained again."""
-    from nat.fairseq_plugin import trainer
-    from nat.training import job
+    from nat.fairseq_plugin import launcher
+    from nat.jobs import train as job
 
     clean = train("at")
     shutil.rmtree(model_file("at").parent)
@@ -529,7 +529,7 @@ def test_a_training_killed_at_its_very_end_is_finished(
             train("at")
     assert model_file("at").exists()
     assert not (model_file("at").parent / "training.json").exists()
-    monkeypatch.setattr(trainer, "train", interrupt)
+    monkeypatch.setattr(launcher, "train", interrupt)
     assert same(clean, train("at"))
     assert not (model_file("at").parent / "checkpoints").exists()
 
@@ -618,7 +618,7 @@ def test_divergence_is_told(folder: Path, monkeypatch: pytest.MonkeyPatch) -> No
         return loss if context.update < 4 else Loss(loss.value * torch.nan, loss.positions)
 
     monkeypatch.setattr(CrossEntropy, "__call__", diverge)
-    with pytest.raises(UserError, match="no finite number any more; use a lower 'learning_rate'"):
+    with pytest.raises(UserError, match="not finite; use a lower 'learning_rate'"):
         train("at")
     assert not model_file("at").exists()
     assert not list(model_file("at").parent.rglob("crash.pt*"))
