@@ -1,0 +1,282 @@
+"""The places of figures: points of series, panel by panel."""
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+from nat.configuration import Configuration
+from nat.configuration import papers as models
+from nat.errors import UserError
+from nat.reporting import table_places
+from nat.reporting.coordinates import Chosen, flat, merged, no_repetition, product, put
+from nat.reporting.entry import Address, Entry
+from nat.reporting.published import Published
+from nat.reporting.resolver import Line, Resolver, describe, no_conflict
+
+CURVE = "best_validation_bleu"
+"""Measure that the cells of a training curve carry; the curve itself lies beside its file."""
+
+
+def entries(configuration: Configuration, paper: str, number: str | int) -> list[Entry]:
+    """The places of a figure, series by series.
+
+    Raises:
+        UserError: as `nat.reporting.paper.entries`.
+    """
+    description = describe(configuration, paper, "figure", number)
+    resolver = Resolver(configuration, paper, f"figures.{number}")
+    if isinstance(description, models.Curves):
+        return _curves(resolver, description)
+    if isinstance(description, models.Scatter):
+        return _scatter(resolver, description)
+    if isinstance(description, models.HeatMap):
+        return _heat_map(resolver, description)
+    return _quote(resolver, description.quotes, _points(resolver, description))
+
+
+_Along = models.Lines | models.Bars | models.HeatMap
+
+
+def _points(resolver: Resolver, description: _Along) -> list[Entry]:
+    defaults = description.cells.coordinates()
+    panels = resolver.lines(description.panels, "panels")
+    found, labels = [], []
+    for series in description.series:
+        for line in _series(resolver, series, description):
+            labels.append(line.label)
+            for panel in panels:
+                for chosen, names in _along(resolver, series, line.chosen, description):
+                    label = f"row '{line.label}', column '{panel.label}'"
+                    no_conflict(resolver, chosen, panel.chosen, label)
+                    found.append(
+                        resolver.entry(
+                            merged(defaults, panel.chosen, chosen),
+                            label,
+                            over=series.over,
+                            row=line.label,
+                            column=panel.label,
+                            **names,
+                        )
+                    )
+    no_repetition(labels, f"{resolver.where}.series")
+    if not isinstance(description, models.Lines):
+        categories = list(dict.fromkeys(each.category for each in found))
+        found = [replace(each, x=categories.index(each.category)) for each in found]
+    return found
+
+
+def _series(resolver: Resolver, series: models.Series, description: _Along) -> list[Line]:
+    """The series that a description stands for; what runs along the axis makes no series."""
+    along = description.x.of
+    if along in models.COORDINATES:
+        own = series.model_copy(update={along: None})
+    else:
+        left = {key: value for key, value in series.variables.items() if key != along}
+        own = series.model_copy(update={"variables": left})
+    return resolver.lines([own], "series")
+
+
+def _along(
+    resolver: Resolver,
+    series: models.Series,
+    chosen: Chosen,
+    description: _Along,
+) -> Iterator[tuple[Chosen, dict[str, Any]]]:
+    """The points of a series: coordinates, and the place on the axis."""
+    axis, where = description.x, f"{resolver.where}: series '{series.label or chosen}'"
+    key = "x" if isinstance(description, models.Lines) else "category"
+    if series.points is not None:
+        for point in series.points:
+            if getattr(point, key) is None:
+                raise UserError(f"{where}: missing key '{key}' of a point")
+            yield merged(chosen, point.coordinates()), {key: getattr(point, key)}
+        return
+    values = flat(series.coordinates()).get(axis.of, axis.values)
+    if values is None:
+        raise UserError(f"{where}: missing key '{axis.of}', which runs along the axis, or 'points'")
+    values = values if isinstance(values, list) else [values]
+    if series.style == "level" and len(values) > 1:
+        raise UserError(f"{where}: a series of style level has one point, not {len(values)}")
+    for value in values:
+        here = merged(chosen)
+        put(here, axis.of, value)
+        if key == "x":
+            if isinstance(value, str):
+                raise UserError(f"{where}: found the text '{value}' for the axis, not a number")
+            yield here, {"x": value}
+        else:
+            words = {axis.of: value if axis.of == "steps" else resolver.word(axis.of, value)}
+            yield here, {"category": resolver.filled(axis.category or f"{{{axis.of}}}", words)}
+
+
+def _quote(resolver: Resolver, tables: Sequence[int], found: list[Entry]) -> list[Entry]:
+    """Points with the paper's own values of the same cells from the tables that are quoted."""
+    known: dict[Address, Published] = {}
+    for number in tables:
+        for each in table_places.entries(resolver.configuration, resolver.name, number):
+            if each.address is not None and each.published is not None and each.published.own:
+                known.setdefault(each.address, each.published)
+    return [replace(each, published=_quoted(each, known)) for each in found]
+
+
+def _scatter(resolver: Resolver, description: models.Scatter) -> list[Entry]:
+    """Points, with the place of the vertical axis; that of the horizontal one is `across` it."""
+    defaults = description.cells.coordinates()
+    up: list[Entry] = []
+    across: list[Entry] = []
+    for panel in resolver.lines(description.panels, "panels"):
+        for series in description.series:
+            name = series.label or series.system
+            if not isinstance(name, str):
+                raise UserError(f"{resolver.where}.series: missing key 'label'")
+            if series.quoted is not None:
+                continue
+            for chosen, varied in product(series):
+                point = ""
+                if series.point is not None or varied:
+                    named = {**chosen, "system": None} if name == series.system else chosen
+                    point = resolver.label(series.point, named, varied)
+                for axis, found in ((description.y, up), (description.x, across)):
+                    label = f"series '{name}', panel '{panel.label}'"
+                    here = merged(defaults, panel.chosen, axis.coordinates(), chosen)
+                    names = {"row": name, "column": panel.label, "category": point}
+                    found.append(resolver.entry(here, label, over=axis.over, **names))
+    up = _quote(resolver, description.quotes, up)
+    across = _quote(resolver, description.quotes, across)
+    found = [replace(one, across=other) for one, other in zip(up, across, strict=True)]
+    return found + _quoted_points(resolver, description)
+
+
+def _quoted_points(resolver: Resolver, description: models.Scatter) -> list[Entry]:
+    """Points of quoted rows, whose values stand in the columns that the axes name."""
+    found = []
+    for series in description.series:
+        for row in series.quoted or []:
+            values: list[Published] = []
+            for axis in (description.y, description.x):
+                places = [
+                    each
+                    for number in description.quotes
+                    for each in table_places.entries(resolver.configuration, resolver.name, number)
+                    if (each.row, each.column) == (row, axis.column) and each.published is not None
+                ]
+                if not places:
+                    raise UserError(
+                        f"{resolver.where}.series: no table of 'quotes' has a published value in "
+                        f"row '{row}', column '{axis.column}'"
+                    )
+                assert places[0].published is not None
+                values.append(places[0].published)
+            for panel in resolver.lines(description.panels, "panels"):
+                chosen = merged(description.cells.coordinates(), panel.chosen)
+                names = {"row": series.label or row, "column": panel.label, "category": row}
+                up, across = (
+                    replace(
+                        resolver.entry(
+                            {**merged(chosen, axis.coordinates()), "system": None},
+                            f"quoted row '{row}'",
+                            **names,
+                        ),
+                        published=value,
+                    )
+                    for axis, value in zip((description.y, description.x), values, strict=True)
+                )
+                found.append(replace(up, across=across))
+    return found
+
+
+def _heat_map(resolver: Resolver, description: models.HeatMap) -> list[Entry]:
+    """Places of series and categories, or one for the matrix of each panel."""
+    if description.matrix is None:
+        return _points(resolver, description)
+    defaults = description.cells.coordinates()
+    return [
+        resolver.entry(
+            merged(defaults, panel.chosen),
+            f"panel '{panel.label}'",
+            row=panel.label,
+            column=panel.label,
+        )
+        for panel in resolver.lines(description.panels, "panels")
+    ]
+
+
+def _quoted(entry: Entry, known: Mapping[Address, Published]) -> Published | None:
+    value = None if entry.address is None else known.get(entry.address)
+    if entry.over_address is None:
+        return value
+    other = known.get(entry.over_address)
+    if value is None or other is None or value.value is None or other.value is None:
+        return None
+    difference = round(value.value - other.value, 6)
+    return Published(f"{difference:+g}", difference, f"{value.source}; minus {other.source}")
+
+
+def _curves(resolver: Resolver, description: models.Curves) -> list[Entry]:
+    defaults = description.cells.coordinates()
+    panels = resolver.lines(description.panels, "panels")
+    chains = [
+        (line, series.chain)
+        for series in description.series
+        for line in resolver.lines([series], "series")
+    ]
+    no_repetition([line.label for line, _ in chains], f"{resolver.where}.series")
+    return [
+        resolver.entry(
+            merged(defaults, panel.chosen, line.chosen, {"system": system, "measure": CURVE}),
+            f"row '{line.label}', column '{panel.label}'",
+            row=line.label,
+            column=panel.label,
+            x=number,
+        )
+        for line, chain in chains
+        for panel in panels
+        for number, system in enumerate(chain, 1)
+    ]
+
+
+@dataclass(frozen=True)
+class Layout:
+    """The panels and series of a figure, in order; of each series its style."""
+
+    panels: tuple[str, ...]
+    series: dict[str, str | None]
+
+
+def layout(configuration: Configuration, paper: str, number: str | int) -> Layout:
+    """How a figure is divided."""
+    description = describe(configuration, paper, "figure", number)
+    resolver = Resolver(configuration, paper, f"figures.{number}")
+    series: dict[str, str | None] = {}
+    for each in description.series:
+        if isinstance(each, models.Cloud):
+            style = "joined" if each.joined else None
+            names = [each.label or each.system] if each.quoted is None else each.quoted
+            series |= {str(each.label or name): style for name in names}
+            continue
+        if isinstance(each, models.Chain):
+            series |= {line.label: None for line in resolver.lines([each], "series")}
+            continue
+        series |= {line.label: each.style for line in _series(resolver, each, description)}
+    panels = resolver.lines(description.panels, "panels")
+    return Layout(tuple(line.label for line in panels), series)
+
+
+def named_points(
+    resolver: Resolver, description: models.Figure
+) -> tuple[dict[str, Chosen], tuple[str, ...]]:
+    """What claims can name in a figure, see `nat.reporting.paper.lines_of`."""
+    named: dict[str, Chosen] = {}
+    points: dict[str, Chosen] = {}
+    if isinstance(description, models.Curves):
+        for chain in description.series:
+            for line in resolver.lines([chain], "series"):
+                named[line.label] = merged(line.chosen, {"system": chain.chain[-1]})
+    if isinstance(description, models.Lines | models.Bars):
+        for series in description.series:
+            for line in _series(resolver, series, description):
+                named[line.label] = line.chosen
+                for chosen, place in _along(resolver, series, line.chosen, description):
+                    label = place.get("category") or f"{place['x']:g}"
+                    points.setdefault(label, chosen)
+    return {**points, **named}, tuple(points)

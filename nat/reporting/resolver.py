@@ -1,0 +1,312 @@
+"""From coordinates of a paper's file to the cells that they stand for.
+
+Coordinates are templates, in which variables such as `{steps}` stand for their values; what a place
+leaves open comes from the paper's systems.
+"""
+
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Any, Literal
+
+from nat.configuration import Configuration
+from nat.configuration import papers as models
+from nat.errors import UserError
+from nat.reporting.cells import MEASURES, Cell, check_setting
+from nat.reporting.coordinates import Chosen, flat, merged, no_repetition, product
+from nat.reporting.entry import QUOTED, Address, Entry
+from nat.spelling import hint
+
+Kind = Literal["table", "figure"]
+
+PAPER_SCALE = "paper"
+_OF_SOURCES = ("decoding", "split", "partner")
+_VARIABLE = re.compile(r"\{(\w+)\}")
+_ACRONYM = re.compile(r"(wmt|iwslt|nist)\d*")
+
+
+@dataclass(frozen=True)
+class Line:
+    """A row or a column: its label, its coordinates, and which of them were varied."""
+
+    label: str
+    chosen: Chosen
+    varied: tuple[str, ...] = ()
+    group: str | None = None
+    baseline: str = ""
+    quoted: bool = False
+    printed: bool = True
+    over: str | None = None
+    derived: models.Derived | None = None
+
+
+def describe(configuration: Configuration, paper: str, kind: Kind, number: str | int) -> Any:
+    """The description of one table or figure.
+
+    Raises:
+        UserError: if the paper has no such table or figure.
+    """
+    found = configuration.paper(paper)
+    content: Mapping[str, Any] = found.tables if kind == "table" else found.figures
+    if str(number) not in content:
+        raise UserError(
+            f"config/papers/{paper}.yaml: there is no {kind} {number}; {hint(str(number), content)}"
+        )
+    return content[str(number)]
+
+
+def heading(task: str) -> str:
+    """A task as tables print it: `wmt14-en-de` is WMT14 En-De."""
+    name, *rest = task.split("-")
+    first = name.upper() if _ACRONYM.fullmatch(name) else name.capitalize()
+    return " ".join([first, "-".join(part.capitalize() for part in rest)]).strip()
+
+
+class Resolver:
+    """What coordinates of one table, figure or claim of a paper lead to.
+
+    Attributes:
+        paper: the paper.
+        name: of its file.
+        where: file and key, for messages.
+    """
+
+    def __init__(self, configuration: Configuration, name: str, key: str) -> None:
+        self.configuration = configuration
+        self.name = name
+        self.paper = configuration.paper(name)
+        self.where = f"config/papers/{name}.yaml: {key}"
+        self.seeds = configuration.seeds if self.paper.seeds is None else self.paper.seeds
+
+    def lines(self, specifications: Sequence[str | models.Varied], key: str) -> list[Line]:
+        """Rows or columns of a description, products multiplied out."""
+        found = []
+        for specification in specifications:
+            if isinstance(specification, str):
+                found.append(self._short(specification))
+                continue
+            for chosen, varied in product(specification):
+                found.append(Line(self.label(specification.label, chosen, varied), chosen, varied))
+        no_repetition([line.label for line in found], f"{self.where}.{key}")
+        return found
+
+    def _short(self, name: str) -> Line:
+        """A column or panel that is just a measure or a task."""
+        key = "measure" if name in MEASURES else "task"
+        chosen: Chosen = {key: name, "with": {}}
+        return Line(self.label(None, chosen, ()), chosen)
+
+    def label(self, template: str | None, chosen: Chosen, varied: Sequence[str]) -> str:
+        """The label of a row, column or case: its system, and all that was varied."""
+        given = {key: value for key, value in flat(chosen).items() if value is not None}
+        words = {key: self.word(key, value) for key, value in given.items()}
+        if template is not None:
+            return self.filled(template, words)
+        shown = [key for key in dict.fromkeys(["system", *varied]) if key in words]
+        if not shown:
+            shown += [key for key in ("measure", "task") if key in words][:1]
+        if not shown:
+            raise UserError(f"{self.where}: missing key 'label'")
+        return ", ".join(words[key] for key in shown)
+
+    def word(self, key: str, value: Any) -> str:
+        """A coordinate as labels print it."""
+        if key == "task":
+            return self.configuration.heading(value) or heading(value)
+        if key == "measure":
+            return MEASURES[value].label if value in MEASURES else str(value)
+        if key == "steps":
+            return f"{value} step" if value == 1 else f"{value} steps"
+        return f"{value:g}" if isinstance(value, float) else str(value)
+
+    def filled(self, template: str, values: Mapping[str, Any]) -> str:
+        """A template with its variables replaced."""
+
+        def value(match: re.Match[str]) -> str:
+            if match[1] not in values:
+                raise UserError(
+                    f"{self.where}: '{template}' needs the variable '{match[1]}', which is not "
+                    f"given; {hint(match[1], values)}"
+                )
+            found = values[match[1]]
+            return f"{found:g}" if isinstance(found, float) else str(found)
+
+        return _VARIABLE.sub(value, template)
+
+    def system(self, name: str, task: str | None = None) -> models.System | None:
+        """A system of the paper with what it has from others and what differs on a task."""
+        if name not in self.paper.systems:
+            return None
+        chain = [name]
+        while (like := self.paper.systems[chain[-1]].like) is not None:
+            if like not in self.paper.systems or like in chain:
+                problem = "is like itself" if like in chain else f"is like an unknown '{like}'"
+                others = [each for each in self.paper.systems if each not in chain]
+                raise UserError(
+                    f"config/papers/{self.name}.yaml: systems.{name}: '{chain[-1]}' {problem}; "
+                    f"{hint(like, others)}"
+                )
+            chain.append(like)
+        found: dict[str, Any] = {}
+        for each in reversed(chain):
+            own = self.paper.systems[each]
+            found |= {key: getattr(own, key) for key in own.model_fields_set}
+            if task in own.tasks:
+                change = own.tasks[task]
+                found |= {key: getattr(change, key) for key in change.model_fields_set}
+        return models.System(**found)
+
+    def ours(self, name: str, chosen: Chosen) -> str:
+        """Our name of a system."""
+        system = self.system(name, chosen.get("task"))
+        if system is not None and system.system is None:
+            raise UserError(
+                f"config/papers/{self.name}.yaml: missing key 'system' at 'systems.{name}'"
+            )
+        found = self.filled(name if system is None else str(system.system), flat(chosen))
+        if found not in self.configuration.systems and system is None:
+            known = [*self.paper.systems, *self.configuration.systems]
+            raise UserError(f"{self.where}: unknown system '{found}'; {hint(found, known)}")
+        return found
+
+    def known(self, name: str, chosen: Chosen) -> str:
+        """Our name of a system that there is."""
+        found = self.ours(name, chosen)
+        try:
+            self.configuration.system(found)
+        except UserError as error:
+            raise UserError(f"{self.where}: {error}") from error
+        return found
+
+    def _has_decoding(self, chosen: Chosen) -> bool:
+        """Whether the paper says how the system of a place is decoded."""
+        system = self.system(chosen.get("system") or "", chosen.get("task"))
+        return system is not None and system.decoding is not None
+
+    def decoding(self, chosen: Chosen, label: str) -> str | None:
+        """How a place is decoded: as it says itself, or as its system is."""
+        if chosen.get("decoding") is not None:
+            return self.filled(chosen["decoding"], flat(chosen))
+        system = self.system(chosen["system"], chosen.get("task"))
+        if system is None or system.decoding is None:
+            return None
+        template: str | None
+        if isinstance(system.decoding, str):
+            template = system.decoding
+        else:
+            by_steps = system.decoding
+            template = by_steps.get(str(chosen.get("steps")), by_steps.get("n"))
+            if "steps" in chosen and template is None:
+                raise UserError(
+                    f"config/papers/{self.name}.yaml: systems.{chosen['system']}: the key "
+                    f"'decoding' has nothing for {chosen['steps']} steps, asked for by "
+                    f"{self.where}; known: {', '.join(by_steps)}"
+                )
+        if template is not None and "{steps}" in template and "steps" not in chosen:
+            raise UserError(f"{self.where}: {label} leave the key 'steps' open")
+        return None if template is None else self.filled(template, flat(chosen))
+
+    def entry(self, chosen: Chosen, label: str, over: str | None = None, **names: Any) -> Entry:
+        """The place that coordinates lead to.
+
+        Args:
+            chosen: the coordinates.
+            label: of the place, for messages.
+            over: the system whose cells are subtracted.
+            names: labels and other fields of the entry.
+
+        Raises:
+            UserError: for what does not exist, and for coordinates that are open.
+        """
+        defaults = self.paper.cells.coordinates()
+        if self._has_decoding(chosen):
+            defaults.pop("decoding", None)
+        chosen = merged(defaults, chosen)
+        for key in ("measure", "task"):
+            if chosen.get(key) is None:
+                raise UserError(f"{self.where}: {label} leave the key '{key}' open")
+        measure = self.filled(chosen["measure"], flat(chosen))
+        if measure not in MEASURES:
+            raise UserError(f"{self.where}: unknown measure '{measure}'; {hint(measure, MEASURES)}")
+        chosen = {**chosen, "measure": measure}
+        base = Entry(
+            task=chosen["task"],
+            measure=measure,
+            cells=(),
+            published=None,
+            stand_in="",
+            reason=QUOTED,
+            **{"group": "", "baseline": "", **names},
+        )
+        if chosen.get("system") is None:
+            return base
+        address, cells, stand_in, reason = self._cells(chosen, label)
+        if over is not None:
+            other, subtracted, _, _ = self._cells({**chosen, "system": over}, label)
+            base = replace(base, over=subtracted, over_address=other)
+        return replace(base, address=address, cells=cells, stand_in=stand_in, reason=reason)
+
+    def _cells(self, chosen: Chosen, label: str) -> tuple[Address, tuple[Cell, ...], str, str]:
+        """The address and cells of a place, how it differs from the paper's, why there are none."""
+        configuration, task = self.configuration, chosen["task"]
+        system = self.known(chosen["system"], chosen)
+        needed = MEASURES[chosen["measure"]].coordinates
+        found = {key: chosen.get(key) or "" for key in ("split", "setting")}
+        default = MEASURES[chosen["measure"]].setting
+        if not default and "setting" not in needed:
+            found["setting"] = ""
+        found["setting"] = found["setting"] or default
+        if "decoding" in needed:
+            found["decoding"] = self.decoding(chosen, label) or ""
+        if "partner" in needed and chosen.get("partner"):
+            found["partner"] = self.known(chosen["partner"], chosen)
+        for key in needed:
+            if not found.get(key):
+                raise UserError(f"{self.where}: {label} leave the key '{key}' open")
+        address = Address(
+            system=system,
+            task=task,
+            measure=chosen["measure"],
+            setting=found["setting"],
+            **{key: found[key] if key in needed else "" for key in _OF_SOURCES},
+        )
+        try:
+            check_setting(address.measure, address.setting)
+            if address.decoding:
+                configuration.check_decoding(address.system, address.decoding)
+            scale = configuration.scale
+            if task in configuration.all_tasks and task not in configuration.tasks:
+                return address, (), "", f"scale {scale} has no corpus for {task}"
+            corpus = configuration.task(task)
+        except UserError as error:
+            raise UserError(f"{self.where}: {label}: {error}") from error
+        stand_in = ""
+        if corpus != task or scale != PAPER_SCALE:
+            paper = task if corpus != task else "training"
+            stand_in = f"corpus {corpus} at scale {scale}, not the paper's {paper}"
+        cells = tuple(
+            Cell(
+                run=configuration.run,
+                corpus=corpus,
+                system=configuration.canonical(corpus, address.system),
+                seed=seed,
+                decoding=address.decoding,
+                split=address.split,
+                measure=address.measure,
+                setting=address.setting,
+                partner=address.partner and configuration.canonical(corpus, address.partner),
+            )
+            for seed in self.seeds
+        )
+        return address, cells, stand_in, ""
+
+
+def no_conflict(resolver: Resolver, row: Chosen, column: Chosen, label: str) -> None:
+    """Refuse a row and a column that give a coordinate differently.
+
+    Raises:
+        UserError: for the first one.
+    """
+    for key in models.COORDINATES:
+        if key in row and key in column and row[key] != column[key]:
+            raise UserError(f"{resolver.where}: {label} give the key '{key}' differently")

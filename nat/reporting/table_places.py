@@ -1,0 +1,348 @@
+"""The places of tables, row by row, with their published values."""
+
+import itertools
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+from nat.configuration import Configuration
+from nat.configuration import papers as models
+from nat.errors import UserError
+from nat.reporting import published
+from nat.reporting.cells import MEASURES
+from nat.reporting.coordinates import merged, no_repetition, product
+from nat.reporting.entry import DERIVED, DERIVED_MEASURES, Derivation, Entry
+from nat.reporting.resolver import Line, Resolver, describe, no_conflict
+from nat.spelling import hint
+
+TEACHER, STUDENT = "teacher", "student"
+
+
+def entries(configuration: Configuration, paper: str, number: str | int) -> list[Entry]:
+    """The places of a table, row by row; a table of settings has none.
+
+    Raises:
+        UserError: as `nat.reporting.paper.entries`.
+    """
+    description = describe(configuration, paper, "table", number)
+    resolver = Resolver(configuration, paper, f"tables.{number}")
+    if isinstance(description, models.Grid):
+        return _grid(resolver, description, str(number))
+    if isinstance(description, models.Samples):
+        return _samples(resolver, description)
+    return []
+
+
+def _grid(resolver: Resolver, description: models.Grid, number: str) -> list[Entry]:
+    rows, columns, places = grid(resolver, description, number)
+    found: dict[tuple[str, str], Entry] = {}
+    for row in rows:
+        for column in columns:
+            if row.derived is None and column.derived is None:
+                found[row.label, column.label] = _cell(resolver, description, rows, row, column)
+    # Derived columns first: a derived row may be made of them too.
+    for row, column in itertools.product(rows, columns):
+        if row.derived is None and column.derived is not None:
+            found[row.label, column.label] = _derived(resolver, rows, columns, row, column, found)
+    for row, column in itertools.product(rows, columns):
+        if row.derived is not None:
+            found[row.label, column.label] = _derived(resolver, rows, columns, row, column, found)
+    return [
+        replace(found[row.label, column.label], published=places.get((row.label, column.label)))
+        for row, column in itertools.product(rows, columns)
+    ]
+
+
+def _cell(
+    resolver: Resolver, description: models.Grid, rows: Sequence[Line], row: Line, column: Line
+) -> Entry:
+    """A place that is measured, or only quoted."""
+    label = f"row '{row.label}', column '{column.label}'"
+    no_conflict(resolver, row.chosen, column.chosen, label)
+    levels = description.cells.coordinates(), column.chosen
+    names = {"row": row.label, "column": column.label, "group": row.group or ""}
+    entry = resolver.entry(merged(*levels, row.chosen), label, **names, baseline=row.baseline)
+    relative = MEASURES[entry.measure].relative
+    if column.over is None and relative:
+        raise UserError(f"{resolver.where}.columns: '{column.label}' leaves the key 'over' open")
+    if column.over is None or row.quoted:
+        return entry
+    other = next((each for each in rows if each.label == column.over), None)
+    if other is None or other.quoted or other.derived is not None:
+        known = [each.label for each in rows if not each.quoted and each.derived is None]
+        raise UserError(
+            f"{resolver.where}.columns: key 'over' of '{column.label}': '{column.over}' is no row "
+            f"that is run; {hint(column.over, known)}"
+        )
+    subtracted = resolver.entry(merged(*levels, other.chosen), label, row="", column="")
+    return replace(entry, over=subtracted.cells, over_address=subtracted.address, baseline="")
+
+
+def _derived(
+    resolver: Resolver,
+    rows: Sequence[Line],
+    columns: Sequence[Line],
+    row: Line,
+    column: Line,
+    found: Mapping[tuple[str, str], Entry],
+) -> Entry:
+    """A place that is computed from others."""
+    of_row = row.derived is not None
+    derived = row.derived or column.derived
+    assert derived is not None
+    where = f"{resolver.where}.{'rows' if of_row else 'columns'}: key 'derived'"
+    operation, named = next(item for item in derived.operands.items() if item[1] is not None)
+    if operation == "correlation":
+        if not of_row:
+            raise UserError(f"{where}: a correlation is for rows, not for columns")
+        known = [each.label for each in rows if not each.quoted and each.derived is None]
+        over = derived.over or known
+        places = [(label, each) for label in over for each in (column.label, named)]
+    elif of_row:
+        places = [(label, column.label) for label in named]
+    else:
+        places = [(row.label, label) for label in named]
+    for place in places:
+        if place not in found:
+            label, labels = place[1], [each.label for each in columns]
+            if (place[0], columns[0].label) not in found and of_row:
+                label, labels = place[0], [each.label for each in rows]
+            raise UserError(f"{where}: '{label}' is not in the table; {hint(label, labels)}")
+    first = found[places[0]]
+    return Entry(
+        row=row.label,
+        column=column.label,
+        group=row.group or "",
+        task=first.task,
+        measure=operation if operation in DERIVED_MEASURES else first.measure,
+        cells=(),
+        published=None,
+        stand_in="",
+        reason=DERIVED,
+        baseline="",
+        derived=Derivation(operation, tuple(places)),
+    )
+
+
+def grid(
+    resolver: Resolver, description: models.Grid, number: str
+) -> tuple[list[Line], list[Line], published.Places]:
+    """Rows, columns and published values of a table."""
+    columns = []
+    for each in description.columns:
+        printed = isinstance(each, str) or not each.ours_only
+        over = None if isinstance(each, str) else each.over
+        derived = None if isinstance(each, str) else each.derived
+        columns += [
+            replace(line, printed=printed, over=over, derived=derived)
+            for line in resolver.lines([each], "columns")
+        ]
+    no_repetition([column.label for column in columns], f"{resolver.where}.columns")
+    rows: list[Line] = []
+    for row in description.rows:
+        if row.quoted is not None:
+            rows += [
+                Line(label, {"with": {}}, group=row.group, quoted=True) for label in row.quoted
+            ]
+            continue
+        for line in resolver.lines([row], "rows"):
+            group = row.group
+            if group is None and "steps" in line.varied and _is_printed(resolver, line):
+                group = line.chosen["system"]
+            printed = not row.ours_only
+            baseline = row.baseline or ""
+            line = replace(line, group=group, printed=printed, baseline=baseline)
+            rows.append(replace(line, derived=row.derived))
+    no_repetition([row.label for row in rows], f"{resolver.where}.rows")
+    shown = [
+        number
+        for number, each in resolver.paper.tables.items()
+        if not isinstance(each, models.Samples)
+    ]
+    lines = published.of_table(resolver.configuration.root, resolver.name, shown, number)
+    places = published.join(
+        resolver.name,
+        lines,
+        {row.label: row.printed for row in rows if not row.quoted},
+        {column.label: column.printed for column in columns},
+        resolver.where,
+    )
+    rows = _with_quoted(resolver, rows, lines)
+    rows = _grouped(resolver, rows, lines, description)
+    rows = [replace(row, baseline=_baseline(resolver, row, rows, description)) for row in rows]
+    _check_footnotes(resolver, description, rows, columns)
+    return rows, columns, places
+
+
+def _is_printed(resolver: Resolver, line: Line) -> bool:
+    return line.chosen.get("system") in resolver.paper.systems
+
+
+def _with_quoted(
+    resolver: Resolver, rows: list[Line], lines: Sequence[published.Line]
+) -> list[Line]:
+    """Rows with those that are only quoted, each behind its predecessor in the published file."""
+    rows = list(rows)
+    quoted = [line.row for line in lines if line.use == published.QUOTED]
+    for row in rows:
+        if row.quoted and row.label not in quoted:
+            raise UserError(
+                f"{resolver.where}.rows: {published.file_of(resolver.name)} has no quoted row "
+                f"'{row.label}'; {hint(row.label, dict.fromkeys(quoted))}"
+            )
+    place = 0
+    for label in dict.fromkeys(line.row for line in lines):
+        known = [row.label for row in rows]
+        if label in known:
+            place = known.index(label) + 1
+        else:
+            rows.insert(place, Line(label, {"with": {}}, quoted=True))
+            place += 1
+    return rows
+
+
+def _grouped(
+    resolver: Resolver,
+    rows: list[Line],
+    lines: Sequence[published.Line],
+    description: models.Grid,
+) -> list[Line]:
+    """Rows with their groups: their own, or that of their published values."""
+    printed = {line.row: line.value.group for line in lines}
+    for name in description.groups:
+        if name not in printed.values():
+            raise UserError(
+                f"{resolver.where}.groups: {published.file_of(resolver.name)} has no row group "
+                f"'{name}' in this table; {hint(name, dict.fromkeys(printed.values()))}"
+            )
+    return [
+        row
+        if row.group is not None or row.label not in printed
+        else replace(row, group=description.groups.get(printed[row.label], printed[row.label]))
+        for row in rows
+    ]
+
+
+def _baseline(resolver: Resolver, row: Line, rows: Sequence[Line], description: models.Grid) -> str:
+    """The label of the row that a row is tested against; empty if there is none."""
+    if row.quoted or row.derived is not None:
+        return ""
+    labels = [each.label for each in rows]
+    name = row.chosen.get("system", "")
+    given = row.baseline or description.baseline.get(name)
+    system = resolver.system(name)
+    wanted = given or (system.baseline if system is not None else None)
+    if wanted is None:
+        return ""
+    for each in rows:
+        same = {**each.chosen, "system": name} == row.chosen
+        if each.chosen.get("system") == wanted and same:
+            return each.label
+    if wanted in labels:
+        return wanted
+    if given is not None:
+        raise UserError(
+            f"{resolver.where}.rows: baseline '{wanted}' of row '{row.label}' is not a row; "
+            f"{hint(wanted, labels)}"
+        )
+    return ""
+
+
+def _check_footnotes(
+    resolver: Resolver, description: models.Grid, rows: Sequence[Line], columns: Sequence[Line]
+) -> None:
+    known = {
+        "row": [row.label for row in rows],
+        "column": [column.label for column in columns],
+    }
+    for footnote in description.footnotes:
+        for key, labels in known.items():
+            label = getattr(footnote, key)
+            if label is not None and label not in labels:
+                raise UserError(
+                    f"{resolver.where}.footnotes: {key} '{label}' is not in the table; "
+                    f"{hint(label, labels)}"
+                )
+
+
+def _samples(resolver: Resolver, description: models.Samples) -> list[Entry]:
+    """Places of a table of samples: of each system, its baseline's and its own."""
+    defaults = description.cells.coordinates()
+    found = []
+    for row in description.rows:
+        for chosen, _ in product(row):
+            name = chosen.get("system", "")
+            system = resolver.system(name)
+            if system is None or system.baseline is None:
+                raise UserError(
+                    f"{resolver.where}.rows: '{name}' is not a system of the paper with a key "
+                    "'baseline', which its samples are compared with"
+                )
+            template = row.label or "{baseline}, {task}"
+            words = merged(chosen, {"with": {"baseline": system.baseline}})
+            label = resolver.label(template, words, ())
+            for side, each in ((TEACHER, system.baseline), (STUDENT, name)):
+                place = f"row '{label}', column '{side}'"
+                here = merged(defaults, chosen, {"system": each})
+                found.append(resolver.entry(here, place, row=label, column=side))
+    no_repetition([each.row for each in found[::2]], f"{resolver.where}.rows")
+    return found
+
+
+def interval_columns(configuration: Configuration, paper: str, number: str | int) -> set[str]:
+    """Labels of the columns of a table that show an interval."""
+    description = describe(configuration, paper, "table", number)
+    resolver = Resolver(configuration, paper, f"tables.{number}")
+    return {
+        line.label
+        for column in description.columns
+        if isinstance(column, models.Column) and column.interval
+        for line in resolver.lines([column], "columns")
+    }
+
+
+@dataclass(frozen=True)
+class SettingsTable:
+    """A table of settings: its systems by label, its rows, and the published texts by place."""
+
+    systems: dict[str, str]
+    rows: tuple[models.Setting, ...]
+    published: dict[tuple[str, str], str]
+
+
+def settings_table(configuration: Configuration, paper: str, number: str | int) -> SettingsTable:
+    """A table of settings with its published values.
+
+    Raises:
+        UserError: as `entries`.
+    """
+    description = describe(configuration, paper, "table", number)
+    resolver = Resolver(configuration, paper, f"tables.{number}")
+    systems: dict[str, str] = {}
+    for column in description.columns:
+        name = column if isinstance(column, str) else column.system
+        label = name if isinstance(column, str) else column.label or name
+        no_repetition([*systems, label], f"{resolver.where}.columns")
+        chosen = merged(
+            resolver.paper.cells.coordinates(), description.cells.coordinates(), {"system": name}
+        )
+        systems[label] = resolver.ours(name, chosen)
+    no_repetition([row.label for row in description.rows], f"{resolver.where}.rows")
+    shown = [
+        each
+        for each, table in resolver.paper.tables.items()
+        if not isinstance(table, models.Samples)
+    ]
+    lines = published.of_table(Path(configuration.root), paper, shown, str(number))
+    places = published.join(
+        paper,
+        lines,
+        {row.label: not row.ours_only for row in description.rows},
+        dict.fromkeys(systems, True),
+        resolver.where,
+    )
+    return SettingsTable(
+        systems=systems,
+        rows=tuple(description.rows),
+        published={place: value.text for place, value in places.items()},
+    )
