@@ -74,10 +74,8 @@ def drawn(plot: figures.Plot) -> tuple[Any, list[Text]]:
     return figure, [text for text in texts if text not in beyond and text.get_visible()]
 
 
-@pytest.mark.parametrize("panels", [1, 3])
-def test_no_text_overlaps_or_leaves_the_page(root: Path, panels: int) -> None:
-    tasks = [{"label": f"panel {number}", "task": TASK} for number in range(panels)]
-    figure, texts = drawn(figures.make(configuration(root, panels=tasks), "paper", "2"))
+def apart(figure: Any, texts: list[Text]) -> None:
+    """Assert that no text overlaps another or leaves the page."""
     page = figure.bbox
     boxes = [(text.get_text(), text.get_window_extent()) for text in texts]
     for name, box in boxes:
@@ -86,6 +84,13 @@ def test_no_text_overlaps_or_leaves_the_page(root: Path, panels: int) -> None:
     for number, (name, box) in enumerate(boxes):
         for other, second in boxes[number + 1 :]:
             assert not box.overlaps(second), (name, other)
+
+
+@pytest.mark.parametrize("panels", [1, 3])
+def test_no_text_overlaps_or_leaves_the_page(root: Path, panels: int) -> None:
+    tasks = [{"label": f"panel {number}", "task": TASK} for number in range(panels)]
+    figure, texts = drawn(figures.make(configuration(root, panels=tasks), "paper", "2"))
+    apart(figure, texts)
 
 
 def test_what_is_said_around_the_panels(root: Path) -> None:
@@ -141,8 +146,8 @@ def test_bars_of_differences(root: Path) -> None:
     made_up_run.run(root, "dims-cmlm-kd", "mask-predict-4-lb5", 0.3)
     plain = bars(root, label="student", system="dims-cmlm-kd", over="cmlm-kd")
     files = reports.files(plain, ("paper", "figure", "2"))
-    # scores of both with their statistics, and the record of a collapse
-    assert len(files) == 9
+    # scores of both with their statistics, and the record and the curve that tell of a collapse
+    assert len(files) == 10
     plot = figures.make(plain, "paper", "2")
     first, second = plot.records
     assert first["ours"] > 0 > second["ours"]
@@ -181,7 +186,8 @@ def test_curves_follow_each_other(root: Path) -> None:
     for system in ("cmlm-kd", "nat-kd"):
         write_run(folder / system / "seed1/training.json", [(20, 10.0), (40, 12.0)])
     plain = curves(root)
-    assert len(reports.files(plain, ("paper", "figure", "2"))) == 3
+    # of each training its record and its curve
+    assert len(reports.files(plain, ("paper", "figure", "2"))) == 6
     plot = figures.make(plain, "paper", "2")
     points = [(r["x"], r["ours"]) for r in plot.records if r["status"] == "run"]
     assert points == [(20, 10), (40, 12), (60, 10), (80, 12)]
@@ -316,3 +322,210 @@ def test_a_heat_map_of_an_analysis(root: Path) -> None:
     both = {**figure, "series": [{"system": "x"}]}
     with pytest.raises(UserError, match="figures.2.*either series or matrix"):
         figures.make(drawn_paper(root, both), "paper", "2")
+
+
+def write_analysis(plain: Any, content: dict[str, Any]) -> Path:
+    """Write what an analysis found on the test set; returns its file."""
+    [cell] = dict.fromkeys(reports.cells(plain, ("paper", "figure", "2")))
+    path = Path(plain.root) / cell.score_path
+    write_json(path, {"splits": {"test": {"measures": {}, **content}}})
+    return path
+
+
+PLANE = {
+    "x": [-0.5, 0.0, 0.5, 1.0, 1.5],
+    "y": [-0.5, 0.0, 0.5, 1.0],
+    "points": [
+        {"label": "start", "x": 0, "y": 0},
+        {"label": "GLAT + KD", "x": 1, "y": 0},
+        {"label": "MLE", "x": 0, "y": 1},
+    ],
+}
+CONTOUR = {
+    "title": "plane",
+    "kind": "contour",
+    "cells": {"system": "nat-kd"},
+    "panels": [{"label": "NLL", "measure": "nll"}, {"label": "bits", "measure": "nll_bits"}],
+    "x": {"label": "towards GLAT + KD"},
+    "y": {"label": "towards MLE"},
+    "matrix": {"values": "plane.{measure}", "rows": "plane.y", "columns": "plane.x"},
+    "points": "plane.points",
+}
+
+
+def test_a_contour_map_of_an_analysis(root: Path) -> None:
+    plain = drawn_paper(root, CONTOUR)
+    nll = [[(x - 1) ** 2 + 2 * (y - 0.3) ** 2 for x in PLANE["x"]] for y in PLANE["y"]]
+    bits: list[list[float | None]] = [[10 * x + y for x in PLANE["x"]] for y in PLANE["y"]]
+    bits[0][0] = None
+    cell = reports.cells(plain, ("paper", "figure", "2"))[0]
+    content = {"measures": {}, "plane": {**PLANE, "nll": nll, "nll_bits": bits}}
+    write_json(root / cell.score_path, {"splits": {"test": content}})
+    plot = figures.make(plain, "paper", "2")
+    heights = {(r["column"], r["x"], r["y"]): r["ours"] for r in plot.records if not r["point"]}
+    assert len(heights) == 39 and heights["NLL", 1.5, 0.5] == nll[2][4]
+    assert heights["bits", 1.0, -0.5] == 9.5
+    page, texts = drawn(plot)
+    assert {"start", "GLAT + KD", "MLE"} <= {text.get_text() for text in texts}
+    places = [line.get_xydata().tolist() for line in page.axes[0].lines]
+    assert places == [[[0, 0]], [[1, 0]], [[0, 1]]]
+    figures.write(plot, root / "figure_2.pdf")
+    frame = pd.read_csv(root / "figure_2.csv", keep_default_na=False)
+    assert [point for point in frame["point"] if point][:3] == ["start", "GLAT + KD", "MLE"]
+    content["plane"]["x"] = ["a", "b"]
+    write_json(root / cell.score_path, {"splits": {"test": content}})
+    with pytest.raises(UserError, match=r"likelihood.json: 'plane.x', 0"):
+        figures.make(plain, "paper", "2")
+    content["plane"]["x"] = [0, 1]
+    write_json(root / cell.score_path, {"splits": {"test": content}})
+    with pytest.raises(UserError, match=r"likelihood.json: split test, panel 'NLL': 'values'"):
+        figures.make(plain, "paper", "2")
+
+
+def test_a_contour_map_of_cells(root: Path) -> None:
+    for lengths in (1, 3):
+        for steps in (1, 4):
+            decoding = f"mask-predict-{steps}-lb{lengths}"
+            made_up_run.run(root, "cmlm-kd", decoding, 0.5 - 0.02 * lengths * steps)
+    figure = {
+        "title": "plane",
+        "kind": "contour",
+        "cells": {"measure": "sacrebleu", "decoding": "mask-predict-{steps}-lb{lengths}"},
+        "panels": [TASK],
+        "x": {"label": "steps", "values": [1, 4]},
+        "y": {"label": "lengths", "of": "lengths"},
+        "series": [{"system": "cmlm-kd", "with": {"lengths": [1, 3]}}],
+        "points": [{"label": "fastest", "x": 1, "y": 1}],
+    }
+    plot = figures.make(drawn_paper(root, figure), "paper", "2")
+    places = [(record["x"], record["y"]) for record in plot.records if not record["point"]]
+    assert sorted(places) == [(1, 1), (1, 3), (4, 1), (4, 3)]
+    page, texts = drawn(plot)
+    assert {"fastest", "sacreBLEU"} <= {text.get_text() for text in texts}
+    assert len(page.axes[0].collections) == 2
+    without = {**figure, "series": [{"system": "cmlm-kd", "with": {"other": [1, 3]}}]}
+    with pytest.raises(UserError, match=r"figures.2.*missing key 'lengths'"):
+        figures.make(drawn_paper(root, without), "paper", "2")
+    with pytest.raises(UserError, match=r"figures.2.*points: a key in an analysis needs a matrix"):
+        figures.make(drawn_paper(root, {**figure, "points": "plane.points"}), "paper", "2")
+
+
+def test_contours_of_what_was_not_run(root: Path) -> None:
+    _, texts = drawn(figures.make(drawn_paper(root, CONTOUR), "paper", "2"))
+    assert sum(text.get_text() == "not run" for text in texts) == 2
+
+
+SOURCES = [
+    ["the", "lights", "in", "the", "house", "were", "all", "switched", "off", "at", "night"],
+    ["a", "word"],
+    [f"unpronounceable{number}" for number in range(30)],
+]
+ALIGNMENT = {
+    "title": "alignment",
+    "kind": "alignment",
+    "cells": {"measure": "latent_moved", "system": "vae-kd"},
+    "panels": [{"label": "sentence {example}", "with": {"example": [0, 1, 2]}}],
+    "first": "examples.{example}.source",
+    "second": "examples.{example}.source",
+    "links": "examples.{example}.assignment",
+    "captions": "examples.{example}.references",
+}
+
+
+def aligned_examples() -> list[dict[str, Any]]:
+    orders = [[0, 9, *range(2, 9), 1, 10, 11], [1, 0, 2], list(range(31))]
+    captions = ["in the first reference", "in the other one"]
+    return [
+        {"source": source, "references": captions, "assignment": order}
+        for source, order in zip(SOURCES, orders, strict=True)
+    ]
+
+
+def test_an_alignment_leads_from_position_to_position(root: Path) -> None:
+    plain = drawn_paper(root, ALIGNMENT)
+    examples = aligned_examples()
+    path = write_analysis(plain, {"examples": examples})
+    plot = figures.make(plain, "paper", "2")
+    page, texts = drawn(plot)
+    first = page.axes[0].lines
+    ends = [line.get_xdata().tolist() for line in first]
+    assert ends[1][1] == ends[9][0] and ends[9][1] == ends[1][0] and ends[3][0] == ends[3][1]
+    assert first[1].get_color() != first[0].get_color() == first[11].get_color()
+    said = [text.get_text() for text in texts]
+    assert said.count("</s>") == 6 and said.count("in the other one") == 3
+    assert any("Coloured lines: to another position." in text for text in said)
+    apart(page, texts)
+    figures.write(plot, root / "figure_2.pdf")
+    frame = pd.read_csv(root / "figure_2.csv", keep_default_na=False)
+    line = frame[(frame["panel"] == "sentence 0") & (frame["x"] == 1)].iloc[0]
+    assert (line["series"], line["category"], line["y"]) == ("lights", "at", 9)
+    examples[1]["assignment"] = [0, 7]
+    write_analysis(plain, {"examples": examples})
+    with pytest.raises(UserError, match=f"{path}.*panel 'sentence 1'.*position 7"):
+        figures.make(plain, "paper", "2")
+    examples[1]["assignment"] = [0, "x"]
+    write_analysis(plain, {"examples": examples})
+    with pytest.raises(UserError, match=r"'examples.1.assignment', 1"):
+        figures.make(plain, "paper", "2")
+
+
+def test_an_alignment_that_was_not_run(root: Path) -> None:
+    plain = drawn_paper(root, ALIGNMENT)
+    # one analysis, and no record of the training: the figure shows no number
+    assert len(reports.files(plain, ("paper", "figure", "2"))) == 1
+    _, texts = drawn(figures.make(plain, "paper", "2"))
+    assert [text.get_text() for text in texts].count("not run") == 3
+
+
+STEPS = {
+    "title": "passes",
+    "kind": "steps",
+    "cells": {"measure": "nll", "system": "cmlm-kd"},
+    "panels": [{"label": "CMLM, sentence {example}", "with": {"example": [0, 1]}}],
+    "passes": "examples.{example}.passes",
+    "source": "examples.{example}.source",
+    "reference": "examples.{example}.reference",
+}
+
+
+def passes_of(words: list[str]) -> list[dict[str, Any]]:
+    third = [position for position in range(len(words)) if position % 3 == 1]
+    last = third[: len(third) // 2]
+    middle = [None if position in last else word for position, word in enumerate(words)]
+    return [
+        {"tokens": [words[0]] * len(words), "predicted": list(range(len(words)))},
+        {"tokens": middle, "predicted": sorted(set(third) - set(last))},
+        {"tokens": words, "predicted": last},
+    ]
+
+
+def test_a_decoding_is_shown_pass_by_pass(root: Path) -> None:
+    plain = drawn_paper(root, STEPS)
+    examples = [
+        {"source": SOURCES[0], "reference": words, "passes": passes_of(words)}
+        for words in (SOURCES[0], SOURCES[2])
+    ]
+    path = write_analysis(plain, {"examples": examples})
+    plot = figures.make(plain, "paper", "2")
+    page, texts = drawn(plot)
+    said = [text.get_text() for text in texts]
+    # the long sentence is broken into blocks, each with its three passes
+    assert said.count("pass 1") == said.count("pass 3") > 2
+    shown = [position for each in examples[0]["passes"] for position in each["predicted"]]
+    assert len(page.axes[0].patches) == len(shown)
+    assert said.count("\N{MIDDLE DOT}") == sum(
+        token is None for each in examples for token in each["passes"][1]["tokens"]
+    )
+    apart(page, texts)
+    figures.write(plot, root / "figure_2.pdf")
+    frame = pd.read_csv(root / "figure_2.csv", keep_default_na=False)
+    line = frame[(frame["series"] == "pass 3") & (frame["x"] == 1)].iloc[0]
+    assert (line["category"], line["predicted"]) == ("lights", True)
+    examples[1]["passes"][0]["predicted"] = [30]
+    write_analysis(plain, {"examples": examples})
+    with pytest.raises(UserError, match=f"{path}.*pass 1 .*position 30"):
+        figures.make(plain, "paper", "2")
+    del examples[1]["passes"][0]["predicted"]
+    write_analysis(plain, {"examples": examples})
+    with pytest.raises(UserError, match=r"'examples.1.passes', 0.predicted"):
+        figures.make(plain, "paper", "2")

@@ -294,6 +294,15 @@ class _Drawn(Model):
     panels: Annotated[list[Text | Varied], Field(min_length=1)]
     notes: list[Text] = []
 
+    @property
+    def keys(self) -> dict[str, str]:
+        """Keys in the file of the analysis that each panel shows; empty for a figure of cells.
+
+        They are templates of the coordinates and variables of the panel, by the name under which
+        they are given.
+        """
+        return {}
+
 
 class Lines(_Drawn):
     """A measure over a number.
@@ -448,26 +457,125 @@ class Scatter(_Drawn):
 
 
 class Matrix(Model):
-    """A matrix in the file of an analysis, by keys such as `map.cosines`, and its labels."""
+    """A matrix in the file of an analysis, by keys such as `map.cosines`, and its labels.
+
+    Attributes:
+        label: of the values; without it, the name of the measure.
+    """
 
     values: Text
     rows: Text
     columns: Text
+    label: Text | None = None
+
+    @property
+    def keys(self) -> dict[str, str]:
+        """The keys by name."""
+        return {"rows": self.rows, "columns": self.columns, "values": self.values}
 
 
-class HeatMap(_Drawn):
-    """Values as colours: series against the axis, or a matrix of the analysis of each panel."""
-
-    kind: Literal["heat_map"]
+class _Map(_Drawn):
     x: Axis
     series: list[Series] = []
     matrix: Matrix | None = None
 
     @model_validator(mode="after")
-    def _one_of_them(self) -> "HeatMap":
+    def _one_of_them(self) -> "_Map":
         if bool(self.series) == (self.matrix is not None):
             raise ValueError("expected either series or matrix")
         return self
+
+    @property
+    def keys(self) -> dict[str, str]:
+        """Keys in the file of the analysis, see `Lines.keys`."""
+        return {} if self.matrix is None else self.matrix.keys
+
+
+class HeatMap(_Map):
+    """Values as colours: series against the axis, or a matrix of the analysis of each panel."""
+
+    kind: Literal["heat_map"]
+
+
+class Mark(Model):
+    """A point with a name on a plane."""
+
+    label: Text
+    x: Number
+    y: Number
+
+
+class Contour(_Map):
+    """A measure on a plane of two numbers, as lines of equal height.
+
+    Attributes:
+        y: the coordinate or variable that runs upwards, which the series give; the rows of a matrix
+            are its values.
+        points: named points of the plane, or the key in the analysis where they are.
+    """
+
+    kind: Literal["contour"]
+    y: Axis
+    points: Text | list[Mark] = []
+
+    @model_validator(mode="after")
+    def _points_of_an_analysis(self) -> "Contour":
+        if isinstance(self.points, str) and self.matrix is None:
+            raise ValueError("points: a key in an analysis needs a matrix of that analysis")
+        return self
+
+    @property
+    def keys(self) -> dict[str, str]:
+        """Keys in the file of the analysis, see `Lines.keys`."""
+        return super().keys | ({"points": self.points} if isinstance(self.points, str) else {})
+
+
+class Alignment(_Drawn):
+    """Two texts with lines between their positions, from the analysis of each panel.
+
+    Attributes:
+        first: key of the words of the text above.
+        second: key of those below.
+        links: key of the position in the second text of each position in the first, `null` for
+            none; the position after the last word is the end of the text.
+        captions: key of two lines that stand above the first text and below the second.
+    """
+
+    kind: Literal["alignment"]
+    first: Text
+    second: Text
+    links: Text
+    captions: Text | None = None
+
+    @property
+    def keys(self) -> dict[str, str]:
+        """Keys in the file of the analysis, see `Lines.keys`."""
+        found = {"first": self.first, "second": self.second, "links": self.links}
+        return found | ({"captions": self.captions} if self.captions is not None else {})
+
+
+class Steps(_Drawn):
+    """A decoding pass by pass, from the analysis of each panel.
+
+    Attributes:
+        passes: key of a list with a mapping for each pass: `tokens`, those after the pass, `null`
+            where none is chosen yet, and `predicted`, the positions that the pass chose.
+        source: key of the words of the source.
+        reference: key of those of the reference.
+    """
+
+    kind: Literal["steps"]
+    passes: Text
+    source: Text | None = None
+    reference: Text | None = None
+
+    @property
+    def keys(self) -> dict[str, str]:
+        """Keys in the file of the analysis, see `Lines.keys`."""
+        texts = {"source": self.source, "reference": self.reference}
+        return {"passes": self.passes} | {
+            name: key for name, key in texts.items() if key is not None
+        }
 
 
 def _kind(*kinds: str) -> Discriminator:
@@ -491,8 +599,11 @@ Figure = Annotated[
     | Annotated[Bars, Tag("<bars>")]
     | Annotated[Curves, Tag("<curves>")]
     | Annotated[Scatter, Tag("<scatter>")]
-    | Annotated[HeatMap, Tag("<heat_map>")],
-    _kind("lines", "bars", "curves", "scatter", "heat_map"),
+    | Annotated[HeatMap, Tag("<heat_map>")]
+    | Annotated[Contour, Tag("<contour>")]
+    | Annotated[Alignment, Tag("<alignment>")]
+    | Annotated[Steps, Tag("<steps>")],
+    _kind("lines", "bars", "curves", "scatter", "heat_map", "contour", "alignment", "steps"),
 ]
 
 

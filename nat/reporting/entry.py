@@ -31,7 +31,8 @@ class Entry:
     `cells` is empty for a system that is only quoted, and where the scale has no corpus for the
     task; `reason` says which. `stand_in` says how the place differs from the paper's, and is empty
     where it does not. In figures `row` is the series, `column` the panel, and `x` the place on the
-    horizontal axis, with a name in `category` where that is no number. `over` holds the cells that
+    horizontal axis, with a name in `category` where that is no number; `y` is the place on the
+    vertical axis of a plane. `over` holds the cells that
     are subtracted, where differences are shown. `address` is `None` for a quoted row. `derived`
     says how a place is computed from others of its table.
     """
@@ -47,6 +48,7 @@ class Entry:
     reason: str
     baseline: str
     x: float | None = None
+    y: float | None = None
     category: str = ""
     over: tuple[Cell, ...] = ()
     address: Address | None = None

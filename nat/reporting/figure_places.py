@@ -29,12 +29,16 @@ def entries(configuration: Configuration, paper: str, number: str | int) -> list
         return _curves(resolver, description)
     if isinstance(description, models.Scatter):
         return _scatter(resolver, description)
-    if isinstance(description, models.HeatMap):
-        return _heat_map(resolver, description)
-    return _quote(resolver, description.quotes, _points(resolver, description))
+    if description.keys:
+        return _analyses(resolver, description)
+    if isinstance(description, models.Lines | models.Bars):
+        return _quote(resolver, description.quotes, _points(resolver, description))
+    return _points(resolver, description)
 
 
-_Along = models.Lines | models.Bars | models.HeatMap
+_Along = models.Lines | models.Bars | models.HeatMap | models.Contour
+_NUMBERED = models.Lines | models.Contour
+"""Kinds whose horizontal axis has numbers; that of the others has names."""
 
 
 def _points(resolver: Resolver, description: _Along) -> list[Entry]:
@@ -47,6 +51,8 @@ def _points(resolver: Resolver, description: _Along) -> list[Entry]:
             for panel in panels:
                 for chosen, names in _along(resolver, series, line.chosen, description):
                     label = f"row '{line.label}', column '{panel.label}'"
+                    if isinstance(description, models.Contour):
+                        names["y"] = _height(resolver, chosen, description.y.of, line.label)
                     no_conflict(resolver, chosen, panel.chosen, label)
                     found.append(
                         resolver.entry(
@@ -59,10 +65,26 @@ def _points(resolver: Resolver, description: _Along) -> list[Entry]:
                         )
                     )
     no_repetition(labels, f"{resolver.where}.series")
-    if not isinstance(description, models.Lines):
+    if not isinstance(description, _NUMBERED):
         categories = list(dict.fromkeys(each.category for each in found))
         found = [replace(each, x=categories.index(each.category)) for each in found]
     return found
+
+
+def _height(resolver: Resolver, chosen: Chosen, of: str, label: str) -> float:
+    """Where a point stands on the vertical axis of a plane."""
+    found = flat(chosen).get(of)
+    if found is None:
+        raise UserError(
+            f"{resolver.where}: series '{label}': missing key '{of}', which runs along the "
+            "vertical axis"
+        )
+    if isinstance(found, str):
+        raise UserError(
+            f"{resolver.where}: series '{label}': found the text '{found}' for the vertical axis, "
+            "not a number"
+        )
+    return float(found)
 
 
 def _series(resolver: Resolver, series: models.Series, description: _Along) -> list[Line]:
@@ -84,7 +106,7 @@ def _along(
 ) -> Iterator[tuple[Chosen, dict[str, Any]]]:
     """The points of a series: coordinates, and the place on the axis."""
     axis, where = description.x, f"{resolver.where}: series '{series.label or chosen}'"
-    key = "x" if isinstance(description, models.Lines) else "category"
+    key = "x" if isinstance(description, _NUMBERED) else "category"
     if series.points is not None:
         for point in series.points:
             if getattr(point, key) is None:
@@ -185,10 +207,8 @@ def _quoted_points(resolver: Resolver, description: models.Scatter) -> list[Entr
     return found
 
 
-def _heat_map(resolver: Resolver, description: models.HeatMap) -> list[Entry]:
-    """Places of series and categories, or one for the matrix of each panel."""
-    if description.matrix is None:
-        return _points(resolver, description)
+def _analyses(resolver: Resolver, description: models.Figure) -> list[Entry]:
+    """A place for the analysis that each panel shows."""
     defaults = description.cells.coordinates()
     return [
         resolver.entry(
@@ -237,10 +257,17 @@ def _curves(resolver: Resolver, description: models.Curves) -> list[Entry]:
 
 @dataclass(frozen=True)
 class Layout:
-    """The panels and series of a figure, in order; of each series its style."""
+    """How a figure is divided.
+
+    Attributes:
+        panels: their labels, in order.
+        series: style of each, in order.
+        keys: of each panel the keys in its analysis by what they stand for, if it shows one.
+    """
 
     panels: tuple[str, ...]
     series: dict[str, str | None]
+    keys: dict[str, dict[str, str]]
 
 
 def layout(configuration: Configuration, paper: str, number: str | int) -> Layout:
@@ -248,7 +275,7 @@ def layout(configuration: Configuration, paper: str, number: str | int) -> Layou
     description = describe(configuration, paper, "figure", number)
     resolver = Resolver(configuration, paper, f"figures.{number}")
     series: dict[str, str | None] = {}
-    for each in description.series:
+    for each in getattr(description, "series", []):
         if isinstance(each, models.Cloud):
             style = "joined" if each.joined else None
             names = [each.label or each.system] if each.quoted is None else each.quoted
@@ -259,7 +286,20 @@ def layout(configuration: Configuration, paper: str, number: str | int) -> Layou
             continue
         series |= {line.label: each.style for line in _series(resolver, each, description)}
     panels = resolver.lines(description.panels, "panels")
-    return Layout(tuple(line.label for line in panels), series)
+    keys = {
+        line.label: {
+            name: resolver.filled(key, _words(resolver, description, line))
+            for name, key in description.keys.items()
+        }
+        for line in panels
+    }
+    return Layout(tuple(line.label for line in panels), series, keys)
+
+
+def _words(resolver: Resolver, description: models.Figure, panel: Line) -> dict[str, Any]:
+    """Coordinates and variables of a panel."""
+    levels = resolver.paper.cells.coordinates(), description.cells.coordinates(), panel.chosen
+    return flat(merged(*levels))
 
 
 def named_points(

@@ -1,13 +1,16 @@
 """Figures as PDF, PNG and the CSV of the plotted points.
 
-Five kinds, most with a panel for each task: `lines` draws a measure against a number such as
+Eight kinds, most with a panel for each task: `lines` draws a measure against a number such as
 decoding steps (a series of style `level` has one point and is drawn across the panel), `bars`
 compares systems in named categories, `curves` follows trainings, one after the other where they
-start from each other, `scatter` draws a measure against another, `heat_map` shows a matrix.
+start from each other, `scatter` draws a measure against another, `heat_map` shows a matrix,
+`contour` a measure on a plane. `alignment` and `steps` show texts: the lines between two of them,
+and a decoding pass by pass.
 """
 
 import math
-from dataclasses import dataclass
+from collections.abc import Sequence
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
@@ -16,18 +19,18 @@ import pandas as pd
 from matplotlib.figure import Figure
 
 from nat.configuration import Configuration
-from nat.configuration.papers import Matrix
-from nat.errors import UserError
-from nat.files import atomic_path, read_json
+from nat.configuration.papers import Mark
+from nat.files import atomic_path
 from nat.measures import significance
-from nat.reporting import panels, values
-from nat.reporting.panels import (
+from nat.reporting import panels, shown_analyses, values, word_panels
+from nat.reporting.drawing import (
     FONT,
     GREY,
     LABEL_WIDTH,
     LINE_SPACING,
     PANEL_HEIGHT,
     PANEL_WIDTH,
+    Panel,
     Records,
     height,
     wrap,
@@ -58,16 +61,26 @@ YLABEL_WIDTH, XLABEL_HEIGHT, PANEL_TITLE_HEIGHT = 0.75, 0.6, 0.35
 MARGIN, GAP = 0.15, 0.1
 TITLE_SIZE, ORIGIN_SIZE, NOTE_SIZE = 13.0, 10.5, 9.0
 DOTS_PER_INCH = 160
+SHOWN_BY = {
+    "alignment": "Coloured lines: to another position.",
+    "steps": "Tinted: chosen in this pass; black: kept from an earlier pass; dots: masked.",
+}
+"""What is said below of the marks of texts."""
 
 
 @dataclass(frozen=True)
 class Plot:
-    """A figure's headline, its description, its layout and its records (one per point)."""
+    """A figure's headline, its description, its layout and its records (one per point).
+
+    Attributes:
+        contents: of each panel that shows an analysis and was run, what it shows of it.
+    """
 
     headline: values.Headline
     description: Any
     layout: Layout
     records: Records
+    contents: dict[str, dict[str, Any]] = field(default_factory=dict)
 
 
 def make(configuration: Configuration, paper: str, number: str) -> Plot:
@@ -79,17 +92,24 @@ def make(configuration: Configuration, paper: str, number: str) -> Plot:
     root = Path(configuration.root)
     description = describe(configuration, paper, "figure", number)
     places = entries(configuration, paper, "figure", number)
+    divided = layout(configuration, paper, number)
+    contents: dict[str, dict[str, Any]] = {}
     if description.kind == "curves":
         records = _curves(configuration.scale, places, root)
-    elif description.kind == "heat_map" and description.matrix is not None:
-        records = _matrices(configuration.scale, places, description.matrix, root)
+    elif description.keys:
+        records, contents = shown_analyses.read(
+            configuration.scale, description, places, divided.keys, root
+        )
     else:
         records = [_record(configuration.scale, entry, root) for entry in places]
+    if description.kind == "contour" and not description.keys:
+        records = _with_points(records, description.points)
     return Plot(
         headline=values.headline(configuration, paper, "figure", number),
         description=description,
-        layout=layout(configuration, paper, number),
+        layout=divided,
         records=[{"paper": paper, "figure": number} | record for record in records],
+        contents=contents,
     )
 
 
@@ -108,51 +128,25 @@ def _record(scale: str, entry: Entry, root: Path) -> dict[str, Any]:
         }
         if found["status"] == "run" and across["status"] != "run":
             found["status"] = across["status"]
+    if entry.y is not None:
+        found |= {"y": entry.y, "point": ""}
     return found | {"over": found.get("over", ""), "collapsed": values.collapsed(entry, root)}
 
 
-def _matrices(scale: str, places: list[Entry], matrix: Matrix, root: Path) -> Records:
-    """One record per value of each panel's matrix, its column as `x`; the first seed that ran."""
-    records: Records = []
-    for entry in places:
-        base = values.record(scale, entry, values.read(entry, root))
-        base |= {"over": "", "collapsed": False, "low": None, "high": None, "spread": None}
-        cell = next((each for each in entry.cells if (root / each.score_path).exists()), None)
-        if cell is None:
-            records.append(base | {"status": values.NOT_RUN, "ours": None})
-            continue
-        base |= {"seeds": str(cell.seed), "sources": cell.score_path, "status": "run"}
-        names = (matrix.rows, matrix.columns, matrix.values)
-        rows, columns, content = (
-            analysed(root / cell.score_path, cell.split, key) for key in names
-        )
-        records += [
-            base | {"row": str(row), "y": at, "x": number, "category": str(column), "ours": value}
-            for at, (row, line) in enumerate(zip(rows, content, strict=True))
-            for number, (column, value) in enumerate(zip(columns, line, strict=True))
-        ]
-    return records
-
-
-def analysed(path: Path, split: str, key: str) -> Any:
-    """A part of an analysis, by keys such as `map.cosines`.
-
-    Raises:
-        UserError: if it is missing.
-    """
-    found: Any = read_json(path)
-    for part in ("splits", split, *key.split(".")):
-        try:
-            found = found[int(part)] if isinstance(found, list) else found[part]
-        except (IndexError, KeyError, TypeError, ValueError) as error:
-            raise UserError(f"{path} has no '{key}' of the split {split}") from error
+def _with_points(records: Records, points: Sequence[Mark]) -> Records:
+    """Records of a plane, with those of its named points in each panel that was run."""
+    found = list(records)
+    nothing = dict.fromkeys(("ours", "low", "high", "spread", "published"))
+    for panel in dict.fromkeys(record["column"] for record in records):
+        ran = [each for each in records if each["column"] == panel and each["status"] == "run"]
+        found += [ran[0] | nothing | shown_analyses.marked(point) for point in points if ran]
     return found
 
 
 def _curves(scale: str, places: list[Entry], root: Path) -> Records:
     """One record per validation of each training, with its place in the chain as `x`.
 
-    A chain ends with the first missing training, which has a record too.
+    A chain goes as far as its trainings are there; the first that is missing has a record.
     """
     records: Records = []
     chains: dict[tuple[str, str], list[Entry]] = {}
@@ -198,27 +192,40 @@ def write(plot: Plot, pdf: Path) -> None:
 
 def draw(plot: Plot) -> Figure:
     """Draw a figure: title, panels (two a row) and notes from top to bottom."""
-    names = plot.layout.panels
-    columns = min(len(names), 2)
-    rows = math.ceil(len(names) / columns)
-    width = MARGIN + columns * (YLABEL_WIDTH + PANEL_WIDTH + LABEL_WIDTH)
+    shown = [
+        Panel(
+            name,
+            plot.description,
+            plot.layout.series,
+            [record for record in plot.records if record["column"] == name],
+            plot.contents.get(name),
+        )
+        for name in plot.layout.panels
+    ]
+    of_texts = plot.description.kind in SHOWN_BY
+    columns = 1 if of_texts else min(len(shown), 2)
+    panel_width, right, below = PANEL_WIDTH, LABEL_WIDTH, XLABEL_HEIGHT
+    heights = [PANEL_HEIGHT] * math.ceil(len(shown) / columns)
+    if of_texts:
+        panel_width, right, below = word_panels.WIDTH, MARGIN, GAP
+        heights = [word_panels.height_of(panel) for panel in shown]
+    width = MARGIN + columns * (YLABEL_WIDTH + panel_width + right)
     text_width = width - 2 * MARGIN
     title = wrap(plot.headline.title, text_width, TITLE_SIZE, "bold")
     origin = wrap(plot.headline.origin, text_width, ORIGIN_SIZE)
     notes = wrap(" ".join(_notes(plot)), text_width, NOTE_SIZE)
     head = MARGIN + height(title, TITLE_SIZE) + GAP + height(origin, ORIGIN_SIZE) + GAP
     foot = MARGIN + height(notes, NOTE_SIZE) + GAP
-    row_height = PANEL_TITLE_HEIGHT + PANEL_HEIGHT + XLABEL_HEIGHT
-    page = head + rows * row_height + foot
+    page = head + sum(PANEL_TITLE_HEIGHT + tall + below for tall in heights) + foot
     figure = Figure(figsize=(width, page))
-    for number, name in enumerate(names):
+    for number, panel in enumerate(shown):
         row, column = divmod(number, columns)
-        left = MARGIN + column * (YLABEL_WIDTH + PANEL_WIDTH + LABEL_WIDTH) + YLABEL_WIDTH
-        top = page - head - row * row_height - PANEL_TITLE_HEIGHT
-        box = (left / width, (top - PANEL_HEIGHT) / page)
-        axes = figure.add_axes((*box, PANEL_WIDTH / width, PANEL_HEIGHT / page))
-        own = [record for record in plot.records if record["column"] == name]
-        panels.paint(axes, panels.Panel(name, plot.description, plot.layout.series, own))
+        left = MARGIN + column * (YLABEL_WIDTH + panel_width + right) + YLABEL_WIDTH
+        before = sum(PANEL_TITLE_HEIGHT + tall + below for tall in heights[:row])
+        top = page - head - before - PANEL_TITLE_HEIGHT
+        box = (left / width, (top - heights[row]) / page)
+        axes = figure.add_axes((*box, panel_width / width, heights[row] / page))
+        panels.paint(axes, panel)
     top = page - MARGIN
     styles: tuple[tuple[list[str], float, dict[str, Any]], ...] = (
         (title, TITLE_SIZE, {"fontweight": "bold"}),
@@ -252,8 +259,10 @@ def draw(plot: Plot) -> Figure:
 def _notes(plot: Plot) -> list[str]:
     notes = []
     ran = [record for record in plot.records if record["status"] == "run"]
-    if plot.description.kind == "heat_map":
+    if plot.description.kind in ("heat_map", "contour"):
         pass  # colours have no intervals
+    elif plot.description.kind in SHOWN_BY:
+        notes += [SHOWN_BY[plot.description.kind]] if ran else []
     elif any(record["spread"] is not None for record in ran):
         seeds = max((record["seeds"] for record in ran), key=len)
         notes.append(
@@ -285,7 +294,7 @@ def _bands(plot: Plot) -> str:
 
 
 def _missing(records: Records) -> list[str]:
-    """What was not run, whole panels or series together."""
+    """What was not run, a whole panel or series in one piece."""
     missing = []
     for panel in dict.fromkeys(record["column"] for record in records):
         inside = [record for record in records if record["column"] == panel]

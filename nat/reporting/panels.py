@@ -1,62 +1,38 @@
-"""The panels of figures: lines over a number, grouped bars, and curves of trainings.
+"""The panels of figures: lines over a number, grouped bars, curves of trainings, points.
 
 Each painter draws the records of one panel into its axes; the page around them is
-`nat.reporting.figures`.
+`nat.reporting.figures`. Planes of values are painted in `nat.reporting.maps`, texts in
+`nat.reporting.word_panels`.
 """
 
 import math
-from dataclasses import dataclass
 from typing import Any
 
-import numpy as np
 from matplotlib.axes import Axes
-from matplotlib.font_manager import FontProperties
-from matplotlib.textpath import TextToPath
-from matplotlib.ticker import (
-    FixedFormatter,
-    FixedLocator,
-    LogLocator,
-    MaxNLocator,
-    NullLocator,
-    StrMethodFormatter,
-)
+from matplotlib.ticker import LogLocator, MaxNLocator, NullLocator, StrMethodFormatter
 
 from nat.configuration.papers import Axis
-from nat.reporting import values
+from nat.reporting import maps, values, word_panels
 from nat.reporting.cells import MEASURES
+from nat.reporting.drawing import (
+    COLOURS,
+    GREY,
+    LABEL_SIZE,
+    LABEL_WIDTH,
+    LINE_SPACING,
+    MARKERS,
+    PANEL_HEIGHT,
+    PANEL_WIDTH,
+    Labels,
+    Panel,
+    Records,
+    height,
+    ticks,
+    wrap,
+)
 
-# Okabe and Ito's colours, which colour-blind readers tell apart; markers differ as well.
-COLOURS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#56B4E9", "#E69F00")
-MARKERS = ("o", "D", "s", "^", "v", "P")
-GREY = "#555555"
-FONT = "DejaVu Sans"
-# All lengths in inches, font sizes in points.
-PANEL_WIDTH, PANEL_HEIGHT = 4.2, 2.9
-LABEL_WIDTH = 1.85
-LABEL_SIZE = 10.0
-LINE_SPACING = 1.15
-ROW_WIDTH = 0.62
-"""Room for the names of the rows of a heat map, in inches."""
 BARS = 0.8
 """Share of the distance between two groups that bars fill."""
-_MEASURE = TextToPath()
-
-Records = list[dict[str, Any]]
-
-
-@dataclass(frozen=True)
-class Panel:
-    """What one panel shows: its records, and the figure's description and series with styles."""
-
-    label: str
-    description: Any
-    series: dict[str, str | None]
-    records: Records
-
-    @property
-    def differences(self) -> bool:
-        """Whether the values are differences between systems."""
-        return any(record["over"] for record in self.records)
 
 
 def paint(axes: Axes, panel: Panel) -> None:
@@ -73,40 +49,16 @@ def paint(axes: Axes, panel: Panel) -> None:
         "bars": _bars,
         "curves": _curves,
         "scatter": _scatter,
-        "heat_map": _heat_map,
+        "heat_map": maps.heat_map,
+        "contour": maps.contour,
+        "alignment": word_panels.alignment,
+        "steps": word_panels.steps,
     }
     labels = painters[panel.description.kind](axes, panel)
-    if labels and math.isnan(labels[0][0]):
-        return
-    if not labels:
+    if not labels and all(record["status"] != "run" for record in records):
         axes.text(0.5, 0.5, values.NOT_RUN, transform=axes.transAxes, ha="center", color=GREY)
         axes.set_yticks([])
     _label(axes, labels)
-
-
-def wrap(text: str, width: float, size: float, weight: str = "normal") -> list[str]:
-    """Break a text into lines of at most `width` inches at a font size in points."""
-    font = FontProperties(family=FONT, size=size, weight=weight)
-    lines = [""]
-    for word in text.split():
-        longer = f"{lines[-1]} {word}".strip()
-        # Extents come in points, 72 an inch.
-        if _MEASURE.get_text_width_height_descent(longer, font, False)[0] > width * 72:
-            lines.append(word)
-        else:
-            lines[-1] = longer
-    return [line for line in lines if line]
-
-
-def _width(text: str, size: float) -> float:
-    """Width in inches of a text at a font size in points."""
-    font = FontProperties(family=FONT, size=size)
-    return float(_MEASURE.get_text_width_height_descent(text, font, False)[0]) / 72
-
-
-def height(texts: list[str], size: float) -> float:
-    """Height in inches of lines at a font size in points."""
-    return len(texts) * size * LINE_SPACING * 1.2 / 72
 
 
 def shows_published(record: dict[str, Any]) -> bool:
@@ -127,7 +79,7 @@ def _measure(panel: Panel) -> str:
     measures = [MEASURES[record["measure"]] for record in panel.records]
     name = measures[0].label
     if len({measure.label for measure in measures}) > 1:
-        # The common part of the bars of a panel is before the comma.
+        # What the bars of a panel have in common stands before the comma.
         name = name.split(",")[0] + (" (%)" if measures[0].unit == "%" else "")
     return f"gain in {name}" if panel.differences else name
 
@@ -136,10 +88,10 @@ def _own(panel: Panel, label: str) -> Records:
     return [record for record in panel.records if record["row"] == label]
 
 
-def _lines(axes: Axes, panel: Panel) -> list[tuple[float, str, str]]:
-    ticks = sorted({record["x"] for record in panel.records})
-    at = _horizontal(axes, panel.description.x, ticks)
-    labels: list[tuple[float, str, str]] = []
+def _lines(axes: Axes, panel: Panel) -> Labels:
+    numbers = sorted({record["x"] for record in panel.records})
+    at = _horizontal(axes, panel.description.x, numbers)
+    labels: Labels = []
     for number, (name, style) in enumerate(panel.series.items()):
         colour, marker = COLOURS[number % len(COLOURS)], MARKERS[number % len(MARKERS)]
         own = [{**record, "at": at[record["x"]]} for record in _own(panel, name)]
@@ -159,10 +111,10 @@ def _lines(axes: Axes, panel: Panel) -> list[tuple[float, str, str]]:
     return labels
 
 
-def _horizontal(axes: Axes, x: Axis, ticks: list[float]) -> dict[float, float]:
+def _horizontal(axes: Axes, x: Axis, numbers: list[float]) -> dict[float, float]:
     """Set up the horizontal axis; returns where each value lies on it."""
     axes.set_xlabel(x.label)
-    at = {tick: float(number if x.even else tick) for number, tick in enumerate(ticks)}
+    at = {tick: float(number if x.even else tick) for number, tick in enumerate(numbers)}
     places = list(at.values())
     if x.log:
         axes.set_xscale("log", base=2)
@@ -171,14 +123,8 @@ def _horizontal(axes: Axes, x: Axis, ticks: list[float]) -> dict[float, float]:
     else:
         room = 0.05 * (places[-1] - places[0]) or 1.0
         axes.set_xlim(places[0] - room, places[-1] + room)
-    _ticks(axes, places, [f"{tick:g}" for tick in ticks])
+    ticks(axes, places, [f"{tick:g}" for tick in numbers])
     return at
-
-
-def _ticks(axes: Axes, places: list[float], names: list[str]) -> None:
-    axes.xaxis.set_major_locator(FixedLocator(places))
-    axes.xaxis.set_major_formatter(FixedFormatter(names))
-    axes.xaxis.set_minor_locator(NullLocator())
 
 
 def _curve(axes: Axes, points: Records, colour: str, marker: str) -> None:
@@ -224,15 +170,15 @@ def _hollow(axes: Axes, x: float, y: float, colour: str, marker: str) -> None:
     )
 
 
-def _bars(axes: Axes, panel: Panel) -> list[tuple[float, str, str]]:
+def _bars(axes: Axes, panel: Panel) -> Labels:
     categories = {record["x"]: record["category"] for record in panel.records}
     axes.set_xlabel(panel.description.x.label)
     places = sorted(categories)
     axes.set_xlim(places[0] - 0.5, places[-1] + 0.5)
-    _ticks(axes, places, [categories[place] for place in places])
+    ticks(axes, places, [categories[place] for place in places])
     axes.tick_params(axis="x", length=0)
     width = BARS / len(panel.series)
-    labels: list[tuple[float, str, str]] = []
+    labels: Labels = []
     edges: list[float] = []
     for number, name in enumerate(panel.series):
         colour, marker = COLOURS[number % len(COLOURS)], MARKERS[number % len(MARKERS)]
@@ -256,10 +202,10 @@ def _bars(axes: Axes, panel: Panel) -> list[tuple[float, str, str]]:
     return labels
 
 
-def _curves(axes: Axes, panel: Panel) -> list[tuple[float, str, str]]:
+def _curves(axes: Axes, panel: Panel) -> Labels:
     axes.set_xlabel(panel.description.x.label)
     axes.xaxis.set_major_locator(MaxNLocator(nbins=5))
-    labels: list[tuple[float, str, str]] = []
+    labels: Labels = []
     for number, name in enumerate(panel.series):
         colour, marker = COLOURS[number % len(COLOURS)], MARKERS[number % len(MARKERS)]
         own = [r for r in _own(panel, name) if r["status"] == "run"]
@@ -280,7 +226,7 @@ def _curves(axes: Axes, panel: Panel) -> list[tuple[float, str, str]]:
     return labels
 
 
-def _scatter(axes: Axes, panel: Panel) -> list[tuple[float, str, str]]:
+def _scatter(axes: Axes, panel: Panel) -> Labels:
     horizontal, vertical = panel.description.x, panel.description.y
     axes.set_xlabel(horizontal.label or _axis_name(panel.records, "x_measure"))
     axes.set_ylabel(vertical.label or _axis_name(panel.records, "measure"))
@@ -293,9 +239,9 @@ def _scatter(axes: Axes, panel: Panel) -> list[tuple[float, str, str]]:
             drawn.set_major_locator(LogLocator(subs=(1, 2, 5)))
             drawn.set_major_formatter(StrMethodFormatter("{x:g}"))
             drawn.set_minor_locator(NullLocator())
-    # Values of the paper are not comparable with numbers of a stand-in.
+    # Beside numbers of a stand-in, values of the paper would say nothing.
     comparable = not any(record["stand_in"] for record in panel.records)
-    labels: list[tuple[float, str, str]] = []
+    labels: Labels = []
     for number, (name, style) in enumerate(panel.series.items()):
         colour, marker = COLOURS[number % len(COLOURS)], MARKERS[number % len(MARKERS)]
         own = _own(panel, name)
@@ -346,37 +292,6 @@ def _height_of(axes: Axes, value: float) -> float:
     return value if axes.get_yscale() == "linear" else math.log10(value)
 
 
-def _heat_map(axes: Axes, panel: Panel) -> list[tuple[float, str, str]]:
-    axes.set_xlabel(panel.description.x.label)
-    axes.set_ylabel("")
-    points = [record for record in panel.records if record["status"] == "run"]
-    if not points:
-        return []
-    rows = {record.get("y", record["row"]): record["row"] for record in points}
-    columns = {record["x"]: record["category"] for record in points}
-    image = np.full((len(rows), len(columns)), np.nan)
-    places = {key: number for number, key in enumerate(rows)}
-    across = {key: number for number, key in enumerate(sorted(columns))}
-    for record in points:
-        image[places[record.get("y", record["row"])], across[record["x"]]] = record["ours"]
-    axes.grid(visible=False)
-    drawn = axes.imshow(image, aspect="auto", cmap="viridis", interpolation="nearest")
-    size = min(9.0, 72 * PANEL_HEIGHT / max(len(rows), 1))
-    _ticks(axes, [float(at) for at in across.values()], [columns[key] for key in sorted(columns)])
-    # Names that are wider than their columns are rotated.
-    wide = max(_width(name, size) for name in columns.values()) > PANEL_WIDTH / len(columns)
-    axes.tick_params(axis="x", labelsize=size, rotation=90 if wide else 0)
-    axes.yaxis.set_major_locator(FixedLocator(list(places.values())))
-    names = ["\n".join(wrap(name, ROW_WIDTH, size)) for name in rows.values()]
-    axes.yaxis.set_major_formatter(FixedFormatter(names))
-    axes.tick_params(axis="y", labelsize=size)
-    box = axes.inset_axes((1.04, 0.0, 0.05, 1.0))
-    bar = axes.figure.colorbar(drawn, cax=box)
-    bar.ax.grid(visible=False)
-    bar.set_label(MEASURES[points[0]["measure"]].label, fontsize=LABEL_SIZE)
-    return [(math.nan, "", "")]
-
-
 def _named(label: str, record: dict[str, Any]) -> str:
     """A series' name and its last value."""
     digits = MEASURES[record["measure"]].digits
@@ -394,7 +309,7 @@ def _band(record: dict[str, Any]) -> tuple[float, float]:
     return record["ours"], record["ours"]
 
 
-def _label(axes: Axes, labels: list[tuple[float, str, str]]) -> None:
+def _label(axes: Axes, labels: Labels) -> None:
     """Name each series to the right of the panel, at its height, moved apart where too close."""
     bottom, top = axes.get_ylim()
     if axes.get_yscale() != "linear":

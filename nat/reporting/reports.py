@@ -137,7 +137,7 @@ def files(configuration: Configuration, target: Target) -> list[Artifact]:
     places = _places(configuration, target)
     description = describe(configuration, paper, kind, number)
     samples_ = isinstance(description, models.Samples)
-    marks = kind == "figure" and getattr(description, "matrix", None) is None
+    marks = kind == "figure" and not description.keys
     tested = {place.row for place in places if place.baseline}
     tested |= {place.baseline for place in places}
     found: list[Artifact] = []

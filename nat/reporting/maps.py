@@ -1,0 +1,115 @@
+"""Panels of values on a plane: heat maps and contour maps."""
+
+import numpy as np
+from matplotlib.axes import Axes
+from matplotlib.cm import ScalarMappable
+from matplotlib.patheffects import withStroke
+from matplotlib.ticker import FixedFormatter, FixedLocator
+
+from nat.reporting.cells import MEASURES
+from nat.reporting.drawing import (
+    GREY,
+    LABEL_SIZE,
+    MARKERS,
+    PANEL_HEIGHT,
+    PANEL_WIDTH,
+    Labels,
+    Panel,
+    ticks,
+    width_of,
+    wrap,
+)
+
+COLOUR_MAP = "viridis"
+LEVELS = 12
+"""Of a contour map, at most about as many."""
+ROW_WIDTH = 0.62
+"""Room for the names of the rows of a heat map, in inches."""
+
+
+def heat_map(axes: Axes, panel: Panel) -> Labels:
+    """Values as colours; nothing is labelled to the right but the colours."""
+    axes.set_xlabel(panel.description.x.label)
+    axes.set_ylabel("")
+    points = [record for record in panel.records if record["status"] == "run"]
+    if not points:
+        return []
+    rows = {record.get("y", record["row"]): record["row"] for record in points}
+    columns = {record["x"]: record["category"] for record in points}
+    image = np.full((len(rows), len(columns)), np.nan)
+    places = {key: number for number, key in enumerate(rows)}
+    across = {key: number for number, key in enumerate(sorted(columns))}
+    for record in points:
+        image[places[record.get("y", record["row"])], across[record["x"]]] = record["ours"]
+    axes.grid(visible=False)
+    drawn = axes.imshow(image, aspect="auto", cmap=COLOUR_MAP, interpolation="nearest")
+    size = min(9.0, 72 * PANEL_HEIGHT / max(len(rows), 1))
+    ticks(axes, [float(at) for at in across.values()], [columns[key] for key in sorted(columns)])
+    # Names stand upright where they are wider than their columns.
+    wide = max(width_of(name, size) for name in columns.values()) > PANEL_WIDTH / len(columns)
+    axes.tick_params(axis="x", labelsize=size, rotation=90 if wide else 0)
+    axes.yaxis.set_major_locator(FixedLocator(list(places.values())))
+    names = ["\n".join(wrap(name, ROW_WIDTH, size)) for name in rows.values()]
+    axes.yaxis.set_major_formatter(FixedFormatter(names))
+    axes.tick_params(axis="y", labelsize=size)
+    _colours(axes, panel, drawn)
+    return []
+
+
+def contour(axes: Axes, panel: Panel) -> Labels:
+    """Lines of equal height over a grid, with named points; what was not run is left white."""
+    horizontal, vertical = panel.description.x, panel.description.y
+    axes.set_xlabel(horizontal.label)
+    axes.set_ylabel(vertical.label)
+    axes.grid(visible=False)
+    for axis, scale in ((horizontal, axes.set_xscale), (vertical, axes.set_yscale)):
+        if axis.log:
+            scale("log")
+    ran = [record for record in panel.records if record["status"] == "run"]
+    if not ran:
+        return []
+    heights = {(record["x"], record["y"]): record["ours"] for record in ran if not record["point"]}
+    across, up = (sorted({place[side] for place in heights}) for side in (0, 1))
+    if len(across) < 2 or len(up) < 2:
+        text = "too few points for contours"
+        axes.text(0.5, 0.5, text, transform=axes.transAxes, ha="center", color=GREY)
+        return []
+    image = np.ma.masked_invalid([[heights.get((x, y), np.nan) for x in across] for y in up])
+    drawn = axes.contourf(across, up, image, levels=LEVELS, cmap=COLOUR_MAP)
+    axes.contour(across, up, image, levels=drawn.levels, colors="white", linewidths=0.5)
+    _colours(axes, panel, drawn)
+    marks = [record for record in ran if record["point"]]
+    middle = (across[0] + across[-1]) / 2
+    for number, record in enumerate(marks):
+        axes.plot(
+            record["x"],
+            record["y"],
+            color="black",
+            marker=MARKERS[number % len(MARKERS)],
+            markersize=9,
+            markeredgecolor="white",
+            linestyle="none",
+            clip_on=False,
+            zorder=4,
+        )
+        right = record["x"] > middle
+        axes.annotate(
+            record["point"],
+            (record["x"], record["y"]),
+            xytext=(-8 if right else 8, 5),
+            ha="right" if right else "left",
+            textcoords="offset points",
+            fontsize=LABEL_SIZE,
+            path_effects=[withStroke(linewidth=2.5, foreground="white")],
+            zorder=5,
+        )
+    return []
+
+
+def _colours(axes: Axes, panel: Panel, drawn: ScalarMappable) -> None:
+    """What the colours mean, to the right."""
+    bar = axes.figure.colorbar(drawn, cax=axes.inset_axes((1.04, 0.0, 0.05, 1.0)))
+    bar.ax.grid(visible=False)
+    matrix = panel.description.matrix
+    label = MEASURES[panel.records[0]["measure"]].label
+    bar.set_label((matrix and matrix.label) or label, fontsize=LABEL_SIZE)
