@@ -367,6 +367,7 @@ def test_a_contour_map_of_an_analysis(root: Path) -> None:
     assert heights["bits", 1.0, -0.5] == 9.5
     page, texts = drawn(plot)
     assert {"start", "GLAT + KD", "MLE"} <= {text.get_text() for text in texts}
+    apart(page, texts)
     places = [line.get_xydata().tolist() for line in page.axes[0].lines]
     assert places == [[[0, 0]], [[1, 0]], [[0, 1]]]
     figures.write(plot, root / "figure_2.pdf")
@@ -513,7 +514,7 @@ def test_a_decoding_is_shown_pass_by_pass(root: Path) -> None:
     assert said.count("pass 1") == said.count("pass 3") > 2
     shown = [position for each in examples[0]["passes"] for position in each["predicted"]]
     assert len(page.axes[0].patches) == len(shown)
-    assert said.count("\N{MIDDLE DOT}") == sum(
+    assert said.count("\N{BULLET}") == sum(
         token is None for each in examples for token in each["passes"][1]["tokens"]
     )
     apart(page, texts)

@@ -1,10 +1,12 @@
 """Panels of values on a plane: heat maps and contour maps."""
 
+from typing import Any
+
 import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.cm import ScalarMappable
 from matplotlib.patheffects import withStroke
-from matplotlib.ticker import FixedFormatter, FixedLocator
+from matplotlib.ticker import FixedFormatter, FixedLocator, MaxNLocator
 
 from nat.reporting.cells import MEASURES
 from nat.reporting.drawing import (
@@ -62,9 +64,14 @@ def contour(axes: Axes, panel: Panel) -> Labels:
     axes.set_xlabel(horizontal.label)
     axes.set_ylabel(vertical.label)
     axes.grid(visible=False)
-    for axis, scale in ((horizontal, axes.set_xscale), (vertical, axes.set_yscale)):
+    for axis, scale, drawn_axis in (
+        (horizontal, axes.set_xscale, axes.xaxis),
+        (vertical, axes.set_yscale, axes.yaxis),
+    ):
         if axis.log:
             scale("log")
+        else:
+            drawn_axis.set_major_locator(MaxNLocator(nbins=6, steps=[1, 2, 5, 10]))
     ran = [record for record in panel.records if record["status"] == "run"]
     if not ran:
         return []
@@ -76,10 +83,10 @@ def contour(axes: Axes, panel: Panel) -> Labels:
         return []
     image = np.ma.masked_invalid([[heights.get((x, y), np.nan) for x in across] for y in up])
     drawn = axes.contourf(across, up, image, levels=LEVELS, cmap=COLOUR_MAP)
-    axes.contour(across, up, image, levels=drawn.levels, colors="white", linewidths=0.5)
+    lines: dict[str, Any] = {"colors": "white", "linewidths": 0.5, "linestyles": "solid"}
+    axes.contour(across, up, image, levels=drawn.levels, **lines)
     _colours(axes, panel, drawn)
     marks = [record for record in ran if record["point"]]
-    middle = (across[0] + across[-1]) / 2
     for number, record in enumerate(marks):
         axes.plot(
             record["x"],
@@ -92,12 +99,15 @@ def contour(axes: Axes, panel: Panel) -> Labels:
             clip_on=False,
             zorder=4,
         )
-        right = record["x"] > middle
+        # towards the middle, so that no name leaves the panel
+        right = record["x"] > across[len(across) // 2]
+        above = record["y"] > up[len(up) // 2]
         axes.annotate(
             record["point"],
             (record["x"], record["y"]),
-            xytext=(-8 if right else 8, 5),
+            xytext=(-8 if right else 8, -5 if above else 5),
             ha="right" if right else "left",
+            va="top" if above else "bottom",
             textcoords="offset points",
             fontsize=LABEL_SIZE,
             path_effects=[withStroke(linewidth=2.5, foreground="white")],

@@ -10,7 +10,7 @@ from nat.reporting.drawing import COLOURS, GREY, LINE_SPACING, Labels, Panel, he
 
 END = "</s>"
 """The end of a text, where a line leads to the position behind its last word."""
-MASKED = "\N{MIDDLE DOT}"
+MASKED = "\N{BULLET}"
 # All lengths in inches, font sizes in points.
 WIDTH, EMPTY_HEIGHT = 9.0, 0.6
 WORD_SIZE, CAPTION_SIZE = 9.5, 9.0
