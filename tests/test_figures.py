@@ -481,9 +481,9 @@ def test_an_alignment_that_was_not_run(root: Path) -> None:
 STEPS = {
     "title": "passes",
     "kind": "steps",
-    "cells": {"measure": "nll", "system": "cmlm-kd"},
+    "cells": {"measure": "changed_tokens_10", "system": "cmlm-kd", "steps": 10},
     "panels": [{"label": "CMLM, sentence {example}", "with": {"example": [0, 1]}}],
-    "passes": "examples.{example}.passes",
+    "passes": "examples.{example}.passes.{steps}",
     "source": "examples.{example}.source",
     "reference": "examples.{example}.reference",
 }
@@ -503,7 +503,7 @@ def passes_of(words: list[str]) -> list[dict[str, Any]]:
 def test_a_decoding_is_shown_pass_by_pass(root: Path) -> None:
     plain = drawn_paper(root, STEPS)
     examples = [
-        {"source": SOURCES[0], "reference": words, "passes": passes_of(words)}
+        {"source": SOURCES[0], "reference": words, "passes": {"10": passes_of(words)}}
         for words in (SOURCES[0], SOURCES[2])
     ]
     path = write_analysis(plain, {"examples": examples})
@@ -512,21 +512,21 @@ def test_a_decoding_is_shown_pass_by_pass(root: Path) -> None:
     said = [text.get_text() for text in texts]
     # the long sentence is broken into blocks, each with its three passes
     assert said.count("pass 1") == said.count("pass 3") > 2
-    shown = [position for each in examples[0]["passes"] for position in each["predicted"]]
+    shown = [position for each in examples[0]["passes"]["10"] for position in each["predicted"]]
     assert len(page.axes[0].patches) == len(shown)
     assert said.count("\N{BULLET}") == sum(
-        token is None for each in examples for token in each["passes"][1]["tokens"]
+        token is None for each in examples for token in each["passes"]["10"][1]["tokens"]
     )
     apart(page, texts)
     figures.write(plot, root / "figure_2.pdf")
     frame = pd.read_csv(root / "figure_2.csv", keep_default_na=False)
     line = frame[(frame["series"] == "pass 3") & (frame["x"] == 1)].iloc[0]
     assert (line["category"], line["predicted"]) == ("lights", True)
-    examples[1]["passes"][0]["predicted"] = [30]
+    examples[1]["passes"]["10"][0]["predicted"] = [30]
     write_analysis(plain, {"examples": examples})
     with pytest.raises(UserError, match=f"{path}.*pass 1 .*position 30"):
         figures.make(plain, "paper", "2")
-    del examples[1]["passes"][0]["predicted"]
+    del examples[1]["passes"]["10"][0]["predicted"]
     write_analysis(plain, {"examples": examples})
-    with pytest.raises(UserError, match=r"'examples.1.passes', 0.predicted"):
+    with pytest.raises(UserError, match=r"'examples.1.passes.10', 0.predicted"):
         figures.make(plain, "paper", "2")

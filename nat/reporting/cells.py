@@ -214,6 +214,16 @@ MEASURES = {
     "latent_moved": Measure(
         "moved latents (%)", "%", 1, "assigned to another position", "latent_assignment"
     ),
+    **{
+        f"changed_tokens_{steps}": Measure(
+            f"tokens changed, {steps} steps (%)",
+            "%",
+            1,
+            "by the passes of mask-predict after the first, with the likeliest length",
+            "decoding_steps",
+        )
+        for steps in (4, 10)
+    },
 }
 
 

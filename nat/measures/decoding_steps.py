@@ -1,0 +1,139 @@
+"""Mask-predict pass by pass: what each pass chooses, and how much the first one is changed.
+
+Iterative decoding repairs what the first pass, which sees no target tokens, gets wrong. The
+examples are what the figures of kind `steps` show: for each pass its tokens, and the positions that
+it chose (the qualitative samples of Norouzi et al. 2022, section G, and Wang et al. 2022, table 12,
+compare such passes).
+"""
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import torch
+from torch import Tensor
+
+from nat.alignment.reveal import least_confident
+from nat.configuration import Configuration
+from nat.data.batch import source_tensor
+from nat.data.vocabulary import BLANK, Vocabulary
+from nat.decoding.canvas import masked_canvases
+from nat.decoding.corpus import batches
+from nat.measures import analysis
+from nat.transformer.model import Transformer
+
+STEPS = (4, 10)
+"""Decoder passes of mask-predict."""
+
+EXAMPLES = 3
+"""Sentences that are shown: those of which the most positions change."""
+
+UNITS = {f"changed_tokens_{steps}": "percent of positions" for steps in STEPS}
+
+Pass = tuple[list[int], list[int]]
+"""Tokens after a pass, and the positions that it chose."""
+
+
+@torch.inference_mode()
+def passes(model: Transformer, source: Tensor, steps: int) -> list[list[Pass]]:
+    """Decode as `nat.decoding.mask_predict` with one length, and keep every pass.
+
+    Args:
+        model: with a length predictor, trained on partial targets.
+        source: tokens, EOS, padding on the right, [B, S].
+        steps: T, decoder passes.
+
+    Returns:
+        Of each sentence its passes; one that would mask nothing is left out.
+    """
+    canvases = masked_canvases(model, source, length_beam=1)
+    found: list[list[Pass]] = [[] for _ in range(len(source))]
+    masked = canvases.real
+    for number in range(steps):
+        if number:
+            masks = canvases.lengths * (steps - number) // steps
+            confidence = canvases.log_probabilities.masked_fill(~canvases.real, torch.inf)
+            masked = least_confident(confidence, masks)
+        canvases.predict(model, masked)
+        for row, length in enumerate(canvases.lengths.tolist()):
+            chosen = masked[row].nonzero()[:, 0].tolist()
+            if chosen:
+                found[row].append((canvases.tokens[row, :length].tolist(), chosen))
+    return found
+
+
+def changed(sentence: Sequence[Pass]) -> int:
+    """Positions whose last token is not that of the first pass."""
+    first, last = sentence[0][0], sentence[-1][0]
+    return sum(one != other for one, other in zip(first, last, strict=True))
+
+
+def text_passes(
+    model: Transformer, sources: analysis.Sentences, steps: int, batch_tokens: int
+) -> dict[int, list[Pass]]:
+    """The passes of each sentence of a text that fits the model, by its number."""
+    device = next(model.parameters()).device
+    lengths = {
+        number: len(sources[number])
+        for number in range(len(sources))
+        if 0 < len(sources[number]) <= model.longest_source
+    }
+    found: dict[int, list[Pass]] = {}
+    for numbers in batches(lengths, batch_tokens):
+        source = source_tensor([sources[number] for number in numbers]).to(device)
+        found.update(zip(numbers, passes(model, source, steps), strict=True))
+    return found
+
+
+def changed_share(found: Mapping[int, Sequence[Pass]]) -> float:
+    """Percentage of positions of a text whose last token is not that of the first pass."""
+    positions = sum(len(sentence[0][0]) for sentence in found.values())
+    return 100 * sum(map(changed, found.values())) / max(positions, 1)
+
+
+def shown(sentence: Sequence[Pass], vocabulary: Vocabulary) -> list[dict[str, Any]]:
+    """Passes as figures of kind `steps` read them; an empty token is an empty word."""
+    return [
+        {
+            "tokens": ["" if token == BLANK else vocabulary.symbols[token] for token in tokens],
+            "predicted": chosen,
+        }
+        for tokens, chosen in sentence
+    ]
+
+
+def analyse(configuration: Configuration, corpus: str, system: str, seed: int) -> dict[str, Any]:
+    """Decode every split but the training text, with the likeliest length of each sentence.
+
+    Raises:
+        UserError: if the system cannot be decoded by mask-predict, or does not fit.
+    """
+    for steps in STEPS:
+        configuration.check_decoding(system, f"mask-predict-{steps}-lb1")
+    found = analysis.subject(configuration, corpus, system, seed)
+    splits = {}
+    for split in found.splits:
+        decoded = {
+            steps: text_passes(found.model, split.sources, steps, found.batch_tokens)
+            for steps in STEPS
+        }
+        most = decoded[STEPS[-1]]
+        examples = sorted(most, key=lambda number: (-changed(most[number]), number))[:EXAMPLES]
+        values = {f"changed_tokens_{steps}": changed_share(decoded[steps]) for steps in STEPS}
+        splits[split.name] = {
+            "sentences": len(most),
+            "left_out": len(split.sources) - len(most),
+            "measures": analysis.measures(values, UNITS),
+            "examples": [
+                {
+                    "sentence": number,
+                    "source": found.vocabulary.decode(split.sources[number].tolist()).split(),
+                    "reference": found.vocabulary.decode(split.targets[number].tolist()).split(),
+                    "passes": {
+                        str(steps): shown(decoded[steps][number], found.vocabulary)
+                        for steps in STEPS
+                    },
+                }
+                for number in examples
+            ],
+        }
+    return {"splits": splits}

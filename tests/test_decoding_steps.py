@@ -1,0 +1,89 @@
+"""Mask-predict pass by pass."""
+
+from types import SimpleNamespace
+from typing import Any
+
+import numpy as np
+import pytest
+
+from nat.configuration.configuration import read
+from nat.data.batch import source_tensor
+from nat.data.vocabulary import BLANK, MASK
+from nat.decoding.mask_predict import MaskPredict
+from nat.errors import UserError
+from nat.measures import analysis, decoding_steps
+from nat.measures.decoding_steps import changed, changed_share, passes, text_passes
+from tests.made_up_run import REPOSITORY
+
+
+@pytest.fixture
+def sources() -> list[np.ndarray]:
+    numbers = np.random.default_rng(4)
+    return [numbers.integers(6, 29, length) for length in (3, 7, 0, 12, 4, 400)]
+
+
+@pytest.fixture
+def model(make_model: Any) -> Any:
+    return make_model(length="offset", max_positions=40)
+
+
+@pytest.mark.parametrize("steps", [1, 2, 4, 10])
+def test_the_last_pass_is_the_translation(model: Any, sources: Any, steps: int) -> None:
+    source = source_tensor([sources[number] for number in (0, 1, 3, 4)])
+    found = passes(model, source, steps)
+    decoded = MaskPredict(steps=steps)(model, source)
+    assert [sentence[-1][0] for sentence in found] == [one.tokens for one in decoded]
+    assert [len(sentence) for sentence in found] == [one.steps for one in decoded]
+
+
+def test_a_pass_changes_only_what_it_chose(model: Any, sources: Any) -> None:
+    found = text_passes(model, sources, 4, 1000)
+    assert sorted(found) == [0, 1, 3, 4]  # one is empty, one too long
+    for sentence in found.values():
+        length = len(sentence[0][0])
+        assert sentence[0][1] == list(range(length))
+        for (before, _), (after, chosen) in zip(sentence, sentence[1:], strict=False):
+            differing = {place for place in range(length) if before[place] != after[place]}
+            assert differing <= set(chosen) and MASK not in after
+        wanted = [length * (4 - number) // 4 for number in range(4)]
+        assert [len(chosen) for _, chosen in sentence] == [count for count in wanted if count]
+    assert text_passes(model, sources, 4, 1) == found
+
+
+def test_shares() -> None:
+    sentence = [([5, 6, 7, 8], [0, 1, 2, 3]), ([5, 9, 9, 8], [1, 2]), ([5, 6, 9, 8], [1])]
+    assert changed(sentence) == 1
+    assert changed_share({0: sentence, 1: [([5, 5, 5, 5], [0, 1, 2, 3])]}) == 12.5
+    assert changed_share({}) == 0
+
+
+def test_examples_are_what_figures_of_steps_read(
+    model: Any, sources: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    class Symbols:
+        symbols = [f"w{number}" for number in range(29)]
+
+        def decode(self, tokens: list[int]) -> str:
+            return " ".join(self.symbols[token] for token in tokens)
+
+    split = analysis.Split("test", sources, sources)
+    subject = SimpleNamespace(model=model, vocabulary=Symbols(), splits=[split], batch_tokens=100)
+    monkeypatch.setattr(analysis, "subject", lambda *_: subject)
+    found = decoding_steps.analyse(read("demo", REPOSITORY), "made-up", "cmlm-kd", 1)
+    test = found["splits"]["test"]
+    assert (test["sentences"], test["left_out"]) == (4, 2)
+    assert set(test["measures"]) == {"changed_tokens_4", "changed_tokens_10"}
+    assert len(test["examples"]) == 3
+    for example in test["examples"]:
+        assert len(example["source"]) == len(sources[example["sentence"]])
+        for steps in (4, 10):
+            sentence = example["passes"][str(steps)]
+            assert {len(each["tokens"]) for each in sentence} == {len(sentence[0]["predicted"])}
+    with pytest.raises(UserError, match="at-base"):
+        decoding_steps.analyse(read("demo", REPOSITORY), "made-up", "at-base", 1)
+
+
+def test_an_empty_token_is_an_empty_word() -> None:
+    symbols: Any = SimpleNamespace(symbols=[str(number) for number in range(12)])
+    found = decoding_steps.shown([([7, BLANK, 8], [0, 1, 2])], symbols)
+    assert found == [{"tokens": ["7", "", "8"], "predicted": [0, 1, 2]}]
