@@ -332,7 +332,7 @@ def write_analysis(plain: Any, content: dict[str, Any]) -> Path:
     return path
 
 
-PLANE = {
+PLANE: dict[str, Any] = {
     "x": [-0.5, 0.0, 0.5, 1.0, 1.5],
     "y": [-0.5, 0.0, 0.5, 1.0],
     "points": [
@@ -502,7 +502,7 @@ def passes_of(words: list[str]) -> list[dict[str, Any]]:
 
 def test_a_decoding_is_shown_pass_by_pass(root: Path) -> None:
     plain = drawn_paper(root, STEPS)
-    examples = [
+    examples: list[dict[str, Any]] = [
         {"source": SOURCES[0], "reference": words, "passes": {"10": passes_of(words)}}
         for words in (SOURCES[0], SOURCES[2])
     ]
