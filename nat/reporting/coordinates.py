@@ -49,11 +49,11 @@ def flat(chosen: Chosen) -> dict[str, Any]:
 
 
 def no_repetition(labels: Sequence[str], where: str) -> None:
-    """Refuse labels that stand twice.
+    """Refuse repeated labels.
 
     Raises:
         UserError: for the first one.
     """
     twice = [label for label in labels if labels.count(label) > 1]
     if twice:
-        raise UserError(f"{where}: the label '{twice[0]}' stands here twice; labels must differ")
+        raise UserError(f"{where}: the label '{twice[0]}' is used twice here; labels must differ")

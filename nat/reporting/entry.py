@@ -13,7 +13,7 @@ DERIVED_MEASURES = {"ratio": Measure("ratio", "", 2), "correlation": Measure("r"
 
 
 class Address(NamedTuple):
-    """What a place shows, in our names; what its measure does not need is empty."""
+    """The names behind a place; those that its measure does not need are empty."""
 
     system: str
     task: str

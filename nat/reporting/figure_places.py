@@ -88,7 +88,7 @@ def _height(resolver: Resolver, chosen: Chosen, of: str, label: str) -> float:
 
 
 def _series(resolver: Resolver, series: models.Series, description: _Along) -> list[Line]:
-    """The series that a description stands for; what runs along the axis makes no series."""
+    """The series of a description; the coordinate along the axis does not vary between series."""
     along = description.x.of
     if along in models.COORDINATES:
         own = series.model_copy(update={along: None})

@@ -1,13 +1,13 @@
-"""Tables and figures as grids of cells, worked out from `config/papers/*.yaml`.
+"""Tables and figures as grids of cells, resolved from `config/papers/*.yaml`.
 
 A cell is one number: a measure of a system on one task's corpus, most often of one decoding of one
 split. Its coordinates come from several places, later ones overriding earlier ones: the paper's
 `cells`, the system that the paper names, the `cells` of the table, and its column and row (in
-figures: panel, series and point). A row and a column that give the same coordinate differently are
-an error. Coordinates are templates, in which variables such as `{steps}` stand for their values.
+figures: panel, series and point). It is an error if a row and a column give the same coordinate
+differently. Coordinates are templates, in which variables such as `{steps}` are replaced.
 
-Which files a cell needs follows from the configuration alone, so the graph can ask before anything
-has run.
+The files that a cell needs follow from the configuration alone, so the graph knows them before
+anything has run.
 
 The work is done in modules of their own, whose names are also here: `coordinates` (products of
 lists), `entry` (a place), `resolver` (from coordinates to cells), `table_places` and

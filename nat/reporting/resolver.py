@@ -50,7 +50,7 @@ def describe(configuration: Configuration, paper: str, kind: Kind, number: str |
     content: Mapping[str, Any] = found.tables if kind == "table" else found.figures
     if str(number) not in content:
         raise UserError(
-            f"config/papers/{paper}.yaml: there is no {kind} {number}; {hint(str(number), content)}"
+            f"config/papers/{paper}.yaml: no {kind} {number}; {hint(str(number), content)}"
         )
     return content[str(number)]
 
@@ -63,7 +63,7 @@ def heading(task: str) -> str:
 
 
 class Resolver:
-    """What coordinates of one table, figure or claim of a paper lead to.
+    """Resolves coordinates of one table, figure or claim of a paper.
 
     Attributes:
         paper: the paper.
@@ -79,7 +79,7 @@ class Resolver:
         self.seeds = configuration.seeds if self.paper.seeds is None else self.paper.seeds
 
     def lines(self, specifications: Sequence[str | models.Varied], key: str) -> list[Line]:
-        """Rows or columns of a description, products multiplied out."""
+        """Rows or columns of a description, with products expanded."""
         found = []
         for specification in specifications:
             if isinstance(specification, str):
@@ -170,7 +170,7 @@ class Resolver:
         return found
 
     def known(self, name: str, chosen: Chosen) -> str:
-        """Our name of a system that there is."""
+        """Our name of a system, checked to exist."""
         found = self.ours(name, chosen)
         try:
             self.configuration.system(found)
@@ -207,7 +207,7 @@ class Resolver:
         return None if template is None else self.filled(template, flat(chosen))
 
     def entry(self, chosen: Chosen, label: str, over: str | None = None, **names: Any) -> Entry:
-        """The place that coordinates lead to.
+        """The place at given coordinates.
 
         Args:
             chosen: the coordinates.
@@ -216,7 +216,7 @@ class Resolver:
             names: labels and other fields of the entry.
 
         Raises:
-            UserError: for what does not exist, and for coordinates that are open.
+            UserError: for unknown names, and for missing coordinates.
         """
         defaults = self.paper.cells.coordinates()
         if self._has_decoding(chosen):

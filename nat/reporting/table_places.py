@@ -71,8 +71,8 @@ def _cell(
     if other is None or other.quoted or other.derived is not None:
         known = [each.label for each in rows if not each.quoted and each.derived is None]
         raise UserError(
-            f"{resolver.where}.columns: key 'over' of '{column.label}': '{column.over}' is no row "
-            f"that is run; {hint(column.over, known)}"
+            f"{resolver.where}.columns: key 'over' of '{column.label}': '{column.over}' is not a "
+            f"row that is run; {hint(column.over, known)}"
         )
     subtracted = resolver.entry(merged(*levels, other.chosen), label, row="", column="")
     return replace(entry, over=subtracted.cells, over_address=subtracted.address, baseline="")
@@ -181,7 +181,7 @@ def _is_printed(resolver: Resolver, line: Line) -> bool:
 def _with_quoted(
     resolver: Resolver, rows: list[Line], lines: Sequence[published.Line]
 ) -> list[Line]:
-    """Rows with those that are only quoted, each behind its predecessor in the published file."""
+    """Rows, including quoted ones, each after its predecessor in the published file."""
     rows = list(rows)
     quoted = [line.row for line in lines if line.use == published.QUOTED]
     for row in rows:
