@@ -112,7 +112,8 @@ def decode(configuration: Configuration, system: str) -> tuple[list[Hypothesis],
     options = own or next(
         configuration.decoding(name)
         for name in ("beam5", "hybrid5-1", "group-beam1")
-        if configuration.decoding_traits(name)["decoding_order"] == configuration.decoding_order(system)
+        if configuration.decoding_traits(name)["decoding_order"]
+        == configuration.decoding_order(system)
     )
     decoding: Any = registry.build("decoding", options)
     model = load_model(model_file(system)).model

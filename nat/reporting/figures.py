@@ -146,7 +146,7 @@ def _with_points(records: Records, points: Sequence[Mark]) -> Records:
 def _curves(scale: str, places: list[Entry], root: Path) -> Records:
     """One record per validation of each training, with its place in the chain as `x`.
 
-    A chain goes as far as its trainings are there; the first that is missing has a record.
+    A chain ends with the first missing training, which has a record too.
     """
     records: Records = []
     chains: dict[tuple[str, str], list[Entry]] = {}
@@ -294,7 +294,7 @@ def _bands(plot: Plot) -> str:
 
 
 def _missing(records: Records) -> list[str]:
-    """What was not run, a whole panel or series in one piece."""
+    """What was not run, whole panels or series together."""
     missing = []
     for panel in dict.fromkeys(record["column"] for record in records):
         inside = [record for record in records if record["column"] == panel]

@@ -47,7 +47,7 @@ def heat_map(axes: Axes, panel: Panel) -> Labels:
     drawn = axes.imshow(image, aspect="auto", cmap=COLOUR_MAP, interpolation="nearest")
     size = min(9.0, 72 * PANEL_HEIGHT / max(len(rows), 1))
     ticks(axes, [float(at) for at in across.values()], [columns[key] for key in sorted(columns)])
-    # Names stand upright where they are wider than their columns.
+    # Names that are wider than their columns are rotated.
     wide = max(width_of(name, size) for name in columns.values()) > PANEL_WIDTH / len(columns)
     axes.tick_params(axis="x", labelsize=size, rotation=90 if wide else 0)
     axes.yaxis.set_major_locator(FixedLocator(list(places.values())))

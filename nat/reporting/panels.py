@@ -79,7 +79,7 @@ def _measure(panel: Panel) -> str:
     measures = [MEASURES[record["measure"]] for record in panel.records]
     name = measures[0].label
     if len({measure.label for measure in measures}) > 1:
-        # What the bars of a panel have in common stands before the comma.
+        # The common part of the bars of a panel is before the comma.
         name = name.split(",")[0] + (" (%)" if measures[0].unit == "%" else "")
     return f"gain in {name}" if panel.differences else name
 
@@ -239,7 +239,7 @@ def _scatter(axes: Axes, panel: Panel) -> Labels:
             drawn.set_major_locator(LogLocator(subs=(1, 2, 5)))
             drawn.set_major_formatter(StrMethodFormatter("{x:g}"))
             drawn.set_minor_locator(NullLocator())
-    # Beside numbers of a stand-in, values of the paper would say nothing.
+    # Values of the paper are not comparable with numbers of a stand-in.
     comparable = not any(record["stand_in"] for record in panel.records)
     labels: Labels = []
     for number, (name, style) in enumerate(panel.series.items()):

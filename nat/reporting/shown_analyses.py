@@ -95,7 +95,7 @@ def analysed(path: Path, split: str, key: str) -> Any:
     """A part of an analysis, by keys such as `map.cosines`.
 
     Raises:
-        UserError: if it is not there.
+        UserError: if it is missing.
     """
     found: Any = read_json(path)
     for part in ("splits", split, *key.split(".")):
