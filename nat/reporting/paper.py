@@ -9,9 +9,8 @@ differently. Coordinates are templates, in which variables such as `{steps}` are
 The files that a cell needs follow from the configuration alone, so the graph knows them before
 anything has run.
 
-The work is done in modules of their own, whose names are also here: `coordinates` (products of
-lists), `entry` (a place), `resolver` (from coordinates to cells), `table_places` and
-`figure_places`.
+This module is the interface of `coordinates` (products of lists), `entry` (a place), `resolver`
+(from coordinates to cells), `table_places` and `figure_places`.
 """
 
 from nat.configuration import Configuration
