@@ -467,6 +467,7 @@ OTHERS = [
     f"{MADE.format('analyses')}/cmlm-kd-predicted/seed1/mple.json",
     f"{MADE.format('analyses')}/vae-kd/seed1/latent_components.json",
     f"{MADE.format('analyses')}/vae-kd/seed1/latent_assignment.json",
+    f"{MADE.format('analyses')}/cmlm-kd/seed1/decoding_steps.json",
     f"{MADE.format('total_correlation')}/nat-raw/at-base/seed1.json",
     f"{MADE.format('latency')}/nat-kd/seed1/npd9/cpu-1.json",  # with an assistant
     f"{MADE.format('scores')}/ctc-kd/seed1/ctc-beam20-lm4/test.json",  # with n-grams
@@ -544,7 +545,7 @@ def test_programs_open_what_their_rules_declare(run: tuple[Path, str]) -> None:
                 wrong.append(f"{rule} declares {each}, which it does not open: {command}")
     assert wrong == []
     rules = "".join(path.read_text() for path in (ROOT / "rules").glob("*.smk"))
-    assert programs == set(re.findall(r"^rule (\w+):", rules, re.MULTILINE)) - {
+    assert programs == set(re.findall(r"^(?:use rule \w+ as|rule) (\w+)", rules, re.MULTILINE)) - {
         "plan",
         "fetch_text",
         "fetch_test_text",
