@@ -587,14 +587,18 @@ class Translations(_Decoded):
     template = "results/{run}/translations/{corpus}/{system}/seed{seed}/{decoding}/{split}.jsonl"
     split: str
 
+    def shards(self, configuration: Configuration) -> tuple[Shard, ...]:
+        """Its parts, in order."""
+        count = configuration.shards[self.split]
+        return tuple(
+            Shard(**vars(self), shard=number, shards=count) for number in range(1, count + 1)
+        )
+
     def inputs(self, configuration: Configuration) -> InputsOfTranslations:
         """Its shards, in order."""
-        count = configuration.shards[self.split]
         return InputsOfTranslations(
             **vars(self.inputs_of_decoding(configuration, self.split)),
-            shards=tuple(
-                Shard(**vars(self), shard=number, shards=count) for number in range(1, count + 1)
-            ),
+            shards=self.shards(configuration),
         )
 
 

@@ -4,24 +4,19 @@ A method's options are the fields of its class, so a new method is one new file.
 (`TRAITS`) tell the configuration which combinations to refuse.
 """
 
-import hashlib
+import copy
 import importlib
 import importlib.util
 import json
 import pkgutil
-import platform
 import re
-import sys
 from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
 from typing import Any
 
-import pydantic
-
 from nat.errors import UserError
-from nat.files import write_json
 from nat.options import options_of, validated
 from nat.spelling import hint
 
@@ -66,12 +61,6 @@ TRAITS: dict[str, dict[str, bool | str | None]] = {
 
 DECODING_ORDERS = ("parallel", "autoregressive", "semi-autoregressive", "hybrid")
 """Orders in which a system predicts the tokens of a sentence."""
-
-# Importing a method imports torch, which takes longer than everything else in reading the
-# configuration. So what is known of valid options is kept beside the byte code. Methods of a family
-# share options, so it holds until any file of the family changes.
-_KNOWN = Path(__file__).parent / "__pycache__" / "methods.json"
-_MOST_KNOWN = 1000
 
 
 @dataclass(frozen=True)
@@ -128,24 +117,24 @@ def build(family: str, options: Mapping[str, Any]) -> Any:
 def describe(family: str, options: Mapping[str, Any]) -> Description:
     """Validate the configuration of a method and build it.
 
-    Does not import the method if the same options passed before and its family has not changed.
+    This imports the method, and with it torch.
 
     Raises:
         UserError: as `build`.
     """
-    key = _key(family, options)
-    known = _known()
-    if key not in known:
-        method = build(family, options)
-        traits = {
-            name: getattr(type(method), name, default) for name, default in TRAITS[family].items()
-        }
-        known[key] = {
-            "options": {"method": options["method"], **options_of(method)},
-            "traits": traits,
-        }
-        _remember(known)
-    return Description(dict(known[key]["options"]), dict(known[key]["traits"]))
+    known = _described(family, json.dumps(options, sort_keys=True))
+    return Description(copy.deepcopy(known.options), dict(known.traits))
+
+
+@cache
+def _described(family: str, options: str) -> Description:
+    """`describe` for options as JSON; many systems have the same ones."""
+    chosen = json.loads(options)
+    method = build(family, chosen)
+    traits = {
+        name: getattr(type(method), name, default) for name, default in TRAITS[family].items()
+    }
+    return Description({"method": chosen["method"], **options_of(method)}, traits)
 
 
 def _source(family: str, method: str) -> bytes | None:
@@ -156,37 +145,3 @@ def _source(family: str, method: str) -> bytes | None:
     if found is None or found.origin is None:
         return None
     return Path(found.origin).read_bytes()
-
-
-def _key(family: str, options: Mapping[str, Any]) -> str:
-    rest = [platform.python_version(), pydantic.VERSION, family, options]
-    digest = hashlib.sha256(json.dumps(rest, sort_keys=True, default=repr).encode())
-    digest.update(_sources(family))
-    return digest.hexdigest()
-
-
-@cache
-def _sources(family: str) -> bytes:
-    """Digest of this file and of all files of a family."""
-    digest = hashlib.sha256(Path(__file__).read_bytes())
-    for path in sorted((Path(__file__).parent / family).glob("*.py")):
-        digest.update(path.name.encode() + path.read_bytes())
-    return digest.digest()
-
-
-@cache
-def _known() -> dict[str, Any]:
-    try:
-        known = json.loads(_KNOWN.read_text(encoding="utf-8"))
-    except (OSError, ValueError):
-        return {}
-    return known if isinstance(known, dict) and len(known) < _MOST_KNOWN else {}
-
-
-def _remember(known: dict[str, Any]) -> None:
-    if sys.dont_write_bytecode:
-        return
-    try:
-        write_json(_KNOWN, known)
-    except (OSError, UserError):
-        return  # an installation that cannot be written is only slower

@@ -30,7 +30,7 @@ from nat.workflow.records import refuse_unknown_results
 from nat.workflow.slurm import Watch, stop_left_behind
 
 try:
-    configuration = load(choice(config))
+    configuration = load(choice(config), checked=workflow.is_main_process)
     if workflow.is_main_process:
         hold_to_overrides(configuration, keep=not workflow.output_settings.dryrun)
     cluster = read_cluster(configuration)

@@ -1,9 +1,5 @@
 import json
-import os
 import re
-import shutil
-import subprocess
-import sys
 from argparse import ArgumentParser
 from collections.abc import Callable
 from pathlib import Path
@@ -16,6 +12,7 @@ import yaml
 from nat import registry
 from nat.configuration import Choice, Configuration, choice, differences, fingerprint, load
 from nat.configuration.arguments import add_configuration_arguments, configuration_from
+from nat.configuration.checks import check_system
 from nat.configuration.json_schema import json_schema
 from nat.configuration.models import MODELS
 from nat.configuration.named_runs import hold_to_overrides
@@ -1095,42 +1092,27 @@ def test_the_real_folder_loads(scale: str) -> None:
         )
 
 
-def test_methods_that_are_known_need_no_torch(tmp_path: Path) -> None:
-    # A copy, since what is known of the methods is kept beside the code.
-    for part in ("nat", "config"):
-        shutil.copytree(
-            REPOSITORY / part, tmp_path / part, ignore=shutil.ignore_patterns("__pycache__")
-        )
-    program = (
-        "import sys; from nat.configuration import load; c = load('demo'); "
-        "print('torch' in sys.modules, c.training('multi30k-en-de', 'dims-cmlm-kd'))"
-    )
-    environment = {
-        key: value for key, value in os.environ.items() if key != "PYTHONDONTWRITEBYTECODE"
-    }
+@pytest.mark.parametrize("checked", [True, False])
+def test_a_mistake_in_a_method_is_told_by_snakemake_and_by_who_trains_with_it(
+    folder: Folder, checked: bool
+) -> None:
+    folder.files["systems/nat"]["length"] = None
+    folder.write()
+    with pytest.raises(UserError, match="config/systems/nat.yaml: key 'length': found null"):
+        configuration = load(root=folder.root, checked=checked)
+        check_system(configuration.on("own"), "cmlm")
+        check_system(configuration.on("own"), "nat")
 
-    def run() -> str:
-        return subprocess.run(
-            [sys.executable, "-c", program],
-            cwd=tmp_path,
-            env={**environment, "OMP_NUM_THREADS": "1"},
-            check=True,
-            capture_output=True,
-            text=True,
-        ).stdout
 
-    known = tmp_path / "nat/__pycache__/methods.json"
-    known.parent.mkdir()
-    known.write_text("{ damaged", encoding="utf-8")
-    first = run()
-    second = run()
-    assert first.startswith("True")
-    assert second.startswith("False")
-    assert first.removeprefix("True") == second.removeprefix("False")
-    # shared by several methods, and none itself
-    with (tmp_path / "nat/decoding/beams.py").open("a", encoding="utf-8") as file:
-        file.write("# other options now\n")
-    assert run().startswith("True")
+def test_circles_and_unknown_names_are_told_without_methods(folder: Folder) -> None:
+    folder.files["systems/at"]["text"] = {"distilled": {"system": "nat", "decoding": "one-pass"}}
+    folder.write()
+    with pytest.raises(UserError, match="needs itself: "):
+        load(root=folder.root, checked=False)
+    folder.files["systems/at"]["text"] = {"distilled": {"system": "nta", "decoding": "one-pass"}}
+    folder.write()
+    with pytest.raises(UserError, match="config/systems/at.yaml: key 'text.distilled.system'"):
+        load(root=folder.root, checked=False)
 
 
 def test_dims_may_learn_from_its_teachers_own_translations(folder: Folder) -> None:

@@ -132,6 +132,17 @@ def test_equal_systems_are_one_and_so_are_those_that_learn_from_them(folder: Fol
         tiny.canonical("own", "nat-bb")
 
 
+def test_equal_systems_must_be_written_alike(folder: Folder) -> None:
+    written = {"method": "cross_entropy", "label_smoothing": 0.0}
+    folder.files["systems/nat"]["target"] = {"method": "cross_entropy"}
+    folder.files["systems/nat-2"] = {"like": "nat", "description": "another", "target": written}
+    message = folder.error()
+    assert message.startswith("config/systems/nat-2.yaml: 'nat-2' is the same training as 'nat'")
+    assert "target.label_smoothing: 0.0 is new" in message
+    folder.files["systems/nat"]["target"].update(written)
+    assert folder.load().canonical("own", "nat-2") == "nat"
+
+
 def test_decodings_name_the_systems_that_are_trained(folder: Folder) -> None:
     folder.files["systems/at-2"] = {"like": "at", "description": "another"}
     folder.files["decodings/npd"] = {

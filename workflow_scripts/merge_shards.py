@@ -2,7 +2,7 @@
 
 from pathlib import Path
 
-from nat.artifacts import Translations
+from nat.artifacts import Translations, step_of
 from nat.configuration import Configuration
 from nat.data.binarised import BinarisedText
 from nat.data.splits import sides
@@ -14,9 +14,10 @@ from nat.workflow.program import makes
 def main(configuration: Configuration, translations: Translations) -> None:
     """Join the shards of a translated text into one file that is complete and in order."""
     source, _ = sides(configuration.corpus(translations.corpus))
-    inputs = translations.inputs(configuration)
-    sentences = len(BinarisedText(Path(inputs.corpus.path) / f"{translations.split}.{source}"))
-    merge_shards([Path(shard.path) for shard in inputs.shards], sentences, Path(translations.path))
+    text = step_of(translations.corpus, translations.split, "binarised")
+    sentences = len(BinarisedText(Path(text.path) / f"{translations.split}.{source}"))
+    shards = [Path(shard.path) for shard in translations.shards(configuration)]
+    merge_shards(shards, sentences, Path(translations.path))
 
 
 if __name__ == "__main__":

@@ -4,6 +4,7 @@ import sys
 
 from nat.artifacts import Model
 from nat.configuration import Configuration
+from nat.configuration.checks import check_system
 from nat.jobs.launch import launch
 from nat.workflow.program import makes
 
@@ -15,6 +16,7 @@ def main(configuration: Configuration, model: Model) -> None:
     # torch takes a second to import, and a mistake in the arguments should be told before
     from nat.jobs.train import train_system
 
+    check_system(configuration, model.system)
     train_system(configuration, model)
 
 

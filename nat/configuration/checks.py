@@ -16,36 +16,52 @@ from nat.errors import UserError
 from nat.spelling import hint
 
 
+def check_names(configuration: Configuration) -> None:
+    """Check scales and recipes, and that systems name what there is, without a circle.
+
+    No method is imported.
+
+    Raises:
+        UserError: for the first problem.
+    """
+    _check_tasks(configuration)
+    for scale in configuration.files["scales"]:
+        _check_scale(replace(configuration, scale=scale, overrides=Overrides()))
+    if configuration.overrides.given:
+        _check_scale(configuration)
+    for view in _views(configuration):
+        for name in view.systems:
+            _check_names(view, name)
+        _check_cycles(view)
+
+
 def check(configuration: Configuration) -> None:
-    """Check corpora, decodings, recipes and scales, and the systems at the chosen scale.
+    """Check corpora, decodings, and the systems at the chosen scale; `check_names` comes before.
+
+    Every method is imported, and with them torch.
 
     Raises:
         UserError: for the first problem.
     """
     for name in configuration.corpora:
         check_corpus(name, configuration.corpus(name))
-    _check_tasks(configuration)
-    for scale in configuration.files["scales"]:
-        _check_scale(replace(configuration, scale=scale, overrides=Overrides()))
-    if configuration.overrides.given:
-        _check_scale(configuration)
-    corpora = dict.fromkeys(configuration.tasks.values())
-    for tasks in dict.fromkeys([(), *map(configuration.tasks_of, corpora)]):
-        _check_systems(configuration.for_tasks(tasks))
-    for corpus in corpora:
-        _check_distillations(configuration.on(corpus))
+    for view in _views(configuration):
+        for name in map(view.example_of, view.decodings):
+            _check_assistant(view, name)
+            _check_language_model(view, name)
+        for name in view.systems:
+            check_system(view, name)
+        _check_distillations(view)
+    resolved = {configuration.on(corpus): corpus for corpus in configuration.tasks.values()}
+    for view, corpus in resolved.items():
+        _check_distillations(view)
+        _check_written_alike(view, corpus)
 
 
-def _check_systems(configuration: Configuration) -> None:
-    for name in map(configuration.example_of, configuration.decodings):
-        _check_assistant(configuration, name)
-        _check_language_model(configuration, name)
-    for name in configuration.systems:
-        _check_names(configuration, name)
-    _check_cycles(configuration)
-    for name in configuration.systems:
-        _check_system(configuration, name)
-    _check_distillations(configuration)
+def _views(configuration: Configuration) -> list[Configuration]:
+    """The configuration for no task, and for the tasks of each corpus of the scale."""
+    tasks = [(), *map(configuration.tasks_of, configuration.tasks.values())]
+    return list(map(configuration.for_tasks, dict.fromkeys(tasks)))
 
 
 def _check_tasks(configuration: Configuration) -> None:
@@ -223,7 +239,12 @@ def _check_cycles(configuration: Configuration) -> None:
             visit(name, [name], name)
 
 
-def _check_system(configuration: Configuration, name: str) -> None:
+def check_system(configuration: Configuration, name: str) -> None:
+    """Check that what a system says fits its methods, and the systems that it refers to.
+
+    Raises:
+        UserError: for the first problem.
+    """
     file = configuration.file_of("systems", name)
     system = configuration.system(name)
     target = configuration.target_traits(name)
@@ -276,6 +297,23 @@ def _check_system(configuration: Configuration, name: str) -> None:
             f"{file}: key 'recipe': '{system['recipe']}' validates with a decoding that does not "
             "fit",
         )
+
+
+def _check_written_alike(configuration: Configuration, corpus: str) -> None:
+    """What is the same training is known by what the files say, see `Configuration.canonical`."""
+    first: dict[str, str] = {}
+    known: dict[str, str] = {}
+    for name, canonical in (configuration.canonical_names or {}).items():
+        if name != canonical:
+            continue
+        other = first.setdefault(configuration.identity(name, known, defaults=True), name)
+        if other != name:
+            raise UserError(
+                f"{configuration.file_of('systems', name)}: '{name}' is the same training as "
+                f"'{other}' on {corpus}, but one of them writes down an option that the other has "
+                f"by default ({'; '.join(configuration.written_differences(other, name))}); give "
+                "both the same options"
+            )
 
 
 def _check_distillations(configuration: Configuration) -> None:

@@ -93,6 +93,8 @@ class Configuration:
             name.
         overrides: what the command line changes.
         canonical_names: of all systems, in what `on` returns; None elsewhere.
+        checked: whether systems and decodings fit their methods, and so what reports ask of them
+            is to be checked, too; see `load`.
     """
 
     root: Path
@@ -102,6 +104,7 @@ class Configuration:
     places: dict[str, dict[str, str]] = field(default_factory=dict, repr=False)
     overrides: Overrides = Overrides()
     canonical_names: dict[str, str] | None = field(default=None, repr=False)
+    checked: bool = True
 
     def file_of(self, folder: str, name: str) -> str:
         """Path of the file that describes something, as messages show it; also the variant."""
@@ -231,7 +234,9 @@ class Configuration:
 
         Systems whose effective configuration is equal but for their names, and which start and
         learn from systems of which the same holds, are one: they are trained once, under the
-        shortest of their names (of several, the first in alphabetical order).
+        shortest of their names (of several, the first in alphabetical order). What the files say
+        is compared, so that no method is imported; `check` refuses systems that differ only in
+        that one of them writes down what the other has by default.
         """
         self._find("systems", system)
         names = self.on(corpus).canonical_names
@@ -300,7 +305,9 @@ class Configuration:
 
     def language_model(self, decoding: str) -> dict[str, Any] | None:
         """All fields of `LanguageModelOptions` of a decoding, None if it uses no language model."""
-        return self.decoding(decoding).get("language_model")
+        if self._find("decodings", decoding).get("language_model") is None:
+            return None
+        return dict(self.decoding(decoding)["language_model"])
 
     def paper(self, name: str) -> Paper:
         """What a paper shows and claims."""
@@ -363,6 +370,24 @@ class Configuration:
 
     def _effective(self, system: str) -> dict[str, Any]:
         """The contents of `training` without the names of corpus and system."""
+        found = self._written(system)
+        decoding = found["recipe"]["validation"]["decoding"]
+        chosen = self._choice(system)
+        input_, target = self._methods(system)
+        return {
+            **found,
+            "input": _copy(input_.options),
+            "target": _copy(target.options),
+            "text": texts.effective(
+                self.system(system)["text"],
+                None if chosen is None else chosen.options,
+                self.teacher_seed,
+            ),
+            "validation_decoding": None if decoding is None else self.decoding(decoding),
+        }
+
+    def _written(self, system: str) -> dict[str, Any]:
+        """As `_effective`, but with the options of methods as files give them, without defaults."""
         found = self.system(system)
         if found["size"] not in self._architectures:
             raise UserError(
@@ -372,27 +397,27 @@ class Configuration:
             )
         recipe = self.recipe(found["recipe"])
         decoding = recipe["validation"]["decoding"]
-        chosen = self._choices[system]
         teacher = found.get("teacher")
         if teacher is not None:
             teacher = {"system": teacher, "seed": self.teacher_seed}
-        input_, target = self._methods[system]
         return {
             "architecture": self.architecture(found["size"]),
-            "input": _copy(input_.options),
-            "target": _copy(target.options),
+            "input": found["input"],
+            "target": found["target"],
             "decoder": _copy(self._decoders[system]),
             "latent": _copy(self._latents[system]),
             "length": found["length"],
-            "text": texts.effective(
-                found["text"], None if chosen is None else chosen.options, self.teacher_seed
-            ),
+            "text": texts.effective(found["text"], texts.choice(found["text"]), self.teacher_seed),
             "teacher": teacher,
             "init_from": _copy(found["init_from"]),
             "recipe": recipe,
-            "validation_decoding": None if decoding is None else self.decoding(decoding),
+            "validation_decoding": None if decoding is None else self._options(decoding),
             "precision": self.precision,
         }
+
+    def written_differences(self, one: str, other: str) -> list[str]:
+        """How what the files say of two systems differs."""
+        return differences(self._written(one), self._written(other))
 
     def dependencies(self, system: str) -> list[str]:
         """Systems that must be trained first: teachers and the initial model."""
@@ -409,7 +434,7 @@ class Configuration:
             if text.decoding is not None:
                 assistant = self.assistant(text.decoding)
                 references += [] if assistant is None else [(assistant, "text")]
-                estimated = self.language_model(text.decoding)
+                estimated = self._find("decodings", text.decoding).get("language_model")
                 references += [] if estimated is None else [(estimated["system"], "text")]
         start = self.start(system)
         if start is not None:
@@ -429,7 +454,7 @@ class Configuration:
     def decoding_order(self, system: str) -> str:
         """In which order a system predicts tokens, one of `nat.registry.DECODING_ORDERS`."""
         self._find("systems", system)
-        return str(self._methods[system][0].traits["decoding_order"])
+        return str(self._methods(system)[0].traits["decoding_order"])
 
     def decoder(self, system: str) -> dict[str, Any]:
         """All fields of `DecoderOptions` of a system."""
@@ -443,14 +468,14 @@ class Configuration:
 
     def trained_on_partial_targets(self, system: str) -> bool:
         """Whether a system, or the one it starts from, was trained on partly revealed targets."""
-        if self._methods[system][0].traits["trains_on_partial_targets"]:
+        if self._methods(system)[0].traits["trains_on_partial_targets"]:
             return True
         start = self.start(system)
         return start is not None and self.trained_on_partial_targets(start.system)
 
     def trained_to_correct(self, system: str) -> bool:
         """Whether a system, or the one it starts from, has learned to replace wrong tokens."""
-        if self._methods[system][1].traits["trains_correction"]:
+        if self._methods(system)[1].traits["trains_correction"]:
             return True
         start = self.start(system)
         return start is not None and self.trained_to_correct(start.system)
@@ -524,16 +549,16 @@ class Configuration:
 
     def input_traits(self, system: str) -> dict[str, Any]:
         """What a system's proxy input says about itself, see `nat.registry.TRAITS`."""
-        return dict(self._methods[system][0].traits)
+        return dict(self._methods(system)[0].traits)
 
     def target_traits(self, system: str) -> dict[str, Any]:
         """What a system's proxy target says about itself, see `nat.registry.TRAITS`."""
-        return dict(self._methods[system][1].traits)
+        return dict(self._methods(system)[1].traits)
 
     def text_traits(self, system: str) -> dict[str, Any]:
         """What a system's choice among texts says about itself; empty if it makes no choice."""
         self._find("systems", system)
-        chosen = self._choices[system]
+        chosen = self._choice(system)
         return {} if chosen is None else dict(chosen.traits)
 
     fingerprint = staticmethod(fingerprint)
@@ -550,18 +575,26 @@ class Configuration:
             for size, options in self._scale["sizes"].items()
         }
 
-    @cached_property
-    def _methods(self) -> dict[str, tuple[registry.Description, registry.Description]]:
-        """Proxy input and proxy target of each system."""
-        return {
-            name: (
-                _describe("inputs", system["input"], f"{self.file_of('systems', name)}: 'input': "),
-                _describe(
-                    "targets", system["target"], f"{self.file_of('systems', name)}: 'target': "
-                ),
+    def _methods(self, system: str) -> tuple[registry.Description, registry.Description]:
+        """Proxy input and proxy target of a system."""
+        if system not in self._known_methods:
+            found, file = self._find("systems", system), self.file_of("systems", system)
+            self._known_methods[system] = (
+                _describe("inputs", found["input"], f"{file}: 'input': "),
+                _describe("targets", found["target"], f"{file}: 'target': "),
             )
-            for name, system in self.files["systems"].items()
-        }
+        return self._known_methods[system]
+
+    @cached_property
+    def _known_methods(self) -> dict[str, tuple[registry.Description, registry.Description]]:
+        """The proxy inputs and targets that were asked for."""
+        return {}
+
+    def _choice(self, system: str) -> registry.Description | None:
+        """How a system chooses among its texts, None where it has only one."""
+        options = texts.choice(self._find("systems", system)["text"])
+        where = f"{self.file_of('systems', system)}: 'text': "
+        return None if options is None else _describe("distillation", options, where)
 
     @cached_property
     def _latents(self) -> dict[str, dict[str, Any] | None]:
@@ -586,16 +619,6 @@ class Configuration:
             name: options_of(validated(DecoderOptions, system.get("decoder", {})))
             for name, system in self.files["systems"].items()
         }
-
-    @cached_property
-    def _choices(self) -> dict[str, registry.Description | None]:
-        """How each system chooses among its texts, None if it has only one."""
-        found = {}
-        for name, system in self.files["systems"].items():
-            options = texts.choice(system["text"])
-            where = f"{self.file_of('systems', name)}: 'text': "
-            found[name] = None if options is None else _describe("distillation", options, where)
-        return found
 
     @cached_property
     def _changing(self) -> set[str]:
@@ -642,7 +665,7 @@ class Configuration:
         groups: dict[str, list[str]] = {}
         identities: dict[str, str] = {}
         for name in self.systems:
-            groups.setdefault(self._identity(name, identities), []).append(name)
+            groups.setdefault(self.identity(name, identities), []).append(name)
         shortest = {
             identity: min(names, key=lambda name: (len(name), name))
             for identity, names in groups.items()
@@ -656,20 +679,29 @@ class Configuration:
             }
         return replace(self, files=files, canonical_names=names)
 
-    def _identity(self, system: str, known: dict[str, str]) -> str:
-        """Fingerprint of a system and of all that it refers to, without names."""
+    def identity(self, system: str, known: dict[str, str], defaults: bool = False) -> str:
+        """Fingerprint of a system and of all that it refers to, without names.
+
+        Args:
+            system: its name.
+            known: fingerprints that were found before, by name; new ones are entered.
+            defaults: whether options that methods have by default count as if they were written.
+        """
         if system not in known and self.system(system)["size"] not in self._architectures:
             # it is not trained at this scale, so it is not equal to another
             known[system] = fingerprint({"system": system})
         if system not in known:
-            others = {name: self._identity(name, known) for name, _ in self.references(system)}
-            effective = families.renamed(self._effective(system), others)
+            others = {
+                name: self.identity(name, known, defaults) for name, _ in self.references(system)
+            }
+            found = self._effective(system) if defaults else self._written(system)
+            effective = families.renamed(found, others)
             effective["recipe"]["validation"].pop("decoding")  # its options are included
             decodings = {
                 text.decoding: fingerprint(
                     families.renamed(
                         {
-                            **self.decoding(text.decoding),
+                            **(self.decoding if defaults else self._options)(text.decoding),
                             "assistant": self.assistant(text.decoding),
                         },
                         others,
@@ -684,11 +716,14 @@ class Configuration:
 
     def _decoding(self, name: str) -> registry.Description:
         if name not in self._decodings:
-            options = self._find("decodings", name)
-            options = {key: options[key] for key in options if key not in ("assistant", "tasks")}
             place = f"{self.file_of('decodings', name)}: "
-            self._decodings[name] = _describe("decoding", options, place)
+            self._decodings[name] = _describe("decoding", self._options(name), place)
         return self._decodings[name]
+
+    def _options(self, decoding: str) -> dict[str, Any]:
+        """Options of the method of a decoding as its file gives them, without defaults."""
+        found = self._find("decodings", decoding)
+        return {key: found[key] for key in found if key not in ("assistant", "tasks")}
 
     @cached_property
     def _decodings(self) -> dict[str, registry.Description]:

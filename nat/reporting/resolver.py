@@ -272,7 +272,8 @@ class Resolver:
         )
         try:
             check_setting(address.measure, address.setting)
-            if address.decoding:
+            # the check imports methods, and with them torch
+            if address.decoding and configuration.checked:
                 configuration.check_decoding(address.system, address.decoding)
             scale = configuration.scale
             if task in configuration.all_tasks and task not in configuration.tasks:

@@ -2,13 +2,15 @@
 
 import argparse
 import inspect
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import fields
 from pathlib import Path
 from typing import Any, TypeVar, get_args, get_origin
 
 from nat.artifacts import Artifact
+from nat.configuration import Configuration
 from nat.configuration.arguments import add_configuration_arguments, configuration_from
+from nat.configuration.corpora import check_corpus
 from nat.program import run
 
 HELP = {
@@ -59,7 +61,9 @@ def program(function: Callable[..., None]) -> Callable[[], None]:
             _add(parser, each.name, each.annotation, each.default if optional else ...)
         arguments = parser.parse_args()
         given = {each.name: getattr(arguments, each.name) for each in described}
-        function(configuration_from(arguments), **given)
+        configuration = configuration_from(arguments)
+        _check_corpus(configuration, given)
+        function(configuration, **given)
 
     return lambda: run(main)
 
@@ -88,6 +92,7 @@ def makes(kind: type[A]) -> Callable[[Callable[..., None]], Callable[[], None]]:
             arguments = parser.parse_args()
             given: dict[str, Any] = vars(arguments)
             configuration = configuration_from(arguments)
+            _check_corpus(configuration, given)
             if "corpus" in given:
                 configuration = configuration.on(given["corpus"])
             function(
@@ -99,6 +104,12 @@ def makes(kind: type[A]) -> Callable[[Callable[..., None]], Callable[[], None]]:
         return lambda: run(main)
 
     return decorate
+
+
+def _check_corpus(configuration: Configuration, given: Mapping[str, Any]) -> None:
+    """Check the corpus that a program is for; Snakemake has checked them all."""
+    if "corpus" in given:
+        check_corpus(given["corpus"], configuration.corpus(given["corpus"]))
 
 
 def _parser(function: Callable[..., None]) -> argparse.ArgumentParser:
