@@ -303,9 +303,8 @@ def _check_written_alike(configuration: Configuration, corpus: str) -> None:
     """What is the same training is known by what the files say, see `Configuration.canonical`."""
     first: dict[str, str] = {}
     known: dict[str, str] = {}
-    for name, canonical in (configuration.canonical_names or {}).items():
-        if name != canonical:
-            continue
+    names = set((configuration.canonical_names or {}).values())
+    for name in sorted(names, key=lambda each: (len(each), each)):
         other = first.setdefault(configuration.identity(name, known, defaults=True), name)
         if other != name:
             raise UserError(
