@@ -41,7 +41,14 @@ def test_differences_are_in_order_and_do_not_depend_on_batches() -> None:
 
 def test_the_program_knows_its_analyses() -> None:
     ended = subprocess.run(
-        [sys.executable, "workflow_scripts/analyse.py", "--analysis", "length", "--corpus", "x"]
+        [
+            sys.executable,
+            "workflow_scripts/analyse.py",
+            "--analysis",
+            "length",
+            "--corpus",
+            "toy-ka-lu",
+        ]
         + ["--system", "at-base", "--seed", "1"],
         cwd=REPOSITORY,
         text=True,
