@@ -68,7 +68,7 @@ class Setting:
 
 
 SETTINGS = {
-    "stand-in": Setting(STAND_IN, torch.float32, False, 2e-5),
+    "stand-in": Setting(STAND_IN, torch.float32, False, 1e-5),
     "stand-in-bf16": Setting(STAND_IN, torch.float32, True, 0.05),
     "fp32": Setting(CUDA, torch.float32, False, 1e-4),
     "bf16": Setting(CUDA, torch.float32, True, 0.05),
@@ -194,8 +194,10 @@ def test_training_step(
     # What nearly cancels loses most digits in bfloat16, but the same ones on any device.
     exact = results("cpu", torch.float32 if setting.bfloat16 else torch.float64, setting.bfloat16)
     found = results(setting.device, setting.dtype, setting.bfloat16)
+    # weights that balance the terms of hints come from rounded sums, and multiply that rounding
+    error = 2 * setting.error if name.startswith("hints") else setting.error
     for one, other in zip(found, exact, strict=True):
-        assert_near(one, other, setting.error)
+        assert_near(one, other, error)
 
 
 @pytest.mark.parametrize("text", TEXTS[2:])
