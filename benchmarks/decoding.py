@@ -76,7 +76,7 @@ def main() -> None:
     write_json(arguments.output, {"device": device, "decodings": results})
 
 
-def measure(options: dict[str, Any], rounds: int, device: str) -> dict[str, float]:
+def measure(decoding: Any, rounds: int, device: str) -> dict[str, float]:
     """Time a decoding and what the network takes of it."""
     import numpy as np
     import torch
@@ -89,7 +89,7 @@ def measure(options: dict[str, Any], rounds: int, device: str) -> dict[str, floa
     from nat.transformer.model import Transformer
 
     torch.manual_seed(1)
-    upsampled = registry.describe("decoding", options).traits["upsampled"]
+    upsampled = registry.describe("decoding", decoding).traits.upsampled
     model = Transformer(
         Architecture(**ARCHITECTURE),
         VOCABULARY_SIZE,
@@ -100,7 +100,7 @@ def measure(options: dict[str, Any], rounds: int, device: str) -> dict[str, floa
         with torch.no_grad():
             model.length_predictor.classifier.bias[126:131] += 50  # type: ignore[union-attr,index]
     model = model.to(device).eval()
-    method = registry.build("decoding", options)
+    method = registry.build("decoding", decoding)
     numbers = np.random.default_rng(1)
     source = source_tensor(
         [numbers.integers(len(SPECIALS), VOCABULARY_SIZE, SOURCE_TOKENS) for _ in range(SENTENCES)]

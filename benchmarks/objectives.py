@@ -7,12 +7,12 @@ numbers are medians of the ratios of a round. Seconds are processor time of one 
 """
 
 import argparse
-import copy
 import os
 import statistics
 import sys
 import time
 from collections.abc import Callable
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -65,17 +65,17 @@ def main() -> None:
     console = Console(width=None if sys.stdout.isatty() else 120)
     table = Table("system", "input", "target", "positions", "ratio", "goal")
     results = {}
-    for name, training in cases(load(root=ROOT)).items():
+    for name, case in cases(load(root=ROOT)).items():
         if arguments.only not in name:
             continue
         console.print(f"measures {name}")
-        found = measure(training, arguments.rounds, arguments.bf16)
+        found = measure(case, arguments.rounds, arguments.bf16)
         results[name] = found
-        method = training["target"]["method"]
+        method = case.training.target.method
         goal = f"{GOALS[name]:g}" if name in GOALS else ""
         table.add_row(
             name,
-            training["input"]["method"],
+            case.training.input.method,
             method,
             f"{found['positions']:,}",
             f"{found['ratio']:.2f}",
@@ -91,42 +91,69 @@ def main() -> None:
     write_json(arguments.output, {"bf16": arguments.bf16, "systems": results})
 
 
-def cases(configuration: Any) -> dict[str, dict[str, Any]]:
+@dataclass(frozen=True)
+class Case:
+    """A training that is measured.
+
+    Attributes:
+        training: effective configuration.
+        start: that of the system it starts from, whose objective is the baseline of DiMS.
+        teacher: that of the system whose model the objective consults.
+    """
+
+    training: Any
+    start: Any = None
+    teacher: Any = None
+
+
+def cases(configuration: Any) -> dict[str, Case]:
     """The effective configurations of `SYSTEMS`, in one size."""
+    from nat.data.candidates import RAW, Text
+
     corpus = configuration.corpora[0]
-    found: dict[str, dict[str, Any]] = {}
-    for name in SYSTEMS:
+
+    def of_size(name: str) -> Any:
         training = configuration.training(corpus, name)
-        training["text"] = "raw"
-        training["architecture"] = {**training["architecture"], **ARCHITECTURE}
-        training["recipe"]["dropout"] = 0.1
-        if training["target"]["method"].startswith("dims"):
-            start = configuration.training(corpus, training["init_from"])
-            training["baseline"] = {part: start[part] for part in ("input", "target")}
-        if training["teacher"] is not None:
-            teacher = configuration.training(corpus, training["teacher"]["system"])
-            teacher["architecture"] = training["architecture"]
-            training["consulted"] = teacher
-        found[name] = training
+        changes = {
+            "text": Text.of(RAW),
+            "architecture": replace(training.architecture, **ARCHITECTURE),
+            "recipe": training.recipe.model_copy(update={"dropout": 0.1}),
+        }
+        return training.model_copy(update=changes)
+
+    found: dict[str, Case] = {}
+    for name in SYSTEMS:
+        training = of_size(name)
+        start = teacher = None
+        if training.target.method.startswith("dims"):
+            start = of_size(training.init_from.system)
+        if training.teacher is not None:
+            teacher = of_size(training.teacher.system)
+        found[name] = Case(training, start, teacher)
     return found
 
 
-def measure(training: dict[str, Any], rounds: int, bfloat16: bool) -> dict[str, Any]:
+def measure(case: Case, rounds: int, bfloat16: bool) -> dict[str, Any]:
     """Time a case and its baseline in turns."""
-    ratio = training["decoder"]["upsample"] or 1.0
+    from nat.registry import Method
+
+    training = case.training
+    ratio = training.decoder.upsample or 1.0
     canvas = int(-(-SENTENCE_TOKENS * ratio // 1))
-    baseline = copy.deepcopy(training)
-    if "baseline" in training:
-        baseline.update(training["baseline"])
+    if case.start is not None:
+        changes = {"input": case.start.input, "target": case.start.target}
         target_tokens = SENTENCE_TOKENS
     else:
         target_tokens = canvas
-        baseline["input"] = {"method": "full_mask"}
-        baseline["target"] = {"method": "cross_entropy", "label_smoothing": 0.0}
-        baseline["length"] = training["length"] if ratio == 1 else None
-        baseline["decoder"] = {**training["decoder"], "upsample": None}
-        baseline["latent"] = None
-    sides = [update(training, SENTENCE_TOKENS, bfloat16), update(baseline, target_tokens, bfloat16)]
+        changes = {
+            "input": Method(method="full_mask"),
+            "target": Method(method="cross_entropy", label_smoothing=0.0),
+            "length": training.length if ratio == 1 else None,
+            "decoder": replace(training.decoder, upsample=None),
+            "latent": None,
+        }
+    baseline = replace(case, training=training.model_copy(update=changes))
+    sides = [update(case, SENTENCE_TOKENS, bfloat16), update(baseline, target_tokens, bfloat16)]
     for step in sides:
         step()
     ratios = []
@@ -145,7 +172,7 @@ def measure(training: dict[str, Any], rounds: int, bfloat16: bool) -> dict[str, 
     }
 
 
-def update(training: dict[str, Any], target_tokens: int, bfloat16: bool) -> Callable[[], None]:
+def update(case: Case, target_tokens: int, bfloat16: bool) -> Callable[[], None]:
     """An update of a system on random sentences."""
     import numpy as np
     import torch
@@ -153,13 +180,14 @@ def update(training: dict[str, Any], target_tokens: int, bfloat16: bool) -> Call
     from nat.data.batch import Batch
     from nat.data.vocabulary import SPECIALS
     from nat.objective.objective import Objective
-    from nat.transformer.model_file import build_model
+    from nat.training.model_file import build_model
 
     torch.manual_seed(1)
-    model = build_model(training, VOCABULARY_SIZE).train()
-    consulted = training.get("consulted")
-    teacher = None if consulted is None else build_model(consulted, VOCABULARY_SIZE).eval()
-    objective = Objective(training, model, 1, bfloat16, teacher).train()
+    model = build_model(case.training, VOCABULARY_SIZE).train()
+    teacher = None
+    if case.teacher is not None:
+        teacher = build_model(case.teacher, VOCABULARY_SIZE).eval()
+    objective = Objective(case.training, model, 1, bfloat16, teacher).train()
     optimiser = torch.optim.Adam(model.parameters(), lr=1e-5)
     numbers = np.random.default_rng(1)
     sentences = BATCH_TOKENS // SENTENCE_TOKENS

@@ -364,34 +364,39 @@ def ours(
     from fairseq.tasks import FairseqTask
     from fairseq.trainer import Trainer
 
+    from nat.configuration.models import Recipe, Training
     from nat.data.batch import Batch
+    from nat.data.candidates import RAW, Text
     from nat.fairseq_plugin.criterion import Criterion
     from nat.fairseq_plugin.model import Model
     from nat.objective.objective import Objective
-    from nat.transformer.model_file import build_model
+    from nat.registry import Method
+    from nat.training.model_file import build_model
+    from nat.transformer.architecture import Architecture
+    from nat.transformer.decoder_options import DecoderOptions
 
-    training = {
-        "architecture": {
-            "model_dim": case.model_dim,
-            "ffn_dim": 4 * case.model_dim,
-            "encoder_layers": case.layers,
-            "decoder_layers": case.layers,
-            "heads": HEADS,
-            "pre_norm": True,
-        },
-        "input": {"method": {"at": "previous_tokens", "cmlm": "random_mask"}[case.system]},
-        "target": {"method": "cross_entropy", "label_smoothing": LABEL_SMOOTHING},
-        "length": {"at": None, "cmlm": "offset"}[case.system],
-        "decoder": {},
-        "latent": None,
-        "text": "raw",
-        "recipe": {"dropout": DROPOUT, "length_loss_weight": 0.1, "updates": 1000},
-    }
+    training = Training.model_construct(
+        architecture=Architecture(
+            model_dim=case.model_dim,
+            ffn_dim=4 * case.model_dim,
+            encoder_layers=case.layers,
+            decoder_layers=case.layers,
+            heads=HEADS,
+            pre_norm=True,
+        ),
+        input=Method(method={"at": "previous_tokens", "cmlm": "random_mask"}[case.system]),
+        target=Method(method="cross_entropy", label_smoothing=LABEL_SMOOTHING),
+        length={"at": None, "cmlm": "offset"}[case.system],
+        decoder=DecoderOptions(),
+        latent=None,
+        text=Text.of(RAW),
+        recipe=Recipe.model_construct(dropout=DROPOUT, length_loss_weight=0.1),
+    )
     cfg = settings(case, Path())
     torch.manual_seed(1)
     transformer = build_model(training, case.vocabulary_size)
     task = FairseqTask(cfg.task)
-    criterion = Criterion(task, Objective(training, transformer, seed=1, bfloat16=bfloat16))
+    criterion = Criterion(task, Objective(training, transformer, 1, bfloat16, updates=1000))
     trainer = Trainer(cfg, task, Model(transformer), criterion)
     trainer.lr_step_begin_epoch(1)
     samples = []

@@ -20,8 +20,9 @@ from pathlib import Path
 from typing import Any, ClassVar, Self
 
 from nat.configuration import Configuration
-from nat.configuration.configuration import file_of, start_of
-from nat.data.candidates import Candidate, candidates, choice, compared, effective, joined_names
+from nat.configuration.configuration import file_of
+from nat.configuration.models import Start
+from nat.data.candidates import Candidate, joined_names
 from nat.data.references import has_references
 from nat.data.splits import (
     TRAIN,
@@ -306,7 +307,7 @@ def decodings_to_distil(configuration: Configuration) -> dict[str, str]:
     return {
         text.system: str(text.decoding)
         for name in configuration.systems
-        for text in candidates(configuration.system(name)["text"])
+        for text in configuration.system(name).text.candidates
         if text.system is not None
     }
 
@@ -363,7 +364,7 @@ class Comparison(Artifact):
 
 
 @cache
-def comparisons(configuration: Configuration) -> dict[str, list[Candidate]]:
+def comparisons(configuration: Configuration) -> dict[str, tuple[Candidate, ...]]:
     """The sets of texts that some system wants to be compared, by their names.
 
     Args:
@@ -371,8 +372,7 @@ def comparisons(configuration: Configuration) -> dict[str, list[Candidate]]:
     """
     found = {}
     for name in configuration.systems:
-        text = configuration.system(name)["text"]
-        texts = compared(effective(text, choice(text), configuration.teacher_seed))
+        texts = configuration.system(name).text.with_seed(configuration.teacher_seed).compared
         if texts:
             found[joined_names(texts)] = texts
     return found
@@ -440,8 +440,7 @@ class Training(Artifact):
     def inputs(self, configuration: Configuration) -> InputsOfTraining:
         """Texts and models, as the effective configuration names them."""
         training = configuration.training(self.corpus, self.system)
-        texts = compared(training["text"])
-        teacher = training["teacher"]
+        texts, teacher = training.text.compared, training.teacher
         comparison = None
         if texts:
             seed = next(each.seed for each in texts if each.seed is not None)
@@ -449,17 +448,16 @@ class Training(Artifact):
         return InputsOfTraining(
             corpus=CorpusStep(self.corpus, "binarised"),
             texts=tuple(
-                target_text(self.run, self.corpus, text) for text in candidates(training["text"])
+                target_text(self.run, self.corpus, text) for text in training.text.candidates
             ),
             comparison=comparison,
-            start=self._start(training["init_from"]),
+            start=self._start(training.init_from),
             teacher=None
             if teacher is None
-            else Model(self.run, self.corpus, teacher["system"], teacher["seed"]),
+            else Model(self.run, self.corpus, teacher.system, teacher.seed),
         )
 
-    def _start(self, init_from: Any) -> "Model | KeptModel | None":
-        start = start_of(init_from)
+    def _start(self, start: Start | None) -> "Model | KeptModel | None":
         if start is None:
             return None
         names = self.run, self.corpus, start.system, self.seed
@@ -549,7 +547,7 @@ class _Decoded(Artifact):
             assistant=None if assistant is None else Model(self.run, self.corpus, assistant, seed),
             language_model=None
             if ngrams is None
-            else Ngrams(self.run, self.corpus, ngrams["system"], seed, ngrams["order"]),
+            else Ngrams(self.run, self.corpus, ngrams.system, seed, ngrams.order),
         )
 
 

@@ -4,17 +4,19 @@ A method's options are the fields of its class, so a new method is one new file.
 (`TRAITS`) tell the configuration which combinations to refuse.
 """
 
-import copy
 import importlib
 import importlib.util
 import json
 import pkgutil
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from functools import cache
 from pathlib import Path
-from typing import Any
+from types import MappingProxyType
+from typing import Any, Generic, Literal, TypeVar, overload
+
+from pydantic import BaseModel, ConfigDict
 
 from nat.errors import UserError
 from nat.options import options_of, validated
@@ -27,48 +29,121 @@ FAMILIES = {
     "decoding": "decoding method",
 }
 
-# Class variables of a method and what holds where a class leaves them out.
-TRAITS: dict[str, dict[str, bool | str | None]] = {
-    "inputs": {
-        "decoding_order": "parallel",  # of predicting tokens, one of DECODING_ORDERS
-        "trains_on_partial_targets": False,  # so the system can refine
-        "upsampled": None,  # True: only for an upsampled canvas; False: not for one; None: for all
-        "teacher": None,  # order of the system that the key `teacher` must name, if it must
-    },
-    "targets": {
-        "decoding_order": None,  # of the systems that it is for, if not for all
-        "upsampled": False,  # learns on an upsampled canvas, so needs no length predictor
-        "distils": False,  # labelled by an iterative teacher, which is the `init_from` system
-        "trains_correction": False,  # teaches to replace visible tokens that are wrong
-        "empty_token": False,  # teaches BLANK for no token; decodings may choose it and drop it
-        "teacher": None,  # as for inputs
-    },
-    "distillation": {
-        "decoding_order": None,  # of the systems that it is for, if not for all
-    },
-    "decoding": {
-        "decoding_order": "parallel",  # of the systems that it is for
-        # True: only for systems with an upsampled canvas; False: for the rest; None: for all
-        "upsampled": False,
-        "latent": False,  # only for systems with latents
-        "needs_partial_targets": False,  # shows part of a translation
-        "needs_correction": False,  # replaces visible tokens
-        "input_predictor": False,  # only for systems with `decoder: {input_predictor: true}`
-        "assistant": None,  # order of the system that the key `assistant` must name, if it must
-        "assistant_optional": False,  # whether the key `assistant` may be left out all the same
-    },
-}
+Order = Literal["parallel", "autoregressive", "semi-autoregressive", "hybrid"]
+"""An order in which a system predicts the tokens of a sentence."""
 
-DECODING_ORDERS = ("parallel", "autoregressive", "semi-autoregressive", "hybrid")
-"""Orders in which a system predicts the tokens of a sentence."""
+
+class Method(BaseModel):
+    """A method by name, with the fields of its class as further keys."""
+
+    model_config = ConfigDict(extra="allow", frozen=True)
+
+    method: str
+
+    @property
+    def options(self) -> Mapping[str, Any]:
+        """The further keys."""
+        return MappingProxyType(self.model_extra or {})
+
+    def as_json(self) -> dict[str, Any]:
+        """As a file of the configuration has it."""
+        return self.model_dump()
+
+
+# What a class says of itself in class variables, and what holds where it leaves them out.
 
 
 @dataclass(frozen=True)
-class Description:
-    """A method with valid options: all options, defaults filled in, and its traits."""
+class InputTraits:
+    """Of a proxy input.
 
-    options: dict[str, Any]
-    traits: dict[str, Any]
+    Attributes:
+        decoding_order: in which the system predicts tokens.
+        trains_on_partial_targets: so the system can refine.
+        upsampled: True: only for an upsampled canvas; False: not for one; None: for all.
+        teacher: order of the system that the key `teacher` must name, if it must.
+    """
+
+    decoding_order: Order = "parallel"
+    trains_on_partial_targets: bool = False
+    upsampled: bool | None = None
+    teacher: Order | None = None
+
+
+@dataclass(frozen=True)
+class TargetTraits:
+    """Of a proxy target.
+
+    Attributes:
+        decoding_order: of the systems that it is for, if not for all.
+        upsampled: learns on an upsampled canvas, so needs no length predictor.
+        distils: labelled by an iterative teacher, which is the `init_from` system.
+        trains_correction: teaches to replace visible tokens that are wrong.
+        empty_token: teaches BLANK for no token; decodings may choose it and drop it.
+        teacher: as for inputs.
+    """
+
+    decoding_order: Order | None = None
+    upsampled: bool = False
+    distils: bool = False
+    trains_correction: bool = False
+    empty_token: bool = False
+    teacher: Order | None = None
+
+
+@dataclass(frozen=True)
+class DistillationTraits:
+    """Of a choice among texts.
+
+    Attributes:
+        decoding_order: of the systems that it is for, if not for all.
+    """
+
+    decoding_order: Order | None = None
+
+
+@dataclass(frozen=True)
+class DecodingTraits:
+    """Of a decoding method.
+
+    Attributes:
+        decoding_order: of the systems that it is for.
+        upsampled: True: only for systems with an upsampled canvas; False: for the rest; None: for
+            all.
+        latent: only for systems with latents.
+        needs_partial_targets: shows part of a translation.
+        needs_correction: replaces visible tokens.
+        input_predictor: only for systems with `decoder: {input_predictor: true}`.
+        assistant: order of the system that the key `assistant` must name, if it must.
+        assistant_optional: whether the key `assistant` may be left out all the same.
+    """
+
+    decoding_order: Order = "parallel"
+    upsampled: bool | None = False
+    latent: bool = False
+    needs_partial_targets: bool = False
+    needs_correction: bool = False
+    input_predictor: bool = False
+    assistant: Order | None = None
+    assistant_optional: bool = False
+
+
+TRAITS: dict[str, type] = {
+    "inputs": InputTraits,
+    "targets": TargetTraits,
+    "distillation": DistillationTraits,
+    "decoding": DecodingTraits,
+}
+
+Traits = TypeVar("Traits", InputTraits, TargetTraits, DistillationTraits, DecodingTraits)
+
+
+@dataclass(frozen=True)
+class Description(Generic[Traits]):
+    """A method with all of its options, defaults filled in, and its traits."""
+
+    method: Method
+    traits: Traits
 
 
 def names(family: str) -> tuple[str, ...]:
@@ -99,22 +174,29 @@ def find(family: str, method: str) -> type:
     return found
 
 
-def build(family: str, options: Mapping[str, Any]) -> Any:
-    """Build a method from its configuration, `{"method": name, option: value, ...}`.
+def build(family: str, method: Method) -> Any:
+    """Build a method from its configuration.
 
     Values are taken strictly: no text for a number, no truth value for a number.
 
     Raises:
         UserError: for an unknown method or option, or a value of the wrong type.
     """
-    chosen = dict(options)
-    method = chosen.pop("method", None)
-    if not isinstance(method, str):
-        raise UserError(f"a {FAMILIES[family]} needs the key 'method'")
-    return validated(find(family, method), chosen, f"{FAMILIES[family]} '{method}'")
+    owner = f"{FAMILIES[family]} '{method.method}'"
+    return validated(find(family, method.method), dict(method.options), owner)
 
 
-def describe(family: str, options: Mapping[str, Any]) -> Description:
+@overload
+def describe(family: Literal["inputs"], method: Method) -> Description[InputTraits]: ...
+@overload
+def describe(family: Literal["targets"], method: Method) -> Description[TargetTraits]: ...
+@overload
+def describe(
+    family: Literal["distillation"], method: Method
+) -> Description[DistillationTraits]: ...
+@overload
+def describe(family: Literal["decoding"], method: Method) -> Description[DecodingTraits]: ...
+def describe(family: str, method: Method) -> Any:
     """Validate the configuration of a method and build it.
 
     This imports the method, and with it torch.
@@ -122,19 +204,23 @@ def describe(family: str, options: Mapping[str, Any]) -> Description:
     Raises:
         UserError: as `build`.
     """
-    known = _described(family, json.dumps(options, sort_keys=True))
-    return Description(copy.deepcopy(known.options), dict(known.traits))
+    return _described(family, json.dumps(method.as_json(), sort_keys=True))
 
 
 @cache
-def _described(family: str, options: str) -> Description:
-    """`describe` for options as JSON; many systems have the same ones."""
-    chosen = json.loads(options)
-    method = build(family, chosen)
-    traits = {
-        name: getattr(type(method), name, default) for name, default in TRAITS[family].items()
-    }
-    return Description({"method": chosen["method"], **options_of(method)}, traits)
+def _described(family: str, configured: str) -> Description[Any]:
+    """`describe` for a method as JSON; many systems have the same one."""
+    method = Method.model_validate_json(configured)
+    built = build(family, method)
+    kind = TRAITS[family]
+    traits = kind(
+        **{
+            each.name: getattr(type(built), each.name)
+            for each in fields(kind)
+            if hasattr(type(built), each.name)
+        }
+    )
+    return Description(Method(method=method.method, **options_of(built)), traits)
 
 
 def _source(family: str, method: str) -> bytes | None:

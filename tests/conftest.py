@@ -109,7 +109,10 @@ def one_sentence() -> Callable[["Batch", int], "Batch"]:
 @pytest.fixture
 def make_objective() -> Callable[..., "Objective"]:
     """Build an objective from the configuration of its proxy input and target."""
+    from nat.configuration.models import Recipe, Training
+    from nat.data.candidates import Text
     from nat.objective.objective import Objective
+    from nat.registry import Method
     from nat.transformer.model import Transformer
 
     def make(
@@ -123,13 +126,13 @@ def make_objective() -> Callable[..., "Objective"]:
         updates: int = 100,
         text: Any = "raw",
     ) -> Objective:
-        training = {
-            "input": {"method": input} if isinstance(input, str) else dict(input),
-            "target": dict(target),
-            "text": text,
-            "recipe": {"length_loss_weight": length_loss_weight, "updates": updates},
-        }
-        return Objective(training, model, seed, bfloat16, teacher).train()
+        training = Training.model_construct(
+            input=Method(**({"method": input} if isinstance(input, str) else input)),
+            target=Method(**target),
+            text=Text.of(text),
+            recipe=Recipe.model_construct(length_loss_weight=length_loss_weight),
+        )
+        return Objective(training, model, seed, bfloat16, teacher, updates).train()
 
     return make
 

@@ -8,6 +8,8 @@ from typing import Any
 import torch
 
 from nat.configuration import load
+from nat.options import options_of
+from nat.transformer.decoder_options import DecoderOptions
 
 
 @dataclass(frozen=True)
@@ -91,10 +93,10 @@ def cases() -> dict[str, Case]:
 
 def _case(configuration: Any, name: str) -> Case:
     system = configuration.system(name)
-    teacher = system.get("teacher")
+    teacher = system.teacher
     return Case(
-        system["input"],
-        system["target"],
+        system.input.as_json(),
+        system.target.as_json(),
         _model(configuration, name),
         None if teacher is None else _model(configuration, teacher),
     )
@@ -102,8 +104,8 @@ def _case(configuration: Any, name: str) -> Case:
 
 def _model(configuration: Any, name: str) -> dict[str, Any]:
     system = configuration.system(name)
-    keywords: dict[str, Any] = {"length": system["length"]}
-    if "decoder" in system:
-        keywords["decoder"] = configuration.decoder(name)
+    keywords: dict[str, Any] = {"length": system.length}
+    if system.decoder != DecoderOptions():
+        keywords["decoder"] = options_of(system.decoder)
     latent = configuration.latent(name)
-    return keywords if latent is None else {**keywords, "latent": latent}
+    return keywords if latent is None else {**keywords, "latent": options_of(latent)}

@@ -18,9 +18,10 @@ from nat.data.vocabulary import BLANK, MASK, PAD
 from nat.decoding.one_pass import OnePass
 from nat.errors import UserError
 from nat.objective.context import DecoderInput
+from nat.registry import Method
 from nat.targets.axe import Alignment, Axe, align
+from nat.training.model_file import build_model
 from nat.transformer.model import Transformer
-from nat.transformer.model_file import build_model
 from tests.test_one_pass import LoggedModel, favourites
 
 MakeModel = Callable[..., Transformer]
@@ -322,4 +323,4 @@ def test_a_model_knows_whether_it_has_learnt_the_empty_token(system: str, expect
 @pytest.mark.parametrize("options", [{"skip_penalty": 0.0}, {"label_smoothing": 1.0}])
 def test_senseless_options_are_refused(options: dict[str, float]) -> None:
     with pytest.raises(UserError, match=next(iter(options))):
-        registry.build("targets", {"method": "axe", **options})
+        registry.build("targets", Method(method="axe", **options))

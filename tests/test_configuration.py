@@ -2,19 +2,21 @@ import json
 import re
 from argparse import ArgumentParser
 from collections.abc import Callable
+from dataclasses import FrozenInstanceError
 from pathlib import Path
 from typing import Any
 
 import jsonschema
 import pytest
 import yaml
+from pydantic import ValidationError
 
 from nat import registry
 from nat.configuration import Choice, Configuration, choice, differences, fingerprint, load
 from nat.configuration.arguments import add_configuration_arguments, configuration_from
 from nat.configuration.checks import check_system
 from nat.configuration.json_schema import json_schema
-from nat.configuration.models import MODELS
+from nat.configuration.models import MODELS, Training
 from nat.configuration.named_runs import hold_to_overrides
 from nat.configuration.notes import notes
 from nat.configuration.yaml_file import read_yaml
@@ -173,31 +175,55 @@ def test_the_folder_of_these_tests_loads(folder: Folder) -> None:
 def test_nothing_handed_out_can_change_the_configuration(folder: Folder) -> None:
     configuration = folder.load()
     before = configuration.training("own", "dims")
-    configuration.training("own", "dims")["recipe"]["betas"].append(1)
-    configuration.training("own", "dims")["target"].clear()
-    configuration.system("dims")["text"]["distilled"].clear()
-    configuration.decoding("refine-4").clear()
+    content = before.as_json()
+    for value, key in (
+        (before, "recipe"),
+        (before.recipe, "dropout"),
+        (before.architecture, "heads"),
+        (before.target, "method"),
+        (configuration.system("dims"), "text"),
+        (configuration.system("dims").decoder, "copy"),
+        (configuration.scale_settings, "seeds"),
+    ):
+        with pytest.raises((ValidationError, FrozenInstanceError), match="frozen|assign"):
+            setattr(value, key, None)
+    with pytest.raises(TypeError):
+        configuration.decoding("refine-4").options["steps"] = 9  # type: ignore[index]
+    before.as_json()["target"].clear()
     configuration.corpus("own")["splits"].clear()
     configuration.seeds.append(3)
-    assert configuration.training("own", "dims") == before
+    assert configuration.training("own", "dims").as_json() == content
     assert configuration.seeds == [7, 8]
 
 
+def test_a_training_is_read_again_from_its_json(folder: Folder) -> None:
+    folder.files["systems/dims"]["init_from"] = {"system": "cmlm", "kept": "early"}
+    folder.files["recipes/student"]["keep"] = {"early": 20}
+    folder.files["systems/latent"] = system(input={"method": "full_mask"}, latent={"dim": 3})
+    configuration = folder.load()
+    for name in configuration.systems:
+        training = configuration.training("own", name)
+        assert Training.of(json.loads(json.dumps(training.as_json()))) == training
+    content = configuration.training("own", "nat").as_json()
+    content["recipe"]["droput"] = content["recipe"].pop("dropout")
+    with pytest.raises(UserError, match="unknown key 'droput' at 'recipe'.*'dropout'"):
+        Training.of(content)
+
+
 def test_a_scale_changes_single_keys_of_a_recipe(folder: Folder) -> None:
-    recipe = folder.load().training("own", "nat")["recipe"]
+    recipe = folder.load().training("own", "nat").as_json()["recipe"]
     expected = {**RECIPE, "updates": 300}
     expected["validation"] = {"decoding": None, "metric": "loss", "sentences": 10}
     assert recipe == expected
-    assert list(recipe) == list(folder.load().files["recipes"]["student"])
-    assert folder.load("large").training("own", "nat")["recipe"] == RECIPE
-    assert folder.load("large").training("own", "nat")["architecture"]["model_dim"] == 32
+    assert folder.load("large").training("own", "nat").as_json()["recipe"] == RECIPE
+    assert folder.load("large").training("own", "nat").architecture.model_dim == 32
 
 
 def test_the_effective_configuration_is_complete_json(folder: Folder) -> None:
     folder.files["recipes/student"]["validation"] = {
         "decoding": "one-pass", "metric": "bleu", "sentences": 50
     }  # fmt: skip
-    training = folder.load().training("own", "dims")
+    training = folder.load().training("own", "dims").as_json()
     assert json.loads(json.dumps(training)) == training
     assert set(training) == {
         *("corpus", "system", "architecture", "input", "target", "length", "text"),
@@ -218,8 +244,7 @@ def test_the_effective_configuration_is_complete_json(folder: Folder) -> None:
     assert training["validation_decoding"] == {
         "method": "one_pass", "length_beam": 1, "length_factor": 1.0, "deduplicate": False
     }  # fmt: skip
-    assert registry.build("targets", training["target"])
-    assert json.dumps(training) == json.dumps(folder.load().training("own", "dims"))
+    assert json.dumps(training) == json.dumps(folder.load().training("own", "dims").as_json())
 
 
 Change = Callable[[dict[str, Any]], Any]
@@ -256,7 +281,7 @@ def test_a_fingerprint_changes_only_with_its_own_system(
     def fingerprints() -> dict[str, str]:
         configuration = folder.load()
         return {
-            name: configuration.fingerprint(configuration.training("own", name))
+            name: configuration.fingerprint(configuration.training("own", name).as_json())
             for name in configuration.systems
         }
 
@@ -931,13 +956,14 @@ def test_overrides_are_in_the_effective_configuration_and_nowhere_else(folder: F
     )
     found = folder.load(Choice(name="wide", override=given))
     assert (plain.run, found.run) == ("tiny", "tiny@wide")
-    recipe = found.training("own", "nat")["recipe"]
+    recipe = found.training("own", "nat").as_json()["recipe"]
     assert (recipe["dropout"], recipe["validation"]["sentences"]) == (0.2, None)
     assert recipe["updates"] == 300  # of the scale, as before
-    assert found.training("own", "cmlm")["recipe"]["updates"] == 900
+    assert found.training("own", "cmlm").recipe.updates == 900
     assert found.precision == "bf16"
     for name in found.systems:
-        assert differences(plain.training("own", name), found.training("own", name)) == [
+        old, new = (each.training("own", name).as_json() for each in (plain, found))
+        assert differences(old, new) == [
             *(["recipe.dropout: 0.3 is now 0.2"] if name in ("nat", "dims") else []),
             *(["recipe.validation.sentences: 10 is now null"] if name in ("nat", "dims") else []),
             *(["recipe.updates: 1000 is now 900"] if name == "cmlm" else []),
@@ -1011,7 +1037,7 @@ def test_a_scale_needs_only_the_sizes_that_are_used(folder: Folder) -> None:
     folder.files["systems/at"]["size"] = "wide"
     del folder.files["scales/tiny"]["sizes"]["wide"]
     configuration = folder.load()
-    assert configuration.training("own", "cmlm")["architecture"]["model_dim"] == 8
+    assert configuration.training("own", "cmlm").architecture.model_dim == 8
     with pytest.raises(UserError) as caught:
         configuration.training("own", "at")
     check_words(str(caught.value), "systems/at", ["size", "tiny", "wide", "sizes"])
@@ -1082,8 +1108,8 @@ def test_the_real_folder_loads(scale: str) -> None:
     for corpus in configuration.corpora:
         for name in configuration.systems:
             training = configuration.training(corpus, name)
-            registry.build("inputs", training["input"])
-            registry.build("targets", training["target"])
+            registry.build("inputs", training.input)
+            registry.build("targets", training.target)
     for name in configuration.decodings:
         registry.build("decoding", configuration.decoding(configuration.example_of(name)))
     if scale != "paper":

@@ -6,6 +6,7 @@ from typing import Any
 import pytest
 
 from nat.errors import UserError
+from nat.language_model.options import LanguageModelOptions
 from tests.test_configuration import DISTILLED, Folder, check_words, system
 
 TRANSLATIONS = DISTILLED["distilled"]
@@ -39,15 +40,15 @@ def folder(tmp_path: Path) -> Folder:
 
 def test_texts_enter_the_effective_configuration(folder: Folder) -> None:
     configuration = folder.load()
-    assert configuration.training("own", "mixed")["text"] == {
+    assert configuration.training("own", "mixed").as_json()["text"] == {
         "mixed": {"raw": 0.5, "distilled": {**TRANSLATIONS, "seed": 7}}  # a default, filled in
     }
     candidates = [{**TRANSLATIONS, "seed": 7}, {**BIG, "seed": 7}, "raw"]
-    assert configuration.training("own", "dynamic")["text"] == {
+    assert configuration.training("own", "dynamic").as_json()["text"] == {
         "dynamic": {"candidates": candidates, "regulariser": REGULARISER}
     }
     del folder.files["systems/dynamic"]["text"]["dynamic"]["regulariser"]
-    assert folder.load().training("own", "dynamic")["text"] == {
+    assert folder.load().training("own", "dynamic").as_json()["text"] == {
         "dynamic": {"candidates": candidates, "regulariser": None}
     }
 
@@ -67,14 +68,14 @@ def test_assistants_of_decodings(folder: Folder) -> None:
     configuration = folder.load()
     assert configuration.assistant("sampled") == "nat"
     assert configuration.assistant("one-pass") is None
-    assert "assistant" not in configuration.decoding("sampled")
+    assert "assistant" not in configuration.decoding("sampled").options
     configuration.check_decoding("predicted", "sampled")
     configuration.check_decoding("predicted", "one-pass")
 
 
 def test_language_models_of_decodings(folder: Folder) -> None:
     configuration = folder.load()
-    assert configuration.language_model("beam20") == {"system": "at", "order": 3, "weight": 0.4}
+    assert configuration.language_model("beam20") == LanguageModelOptions("at", 3, 0.4)
     assert configuration.language_model("one-pass") is None
 
 

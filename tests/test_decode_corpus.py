@@ -23,7 +23,7 @@ from nat.errors import UserError
 from nat.jobs.translate import matching_language_model, translate_shard
 from nat.language_model.ngram import estimate
 from nat.language_model.scorer import LanguageModel
-from nat.transformer.model_file import build_model, save_model
+from nat.training.model_file import build_model, save_model
 
 ROOT = Path(__file__).resolve().parents[1]
 CONFIGURATION = load(root=ROOT)
@@ -37,23 +37,23 @@ def of_configuration(make_model: Callable[..., Any], name: str, seed: int = 0) -
     options = CONFIGURATION.decoding(name)
     traits = registry.describe("decoding", options).traits
     keywords: dict[str, Any] = {}
-    if traits["upsampled"]:
+    if traits.upsampled:
         keywords = {"decoder": {"copy": "soft", "upsample": 2.5}}
-    elif traits["decoding_order"] == "parallel":
+    elif traits.decoding_order == "parallel":
         keywords = {"length": "offset"}
-    if traits["decoding_order"] in ("hybrid", "semi-autoregressive"):
+    if traits.decoding_order in ("hybrid", "semi-autoregressive"):
         keywords = {"decoder": {"chunk": 2}}
-    if traits["input_predictor"]:
+    if traits.input_predictor:
         keywords["decoder"] = {"input_predictor": True}
-    if traits["latent"]:
+    if traits.latent:
         keywords["latent"] = {"dim": 3, "posterior_layers": 1}
     method = registry.build("decoding", options)
     consulted: dict[str, Any] = {}
     if CONFIGURATION.assistant(name) is not None:
-        its = {} if traits["assistant"] == "autoregressive" else keywords
+        its = {} if traits.assistant == "autoregressive" else keywords
         consulted["assistant"] = make_model(seed=seed + 1, **its)
-    if options.get("language_model") is not None:
-        consulted["language_model"] = language_model(options["language_model"]["order"])
+    if CONFIGURATION.language_model(name) is not None:
+        consulted["language_model"] = language_model(options.options["language_model"]["order"])
     return functools.partial(method, **consulted), make_model(seed=seed, **keywords)
 
 
@@ -227,7 +227,7 @@ def test_shards_together_are_the_whole(run_folder: Path) -> None:
 
 def test_a_model_of_another_configuration_is_refused(run_folder: Path) -> None:
     scale = run_folder / "config" / "scales" / "micro.yaml"
-    before = load("micro").architecture("base")["model_dim"]
+    before = load("micro").architecture("base").model_dim
     changed = scale.read_text().replace(f"model_dim: {before}", f"model_dim: {2 * before}")
     scale.write_text(changed)
     with pytest.raises(UserError, match=f"model_dim: {before} is now {2 * before}.*train it again"):

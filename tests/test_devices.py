@@ -232,7 +232,7 @@ def test_decoding(make_model: Callable[..., Any], name: str, device: torch.devic
     if "assistant" in consulted:
         consulted["assistant"] = consulted["assistant"].to(device)
     if "language_model" in consulted:
-        order = CONFIGURATION.decoding(name)["language_model"]["order"]
+        order = CONFIGURATION.decoding(name).options["language_model"]["order"]
         consulted["language_model"] = language_model(order, device)
     found = functools.partial(method.func, **consulted)(model.to(device), source)
     # in float64, so that no two candidates are as good as each other to rounding

@@ -1,5 +1,6 @@
 """The pages in docs/ say what the files say."""
 
+from dataclasses import fields
 from pathlib import Path
 
 import pytest
@@ -32,8 +33,8 @@ def test_the_page_on_methods_has_a_row_for_each_family_and_trait(family: str) ->
         row[0].removeprefix("| ").strip("`"): row[2] for row in rows if family in row[1].split(", ")
     }
     expected = {
-        name: '`"parallel"`' if default == "parallel" else f"`{default}`"
-        for name, default in registry.TRAITS[family].items()
+        each.name: '`"parallel"`' if each.default == "parallel" else f"`{each.default}`"
+        for each in fields(registry.TRAITS[family])
     }
     assert shown == expected
 

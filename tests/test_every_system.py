@@ -19,11 +19,10 @@ from nat.artifacts import Model, target_text
 from nat.configuration import Configuration, load
 from nat.data.batch import source_tensor
 from nat.data.binarised import BinarisedText, write_binarised
-from nat.data.candidates import candidates, compared
 from nat.data.vocabulary import Vocabulary
 from nat.decoding.hypothesis import Hypothesis
 from nat.jobs.train import train_system
-from nat.transformer.model_file import build_model, load_model, save_model
+from nat.training.model_file import build_model, load_model, save_model
 from tests.test_training import REPOSITORY, WORDS, Interrupted, sentences, write_yaml
 
 CORPUS, SCALE = "toy-micro", "micro"
@@ -73,12 +72,12 @@ def make_inputs(configuration: Configuration, system: str) -> None:
     """Whatever else the training reads: other texts, their pairwise BLEU, untrained models."""
     training = configuration.training(CORPUS, system)
     vocabulary = Vocabulary.load(f"results/corpora/{CORPUS}/binarised/vocabulary.txt")
-    for number, text in enumerate(candidates(training["text"])):
+    for number, text in enumerate(training.text.candidates):
         folder = Path(target_text(SCALE, CORPUS, text).path)
         if not folder.exists():
             folder.mkdir(parents=True)
             write_binarised(sentences(31, 2 + number)[1], vocabulary, folder / "train.lu")
-    texts = compared(training["text"])
+    texts = training.text.compared
     comparison = Model(SCALE, CORPUS, system, 1).inputs(configuration).comparison
     if comparison is not None:
         path = Path(comparison.path)
@@ -86,8 +85,8 @@ def make_inputs(configuration: Configuration, system: str) -> None:
         numbers = np.random.default_rng(3)
         pairwise_bleu = numbers.uniform(0, 100, (31, len(texts), len(texts)))
         np.save(path, pairwise_bleu.astype(np.float32))
-    teacher = training["teacher"]
-    for other in (training["init_from"], teacher and teacher["system"]):
+    start, teacher = training.init_from, training.teacher
+    for other in (start and start.system, teacher and teacher.system):
         if other is not None and not model_file(other).exists():
             own = configuration.training(CORPUS, other)
             torch.manual_seed(5)
@@ -108,11 +107,11 @@ def train(configuration: Configuration, system: str) -> dict[str, torch.Tensor]:
 
 def decode(configuration: Configuration, system: str) -> tuple[list[Hypothesis], list[Hypothesis]]:
     """Translations by the model as its file says, of all sentences at once and of each alone."""
-    own = configuration.training(CORPUS, system)["validation_decoding"]
+    own = configuration.training(CORPUS, system).validation_decoding
     options = own or next(
         configuration.decoding(name)
         for name in ("beam5", "hybrid5-1", "group-beam1")
-        if configuration.decoding_traits(name)["decoding_order"]
+        if configuration.decoding_traits(name).decoding_order
         == configuration.decoding_order(system)
     )
     decoding: Any = registry.build("decoding", options)

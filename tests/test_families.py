@@ -1,6 +1,7 @@
 """`like`, `variants` and names with placeholders."""
 
 import re
+from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -97,8 +98,8 @@ def test_a_decoding_is_found_by_its_values(folder: Folder) -> None:
     folder.files["decodings/refine"] = {"name": FAMILY, "method": "mask_predict"}
     folder.files["decodings/fast"] = {"like": "refine-4-lb5", "steps": 2}
     configuration = folder.load()
-    assert configuration.decoding("refine-7-lb2")["steps"] == 7
-    assert configuration.decoding("refine-7-lb2")["length_beam"] == 2
+    assert configuration.decoding("refine-7-lb2").options["steps"] == 7
+    assert configuration.decoding("refine-7-lb2").options["length_beam"] == 2
     assert configuration.decoding("fast") == configuration.decoding("refine-2-lb5")
     pattern = configuration.decoding_pattern
     assert re.fullmatch(pattern, "refine-7-lb2") and re.fullmatch(pattern, "fast")
@@ -140,7 +141,7 @@ def test_a_mistake_in_a_variant_names_file_and_variant(folder: Folder) -> None:
     assert folder.error().startswith("config/systems/group.yaml: 'two': key 'recipe'")
     folder.files["systems/group"]["variants"]["two"] = {"text": "raw"}
     configuration = folder.load()
-    assert configuration.system("two")["text"] == "raw"
+    assert configuration.system("two").text.kind == "raw"
     with pytest.raises(UserError, match="did you mean 'two'"):
         configuration.system("twoo")
 
@@ -151,10 +152,10 @@ def test_recipes_and_scales_may_be_like_others(folder: Folder) -> None:
         "like": "tiny", "description": "wider", "sizes": {"base": {"ffn_dim": 64}}
     }  # fmt: skip
     configuration = folder.load("wide")
-    assert configuration.recipe("longer")["betas"] == configuration.recipe("student")["betas"]
-    assert configuration.recipe("longer")["updates"] == 9000
+    assert configuration.recipe("longer").betas == configuration.recipe("student").betas
+    assert configuration.recipe("longer").updates == 9000
     other = folder.load("tiny").architecture("base")
-    assert configuration.architecture("base") == {**other, "ffn_dim": 64}
+    assert configuration.architecture("base") == replace(other, ffn_dim=64)
 
 
 def test_a_size_may_be_like_another(folder: Folder) -> None:
@@ -163,7 +164,7 @@ def test_a_size_may_be_like_another(folder: Folder) -> None:
     sizes["learned"] = {"like": "base", "positions": "learned"}
     configuration = folder.load()
     base = configuration.architecture("base")
-    expected = {**base, "encoder_layers": 3, "positions": "learned"}
+    expected = replace(base, encoder_layers=3, positions="learned")
     assert configuration.architecture("deep") == expected
     for like, words in (
         ("bass", "unknown size 'bass'; did you mean 'base'"),
@@ -178,9 +179,9 @@ def test_a_size_may_be_like_another(folder: Folder) -> None:
 def test_a_scale_changes_the_latents_of_all_systems(folder: Folder) -> None:
     folder.files["systems/latent"] = {"like": "nat", "description": "d", "latent": {"dim": 3}}
     folder.files["scales/tiny"]["latent"] = {"free_until": 0.1, "annealed_at": 0.2}
-    latent = folder.load().training("own", "latent")["latent"]
+    latent = folder.load().training("own", "latent").as_json()["latent"]
     assert (latent["dim"], latent["free_until"], latent["annealed_at"]) == (3, 0.1, 0.2)
-    assert folder.load("large").training("own", "latent")["latent"]["free_until"] == 0.4
+    assert folder.load("large").training("own", "latent").latent.free_until == 0.4
     folder.files["scales/tiny"]["latent"] = {"free_untl": 0.1}
     message = folder.error()
     assert message.startswith("config/scales/tiny.yaml: key 'latent': ") and "free_untl" in message

@@ -12,6 +12,7 @@ from nat.data.vocabulary import MASK
 from nat.errors import UserError
 from nat.inputs.fixed_mask import FixedMask
 from nat.objective.context import BatchContext, DecoderInput
+from nat.registry import Method
 
 
 def masked(batch: Batch, revealed: float = 0.2, update: int = 0) -> DecoderInput:
@@ -48,4 +49,4 @@ def test_every_set_of_positions_is_as_likely() -> None:
 @pytest.mark.parametrize("revealed", [0.0, 1.0, "0.2"])
 def test_a_senseless_share_is_refused(revealed: object) -> None:
     with pytest.raises(UserError, match="revealed"):
-        registry.build("inputs", {"method": "fixed_mask", "revealed": revealed})
+        registry.build("inputs", Method(method="fixed_mask", revealed=revealed))

@@ -14,6 +14,7 @@ from nat.data.batch import Batch
 from nat.data.vocabulary import MASK
 from nat.errors import UserError
 from nat.objective.context import DecoderInput
+from nat.registry import Method
 from nat.targets.oaxe import OaXe, assign, probable
 from nat.transformer.model import Transformer
 
@@ -228,4 +229,4 @@ def test_bfloat16_is_finite(
 )
 def test_senseless_options_are_refused(options: dict[str, float]) -> None:
     with pytest.raises(UserError, match=next(iter(options))):
-        registry.build("targets", {"method": "oaxe", **options})
+        registry.build("targets", Method(method="oaxe", **options))

@@ -22,6 +22,7 @@ ROOT = Path(__file__).resolve().parents[1]
 def configuration(**scale: Any) -> Configuration:
     found = read("micro", ROOT)
     micro = found.files["scales"]["micro"] | {"speed": {"training": 100, "decoding": 10}} | scale
+    micro = {key: value for key, value in micro.items() if value is not None}
     return replace(
         found, files={**found.files, "scales": {**found.files["scales"], "micro": micro}}
     )
@@ -45,7 +46,7 @@ def test_hours_follow_from_recipe_and_speed() -> None:
     ]
     found = plan.estimate(configuration(), jobs)
     by_stage = {one.stage: one for one in found}
-    recipe = configuration().training("toy-micro", "at-base")["recipe"]
+    recipe = configuration().training("toy-micro", "at-base").as_json()["recipe"]
     tokens = recipe["updates"] * recipe["batch_tokens"]
     assert by_stage["training"].device_hours == pytest.approx(tokens / 100 / 3600)
     # 300 pairs in two shards; a beam of 5 costs 20 passes
@@ -64,7 +65,7 @@ def test_hours_of_a_length_in_epochs() -> None:
     (found,) = plan.estimate(by_epochs, jobs)
     assert found.jobs == 1
     # 40 passes over 300 pairs, in whole updates
-    tokens = by_epochs.training("toy-micro", "at-base")["recipe"]["batch_tokens"]
+    tokens = by_epochs.training("toy-micro", "at-base").recipe.batch_tokens
     due = -(-40 * 300 * plan.TOKENS // tokens) * tokens
     assert found.device_hours == pytest.approx(due / 100 / 3600)
     assert any("an epoch as" in sentence for sentence in plan.assumptions(by_epochs, jobs))
@@ -74,7 +75,7 @@ def test_hours_of_a_length_in_epochs() -> None:
 
 
 def test_without_a_speed_there_are_no_hours() -> None:
-    without = configuration(speed={})
+    without = configuration(speed=None)
     (found,) = plan.estimate(without, [job("train", NAMES)])
     assert found.device_hours is None
     assert "no 'speed'" in plan.assumptions(without, [])[0]

@@ -7,8 +7,8 @@ from typing import Any
 import pytest
 from test_configuration import RECIPE, Folder
 
-from nat.configuration.configuration import Start
-from nat.configuration.lengths import estimated_tokens, in_updates
+from nat.configuration.lengths import Lengths, estimated_tokens, in_updates
+from nat.configuration.models import Recipe, Start
 from nat.errors import UserError
 
 
@@ -31,18 +31,18 @@ def test_a_scale_may_give_a_length_in_the_other_unit(folder: Folder) -> None:
     }
     configuration = folder.load()
     found = configuration.recipe("student")
-    assert "epochs" not in found and "validations_per_epoch" not in found
-    assert (found["updates"], found["save_every"], found["validate_every"]) == (300, 10, 20)
+    assert found.epochs is None and found.validations_per_epoch is None
+    assert (found.updates, found.save_every, found.validate_every) == (300, 10, 20)
     teacher = configuration.recipe("teacher")
-    assert teacher["epochs"] == 0.5 and "updates" not in teacher
-    assert folder.load("large").recipe("student")["epochs"] == 10
+    assert teacher.epochs == 0.5 and teacher.updates is None
+    assert folder.load("large").recipe("student").epochs == 10
 
 
 def test_epochs_are_in_the_fingerprint(folder: Folder) -> None:
     prints = []
     for epochs in (10, 11):
         folder.files["recipes/teacher"] = {**without("updates"), "epochs": epochs}
-        training = folder.load().training("own", "at")
+        training = folder.load().training("own", "at").as_json()
         assert json.loads(json.dumps(training)) == training
         assert training["recipe"]["epochs"] == epochs
         prints.append(folder.load().fingerprint(training))
@@ -74,23 +74,18 @@ def test_errors(folder: Folder, recipe: dict[str, Any], parts: list[str]) -> Non
 def test_in_updates() -> None:
     recipe = without("updates", "warmup_updates", "save_every", "validate_every")
     recipe |= {"epochs": 10, "warmup_epochs": 0.25, "validations_per_epoch": 20}
-    found = in_updates(recipe, 503.5, "dims on corpus")
-    assert found == RECIPE | {
-        "updates": 5035,
-        "warmup_updates": 126,
-        "save_every": 25,
-        "validate_every": 25,
-    }
-    tiny = in_updates(recipe | {"epochs": 0.1, "warmup_epochs": 0}, 5.0, "dims on corpus")
-    assert (tiny["updates"], tiny["save_every"]) == (1, 1)
-    assert in_updates(RECIPE, None, "at on corpus") == RECIPE
+    where = "dims on corpus"
+    assert in_updates(Recipe(**recipe), 503.5, where) == Lengths(5035, 126, 25, 25)
+    tiny = in_updates(Recipe(**recipe | {"epochs": 0.1, "warmup_epochs": 0}), 5.0, where)
+    assert (tiny.updates, tiny.save_every) == (1, 1)
+    assert in_updates(Recipe(**RECIPE), None, where) == Lengths(1000, 100, 100, 100)
     with pytest.raises(UserError, match=r"^dims on corpus: key 'keep.late': found 6000"):
-        in_updates(recipe | {"keep": {"late": 6000}}, 503.5, "dims on corpus")
+        in_updates(Recipe(**recipe | {"keep": {"late": 6000}}), 503.5, where)
 
 
 def test_the_estimate_of_a_length() -> None:
-    assert estimated_tokens(RECIPE, 0) == 1000 * 4096
-    by_epochs = without("updates") | {"epochs": 2.5}
+    assert estimated_tokens(Recipe(**RECIPE), 0) == 1000 * 4096
+    by_epochs = Recipe(**without("updates"), epochs=2.5)
     assert estimated_tokens(by_epochs, 100_000) == 62 * 4096
     assert estimated_tokens(by_epochs, 0) == 0
 
@@ -100,12 +95,12 @@ def test_a_system_starts_from_a_checkpoint_that_a_recipe_keeps(folder: Folder) -
     folder.files["scales/tiny"]["recipes"]["student"]["keep"] = {"early": 20}
     folder.files["systems/dims"]["init_from"] = {"system": "cmlm", "kept": "early"}
     configuration = folder.load()
-    assert configuration.recipe("student")["keep"] == {"early": 20, "late": 250}
-    assert configuration.start("dims") == Start("cmlm", "early")
-    assert configuration.start("cmlm") is None
+    assert configuration.recipe("student").keep == {"early": 20, "late": 250}
+    assert configuration.system("dims").init_from == Start("cmlm", "early")
+    assert configuration.system("cmlm").init_from is None
     assert configuration.dependencies("dims") == ["at", "cmlm"]
     assert configuration.trained_on_partial_targets("dims")
-    start = configuration.training("own", "dims")["init_from"]
+    start = configuration.training("own", "dims").as_json()["init_from"]
     assert start == {"system": "cmlm", "kept": "early"}
 
     folder.files["systems/dims"]["init_from"]["kept"] = "erly"

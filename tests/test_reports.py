@@ -116,7 +116,7 @@ def test_settings_come_from_the_configuration(root: Path) -> None:
     table = reports.make_table(plain, "paper", "1")
     rows = {row[0]: row[1:] for row in table.cells}
     training = plain.training(CORPUS, "dims-cmlm-kd")
-    assert rows["rate"][0] == f"{training['recipe']['learning_rate']:g}"
+    assert rows["rate"][0] == f"{training.recipe.learning_rate:g}"
     assert rows["momentum"] == ["0.9992", "0.9992*", "0.5"]
     assert rows["beta 2"] == ["0.98", "0.98", "–"]
     assert rows["smoothing"] == ["not used", "not used", "0.0"]
@@ -131,7 +131,7 @@ def test_settings_come_from_the_configuration(root: Path) -> None:
 def test_a_length_may_be_in_epochs(root: Path) -> None:
     rows = [{"label": "updates", "key": "recipe.updates"}]
     plain = configuration(root, {**SETTINGS, "rows": rows})
-    recipe = plain.training(CORPUS, "dims-cmlm-kd")["recipe"]
+    recipe = plain.training(CORPUS, "dims-cmlm-kd").as_json()["recipe"]
     assert settings._value({"recipe": recipe}, Setting(**rows[0]), "") == str(recipe["updates"])
     del recipe["updates"]
     recipe["epochs"] = 2.5

@@ -8,8 +8,8 @@ NAT = Path(__file__).resolve().parents[1] / "nat"
 
 ROOMS = (
     *("errors", "files", "spelling", "options", "machine", "randomness", "program", "registry"),
-    *("data", "language_model", "transformer", "alignment", "decoding", "objective"),
-    *("inputs", "targets", "distillation", "configuration", "artifacts", "training"),
+    *("data", "language_model", "transformer", "configuration", "alignment", "decoding"),
+    *("objective", "inputs", "targets", "distillation", "artifacts", "training"),
     *("fairseq_plugin", "measures", "reporting", "workflow", "jobs"),
 )
 """Folders and modules of nat/; each may import from those before it."""

@@ -23,11 +23,11 @@ def test_a_task_changes_systems_and_recipes_on_its_corpus_only(folder: Folder) -
     configuration = folder.load()
     plain = configuration.training("own", "nat")
     changed = configuration.training("other", "nat")
-    assert (plain["text"], plain["recipe"]["dropout"]) != (changed["text"], 0.2)
-    assert (changed["text"], changed["recipe"]["dropout"]) == ("raw", 0.2)
-    assert changed["architecture"]["model_dim"] == 16
-    assert changed["recipe"]["updates"] == 300  # the scale has the last word
-    assert configuration.training("third", "nat") == {**plain, "corpus": "third"}
+    assert (plain.text, plain.recipe.dropout) != (changed.text, 0.2)
+    assert (changed.text.kind, changed.recipe.dropout) == ("raw", 0.2)
+    assert changed.architecture.model_dim == 16
+    assert changed.recipe.updates == 300  # the scale has the last word
+    assert configuration.training("third", "nat") == plain.model_copy(update={"corpus": "third"})
     assert configuration.on("other").references("nat") == []
     assert configuration.on("own").references("nat") == [("at", "text")]
 
@@ -39,7 +39,7 @@ def test_one_corpus_for_two_tasks_that_differ_is_an_error(folder: Folder) -> Non
     assert message.startswith("config/scales/large.yaml: key 'tasks'")
     assert "config/systems/nat.yaml" in message
     folder.files["systems/nat"]["tasks"] = {"wmt16-en-ro": RAW, "wmt14-en-de": RAW}
-    assert folder.load("large").training("own", "nat")["text"] == "raw"
+    assert folder.load("large").training("own", "nat").as_json()["text"] == "raw"
 
 
 @pytest.mark.parametrize(
@@ -84,7 +84,7 @@ def test_at_a_scale_a_recipe_may_be_another_one(folder: Folder) -> None:
     configuration = folder.load()
     assert configuration.recipe("own") == configuration.recipe("student")
     assert configuration.recipe("third") == configuration.recipe("student")
-    assert folder.load("large").recipe("own")["updates"] == 7000
+    assert folder.load("large").recipe("own").updates == 7000
     for other, words in (
         ("studen", "key 'recipes.own.as': unknown recipe 'studen'; did you mean 'student'"),
         ("third", "key 'recipes.third.as': 'own' is itself: own -> third -> own"),
@@ -126,8 +126,11 @@ def test_equal_systems_are_one_and_so_are_those_that_learn_from_them(folder: Fol
         assert tiny.training("own", name) == tiny.training("own", other)
     assert large.canonical("own", "at-of-a-paper") == "at-of-a-paper"
     assert large.canonical("own", "paper-nat") == "paper-nat"
-    assert large.training("own", "paper-nat")["text"]["distilled"]["system"] == "at-of-a-paper"
-    assert large.training("own", "paper-dims")["init_from"] == "cmlm"
+    assert (
+        large.training("own", "paper-nat").as_json()["text"]["distilled"]["system"]
+        == "at-of-a-paper"
+    )
+    assert large.training("own", "paper-dims").as_json()["init_from"] == "cmlm"
     with pytest.raises(UserError, match="did you mean 'nat-b'"):
         tiny.canonical("own", "nat-bb")
 
@@ -157,8 +160,8 @@ def test_decodings_name_the_systems_that_are_trained(folder: Folder) -> None:
     configuration = folder.load()
     assert configuration.assistant("npd") == "at-2"
     assert configuration.on("own").assistant("npd") == "at"
-    assert configuration.on("own").decoding("best")["length_beam"] == 4
-    assert configuration.decoding("best")["length_beam"] == 9
+    assert configuration.on("own").decoding("best").options["length_beam"] == 4
+    assert configuration.decoding("best").options["length_beam"] == 9
 
 
 def test_a_text_by_another_decoding_makes_another_system(folder: Folder) -> None:

@@ -10,7 +10,7 @@ import torch
 from torch import Tensor
 
 from nat.data.batch import Batch
-from nat.data.candidates import candidates, choice, compared, effective, joined_names
+from nat.data.candidates import Text, joined_names
 from nat.data.vocabulary import BLANK, PAD
 from nat.distillation.dynamic import Dynamic, empty_or_repeated, full_mask_nll
 from nat.distillation.mixed import Mixed
@@ -41,18 +41,25 @@ def batch_of(targets: Any = TARGETS, first_id: int = 0, regulariser: Any = None)
 
 
 def test_the_texts_that_a_system_names() -> None:
-    names = [[text.name for text in candidates(text)] for text in TEXTS]
+    names = [[each.name for each in Text.of(text).candidates] for text in TEXTS]
     both = ["raw", "at"]
     assert names == [["raw"], ["at"], both, ["at", "at-big", "raw"], ["at", "raw"]]
-    for text in TEXTS:
-        seeded = effective(text, choice(text), 7)
-        assert choice(seeded) == choice(text)
-        for before, after in zip(candidates(text), candidates(seeded), strict=True):
+    for text in map(Text.of, TEXTS):
+        seeded = text.with_seed(7)
+        assert seeded.choice == text.choice
+        for before, after in zip(text.candidates, seeded.candidates, strict=True):
             assert after == replace(before, seed=None if before.system is None else 7)
 
 
+@pytest.mark.parametrize("text", TEXTS)
+def test_a_text_becomes_json_and_is_read_again(text: Any) -> None:
+    assert Text.of(text).as_json() == text
+    seeded = Text.of(text).with_seed(7)
+    assert Text.of(seeded.as_json()) == seeded
+
+
 def test_only_a_regulariser_compares_texts() -> None:
-    found = [compared(effective(text, choice(text), 7)) for text in TEXTS]
+    found = [Text.of(text).compared for text in TEXTS]
     assert [bool(texts) for texts in found] == [False, False, False, False, True]
     assert joined_names(found[4]) == "at+raw"
 
@@ -201,14 +208,14 @@ def test_objectives_learn_from_what_was_chosen(
     make_model: Any, make_objective: Any, name: str
 ) -> None:
     input, target, keywords, text = OBJECTIVES[name]
-    number = len(candidates(text))
+    number = len(Text.of(text).candidates)
     targets = [each[:number] for each in [*TARGETS, [[15, 16], [], [17]], [[18], [19], [18]]]]
     batch = batch_of(targets, first_id=5)
     assert batch.candidates is not None
     model = make_model(**keywords)
     objective = make_objective(model, input, target, text=text)
     whole = objective(model, batch, 3)
-    names = [f"from_{each.name}" for each in candidates(text)]
+    names = [f"from_{each.name}" for each in Text.of(text).candidates]
     shares = torch.stack([whole.parts[each] for each in names], 1)
     assert torch.equal(shares.sum(1), whole.positions)
     chosen = shares.argmax(1)

@@ -24,7 +24,7 @@ from nat.data.vocabulary import Vocabulary
 from nat.errors import UserError
 from nat.fairseq_plugin.dataset import batches_per_epoch
 from nat.jobs.train import train_system
-from nat.transformer.model_file import build_model, load_model, save_model
+from nat.training.model_file import build_model, load_model, save_model
 
 REPOSITORY = Path(__file__).resolve().parents[1]
 WORDS = 12
@@ -347,7 +347,7 @@ def test_counts_and_report(folder: Path) -> None:
     assert found["epochs"] == round(12 / passes, 3)
     assert found["tokens"] > 0 < found["seconds"]
     assert found["averaged_updates"] == [9, 12]
-    assert found["training"] == load().training("toy", "at")
+    assert found["training"] == load().training("toy", "at").as_json()
     assert found["precision"] == "fp32"
     assert found["versions"]["torch"] == torch.__version__
 
@@ -423,7 +423,7 @@ def test_a_length_in_epochs(folder: Path) -> None:
     assert found["lengths"] == lengths
     assert found["updates"] == updates
     assert found["epochs"] == pytest.approx(3, abs=0.5 / each)
-    assert found["training"] == load().training("toy", "at")
+    assert found["training"] == load().training("toy", "at").as_json()
     assert {key: found["training"]["recipe"][key] for key in in_epochs} == in_epochs
     # the same as a recipe that says so in updates
     write_yaml("config/recipes/at.yaml", recipe | lengths)

@@ -10,7 +10,7 @@ import pytest
 from nat.data.binarised import BinarisedText, write_binarised
 from nat.data.vocabulary import Vocabulary
 from nat.errors import UserError
-from nat.transformer.model_file import load_model
+from nat.training.model_file import load_model
 from tests.test_training import (
     SYSTEM,
     SYSTEMS,

@@ -7,13 +7,16 @@ from collections.abc import Iterable
 from dataclasses import replace
 
 from nat.configuration import families
-from nat.configuration.configuration import KINDS, Configuration, Start, file_of
+from nat.configuration.configuration import KINDS, Configuration, file_of
 from nat.configuration.corpora import check_corpus
 from nat.configuration.lengths import check_lengths
+from nat.configuration.models import Start
 from nat.configuration.overrides import Overrides
-from nat.data.candidates import RAW, candidates, choice
+from nat.data.candidates import RAW
 from nat.errors import UserError
+from nat.options import options_of
 from nat.spelling import hint
+from nat.transformer.decoder_options import DecoderOptions
 
 
 def check_names(configuration: Configuration) -> None:
@@ -87,9 +90,9 @@ def _known_decoding(configuration: Configuration, name: str, where: str) -> None
 
 def _check_assistant(configuration: Configuration, name: str) -> None:
     where = f"{configuration.file_of('decodings', name)}: key 'assistant'"
-    method = configuration.decoding(name)["method"]
+    method = configuration.decoding(name).method
     traits = configuration.decoding_traits(name)
-    wanted = traits["assistant"]
+    wanted = traits.assistant
     assistant = configuration.assistant(name)
     if wanted is None:
         if assistant is not None:
@@ -97,7 +100,7 @@ def _check_assistant(configuration: Configuration, name: str) -> None:
                 f"{where}: found {assistant}, but {method} uses no second system; remove the key"
             )
         return
-    if assistant is None and traits["assistant_optional"]:
+    if assistant is None and traits.assistant_optional:
         return
     if assistant is None:
         raise UserError(f"{where}: missing, expected the {KINDS[wanted]} system that {method} uses")
@@ -107,7 +110,7 @@ def _check_assistant(configuration: Configuration, name: str) -> None:
             f"{where}: {method} needs a system that is {KINDS[wanted]}, but '{assistant}' is "
             f"{KINDS[configuration.decoding_order(assistant)]}"
         )
-    if wanted == "parallel" and configuration.decoder(assistant)["upsample"] is not None:
+    if wanted == "parallel" and configuration.system(assistant).decoder.upsample is not None:
         raise UserError(
             f"{where}: {method} shares its canvas, which is as long as the target, with the second "
             f"system, but the canvas of '{assistant}' is upsampled"
@@ -120,13 +123,13 @@ def _check_language_model(configuration: Configuration, name: str) -> None:
         return
     where, system = (
         f"{configuration.file_of('decodings', name)}: key 'language_model.system'",
-        options["system"],
+        options.system,
     )
     _known(system, configuration.systems, "system", where)
     students = [
         each
         for each in configuration.systems
-        for text in candidates(configuration.system(each)["text"])
+        for text in configuration.system(each).text.candidates
         if text.system == system
     ]
     if not students:
@@ -169,8 +172,8 @@ def _check_recipes(configuration: Configuration, on_task: str) -> None:
             where += f" with {scale}"
         if name in configuration.overrides.recipes:
             where += " with 'override'"
-        validation = recipe["validation"]
-        decoding = validation["decoding"]
+        validation = recipe.validation
+        decoding = validation.decoding
         if decoding is not None:
             _known_decoding(configuration, decoding, f"{where}: key 'validation.decoding'")
             assistant = configuration.assistant(decoding)
@@ -184,7 +187,7 @@ def _check_recipes(configuration: Configuration, on_task: str) -> None:
                     f"{where}: key 'validation.decoding': found {decoding}, which uses a "
                     "language model, but validation decodes with the model that is trained alone"
                 )
-        elif validation["metric"] == "bleu":
+        elif validation.metric == "bleu":
             raise UserError(
                 f"{where}: key 'validation.decoding': found null, expected a decoding, since "
                 "'validation.metric' is bleu"
@@ -196,15 +199,15 @@ def _check_names(configuration: Configuration, name: str) -> None:
     file = configuration.file_of("systems", name)
     system = configuration.system(name)
     sizes = {size for scale in configuration.files["scales"].values() for size in scale["sizes"]}
-    _known(system["size"], sorted(sizes), "size", f"{file}: key 'size' (sizes of config/scales)")
-    _known(system["recipe"], configuration.files["recipes"], "recipe", f"{file}: key 'recipe'")
-    start, teacher = configuration.start(name), system.get("teacher")
+    _known(system.size, sorted(sizes), "size", f"{file}: key 'size' (sizes of config/scales)")
+    _known(system.recipe, configuration.files["recipes"], "recipe", f"{file}: key 'recipe'")
+    start, teacher = system.init_from, system.teacher
     if start is not None:
         key = "init_from" if start.kept is None else "init_from.system"
         _known(start.system, configuration.systems, "system", f"{file}: key '{key}'")
     if teacher is not None:
         _known(teacher, configuration.systems, "system", f"{file}: key 'teacher'")
-    for text in candidates(system["text"]):
+    for text in system.text.candidates:
         if text.system is not None and text.decoding is not None:
             where = f"{file}: key '{text.key}"
             _known(text.system, configuration.systems, "system", f"{where}.system'")
@@ -248,35 +251,35 @@ def check_system(configuration: Configuration, name: str) -> None:
     file = configuration.file_of("systems", name)
     system = configuration.system(name)
     target = configuration.target_traits(name)
-    if target["decoding_order"] not in (None, configuration.decoding_order(name)):
+    if target.decoding_order not in (None, configuration.decoding_order(name)):
         raise UserError(
-            f"{file}: key 'target': {system['target']['method']} is for "
-            f"{KINDS[target['decoding_order']]} systems, but '{name}' is "
-            f"{KINDS[configuration.decoding_order(name)]} (input {system['input']['method']})"
+            f"{file}: key 'target': {system.target.method} is for "
+            f"{KINDS[target.decoding_order]} systems, but '{name}' is "
+            f"{KINDS[configuration.decoding_order(name)]} (input {system.input.method})"
         )
     _check_canvas(configuration, name)
     _check_latent(configuration, name)
     _check_length(configuration, name)
     _check_teacher(configuration, name)
-    if system["input"].get("aligned_by") == "teacher" and not target["distils"]:
+    if system.input.options.get("aligned_by") == "teacher" and not target.distils:
         raise UserError(
-            f"{file}: key 'input.aligned_by': found teacher, but {system['target']['method']} "
+            f"{file}: key 'input.aligned_by': found teacher, but {system.target.method} "
             "distils no teacher; remove the key"
         )
-    if target["distils"]:
-        method = system["target"]["method"]
-        start = configuration.start(name)
+    if target.distils:
+        method = system.target.method
+        start = system.init_from
         if configuration.decoding_order(name) != "parallel":
             raise UserError(
                 f"{file}: key 'target': {method} is for non-autoregressive systems, but the input "
-                f"is {system['input']['method']}"
+                f"is {system.input.method}"
             )
         if start is None:
             raise UserError(
                 f"{file}: key 'init_from': found null, expected the system whose steps "
                 f"{method} distils"
             )
-        its_input = configuration.system(start.system)["input"]["method"]
+        its_input = configuration.system(start.system).input.method
         if configuration.is_autoregressive(
             start.system
         ) or not configuration.trained_on_partial_targets(start.system):
@@ -285,17 +288,16 @@ def check_system(configuration: Configuration, name: str) -> None:
                 f"takes only one (input {its_input}); start from a "
                 "system with an input such as random_mask"
             )
-    if system["init_from"] is not None:
+    if system.init_from is not None:
         _check_start(configuration, name)
     _check_texts(configuration, name)
-    decoding = configuration.recipe(system["recipe"])["validation"]["decoding"]
+    decoding = configuration.recipe(system.recipe).validation.decoding
     if decoding is not None:
         _check_decoding(
             configuration,
             name,
             decoding,
-            f"{file}: key 'recipe': '{system['recipe']}' validates with a decoding that does not "
-            "fit",
+            f"{file}: key 'recipe': '{system.recipe}' validates with a decoding that does not fit",
         )
 
 
@@ -319,7 +321,7 @@ def _check_distillations(configuration: Configuration) -> None:
     """A system's distilled text has one path, so all its students must name the same decoding."""
     first: dict[str, tuple[str, str]] = {}
     for name in configuration.systems:
-        for text in candidates(configuration.system(name)["text"]):
+        for text in configuration.system(name).text.candidates:
             if text.system is None or text.decoding is None:
                 continue
             other, its_decoding = first.setdefault(text.system, (name, text.decoding))
@@ -333,8 +335,8 @@ def _check_distillations(configuration: Configuration) -> None:
 
 def _check_texts(configuration: Configuration, name: str) -> None:
     file = configuration.file_of("systems", name)
-    text = configuration.system(name)["text"]
-    found = candidates(text)
+    text = configuration.system(name).text
+    found = text.candidates
     for each in found:
         if each.system is None or each.decoding is None:
             continue
@@ -344,29 +346,30 @@ def _check_texts(configuration: Configuration, name: str) -> None:
                 f"{where}.system': a system of the name '{RAW}' cannot be told from the raw text; "
                 "rename it"
             )
-        own_teacher = configuration.target_traits(name)["distils"] and Start(
-            each.system
-        ) == configuration.start(name)
+        own_teacher = (
+            configuration.target_traits(name).distils
+            and Start(each.system) == configuration.system(name).init_from
+        )
         if not configuration.is_autoregressive(each.system) and not own_teacher:
             raise UserError(
                 f"{where}.system': '{each.system}' is not autoregressive (input "
-                f"{configuration.system(each.system)['input']['method']}), but a text is "
+                f"{configuration.system(each.system).input.method}), but a text is "
                 "distilled from an autoregressive system, or from the system whose steps are "
                 "distilled (U-DiMS)"
             )
         _check_decoding(configuration, each.system, each.decoding, f"{where}.decoding'")
-    chosen = choice(text)
+    chosen = text.choice
     if chosen is None:
         return
-    method = chosen["method"]
-    wanted = configuration.text_traits(name)["decoding_order"]
+    method = chosen.method
+    wanted = configuration.text_traits(name).decoding_order
     if wanted not in (None, configuration.decoding_order(name)):
         raise UserError(
             f"{file}: key 'text': {method} is for {KINDS[wanted]} systems, but '{name}' is "
             f"{KINDS[configuration.decoding_order(name)]} "
-            f"(input {configuration.system(name)['input']['method']})"
+            f"(input {configuration.system(name).input.method})"
         )
-    gamma = (chosen.get("regulariser") or {}).get("gamma")
+    gamma = (chosen.options.get("regulariser") or {}).get("gamma")
     if gamma is not None and len(gamma) != len(found):
         raise UserError(
             f"{file}: key 'text.{method}.regulariser.gamma': found {len(gamma)} weights, expected "
@@ -377,16 +380,16 @@ def _check_texts(configuration: Configuration, name: str) -> None:
 def _check_length(configuration: Configuration, name: str) -> None:
     file = configuration.file_of("systems", name)
     system = configuration.system(name)
-    length = system["length"]
-    order, method = configuration.decoding_order(name), system["target"]["method"]
+    length = system.length
+    order, method = configuration.decoding_order(name), system.target.method
     if order != "parallel":
         if length is not None:
             article = "an" if KINDS[order][0] in "aeiou" else "a"
             raise UserError(
                 f"{file}: key 'length': found {length}, expected null: {article} {KINDS[order]} "
-                f"system (input {system['input']['method']}) ends its sentences by itself"
+                f"system (input {system.input.method}) ends its sentences by itself"
             )
-    elif configuration.target_traits(name)["upsampled"]:
+    elif configuration.target_traits(name).upsampled:
         if length is not None:
             raise UserError(
                 f"{file}: key 'length': found {length}, expected null: {method} determines the "
@@ -401,36 +404,37 @@ def _check_length(configuration: Configuration, name: str) -> None:
 
 def _check_canvas(configuration: Configuration, name: str) -> None:
     where = f"{configuration.file_of('systems', name)}: key 'decoder"
-    system, decoder = configuration.system(name), configuration.decoder(name)
-    order, method = configuration.decoding_order(name), system["target"]["method"]
+    system = configuration.system(name)
+    decoder = system.decoder
+    order, method = configuration.decoding_order(name), system.target.method
     chunked = order in ("hybrid", "semi-autoregressive")
-    if chunked != (decoder["chunk"] is not None):
+    if chunked != (decoder.chunk is not None):
         found, expected = (
             ("null", "a number such as 2, the tokens predicted at a time:")
             if chunked
-            else (decoder["chunk"], "null:")
+            else (decoder.chunk, "null:")
         )
         raise UserError(
             f"{where}.chunk': found {found}, expected {expected} '{name}' is {KINDS[order]} "
-            f"(input {system['input']['method']})"
+            f"(input {system.input.method})"
         )
-    if order != "parallel" and set(system.get("decoder", {})) - {"chunk"}:
+    if order != "parallel" and replace(decoder, chunk=None) != DecoderOptions():
         raise UserError(
             f"{where}': a canvas is for non-autoregressive systems, but '{name}' is "
-            f"{KINDS[order]} (input {system['input']['method']}); remove the key"
+            f"{KINDS[order]} (input {system.input.method}); remove the key"
         )
-    upsampled = configuration.target_traits(name)["upsampled"]
-    if upsampled and decoder["upsample"] is None:
+    upsampled = configuration.target_traits(name).upsampled
+    if upsampled and decoder.upsample is None:
         raise UserError(
             f"{where}.upsample': found null, expected a number such as 2: {method} aligns the "
             "target with a longer canvas"
         )
-    if decoder["upsample"] is not None and not upsampled:
+    if decoder.upsample is not None and not upsampled:
         raise UserError(
-            f"{where}.upsample': found {decoder['upsample']:g}, expected null: {method} needs a "
+            f"{where}.upsample': found {decoder.upsample:g}, expected null: {method} needs a "
             "canvas as long as the target; only targets such as ctc align it with a longer one"
         )
-    wanted = configuration.input_traits(name)["upsampled"]
+    wanted = configuration.input_traits(name).upsampled
     if wanted is not None and wanted != upsampled:
         shown, canvas = (
             ("an alignment with an upsampled canvas", "as long as the target")
@@ -438,7 +442,7 @@ def _check_canvas(configuration: Configuration, name: str) -> None:
             else ("the target, token by token", "upsampled")
         )
         raise UserError(
-            f"{configuration.file_of('systems', name)}: key 'input': {system['input']['method']} "
+            f"{configuration.file_of('systems', name)}: key 'input': {system.input.method} "
             f"reveals {shown}, but with {method} the canvas is {canvas}"
         )
 
@@ -449,10 +453,10 @@ def _check_latent(configuration: Configuration, name: str) -> None:
         raise UserError(
             f"{configuration.file_of('systems', name)}: key 'latent': latents are for "
             f"non-autoregressive systems, but '{name}' is {KINDS[order]} (input "
-            f"{configuration.system(name)['input']['method']}); remove the key"
+            f"{configuration.system(name).input.method}); remove the key"
         )
-    latent, copy = configuration.latent(name), configuration.decoder(name)["copy"]
-    if latent and latent["added_to"] == "decoder_input" and not copy.startswith("soft"):
+    latent, copy = configuration.latent(name), configuration.system(name).decoder.copy
+    if latent and latent.added_to == "decoder_input" and not copy.startswith("soft"):
         raise UserError(
             f"{file_of('systems', name)}: key 'latent.added_to': found decoder_input, but the "
             f"decoder's input has no copy of the encoder states ('decoder.copy' is {copy}); choose "
@@ -463,22 +467,22 @@ def _check_latent(configuration: Configuration, name: str) -> None:
 def _check_teacher(configuration: Configuration, name: str) -> None:
     where = f"{configuration.file_of('systems', name)}: key 'teacher'"
     system = configuration.system(name)
-    teacher = system.get("teacher")
+    teacher = system.teacher
     wanted = None
-    for key, traits in (
-        ("input", configuration.input_traits(name)),
-        ("target", configuration.target_traits(name)),
+    for chosen, traits in (
+        (system.input, configuration.input_traits(name)),
+        (system.target, configuration.target_traits(name)),
     ):
-        if traits["teacher"] is not None:
-            wanted, method = traits["teacher"], system[key]["method"]
-    if configuration.decoder(name)["input_predictor"]:
+        if traits.teacher is not None:
+            wanted, method = traits.teacher, chosen.method
+    if configuration.system(name).decoder.input_predictor:
         _check_input_predictor(configuration, name)
         wanted, method = "parallel", "the input predictor"
     if wanted is None:
         if teacher is not None:
             raise UserError(
-                f"{where}: found {teacher}, expected null: neither {system['input']['method']} "
-                f"nor {system['target']['method']} uses a teacher"
+                f"{where}: found {teacher}, expected null: neither {system.input.method} "
+                f"nor {system.target.method} uses a teacher"
             )
         return
     if teacher is None:
@@ -495,26 +499,26 @@ def _check_teacher(configuration: Configuration, name: str) -> None:
 def _check_input_predictor(configuration: Configuration, name: str) -> None:
     where = f"{configuration.file_of('systems', name)}: key 'decoder.input_predictor'"
     system, traits = configuration.system(name), configuration.target_traits(name)
-    method, teacher = system["target"]["method"], system.get("teacher")
-    if not configuration.input_traits(name)["trains_on_partial_targets"]:
+    method, teacher = system.target.method, system.teacher
+    if not configuration.input_traits(name).trains_on_partial_targets:
         raise UserError(
-            f"{where}: there is nothing to predict, since {system['input']['method']} never "
+            f"{where}: there is nothing to predict, since {system.input.method} never "
             "reveals a token"
         )
-    if traits["distils"] or traits["teacher"] is not None:
+    if traits.distils or traits.teacher is not None:
         raise UserError(
             f"{where}: the predictor uses the system of the key 'teacher', but so does "
             f"{method} or another one; train without one of the two"
         )
-    upsampled = configuration.decoder(name)["upsample"] is not None
-    if upsampled or (
-        teacher in configuration.systems and configuration.decoder(teacher)["upsample"] is not None
-    ):
+    canvases = [system.decoder]
+    if teacher in configuration.systems:
+        canvases.append(configuration.system(teacher).decoder)
+    if any(canvas.upsample is not None for canvas in canvases):
         raise UserError(
             f"{where}: the predictor and its teacher need canvases as long as the target, but one "
             "of them is upsampled"
         )
-    if system.get("latent") is not None:
+    if system.latent is not None:
         raise UserError(
             f"{where}: the predictor needs a decoder that depends on the source alone, and "
             "not on latents of the target; remove 'latent'"
@@ -524,27 +528,27 @@ def _check_input_predictor(configuration: Configuration, name: str) -> None:
 def _check_start(configuration: Configuration, name: str) -> None:
     file = configuration.file_of("systems", name)
     system = configuration.system(name)
-    named = configuration.start(name)
+    named = system.init_from
     assert named is not None
     start = configuration.system(named.system)
-    keep = configuration.recipe(start["recipe"]).get("keep", {})
+    keep = configuration.recipe(start.recipe).keep or {}
     if named.kept is not None and named.kept not in keep:
         help = hint(named.kept, keep) if keep else "give that recipe the key 'keep'"
         raise UserError(
             f"{file}: key 'init_from.kept': no checkpoint '{named.kept}' is kept by the recipe "
-            f"'{start['recipe']}' of '{named.system}'; {help}"
+            f"'{start.recipe}' of '{named.system}'; {help}"
         )
-    sizes = system["size"], start["size"]
+    sizes = system.size, start.size
     if set(sizes) <= set(configuration.sizes):  # a scale needs only the sizes that are used
         here, there = map(configuration.architecture, sizes)
         if here != there:
-            changes = "; ".join(configuration.differences(there, here))
+            changes = "; ".join(configuration.differences(options_of(there), options_of(here)))
             raise UserError(
                 f"{file}: key 'size': '{name}' starts from '{named.system}', which has the "
-                f"size '{start['size']}', not '{system['size']}' ({changes})"
+                f"size '{start.size}', not '{system.size}' ({changes})"
             )
     # the chunk size of the projection does not concern the weights
-    decoders = [{**configuration.decoder(each), "chunk": None} for each in (named.system, name)]
+    decoders = [options_of(replace(each.decoder, chunk=None)) for each in (start, system)]
     changes = "; ".join(configuration.differences(*decoders))
     if changes:
         raise UserError(
@@ -552,16 +556,18 @@ def _check_start(configuration: Configuration, name: str) -> None:
             f"a different decoder ({changes})"
         )
     latents = [configuration.latent(one) for one in (named.system, name)]
-    shapes = [each and {key: each[key] for key in ("dim", "posterior_layers")} for each in latents]
+    shapes = [
+        each and {"dim": each.dim, "posterior_layers": each.posterior_layers} for each in latents
+    ]
     if shapes[0] != shapes[1]:
         changes = "; ".join(configuration.differences(shapes[0], shapes[1]))
         raise UserError(
             f"{file}: key 'latent': '{name}' starts from '{named.system}', which has "
             f"different latents ({changes})"
         )
-    if None not in (system["length"], start["length"]) and system["length"] != start["length"]:
+    if None not in (system.length, start.length) and system.length != start.length:
         raise UserError(
-            f"{file}: key 'length': found {system['length']}, expected {start['length']} as in "
+            f"{file}: key 'length': found {system.length}, expected {start.length} as in "
             f"'{named.system}', which it starts from"
         )
 

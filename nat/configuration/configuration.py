@@ -2,25 +2,39 @@
 
 import hashlib
 import json
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
 from nat import registry
 from nat.configuration import families
 from nat.configuration.corpora import resolved
-from nat.configuration.models import MODELS, Settings, read_model
+from nat.configuration.models import (
+    MODELS,
+    Kind,
+    Latency,
+    Recipe,
+    Scale,
+    Settings,
+    System,
+    Task,
+    Teacher,
+    Training,
+    read_model,
+)
 from nat.configuration.overrides import Choice, Overrides, read_overrides
 from nat.configuration.papers import Paper
 from nat.configuration.yaml_file import NAME, read_yaml
-from nat.data import candidates as texts
+from nat.data.candidates import Text
 from nat.errors import UserError
+from nat.language_model.options import LanguageModelOptions
 from nat.options import options_of, validated
+from nat.registry import Method
 from nat.spelling import hint
 from nat.transformer.architecture import Architecture
-from nat.transformer.decoder_options import DecoderOptions
 from nat.transformer.latent_options import LatentOptions
 
 SETTINGS = "config/config.yaml"
@@ -58,31 +72,18 @@ def differences(old: Any, new: Any) -> list[str]:
     return _differences(old, new, "")
 
 
-@dataclass(frozen=True)
-class Start:
-    """What a training starts from.
-
-    Attributes:
-        system: the one whose weights are used.
-        kept: name of the checkpoint that its recipe keeps (key `keep`); None for its model.
-    """
-
-    system: str
-    kept: str | None = None
-
-
-def start_of(init_from: str | Mapping[str, str] | None) -> Start | None:
-    """What the key `init_from` of a system says."""
-    if init_from is None:
-        return None
-    return Start(init_from) if isinstance(init_from, str) else Start(**init_from)
+@contextmanager
+def told_of(origin: str) -> Iterator[None]:
+    """Name the origin in the error that a user may see."""
+    try:
+        yield
+    except UserError as error:
+        raise UserError(f"{origin}{error}") from error
 
 
 @dataclass(frozen=True, eq=False)
 class Configuration:
     """A validated configuration at one scale; `load` makes it.
-
-    All values that are returned are copies, so that a caller may change them.
 
     Attributes:
         root: folder that holds `config/`.
@@ -99,7 +100,7 @@ class Configuration:
 
     root: Path
     scale: str
-    settings: dict[str, Any]
+    settings: Settings
     files: dict[str, dict[str, dict[str, Any]]] = field(repr=False)
     places: dict[str, dict[str, str]] = field(default_factory=dict, repr=False)
     overrides: Overrides = Overrides()
@@ -133,10 +134,15 @@ class Configuration:
         """Command line arguments with which a program loads this configuration."""
         return [word for key, value in self.choices.items() for word in (f"--{key}", value)]
 
+    @cached_property
+    def scale_settings(self) -> Scale:
+        """The file of the scale."""
+        return read_model(Scale, self._raw_scale, file_of("scales", self.scale))
+
     @property
     def seeds(self) -> list[int]:
         """Seeds that every system is trained with."""
-        return list(self._scale["seeds"])
+        return list(self.scale_settings.seeds)
 
     @property
     def teacher_seed(self) -> int:
@@ -146,40 +152,39 @@ class Configuration:
     @property
     def mirror(self) -> Path | None:
         """Folder with files HOST/PATH that are used instead of downloads; it need not exist."""
-        mirror = self.settings["mirror"]
+        mirror = self.settings.mirror
         return None if mirror is None else self.root / mirror
 
     @property
     def precision(self) -> str:
         """Inputs of the linear layers in training: auto, fp32 or bf16."""
-        return str(self.settings["precision"])
+        return self.settings.precision
 
     @property
     def threads(self) -> int:
         """Threads of one training on CPU."""
-        return int(self.settings["threads"])
+        return self.settings.threads
 
     @property
-    def latency(self) -> dict[str, Any]:
-        """How latencies are measured: repeats, threads, sentences (None for all)."""
-        own = {"sentences": None, "repeats": 5, "threads": None, **self._scale.get("latency", {})}
-        return own | {"threads": own["threads"] or self.threads}
+    def latency(self) -> Latency:
+        """How latencies are measured."""
+        own = self.scale_settings.latency
+        return own.model_copy(update={"threads": own.threads or self.threads})
 
     @property
     def decoding_tokens(self) -> int:
         """Number of tokens in a decoding batch."""
-        return int(self._scale["decoding_tokens"])
+        return self.scale_settings.decoding_tokens
 
     @property
     def tokens_per_device(self) -> int | None:
         """Most tokens in one batch of a device; larger updates are accumulated."""
-        tokens = self._scale.get("tokens_per_device")
-        return None if tokens is None else int(tokens)
+        return self.scale_settings.tokens_per_device
 
     @property
     def shards(self) -> dict[str, int]:
         """Number of jobs that decode each split."""
-        shards = dict(self._scale["shards"])
+        shards: dict[str, int] = dict(self.scale_settings.shards)
         for corpus in self.files["corpora"].values():
             for split in corpus.get("splits", {}):
                 shards.setdefault(split, shards["test"])
@@ -188,13 +193,13 @@ class Configuration:
     @property
     def tasks(self) -> dict[str, str]:
         """Tasks of this scale and the corpora that it uses for them."""
-        tasks = self._scale["tasks"].items()
-        return {name: task if isinstance(task, str) else task["corpus"] for name, task in tasks}
+        tasks = self.scale_settings.tasks.items()
+        return {name: task.corpus if isinstance(task, Task) else task for name, task in tasks}
 
     def heading(self, task: str) -> str | None:
         """What the scale says that tables call a task; None where it says nothing."""
-        found = self._scale["tasks"].get(task)
-        return None if found is None or isinstance(found, str) else str(found["heading"])
+        found = self.scale_settings.tasks.get(task)
+        return found.heading if isinstance(found, Task) else None
 
     @property
     def all_tasks(self) -> list[str]:
@@ -286,28 +291,27 @@ class Configuration:
         """
         return self._find("corpora", name)
 
-    def system(self, name: str) -> dict[str, Any]:
+    def system(self, name: str) -> System:
         """A system as its file gives it."""
-        return self._find("systems", name)
+        return self._read(System, "systems", name)
 
-    def decoding(self, name: str) -> dict[str, Any]:
+    def decoding(self, name: str) -> Method:
         """A decoding with all options of its method, for `registry.build("decoding", ...)`."""
-        return _copy(self._decoding(name).options)
+        return self._decoding(name).method
 
-    def decoding_traits(self, name: str) -> dict[str, Any]:
-        """What the method of a decoding says about itself, see `nat.registry.TRAITS`."""
-        return dict(self._decoding(name).traits)
+    def decoding_traits(self, name: str) -> registry.DecodingTraits:
+        """What the method of a decoding says about itself."""
+        return self._decoding(name).traits
 
     def assistant(self, decoding: str) -> str | None:
         """The second system that a decoding uses (key `assistant`)."""
         assistant = self._find("decodings", decoding).get("assistant")
         return None if assistant is None else str(assistant)
 
-    def language_model(self, decoding: str) -> dict[str, Any] | None:
-        """All fields of `LanguageModelOptions` of a decoding, None if it uses no language model."""
-        if self._find("decodings", decoding).get("language_model") is None:
-            return None
-        return dict(self.decoding(decoding)["language_model"])
+    def language_model(self, decoding: str) -> LanguageModelOptions | None:
+        """The language model of a decoding, None if it uses none."""
+        found = self._find("decodings", decoding).get("language_model")
+        return None if found is None else validated(LanguageModelOptions, found)
 
     def paper(self, name: str) -> Paper:
         """What a paper shows and claims."""
@@ -334,30 +338,26 @@ class Configuration:
             )
         return corpus
 
-    def recipe(self, name: str) -> dict[str, Any]:
+    def recipe(self, name: str) -> Recipe:
         """A recipe with the changes of the scale and of the command line."""
-        recipe = self._find("recipes", name)
-        change = self._scale["recipes"].get(name, {})
-        recipe = self.recipe(change["as"]) if "as" in change else families.merged(recipe, change)
-        recipe = families.merged(recipe, self.overrides.recipes.get(name, {}))
-        return {key: recipe[key] for key in recipe if key not in ("description", "tasks")}
+        return read_model(Recipe, self._recipe(name), self.file_of("recipes", name))
 
     @property
     def sizes(self) -> list[str]:
         """Names of the architectures of this scale."""
         return list(self._architectures)
 
-    def architecture(self, size: str) -> dict[str, Any]:
-        """The architecture of a size at this scale: all fields of `Architecture`."""
+    def architecture(self, size: str) -> Architecture:
+        """The architecture of a size at this scale."""
         if size not in self._architectures:
             where = file_of("scales", self.scale)
             raise UserError(
                 f"{where}: key 'sizes': unknown size '{size}'; {hint(size, self._architectures)}"
             )
-        return _copy(self._architectures[size])
+        return self._architectures[size]
 
-    def training(self, corpus: str, system: str) -> dict[str, Any]:
-        """Everything that determines the model of a system, JSON-able, including all defaults.
+    def training(self, corpus: str, system: str) -> Training:
+        """Everything that determines the model of a system, including all defaults.
 
         This system and those that it refers to have their canonical names. Changes elsewhere (in
         another system, a description, or a seed that no teacher uses) do not affect it, so that
@@ -366,54 +366,68 @@ class Configuration:
         """
         self.corpus(corpus)
         name = self.canonical(corpus, system)
-        return {"corpus": corpus, "system": name, **self.on(corpus)._effective(name)}
+        there = self.on(corpus)
+        if (corpus, name) not in there._trainings:
+            effective = {"corpus": corpus, "system": name, **there._effective(name)}
+            there._trainings[corpus, name] = Training.of(effective)
+        return there._trainings[corpus, name]
+
+    @cached_property
+    def _trainings(self) -> dict[tuple[str, str], Training]:
+        """What `training` has made, by corpus and system."""
+        return {}
 
     def _effective(self, system: str) -> dict[str, Any]:
-        """The contents of `training` without the names of corpus and system."""
-        found = self._written(system)
-        decoding = found["recipe"]["validation"]["decoding"]
-        chosen = self._choice(system)
+        """`training` without the names of corpus and system, JSON-able."""
+        found, decoding = self._written(system), self._validation_decoding(system)
+        text, chosen = self.system(system).text.with_seed(self.teacher_seed), self._choice(system)
         input_, target = self._methods(system)
         return {
             **found,
-            "input": _copy(input_.options),
-            "target": _copy(target.options),
-            "text": texts.effective(
-                self.system(system)["text"],
-                None if chosen is None else chosen.options,
-                self.teacher_seed,
-            ),
-            "validation_decoding": None if decoding is None else self.decoding(decoding),
+            "input": input_.method.as_json(),
+            "target": target.method.as_json(),
+            "text": replace(text, choice=None if chosen is None else chosen.method).as_json(),
+            "validation_decoding": None if decoding is None else self.decoding(decoding).as_json(),
         }
 
     def _written(self, system: str) -> dict[str, Any]:
         """As `_effective`, but with the options of methods as files give them, without defaults."""
         found = self.system(system)
-        if found["size"] not in self._architectures:
+        if found.size not in self._architectures:
             raise UserError(
                 f"{self.file_of('systems', system)}: key 'size': the scale '{self.scale}' has no "
-                f"size '{found['size']}'; describe it in {file_of('scales', self.scale)}, key "
+                f"size '{found.size}'; describe it in {file_of('scales', self.scale)}, key "
                 "'sizes'"
             )
-        recipe = self.recipe(found["recipe"])
-        decoding = recipe["validation"]["decoding"]
-        teacher = found.get("teacher")
-        if teacher is not None:
-            teacher = {"system": teacher, "seed": self.teacher_seed}
+        decoding, latent, teacher = self._validation_decoding(system), self.latent(system), None
+        if found.teacher is not None:
+            teacher = Teacher(system=found.teacher, seed=self.teacher_seed)
         return {
-            "architecture": self.architecture(found["size"]),
-            "input": found["input"],
-            "target": found["target"],
-            "decoder": _copy(self._decoders[system]),
-            "latent": _copy(self._latents[system]),
-            "length": found["length"],
-            "text": texts.effective(found["text"], texts.choice(found["text"]), self.teacher_seed),
-            "teacher": teacher,
-            "init_from": _copy(found["init_from"]),
-            "recipe": recipe,
+            "architecture": options_of(self.architecture(found.size)),
+            "input": found.input.as_json(),
+            "target": found.target.as_json(),
+            "decoder": options_of(found.decoder),
+            "latent": None if latent is None else options_of(latent),
+            "length": found.length,
+            "text": found.text.with_seed(self.teacher_seed).as_json(),
+            "teacher": None if teacher is None else teacher.model_dump(),
+            "init_from": None if found.init_from is None else found.init_from.as_json(),
+            "recipe": self._recipe(found.recipe),
             "validation_decoding": None if decoding is None else self._options(decoding),
             "precision": self.precision,
         }
+
+    def _recipe(self, name: str) -> dict[str, Any]:
+        """`recipe`, JSON-able and not validated."""
+        recipe = self._find("recipes", name)
+        change = self._raw_scale["recipes"].get(name, {})
+        recipe = self._recipe(change["as"]) if "as" in change else families.merged(recipe, change)
+        recipe = families.merged(recipe, self.overrides.recipes.get(name, {}))
+        return {key: recipe[key] for key in recipe if key not in ("description", "tasks")}
+
+    def _validation_decoding(self, system: str) -> str | None:
+        found: str | None = self._recipe(self.system(system).recipe)["validation"]["decoding"]
+        return found
 
     def written_differences(self, one: str, other: str) -> list[str]:
         """How what the files say of two systems differs."""
@@ -428,7 +442,7 @@ class Configuration:
         the decodings of its texts use)."""
         found = self.system(system)
         references = []
-        for text in texts.candidates(found["text"]):
+        for text in found.text.candidates:
             if text.system is not None:
                 references.append((text.system, "text"))
             if text.decoding is not None:
@@ -436,48 +450,43 @@ class Configuration:
                 references += [] if assistant is None else [(assistant, "text")]
                 estimated = self._find("decodings", text.decoding).get("language_model")
                 references += [] if estimated is None else [(estimated["system"], "text")]
-        start = self.start(system)
-        if start is not None:
-            references.append((start.system, "init_from"))
-        if found.get("teacher") is not None:
-            references.append((found["teacher"], "teacher"))
+        if found.init_from is not None:
+            references.append((found.init_from.system, "init_from"))
+        if found.teacher is not None:
+            references.append((found.teacher, "teacher"))
         return references
-
-    def start(self, system: str) -> Start | None:
-        """What the training of a system starts from, None for random weights."""
-        return start_of(self.system(system)["init_from"])
 
     def is_autoregressive(self, system: str) -> bool:
         """Whether a system is autoregressive."""
         return self.decoding_order(system) == "autoregressive"
 
-    def decoding_order(self, system: str) -> str:
-        """In which order a system predicts tokens, one of `nat.registry.DECODING_ORDERS`."""
-        self._find("systems", system)
-        return str(self._methods(system)[0].traits["decoding_order"])
+    def decoding_order(self, system: str) -> registry.Order:
+        """In which order a system predicts tokens."""
+        return self.input_traits(system).decoding_order
 
-    def decoder(self, system: str) -> dict[str, Any]:
-        """All fields of `DecoderOptions` of a system."""
-        self._find("systems", system)
-        return _copy(self._decoders[system])
-
-    def latent(self, system: str) -> dict[str, Any] | None:
-        """All fields of `LatentOptions` of a system, None if it has no latents."""
-        self._find("systems", system)
-        return _copy(self._latents[system])
+    def latent(self, system: str) -> LatentOptions | None:
+        """The latents of a system, with the changes of the scale; None if it has none."""
+        found = self._find("systems", system).get("latent")
+        if found is None:
+            return None
+        try:
+            return validated(LatentOptions, {**found, **self.scale_settings.latent})
+        except UserError as error:
+            where = file_of("scales", self.scale)
+            raise UserError(f"{where}: key 'latent': {error}") from error
 
     def trained_on_partial_targets(self, system: str) -> bool:
         """Whether a system, or the one it starts from, was trained on partly revealed targets."""
-        if self._methods(system)[0].traits["trains_on_partial_targets"]:
+        if self.input_traits(system).trains_on_partial_targets:
             return True
-        start = self.start(system)
+        start = self.system(system).init_from
         return start is not None and self.trained_on_partial_targets(start.system)
 
     def trained_to_correct(self, system: str) -> bool:
         """Whether a system, or the one it starts from, has learned to replace wrong tokens."""
-        if self._methods(system)[1].traits["trains_correction"]:
+        if self.target_traits(system).trains_correction:
             return True
-        start = self.start(system)
+        start = self.system(system).init_from
         return start is not None and self.trained_to_correct(start.system)
 
     def check_decoding(self, system: str, decoding: str) -> None:
@@ -487,59 +496,59 @@ class Configuration:
             UserError: says why; also for an unknown system or decoding.
         """
         found = self.system(system)
-        options = self.decoding(decoding)
+        method = self.decoding(decoding)
         traits = self.decoding_traits(decoding)
-        name = f"the decoding '{decoding}' ({options['method']})"
-        proxy_input = found["input"]["method"]
-        if traits["decoding_order"] != self.decoding_order(system):
+        name = f"the decoding '{decoding}' ({method.method})"
+        proxy_input = found.input.method
+        if traits.decoding_order != self.decoding_order(system):
             raise UserError(
-                f"{name} is for {KINDS[traits['decoding_order']]} systems, but '{system}' is "
+                f"{name} is for {KINDS[traits.decoding_order]} systems, but '{system}' is "
                 f"{KINDS[self.decoding_order(system)]} (input {proxy_input})"
             )
         assistant = self.assistant(decoding)
-        if traits["decoding_order"] == "hybrid" and assistant is not None:
-            own, its = (self._decoders[each]["chunk"] for each in (system, assistant))
+        if traits.decoding_order == "hybrid" and assistant is not None:
+            own, its = (self.system(each).decoder.chunk for each in (system, assistant))
             if own != its:
                 raise UserError(
                     f"{name} lets '{assistant}' complete the translations of '{system}', but their "
                     f"chunks differ (key 'decoder.chunk': {self.file_of('systems', system)} has "
                     f"{own}, {self.file_of('systems', assistant)} has {its})"
                 )
-        if traits["decoding_order"] != "parallel":
+        if traits.decoding_order != "parallel":
             return
-        upsample = self._decoders[system]["upsample"]
-        if traits["upsampled"] and upsample is None:
+        upsample = found.decoder.upsample
+        if traits.upsampled and upsample is None:
             raise UserError(
                 f"{name} is for an upsampled canvas, but that of '{system}' is as long as the "
                 f"target ({self.file_of('systems', system)}: key 'decoder.upsample' is null)"
             )
-        if upsample is not None and traits["upsampled"] is False:
+        if upsample is not None and traits.upsampled is False:
             raise UserError(
                 f"{name} needs the length of the target, but '{system}' has an upsampled canvas "
                 f"({self.file_of('systems', system)}: key 'decoder.upsample' is {upsample:g})"
             )
-        if traits["input_predictor"] and not self._decoders[system]["input_predictor"]:
+        if traits.input_predictor and not found.decoder.input_predictor:
             raise UserError(
                 f"{name} samples the decoder's input, but '{system}' has not learned to predict it "
                 f"({self.file_of('systems', system)}: key 'decoder.input_predictor' is false)"
             )
-        if traits["latent"] and self._latents[system] is None:
+        if traits.latent and found.latent is None:
             raise UserError(
                 f"{name} draws latents, but '{system}' has none "
                 f"({self.file_of('systems', system)}: key 'latent' is null)"
             )
-        if traits["needs_partial_targets"] and not self.trained_on_partial_targets(system):
+        if traits.needs_partial_targets and not self.trained_on_partial_targets(system):
             raise UserError(
                 f"{name} shows a part of a translation, but '{system}' was never trained with part "
                 f"of the target revealed (input {proxy_input}); use an input such as random_mask"
             )
-        if traits["needs_correction"] and not self.trained_to_correct(system):
+        if traits.needs_correction and not self.trained_to_correct(system):
             raise UserError(
                 f"{name} replaces tokens that it has shown the decoder, but '{system}' has not "
-                f"learned to (target {found['target']['method']}); use a decoding such as "
+                f"learned to (target {found.target.method}); use a decoding such as "
                 "mask_predict, or the target cmlmc"
             )
-        steps = options.get("steps", 1)
+        steps = method.options.get("steps", 1)
         if steps > 1 and not self.trained_on_partial_targets(system):
             raise UserError(
                 f"{name} takes {steps} steps, but '{system}' was never trained with part of the "
@@ -547,78 +556,49 @@ class Configuration:
                 "random_mask"
             )
 
-    def input_traits(self, system: str) -> dict[str, Any]:
-        """What a system's proxy input says about itself, see `nat.registry.TRAITS`."""
-        return dict(self._methods(system)[0].traits)
+    def input_traits(self, system: str) -> registry.InputTraits:
+        """What a system's proxy input says about itself."""
+        return self._methods(system)[0].traits
 
-    def target_traits(self, system: str) -> dict[str, Any]:
-        """What a system's proxy target says about itself, see `nat.registry.TRAITS`."""
-        return dict(self._methods(system)[1].traits)
+    def target_traits(self, system: str) -> registry.TargetTraits:
+        """What a system's proxy target says about itself."""
+        return self._methods(system)[1].traits
 
-    def text_traits(self, system: str) -> dict[str, Any]:
-        """What a system's choice among texts says about itself; empty if it makes no choice."""
-        self._find("systems", system)
+    def text_traits(self, system: str) -> registry.DistillationTraits:
+        """What a system's choice among texts says about itself, if it makes one."""
         chosen = self._choice(system)
-        return {} if chosen is None else dict(chosen.traits)
+        return registry.DistillationTraits() if chosen is None else chosen.traits
 
     fingerprint = staticmethod(fingerprint)
     differences = staticmethod(differences)
 
     @property
-    def _scale(self) -> dict[str, Any]:
+    def _raw_scale(self) -> dict[str, Any]:
         return self.files["scales"][self.scale]
 
-    @cached_property
-    def _architectures(self) -> dict[str, dict[str, Any]]:
-        return {
-            size: options_of(validated(Architecture, options))
-            for size, options in self._scale["sizes"].items()
-        }
+    @property
+    def _architectures(self) -> dict[str, Architecture]:
+        return self.scale_settings.sizes
 
-    def _methods(self, system: str) -> tuple[registry.Description, registry.Description]:
+    def _methods(
+        self, system: str
+    ) -> tuple[
+        registry.Description[registry.InputTraits], registry.Description[registry.TargetTraits]
+    ]:
         """Proxy input and proxy target of a system."""
-        if system not in self._known_methods:
-            found, file = self._find("systems", system), self.file_of("systems", system)
-            self._known_methods[system] = (
-                _describe("inputs", found["input"], f"{file}: 'input': "),
-                _describe("targets", found["target"], f"{file}: 'target': "),
-            )
-        return self._known_methods[system]
+        found, file = self.system(system), self.file_of("systems", system)
+        with told_of(f"{file}: 'input': "):
+            input_ = registry.describe("inputs", found.input)
+        with told_of(f"{file}: 'target': "):
+            return input_, registry.describe("targets", found.target)
 
-    @cached_property
-    def _known_methods(self) -> dict[str, tuple[registry.Description, registry.Description]]:
-        """The proxy inputs and targets that were asked for."""
-        return {}
-
-    def _choice(self, system: str) -> registry.Description | None:
+    def _choice(self, system: str) -> registry.Description[registry.DistillationTraits] | None:
         """How a system chooses among its texts, None where it has only one."""
-        options = texts.choice(self._find("systems", system)["text"])
-        where = f"{self.file_of('systems', system)}: 'text': "
-        return None if options is None else _describe("distillation", options, where)
-
-    @cached_property
-    def _latents(self) -> dict[str, dict[str, Any] | None]:
-        """All latent options of each system."""
-        chosen = {name: system.get("latent") for name, system in self.files["systems"].items()}
-        change = self._scale.get("latent", {})
-        try:
-            return {
-                name: None
-                if options is None
-                else options_of(validated(LatentOptions, {**options, **change}))
-                for name, options in chosen.items()
-            }
-        except UserError as error:
-            where = file_of("scales", self.scale)
-            raise UserError(f"{where}: key 'latent': {error}") from error
-
-    @cached_property
-    def _decoders(self) -> dict[str, dict[str, Any]]:
-        """All decoder options of each system."""
-        return {
-            name: options_of(validated(DecoderOptions, system.get("decoder", {})))
-            for name, system in self.files["systems"].items()
-        }
+        chosen = self.system(system).text.choice
+        if chosen is None:
+            return None
+        with told_of(f"{self.file_of('systems', system)}: 'text': "):
+            return registry.describe("distillation", chosen)
 
     @cached_property
     def _changing(self) -> set[str]:
@@ -687,7 +667,7 @@ class Configuration:
             known: fingerprints that were found before, by name; new ones are entered.
             defaults: whether options that methods have by default count as if they were written.
         """
-        if system not in known and self.system(system)["size"] not in self._architectures:
+        if system not in known and self.system(system).size not in self._architectures:
             # it is not trained at this scale, so it is not equal to another
             known[system] = fingerprint({"system": system})
         if system not in known:
@@ -701,23 +681,28 @@ class Configuration:
                 text.decoding: fingerprint(
                     families.renamed(
                         {
-                            **(self.decoding if defaults else self._options)(text.decoding),
+                            **(
+                                self.decoding(text.decoding).as_json()
+                                if defaults
+                                else self._options(text.decoding)
+                            ),
                             "assistant": self.assistant(text.decoding),
                         },
                         others,
                     )
                 )
-                for text in texts.candidates(effective["text"])
+                for text in Text.of(effective["text"]).candidates
                 if text.decoding is not None
             }
             effective["text"] = families.renamed(effective["text"], decodings, ("decoding",))
             known[system] = fingerprint(effective)
         return known[system]
 
-    def _decoding(self, name: str) -> registry.Description:
+    def _decoding(self, name: str) -> registry.Description[registry.DecodingTraits]:
         if name not in self._decodings:
-            place = f"{self.file_of('decodings', name)}: "
-            self._decodings[name] = _describe("decoding", self._options(name), place)
+            method = Method(**self._options(name))
+            with told_of(f"{self.file_of('decodings', name)}: "):
+                self._decodings[name] = registry.describe("decoding", method)
         return self._decodings[name]
 
     def _options(self, decoding: str) -> dict[str, Any]:
@@ -726,7 +711,7 @@ class Configuration:
         return {key: found[key] for key in found if key not in ("assistant", "tasks")}
 
     @cached_property
-    def _decodings(self) -> dict[str, registry.Description]:
+    def _decodings(self) -> dict[str, registry.Description[registry.DecodingTraits]]:
         """The decodings that were asked for."""
         return {}
 
@@ -762,6 +747,18 @@ class Configuration:
             for name, content in self.files["papers"].items()
         }
 
+    def _read(self, model: type[Kind], folder: str, name: str) -> Kind:
+        """What a file describes, typed."""
+        if (folder, name) not in self._typed:
+            found = read_model(model, self._find(folder, name), self.file_of(folder, name))
+            self._typed[folder, name] = found
+        return cast(Kind, self._typed[folder, name])
+
+    @cached_property
+    def _typed(self) -> dict[tuple[str, str], Any]:
+        """What `_read` has made."""
+        return {}
+
     def _find(self, folder: str, name: str) -> dict[str, Any]:
         found = self.files[folder].get(name)
         family = self._family(name) if folder == "decodings" else None
@@ -790,8 +787,8 @@ def read(choice: Choice | str | None, root: Path) -> Configuration:
     """
     if not isinstance(choice, Choice):
         choice = Choice(choice)
-    settings = read_yaml(root, SETTINGS)
-    read_model(Settings, settings, SETTINGS)
+    given = read_yaml(root, SETTINGS)
+    settings = read_model(Settings, given, SETTINGS)
     files, places = {}, {}
     for folder, kind in FOLDERS.items():
         files[folder] = _read_folder(root, folder)
@@ -805,12 +802,12 @@ def read(choice: Choice | str | None, root: Path) -> Configuration:
                 change = families.on_task(content, task)
                 read_model(MODELS[folder], change, f"{place}: 'tasks.{task}'")
     files["corpora"] = resolved(files["corpora"])
-    scale = settings["scale"] if choice.scale is None else choice.scale
+    scale = settings.scale if choice.scale is None else choice.scale
     if scale not in files["scales"]:
         origin = f"{SETTINGS}: " if choice.scale is None else ""
         raise UserError(f"{origin}unknown scale '{scale}'; {hint(scale, files['scales'])}")
     overrides = read_overrides(choice.name, choice.override, files["recipes"])
-    settings = {**settings, **overrides.settings}
+    settings = settings.model_copy(update=dict(overrides.settings))
     return Configuration(root, scale, settings, files, places, overrides)
 
 
@@ -828,13 +825,6 @@ def _read_folder(root: Path, folder: str) -> dict[str, dict[str, Any]]:
             )
         found[path.stem] = read_yaml(root, file)
     return found
-
-
-def _describe(family: str, options: Mapping[str, Any], origin: str) -> registry.Description:
-    try:
-        return registry.describe(family, options)
-    except UserError as error:
-        raise UserError(f"{origin}{error}") from error
 
 
 def _copy(value: Any) -> Any:

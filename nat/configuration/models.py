@@ -1,9 +1,11 @@
-"""The typed models of the files in `config/`.
+"""The typed models of the files in `config/`, and of what follows from them for a training.
 
 They are validated strictly: text is not a number, 1e5 is not a count, and an unknown key is an
 error. Relations between files are checked in `nat.configuration.checks`.
 """
 
+from collections.abc import Callable
+from dataclasses import dataclass
 from typing import Annotated, Any, Literal, TypeVar
 
 from pydantic import (
@@ -17,11 +19,13 @@ from pydantic import (
     create_model,
     model_validator,
 )
-from pydantic_core import CoreSchema
+from pydantic_core import CoreSchema, core_schema
 
 from nat.configuration.papers import Paper
+from nat.data import candidates as texts
 from nat.errors import UserError
 from nat.options import validated
+from nat.registry import Method
 from nat.transformer.architecture import Architecture
 from nat.transformer.decoder_options import DecoderOptions
 from nat.transformer.latent_options import LatentOptions
@@ -49,6 +53,34 @@ class _NotNull:
 
 OrAbsent = Annotated[Kind | None, _NotNull()]
 """A key that may be missing (None), but not null."""
+
+
+@dataclass(frozen=True)
+class _ReadAs:
+    """Reads a value that the file gives in another form.
+
+    Attributes:
+        given: type of what the file gives.
+        of: makes the value of it, JSON-able.
+        as_json: the reverse.
+    """
+
+    given: Any
+    of: Callable[[Any], Any]
+    as_json: Callable[[Any], Any]
+
+    def __get_pydantic_core_schema__(
+        self, source: Any, handler: GetCoreSchemaHandler
+    ) -> CoreSchema:
+        def read(found: Any) -> Any:
+            given = found.model_dump(exclude_unset=True) if isinstance(found, BaseModel) else found
+            return self.of(given)
+
+        return core_schema.no_info_after_validator_function(
+            read,
+            handler.generate_schema(self.given),
+            serialization=core_schema.plain_serializer_function_ser_schema(self.as_json),
+        )
 
 
 def _unique(values: list[Any]) -> list[Any]:
@@ -157,7 +189,7 @@ class Recipe(Model):
     warmup_updates: OrAbsent[Number] = None
     warmup_epochs: OrAbsent[Annotated[float, Field(ge=0)]] = None
     schedule: Literal["inverse_sqrt", "fixed"]
-    betas: list[BelowOne] = Field(min_length=2, max_length=2)
+    betas: tuple[BelowOne, ...] = Field(min_length=2, max_length=2)
     epsilon: float = Field(gt=0, le=0.01)
     weight_decay: BelowOne
     clip_norm: float = Field(ge=0)
@@ -233,14 +265,6 @@ class Changes(Model):
 # config/systems
 
 
-class Method(BaseModel):
-    """A method by name; the other keys are the fields of its class."""
-
-    model_config = ConfigDict(extra="allow", frozen=True)
-
-    method: str
-
-
 class Translations(Model):
     """The training text as translated by a system."""
 
@@ -298,6 +322,44 @@ class KeptCheckpoint(Model):
     kept: str
 
 
+@dataclass(frozen=True)
+class Start:
+    """What a training starts from.
+
+    Attributes:
+        system: the one whose weights are used.
+        kept: name of the checkpoint that its recipe keeps (key `keep`); None for its model.
+    """
+
+    system: str
+    kept: str | None = None
+
+    @classmethod
+    def of(cls, init_from: str | dict[str, str] | None) -> "Start | None":
+        """What a value of the key `init_from` says."""
+        if init_from is None:
+            return None
+        return cls(init_from) if isinstance(init_from, str) else cls(**init_from)
+
+    def as_json(self) -> str | dict[str, str]:
+        """As the key `init_from` has it."""
+        return self.system if self.kept is None else {"system": self.system, "kept": self.kept}
+
+
+InitFrom = Annotated[
+    Start | None,
+    _ReadAs(
+        Annotated[
+            Annotated[KeptCheckpoint, Tag("<keys>")] | Annotated[str | None, Tag("<name>")],
+            _kind_of(keys=dict, name=str),
+        ],
+        Start.of,
+        lambda start: start and start.as_json(),
+    ),
+]
+Length = Literal["target", "offset", "constant"]
+
+
 class System(Model):
     """A file of `config/systems`: what is trained.
 
@@ -324,15 +386,68 @@ class System(Model):
     target: Method
     decoder: DecoderOptions = DecoderOptions()
     latent: LatentOptions | None = None
-    length: Literal["target", "offset", "constant"] | None
-    text: TrainingText
-    init_from: Annotated[
-        Annotated[KeptCheckpoint, Tag("<keys>")] | Annotated[str | None, Tag("<name>")],
-        _kind_of(keys=dict, name=str),
-    ]
+    length: Length | None
+    text: Annotated[texts.Text, _ReadAs(TrainingText, texts.Text.of, texts.Text.as_json)]
+    init_from: InitFrom
     teacher: str | None = None
     recipe: str
     tasks: dict[str, dict[str, Any]] = {}
+
+
+class Teacher(Model):
+    """A system whose trained model an objective consults, and its seed."""
+
+    system: str
+    seed: int
+
+
+class Training(Model):
+    """The effective configuration of a training: everything that determines a model.
+
+    Attributes:
+        corpus: its name.
+        system: its canonical name.
+        architecture: of the size of the system.
+        input: proxy input, with all options.
+        target: proxy target, with all options.
+        decoder: canvas and layers.
+        latent: latent variables.
+        length: what the length predictor predicts.
+        text: what is learned, with the seeds of the systems that translated it.
+        teacher: that the objective consults.
+        init_from: what it starts from.
+        recipe: with the changes of task, scale and command line.
+        validation_decoding: with all options; None if validation measures the loss alone.
+        precision: as in `Settings`.
+    """
+
+    corpus: str
+    system: str
+    architecture: Architecture
+    input: Method
+    target: Method
+    decoder: DecoderOptions
+    latent: LatentOptions | None
+    length: Length | None
+    text: Annotated[texts.Text, _ReadAs(Any, texts.Text.of, texts.Text.as_json)]
+    teacher: Teacher | None
+    init_from: InitFrom
+    recipe: Recipe
+    validation_decoding: Method | None
+    precision: Precision
+
+    @classmethod
+    def of(cls, value: Any) -> "Training":
+        """Read what `as_json` gives.
+
+        Raises:
+            UserError: if it is not a training of this version of the configuration.
+        """
+        return validated(cls, value, "the training")
+
+    def as_json(self) -> dict[str, Any]:
+        """JSON-able, as it lies beside a model and enters its fingerprint."""
+        return self.model_dump(mode="json", exclude_unset=True)
 
 
 # config/decodings

@@ -31,7 +31,7 @@ def _lengths_of_papers(configuration: Configuration, pairs: set[tuple[str, str]]
         if (corpus, system) not in trained:
             trained.add((corpus, system))
             there = configuration.on(corpus)
-            used.add(there.system(system)["recipe"])
+            used.add(there.system(system).recipe)
             left += [(corpus, name) for name in there.dependencies(system)]
     recipes = sorted(name for name in used if not _is_changed(configuration, name))
     if not recipes:
@@ -52,8 +52,9 @@ def _is_changed(configuration: Configuration, recipe: str) -> bool:
 
 def _length(configuration: Configuration, name: str) -> str:
     recipe = configuration.recipe(name)
-    key = "updates" if "updates" in recipe else "epochs"
-    return f"{recipe[key]:,} {key}"
+    if recipe.epochs is not None:
+        return f"{recipe.epochs:,g} epochs"
+    return f"{recipe.updates:,} updates"
 
 
 def _tasks_without_paper(configuration: Configuration, corpora: set[str]) -> list[str]:

@@ -7,12 +7,14 @@ raw                                                     the references
                                                         one of several: `nat.distillation.dynamic`
 """
 
-import copy
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
-RAW = "raw"
+from nat.registry import Method
+
+RAW, DISTILLED = "raw", "distilled"
+_LIST = "candidates"
 
 
 @dataclass(frozen=True)
@@ -36,62 +38,71 @@ class Candidate:
         """Name in paths and training curves."""
         return RAW if self.system is None else self.system
 
-
-def candidates(text: Any) -> list[Candidate]:
-    """The texts that a value of the key `text` names, in order."""
-    if text == RAW:
-        return [Candidate("text")]
-    kind, value = _method(text)
-    if kind == "distilled":
-        return [Candidate("text.distilled", **value)]
-    if kind == "mixed":
-        return [Candidate("text.mixed"), Candidate("text.mixed.distilled", **value["distilled"])]
-    key = f"text.{kind}.candidates"
-    return [Candidate(key) if each == RAW else Candidate(key, **each) for each in value[_LIST]]
+    def as_json(self) -> str | dict[str, Any]:
+        """As the configuration names it."""
+        if self.system is None:
+            return RAW
+        named: dict[str, Any] = {"system": self.system, "decoding": self.decoding}
+        return named if self.seed is None else {**named, "seed": self.seed}
 
 
-def choice(text: Any) -> dict[str, Any] | None:
-    """Options of the method that chooses among the texts, for `registry.build`.
+@dataclass(frozen=True)
+class Text:
+    """A value of the key `text`.
 
-    None if there is nothing to choose.
+    Attributes:
+        kind: `raw`, `distilled`, or the method of the choice.
+        candidates: the texts, in order.
+        choice: the method that chooses among them; None if there is nothing to choose.
     """
-    if text == RAW or "distilled" in text:
-        return None
-    kind, value = _method(text)
-    return {"method": kind, **{key: value[key] for key in value if key not in _NAMES}}
+
+    kind: str
+    candidates: tuple[Candidate, ...]
+    choice: Method | None = None
+
+    @classmethod
+    def of(cls, value: str | Mapping[str, Any]) -> "Text":
+        """Read a value that the configuration has validated."""
+        if isinstance(value, str):
+            return cls(RAW, (Candidate("text"),))
+        [(kind, content)] = value.items()
+        key = f"text.{kind}"
+        if kind == DISTILLED:
+            return cls(kind, (Candidate(key, **content),))
+        options = {name: content[name] for name in content if name not in (DISTILLED, _LIST)}
+        if _LIST in content:
+            key = f"{key}.{_LIST}"
+            found = [Candidate(key, **({} if each == RAW else each)) for each in content[_LIST]]
+        else:
+            found = [Candidate(key), Candidate(f"{key}.{DISTILLED}", **content[DISTILLED])]
+        return cls(kind, tuple(found), Method(method=kind, **options))
+
+    def with_seed(self, seed: int) -> "Text":
+        """The same, translated by systems of this seed."""
+        found = (
+            text if text.system is None else replace(text, seed=seed) for text in self.candidates
+        )
+        return replace(self, candidates=tuple(found))
+
+    def as_json(self) -> str | dict[str, Any]:
+        """As the configuration has it."""
+        if self.kind == RAW:
+            return RAW
+        if self.choice is None:
+            return {self.kind: self.candidates[0].as_json()}
+        last = self.candidates[-1]
+        named: dict[str, Any] = {_LIST: [text.as_json() for text in self.candidates]}
+        if last.key.endswith(DISTILLED):
+            named = {DISTILLED: last.as_json()}
+        return {self.kind: {**named, **self.choice.options}}
+
+    @property
+    def compared(self) -> tuple[Candidate, ...]:
+        """The texts whose pairwise sentence BLEU the choice needs: all of them or none."""
+        wanted = self.choice is not None and self.choice.options.get("regulariser")
+        return self.candidates if wanted else ()
 
 
-def effective(text: Any, options: Mapping[str, Any] | None, seed: int) -> Any:
-    """The value of the key with all options filled in, and with the seed of its systems."""
-    if text == RAW:
-        return text
-    kind, value = _method(text)
-    if kind == "distilled":
-        return {kind: {**value, "seed": seed}}
-    named: dict[str, Any] = {}
-    if "distilled" in value:
-        named["distilled"] = {**value["distilled"], "seed": seed}
-    if _LIST in value:
-        named[_LIST] = [RAW if each == RAW else {**each, "seed": seed} for each in value[_LIST]]
-    others = {key: copy.deepcopy(option) for key, option in (options or {}).items()}
-    others.pop("method", None)
-    return {kind: {**named, **others}}
-
-
-def compared(text: Any) -> list[Candidate]:
-    """The texts whose pairwise sentence BLEU the choice needs: all of them or none."""
-    return candidates(text) if ((choice(text) or {}).get("regulariser")) else []
-
-
-def joined_names(texts: list[Candidate]) -> str:
+def joined_names(texts: tuple[Candidate, ...]) -> str:
     """Name of the folder of their pairwise sentence BLEU."""
     return "+".join(each.name for each in texts)
-
-
-_LIST = "candidates"
-_NAMES = ("distilled", _LIST)
-
-
-def _method(text: Mapping[str, Any]) -> tuple[str, Any]:
-    [(kind, value)] = text.items()
-    return kind, value

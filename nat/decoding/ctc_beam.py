@@ -10,7 +10,8 @@ from torch import Tensor
 from nat.data.vocabulary import BLANK, MASK, NEVER_WRITTEN, PAD, UNK
 from nat.decoding.hypothesis import Hypothesis
 from nat.decoding.prefixes import Prefixes
-from nat.language_model.scorer import LanguageModel, LanguageModelOptions
+from nat.language_model.options import LanguageModelOptions
+from nat.language_model.scorer import LanguageModel
 from nat.transformer.model import Encoded, Transformer
 from nat.transformer.projection import chunks_of_logits
 

@@ -11,7 +11,7 @@ from torch import Tensor
 
 from nat.fairseq_plugin.model import Model
 from nat.objective.objective import Objective
-from nat.transformer.model_file import load_model
+from nat.training.model_file import load_model
 
 
 class Diverged(RuntimeError):
@@ -46,8 +46,10 @@ class Criterion(FairseqCriterion):
         """Build the objective of the task's run, with the task's model as it is at the start."""
         run = task.run
         teacher = None if run.teacher is None else load_model(run.teacher).model
-        training = {**run.training, "recipe": run.recipe}
-        return cls(task, Objective(training, task.transformer, run.seed, run.bfloat16, teacher))
+        objective = Objective(
+            run.training, task.transformer, run.seed, run.bfloat16, teacher, run.updates
+        )
+        return cls(task, objective)
 
     def forward(
         self, model: Model, sample: dict[str, Any], reduce: bool = True

@@ -84,9 +84,9 @@ def _refused_write(error: BaseException | None) -> OSError | None:
 
 
 def _arguments(run: Run, folder: Path) -> list[str]:
-    recipe = run.recipe
+    recipe, lengths = run.recipe, run.lengths
     on_gpu = torch.cuda.is_available()
-    warmup = recipe["warmup_updates"]
+    warmup = lengths.warmup_updates
     values = {
         "task": "nat",
         "run": folder / RUN_FILE,
@@ -95,23 +95,23 @@ def _arguments(run: Run, folder: Path) -> list[str]:
         "seed": run.seed,
         "max-tokens": run.tokens_per_batch,
         "update-freq": run.accumulation,
-        "max-update": recipe["updates"],
+        "max-update": lengths.updates,
         "optimizer": "adam",
-        "adam-betas": repr(tuple(recipe["betas"])),
-        "adam-eps": recipe["epsilon"],
-        "weight-decay": recipe["weight_decay"],
-        "clip-norm": recipe["clip_norm"],
-        "lr": recipe["learning_rate"],
-        "lr-scheduler": recipe["schedule"],
+        "adam-betas": repr(tuple(recipe.betas)),
+        "adam-eps": recipe.epsilon,
+        "weight-decay": recipe.weight_decay,
+        "clip-norm": recipe.clip_norm,
+        "lr": recipe.learning_rate,
+        "lr-scheduler": recipe.schedule,
         # Without warm-up the rate decreases from its full value: lr / sqrt(update).
         "warmup-updates": max(warmup, 1),
         "save-dir": folder,
         "restore-file": folder / RESTORE,
         "save-interval": NEVER,
-        "save-interval-updates": recipe["save_every"],
+        "save-interval-updates": lengths.save_every,
         "keep-interval-updates": CHECKPOINTS,
         "validate-interval": NEVER,
-        "validate-interval-updates": recipe["validate_every"],
+        "validate-interval-updates": lengths.validate_every,
         "best-checkpoint-metric": NO_METRIC,
         "train-subset": "train",
         "valid-subset": "valid",
@@ -124,8 +124,8 @@ def _arguments(run: Run, folder: Path) -> list[str]:
         "log-interval": 100,
         "distributed-world-size": run.devices,
     }
-    if recipe["schedule"] == "inverse_sqrt":
-        rate = recipe["learning_rate"]
+    if recipe.schedule == "inverse_sqrt":
+        rate = recipe.learning_rate
         values["warmup-init-lr"] = min(1e-7, rate) if warmup else rate
     flags = [
         "--no-epoch-checkpoints",

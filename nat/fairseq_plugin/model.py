@@ -10,8 +10,8 @@ from fairseq.models import BaseFairseqModel, register_model
 from nat.data.batch import Batch
 from nat.errors import UserError
 from nat.objective.context import Loss
+from nat.training.model_file import build_model, load_model
 from nat.transformer.model import Transformer
-from nat.transformer.model_file import build_model, load_model
 
 
 @dataclass

@@ -20,7 +20,6 @@ from nat import registry
 from nat.data.batch import Batch
 from nat.data.binarised import BinarisedText
 from nat.data.bpe import merge
-from nat.data.candidates import choice
 from nat.data.vocabulary import SPECIALS, UNK, Vocabulary
 from nat.distillation.pairwise_bleu import distortion, load_pairwise_bleu
 from nat.fairseq_plugin.criterion import Criterion
@@ -79,7 +78,8 @@ class Task(FairseqTask):
         self.record = Record()
         self.decoding: Any = None
         if self.run.metric == "bleu":
-            self.decoding = registry.build("decoding", self.run.training["validation_decoding"])
+            assert self.run.training.validation_decoding is not None
+            self.decoding = registry.build("decoding", self.run.training.validation_decoding)
         self.transformer: Transformer
         self.criterion: Criterion
         self._progress = Progress(f"train {self.run.name}", self.run.updates, "updates")
@@ -115,7 +115,7 @@ class Task(FairseqTask):
             (self.transformer.longest_source, self.transformer.longest_target),
             run.tokens_per_batch,
             f"{run.name}, {split}",
-            None if training else run.recipe["validation"]["sentences"],
+            None if training else run.recipe.validation.sentences,
             self._regulariser() if training else None,
         )
         self.datasets[split] = pairs
@@ -129,9 +129,9 @@ class Task(FairseqTask):
         """Added to the cost of each candidate in a choice among texts, nats, float32 [n, C]."""
         if self.run.pairwise_bleu is None:
             return None
-        chosen_by = choice(self.run.training["text"])
+        chosen_by = self.run.training.text.choice
         assert chosen_by is not None
-        beta, gamma = (chosen_by["regulariser"][key] for key in ("beta", "gamma"))
+        beta, gamma = (chosen_by.options["regulariser"][key] for key in ("beta", "gamma"))
         return distortion(load_pairwise_bleu(self.run.pairwise_bleu, len(gamma)), beta, gamma)
 
     def get_batch_iterator(
@@ -252,14 +252,14 @@ class Task(FairseqTask):
         Raises:
             Finished: after the last update, or when there was no improvement for too long.
         """
-        record, recipe = self.record, self.run.recipe
+        record = self.record
         record.seconds = self._wall()
         last = record.updates >= self.run.updates
-        saved = last or record.updates % recipe["save_every"] == 0
+        saved = last or record.updates % self.run.lengths.save_every == 0
         values, keep = self._note_validation(self._validation, saved)
         if self._writes and keep:
             save_weights(weights_path(self._folder, record.updates), self.transformer.state_dict())
-        patience = recipe["patience"]
+        patience = self.run.recipe.patience
         if last or (patience is not None and record.since_best >= patience):
             if self._writes:
                 write_json(self._folder / FINISHED, self._finished())
@@ -277,9 +277,9 @@ class Task(FairseqTask):
             correct, total = counts[:ORDERS], counts[ORDERS : 2 * ORDERS]
             lengths = counts[-2], counts[-1]
             values["bleu"] = float(BLEU.compute_bleu(correct, total, *lengths).score)
-        average = self.run.recipe["average"]
+        average = self.run.recipe.average
         keep = self.record.add_validation(
-            values, self.run.metric, average["checkpoints"], average["by"], saved
+            values, self.run.metric, average.checkpoints, average.by, saved
         )
         if self._writes:
             atomic_write_text(self._folder / CURVE, self.record.csv())

@@ -27,7 +27,8 @@ def measure_latency(configuration: Configuration, latency: Latency) -> None:
         UserError: if a file is missing or files do not belong together; nothing is written.
     """
     options = configuration.latency
-    chosen = Setting(*parse_setting(latency.setting), options["threads"], options["repeats"])
+    assert options.threads is not None
+    chosen = Setting(*parse_setting(latency.setting), options.threads, options.repeats)
     missing = without_device(chosen)
     if missing is not None:
         write_json(Path(latency.path), {"split": TIMED, **missing})
@@ -45,8 +46,8 @@ def measure_latency(configuration: Configuration, latency: Latency) -> None:
         if 0 < len(sentences[number]) <= model.longest_source
     ]
     left_out = len(sentences) - len(ids)
-    if options["sentences"] is not None and len(ids) > options["sentences"]:
-        drawn = np.random.default_rng(1).choice(ids, options["sentences"], replace=False)
+    if options.sentences is not None and len(ids) > options.sentences:
+        drawn = np.random.default_rng(1).choice(ids, options.sentences, replace=False)
         ids = sorted(drawn.tolist())
     measured = measure(model, method, sentences, ids, chosen)
     counted = {"split": TIMED, "sentences_of_split": len(sentences), "left_out": left_out}

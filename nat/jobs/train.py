@@ -19,6 +19,7 @@ import time
 import zipfile
 from collections.abc import Iterator
 from contextlib import contextmanager, nullcontext
+from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
@@ -27,6 +28,7 @@ import torch
 from nat.artifacts import Model
 from nat.configuration import Configuration, differences
 from nat.configuration.lengths import counts_epochs, in_updates
+from nat.configuration.models import Training
 from nat.data.splits import sides
 from nat.data.vocabulary import Vocabulary
 from nat.errors import UserError
@@ -35,16 +37,13 @@ from nat.jobs.launch import leads, together, wait_for_all, world_size
 from nat.machine import processor_name
 from nat.program import Progress
 from nat.training.averaging import average, kept_path, weights_path
+from nat.training.model_file import build_model, save_model
 from nat.training.record import Record
 from nat.training.run import CURVE, FINISHED, KEPT, RESTORE, RUN_FILE, Run, accumulation
 from nat.transformer.linear import has_bfloat16_products
 from nat.transformer.model import Transformer
-from nat.transformer.model_file import build_model, save_model
 
 PACKAGES = ("torch", "fairseq-fixed", "numpy", "sacrebleu", "pydantic")
-LENGTHS = ("updates", "warmup_updates", "save_every", "validate_every")
-"""Lengths of a recipe that are reported in updates."""
-
 SHOWN = 3
 """Most changes of the configuration that a message lists."""
 
@@ -104,10 +103,10 @@ def describe(configuration: Configuration, model: Model) -> Run:
     pairwise_bleu = None if inputs.comparison is None else inputs.comparison.path
     devices = world_size()
     device = torch.device("cuda" if torch.cuda.is_available() else "cpu")
-    precision = training["precision"]
+    precision = training.precision
     bfloat16 = has_bfloat16_products(device) if precision == "auto" else precision == "bf16"
     batches, tokens = accumulation(
-        training["recipe"]["batch_tokens"], devices, configuration.tokens_per_device
+        training.recipe.batch_tokens, devices, configuration.tokens_per_device
     )
     files = [raw / "vocabulary.txt"] + [
         Path(f"{prefix}.{part}.npy")
@@ -116,10 +115,10 @@ def describe(configuration: Configuration, model: Model) -> Run:
     ]
     others = [Path(path) for path in (pairwise_bleu, start, teacher) if path is not None]
     checksums = [_sha256(path) for path in [*files, *others]]
-    fingerprint = configuration.fingerprint([training, seed, checksums])
+    fingerprint = configuration.fingerprint([training.as_json(), seed, checksums])
     name = f"{model.system} on {model.corpus}"
     updates_per_epoch = None
-    if counts_epochs(training["recipe"]):
+    if counts_epochs(training.recipe):
         # fairseq takes seconds to import
         from nat.fairseq_plugin.dataset import batches_per_epoch
 
@@ -130,7 +129,7 @@ def describe(configuration: Configuration, model: Model) -> Run:
     return Run(
         name=name,
         training=training,
-        recipe=in_updates(training["recipe"], updates_per_epoch, name),
+        lengths=in_updates(training.recipe, updates_per_epoch, name),
         seed=seed,
         train=tuple(str(prefix) for prefix in train),
         pairwise_bleu=pairwise_bleu,
@@ -150,7 +149,7 @@ def describe(configuration: Configuration, model: Model) -> Run:
     )
 
 
-def _shape(training: dict[str, Any], vocabulary: Path) -> Transformer:
+def _shape(training: Training, vocabulary: Path) -> Transformer:
     """The model of a training without its numbers."""
     with torch.device("meta"):
         return build_model(training, len(Vocabulary.load(vocabulary)))
@@ -208,7 +207,7 @@ def prepare_checkpoints(run: Run, progress: Progress) -> None:
     run_file = folder / RUN_FILE
     before = read_json(run_file) if run_file.exists() else {}
     if folder.exists() and before.get("exact_fingerprint") != run.exact_fingerprint:
-        changes = differences(before.get("training", {}), run.training) if before else []
+        changes = differences(before.get("training", {}), run.training.as_json()) if before else []
         why = "; ".join(changes[:SHOWN]) or "other data, another seed, device or batch"
         shutil.rmtree(folder)
         progress.say(f"its old checkpoints do not fit ({why}): discarded")
@@ -267,7 +266,7 @@ def _report(run: Run, record: Record, finished: dict[str, Any]) -> dict[str, Any
         "epochs": round(batches / finished["batches_per_epoch"], 3),
         "tokens": record.tokens,
         "pairs": finished["pairs"],
-        "lengths": {name: run.recipe[name] for name in LENGTHS},
+        "lengths": asdict(run.lengths),
         "validation": {
             "metric": run.metric,
             "best": record.best,
@@ -289,7 +288,7 @@ def _report(run: Run, record: Record, finished: dict[str, Any]) -> dict[str, Any
             "python": platform.python_version(),
             **{package: importlib.metadata.version(package) for package in PACKAGES},
         },
-        "training": run.training,
+        "training": run.training.as_json(),
     }
 
 

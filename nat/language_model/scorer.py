@@ -3,27 +3,10 @@
 from collections.abc import Sequence
 
 import torch
-from pydantic import ConfigDict, Field
-from pydantic.dataclasses import dataclass
 from torch import Tensor
 
 from nat.data.vocabulary import BOS, EOS
 from nat.language_model.ngram import NgramModel
-
-
-@dataclass(frozen=True, config=ConfigDict(extra="forbid"))
-class LanguageModelOptions:
-    """The language model of a decoding, and its weight.
-
-    Attributes:
-        system: the system whose distilled text the model is estimated on.
-        order: number of words of the longest n-grams.
-        weight: alpha, factor of its log-probabilities.
-    """
-
-    system: str
-    order: int = Field(default=4, ge=1, le=9)
-    weight: float = Field(default=0.4, gt=0.0)
 
 
 class LanguageModel:

@@ -9,6 +9,7 @@ import numpy as np
 
 from nat.artifacts import Model, held_out, step_of
 from nat.configuration import Configuration
+from nat.configuration.models import Training
 from nat.data.batch import Batch
 from nat.data.binarised import BinarisedText
 from nat.data.splits import sides
@@ -44,7 +45,7 @@ class Subject:
     """
 
     model: Transformer
-    training: dict[str, Any]
+    training: Training
     vocabulary: Vocabulary
     splits: list[Split]
     batch_tokens: int

@@ -60,7 +60,7 @@ class Others(Inputs):
 def reads(configuration: Configuration, corpus: str, system: str, seed: int) -> Others:
     """The models that are used in addition to the analysed one."""
     teacher = None
-    if configuration.decoder(system)["input_predictor"]:
+    if configuration.system(system).decoder.input_predictor:
         teacher = Model(configuration.run, corpus, system, seed).inputs(configuration).teacher
     return Others(teacher)
 

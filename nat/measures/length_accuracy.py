@@ -65,7 +65,7 @@ def analyse(configuration: Configuration, corpus: str, system: str, seed: int) -
     Raises:
         UserError: if the system has no length predictor, or its model does not fit.
     """
-    if configuration.system(system)["length"] is None:
+    if configuration.system(system).length is None:
         where = configuration.file_of("systems", system)
         raise UserError(
             f"{where}: key 'length' is null, so there is no length predictor "

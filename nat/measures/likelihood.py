@@ -6,6 +6,7 @@ from typing import Any
 import torch
 
 from nat.configuration import Configuration
+from nat.data.candidates import RAW, Text
 from nat.measures import analysis
 from nat.measures.analysis import Sentences
 from nat.objective.objective import Objective
@@ -27,7 +28,7 @@ def analyse(configuration: Configuration, corpus: str, system: str, seed: int) -
         and `nll_bits`; and `totals`, sums in nats over the split, the length's by sentence.
     """
     found = analysis.subject(configuration, corpus, system, seed)
-    training = {**found.training, "text": "raw"}
+    training = found.training.model_copy(update={"text": Text.of(RAW)})
     objective = Objective(training, found.model, seed, bfloat16=False).eval()
     splits = {}
     for split in found.splits:

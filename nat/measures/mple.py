@@ -36,7 +36,6 @@ from nat.artifacts import Inputs, Model, StepOfSplit, Translations, held_out, re
 from nat.configuration import Configuration
 from nat.data.batch import Batch
 from nat.data.bpe import merge
-from nat.data.candidates import RAW, candidates
 from nat.data.lines import read_lines
 from nat.data.references import references_path
 from nat.data.splits import sides
@@ -247,7 +246,7 @@ def reads(configuration: Configuration, corpus: str, system: str, seed: int) -> 
     """
     _check(configuration, system)
     model = Model(configuration.run, corpus, system, seed)
-    [text] = candidates(configuration.training(corpus, system)["text"])
+    [text] = configuration.training(corpus, system).text.candidates
     translations: tuple[Translations, ...] = ()
     if text.system is not None:
         assert text.seed is not None
@@ -294,7 +293,7 @@ def analyse(configuration: Configuration, corpus: str, system: str, seed: int) -
         targets: analysis.Sentences = split.targets
         if split.name in translated:
             targets = _encoded(translated[split.name], found.vocabulary, len(split.sources))
-        method = found.training["input"]["method"]
+        method = found.training.input.method
         drawn = method != "full_mask" or found.model.latents is not None
         proxies = [
             measure(
@@ -341,15 +340,15 @@ def _check(configuration: Configuration, system: str) -> None:
     file, description = configuration.file_of("systems", system), configuration.system(system)
     if configuration.decoding_order(system) != "parallel":
         raise UserError(f"{file}: the losses of MPLE are defined for parallel systems")
-    if description["text"] != RAW and "distilled" not in description["text"]:
+    if description.text.choice is not None:
         raise UserError(
             f"{file}: key 'text': the losses of MPLE are of one text, raw or distilled, not of a "
             "choice; take the system out of that table or figure"
         )
-    reveals = configuration.input_traits(system)["trains_on_partial_targets"]
-    if reveals and not configuration.decoder(system)["input_predictor"]:
+    reveals = configuration.input_traits(system).trains_on_partial_targets
+    if reveals and not description.decoder.input_predictor:
         raise UserError(
-            f"{file}: key 'decoder.input_predictor': {description['input']['method']} reveals "
+            f"{file}: key 'decoder.input_predictor': {description.input.method} reveals "
             "tokens, and L_input needs a model that has learnt to predict them; set it to true, "
             "with a 'teacher', and train the system again"
         )

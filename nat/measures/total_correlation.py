@@ -16,6 +16,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from nat.configuration import Configuration
+from nat.data.candidates import RAW
 from nat.errors import UserError
 from nat.measures import bleu
 
@@ -87,14 +88,17 @@ def check(configuration: Configuration, corpus: str, parallel: str, autoregressi
     """
     for system, method in ((parallel, "full_mask"), (autoregressive, "previous_tokens")):
         training = configuration.training(corpus, system)
-        for key, expected in (("input", method), ("target", "cross_entropy")):
-            if training[key]["method"] != expected:
+        for key, found, expected in (
+            ("input", training.input.method, method),
+            ("target", training.target.method, "cross_entropy"),
+        ):
+            if found != expected:
                 where = configuration.file_of("systems", system)
                 raise UserError(
-                    f"{where}: key '{key}.method': found "
-                    f"{training[key]['method']}, expected {expected} for a total correlation"
+                    f"{where}: key '{key}.method': found {found}, expected {expected} for a total "
+                    "correlation"
                 )
-        if training["text"] != "raw":
+        if training.text.kind != RAW:
             where = configuration.file_of("systems", system)
             raise UserError(
                 f"{where}: key 'text': the total correlation is that of the "

@@ -5,16 +5,14 @@ distribution Q(T | Z, X).
 """
 
 import copy
-from collections.abc import Mapping
 from dataclasses import replace
-from typing import Any
 
 import torch
 from torch import nn
 
 from nat import registry
+from nat.configuration.models import Training
 from nat.data.batch import Batch
-from nat.data.candidates import candidates, choice
 from nat.objective.balance import Balance
 from nat.objective.context import BatchContext, Loss, together
 from nat.objective.input_prediction import with_input_loss
@@ -28,34 +26,34 @@ class Objective(nn.Module):
     """Computes the loss of a model on a batch.
 
     Args:
-        training: a system's effective configuration (`Configuration.training`); to train with it,
-            the length of its recipe must be in updates.
+        training: a system's effective configuration.
         model: the model at the start of training, with the weights it starts from; a proxy target
             that distils takes its teacher from it.
         seed: of the run.
         bfloat16: whether products take bfloat16 inputs.
         teacher: trained model of the system that the key `teacher` names.
+        updates: length of the training; where nothing is trained, it does not matter.
     """
 
     def __init__(
         self,
-        training: Mapping[str, Any],
+        training: Training,
         model: Transformer,
         seed: int,
         bfloat16: bool,
         teacher: Transformer | None = None,
+        updates: int = 1,
     ) -> None:
         super().__init__()
-        self.input = registry.build("inputs", training["input"])
-        self.target = registry.build("targets", training["target"])
+        self.input = registry.build("inputs", training.input)
+        self.target = registry.build("targets", training.target)
         balanced = getattr(self.target, "balanced", ())
         self.balance = Balance(balanced) if balanced else None
-        chosen_by = choice(training["text"])
+        chosen_by = training.text.choice
         self.text = None if chosen_by is None else registry.build("distillation", chosen_by)
-        self.text_names = [text.name for text in candidates(training["text"])]
-        self.length_loss_weight = float(training["recipe"]["length_loss_weight"])
-        # where nothing is trained, the length may be in epochs: validation is at the end of it
-        self.updates = int(training["recipe"].get("updates", 1))
+        self.text_names = [text.name for text in training.text.candidates]
+        self.length_loss_weight = training.recipe.length_loss_weight
+        self.updates = updates
         self.seed = seed
         self.bfloat16_products = bfloat16
         self.teacher = teacher

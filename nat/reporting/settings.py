@@ -62,7 +62,7 @@ def effective(configuration: Configuration, system: str) -> dict[str, Any]:
     corpus = next(iter(configuration.tasks.values()))
     if corpus not in configuration.corpora:  # settings do not depend on it
         corpus = configuration.corpora[0]
-    training = configuration.training(corpus, system)
+    training = configuration.training(corpus, system).as_json()
     del training["corpus"]
     return training
 

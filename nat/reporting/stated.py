@@ -163,20 +163,20 @@ class Stated:
         if path.startswith("corpus."):
             return _at(self.configuration.corpus(corpus), path.removeprefix("corpus."))
         if row.key.startswith("decoding."):
-            options = {"steps": 1, **resolved.decoding(name), "assistant": resolved.assistant(name)}
-            return _at(options, path.removeprefix("decoding."))
+            options = {**resolved.decoding(name).as_json(), "assistant": resolved.assistant(name)}
+            return _at({"steps": 1, **options}, path.removeprefix("decoding."))
         training = self.configuration.training(corpus, name)
-        text = training["text"]
-        kind = text if isinstance(text, str) else next(iter(text))
         if path == "text":
-            return kind
-        if path.startswith("text.distilled") and kind != "raw":
-            distilled = text[kind] if kind == "distilled" else text[kind]["distilled"]
-            decoding = resolved.decoding(distilled["decoding"])
-            return _at({"distilled": {**distilled, "decoding": decoding}}, path[len("text.") :])
-        steps = (training["validation_decoding"] or {}).get("steps", 1)
-        size = resolved.system(name)["size"]
-        return _at(training | {"size": size, "validation": {"steps": steps}}, path)
+            return training.text.kind
+        translated = [text for text in training.text.candidates if text.decoding is not None]
+        if path.startswith("text.distilled") and translated:
+            decoding = resolved.decoding(str(translated[0].decoding)).as_json()
+            distilled = {**vars(translated[0]), "decoding": decoding}
+            return _at({"distilled": distilled}, path[len("text.") :])
+        validated_by = training.validation_decoding
+        steps = 1 if validated_by is None else validated_by.options.get("steps", 1)
+        size = resolved.system(name).size
+        return _at(training.as_json() | {"size": size, "validation": {"steps": steps}}, path)
 
     def verdicts(self, paper: str | None = None) -> Iterator[Verdict]:
         """All rows, or those of one paper, each with what is made of it."""

@@ -4,7 +4,6 @@ from collections.abc import Mapping
 from typing import Any
 
 from nat.configuration import Configuration
-from nat.data.candidates import candidates
 
 BEGIN = "<!-- written by workflow_scripts/write_methods_page.py -->\n"
 END = "<!-- end of the generated tables -->\n"
@@ -32,7 +31,8 @@ def tables(configuration: Configuration) -> str:
 
 def row(configuration: Configuration, name: str) -> str:
     """The line of a system, as its file gives it, without what differs from task to task."""
-    system = configuration.system(name)
+    system = configuration.files["systems"][name]
+    texts = configuration.system(name).text.candidates
     file = configuration.file_of("systems", name).partition(":")[0]
     others = [
         f"`{key}: {_flow(system[key])}`"
@@ -46,7 +46,7 @@ def row(configuration: Configuration, name: str) -> str:
             f"`{file.rpartition('/')[2]}`",
             f"`{_method(system['input'])}`",
             f"`{_method(system['target'])}`",
-            ", ".join(dict.fromkeys(f"`{text.name}`" for text in candidates(system["text"]))),
+            ", ".join(dict.fromkeys(f"`{text.name}`" for text in texts)),
             ", ".join(others),
         ]
     )

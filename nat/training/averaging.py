@@ -8,7 +8,7 @@ import torch
 from torch import Tensor
 
 from nat.errors import UserError
-from nat.transformer.model_file import write_tensors
+from nat.training.model_file import write_tensors
 
 _NAME = re.compile(r"weights_(\d+)\.pt")
 

@@ -3,8 +3,9 @@
 import math
 from dataclasses import asdict, dataclass
 from pathlib import Path
-from typing import Any
 
+from nat.configuration.lengths import Lengths
+from nat.configuration.models import Recipe, Training
 from nat.files import read_json, write_json
 from nat.training.record import ROWS
 
@@ -26,12 +27,12 @@ FINISHED = "finished.json"
 
 @dataclass(frozen=True)
 class Run:
-    """All that a training process must know; every field is JSON-able.
+    """All that a training process must know.
 
     Attributes:
         name: system and corpus, for messages.
         training: the system's effective configuration.
-        recipe: its recipe with all lengths in updates.
+        lengths: of its recipe.
         seed: of initial weights, order of batches, masks and dropout.
         train: prefixes of the binarised source and its target, or its candidate targets.
         pairwise_bleu: file with the pairwise BLEU of these candidates, or None.
@@ -51,8 +52,8 @@ class Run:
     """
 
     name: str
-    training: dict[str, Any]
-    recipe: dict[str, Any]
+    training: Training
+    lengths: Lengths
     seed: int
     train: tuple[str, ...]
     pairwise_bleu: str | None
@@ -71,16 +72,24 @@ class Run:
     @classmethod
     def read(cls, path: Path) -> "Run":
         """Read a run file."""
-        return cls(**read_json(path))
+        found = read_json(path)
+        training, lengths = Training.of(found.pop("training")), Lengths(**found.pop("lengths"))
+        return cls(training=training, lengths=lengths, **found)
 
     def write(self, path: Path) -> None:
         """Write a run file."""
-        write_json(path, asdict(self))
+        found = {**vars(self), "training": self.training.as_json(), "lengths": asdict(self.lengths)}
+        write_json(path, found)
+
+    @property
+    def recipe(self) -> Recipe:
+        """How the system is trained."""
+        return self.training.recipe
 
     @property
     def updates(self) -> int:
         """Updates of the whole training."""
-        return int(self.recipe["updates"])
+        return self.lengths.updates
 
     @property
     def row_every(self) -> int:
@@ -90,12 +99,12 @@ class Run:
     @property
     def metric(self) -> str:
         """What validation measures: `bleu` or `loss`."""
-        return str(self.recipe["validation"]["metric"])
+        return self.recipe.validation.metric
 
     @property
     def keep(self) -> dict[str, int]:
         """Updates after which the weights are kept, by the name of the checkpoint."""
-        return dict(self.recipe.get("keep", {}))
+        return self.recipe.keep or {}
 
 
 def accumulation(batch_tokens: int, devices: int, tokens_per_device: int | None) -> tuple[int, int]:

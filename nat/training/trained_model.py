@@ -7,8 +7,8 @@ import torch
 from nat.artifacts import Model
 from nat.configuration import Configuration
 from nat.errors import UserError
+from nat.training.model_file import load_model
 from nat.transformer.model import Transformer
-from nat.transformer.model_file import load_model
 
 SHOWN = 5
 """Differences of configuration that a message lists."""
@@ -23,7 +23,7 @@ def matching_model(model: Model, configuration: Configuration, vocabulary_size: 
     path = Path(model.path)
     trained = load_model(path, "cuda" if torch.cuda.is_available() else "cpu")
     training = configuration.training(model.corpus, model.system)
-    different = configuration.differences(trained.training, training)
+    different = configuration.differences(trained.training.as_json(), training.as_json())
     if different:
         more = f"; and {len(different) - SHOWN} more" if len(different) > SHOWN else ""
         raise UserError(

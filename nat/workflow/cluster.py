@@ -38,19 +38,18 @@ Snakemake requests the sum of their minutes, so each may only request its share 
 def needs(configuration: Configuration, stage: Stage) -> Needs:
     """What a job of a stage needs at the configuration's scale."""
     default = DEFAULT_NEEDS[stage]
-    said = _scale(configuration).get("stages", {}).get(stage, {})
-    return default.model_copy(update=said)
+    said = configuration.scale_settings.stages.get(stage, Needs())
+    return default.model_copy(update=said.model_dump(exclude_unset=True))
 
 
 def devices(configuration: Configuration) -> int | None:
     """Processes of a training on each node; None for as many as it sees GPUs."""
-    found = _scale(configuration).get("devices")
-    return None if found is None else int(found)
+    return configuration.scale_settings.devices
 
 
 def nodes(configuration: Configuration) -> int:
     """Nodes of a training."""
-    return int(_scale(configuration).get("nodes", 1))
+    return configuration.scale_settings.nodes
 
 
 def read_cluster(configuration: Configuration) -> Cluster:
@@ -124,7 +123,3 @@ def _growing(first: int, most: int | None) -> Callable[..., int]:
 
 def _share(most: int | None, stage: Stage) -> int | None:
     return None if most is None else max(1, most // _IN_TURN.get(stage, 1))
-
-
-def _scale(configuration: Configuration) -> dict[str, Any]:
-    return configuration.files["scales"][configuration.scale]

@@ -145,7 +145,7 @@ class Graph:
         return [
             name
             for name in self.configuration.systems
-            if any("keep" in view.recipe(view.system(name)["recipe"]) for view in views)
+            if any(view.recipe(view.system(name).recipe).keep for view in views)
         ]
 
     # Order of jobs
@@ -191,16 +191,16 @@ class Graph:
 
     def training(self, corpus: str, system: str) -> str:
         """Everything that determines a model."""
-        return _fingerprint(self.configuration.training(corpus, system))
+        return _fingerprint(self.configuration.training(corpus, system).as_json())
 
     def decoding(self, corpus: str, decoding: str) -> str:
         """All options of a decoding on a corpus."""
-        return _fingerprint(self.configuration.on(corpus).decoding(decoding))
+        return _fingerprint(self.configuration.on(corpus).decoding(decoding).as_json())
 
     def latency(self, corpus: str, decoding: str) -> str:
         """A decoding, and how latencies are measured."""
         there = self.configuration.on(corpus)
-        return _fingerprint([there.decoding(decoding), there.latency])
+        return _fingerprint([there.decoding(decoding).as_json(), there.latency.model_dump()])
 
     def report(self, report: Report) -> str:
         """The configuration that a report depends on."""

@@ -17,6 +17,8 @@ from nat.configuration.configuration import file_of
 from nat.configuration.lengths import counts_epochs, estimated_tokens
 from nat.data.splits import TRAIN, split_names
 from nat.files import read_json
+from nat.registry import Method
+from nat.transformer.architecture import Architecture
 from nat.workflow.cluster import devices, needs, nodes
 from nat.workflow.dry_run import Job
 
@@ -201,7 +203,7 @@ def _rounded(value: float | None) -> str:
 
 def assumptions(configuration: Configuration, jobs: Sequence[Job]) -> list[str]:
     """The assumptions behind the estimates of these jobs, as sentences."""
-    speed = _speed(configuration)
+    speed = configuration.scale_settings.speed
     where = file_of("scales", configuration.scale)
     each, several = devices(configuration), nodes(configuration)
     corpora = dict.fromkeys(job.wildcards["corpus"] for job in jobs if "corpus" in job.wildcards)
@@ -217,8 +219,8 @@ def assumptions(configuration: Configuration, jobs: Sequence[Job]) -> list[str]:
         return [without, *of_unknown_size]
     unit = "GPU" if needs(configuration, "train").gpu else "core"
     assumed = [
-        f"assumed in {where}, for the size base: {speed['training']:,} tokens/s in training and "
-        f"{speed['decoding']:,} sentences/s for each pass of the decoder, on one {unit}; other "
+        f"assumed in {where}, for the size base: {speed.training:,.10g} tokens/s in training and "
+        f"{speed.decoding:,.10g} sentences/s for each pass of the decoder, on one {unit}; other "
         "sizes in proportion to their weights",
         "every training to its last update; early stopping, second passes of an objective and "
         "validation are not counted",
@@ -254,18 +256,18 @@ def sentences(configuration: Configuration, corpus: str, split: str) -> int:
     return int(found.get("splits", {}).get(split, {}).get("pairs", 0))
 
 
-def weights(architecture: dict[str, Any], symbols: int = 0) -> int:
+def weights(architecture: Architecture, symbols: int = 0) -> int:
     """Weights of a Transformer, and of its embedding of so many symbols."""
-    width, inner = architecture["model_dim"], architecture["ffn_dim"]
-    encoder = architecture["encoder_layers"] * (4 * width**2 + 2 * width * inner)
-    decoder = architecture["decoder_layers"] * (8 * width**2 + 2 * width * inner)
-    return int(encoder + decoder + symbols * width)
+    width, inner = architecture.model_dim, architecture.ffn_dim
+    encoder = architecture.encoder_layers * (4 * width**2 + 2 * width * inner)
+    decoder = architecture.decoder_layers * (8 * width**2 + 2 * width * inner)
+    return encoder + decoder + symbols * width
 
 
 def _counts_epochs(configuration: Configuration, job: Job) -> bool:
     names = job.wildcards
     return job.rule in TRAININGS and counts_epochs(
-        configuration.training(names["corpus"], names["system"])["recipe"]
+        configuration.training(names["corpus"], names["system"]).recipe
     )
 
 
@@ -280,14 +282,14 @@ def _hours(configuration: Configuration, job: Job) -> float | None:
 
 
 def _seconds_of_models(configuration: Configuration, job: Job) -> float | None:
-    speed, names = _speed(configuration), job.wildcards
+    speed, names = configuration.scale_settings.speed, job.wildcards
     if not speed:
         return None
     corpus, size = names["corpus"], _size(configuration, names["system"])
     if job.rule in TRAININGS:
-        recipe = configuration.training(corpus, names["system"])["recipe"]
+        recipe = configuration.training(corpus, names["system"]).recipe
         tokens = estimated_tokens(recipe, TOKENS * sentences(configuration, corpus, TRAIN))
-        return float(tokens / speed["training"] * size)
+        return float(tokens / speed.training * size)
     if job.rule == "translate":
         decoded = _share(configuration, names) * _passes(configuration.decoding(names["decoding"]))
     elif job.rule == "analyse":
@@ -296,15 +298,15 @@ def _seconds_of_models(configuration: Configuration, job: Job) -> float | None:
         decoded = held_out * PASSES_OF_AN_ANALYSIS
     else:
         options = configuration.latency
-        decoded = options["repeats"] * min(
-            sentences(configuration, corpus, "test"), options["sentences"] or math.inf
+        decoded = options.repeats * min(
+            sentences(configuration, corpus, "test"), options.sentences or math.inf
         )
         decoded *= _passes(configuration.decoding(names["decoding"]))
         if needs(configuration, "latency").gpu:
             device, _, batch = names["setting"].partition("-")
             together = 1 if device == "cpu" else math.inf if batch == "largest" else int(batch)
             decoded *= max(1.0, ALONE_ON_A_GPU / together)
-    return float(decoded / speed["decoding"] * size)
+    return float(decoded / speed.decoding * size)
 
 
 def _share(configuration: Configuration, names: Mapping[str, str]) -> float:
@@ -346,8 +348,8 @@ def _disk(configuration: Configuration, job: Job) -> float:
     if job.rule in TRAININGS:
         training = configuration.training(names["corpus"], names["system"])
         symbols = _symbols(configuration, names["corpus"])
-        numbers = 4 * weights(training["architecture"], symbols)
-        kept = training["recipe"]["average"]["checkpoints"]
+        numbers = 4 * weights(training.architecture, symbols)
+        kept = training.recipe.average.checkpoints
         return float(numbers * (1 + kept + FULL_CHECKPOINTS * NUMBERS_PER_WEIGHT))
     if job.rule == "translate":  # the gathered file lies beside its shards for a while
         return 2 * _share(configuration, names) * 2 * BYTES_PER_SIDE
@@ -378,17 +380,13 @@ def _candidates(job: Job) -> int:
 
 def _size(configuration: Configuration, system: str) -> float:
     """Weights of a system's layers in those of the size base."""
-    own = configuration.architecture(configuration.system(system)["size"])
+    own = configuration.architecture(configuration.system(system).size)
     base = "base" if "base" in configuration.sizes else configuration.sizes[0]
     return weights(own) / weights(configuration.architecture(base))
 
 
-def _passes(decoding: dict[str, Any]) -> float:
-    if "beam" in decoding and "steps" not in decoding:
-        return PASSES_OF_BEAM_SEARCH * float(decoding["beam"])
-    return float(decoding.get("steps") or 1) * float(decoding.get("length_beam") or 1)
-
-
-def _speed(configuration: Configuration) -> dict[str, float]:
-    speed: dict[str, float] = configuration.files["scales"][configuration.scale].get("speed", {})
-    return speed
+def _passes(decoding: Method) -> float:
+    options = decoding.options
+    if "beam" in options and "steps" not in options:
+        return PASSES_OF_BEAM_SEARCH * float(options["beam"])
+    return float(options.get("steps") or 1) * float(options.get("length_beam") or 1)

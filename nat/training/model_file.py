@@ -11,11 +11,9 @@ import torch
 from torch import Tensor
 
 from nat import registry
+from nat.configuration.models import Training
 from nat.errors import UserError
 from nat.files import atomic_path
-from nat.transformer.architecture import Architecture
-from nat.transformer.decoder_options import DecoderOptions
-from nat.transformer.latent_options import LatentOptions
 from nat.transformer.model import Transformer
 
 
@@ -30,29 +28,27 @@ class TrainedModel:
     """
 
     model: Transformer
-    training: dict[str, Any]
+    training: Training
     updates: int
 
 
-def build_model(training: Mapping[str, Any], vocabulary_size: int) -> Transformer:
+def build_model(training: Training, vocabulary_size: int) -> Transformer:
     """An untrained model of an effective configuration."""
-    target = registry.find("targets", training["target"]["method"])
-    latent = training["latent"]
     return Transformer(
-        Architecture(**training["architecture"]),
+        training.architecture,
         vocabulary_size,
-        length=training["length"],
-        dropout=training["recipe"]["dropout"],
-        decoder=DecoderOptions(**training["decoder"]),
-        empty_token=getattr(target, "empty_token", False),
-        latent=None if latent is None else LatentOptions(**latent),
+        length=training.length,
+        dropout=training.recipe.dropout,
+        decoder=training.decoder,
+        empty_token=registry.describe("targets", training.target).traits.empty_token,
+        latent=training.latent,
     )
 
 
 def save_model(
     path: Path | str,
     weights: Mapping[str, Tensor],
-    training: Mapping[str, Any],
+    training: Training,
     vocabulary_size: int,
     updates: int,
 ) -> None:
@@ -60,7 +56,7 @@ def save_model(
     write_tensors(
         path,
         {
-            "training": dict(training),
+            "training": training.as_json(),
             "vocabulary_size": vocabulary_size,
             "updates": updates,
             "weights": {name: value.detach().cpu() for name, value in weights.items()},
@@ -89,11 +85,13 @@ def load_model(path: Path | str, device: torch.device | str = "cpu") -> TrainedM
     """
     try:
         saved = torch.load(path, map_location=device, weights_only=True)
-        model = build_model(saved["training"], saved["vocabulary_size"])
+        training = Training.of(saved["training"])
+        model = build_model(training, saved["vocabulary_size"])
         model.load_state_dict(saved["weights"])
     except FileNotFoundError as error:
         raise UserError(f"model {path} does not exist; train it first") from error
     except (
+        UserError,
         pickle.UnpicklingError,
         RuntimeError,
         LookupError,
@@ -107,4 +105,4 @@ def load_model(path: Path | str, device: torch.device | str = "cpu") -> TrainedM
             "again"
         ) from error
     model.to(device).eval().requires_grad_(False)
-    return TrainedModel(model, saved["training"], saved["updates"])
+    return TrainedModel(model, training, saved["updates"])

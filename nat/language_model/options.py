@@ -1,0 +1,19 @@
+"""The language model of a decoding, as configuration gives it."""
+
+from pydantic import ConfigDict, Field
+from pydantic.dataclasses import dataclass
+
+
+@dataclass(frozen=True, config=ConfigDict(extra="forbid"))
+class LanguageModelOptions:
+    """The language model of a decoding, and its weight.
+
+    Attributes:
+        system: the system whose distilled text the model is estimated on.
+        order: number of words of the longest n-grams.
+        weight: alpha, factor of its log-probabilities.
+    """
+
+    system: str
+    order: int = Field(default=4, ge=1, le=9)
+    weight: float = Field(default=0.4, gt=0.0)
