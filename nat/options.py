@@ -35,9 +35,10 @@ def validated(kind: type[Kind], value: Any, owner: str = "") -> Kind:
         UserError: for the first unknown or missing key or wrong value, misspelt keys first; names
             the key, what was found and what is expected.
     """
-    adapter = TypeAdapter(kind)
+    adapter = _adapter(kind)
     try:
-        return adapter.validate_json(json.dumps(value), strict=True)
+        found: Kind = adapter.validate_json(json.dumps(value), strict=True)
+        return found
     except ValidationError as error:
         problems = _of_meant_branches(error.errors(include_url=False), adapter.json_schema())
         raise UserError(_explain(problems, adapter.json_schema(), owner)) from error
@@ -45,8 +46,18 @@ def validated(kind: type[Kind], value: Any, owner: str = "") -> Kind:
 
 def options_of(built: object) -> dict[str, Any]:
     """All options of a built object, defaults included, JSON-able."""
-    found: dict[str, Any] = TypeAdapter(type(built)).dump_python(built, mode="json")
+    found: dict[str, Any] = _adapter(type(built)).dump_python(built, mode="json")
     return found
+
+
+def _adapter(kind: Any) -> TypeAdapter[Any]:
+    """The validator of a class, built once; pydantic builds that of a deferred one each time."""
+    if kind not in _ADAPTERS:
+        _ADAPTERS[kind] = TypeAdapter(kind)
+    return _ADAPTERS[kind]
+
+
+_ADAPTERS: dict[Any, TypeAdapter[Any]] = {}
 
 
 def _rank(problem: ErrorDetails) -> tuple[int, list[str]]:

@@ -36,7 +36,7 @@ Order = Literal["parallel", "autoregressive", "semi-autoregressive", "hybrid"]
 class Method(BaseModel):
     """A method by name, with the fields of its class as further keys."""
 
-    model_config = ConfigDict(extra="allow", frozen=True)
+    model_config = ConfigDict(extra="allow", frozen=True, defer_build=True)
 
     method: str
 

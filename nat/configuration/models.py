@@ -36,7 +36,9 @@ Kind = TypeVar("Kind")
 class Model(BaseModel):
     """A mapping with known keys."""
 
-    model_config = ConfigDict(extra="forbid", frozen=True, serialize_by_alias=True)
+    model_config = ConfigDict(
+        extra="forbid", frozen=True, serialize_by_alias=True, defer_build=True
+    )
 
 
 class _NotNull:
@@ -72,11 +74,11 @@ class _ReadAs:
     def __get_pydantic_core_schema__(
         self, source: Any, handler: GetCoreSchemaHandler
     ) -> CoreSchema:
-        def read(found: Any) -> Any:
-            given = found.model_dump(exclude_unset=True) if isinstance(found, BaseModel) else found
+        def read(given: Any, check: Callable[[Any], Any]) -> Any:
+            check(given)
             return self.of(given)
 
-        return core_schema.no_info_after_validator_function(
+        return core_schema.no_info_wrap_validator_function(
             read,
             handler.generate_schema(self.given),
             serialization=core_schema.plain_serializer_function_ser_schema(self.as_json),
@@ -275,7 +277,7 @@ class Translations(Model):
 class Mixed(BaseModel):
     """References and translations; its other keys are the fields of `nat.distillation.mixed`."""
 
-    model_config = ConfigDict(extra="allow", frozen=True)
+    model_config = ConfigDict(extra="allow", frozen=True, defer_build=True)
 
     distilled: Translations
 
@@ -289,7 +291,7 @@ Candidate = Annotated[
 class Dynamic(BaseModel):
     """Several texts to choose from; its other keys are the fields of `nat.distillation.dynamic`."""
 
-    model_config = ConfigDict(extra="allow", frozen=True)
+    model_config = ConfigDict(extra="allow", frozen=True, defer_build=True)
 
     candidates: Annotated[list[Candidate], Field(min_length=2), AfterValidator(_unique)]
 

@@ -28,7 +28,11 @@ class Model(BaseModel):
     """A mapping in a paper's file; unknown keys are errors."""
 
     model_config = ConfigDict(
-        extra="forbid", frozen=True, populate_by_name=True, serialize_by_alias=True
+        extra="forbid",
+        frozen=True,
+        populate_by_name=True,
+        serialize_by_alias=True,
+        defer_build=True,
     )
 
     def coordinates(self) -> dict[str, Any]:
