@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 from test_configuration import RECIPE, Folder
 
-from nat.configuration.lengths import Lengths, estimated_tokens, in_updates
+from nat.configuration.lengths import Lengths, at_length, estimated_tokens, in_updates
 from nat.configuration.models import Recipe, Start
 from nat.errors import UserError
 
@@ -81,6 +81,38 @@ def test_in_updates() -> None:
     assert in_updates(Recipe(**RECIPE), None, where) == Lengths(1000, 100, 100, 100)
     with pytest.raises(UserError, match=r"^dims on corpus: key 'keep.late': found 6000"):
         in_updates(Recipe(**recipe | {"keep": {"late": 6000}}), 503.5, where)
+
+
+def test_a_moving_average_follows_the_length_of_its_training(folder: Folder) -> None:
+    def decay(scale: str = "tiny") -> float:
+        training = folder.load(scale).training("own", "dims")
+        assert "reference_updates" not in training.as_json()["recipe"]
+        return float(training.target.options["ema_decay"])
+
+    assert decay("large") == 0.9992  # as long as the recipe says
+    assert decay() == pytest.approx(0.9992 ** (1000 / 300), abs=1e-6)
+    recipe = folder.files["recipes/student"]
+    recipe["reference_updates"] = 3000
+    assert decay() == pytest.approx(0.9992**10, abs=1e-6)
+    assert decay("large") == pytest.approx(0.9992**3, abs=1e-6)
+    recipe["tasks"] = {"wmt14-en-de": {"reference_updates": 600}}
+    assert decay() == pytest.approx(0.9992**2, abs=1e-6)
+    change = folder.files["scales/tiny"]["recipes"]["student"]
+    change["reference_updates"] = 300  # the scale takes the constants as they are
+    assert decay() == 0.9992
+    del change["reference_updates"], recipe["updates"], recipe["tasks"]
+    recipe["epochs"] = 10
+    assert decay() == pytest.approx(0.9992**10, abs=1e-6)
+    assert decay("large") == 0.9992  # the updates of an epoch are not known
+    del recipe["reference_updates"]
+    assert decay() == 0.9992
+
+
+def test_only_decays_follow_a_length() -> None:
+    options = {"method": "dims", "hidden_weight": 0.7, "ema_decay": None}
+    assert at_length(options, 80) == options
+    assert at_length({"ema_decay": 0.9992}, 80) == {"ema_decay": 0.937981}
+    assert at_length({"ema_decay": 1.0}, 80) == {"ema_decay": 1.0}
 
 
 def test_the_estimate_of_a_length() -> None:

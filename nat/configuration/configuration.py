@@ -12,6 +12,7 @@ from typing import Any, cast
 from nat import registry
 from nat.configuration import families
 from nat.configuration.corpora import resolved
+from nat.configuration.lengths import at_length
 from nat.configuration.models import (
     MODELS,
     Kind,
@@ -382,10 +383,13 @@ class Configuration:
         found, decoding = self._written(system), self._validation_decoding(system)
         text, chosen = self.system(system).text.with_seed(self.teacher_seed), self._choice(system)
         input_, target = self._methods(system)
+        recipe: dict[str, Any] = found["recipe"]
+        recipe.pop("reference_updates", None)
+        ratio = self._ratio(self.system(system).recipe)
         return {
             **found,
             "input": input_.method.as_json(),
-            "target": target.method.as_json(),
+            "target": at_length(target.method.as_json(), ratio),
             "text": replace(text, choice=None if chosen is None else chosen.method).as_json(),
             "validation_decoding": None if decoding is None else self.decoding(decoding).as_json(),
         }
@@ -424,6 +428,22 @@ class Configuration:
         recipe = self._recipe(change["as"]) if "as" in change else families.merged(recipe, change)
         recipe = families.merged(recipe, self.overrides.recipes.get(name, {}))
         return {key: recipe[key] for key in recipe if key not in ("description", "tasks")}
+
+    def _ratio(self, recipe: str) -> float:
+        """Length for which a recipe's constants are stated, in lengths that it has at this scale.
+
+        1 where either length is in epochs, whose updates are not known before the training.
+        """
+        found = self._recipe(recipe)
+        stated = found.get(
+            "reference_updates", self._find("recipes", self._replaced(recipe)).get("updates")
+        )
+        return stated / found["updates"] if stated and "updates" in found else 1.0
+
+    def _replaced(self, recipe: str) -> str:
+        """The recipe itself, or the one that replaces it at this scale."""
+        other = self._raw_scale["recipes"].get(recipe, {}).get("as")
+        return recipe if other is None else self._replaced(other)
 
     def _validation_decoding(self, system: str) -> str | None:
         found: str | None = self._recipe(self.system(system).recipe)["validation"]["decoding"]

@@ -12,6 +12,9 @@ from typing import Any
 from nat.configuration.models import Recipe
 from nat.errors import UserError
 
+DECAYS = ("ema_decay",)
+"""Options of methods that say how much of an average an update keeps."""
+
 UNITS = (
     (("updates",), ("epochs",)),
     (("warmup_updates",), ("warmup_epochs",)),
@@ -129,6 +132,22 @@ def _check_updates(recipe: Recipe, lengths: Lengths, where: str) -> None:
             f"{where}: key 'patience': found {recipe.patience}, expected null: a training that "
             "may end early cannot promise the checkpoints of 'keep'"
         )
+
+
+def at_length(options: Mapping[str, Any], ratio: float) -> dict[str, Any]:
+    """Options of a method for a training of another length.
+
+    A moving average has its time constant as a share of the training: a decay of 0.9992 in 40,000
+    updates is one of 0.9992^80 in 500, so that the average forgets as much in the whole.
+
+    Args:
+        options: for the length that they are stated for.
+        ratio: that length / the length of this training.
+    """
+    return {
+        key: float(f"{value**ratio:.6g}") if key in DECAYS and value is not None else value
+        for key, value in options.items()
+    }
 
 
 def estimated_tokens(recipe: Recipe, tokens_per_epoch: float) -> float:

@@ -161,6 +161,8 @@ class Recipe(Model):
         description: for readers.
         updates: length of the training.
         epochs: passes over the training text, instead of updates.
+        reference_updates: length for which options of methods that act at every update, such as
+            `ema_decay`, are stated; by default the recipe's own updates.
         batch_tokens: tokens of the longer side in one update, with padding, over all devices.
         learning_rate: its peak.
         warmup_updates: updates until the peak.
@@ -186,6 +188,7 @@ class Recipe(Model):
     description: Text = ""
     updates: OrAbsent[Count] = None
     epochs: OrAbsent[Positive] = None
+    reference_updates: OrAbsent[Count] = None
     batch_tokens: Count
     learning_rate: float = Field(gt=0, le=1)
     warmup_updates: OrAbsent[Number] = None
