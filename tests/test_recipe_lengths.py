@@ -7,6 +7,7 @@ from typing import Any
 import pytest
 from test_configuration import RECIPE, Folder
 
+from nat.configuration import Choice
 from nat.configuration.lengths import Lengths, at_length, estimated_tokens, in_updates
 from nat.configuration.models import Recipe, Start
 from nat.errors import UserError
@@ -108,6 +109,27 @@ def test_a_moving_average_follows_the_length_of_its_training(folder: Folder) -> 
     assert decay() == 0.9992
 
 
+def test_lengths_that_a_scale_does_not_give_follow_its_updates(folder: Folder) -> None:
+    recipe, change = folder.files["recipes/student"], {"updates": 250}
+    folder.files["scales/tiny"]["recipes"]["student"] = change
+    recipe["keep"] = {"early": 2, "late": 800}
+    found = folder.load().recipe("student")
+    assert (found.warmup_updates, found.save_every, found.validate_every) == (25, 25, 25)
+    assert found.keep == {"early": 1, "late": 200}
+    change |= {"warmup_updates": 0, "validate_every": 50, "keep": {"late": 250}}
+    found = folder.load().recipe("student")
+    assert (found.warmup_updates, found.save_every, found.validate_every) == (0, 25, 50)
+    assert found.keep == {"early": 1, "late": 250}
+    override = ("recipes.student.updates=500", "recipes.student.warmup_updates=3")
+    found = folder.load(Choice(name="longer", override=override)).recipe("student")
+    assert (found.updates, found.warmup_updates, found.save_every) == (500, 3, 50)
+    recipe["warmup_updates"] = 0
+    del change["warmup_updates"], recipe["updates"]
+    recipe["epochs"] = 10
+    found = folder.load().recipe("student")  # the recipe's updates are not known
+    assert (found.warmup_updates, found.save_every) == (0, 100)
+
+
 def test_only_decays_follow_a_length() -> None:
     options = {"method": "dims", "hidden_weight": 0.7, "ema_decay": None}
     assert at_length(options, 80) == options
@@ -127,7 +149,7 @@ def test_a_system_starts_from_a_checkpoint_that_a_recipe_keeps(folder: Folder) -
     folder.files["scales/tiny"]["recipes"]["student"]["keep"] = {"early": 20}
     folder.files["systems/dims"]["init_from"] = {"system": "cmlm", "kept": "early"}
     configuration = folder.load()
-    assert configuration.recipe("student").keep == {"early": 20, "late": 250}
+    assert configuration.recipe("student").keep == {"early": 20, "late": 75}
     assert configuration.system("dims").init_from == Start("cmlm", "early")
     assert configuration.system("cmlm").init_from is None
     assert configuration.dependencies("dims") == ["at", "cmlm"]

@@ -63,7 +63,7 @@ def test_one_corpus_for_two_tasks_that_differ_is_an_error(folder: Folder) -> Non
         ),
         (
             "recipes/student",
-            {"wmt16-en-ro": {"warmup_updates": 300}},
+            {"wmt16-en-ro": {"warmup_updates": 999}},
             "config/recipes/student.yaml on wmt16-en-ro with config/scales/tiny.yaml: key 'warmup",
         ),
     ],

@@ -12,7 +12,7 @@ from typing import Any, cast
 from nat import registry
 from nat.configuration import families
 from nat.configuration.corpora import resolved
-from nat.configuration.lengths import at_length
+from nat.configuration.lengths import at_length, in_proportion
 from nat.configuration.models import (
     MODELS,
     Kind,
@@ -423,10 +423,13 @@ class Configuration:
 
     def _recipe(self, name: str) -> dict[str, Any]:
         """`recipe`, JSON-able and not validated."""
-        recipe = self._find("recipes", name)
-        change = self._raw_scale["recipes"].get(name, {})
-        recipe = self._recipe(change["as"]) if "as" in change else families.merged(recipe, change)
-        recipe = families.merged(recipe, self.overrides.recipes.get(name, {}))
+        written, change = self._find("recipes", name), self._raw_scale["recipes"].get(name, {})
+        override = self.overrides.recipes.get(name, {})
+        if "as" in change:
+            recipe = families.merged(self._recipe(change["as"]), override)
+        else:
+            change = families.merged(change, override)
+            recipe = in_proportion(written, families.merged(written, change), change)
         return {key: recipe[key] for key in recipe if key not in ("description", "tasks")}
 
     def _ratio(self, recipe: str) -> float:

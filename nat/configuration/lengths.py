@@ -5,7 +5,7 @@ starts, since the number of batches per epoch is not known earlier.
 """
 
 import math
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -44,6 +44,37 @@ def without_replaced(recipe: Mapping[str, Any], change: Mapping[str, Any]) -> di
         if key not in change
     }
     return {key: value for key, value in recipe.items() if key not in replaced}
+
+
+def in_proportion(
+    recipe: Mapping[str, Any], changed: Mapping[str, Any], change: Mapping[str, Any]
+) -> dict[str, Any]:
+    """A changed recipe in which lengths that the change does not give follow its `updates`.
+
+    Args:
+        recipe: as its file gives it.
+        changed: with the change.
+        change: by a scale or on the command line.
+
+    Returns:
+        The changed recipe with `warmup_updates`, `save_every`, `validate_every` and the updates of
+        `keep` in proportion, each at least 1 (a warm-up of 0 stays).
+    """
+    found = dict(changed)
+    meant = recipe.get("updates", changed.get("reference_updates"))
+    if "updates" not in change or meant is None:
+        return found
+
+    def follow(values: dict[str, Any], keys: Iterable[str], given: Mapping[str, Any]) -> None:
+        for key in keys:
+            if values.get(key) and key not in given:
+                values[key] = max(1, round(values[key] * change["updates"] / meant))
+
+    follow(found, (key for updates, _ in UNITS[1:] for key in updates), change)
+    if "keep" in found:
+        found["keep"] = dict(found["keep"])
+        follow(found["keep"], found["keep"], change.get("keep", {}))
+    return found
 
 
 def check_lengths(recipe: Recipe, where: str) -> None:
