@@ -468,7 +468,7 @@ def test_configured_corpus_is_valid():
     path = Path(__file__).parents[1] / "config" / "corpora" / "toy-ka-lu.yaml"
     corpus = yaml.safe_load(path.read_text())
     language, pairs = read_options(corpus["generator"])
-    assert pairs == {"train": 20000, "valid": 500, "test": 500}
+    assert pairs == {"train": 20000, "valid": 4000, "test": 2000}
     limit = corpus["preprocessing"]["max_ratio"]
     for source, target in generate(language, "train", 5000):
         words = len(source.split()), len(target.split())
