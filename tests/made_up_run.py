@@ -111,7 +111,8 @@ def reference() -> list[list[str]]:
     return [numbers.choices(WORDS, k=numbers.randint(5, 12)) for _ in range(SENTENCES)]
 
 
-def write_corpus(root: Path, several: bool = True) -> None:
+def write_corpus(root: Path, several: bool = True, complete: bool = False) -> None:
+    """Write reference, tokens and, if wanted, several references, of half or all sentences."""
     folder = root / "results/corpora" / CORPUS / "tests/test"
     lines = "".join(" ".join(words) + "\n" for words in reference())
     for name in ("text", "tokens"):
@@ -122,11 +123,11 @@ def write_corpus(root: Path, several: bool = True) -> None:
         (folder / "references/test.yy.jsonl").write_text(
             "".join(
                 json.dumps(
-                    {"id": number, "references": [" ".join(words), words[0]][: number % 2 + 1]}
+                    {"id": number, "references": [" ".join(words), WORDS[number]][: number % 2 + 1]}
                 )
                 + "\n"
                 for number, words in enumerate(reference())
-                if number < SENTENCES // 2
+                if complete or number < SENTENCES // 2
             )
         )
 

@@ -13,9 +13,9 @@ from rich.console import Console
 from test_training_runs import write_run
 
 from nat.errors import UserError
-from nat.measures.significance import Interval
-from nat.reporting import claims, reports, tables
+from nat.reporting import claims, reports, tables, values
 from nat.reporting.differences import combined, difference
+from nat.reporting.verdicts import FAILS, HOLDS, UNDECIDED
 
 STEP = {"decoding": "mask-predict-1-lb5"}
 TEACHER = {"system": "cmlm-kd", **STEP}
@@ -62,52 +62,43 @@ def judge(root: Path, claim: dict[str, Any], seeds: list[int] | None = None) -> 
     return record
 
 
-@pytest.mark.parametrize(
-    ("relation", "margin", "inside", "outside"),
-    [
-        ("above", 1.0, [1.1, 9], [1.0, -3]),
-        ("below", 1.0, [-1.1], [-1.0, 0, 3]),
-        ("not_above", 0.0, [0.0, -1], [0.1]),
-        ("not_below", 1.0, [-1.0, 5], [-1.1]),
-        ("about", 0.5, [0.5, -0.5, 0], [0.6, -0.6]),
-    ],
-)
-def test_regions(relation: str, margin: float, inside: list[float], outside: list[float]) -> None:
-    found = claims.region(relation, margin)
-    assert all(map(found.holds, inside)) and not any(map(found.holds, outside))
-
-
-def test_an_interval_is_sure_on_one_side_only() -> None:
-    above = claims.region("above", 1.0)
-    assert above.sure(Interval(2, 1.5, 3, "")) and not above.sure(Interval(2, 0.5, 3, ""))
-    assert above.sure(Interval(0, -1, 1.0, "")) and not above.sure(Interval(0, -1, 1.1, ""))
-    about = claims.region("about", 1.0)
-    assert about.sure(Interval(3, 2, 4, "")) and not about.sure(Interval(3, 0.9, 4, ""))
-
-
 def test_a_clear_difference(root: Path) -> None:
     record = judge(root, compare("student", "above", "teacher"))
-    assert (record["verdict"], record["sure"]) == (claims.HOLDS, claims.SURE)
+    assert record["verdict"] == HOLDS and record["seeds"] == "1"
     assert 0 < record["low"] < record["ours"] < record["high"]
+    assert 0 < record["detectable"] < record["ours"]
     assert "paired bootstrap" in record["interval"]
     assert record["sources"].split()[0].endswith("dims-cmlm-kd/seed1/mask-predict-1-lb5/test.json")
-    assert judge(root, compare("teacher", "above", "student"))["verdict"] == claims.FAILS
     reverse = judge(root, compare("teacher", "above", "student"))
-    assert reverse["ours"] == -record["ours"] and reverse["sure"] == claims.SURE
+    assert reverse["verdict"] == FAILS and reverse["ours"] == -record["ours"]
 
 
-def test_a_difference_within_noise_says_so(root: Path) -> None:
+def test_a_difference_within_the_noise_is_undecided(root: Path) -> None:
     made_up_run.run(root, "nat-kd", "one-pass", 0.11)
-    record = judge(root, compare("nat", "above", "student"))
-    assert record["sure"] == claims.UNSURE
-    assert claims.lines(record)["verdict"].endswith("within noise")
+    for relation in ("above", "below"):
+        record = judge(root, compare("nat", relation, "student"))
+        assert record["verdict"] == UNDECIDED and record["low"] < 0 < record["high"]
+        assert record["detectable"] > abs(record["ours"])
+        assert claims.lines(record)["detectable"] == f"{record['detectable']:.2f}"
+    # the same difference is clear enough for a wide margin, not for a narrow one
+    margins = {0.01: UNDECIDED, 50: HOLDS}
+    assert margins == {
+        margin: judge(root, compare("nat", "about", "student", margin=margin))["verdict"]
+        for margin in margins
+    }
 
 
-def test_seeds_give_students_interval(root: Path) -> None:
+def test_intervals_over_seeds_are_also_over_sentences(root: Path) -> None:
     for system, errors in (("cmlm-kd", 0.4), ("dims-cmlm-kd", 0.1)):
         made_up_run.run(root, system, "mask-predict-1-lb5", errors, seed=2)
-    record = judge(root, compare("student", "above", "teacher"), [1, 2, 3])
-    assert record["interval"] == "Student's t over 2 seeds" and record["verdict"] == claims.HOLDS
+    claim = compare("student", "above", "teacher")
+    record = judge(root, claim, [1, 2, 3])
+    assert record["interval"] == ("Student's t over 2 seeds and paired bootstrap, 1,000 samples")
+    assert record["seeds"] == "1 2"
+    one = judge(root, claim)
+    assert record["high"] - record["low"] > (one["high"] - one["low"]) / 2**0.5
+    notes = [claims.notes([each]) for each in (one, record)]
+    assert [any("not over trainings" in note for note in each) for each in notes] == [True, False]
 
 
 def test_what_was_not_run_says_why(root: Path) -> None:
@@ -119,7 +110,7 @@ def test_what_was_not_run_says_why(root: Path) -> None:
 
 def test_numbers_and_published_values(root: Path) -> None:
     record = judge(root, compare("student", "not_below", 1.0, margin=-1))
-    assert record["verdict"] == claims.HOLDS and record["low"] > 0
+    assert record["verdict"] == HOLDS and record["low"] > 0
     made_up_run.run(root, "nat-kd", "one-pass", 0.25)
     claim = {"claim": "text", "from": "table 1", "in": "table 1", "task": TASK}
     claim |= {"compare": ["ours", "above", "GLAT"], "where": {"ours": "NAT", "GLAT": "quoted"}}
@@ -146,7 +137,7 @@ def test_a_correlation_over_systems(root: Path) -> None:
             "is": "above",
         },
     }
-    values = [
+    scores = [
         [
             json.loads((root / cell.score_path).read_text())["measures"][measure]["value"]
             for place in reports.cells(configuration(root, it=claim), ("paper", "claims", ""))
@@ -155,8 +146,9 @@ def test_a_correlation_over_systems(root: Path) -> None:
         for measure in ("sacrebleu", "chrf")
     ]
     record = judge(root, claim)
-    assert record["ours"] == pytest.approx(np.corrcoef(*values)[0, 1])
-    assert record["verdict"] == claims.HOLDS and record["sure"] == claims.UNKNOWN
+    assert record["ours"] == pytest.approx(np.corrcoef(*scores)[0, 1])
+    # three systems tell nothing of others
+    assert (record["verdict"], record["interval"]) == (UNDECIDED, claims.NO_INTERVAL)
     assert claims.lines(record)["ours"] == (
         f"r of sacreBLEU and chrF2 over 3 systems: +{record['ours']:.3f}"
     )
@@ -166,6 +158,10 @@ def test_a_correlation_over_systems(root: Path) -> None:
     )
     claim["correlation"]["over"] = ["teacher", "student", "nat", "other"]
     assert judge(root, claim)["verdict"] == "not run"
+    made_up_run.run(root, "nat-raw", "one-pass", 0.6)
+    claim["margin"] = 0
+    record = judge(root, claim)
+    assert (record["verdict"], record["interval"]) == (HOLDS, "Fisher's z over 4 systems")
 
 
 def test_each_case_is_judged(root: Path) -> None:
@@ -181,7 +177,7 @@ def test_each_case_is_judged(root: Path) -> None:
         ("number", "does not hold"),
         ("there", "not run"),
     ]
-    assert claims.summary(found) == "1 holds, 1 does not hold, 1 not run"
+    assert claims.summary(found) == "1 holds, 1 does not hold, 0 undecided, 1 not run"
 
 
 def test_lists_and_the_tasks_of_a_table_are_cases(root: Path) -> None:
@@ -233,16 +229,21 @@ def run_steps(root: Path, errors: dict[int, float]) -> list[dict[str, Any]]:
 def test_trends_and_the_largest(root: Path) -> None:
     places = run_steps(root, {2: 0.5, 4: 0.25, 8: 0.05})
     rising = judge(root, BASE | {"trend": {"of": places, "is": "rising"}})
-    assert (rising["verdict"], rising["sure"]) == (claims.HOLDS, claims.SURE)
+    assert rising["verdict"] == HOLDS
     assert 0 < rising["low"] < rising["ours"] < rising["high"]
-    assert judge(root, BASE | {"trend": {"of": places, "is": "falling"}})["sure"] == claims.SURE
-    assert judge(root, BASE | {"trend": {"of": places, "is": "flat"}})["verdict"] == claims.FAILS
+    for relation in ("falling", "flat"):
+        assert judge(root, BASE | {"trend": {"of": places, "is": relation}})["verdict"] == FAILS
     turned = [places[0], places[2], places[1]]
-    assert judge(root, BASE | {"trend": {"of": turned, "is": "rising"}})["verdict"] == claims.FAILS
+    assert judge(root, BASE | {"trend": {"of": turned, "is": "rising"}})["verdict"] == FAILS
     largest = judge(root, BASE | {"largest": {"of": places, "is": "8"}})
-    assert largest["verdict"] == claims.HOLDS
+    assert largest["verdict"] == HOLDS
     assert largest["ours"] < rising["ours"]  # over the best of the others
-    assert judge(root, BASE | {"largest": {"of": places, "is": "4"}})["verdict"] == claims.FAILS
+    assert judge(root, BASE | {"largest": {"of": places, "is": "4"}})["verdict"] == FAILS
+    # 8 is above 2 for certain, but not above another of its kind
+    made_up_run.run(root, "nat-kd", "one-pass", 0.06)
+    places.append({"label": "equal", "system": "nat-kd", "decoding": "one-pass"})
+    record = judge(root, BASE | {"largest": {"of": places, "is": "8"}})
+    assert record["verdict"] == UNDECIDED and record["detectable"] > abs(record["ours"])
 
 
 def test_gains_by_length(root: Path) -> None:
@@ -260,8 +261,7 @@ def test_gains_by_length(root: Path) -> None:
     }
     record = judge(root, claim)
     gains = [float(part.split()[-1].replace("−", "-")) for part in record["numbers"].split(", ")]
-    held = gains[4] == max(gains)
-    assert (record["verdict"] == claims.HOLDS) == held and len(gains) == 5
+    assert record["verdict"] == UNDECIDED and len(gains) == 5
     assert record["ours"] == pytest.approx(gains[4] - max(gains[:4]), abs=0.011)
     assert record["low"] < record["ours"] < record["high"]
     claim["gains"]["is"] = "fifth 6"
@@ -276,10 +276,12 @@ def test_records_of_trainings(root: Path) -> None:
             [(1, 25.0), (2, end)],
         )
     record = judge(root, compare("student", "about", 1, measure="collapsed"))
-    assert (record["verdict"], record["sure"]) == (claims.HOLDS, claims.UNKNOWN)
-    assert judge(root, compare("teacher", "about", 1, measure="collapsed"))["verdict"] == (
-        claims.FAILS
-    )
+    assert (record["verdict"], record["interval"]) == (HOLDS, claims.COUNTED)
+    assert record["detectable"] is None and claims.lines(record)["95% interval"] == "counted"
+    assert judge(root, compare("teacher", "about", 1, measure="collapsed"))["verdict"] == FAILS
+    # a BLEU of one training is no count, and has no sentences to resample
+    record = judge(root, compare("teacher", "above", 1, measure="best_validation_bleu"))
+    assert (record["verdict"], record["interval"]) == (UNDECIDED, claims.NO_INTERVAL)
 
 
 def test_a_majority_of_cases_is_one_judgement(root: Path) -> None:
@@ -289,20 +291,84 @@ def test_a_majority_of_cases_is_one_judgement(root: Path) -> None:
         "each": [{"where": {"left": STUDENT}}, {"where": {"left": STUDENT}}, {}],
     }
     record = judge(root, claim)
-    assert (record["verdict"], record["sure"]) == (claims.HOLDS, claims.SURE)
+    assert record["verdict"] == HOLDS
     assert record["numbers"] == "2 of 3 cases, mean"
     claim["each"] = claim["each"][1:]
-    assert judge(root, claim)["verdict"] == claims.FAILS  # one of two is no majority
+    assert judge(root, claim)["verdict"] == FAILS  # one of two is no majority
     with pytest.raises(UserError, match="claims.it: key 'majority'"):
         judge(root, compare("student", "above", 3, majority=True))
 
 
 def test_a_margin_may_be_a_share_of_the_right_side(root: Path) -> None:
     record = judge(root, compare("teacher", "about", "student"))
-    needed = 100 * abs(record["ours"]) / float(record["numbers"].split()[-1])
-    for margin, verdict in ((needed + 1, claims.HOLDS), (needed - 1, claims.FAILS)):
+    right = float(record["numbers"].split()[-1])
+    needed = {end: 100 * abs(record[end]) / right for end in ("low", "ours", "high")}
+    for margin, expected in (
+        (needed["low"] + 1, HOLDS),
+        (needed["ours"], UNDECIDED),
+        (needed["high"] - 1, FAILS),
+    ):
         claim = compare("teacher", "about", "student", margin=f"{margin:.1f}%")
-        assert judge(root, claim)["verdict"] == verdict
+        assert judge(root, claim)["verdict"] == expected
+
+
+@pytest.fixture
+def generated(tmp_path: Path) -> Path:
+    """A run on a corpus whose references are all correct translations."""
+    made_up_run.publish(tmp_path)
+    made_up_run.write_corpus(tmp_path, complete=True)
+    made_up_run.run(tmp_path, "cmlm-kd", "mask-predict-1-lb5", 0.4)
+    made_up_run.run(tmp_path, "dims-cmlm-kd", "mask-predict-1-lb5", 0.1)
+    return tmp_path
+
+
+def judge_generated(root: Path, claim: dict[str, Any]) -> dict[str, Any]:
+    found = configuration(root, it=claim)
+    pairs = {"train": 1, "valid": 1, "test": 1}
+    corpora = {CORPUS: {"source": "xx", "target": "yy", "generator": {"pairs": pairs}}}
+    (record,) = claims.judge(replace(found, files={**found.files, "corpora": corpora}), "paper")
+    return record
+
+
+def test_all_correct_translations_decide_where_they_are_references(generated: Path) -> None:
+    claim = compare("student", "above", "teacher")
+    record, own = judge_generated(generated, claim), judge(generated, claim)
+    assert record["measure"] == "multi_reference_bleu" and own["measure"] == "tokenised_bleu"
+    assert record["own_measure"] == own["own_measure"] == "tokenised_bleu"
+    assert record["ours"] != own["ours"] == record["in_own_measure"]
+    assert record["low_in_own_measure"] == own["low"] and own["in_own_measure"] is None
+    scores = [
+        json.loads((generated / path).read_text())["measures"]["multi_reference_bleu"]["value"]
+        for path in record["sources"].split()
+    ]
+    assert record["ours"] == pytest.approx(scores[0] - scores[1])
+    assert any("all correct translations" in note for note in claims.notes([record]))
+    assert claims.lines(record)["in the claim's measure"].startswith(f"+{own['ours']:.2f} [")
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        {"margin": 3},
+        {"compare": ["student", "above", 3.0]},
+        {"compare": ["student", "not_below", "teacher"], "margin": -3},
+        {"measure": "chrf"},
+    ],
+)
+def test_points_of_a_measure_and_other_measures_are_judged_by_their_own(
+    generated: Path, change: dict[str, Any]
+) -> None:
+    record = judge_generated(generated, compare("student", "above", "teacher") | change)
+    assert record["measure"] == record["own_measure"] == change.get("measure", "tokenised_bleu")
+
+
+def test_fifths_of_the_test_set_have_all_references_too(generated: Path) -> None:
+    where = {name: {**place, "measure": "tokenised_bleu_bucket_5"} for name, place in WHERE.items()}
+    claim = compare("student", "not_below", "teacher", where=where, margin=0.5)
+    del claim["measure"]
+    record = judge_generated(generated, claim)
+    assert record["measure"] == "multi_reference_bleu_bucket_5"
+    assert record["verdict"] != values.NOT_RUN and record["low"] < record["ours"] < record["high"]
 
 
 def test_files_are_those_that_are_read(root: Path) -> None:
@@ -313,7 +379,7 @@ def test_files_are_those_that_are_read(root: Path) -> None:
     files = reports.files(plain, target)
     assert len(files) == 4 and all((root / each.path).exists() for each in files)
     number = configuration(root, it=compare("student", "above", 3))
-    assert len(reports.files(number, target)) == 1
+    assert len(reports.files(number, target)) == 2
     assert len(reports.cells(plain, target)) == 2
 
 
@@ -335,8 +401,8 @@ def test_tables_and_claims_agree_about_a_pair(root: Path) -> None:
     assert judged["interval"] == record["test"]
     one, other = (place.cells for place in claims.checks(plain, "paper")[0].places)
     found = difference(one, other, root)
-    assert found is not None and found.interval is not None and found.p_value is not None
-    assert record["p_value"] == round(found.p_value, 6)
+    assert found is not None and found.interval is not None
+    assert record["p_value"] == round(found.estimate.p_value or 0, 6)
     assert (judged["low"], judged["high"]) == pytest.approx(
         (found.interval.low, found.interval.high), abs=1e-6
     )
@@ -347,11 +413,13 @@ def test_resamples_of_one_test_set_stay_together(root: Path) -> None:
     one, other = (place.cells for place in checks[0].places)
     found = difference(one, other, root)
     assert found is not None
-    minus = combined([found, found], lambda pair: pair[0] - pair[1])
+    minus = combined([found, found], lambda pair: pair[0] - pair[1]).interval()
     assert minus is not None and (minus.low, minus.high) == (0, 0)
     elsewhere = replace(found, sentences=("another", "test", ""))
-    minus = combined([found, elsewhere], lambda pair: pair[0] - pair[1])
+    minus = combined([found, elsewhere], lambda pair: pair[0] - pair[1]).interval()
     assert minus is not None and minus.low < 0 < minus.high
+    other_seed = replace(found, seeds=(2,))
+    assert combined([found, other_seed], lambda pair: pair[0] - pair[1]).interval() is None
 
 
 def test_what_is_written_and_shown(root: Path) -> None:
@@ -363,7 +431,10 @@ def test_what_is_written_and_shown(root: Path) -> None:
     found = claims.judge(plain, "paper")
     claims.write(plain, "paper", found, root / "claims.csv")
     text = (root / "claims.md").read_text()
-    assert "1 holds, 0 does not hold, 1 not run" in text and "not comparable" in text.lower()
+    assert (
+        "1 holds, 0 does not hold, 0 undecided, 1 not run" in text
+        and "not comparable" in text.lower()
+    )
     console = Console(width=100, record=True)
     claims.show(plain, "paper", claims.read(root / "claims.csv"), console)
     shown = console.export_text()

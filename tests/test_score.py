@@ -79,11 +79,16 @@ def test_two_scorings_are_equal(root: Path) -> None:
         assert first.read_bytes() == second.read_bytes()
 
 
-def test_every_measure_follows_from_the_counts_beside_it(root: Path) -> None:
+@pytest.mark.parametrize("complete", [False, True])
+def test_every_measure_follows_from_the_counts_beside_it(tmp_path: Path, complete: bool) -> None:
+    root = tmp_path
+    made_up_run.write_corpus(root, complete=complete)
     path = made_up_run.run(root, "nat-kd", "one-pass", errors=0.2, not_decoded=3)
     arrays = statistics.read(path.with_suffix(".npz"))
     measures = read_json(path)["measures"]
-    assert set(measures) == set(statistics.MEASURED) - {statistics.LONG}
+    buckets = {f"multi_reference_bleu_bucket_{number}" for number in range(1, 6)}
+    without = {statistics.LONG} | (set() if complete else buckets)
+    assert set(measures) == set(statistics.MEASURED) - without
     for name, measure in measures.items():
         found = statistics.resampled(name, arrays)
         assert found.value == pytest.approx(measure["value"], abs=1e-6)

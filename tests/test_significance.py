@@ -1,4 +1,6 @@
+import math
 import random
+from statistics import mean
 
 import numpy as np
 import pytest
@@ -6,7 +8,7 @@ from sacrebleu.metrics import BLEU
 from sacrebleu.significance import PairedTest, Result
 
 from nat.measures import bleu, significance
-from nat.measures.significance import Resampled, interval_over_seeds, p_value, p_value_over_seeds
+from nat.measures.significance import Estimate, Resampled, interval_of_correlation, ratio_of_medians
 
 NUMBERS = random.Random(5)
 REFERENCE = [NUMBERS.choices("abcdefghij", k=10) for _ in range(80)]
@@ -26,29 +28,52 @@ def resampled(hypotheses: list[str]) -> Resampled:
     return significance.resample(counts, bleu.smoothed)
 
 
+def estimate(difference: Resampled) -> Estimate:
+    return Estimate((difference.value,), difference.samples)
+
+
+def p_value(difference: Resampled) -> float:
+    found = estimate(difference).p_value
+    assert found is not None
+    return found
+
+
 def test_a_large_difference_is_significant_and_a_small_one_is_not() -> None:
     good, similar, bad = (resampled(translations(*each)) for each in ((0.1, 1), (0.1, 2), (0.4, 3)))
     clear = good - bad
-    assert clear.value > 0 and p_value(clear) == pytest.approx(1 / 1001)
-    found = significance.percentile_interval(clear)
-    assert 0 < found.low < found.difference < found.high
+    assert clear.value > 0 and p_value(clear) == pytest.approx(2 / 1001)
+    found = estimate(clear).interval()
+    assert found is not None and 0 < found.low < found.difference < found.high
     assert p_value(good - similar) > 0.05
-    unclear = significance.percentile_interval(good - similar)
-    assert unclear.low < 0 < unclear.high
+    unclear = estimate(good - similar).interval()
+    assert unclear is not None and unclear.low < 0 < unclear.high
     assert (bad - good).value == -clear.value and p_value(bad - good) == p_value(clear)
 
 
-@pytest.mark.parametrize("errors", [0.1, 0.13, 0.16, 0.2])
-def test_the_p_value_is_that_of_sacrebleu(errors: float, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_resamples_and_intervals_of_scores_are_those_of_sacrebleu(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
     monkeypatch.setenv("SACREBLEU_SEED", str(significance.SEED))
-    baseline, system = translations(0.15, 1), translations(errors, 2)
+    systems = {"baseline": translations(0.15, 1), "system": translations(0.2, 2)}
     metric = BLEU(force=True, references=[[line for (line,) in REFERENCES]])
-    test = PairedTest(
-        [("baseline", baseline), ("system", system)], {"BLEU": metric}, None, test_type="bs"
+    test = PairedTest(list(systems.items()), {"BLEU": metric}, None, test_type="bs")
+    for hypotheses, its in zip(systems.values(), test()[1]["BLEU"], strict=True):
+        assert isinstance(its, Result) and its.mean is not None and its.ci is not None
+        low, high = significance.interval(resampled(hypotheses))
+        assert (low, high) == pytest.approx((its.mean - its.ci, its.mean + its.ci))
+
+
+@pytest.mark.parametrize("level", [0.05, 0.01, 0.05 / 9])
+def test_a_test_and_the_interval_of_its_level_agree(level: float) -> None:
+    """Also one resample more or less on the other side of zero makes both change."""
+    for others in range(40):
+        found = Estimate((1.0,), np.r_[np.full(others, -1.0), np.full(1000 - others, 1.0)])
+        interval, p = found.interval(level), found.p_value
+        assert interval is not None and p is not None
+        assert (interval.low > 0) == (p < level), others
+    assert Estimate((1.0,), np.ones(1000)).interval(1e-4) == significance.Interval(
+        1.0, -math.inf, math.inf, "paired bootstrap, 1,000 samples", 0.0
     )
-    its = test()[1]["BLEU"][1]
-    assert isinstance(its, Result) and its.p_value is not None
-    assert p_value(resampled(system) - resampled(baseline)) == pytest.approx(its.p_value)
 
 
 def test_resamples_are_those_of_the_counts_themselves() -> None:
@@ -71,12 +96,100 @@ def test_equal_scores_of_different_translations_do_not_differ() -> None:
 
 
 def test_over_seeds() -> None:
-    found = interval_over_seeds([1.0, 2.0, 3.0])
-    assert found.difference == 2.0 and found.method == "Student's t over 3 seeds"
+    found = Estimate((1.0, 2.0, 3.0))
+    interval = found.interval()
+    assert interval is not None
+    assert interval.difference == 2.0 and interval.method == "Student's t over 3 seeds"
+    # the 97.5% quantile of t with two degrees of freedom is 4.302653
+    assert interval.high == pytest.approx(2 + 4.302653 / 3**0.5)
     # t = 2 / (1 / sqrt(3)) with two degrees of freedom: p = 1 - t / sqrt(t^2 + 2)
     t = 2 * 3**0.5
-    assert p_value_over_seeds([1.0, 2.0, 3.0]) == pytest.approx(1 - t / (t**2 + 2) ** 0.5)
-    assert p_value_over_seeds([0.0, 0.0]) == 1 and p_value_over_seeds([2.0, 2.0]) == 0
-    for over_seeds in (interval_over_seeds, p_value_over_seeds):
-        with pytest.raises(ValueError, match="two"):
-            over_seeds([1.0])
+    assert found.p_value == pytest.approx(1 - t / (t**2 + 2) ** 0.5)
+    assert Estimate((0.0, 0.0)).p_value == 1 and Estimate((2.0, 2.0)).p_value == 0
+
+
+def test_nothing_is_known_of_one_number() -> None:
+    assert Estimate((1.0,)).interval() is None and Estimate((1.0,)).p_value is None
+
+
+def test_seeds_and_sentences_add_up() -> None:
+    """Without a spread between seeds that over sentences remains, and the other way round."""
+    samples = np.random.default_rng(1).normal(2.0, 0.5, 1000)
+    equal, alone = Estimate((2.0, 2.0, 2.0), samples).interval(), Estimate((2.0,), samples)
+    one = alone.interval()
+    assert equal is not None and one is not None
+    assert (equal.low, equal.high) == pytest.approx((2 - 1.96 * 0.5, 2 + 1.96 * 0.5), rel=0.05)
+    assert (one.low, one.high) == pytest.approx((equal.low, equal.high), rel=0.1)
+    seeds = Estimate((1.0, 2.0, 3.0)).interval()
+    both = Estimate((1.0, 2.0, 3.0), samples).interval()
+    still = Estimate((1.0, 2.0, 3.0), np.full(1000, 2.0)).interval()
+    assert seeds is not None and both is not None and still is not None
+    assert (still.low, still.high) == pytest.approx((seeds.low, seeds.high))
+    # variances 1/3 and 1/4, so 2 (7/4)^2 = 6.125 degrees of freedom: t = 2.434
+    assert both.high - 2 == pytest.approx(2.434 * (1 / 3 + 1 / 4) ** 0.5, rel=0.05)
+
+
+def simulate(
+    seeds: int, effect: float, between: float, tests: int, sentences: int = 100
+) -> list[Estimate]:
+    """Estimates of a known difference from normal data.
+
+    Sentences vary by 1, trainings by `between`, and a training on a sentence by 0.5 more.
+    """
+    numbers = np.random.default_rng(7)
+    found = []
+    for _ in range(tests):
+        of_sentences = effect + numbers.normal(0, 1, sentences)
+        rows = [
+            of_sentences + numbers.normal(0, between) + numbers.normal(0, 0.5, sentences)
+            for _ in range(seeds)
+        ]
+        each = [
+            significance.resample(row[:, None], lambda sums: sums[:, 0] / sentences) for row in rows
+        ]
+        samples = np.mean([one.samples for one in each], axis=0)
+        found.append(Estimate(tuple(one.value for one in each), samples))
+    return found
+
+
+@pytest.mark.parametrize(("seeds", "between"), [(1, 0.0), (3, 0.0), (3, 0.1), (3, 0.5)])
+def test_intervals_cover_the_truth(seeds: int, between: float) -> None:
+    found = simulate(seeds, 0.3, between, 400)
+    intervals = [each.interval() for each in found]
+    covered = mean(each.low <= 0.3 <= each.high for each in intervals if each is not None)
+    assert len(intervals) == 400 and 0.92 <= covered <= 0.99
+    # Student's interval over seeds alone leaves out that all have the same sentences.
+    if seeds > 1 and between == 0:
+        alone = [Estimate(each.by_seed).interval() for each in found]
+        assert mean(each.low <= 0.3 <= each.high for each in alone if each is not None) < 0.9
+
+
+@pytest.mark.parametrize("seeds", [1, 3])
+def test_a_detectable_difference_is_found_in_four_of_five_tests(seeds: int) -> None:
+    nothing = simulate(seeds, 0.0, 0.0, 400)
+    detectable = mean(each.detectable for one in nothing if (each := one.interval()) is not None)
+    assert detectable == pytest.approx(2.8 * (1 + 0.25 / seeds) ** 0.5 / 10, rel=0.15)
+    found = simulate(seeds, detectable, 0.0, 400)
+    assert 0.74 <= mean(each.p_value < 0.05 for each in found if each.p_value is not None) <= 0.88
+    false = mean(each.p_value < 0.05 for each in nothing if each.p_value is not None)
+    assert 0.02 <= false <= 0.08
+
+
+def test_a_correlation_has_fishers_interval() -> None:
+    first, second = [1.0, 2.0, 3.0, 4.0, 5.0], [1.1, 1.9, 3.2, 3.8, 5.3]
+    found = interval_of_correlation(first, second)
+    assert found is not None and found.method == "Fisher's z over 5 systems"
+    z, half = math.atanh(np.corrcoef(first, second)[0, 1]), 1.959964 / 2**0.5
+    assert (found.low, found.high) == pytest.approx((math.tanh(z - half), math.tanh(z + half)))
+    assert found.detectable == pytest.approx(math.tanh(2.8016 / 2**0.5), rel=1e-3)
+    wider = interval_of_correlation(first, second, 0.01)
+    assert wider is not None and wider.low < found.low
+    assert interval_of_correlation(first[:3], second[:3]) is None
+    with pytest.raises(ValueError, match="the same for all"):
+        interval_of_correlation(first, [1.0] * 5)
+
+
+def test_a_ratio_of_medians() -> None:
+    found = ratio_of_medians([4.0, 4.1, 3.9], [2.0, 2.0, 2.1]).interval()
+    assert found is not None and found.low < found.difference == 2.0 < found.high
+    assert found.method == "bootstrap of repeats, 1,000 samples"

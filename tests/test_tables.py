@@ -97,7 +97,7 @@ def test_with_several_seeds_they_are_tested_over_seeds(root: Path) -> None:
     record = next(r for r in table.records if (r["row"], r["column"]) == ("DiMS", "En-De"))
     other = next(r for r in table.records if (r["row"], r["column"]) == ("NAT", "En-De"))
     assert record["baseline_difference"] == pytest.approx(record["ours"] - other["ours"], abs=1e-4)
-    assert record["test"] == "Student's t over 3 seeds" and record["p_value"] > 0.05
+    assert record["test"].startswith("Student's t over 3 seeds") and record["p_value"] > 0.05
     assert "*" not in by_label(table)["DiMS"]["En-De: ours"]
 
 

@@ -67,6 +67,14 @@ def has_references(corpus: Mapping[str, Any], split: str) -> bool:
     return bool(listed(corpus, split))
 
 
+def are_complete(corpus: Mapping[str, Any], split: str) -> bool:
+    """Whether the references of a split are all correct translations of its sentences.
+
+    Those of a generator are: every noise-free target is among them.
+    """
+    return "generator" in corpus and split != TRAIN
+
+
 def references_path(folder: Path, split: str, target: str) -> Path:
     """The file of references of a split in the folder `references`."""
     return folder / f"{split}.{target}.jsonl"

@@ -1,10 +1,16 @@
 """Intervals and tests: uncertainty from the choice of test sentences and of the seed.
 
-With one seed: the bootstrap over sentences (Koehn, 2004). A test set is resampled `SAMPLES` times,
-always in the same way for the same number of sentences, so that every report has the same result
-for a score or a pair of scores, and two systems are always compared on the same resamples. The
-resampling, the interval and the p-value are exactly those of sacreBLEU.
-With several seeds: Student's paired t over seeds.
+*Sentences*: the bootstrap (Koehn, 2004). A test set is resampled `SAMPLES` times, always in the
+same way for the same number of sentences, so that every report has the same result for a score or
+a pair of scores, and two systems are always compared on the same resamples. The resampling and the
+interval of a score are exactly those of sacreBLEU.
+
+*Seeds*: Student's t. The variance of a mean over seeds is that between the seeds, plus that of the
+same mean over the resamples, which the seeds have in common; Satterthwaite (1946) has the degrees
+of freedom of such a sum.
+
+All intervals and tests are two-sided, and a p-value is below a level exactly if the interval of
+that level excludes zero. sacreBLEU's own paired test is one-sided for a clear difference.
 
 The counts of each sentence that a measure is a function of are resampled and summed over the
 sentences of a resample; see `nat.measures.statistics`.
@@ -14,13 +20,22 @@ import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
+from statistics import NormalDist
 
 import numpy as np
 from sacrebleu.significance import estimate_ci
 
+from nat.measures.correlation import pearson
+
 SAMPLES = 1000
 SEED = 12345
-METHOD = f"paired bootstrap, {SAMPLES:,} samples"
+LEVEL = 0.05
+"""Of tests; intervals have the rest, 95%."""
+POWER = 0.8
+"""Share of test sets on which a test finds a difference of the size `Interval.detectable`."""
+
+PAIRED, REPEATS = "paired bootstrap", "bootstrap of repeats"
+"""What the spread of differences is estimated by, and that of latencies."""
 
 Value = Callable[[np.ndarray], np.ndarray]
 """A measure as a function of summed counts, [S, K] to [S]."""
@@ -45,12 +60,21 @@ class Resampled:
 
 @dataclass(frozen=True)
 class Interval:
-    """A difference, mean or ratio, with its 95% interval and the method that gave it."""
+    """A difference, mean or ratio, with its interval and the method that gave it.
+
+    Attributes:
+        difference: the number itself.
+        low: lower end.
+        high: upper end.
+        method: in words.
+        detectable: the smallest true difference that the test finds with the probability `POWER`.
+    """
 
     difference: float
     low: float
     high: float
     method: str
+    detectable: float
 
 
 @lru_cache(maxsize=8)
@@ -84,74 +108,146 @@ def interval(found: Resampled) -> tuple[float, float]:
     return float(mean - half), float(mean + half)
 
 
-def percentile_interval(difference: Resampled) -> Interval:
-    """The middle 95% of resampled differences."""
-    low, high = np.percentile(difference.samples, [2.5, 97.5])
-    return Interval(difference.value, float(low), float(high), METHOD)
+@dataclass(frozen=True)
+class Estimate:
+    """A mean over seeds, and what is known of its spread.
 
-
-def p_value(difference: Resampled) -> float:
-    """The p-value of a difference, as sacreBLEU's `PairedTest` has it.
-
-    The share of resampled differences that are farther from their mean than the difference itself
-    is from zero; at least 1 / (`SAMPLES` + 1), and 1 if there is no difference.
+    Attributes:
+        by_seed: the number of each seed.
+        samples: the mean over the seeds on each resample, [`SAMPLES`]; `None` if what was measured
+            cannot be resampled.
+        resampled: name of the method that made the samples.
     """
-    if not round(difference.value, 6):
-        return 1.0
-    sizes = np.abs(difference.samples)
-    farther = int((sizes - sizes.mean() > abs(difference.value)).sum())
-    return (farther + 1) / (len(sizes) + 1)
+
+    by_seed: tuple[float, ...]
+    samples: np.ndarray | None = None
+    resampled: str = PAIRED
+
+    @property
+    def value(self) -> float:
+        """The mean over the seeds."""
+        return math.fsum(self.by_seed) / len(self.by_seed)
+
+    def interval(self, level: float = LEVEL) -> Interval | None:
+        """The interval with the confidence 1 - `level`; `None` if nothing is known of the spread.
+
+        With one seed its ends are order statistics of the resamples, infinite if there are too few
+        of these for the level.
+        """
+        samples = self.samples
+        if len(self.by_seed) > 1:
+            error, freedom = self._error()
+            half = _quantile(1 - level / 2, freedom) * error
+            low, high = self.value - half, self.value + half
+            method = f"Student's t over {len(self.by_seed)} seeds"
+            method += "" if samples is None else f" and {self._bootstrap}"
+        elif samples is not None:
+            error, freedom = float(samples.std(ddof=1)), math.inf
+            outside = int((len(samples) + 1) * level / 2)
+            in_order = np.sort(samples)
+            low, high = (-math.inf, math.inf)
+            if outside:
+                low, high = float(in_order[outside - 1]), float(in_order[-outside])
+            method = self._bootstrap
+        else:
+            return None
+        power = _quantile(1 - level / 2, freedom) + _quantile(POWER, freedom)
+        return Interval(self.value, low, high, method, power * error)
+
+    @property
+    def p_value(self) -> float | None:
+        """Of the hypothesis that the number is zero; `None` if nothing is known of its spread.
+
+        With one seed it is Koehn's (2004): twice the share of resamples that are on the other side
+        of zero, at least 2 / (`SAMPLES` + 1).
+        """
+        if len(self.by_seed) > 1:
+            error, freedom = self._error()
+            if not error:
+                return float(self.value == 0)
+            from scipy.stats import t  # takes half a second to import
+
+            return float(2 * t.sf(abs(self.value) / error, freedom))
+        if self.samples is None:
+            return None
+        fewer = min(int((self.samples <= 0).sum()), int((self.samples >= 0).sum()))
+        return min(1.0, 2 * (fewer + 1) / (len(self.samples) + 1))
+
+    @property
+    def _bootstrap(self) -> str:
+        return f"{self.resampled}, {SAMPLES:,} samples"
+
+    def _error(self) -> tuple[float, float]:
+        """Standard error of the mean over several seeds, and its degrees of freedom."""
+        number = len(self.by_seed)
+        squares = math.fsum((each - self.value) ** 2 for each in self.by_seed)
+        between = squares / (number - 1) / number
+        within = 0.0 if self.samples is None else float(self.samples.var(ddof=1))
+        total = between + within
+        freedom = (number - 1) * (total / between) ** 2 if between else math.inf
+        return math.sqrt(total), freedom
 
 
-def interval_of_ratio(first: Sequence[float], second: Sequence[float]) -> Interval:
-    """The ratio of two medians with its 95% interval, from the repeats of both.
+def _quantile(probability: float, freedom: float) -> float:
+    """A quantile of Student's t; with infinite degrees of freedom of the normal distribution."""
+    if math.isinf(freedom):
+        return NormalDist().inv_cdf(probability)
+    from scipy.stats import t  # takes half a second to import
+
+    return float(t.ppf(probability, freedom))
+
+
+def interval_of_correlation(
+    first: Sequence[float], second: Sequence[float], level: float = LEVEL
+) -> Interval | None:
+    """Pearson's r with its interval over systems by Fisher's z; `None` with fewer than four.
+
+    Args:
+        first: a measure of each system.
+        second: another measure of each, in the same order.
+        level: one minus the confidence.
+
+    Raises:
+        ValueError: if a measure is the same for all systems.
+    """
+    value = pearson(first, second)
+    if len(first) < 4:
+        return None
+    from scipy.stats import pearsonr  # takes half a second to import
+
+    found = pearsonr(first, second).confidence_interval(1 - level)
+    power = _quantile(1 - level / 2, math.inf) + _quantile(POWER, math.inf)
+    return Interval(
+        value,
+        float(found.low),
+        float(found.high),
+        f"Fisher's z over {len(first)} systems",
+        math.tanh(power / math.sqrt(len(first) - 3)),
+    )
+
+
+def resampled_medians(repeats: Sequence[Sequence[float]]) -> list[Resampled]:
+    """The medians of repeated measurements, with resamples of the repeats.
+
+    Args:
+        repeats: of each system; they are resampled independently of each other.
+    """
+    numbers = np.random.default_rng(SEED)
+    return [
+        Resampled(
+            float(np.median(each)),
+            np.median(numbers.choice(np.asarray(each), (SAMPLES, len(each))), axis=1),
+        )
+        for each in repeats
+    ]
+
+
+def ratio_of_medians(first: Sequence[float], second: Sequence[float]) -> Estimate:
+    """The ratio of two medians, with resamples of the repeats of both.
 
     Args:
         first: repeated measurements of the numerator, all positive.
         second: repeated measurements of the denominator, all positive.
     """
-    numbers = np.random.default_rng(SEED)
-    medians = [
-        np.median(numbers.choice(np.asarray(each), (SAMPLES, len(each))), axis=1)
-        for each in (first, second)
-    ]
-    low, high = np.percentile(medians[0] / medians[1], [2.5, 97.5])
-    ratio = float(np.median(first) / np.median(second))
-    return Interval(ratio, float(low), float(high), f"bootstrap of repeats, {SAMPLES:,} samples")
-
-
-def p_value_over_seeds(differences: Sequence[float]) -> float:
-    """Student's paired test of differences, one per seed; equal ones give the smallest p-value.
-
-    Raises:
-        ValueError: with fewer than two seeds.
-    """
-    mean, _ = _over_seeds(differences)
-    if len(set(differences)) == 1:
-        return float(mean == 0)
-    from scipy.stats import ttest_1samp  # takes half a second to import
-
-    return float(ttest_1samp(differences, 0.0).pvalue)
-
-
-def interval_over_seeds(differences: Sequence[float]) -> Interval:
-    """Student's interval of the mean difference over seeds.
-
-    Raises:
-        ValueError: with fewer than two seeds.
-    """
-    mean, error = _over_seeds(differences)
-    from scipy.stats import t  # takes half a second to import
-
-    half = float(t.ppf(0.975, len(differences) - 1)) * error
-    return Interval(mean, mean - half, mean + half, f"Student's t over {len(differences)} seeds")
-
-
-def _over_seeds(differences: Sequence[float]) -> tuple[float, float]:
-    """Mean and its standard error."""
-    number = len(differences)
-    if number < 2:
-        raise ValueError("a test or an interval over seeds needs two of them")
-    mean = math.fsum(differences) / number
-    variance = math.fsum((value - mean) ** 2 for value in differences) / (number - 1)
-    return mean, math.sqrt(variance / number)
+    above, below = resampled_medians([first, second])
+    return Estimate((above.value / below.value,), above.samples / below.samples, REPEATS)

@@ -40,10 +40,14 @@ def ratio(sums: np.ndarray) -> np.ndarray:
 
 @dataclass(frozen=True)
 class Measured:
-    """How a measure is computed from an array of counts."""
+    """How a measure is computed from an array of counts.
+
+    `part` is the measure whose sentences are taken, if they are not all.
+    """
 
     array: str
     value: Value
+    part: str = ""
 
 
 MEASURED = {
@@ -57,8 +61,14 @@ MEASURED = {
     "repeated_tokens": Measured("repeated_tokens", percent),
     "passes": Measured("passes", ratio),
     **{
-        name: Measured("tokenised_bleu", bleu.unsmoothed)
+        name: Measured("tokenised_bleu", bleu.unsmoothed, part=name)
         for name in (LONG, *(f"{BUCKET}{number}" for number in range(1, BUCKETS + 1)))
+    },
+    **{
+        f"multi_reference_bleu_bucket_{number}": Measured(
+            "multi_reference_bleu", bleu.smoothed, part=f"{BUCKET}{number}"
+        )
+        for number in range(1, BUCKETS + 1)
     },
 }
 """Every measure of a score file."""
@@ -66,18 +76,19 @@ MEASURED = {
 
 def counts_of(measure: str, arrays: Mapping[str, np.ndarray]) -> np.ndarray | None:
     """Counts of the sentences that a measure is about, [m, K]; `None` if it was not measured."""
-    counts = arrays.get(MEASURED[measure].array)
-    if counts is None:
-        return None
-    part = arrays.get(PART + measure)
-    if part is not None:
-        return counts[part]
-    return None if is_part(measure) else counts
+    known = MEASURED[measure]
+    counts = arrays.get(known.array)
+    if counts is None or not known.part:
+        return counts
+    chosen = arrays.get(PART + known.part)
+    # Where some sentences have no further references, the counts are not those of all sentences.
+    complete = len(counts) == len(arrays["tokenised_bleu"])
+    return counts[chosen] if chosen is not None and complete else None
 
 
 def is_part(measure: str) -> bool:
     """Whether a measure is about part of a test set."""
-    return measure == LONG or measure.startswith(BUCKET)
+    return measure in MEASURED and MEASURED[measure].part != ""
 
 
 def resampled(measure: str, arrays: Mapping[str, np.ndarray]) -> Resampled:

@@ -64,6 +64,7 @@ class Measure:
         setting: the default; empty if the measure has no settings, or if one must be given.
         relative: whether the number is that of a place over that of another, so that it takes two
             cells, see `nat.reporting.differences.speed_up`.
+        counted: whether it is counted in a training rather than estimated.
     """
 
     label: str
@@ -73,6 +74,7 @@ class Measure:
     source: str = SCORE
     setting: str = ""
     relative: bool = False
+    counted: bool = False
 
     @property
     def coordinates(self) -> tuple[str, ...]:
@@ -100,27 +102,43 @@ MEASURES = {
         "tokenised BLEU, long", "BLEU", 2, f"sentences of at least {LONG} source words"
     ),
     **{
-        f"tokenised_bleu_bucket_{number}": Measure(
-            f"tokenised BLEU, fifth {number}",
+        f"{measure}_bucket_{number}": Measure(
+            f"{label}, fifth {number}",
             "BLEU",
             2,
             f"fifth {number} of {BUCKETS} of the test set by target length, the longest last",
+        )
+        for measure, label in (
+            ("tokenised_bleu", "tokenised BLEU"),
+            ("multi_reference_bleu", "multi-ref. sacreBLEU"),
         )
         for number in range(1, BUCKETS + 1)
     },
     "best_validation_bleu": Measure(
         "best validation BLEU", "BLEU", 2, "of one checkpoint, in training", TRAINING
     ),
-    "updates": Measure("updates", "updates", 0, "until training ended", TRAINING),
-    "epochs": Measure("epochs", "epochs", 1, "until training ended", TRAINING),
-    "training_tokens": Measure("tokens", "tokens", 0, "target tokens seen in training", TRAINING),
+    "updates": Measure("updates", "updates", 0, "until training ended", TRAINING, counted=True),
+    "epochs": Measure("epochs", "epochs", 1, "until training ended", TRAINING, counted=True),
+    "training_tokens": Measure(
+        "tokens", "tokens", 0, "target tokens seen in training", TRAINING, counted=True
+    ),
     "training_seconds": Measure("seconds", "s", 0, "from start to end of training", TRAINING),
-    "parameters": Measure("parameters", "", 0, "numbers that are trained", TRAINING),
+    "parameters": Measure("parameters", "", 0, "numbers that are trained", TRAINING, counted=True),
     "collapsed": Measure(
-        "collapsed", "", 0, "1: training gave the model up or lost what it knew", TRAINING
+        "collapsed",
+        "",
+        0,
+        "1: training gave the model up or lost what it knew",
+        TRAINING,
+        counted=True,
     ),
     "epochs_held": Measure(
-        "epochs before a collapse", "epochs", 2, "all of them if there was none", TRAINING
+        "epochs before a collapse",
+        "epochs",
+        2,
+        "all of them if there was none",
+        TRAINING,
+        counted=True,
     ),
     **{
         f"length_accuracy_{classes}": Measure(
@@ -226,6 +244,12 @@ MEASURES = {
     },
 }
 
+
+AGAINST_ALL = {"sacrebleu": "multi_reference_bleu"} | {
+    name: name.replace("tokenised_bleu", "multi_reference_bleu")
+    for name in ("tokenised_bleu", *(f"tokenised_bleu_bucket_{n}" for n in range(1, BUCKETS + 1)))
+}
+"""Of BLEU against one reference the measure against all references that a sentence has."""
 
 ANALYSES = sorted({measure.source for measure in MEASURES.values()} - set(COORDINATES))
 """Analyses of a model, each a module of `nat/measures` with a function `analyse`."""

@@ -10,14 +10,22 @@ A claim of `config/papers/*.yaml` is one of five checks:
 - `gains`: of what a system gains over another in several places, the named gain is the largest;
 - `correlation`: Pearson's r of two measures over systems, compared with a number.
 
-A claim is judged once per case, unless it need only hold in a majority of them. The numbers alone
-decide between `holds` and `does not hold`; the interval shows how certain this is, so that a
-difference within the noise of a small test set is recognised as such.
+A claim is judged once per case, unless it need only hold in a majority of them. The verdict comes
+from intervals, see `nat.reporting.verdicts`. A measure that is counted in a training, such as its
+updates, needs none; without an interval any other measure leaves a claim undecided.
+
+The measure that decides is fixed before there are results. BLEU against one reference also
+depends on which of several correct translations that reference happens to be. Where the references
+of a split are all correct translations, as in generated corpora, a claim about BLEU is therefore
+judged by BLEU against all of them, and the difference in the claim's own measure is shown beside
+it. Exceptions are claims that state a number of points, which are points of their own measure,
+comparisons with a number, and correlations.
 """
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -28,68 +36,43 @@ from rich.text import Text
 from nat.artifacts import Artifact
 from nat.configuration import Configuration
 from nat.configuration import papers as models
+from nat.data.references import are_complete
 from nat.errors import UserError
 from nat.files import atomic_path, atomic_write_text
 from nat.measures.correlation import pearson
-from nat.measures.significance import Interval, interval_over_seeds
+from nat.measures.significance import LEVEL, POWER, Estimate, Interval, interval_of_correlation
 from nat.reporting import tables, values
-from nat.reporting.cells import MEASURES, Cell, Measure, measured
+from nat.reporting.cells import AGAINST_ALL, MEASURES, Cell, Measure, measured
 from nat.reporting.claim_places import Finder, Source
 from nat.reporting.differences import Difference, can_be_resampled, combined, difference
 from nat.reporting.paper import QUOTED, Chosen, Entry
 from nat.reporting.stated import deviations
+from nat.reporting.verdicts import (
+    FAILS,
+    HOLDS,
+    UNDECIDED,
+    Compared,
+    detectable,
+    region,
+    states_an_effect,
+    verdict,
+)
 
 DEVIATIONS = "Settings at the scale of the papers that differ from those stated"
-HOLDS, FAILS = "holds", "does not hold"
-SURE, UNSURE, UNKNOWN = "yes", "no", "unknown"
-COLUMNS = ("claim", "case", "verdict", "ours", "95% interval", "paper")
-NUMBERS = ("ours", "low", "high", "published", "margin")
-STYLES = {HOLDS: "green", FAILS: "red", values.NOT_RUN: "yellow"}
+VERDICTS = (HOLDS, FAILS, UNDECIDED, values.NOT_RUN)
+COUNTED, NO_INTERVAL = "counted", "none"
+COLUMNS = (
+    *("claim", "case", "verdict", "ours", "95% interval", "detectable"),
+    *("in the claim's measure", "paper"),
+)
+NUMBERS = (
+    *("ours", "low", "high", "detectable", "published", "margin"),
+    *("in_own_measure", "low_in_own_measure", "high_in_own_measure"),
+)
+STYLES = {HOLDS: "green", FAILS: "red", UNDECIDED: "magenta", values.NOT_RUN: "yellow"}
 CORRELATION = Measure("r", "", 3)
 MAJORITY = "majority"
 TREND = {"rising": "above", "falling": "below", "flat": "about"}
-
-
-@dataclass(frozen=True)
-class Region:
-    """The differences at which a check holds."""
-
-    low: float
-    high: float
-    closed: bool
-
-    def holds(self, value: float) -> bool:
-        """Whether a difference lies inside."""
-        if self.closed:
-            return self.low <= value <= self.high
-        return self.low < value < self.high
-
-    def sure(self, interval: Interval) -> bool:
-        """Whether an interval lies completely on the side of its difference."""
-        inside = self.holds(interval.low) and self.holds(interval.high)
-        outside = interval.high < self.low or interval.low > self.high
-        if not self.closed:
-            outside = interval.high <= self.low or interval.low >= self.high
-        return inside if self.holds(interval.difference) else outside
-
-
-def region(relation: str, margin: float) -> Region:
-    """The differences left - right at which a relation holds.
-
-    Raises:
-        ValueError: for an unknown relation.
-    """
-    infinity = math.inf
-    found = {
-        "above": Region(margin, infinity, closed=False),
-        "below": Region(-infinity, -margin, closed=False),
-        "not_above": Region(-infinity, margin, closed=True),
-        "not_below": Region(-margin, infinity, closed=True),
-        "about": Region(-margin, margin, closed=True),
-    }
-    if relation not in found:
-        raise ValueError(f"'{relation}' is not one of {', '.join(found)}")
-    return found[relation]
 
 
 @dataclass(frozen=True)
@@ -112,6 +95,13 @@ class Check:
     share: bool = False
     number: float | None = None
     """What the only place is compared with."""
+
+    @property
+    def relations(self) -> str:
+        """How each difference of the check compares with its margin."""
+        if self.kind in ("largest", "gains"):
+            return "above"
+        return TREND.get(self.relation, self.relation)
 
 
 def checks(configuration: Configuration, paper: str) -> list[Check]:
@@ -188,37 +178,63 @@ def files(configuration: Configuration, paper: str) -> list[Artifact]:
         for place in check.places:
             for cell in place.cells:
                 found += cell.results
-                resampled = check.kind != "correlation" and len(check.places) > 1
-                if resampled and can_be_resampled(cell.measure):
+                if check.kind != "correlation" and can_be_resampled(cell.measure):
                     found.append(cell.statistics)
     return list(dict.fromkeys(found))
+
+
+def decisive(configuration: Configuration, check: Check) -> Check:
+    """The same judgement by the measure that decides it, see the module's description."""
+    cells = [cell for place in check.places for cell in place.cells]
+    if (
+        check.kind == "correlation"
+        or check.number is not None
+        or states_an_effect(check.relations, check.margin)
+        or not all(place.cells and place.measure in AGAINST_ALL for place in check.places)
+        or not all(are_complete(configuration.corpus(cell.corpus), cell.split) for cell in cells)
+    ):
+        return check
+    return replace(check, places=tuple(_against_all(place) for place in check.places))
+
+
+def _against_all(place: Entry) -> Entry:
+    measure = AGAINST_ALL[place.measure]
+    return replace(
+        place,
+        measure=measure,
+        cells=tuple(replace(cell, measure=measure) for cell in place.cells),
+    )
 
 
 def judge(configuration: Configuration, paper: str) -> tables.Records:
     """Judge every claim of a paper from the results below the root of the configuration.
 
     Returns:
-        One record per judgement: the verdict, the difference it rests on with its interval, the
-        numbers behind it, the paper's own difference, and the files.
+        One record per judgement: the verdict, the difference it rests on with its interval and the
+        smallest difference that the test could have seen, the difference in the claim's own
+        measure, the numbers behind it, the paper's own difference, the seeds, and the files.
 
     Raises:
         UserError: as `checks`, and for damaged results.
     """
-    root = Path(configuration.root)
     return [
-        {"paper": paper, "scale": configuration.scale} | _record(check, root)
+        {"paper": paper, "scale": configuration.scale} | _record(configuration, check)
         for check in checks(configuration, paper)
     ]
 
 
-def _record(check: Check, root: Path) -> dict[str, Any]:
-    found, missing = _differences(check, root)
-    base = {
+def _record(configuration: Configuration, check: Check) -> dict[str, Any]:
+    root = Path(configuration.root)
+    deciding = decisive(configuration, check)
+    judged = _judged(deciding, root)
+    own = None if deciding is check else _judged(check, root)
+    record = {
         "claim": check.claim,
         "case": check.case,
         "text": check.text,
         "source": check.source,
-        "measure": check.places[0].measure,
+        "measure": deciding.places[0].measure,
+        "own_measure": check.places[0].measure,
         "corpus": " ".join(
             dict.fromkeys(cell.corpus for place in check.places for cell in place.cells)
         ),
@@ -227,47 +243,69 @@ def _record(check: Check, root: Path) -> dict[str, Any]:
         "check": check.kind,
         "published": values.rounded(_published(check)),
     }
-    if missing:
-        return base | {
-            "verdict": values.NOT_RUN,
-            "sure": UNKNOWN,
-            "numbers": "",
-            "ours": None,
-            "low": None,
-            "high": None,
-            "interval": "",
-            "reason": missing,
-            "sources": "",
+    if isinstance(judged, str):
+        nothing = dict.fromkeys(("ours", "low", "high", "detectable"))
+        texts = dict.fromkeys(("numbers", "interval", "seeds", "sources"), "")
+        record |= {"verdict": values.NOT_RUN, **nothing, **texts, "reason": judged}
+    else:
+        record |= {
+            "verdict": verdict(judged.compared, judged.needed),
+            "ours": values.rounded(judged.value),
+            **_ends(judged.interval, "low", "high"),
+            "detectable": values.rounded(judged.detectable),
+            "numbers": judged.numbers,
+            "interval": judged.method,
+            "seeds": " ".join(str(seed) for seed in judged.seeds),
+            "sources": " ".join(dict.fromkeys(judged.sources)),
+            "reason": "",
         }
-    wanted, numbers, value, interval = _judged(check, found)
-    needed = len(wanted) // 2 + 1 if check.kind == MAJORITY else len(wanted)
-    held = sum(region_.holds(each.value) for region_, each in wanted) >= needed
-    return base | {
-        "verdict": HOLDS if held else FAILS,
-        "sure": _sureness(wanted, held, needed),
-        "numbers": numbers,
-        "ours": values.rounded(value),
-        "low": values.rounded(interval.low) if interval else None,
-        "high": values.rounded(interval.high) if interval else None,
-        "interval": interval.method if interval else "",
-        "reason": "",
-        "sources": " ".join(dict.fromkeys(path for each in found for path in each.sources)),
+    shown = own if isinstance(own, Judged) else None
+    return record | {
+        "in_own_measure": values.rounded(shown.value) if shown else None,
+        **_ends(shown.interval if shown else None, "low_in_own_measure", "high_in_own_measure"),
+    }
+
+
+def _ends(interval: Interval | None, low: str, high: str) -> dict[str, float | None]:
+    return {
+        low: values.rounded(interval.low) if interval else None,
+        high: values.rounded(interval.high) if interval else None,
     }
 
 
 @dataclass(frozen=True)
-class _Judged:
-    """A difference that a check looks at."""
+class Judged:
+    """The differences of a check.
 
+    Attributes:
+        compared: each of them.
+        needed: how many must lie in their regions.
+        numbers: what is behind them, as text.
+        value: the difference to show.
+        interval: its interval.
+        method: how intervals were made, `COUNTED` or `NO_INTERVAL`.
+        seeds: those of the trainings.
+        sources: files with the numbers.
+    """
+
+    compared: list[Compared]
+    needed: int
+    numbers: str
     value: float
     interval: Interval | None
+    method: str
+    seeds: tuple[int, ...]
+    sources: tuple[str, ...]
+
+    @property
+    def detectable(self) -> float | None:
+        """The smallest difference that the test could have seen."""
+        return None if self.method == COUNTED else detectable(self.compared, self.needed)
 
 
 def _differences(check: Check, root: Path) -> tuple[list[Difference], str]:
     """The differences that a check needs, or why they are missing."""
     places = check.places
-    if check.kind == "correlation":
-        return _correlation(places, root)
     right: Sequence[Entry | float]
     if check.kind == "compare":
         left = [places[0]]
@@ -293,8 +331,9 @@ def _differences(check: Check, root: Path) -> tuple[list[Difference], str]:
     return found, ""
 
 
-def _correlation(places: Sequence[Entry], root: Path) -> tuple[list[Difference], str]:
-    """Pearson's r of two measures over systems, from zero, on the seeds that all have."""
+def _correlation(check: Check, root: Path) -> Judged | str:
+    """Pearson's r of two measures over systems, both means over the seeds that all have."""
+    places = check.places
     numbers: list[dict[int, float]] = []
     for place in places:
         ran = [cell for cell in place.cells if (root / cell.score_path).exists()]
@@ -303,18 +342,26 @@ def _correlation(places: Sequence[Entry], root: Path) -> tuple[list[Difference],
     seeds = sorted(set(numbers[0]).intersection(*numbers[1:]))
     if not seeds:
         without = next((place for place in places if values.read(place, root).value is None), None)
-        return [], _why_not(places[0] if without is None else without, 0.0, root)
+        return _why_not(places[0] if without is None else without, 0.0, root)
+    means = [sum(each[seed] for seed in seeds) / len(seeds) for each in numbers]
+    first, second = means[::2], means[1::2]
     try:
-        by_seed = tuple(
-            pearson([each[seed] for each in numbers[::2]], [each[seed] for each in numbers[1::2]])
-            for seed in seeds
-        )
+        value = pearson(first, second)
     except ValueError as error:
-        return [], str(error)
-    mean = sum(by_seed) / len(by_seed)
-    interval = interval_over_seeds(by_seed) if len(by_seed) > 1 else None
-    sources = tuple(cell.score_path for place in places for cell in place.cells)
-    return [Difference(mean, 0.0, by_seed, None, interval, None, sources)], ""
+        return str(error)
+    at = partial(interval_of_correlation, first, second)
+    of, with_ = (MEASURES[place.measure].label for place in places[:2])
+    interval = at(LEVEL)
+    return Judged(
+        compared=[Compared(value, region(check.relation, check.margin), at)],
+        needed=1,
+        numbers=f"r of {of} and {with_} over {len(first)} systems",
+        value=value,
+        interval=interval,
+        method=interval.method if interval else NO_INTERVAL,
+        seeds=tuple(seeds),
+        sources=tuple(cell.score_path for place in places for cell in place.cells),
+    )
 
 
 def _compared(place: Entry | float) -> Sequence[Cell] | float:
@@ -341,79 +388,82 @@ def _number(check: Check) -> float:
     return 0.0 if check.number is None else float(check.number)
 
 
-def _judged(
-    check: Check, found: list[Difference]
-) -> tuple[list[tuple[Region, _Judged]], str, float, Interval | None]:
-    """The differences and their regions, the numbers as text, and the difference to show."""
+def _judged(check: Check, root: Path) -> Judged | str:
+    """The differences of a check, or why they are missing."""
+    if check.kind == "correlation":
+        return _correlation(check, root)
+    found, missing = _differences(check, root)
+    if missing:
+        return missing
+    counted = MEASURES[check.places[0].measure].counted
+    margin = check.margin * abs(found[0].right) if check.share else check.margin
+    wanted = region(check.relations, margin)
+    *steps, whole = found
+    if check.kind == "gains":
+        names = [place.row for place in check.places[::2]]
+        named = found[names.index(check.relation)]
+        estimates = [
+            combined([named, each], lambda pair: pair[0] - pair[1])
+            for each in found
+            if each is not named
+        ]
+    else:
+        estimates = [each.estimate for each in (steps if check.kind == "trend" else found)]
+    if check.kind == "trend":
+        shown = whole.estimate
+    elif check.kind == MAJORITY:
+        shown = combined(found, lambda row: sum(row) / len(row))
+    else:
+        shown = min(estimates, key=lambda each: each.value)
+    interval = shown.interval()
+    return Judged(
+        compared=[Compared(each.value, wanted, _intervals(each, counted)) for each in estimates],
+        needed=len(estimates) // 2 + 1 if check.kind == MAJORITY else len(estimates),
+        numbers=_numbers(check, found),
+        value=shown.value,
+        interval=interval,
+        method=interval.method if interval else COUNTED if counted else NO_INTERVAL,
+        seeds=found[0].seeds,
+        sources=tuple(path for each in found for path in each.sources),
+    )
+
+
+def _intervals(estimate: Estimate, counted: bool) -> Callable[[float], Interval | None]:
+    """Intervals of a difference; what was counted once is its own."""
+    if counted and len(estimate.by_seed) == 1:
+        exact = Interval(estimate.value, estimate.value, estimate.value, COUNTED, 0.0)
+        return lambda level: exact
+    return estimate.interval
+
+
+def _numbers(check: Check, found: Sequence[Difference]) -> str:
+    """The numbers behind the differences of a check."""
     digits = MEASURES[check.places[0].measure].digits
-    margin = check.margin
     labels = [place.row for place in check.places]
     if check.kind == "compare":
-        only = found[0]
-        name = labels[1] if len(labels) > 1 else ""
-        right = f"{name} {only.right:.{digits}f}".strip()
-        numbers = f"{labels[0]} {only.left:.{digits}f} against {right}"
-        wanted = region(check.relation, margin * abs(only.right) if check.share else margin)
-        return [(wanted, _Judged(only.value, only.interval))], numbers, only.value, only.interval
+        right = f"{labels[1] if len(labels) > 1 else ''} {found[0].right:.{digits}f}".strip()
+        return f"{labels[0]} {found[0].left:.{digits}f} against {right}"
     if check.kind == MAJORITY:
-        wanted = region(check.relation, margin)
-        judged = [(wanted, _Judged(each.value, each.interval)) for each in found]
-        held = sum(wanted.holds(each.value) for each in found)
-        mean = sum(each.value for each in found) / len(found)
-        interval = combined(found, lambda row: sum(row) / len(row))
-        return judged, f"{held} of {len(found)} cases, mean", mean, interval
-    if check.kind == "correlation":
-        only = found[0]
-        wanted = region(check.relation, margin)
-        of, with_ = (MEASURES[place.measure].label for place in check.places[:2])
-        numbers = f"r of {of} and {with_} over {len(labels) // 2} systems"
-        return [(wanted, _Judged(only.value, only.interval))], numbers, only.value, only.interval
+        wanted = region(check.relation, check.margin)
+        held = sum(wanted.contains(each.value) for each in found)
+        return f"{held} of {len(found)} cases, mean"
     if check.kind == "trend":
-        wanted = region(TREND[check.relation], margin)
-        *each_step, whole = found
-        in_order = [whole.right, *(each.left for each in each_step)]
-        judged = [(wanted, _Judged(each.value, each.interval)) for each in each_step]
-        return judged, _list(labels, in_order, digits), whole.value, whole.interval
-    above = region("above", margin)
+        *steps, whole = found
+        return _list(labels, [whole.right, *(each.left for each in steps)], digits)
     if check.kind == "largest":
         others = [label for label in labels if label != check.relation]
-        numbers = _list(
-            [check.relation, *others], [found[0].left, *(each.right for each in found)], digits
-        )
-        closest = min(found, key=lambda each: each.value)
-        wanted_all = [(above, _Judged(each.value, each.interval)) for each in found]
-        return wanted_all, numbers, closest.value, closest.interval
-    names = labels[::2]
-    named = names.index(check.relation)
-    numbers = ", ".join(
+        numbers = [found[0].left, *(each.right for each in found)]
+        return _list([check.relation, *others], numbers, digits)
+    return ", ".join(
         f"{name} {tables.signed(each.value, digits)}"
-        for name, each in zip(names, found, strict=True)
+        for name, each in zip(labels[::2], found, strict=True)
     )
-    margins = [
-        _Judged(
-            found[named].value - each.value,
-            combined([found[named], each], lambda pair: pair[0] - pair[1]),
-        )
-        for number, each in enumerate(found)
-        if number != named
-    ]
-    nearest = min(margins, key=lambda each: each.value)
-    return [(above, each) for each in margins], numbers, nearest.value, nearest.interval
 
 
 def _list(labels: Sequence[str], numbers: Sequence[float], digits: int) -> str:
     return ", ".join(
         f"{label} {value:.{digits}f}" for label, value in zip(labels, numbers, strict=True)
     )
-
-
-def _sureness(wanted: list[tuple[Region, _Judged]], held: bool, needed: int) -> str:
-    """Whether enough intervals lie on the side of the verdict to decide it."""
-    relevant = [(each, found.interval) for each, found in wanted if each.holds(found.value) == held]
-    if any(interval is None for _, interval in relevant):
-        return UNKNOWN
-    sure = sum(each.sure(interval) for each, interval in relevant if interval is not None)
-    return SURE if sure >= (needed if held else len(wanted) - needed + 1) else UNSURE
 
 
 def _published(check: Check) -> float | None:
@@ -459,43 +509,70 @@ def read(csv: Path) -> tables.Records:
 
 def summary(records: tables.Records) -> str:
     """The number of judgements by verdict."""
-    counts = {
-        verdict: sum(record["verdict"] == verdict for record in records)
-        for verdict in (HOLDS, FAILS, values.NOT_RUN)
-    }
-    return ", ".join(f"{count} {verdict}" for verdict, count in counts.items())
+    found = [record["verdict"] for record in records]
+    return ", ".join(f"{found.count(verdict)} {verdict}" for verdict in VERDICTS)
 
 
 def lines(record: Mapping[str, Any]) -> dict[str, str]:
     """A judgement as the texts of `COLUMNS`."""
     measure = CORRELATION if record["check"] == "correlation" else MEASURES[record["measure"]]
     digits, unit = measure.digits, measure.unit
-    verdict = str(record["verdict"])
-    if verdict != values.NOT_RUN:
-        verdict += {SURE: "", UNSURE: ", within noise", UNKNOWN: ", no interval"}[record["sure"]]
-    ours = str(record["reason"])
+    ours, interval = str(record["reason"]), tables.NOTHING
     if record["verdict"] != values.NOT_RUN:
         ours = f"{record['numbers']}: {tables.signed(record['ours'], digits)} {unit}".strip()
-    interval = paper = tables.NOTHING
+        interval = str(record["interval"])
     if tables.given(record["low"]):
-        ends = (tables.signed(record[end], max(digits - 1, 0)) for end in ("low", "high"))
-        interval = f"[{', '.join(ends)}]"
+        interval = _interval(record["low"], record["high"], digits)
+    can_see = own = paper = tables.NOTHING
+    if tables.given(record["detectable"]):
+        can_see = f"{record['detectable']:.{digits}f}"
+    if tables.given(record["in_own_measure"]):
+        its = MEASURES[record["own_measure"]].digits
+        ends = record["low_in_own_measure"], record["high_in_own_measure"]
+        own = tables.signed(record["in_own_measure"], its)
+        own += f" {_interval(*ends, its)}" if tables.given(ends[0]) else ""
     if tables.given(record["published"]):
         paper = tables.signed(record["published"], digits)
     text = f"{record['text']} ({record['source']})"
-    return dict(zip(COLUMNS, (text, record["case"], verdict, ours, interval, paper), strict=True))
+    found = (text, record["case"], record["verdict"], ours, interval, can_see, own, paper)
+    return dict(zip(COLUMNS, found, strict=True))
+
+
+def _interval(low: float, high: float, digits: int) -> str:
+    ends = (tables.signed(end, max(digits - 1, 0)) for end in (low, high))
+    return f"[{', '.join(ends)}]"
 
 
 def notes(records: tables.Records) -> list[str]:
-    """Notes for the reader: the source of intervals, and what is not comparable."""
+    """Notes for the reader: how verdicts are made, and what is not comparable."""
     ran = [record for record in records if record["verdict"] != values.NOT_RUN]
-    methods = dict.fromkeys(record["interval"] for record in ran if record["interval"])
+    methods = dict.fromkeys(record["interval"] for record in ran)
     found = [
-        "The numbers decide the verdict. within noise: the 95% interval of the difference includes "
-        "the opposite result."
+        "A claim holds if the 95% interval of its difference lies within what it says, does not "
+        "hold if the interval lies outside, and is undecided otherwise. Detectable: the smallest "
+        "difference beyond the bound of the claim that the test would have seen with a probability "
+        f"of {POWER:.0%}."
     ]
-    if methods:
-        found.append(f"Intervals: {'; '.join(methods)}.")
+    named = [method for method in methods if method not in (COUNTED, NO_INTERVAL)]
+    if named:
+        found.append(f"Intervals: {'; '.join(named)}.")
+    if any("bootstrap" in method and "seeds" not in method for method in named):
+        found.append(
+            "With one seed an interval is over sentences, not over trainings: another training "
+            "may give another difference."
+        )
+    if COUNTED in methods:
+        found.append(f"{COUNTED}: a number of one training, which needs no interval.")
+    if NO_INTERVAL in methods:
+        found.append(f"{NO_INTERVAL}: with one seed this measure has no interval.")
+    switched = [record for record in ran if record["measure"] != record["own_measure"]]
+    if switched:
+        own = dict.fromkeys(MEASURES[record["own_measure"]].label for record in switched)
+        found.append(
+            "The references of these test sets are all correct translations, so claims about "
+            f"{', '.join(own)} are judged against all of them, unless they state a number of "
+            "points. The difference in the claim's measure, against one reference, stands beside."
+        )
     shown = values.stand_ins([{**record, "status": "run"} for record in ran])
     if shown:
         found.append(f"Not comparable with the paper: {shown}.")
@@ -546,9 +623,10 @@ def show(
         case = f" {texts['case']}:" if texts["case"] else ""
         line.append(f"{case} {texts['ours']}")
         if texts["95% interval"] != tables.NOTHING:
-            line.append(f" {texts['95% interval']}")
-        if texts["paper"] != tables.NOTHING:
-            line.append(f"; paper {texts['paper']}")
+            line.append(f", {texts['95% interval']}")
+        for name in ("detectable", "in the claim's measure", "paper"):
+            if texts[name] != tables.NOTHING:
+                line.append(f"; {name} {texts[name]}")
         console.print(line)
     for note in notes(records):
         console.print(Text(note, style="dim"))

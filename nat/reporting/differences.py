@@ -1,9 +1,9 @@
 """Differences between two places, with intervals and tests.
 
-Over several seeds interval and test are Student's, of the mean of the differences seed by seed.
-With one seed they are those of the paired bootstrap, if both places are measured on one test set.
-Tables and claims both use this module, so they agree about a pair. Only scores and the counts
-beside them are read.
+With one seed interval and test are those of the bootstrap over sentences, if both places are
+measured on one test set. With several they are Student's, of the mean of the differences seed by
+seed, whose variance is that between the seeds plus that of the bootstrap. Tables and claims both
+use this module, so they agree about a pair. Only scores and the counts beside them are read.
 """
 
 from collections.abc import Callable, Sequence
@@ -16,17 +16,16 @@ from nat.errors import UserError
 from nat.measures import statistics
 from nat.measures.latency_setting import STATE
 from nat.measures.significance import (
-    METHOD,
+    PAIRED,
+    REPEATS,
+    Estimate,
     Interval,
     Resampled,
-    interval_of_ratio,
-    interval_over_seeds,
-    p_value,
-    p_value_over_seeds,
-    percentile_interval,
+    ratio_of_medians,
     resample,
+    resampled_medians,
 )
-from nat.reporting.cells import ANALYSES, SCORE, Cell, measured, read_latency, read_score
+from nat.reporting.cells import ANALYSES, LATENCY, SCORE, Cell, measured, read_latency, read_score
 
 
 @dataclass(frozen=True)
@@ -36,28 +35,33 @@ class Difference:
     Attributes:
         left: value of the place, the mean over the seeds of both.
         right: value of the other.
-        by_seed: the differences, one per seed.
-        resampled: the difference on resampled test sets, with one seed and if it can be
-            resampled.
-        interval: of the difference; `None` without several seeds or resamples.
-        p_value: of the hypothesis of no difference; `None` likewise, and against a number.
+        estimate: the difference, with what is known of its spread.
+        seeds: those of both.
         sources: files with the values.
         sentences: what was resampled: corpus, split, and the measure if it concerns a part.
     """
 
     left: float
     right: float
-    by_seed: tuple[float, ...]
-    resampled: Resampled | None
-    interval: Interval | None
-    p_value: float | None
+    estimate: Estimate
+    seeds: tuple[int, ...]
     sources: tuple[str, ...]
-    sentences: tuple[str, ...] = ()
+    sentences: tuple[str, ...]
 
     @property
     def value(self) -> float:
         """The difference."""
         return self.left - self.right
+
+    @property
+    def by_seed(self) -> tuple[float, ...]:
+        """The differences, one per seed."""
+        return self.estimate.by_seed
+
+    @property
+    def interval(self) -> Interval | None:
+        """Its 95% interval; `None` if nothing is known of its spread."""
+        return self.estimate.interval()
 
 
 def difference(
@@ -73,35 +77,33 @@ def difference(
     Raises:
         UserError: for damaged files, and scores that are not of one test set.
     """
+    together: list[tuple[Cell, ...]]
     if isinstance(right, int | float):
-        return _to_number(left, float(right), root)
-    others = {cell.seed: cell for cell in right}
-    pairs = [(cell, others[cell.seed]) for cell in left if cell.seed in others]
-    found = []
-    for pair in pairs:
-        if all((root / cell.score_path).exists() for cell in pair):
-            values = [measured(cell, root) for cell in pair]
-            if values[0] is not None and values[1] is not None:
-                found.append((pair, values[0].value, values[1].value))
+        together, number = [(cell,) for cell in left], float(right)
+    else:
+        others = {cell.seed: cell for cell in right}
+        together = [(cell, others[cell.seed]) for cell in left if cell.seed in others]
+        number = 0.0
+    found: list[tuple[tuple[Cell, ...], list[float]]] = []
+    for cells in together:
+        if all((root / cell.score_path).exists() for cell in cells):
+            values = [each.value for cell in cells if (each := measured(cell, root)) is not None]
+            if len(values) == len(cells):
+                found.append((cells, [*values, number][:2]))
     if not found:
         return None
-    number = len(found)
-    by_seed = tuple(first - second for _, first, second in found)
-    resampled, interval, p = None, None, None
-    if number > 1:
-        interval, p = interval_over_seeds(by_seed), p_value_over_seeds(by_seed)
-    else:
-        resampled = _resampled(*found[0][0], root)
-        if resampled is not None:
-            interval, p = percentile_interval(resampled), p_value(resampled)
+    samples = [_resampled(cells, root) for cells, _ in found]
+    known = [each.samples - number for each in samples if each is not None]
     return Difference(
-        left=sum(first for _, first, _ in found) / number,
-        right=sum(second for _, _, second in found) / number,
-        by_seed=by_seed,
-        resampled=resampled,
-        interval=interval,
-        p_value=p,
-        sources=tuple(cell.score_path for pair, _, _ in found for cell in pair),
+        left=sum(values[0] for _, values in found) / len(found),
+        right=sum(values[1] for _, values in found) / len(found),
+        estimate=Estimate(
+            by_seed=tuple(values[0] - values[1] for _, values in found),
+            samples=np.mean(known, axis=0) if len(known) == len(found) else None,
+            resampled=_method(found[0][0]),
+        ),
+        seeds=tuple(cells[0].seed for cells, _ in found),
+        sources=tuple(cell.score_path for cells, _ in found for cell in cells),
         sentences=_sentences(found[0][0][0]),
     )
 
@@ -155,68 +157,43 @@ def speed_up(left: Sequence[Cell], right: Sequence[Cell], root: Path) -> SpeedUp
                 "settings; remove both and run again"
             )
         repeats = [each["milliseconds_per_sentence"]["repeats"] for each in (other, own)]
-        found.append((pair, interval_of_ratio(*repeats)))
+        found.append((pair, ratio_of_medians(*repeats)))
     if not found:
         return None
-    by_seed = tuple(interval.difference for _, interval in found)
+    by_seed = tuple(ratio.value for _, ratio in found)
+    together = found[0][1] if len(found) == 1 else Estimate(by_seed)
+    interval = together.interval()
+    assert interval is not None
     return SpeedUp(
-        value=sum(by_seed) / len(by_seed),
+        value=together.value,
         by_seed=by_seed,
-        interval=found[0][1] if len(found) == 1 else interval_over_seeds(by_seed),
+        interval=interval,
         sources=tuple(cell.score_path for pair, _ in found for cell in pair),
     )
 
 
-def _to_number(left: Sequence[Cell], number: float, root: Path) -> Difference | None:
-    ran = [cell for cell in left if (root / cell.score_path).exists()]
-    found = [(cell, value) for cell in ran if (value := measured(cell, root)) is not None]
-    if not found:
-        return None
-    by_seed = tuple(value.value - number for _, value in found)
-    interval = None
-    only = found[0][1]
-    if len(found) > 1:
-        interval = interval_over_seeds(by_seed)
-    elif only.low is not None and only.high is not None:
-        method = METHOD.removeprefix("paired ")
-        interval = Interval(by_seed[0], only.low - number, only.high - number, method)
-    return Difference(
-        left=sum(value.value for _, value in found) / len(found),
-        right=number,
-        by_seed=by_seed,
-        resampled=None,
-        interval=interval,
-        p_value=None,
-        sources=tuple(cell.score_path for cell, _ in found),
-    )
-
-
-def combined(
-    found: Sequence[Difference], of: Callable[[Sequence[float]], float]
-) -> Interval | None:
-    """The interval of a number computed from several differences.
+def combined(found: Sequence[Difference], of: Callable[[Sequence[float]], float]) -> Estimate:
+    """A number computed from several differences.
 
     Args:
-        found: the differences, on the same seeds or on resampled test sets. Those of the same
-            sentences are resampled together, those of others independently.
+        found: the differences. Those of the same sentences are resampled together, those of others
+            independently. Nothing is known of the spread if they have not the same seeds.
         of: makes one number of them.
     """
-    value = of([each.value for each in found])
-    seeds = min(len(each.by_seed) for each in found)
-    if seeds > 1 and all(len(each.by_seed) == seeds for each in found):
-        made = [of(row) for row in zip(*(each.by_seed for each in found), strict=True)]
-        return interval_over_seeds(made)
+    seeds = {each.seeds for each in found}
+    if len(seeds) > 1:
+        return Estimate((of([each.value for each in found]),))
+    by_seed = tuple(of(row) for row in zip(*(each.estimate.by_seed for each in found), strict=True))
     # The first resample of one test set goes with the second of the next, and so on.
     test_sets = list(dict.fromkeys(each.sentences for each in found))
     samples = [
-        np.roll(each.resampled.samples, test_sets.index(each.sentences))
+        np.roll(each.estimate.samples, test_sets.index(each.sentences))
         for each in found
-        if each.resampled is not None
+        if each.estimate.samples is not None
     ]
     if len(samples) < len(found):
-        return None
-    made = [of(row) for row in np.stack(samples, axis=1)]
-    return percentile_interval(Resampled(value, np.array(made)))
+        return Estimate(by_seed)
+    return Estimate(by_seed, np.array([of(row) for row in np.stack(samples, axis=1)]))
 
 
 def can_be_resampled(measure: str) -> bool:
@@ -224,48 +201,68 @@ def can_be_resampled(measure: str) -> bool:
     return measure in statistics.MEASURED
 
 
+def _method(cells: Sequence[Cell]) -> str:
+    if cells[0].source == LATENCY:
+        return REPEATS
+    return PAIRED if len(cells) > 1 else "bootstrap"
+
+
 def _sentences(cell: Cell) -> tuple[str, ...]:
     return cell.corpus, cell.split, cell.measure if statistics.is_part(cell.measure) else ""
 
 
-def _resampled(left: Cell, right: Cell, root: Path) -> Resampled | None:
-    both = left, right
-    if len({(cell.corpus, cell.split, cell.measure) for cell in both}) > 1:
+def _resampled(cells: Sequence[Cell], root: Path) -> Resampled | None:
+    """A cell, or the difference of two, on resamples; `None` if it cannot be resampled."""
+    if len({(cell.corpus, cell.split, cell.measure) for cell in cells}) > 1:
         return None
-    if left.source == SCORE and can_be_resampled(left.measure):
-        _check_test_sets(left, right, root)
-        arrays = [statistics.read(root / cell.statistics_path) for cell in both]
-        of_left, of_right = (statistics.resampled(left.measure, each) for each in arrays)
-        return of_left - of_right
-    if left.source in ANALYSES:
-        return _resampled_shares(left, right, root)
-    return None
+    found = None
+    if cells[0].source == SCORE and can_be_resampled(cells[0].measure):
+        _check_test_sets(cells, root)
+        found = [
+            statistics.resampled(cell.measure, statistics.read(root / cell.statistics_path))
+            for cell in cells
+        ]
+    elif cells[0].source in ANALYSES:
+        found = _resampled_shares(cells, root)
+    elif cells[0].measure == "latency":
+        found = _resampled_latencies(cells, root)
+    if not found:
+        return None
+    return found[0] if len(found) == 1 else found[0] - found[1]
 
 
-def _resampled_shares(left: Cell, right: Cell, root: Path) -> Resampled | None:
-    found = [measured(cell, root) for cell in (left, right)]
+def _resampled_shares(cells: Sequence[Cell], root: Path) -> list[Resampled]:
+    found = [measured(cell, root) for cell in cells]
     hits = [each.hits for each in found if each is not None and each.hits]
-    if len(hits) < 2 or len(hits[0]) != len(hits[1]):
-        return None
-    of_left, of_right = (
+    if len(hits) < len(cells) or len({len(each) for each in hits}) > 1:
+        return []
+    return [
         resample(np.array([[int(digit), 1] for digit in each]), statistics.percent) for each in hits
-    )
-    return of_left - of_right
+    ]
 
 
-def _check_test_sets(left: Cell, right: Cell, root: Path) -> None:
+def _resampled_latencies(cells: Sequence[Cell], root: Path) -> list[Resampled]:
+    repeats = [
+        read_latency(root / cell.score_path)["milliseconds_per_sentence"]["repeats"]
+        for cell in cells
+    ]
+    return list(resampled_medians(repeats))
+
+
+def _check_test_sets(cells: Sequence[Cell], root: Path) -> None:
     """Refuse scores against other references than each other's."""
     found = []
-    for cell in (left, right):
+    for cell in cells:
         path = root / cell.score_path
         try:
             files = read_score(path)["files"]
             found.append({name: file["sha256"] for name, file in files.items()})
         except (AttributeError, KeyError, TypeError) as error:
             raise UserError(f"{path} is not a score file; remove it and run again") from error
-    ours, its = ({key: each[key] for key in each if key != "hypotheses"} for each in found)
-    if ours != its:
+    references = [{key: each[key] for key in each if key != "hypotheses"} for each in found]
+    if any(each != references[0] for each in references):
+        first, second = (root / cell.score_path for cell in cells)
         raise UserError(
-            f"{root / left.score_path} and {root / right.score_path} are scores against different "
-            "references; remove both and run again"
+            f"{first} and {second} are scores against different references; remove both and run "
+            "again"
         )

@@ -39,7 +39,7 @@ NUMBERS = (
     *("x", "ours", "spread", "low", "high", "published", "difference"),
     *("baseline_difference", "p_value", "not_decoded"),
 )
-TESTED = ("sacrebleu", "tokenised_bleu")
+TESTED = ("sacrebleu", "tokenised_bleu", "multi_reference_bleu")
 
 Records = list[dict[str, Any]]
 
@@ -80,12 +80,9 @@ def make(configuration: Configuration, paper: str, number: str) -> Table:
         test = _test(tested, entry, root) if tested else None
         found |= {
             "baseline": entry.baseline,
-            "baseline_difference": values.rounded(
-                test.interval.difference if test and test.interval else None
-            ),
-            "p_value": values.rounded(test.p_value) if test else None,
+            "baseline_difference": values.rounded(test.value) if test else None,
+            "p_value": values.rounded(test.estimate.p_value) if test else None,
             "test": test.interval.method if test and test.interval else "",
-            "test_signature": found["signature"] if test and test.resampled else "",
         }
         records.append(found)
     values.derive(records, found_places)
@@ -99,7 +96,7 @@ def _test(baseline: Entry, entry: Entry, root: Path) -> Difference | None:
     if len({(cell.corpus, cell.split) for cell in (*entry.cells, *baseline.cells)}) > 1:
         return None
     found = difference(entry.cells, baseline.cells, root)
-    return None if found is None or found.p_value is None else found
+    return None if found is None or found.interval is None else found
 
 
 def lay_out(configuration: Configuration, paper: str, number: str, records: Records) -> Table:
