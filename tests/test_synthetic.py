@@ -248,6 +248,22 @@ def test_noise_free_targets_are_modes_and_all_modes_come():
     assert all(seen[rank] > 0 for rank in range(6))
 
 
+def test_an_optional_particle_is_a_mode():
+    """The text stays the same; targets without the particle are correct as well."""
+    noise = replace(SKEWED, slip_probability=0, drop_probability=0.4)
+    mode = replace(noise, optional_particle=True)
+    pairs = list(generate(noise, "test", 200))
+    assert pairs == list(generate(mode, "test", 200))
+    assert all(target in mode.modes(source) for source, target in pairs)
+    outside = sum(target not in noise.modes(source) for source, target in pairs)
+    assert 50 < outside < 110
+    for source, _ in pairs[:20]:
+        modes = mode.modes(source)
+        assert sum(modes.values()) == pytest.approx(1)
+        whole = {target: modes[target] / 0.6 for target in noise.modes(source)}
+        assert whole == pytest.approx(noise.modes(source))
+
+
 def test_noisy_targets_are_possible_and_some_are_no_modes():
     language = replace(Language(), slip_probability=0.1)
     pairs = [

@@ -17,6 +17,7 @@ def main(configuration: Configuration, wanted: Claims) -> None:
         texts = claims.lines(record)
         case = f" ({texts['case']})" if texts["case"] else ""
         print(f"  claim of {wanted.paper}: {texts['verdict']}: {record['text']}{case}")
+    print(f"  claims of {wanted.paper}: {claims.summary(records)}")
 
 
 if __name__ == "__main__":

@@ -7,7 +7,7 @@ steps, each with a probability that is a field of `Language`:
   synonyms;
 - *order* O: the adverbial is at the end or at the front, where it shifts every other word;
 - *slips* N_i (noise): each content word is independently replaced by its careless form;
-- *drop* D (noise): the particle after the verb is omitted.
+- *drop* D (noise, unless `optional_particle`): the particle after the verb is omitted.
 
 No concept occurs twice in a sentence and no two forms are equal, so a target shows which choices
 were made; only the register stays hidden when every word with synonyms is a slip. With n
@@ -166,6 +166,7 @@ class Language:
         front_probability: the adverbial is at the front.
         slip_probability: a content word of the raw reference is its careless form.
         drop_probability: the particle is missing from the raw reference.
+        optional_particle: a target without the particle is as correct as one with it.
     """
 
     seed: Annotated[int, Field(ge=0)] = 1
@@ -187,6 +188,7 @@ class Language:
     front_probability: Probability = 0.35
     slip_probability: Probability = 0.01
     drop_probability: Probability = 0.03
+    optional_particle: bool = False
 
     def __post_init__(self) -> None:
         if abs(math.fsum(self.register_probabilities) - 1) > 1e-9:
@@ -274,11 +276,13 @@ class Language:
         """
         clause = self.clause(source)
         found: defaultdict[str, float] = defaultdict(float)
-        for front, q in _binary(self.front_probability):
+        drops = _binary(self.drop_probability) if self.optional_particle else ((False, 1.0),)
+        orders = _binary(self.front_probability)
+        for (front, order), (dropped, drop) in itertools.product(orders, drops):
             for register, p in enumerate(self.register_probabilities):
-                if p * q > 0:
-                    words = clause.layout(front, False)
-                    found[" ".join(word.forms[register] for word in words)] += p * q
+                if p * order * drop > 0:
+                    words = clause.layout(front, dropped)
+                    found[" ".join(word.forms[register] for word in words)] += p * order * drop
         return dict(sorted(found.items(), key=lambda item: -item[1]))
 
     def distribution(self, source: str) -> dict[str, float]:

@@ -569,9 +569,10 @@ def notes(records: tables.Records) -> list[str]:
     if switched:
         own = dict.fromkeys(MEASURES[record["own_measure"]].label for record in switched)
         found.append(
-            "The references of these test sets are all correct translations, so claims about "
-            f"{', '.join(own)} are judged against all of them, unless they state a number of "
-            "points. The difference in the claim's measure, against one reference, stands beside."
+            "The references of these test sets are all the correct translations of each sentence, "
+            f"so claims about {', '.join(own)} are judged by BLEU against all of them, unless they "
+            "state a number of points. The difference in the claim's measure, against one "
+            "reference, stands beside."
         )
     shown = values.stand_ins([{**record, "status": "run"} for record in ran])
     if shown:
