@@ -15,8 +15,8 @@ from nat import registry
 from nat.configuration import Choice, Configuration, choice, differences, fingerprint, load
 from nat.configuration.arguments import add_configuration_arguments, configuration_from
 from nat.configuration.checks import check_system
-from nat.configuration.json_schema import json_schema
-from nat.configuration.models import MODELS, Training
+from nat.configuration.json_schema import KINDS, json_schema
+from nat.configuration.models import Training
 from nat.configuration.named_runs import hold_to_overrides
 from nat.configuration.notes import notes
 from nat.configuration.yaml_file import read_yaml
@@ -1090,7 +1090,7 @@ def test_notes_name_tasks_that_no_paper_asks_for(folder: Folder) -> None:
 # The real folder
 
 
-@pytest.mark.parametrize("kind", MODELS)
+@pytest.mark.parametrize("kind", KINDS)
 def test_json_schemas_accept_the_real_files_and_describe_their_keys(kind: str) -> None:
     schema = json_schema(kind)
     jsonschema.Draft202012Validator.check_schema(schema)

@@ -4,8 +4,7 @@ import argparse
 from pathlib import Path
 
 from nat import program
-from nat.configuration.json_schema import json_schema
-from nat.configuration.models import MODELS
+from nat.configuration.json_schema import KINDS, json_schema
 from nat.files import write_json
 
 
@@ -15,7 +14,7 @@ def main() -> None:
     parser.add_argument("--folder", type=Path, default=Path("config/schemas"))
     folder: Path = parser.parse_args().folder
     folder.mkdir(parents=True, exist_ok=True)
-    for kind in MODELS:
+    for kind in KINDS:
         write_json(folder / f"{kind}.json", json_schema(kind))
         print(folder / f"{kind}.json")
 

@@ -39,15 +39,17 @@ def check_names(configuration: Configuration) -> None:
 
 
 def check(configuration: Configuration) -> None:
-    """Check corpora, decodings, and the systems at the chosen scale; `check_names` comes before.
+    """Check corpora, papers, decodings, and the systems at the chosen scale.
 
-    Every method is imported, and with them torch.
+    `check_names` comes before. Every method is imported, and with them torch.
 
     Raises:
         UserError: for the first problem.
     """
     for name in configuration.corpora:
         check_corpus(name, configuration.corpus(name))
+    for name in configuration.papers:
+        configuration.paper(name)
     for view in _views(configuration):
         for name in map(view.example_of, view.decodings):
             _check_assistant(view, name)

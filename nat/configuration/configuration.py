@@ -7,7 +7,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from pathlib import Path
-from typing import Any, cast
+from typing import TYPE_CHECKING, Any, cast
 
 from nat import registry
 from nat.configuration import families
@@ -27,7 +27,6 @@ from nat.configuration.models import (
     read_model,
 )
 from nat.configuration.overrides import Choice, Overrides, read_overrides
-from nat.configuration.papers import Paper
 from nat.configuration.yaml_file import NAME, read_yaml
 from nat.data.candidates import Text
 from nat.errors import UserError
@@ -37,6 +36,9 @@ from nat.registry import Method
 from nat.spelling import hint
 from nat.transformer.architecture import Architecture
 from nat.transformer.latent_options import LatentOptions
+
+if TYPE_CHECKING:
+    from nat.configuration.papers import Paper
 
 SETTINGS = "config/config.yaml"
 # folder in config/: what one of its files describes
@@ -314,7 +316,7 @@ class Configuration:
         found = self._find("decodings", decoding).get("language_model")
         return None if found is None else validated(LanguageModelOptions, found)
 
-    def paper(self, name: str) -> Paper:
+    def paper(self, name: str) -> "Paper":
         """What a paper shows and claims."""
         if name not in self._papers:
             self._find("papers", name)
@@ -764,7 +766,9 @@ class Configuration:
         return {}
 
     @cached_property
-    def _papers(self) -> dict[str, Paper]:
+    def _papers(self) -> dict[str, "Paper"]:
+        from nat.configuration.papers import Paper
+
         return {
             name: read_model(Paper, content, file_of("papers", name))
             for name, content in self.files["papers"].items()
@@ -819,6 +823,8 @@ def read(choice: Choice | str | None, root: Path) -> Configuration:
             found = families.expanded(files[folder], folder, kind)
             files[folder], places[folder] = found.contents, found.places
         for name, content in files[folder].items():
+            if folder == "papers":  # each is validated when a paper is asked for
+                continue
             place = places.get(folder, {}).get(name, file_of(folder, name))
             read_model(MODELS[folder], content, place)
             for task in content.get("tasks", {}) if folder in families.WITH_TASKS else ():

@@ -3,21 +3,25 @@
 import re
 from typing import Any
 
-from pydantic import TypeAdapter
+from pydantic import BaseModel, TypeAdapter
 
 from nat.configuration.families import FOLDERS, WITH_VARIANTS
 from nat.configuration.models import MODELS
+from nat.configuration.papers import Paper
+
+KINDS: dict[str, type[BaseModel]] = {**MODELS, "papers": Paper}
+"""The model of every kind of file."""
 
 _ATTRIBUTES = "\n\nAttributes:\n"
 
 
 def json_schema(kind: str) -> dict[str, Any]:
-    """JSON Schema (draft 2020-12) of a kind of file, a key of `MODELS`.
+    """JSON Schema (draft 2020-12) of a kind of file, a key of `KINDS`.
 
     Keys are described by the docstrings of their attributes. No key is required in files that may
     be like another one, since they may inherit it.
     """
-    schema = TypeAdapter(MODELS[kind]).json_schema()
+    schema = TypeAdapter(KINDS[kind]).json_schema()
     for part in (schema, *schema.get("$defs", {}).values()):
         _describe(part)
         if kind in FOLDERS:

@@ -21,7 +21,6 @@ from pydantic import (
 )
 from pydantic_core import CoreSchema, core_schema
 
-from nat.configuration.papers import Paper
 from nat.data import candidates as texts
 from nat.errors import UserError
 from nat.options import validated
@@ -866,9 +865,11 @@ MODELS: dict[str, type[BaseModel]] = {
     "recipes": Recipe,
     "systems": System,
     "decodings": Decoding,
-    "papers": Paper,
 }
-"""The model of each file of `config/`, by its name or that of its folder."""
+"""The model of each file of `config/`, by its name or that of its folder.
+
+That of papers is in `nat.configuration.papers`: it takes long to build, and few programs need it.
+"""
 
 
 def read_model(model: type[Kind], content: dict[str, Any], file: str) -> Kind:

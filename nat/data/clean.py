@@ -13,8 +13,6 @@ from functools import cache, partial
 from pathlib import Path
 from typing import Any
 
-from sacremoses import MosesPunctNormalizer
-
 from nat.data.expected import check_expected
 from nat.data.lines import check_count, read_pairs
 from nat.data.parallel import in_order
@@ -84,7 +82,11 @@ def normaliser(language: str, *, normalise_punctuation: bool) -> Callable[[str],
     tokeniser would drop them later and could leave a line empty. Punctuation is normalised as in
     the Moses script.
     """
-    punctuation = MosesPunctNormalizer(language) if normalise_punctuation else None
+    punctuation = None
+    if normalise_punctuation:
+        from sacremoses import MosesPunctNormalizer  # takes as long as the rest of the program
+
+        punctuation = MosesPunctNormalizer(language)
 
     def normalise(line: str) -> str:
         if punctuation is not None and _PUNCTUATION.search(line):

@@ -12,9 +12,7 @@ from collections import Counter
 from collections.abc import Callable, Mapping
 from functools import cache, partial
 from pathlib import Path
-from typing import Any
-
-from sacremoses import MosesDetokenizer, MosesTokenizer
+from typing import TYPE_CHECKING, Any
 
 from nat.data.clean import REASONS, fault_in, normalised
 from nat.data.expected import check_expected
@@ -24,6 +22,9 @@ from nat.data.splits import TRAIN, sides, split_names
 from nat.errors import UserError
 from nat.files import atomic_directory, write_json
 
+if TYPE_CHECKING:
+    from sacremoses import MosesDetokenizer, MosesTokenizer
+
 TOKENISERS = ("moses", "moses_dashes", "jieba", "none")
 
 # A space beside a character that is not a letter or digit of a Western script.
@@ -31,12 +32,16 @@ _NO_SPACE = re.compile(r"(?<![A-Za-z0-9]) | (?![A-Za-z0-9])")
 
 
 @cache
-def _moses(language: str) -> MosesTokenizer:
+def _moses(language: str) -> "MosesTokenizer":
+    from sacremoses import MosesTokenizer  # takes as long as the rest of the program
+
     return MosesTokenizer(language)
 
 
 @cache
-def _moses_back(language: str) -> MosesDetokenizer:
+def _moses_back(language: str) -> "MosesDetokenizer":
+    from sacremoses import MosesDetokenizer
+
     return MosesDetokenizer(language)
 
 
