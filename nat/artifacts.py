@@ -578,12 +578,54 @@ class InputsOfTranslations(InputsOfDecoding):
     shards: tuple[Shard, ...]
 
 
+def is_sharded(configuration: Configuration, split: str) -> bool:
+    """Whether several jobs translate a split, and its score is a job of its own.
+
+    Those of the training text are always separate: what is made of them is no score.
+    """
+    return split == TRAIN or configuration.shards[split] > 1
+
+
 @dataclass(frozen=True)
-class Translations(_Decoded):
+class InputsOfEvaluation(InputsOfDecoding):
+    """What translating a split and scoring the translations reads."""
+
+    text: StepOfSplit
+    tokens: StepOfSplit
+    references: StepOfSplit | None
+    training: TrainingRecord
+
+
+@dataclass(frozen=True)
+class _OfSplit(_Decoded):
+    split: str
+
+    def inputs_of_evaluation(self, configuration: Configuration) -> InputsOfEvaluation:
+        """What a split that is not sharded is translated from, and compared with."""
+        return InputsOfEvaluation(
+            **vars(self.inputs_of_decoding(configuration, self.split)),
+            **self._compared_with(configuration),
+        )
+
+    def _compared_with(self, configuration: Configuration) -> dict[str, Any]:
+        return {
+            "text": step_of(self.corpus, self.split, "text"),
+            "tokens": step_of(self.corpus, self.split, "tokens"),
+            "references": references(configuration, self.corpus, self.split),
+            "training": TrainingRecord(self.run, self.corpus, self.system, self.seed),
+        }
+
+
+@dataclass(frozen=True)
+class Translations(_OfSplit):
     """A translated split, with a summary beside it as JSON."""
 
     template = "results/{run}/translations/{corpus}/{system}/seed{seed}/{decoding}/{split}.jsonl"
-    split: str
+
+    @property
+    def summary(self) -> str:
+        """How many sentences were decoded, and which were not."""
+        return str(Path(self.path).with_suffix(".json"))
 
     def shards(self, configuration: Configuration) -> tuple[Shard, ...]:
         """Its parts, in order."""
@@ -592,8 +634,10 @@ class Translations(_Decoded):
             Shard(**vars(self), shard=number, shards=count) for number in range(1, count + 1)
         )
 
-    def inputs(self, configuration: Configuration) -> InputsOfTranslations:
-        """Its shards, in order."""
+    def inputs(self, configuration: Configuration) -> InputsOfTranslations | InputsOfEvaluation:
+        """Its shards, in order; without shards it is made together with its score."""
+        if not is_sharded(configuration, self.split):
+            return self.inputs_of_evaluation(configuration)
         return InputsOfTranslations(
             **vars(self.inputs_of_decoding(configuration, self.split)),
             shards=self.shards(configuration),
@@ -615,18 +659,17 @@ class InputsOfScore(Inputs):
 
 
 @dataclass(frozen=True)
-class _OfTranslations(_Decoded):
-    split: str
+class _OfTranslations(_OfSplit):
+    @property
+    def translations(self) -> Translations:
+        """What is measured."""
+        return Translations(**vars(self))
 
-    def inputs(self, configuration: Configuration) -> InputsOfScore:
-        """The translations and the references."""
-        return InputsOfScore(
-            text=step_of(self.corpus, self.split, "text"),
-            tokens=step_of(self.corpus, self.split, "tokens"),
-            references=references(configuration, self.corpus, self.split),
-            translations=Translations(**vars(self)),
-            training=TrainingRecord(self.run, self.corpus, self.system, self.seed),
-        )
+    def inputs(self, configuration: Configuration) -> InputsOfScore | InputsOfEvaluation:
+        """The translations and the references; or what both are made from in one job."""
+        if not is_sharded(configuration, self.split):
+            return self.inputs_of_evaluation(configuration)
+        return InputsOfScore(translations=self.translations, **self._compared_with(configuration))
 
 
 @dataclass(frozen=True)
@@ -634,6 +677,11 @@ class Score(_OfTranslations):
     """Measures of the translations of a split."""
 
     template = "results/{run}/scores/{corpus}/{system}/seed{seed}/{decoding}/{split}.json"
+
+    @property
+    def statistics(self) -> "Statistics":
+        """The counts behind it."""
+        return Statistics(**vars(self))
 
 
 @dataclass(frozen=True)

@@ -26,6 +26,7 @@ from nat.reporting.cells import ANALYSES
 from nat.workflow.graph import BEFORE_TRAININGS, FAST_MEMORY, STAGES, Graph, inputs_of
 from nat.workflow.requests import why_no_rule
 from nat.workflow.log import Screen
+from nat.workflow.plan import in_shards
 from nat.workflow.records import refuse_unknown_results
 from nat.workflow.slurm import Watch, stop_left_behind
 
@@ -52,6 +53,19 @@ FETCHED = [name for name in configuration.corpora if name not in GENERATED]
 
 # Words of every program's command line that choose this configuration; Snakemake formats them again.
 CHOSEN = shlex.join(configuration.arguments).replace("{", "{{").replace("}", "}}")
+
+# Splits that are translated in shards, and those that one job translates and scores.
+SHARDED = {
+    split
+    for split in configuration.shards
+    if artifacts.is_sharded(configuration, split)
+}
+WHOLE = set(configuration.shards) - SHARDED
+TRANSLATE_AND_SCORE = (
+    f"{FAST_MEMORY} python workflow_scripts/translate_and_score.py {CHOSEN}"
+    " --corpus {wildcards.corpus} --system {wildcards.system} --seed {wildcards.seed}"
+    " --split {wildcards.split} --decodings {params.decodings} 2> {log}"
+)
 
 # Of `--sdm conda`, one for all jobs of a run; and the image of `--sdm apptainer`.
 ENVIRONMENT = f"../envs/{'cuda' if needs(configuration, 'train').gpu else 'cpu'}.yaml"
@@ -100,3 +114,14 @@ def reads(kind, **names):
     return lambda wildcards: inputs_of(
         configuration, kind.of({**dict(wildcards.items()), **names})
     )
+
+
+def reads_together(job):
+    """The inputs of a rule that translates by several decodings."""
+    return lambda wildcards: graph.inputs_together(job, int(wildcards.seed))
+
+
+def asks_together(job):
+    """What its jobs ask for: minutes for all of the decodings."""
+    times = in_shards(configuration, job.corpus, job.split, len(job.decodings))
+    return resources(configuration, cluster, "translate", times)

@@ -1,6 +1,83 @@
-# Translations: results/{run}/translations/{corpus}/{system}/seed{seed}/{decoding}/{split}.jsonl.
+# Translations: results/{run}/translations/{corpus}/{system}/seed{seed}/{decoding}/{split}.jsonl,
+# and their scores: results/{run}/scores/{corpus}/{system}/seed{seed}/{decoding}/{split}.json.
 #
-# A split is translated in shards that need not run on one machine, and put together in order.
+# One job translates a split with a model by every decoding that the papers ask for, and scores
+# each. The program keeps what was made of the same files with the same options, and `update` leaves
+# it in its place, so one more decoding is the only one that runs. What no paper asks for, and what
+# consults another model, is a job by itself.
+#
+# A large text is translated in shards that need not run on one machine, and put together in order;
+# so is the training text.
+
+
+rule translate_and_score:
+    input:
+        unpack(reads(artifacts.Score)),
+    output:
+        translations=update(
+            "results/{run}/translations/{corpus}/{system}/seed{seed}/{decoding}/{split}.jsonl"
+        ),
+        summary=update(
+            "results/{run}/translations/{corpus}/{system}/seed{seed}/{decoding}/{split}.json"
+        ),
+        score=update(
+            "results/{run}/scores/{corpus}/{system}/seed{seed}/{decoding}/{split}.json"
+        ),
+        statistics=update(
+            "results/{run}/scores/{corpus}/{system}/seed{seed}/{decoding}/{split}.npz"
+        ),
+    log:
+        "results/{run}/logs/translate_and_score/{corpus}/{system}/seed{seed}/{decoding}/{split}.log",
+    wildcard_constraints:
+        split=one_of(WHOLE),
+    conda:
+        ENVIRONMENT
+    threads: configuration.threads
+    resources:
+        **ASKS["translate"],
+    params:
+        configuration=lambda wildcards: graph.decoding(
+            wildcards.corpus, wildcards.decoding
+        ),
+        decodings="{decoding}",
+    message:
+        "translate and score {wildcards.split} of {wildcards.corpus} with {wildcards.system}, "
+        "{wildcards.decoding} (seed {wildcards.seed})"
+    shell:
+        TRANSLATE_AND_SCORE
+
+
+for job in graph.together:
+
+    rule:
+        name:
+            job.rule
+        input:
+            unpack(reads_together(job)),
+        output:
+            [update(path) for path in job.outputs],
+        log:
+            "results/{run}/logs/translate_and_score/{corpus}/{system}/seed{seed}/{split}.log",
+        wildcard_constraints:
+            corpus=re.escape(job.corpus),
+            system=re.escape(job.system),
+            split=re.escape(job.split),
+            seed=one_of(map(str, job.seeds)),
+        conda:
+            ENVIRONMENT
+        threads: configuration.threads
+        resources:
+            **asks_together(job),
+        params:
+            configuration=[graph.decoding(job.corpus, name) for name in job.decodings],
+            decodings=job.decodings,
+        message:
+            f"translate and score {job.split} of {job.corpus} with {job.system}, "
+            f"{len(job.decodings)} decodings (seed {{wildcards.seed}})"
+        shell:
+            TRANSLATE_AND_SCORE
+
+    workflow.ruleorder(job.rule, "translate_and_score")
 
 
 rule translate:
@@ -42,6 +119,8 @@ rule merge_shards:
         summary="results/{run}/translations/{corpus}/{system}/seed{seed}/{decoding}/{split}.json",
     log:
         "results/{run}/logs/merge_shards/{corpus}/{system}/seed{seed}/{decoding}/{split}.log",
+    wildcard_constraints:
+        split=one_of(SHARDED),
     priority: lambda wildcards: graph.priority(wildcards.corpus, wildcards.system, wildcards.split)
     # A part of what needs it: of a distilled text, or of a score.
     group:

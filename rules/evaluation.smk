@@ -1,5 +1,6 @@
 # Scores: results/{run}/scores/{corpus}/{system}/seed{seed}/{decoding}/{split}.json, of translations,
-# and beside each, as {split}.npz, the counts of each sentence that it is computed from.
+# and beside each, as {split}.npz, the counts of each sentence that it is computed from. Here are
+# those of splits that are translated in shards; see decoding.smk for the others.
 #
 # Analyses: results/{run}/analyses/{corpus}/{system}/seed{seed}/{analysis}.json, of models.
 #
@@ -15,6 +16,8 @@ rule score:
         statistics="results/{run}/scores/{corpus}/{system}/seed{seed}/{decoding}/{split}.npz",
     log:
         "results/{run}/logs/score/{corpus}/{system}/seed{seed}/{decoding}/{split}.log",
+    wildcard_constraints:
+        split=one_of(SHARDED),
     group:
         "score"
     conda:

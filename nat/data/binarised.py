@@ -20,7 +20,8 @@ from nat.errors import UserError
 from nat.files import atomic_directory, atomic_path
 
 
-def _paths(prefix: Path | str) -> tuple[Path, Path]:
+def files_of(prefix: Path | str) -> tuple[Path, Path]:
+    """The two files of a binarised text."""
     return Path(f"{prefix}.tokens.npy"), Path(f"{prefix}.offsets.npy")
 
 
@@ -41,7 +42,7 @@ def write_binarised(lines: Iterable[str], vocabulary: Vocabulary, prefix: Path |
     for line in lines:
         tokens.extend(vocabulary.encode(line))
         offsets.append(len(tokens))
-    for path, values in zip(_paths(prefix), (tokens, offsets), strict=True):
+    for path, values in zip(files_of(prefix), (tokens, offsets), strict=True):
         with atomic_path(path) as temporary, temporary.open("wb") as file:
             np.save(file, np.asarray(values))
     return len(offsets) - 1
@@ -60,7 +61,7 @@ class BinarisedText:
         Raises:
             UserError: if a file is missing or damaged, or the two do not belong together.
         """
-        paths = _paths(prefix)
+        paths = files_of(prefix)
         tokens, offsets = (_load(path) for path in paths)
         self.lengths: np.ndarray = np.diff(offsets)
         if (

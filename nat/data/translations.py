@@ -45,17 +45,38 @@ def shard_of(sentences: int, shard: int, shards: int) -> range:
     return range(sentences * (shard - 1) // shards, sentences * shard // shards)
 
 
-def write_translations(path: Path, records: Iterable[dict[str, Any]]) -> int:
-    """Write one line per record, atomically; return their number."""
-    count = 0
+def write_translations(path: Path, records: Iterable[dict[str, Any]]) -> dict[str, Any]:
+    """Write one line per record, atomically.
+
+    Returns:
+        The summary: how many sentences were decoded and, by reason, which were not; subwords;
+        mean score (nats) and mean number of steps of the decoded ones (null if there are none).
+    """
+    count = tokens = 0
+    scores: list[float] = []
+    steps: list[int] = []
+    not_decoded = Reasons()
     with (
         atomic_path(path) as temporary,
         temporary.open("w", encoding="utf-8", newline="\n") as file,
     ):
         for record in records:
             count += 1
+            if record["status"] == OK:
+                scores.append(record["score"])
+                steps.append(record["steps"])
+                tokens += len(record["tokens"].split())
+            else:
+                not_decoded.add(record["status"], record["id"])
             file.write(json.dumps(record, ensure_ascii=False, allow_nan=False) + "\n")
-    return count
+    return {
+        "sentences": count,
+        "decoded": len(scores),
+        "not_decoded": not_decoded.as_dict(),
+        "tokens": tokens,
+        "mean_score": math.fsum(scores) / len(scores) if scores else None,
+        "mean_steps": sum(steps) / len(steps) if steps else None,
+    }
 
 
 def read_translations(path: Path) -> Iterator[dict[str, Any]]:
@@ -132,44 +153,24 @@ def merge_shards(shards: Sequence[Path], sentences: int, output: Path) -> dict[s
         output: `{split}.jsonl`.
 
     Returns:
-        The summary: how many sentences were decoded and, by reason, which were not; subwords;
-        mean score (nats) and mean number of steps of the decoded ones (null if there are none).
+        The summary, see `write_translations`.
 
     Raises:
         UserError: if a sentence is missing, repeated or out of order.
     """
-    scores: list[float] = []
-    steps: list[int] = []
-    tokens = 0
-    not_decoded = Reasons()
 
     def in_order() -> Iterator[dict[str, Any]]:
-        nonlocal tokens
         due = 0
         for shard in shards:
             for record in read_translations(shard):
                 if record["id"] != due:
                     raise UserError(_what_is_wrong(shards, sentences))
                 due += 1
-                if record["status"] == OK:
-                    scores.append(record["score"])
-                    steps.append(record["steps"])
-                    tokens += len(record["tokens"].split())
-                else:
-                    not_decoded.add(record["status"], record["id"])
                 yield record
         if due != sentences:
             raise UserError(_what_is_wrong(shards, sentences))
 
-    write_translations(output, in_order())
-    summary = {
-        "sentences": sentences,
-        "decoded": len(scores),
-        "not_decoded": not_decoded.as_dict(),
-        "tokens": tokens,
-        "mean_score": math.fsum(scores) / len(scores) if scores else None,
-        "mean_steps": sum(steps) / len(steps) if steps else None,
-    }
+    summary = write_translations(output, in_order())
     write_json(output.with_suffix(".json"), summary)
     return summary
 

@@ -1,14 +1,15 @@
-"""Translating a shard of a text: from the files of a run to a file of translations."""
+"""Translating a text: from the files of a run to the lines of a file of translations."""
 
 import functools
 import os
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
 import torch
 
 from nat import registry
-from nat.artifacts import InputsOfDecoding, Shard
+from nat.artifacts import InputsOfDecoding, Model, Shard, step_of
 from nat.configuration import Configuration
 from nat.data.binarised import BinarisedText
 from nat.data.splits import sides, split_names
@@ -23,44 +24,70 @@ from nat.spelling import hint
 from nat.training.trained_model import matching_model
 
 
+class Translator:
+    """A model and a split that it translates, loaded once for any number of decodings.
+
+    Attributes:
+        sentences: number of sentences of the split.
+
+    Raises:
+        UserError: if something is missing or does not belong together.
+    """
+
+    def __init__(self, configuration: Configuration, model: Model, split: str) -> None:
+        description = configuration.corpus(model.corpus)
+        if split not in split_names(description):
+            raise UserError(
+                f"the corpus '{model.corpus}' has no split '{split}'; "
+                f"{hint(split, split_names(description))}"
+            )
+        source, self._target = sides(description)
+        self._tokeniser = description["preprocessing"]["tokeniser"]
+        folder = Path(step_of(model.corpus, split, "binarised").path)
+        self._text = BinarisedText(folder / f"{split}.{source}")
+        self._vocabulary = Vocabulary.load(folder / "vocabulary.txt")
+        torch.set_num_threads(int(os.environ.get("OMP_NUM_THREADS", configuration.threads)))
+        self._model = matching_model(model, configuration, len(self._vocabulary))
+        self._configuration = configuration
+        self.sentences = len(self._text)
+
+    def translate(
+        self, decoding: str, inputs: InputsOfDecoding, ids: range, job: str
+    ) -> Iterator[dict[str, Any]]:
+        """Lines of a file of translations, see `nat.data.translations`.
+
+        Args:
+            decoding: name of the decoding.
+            inputs: the models that it uses.
+            ids: numbers of the sentences.
+            job: what is done, for the lines of progress.
+        """
+        device = next(self._model.parameters()).device
+        method = method_of(self._configuration, decoding, inputs, len(self._vocabulary), device)
+        translations = translate(
+            self._model,
+            method,
+            self._text,
+            ids,
+            self._configuration.decoding_tokens,
+            Progress(job, len(ids), "sentences").update,
+        )
+        return records(translations, self._vocabulary, self._target, self._tokeniser)
+
+
 def translate_shard(configuration: Configuration, shard: Shard) -> None:
     """Translate a shard of a split.
 
     Raises:
         UserError: if something is missing or does not belong together; nothing is written.
     """
-    corpus, system, split = shard.corpus, shard.system, shard.split
-    description = configuration.corpus(corpus)
-    if split not in split_names(description):
-        raise UserError(
-            f"the corpus '{corpus}' has no split '{split}'; {hint(split, split_names(description))}"
-        )
     inputs = shard.inputs(configuration)
-    source, target = sides(description)
-    folder = Path(inputs.corpus.path)
-    sentences = BinarisedText(folder / f"{split}.{source}")
-    ids = shard_of(len(sentences), shard.shard, shard.shards)
-    vocabulary = Vocabulary.load(folder / "vocabulary.txt")
-    torch.set_num_threads(int(os.environ.get("OMP_NUM_THREADS", configuration.threads)))
-    model = matching_model(inputs.model, configuration, len(vocabulary))
-    device = next(model.parameters()).device
-    method = method_of(configuration, shard.decoding, inputs, len(vocabulary), device)
+    translator = Translator(configuration, inputs.model, shard.split)
+    ids = shard_of(translator.sentences, shard.shard, shard.shards)
     part = f" {shard.shard}/{shard.shards}" if shard.shards > 1 else ""
-    progress = Progress(
-        f"translate {split}{part} of {corpus} with {system}, {shard.decoding}",
-        len(ids),
-        "sentences",
-    )
-    translations = translate(
-        model,
-        method,
-        sentences,
-        ids,
-        configuration.decoding_tokens,
-        progress.update,
-    )
-    tokeniser = description["preprocessing"]["tokeniser"]
-    write_translations(Path(shard.path), records(translations, vocabulary, target, tokeniser))
+    job = f"translate {shard.split}{part} of {shard.corpus} with {shard.system}, {shard.decoding}"
+    lines = translator.translate(shard.decoding, inputs, ids, job)
+    write_translations(Path(shard.path), lines)
 
 
 def method_of(

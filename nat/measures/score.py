@@ -216,7 +216,7 @@ def score_translations(configuration: Configuration, artifact: artifacts.Score) 
             "fingerprint": str(read_json(record).get("fingerprint")),
         },
     }
-    found = score(Path(inputs.translations.path), references)
+    found = score(Path(artifact.translations.path), references)
     found.write(Path(artifact.path), origin)
 
 

@@ -63,10 +63,18 @@ def read_cluster(configuration: Configuration) -> Cluster:
     return read_model(Cluster, read_yaml(configuration.root, CLUSTER), CLUSTER)
 
 
-def resources(configuration: Configuration, cluster: Cluster, stage: Stage) -> dict[str, Resource]:
+def resources(
+    configuration: Configuration, cluster: Cluster, stage: Stage, times: int = 1
+) -> dict[str, Resource]:
     """The `resources` of the rules of a stage, under the names of Snakemake's Slurm executor.
 
     Attempt n requests n times the memory and minutes of the first, up to the cluster's limits.
+
+    Args:
+        configuration: of the run.
+        cluster: names and limits.
+        stage: of the jobs.
+        times: so many times the minutes that the stage has.
 
     Raises:
         UserError: if the scale uses several nodes for a training without giving `devices`.
@@ -75,7 +83,7 @@ def resources(configuration: Configuration, cluster: Cluster, stage: Stage) -> d
     kind = cluster.gpu if need.gpu else cluster.cpu
     found: dict[str, Resource] = {
         "mem_mb": _growing(need.memory_mb, kind.most_memory_mb),
-        "runtime": _growing(need.minutes, _share(kind.most_minutes, stage)),
+        "runtime": _growing(need.minutes * times, _share(kind.most_minutes, stage)),
         "cpus_per_task": need.cores,
     }
     named = {

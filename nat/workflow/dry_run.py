@@ -10,6 +10,7 @@ from snakemake import cli
 from snakemake_interface_logger_plugins.common import LogEvent
 
 from nat.errors import UserError
+from nat.workflow.together import kind_of
 
 
 @dataclass(frozen=True)
@@ -17,7 +18,7 @@ class Job:
     """A job that is still to run.
 
     Attributes:
-        rule: of the job.
+        rule: of the job, see `kind_of`.
         wildcards: of the rule, with their values.
         inputs: files and folders that it reads.
         outputs: files and folders that it makes.
@@ -48,7 +49,7 @@ def pending(targets: Iterable[str], arguments: Iterable[str]) -> tuple[list[Job]
             job = vars(record)
             found.append(
                 Job(
-                    job["rule_name"],
+                    kind_of(job["rule_name"]),
                     dict(job["wildcards"]),
                     tuple(job["input"]),
                     tuple(job["output"]),

@@ -17,6 +17,7 @@ from nat.artifacts import (
     Distilled,
     File,
     Model,
+    Score,
     Training,
     is_generated,
     with_inputs,
@@ -30,6 +31,7 @@ from nat.reporting import reports
 from nat.reporting.cells import Cell
 from nat.reporting.reports import Report
 from nat.spelling import hint
+from nat.workflow.together import Together, together
 
 STAGES = {
     "all": "every table, figure and claim of every paper",
@@ -147,6 +149,22 @@ class Graph:
             for name in self.configuration.systems
             if any(view.recipe(view.system(name).recipe).keep for view in views)
         ]
+
+    @cached_property
+    def together(self) -> list[Together]:
+        """The jobs that translate a split by several of the decodings that reports show."""
+        return together(
+            self.configuration, [each for each in self.results() if isinstance(each, Score)]
+        )
+
+    def inputs_together(self, job: Together, seed: int) -> dict[str, str | list[str]]:
+        """Paths of what such a job reads, by the name of the input.
+
+        Raises:
+            UserError: as `inputs_of`, for each of the decodings.
+        """
+        scores = job.scores(self.configuration.run, seed)
+        return [inputs_of(self.configuration, score) for score in scores][0]
 
     # Order of jobs
 

@@ -18,6 +18,7 @@ from typing import Any
 from snakemake_interface_logger_plugins.base import LogHandlerBase
 
 from nat.spelling import hint
+from nat.workflow.together import kind_of
 
 # Messages about Snakemake's internal work, less useful than the lines of jobs. They have no event
 # in the plugin interface, so they are recognised by their text.
@@ -103,7 +104,10 @@ class Screen(LogHandlerBase):
         if self.dry_run and not self.jobs:  # it is repeated below the list
             return ""
         self.total = event["stats"]["total"]
-        counts = {rule: count for rule, count in event["stats"].items() if rule != "total"}
+        counts: dict[str, int] = {}
+        for rule, count in event["stats"].items():
+            if rule != "total":
+                counts[kind_of(rule)] = counts.get(kind_of(rule), 0) + count
         jobs = ", ".join(f"{count} {rule}" for rule, count in counts.items())
         return f"{_jobs(self.total)} to do: {jobs}"
 

@@ -8,6 +8,7 @@ that the scale assumes (`speed`); for texts, their pairs divided by the speeds i
 import math
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any
 
 from rich.table import Table
@@ -21,6 +22,7 @@ from nat.registry import Method
 from nat.transformer.architecture import Architecture
 from nat.workflow.cluster import devices, needs, nodes
 from nat.workflow.dry_run import Job
+from nat.workflow.together import RULE as TRANSLATE_AND_SCORE
 
 STAGES = {
     "generate_text": "corpora",
@@ -38,6 +40,7 @@ STAGES = {
     "train": "training",
     "train_and_keep": "training",
     "translate": "translation",
+    TRANSLATE_AND_SCORE: "translation",
     "merge_shards": "scores",
     "distil": "distilled text",
     "compare_texts": "distilled text",
@@ -55,7 +58,7 @@ STAGES = {
 TRAININGS = ("train", "train_and_keep")
 """Rules that train."""
 
-_OF_MODELS = {*TRAININGS, "translate", "analyse", "measure_latency"}
+_OF_MODELS = {*TRAININGS, "translate", TRANSLATE_AND_SCORE, "analyse", "measure_latency"}
 """Rules that run a model; the hours of all others are those of cores."""
 
 PASSES_OF_BEAM_SEARCH = 4.0
@@ -292,6 +295,9 @@ def _seconds_of_models(configuration: Configuration, job: Job) -> float | None:
         return float(tokens / speed.training * size)
     if job.rule == "translate":
         decoded = _share(configuration, names) * _passes(configuration.decoding(names["decoding"]))
+    elif job.rule == TRANSLATE_AND_SCORE:
+        passes = [_passes(configuration.decoding(name)) for name in _decodings(job)]
+        decoded = sentences(configuration, corpus, names["split"]) * sum(passes)
     elif job.rule == "analyse":
         splits = split_names(configuration.corpus(corpus))
         held_out = sum(sentences(configuration, corpus, each) for each in splits if each != TRAIN)
@@ -307,6 +313,25 @@ def _seconds_of_models(configuration: Configuration, job: Job) -> float | None:
             together = 1 if device == "cpu" else math.inf if batch == "largest" else int(batch)
             decoded *= max(1.0, ALONE_ON_A_GPU / together)
     return float(decoded / speed.decoding * size)
+
+
+def _decodings(job: Job) -> list[str]:
+    """By which a job translates a split."""
+    return [Path(path).parent.name for path in job.outputs if path.endswith(".jsonl")]
+
+
+def in_shards(configuration: Configuration, corpus: str, split: str, decodings: int) -> int:
+    """How many times the time of a shard of the training text a job may take, at least 1.
+
+    Args:
+        configuration: of the run.
+        corpus: with the split.
+        split: that the job translates.
+        decodings: by so many decodings.
+    """
+    shard = sentences(configuration, corpus, TRAIN) / configuration.shards[TRAIN]
+    work = sentences(configuration, corpus, split) * decodings
+    return max(1, math.ceil(work / shard)) if shard else 1
 
 
 def _share(configuration: Configuration, names: Mapping[str, str]) -> float:
@@ -353,6 +378,9 @@ def _disk(configuration: Configuration, job: Job) -> float:
         return float(numbers * (1 + kept + FULL_CHECKPOINTS * NUMBERS_PER_WEIGHT))
     if job.rule == "translate":  # the gathered file lies beside its shards for a while
         return 2 * _share(configuration, names) * 2 * BYTES_PER_SIDE
+    if job.rule == TRANSLATE_AND_SCORE:
+        decoded = sentences(configuration, names["corpus"], names["split"]) * len(_decodings(job))
+        return float(decoded * 2 * BYTES_PER_SIDE)
     pairs = _pairs(configuration, job)
     if job.rule == "compare_texts":
         return 4.0 * pairs * _candidates(job) ** 2

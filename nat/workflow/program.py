@@ -20,6 +20,7 @@ HELP = {
     "clean": "folder of the cleaned text",
     "corpus": "name of a file of config/corpora",
     "decoding": "name of a file of config/decodings",
+    "decodings": "names of files of config/decodings",
     "folder": "of the test set, which holds `text`",
     "learned": "folder of the subwords of the training text",
     "number": "of the table or figure in that file",

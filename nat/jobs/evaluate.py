@@ -1,0 +1,165 @@
+"""Translating a split with one model by several decodings, and scoring the translations of each.
+
+What was made of the same files with the same options is kept, whatever else is asked for, so one
+more decoding is the only one that runs. The summary of the translations, `{split}.json`, is written
+last and has a fingerprint of these files and options.
+
+Snakemake removes what a failed job has made. So what is finished is also kept aside until all of
+the job is, and the next attempt goes on after it.
+"""
+
+import shutil
+from collections.abc import Iterator, Sequence
+from functools import cache
+from pathlib import Path
+
+from nat.artifacts import Score, references
+from nat.configuration import Configuration
+from nat.data.binarised import files_of
+from nat.data.download import sha256_of
+from nat.data.splits import sides
+from nat.data.translations import write_translations
+from nat.files import atomic_path, read_json, write_json
+from nat.jobs.translate import Translator
+from nat.measures.score import reference_files, score_translations
+from nat.program import Progress
+
+FINGERPRINT = "fingerprint"
+"""Key of the summary."""
+
+
+def evaluate(configuration: Configuration, wanted: Sequence[Score]) -> None:
+    """Make scores, and the translations that they are about.
+
+    Args:
+        configuration: as it holds on the corpus.
+        wanted: scores of one model on one split, one for each decoding.
+
+    Raises:
+        UserError: if something is missing or does not belong together; what was finished before
+            stays.
+    """
+    due: dict[Score, str | None] = {}
+    for score in wanted:
+        made_from = fingerprint(configuration, score)
+        if made_from is None or not (
+            _is_made(_files(score), made_from) or _put_back(score, made_from)
+        ):
+            due[score] = made_from
+        elif len(wanted) > 1:
+            Progress(_job(score), 1, "split").say("kept, for nothing that it is made of changed")
+    if due:
+        first, last = wanted[0], list(due)[-1]
+        model = first.inputs_of_evaluation(configuration).model
+        translator = Translator(configuration, model, first.split)
+        for score, made_from in due.items():
+            _make(configuration, translator, score, made_from)
+            if score is not last:
+                _put_aside(score)
+    shutil.rmtree(_aside(wanted[0]), ignore_errors=True)
+
+
+def _make(
+    configuration: Configuration, translator: Translator, score: Score, made_from: str | None
+) -> None:
+    inputs = score.inputs_of_evaluation(configuration)
+    lines = translator.translate(score.decoding, inputs, range(translator.sentences), _job(score))
+    translations = score.translations
+    # without its summary, nothing of a decoding counts as made
+    Path(translations.summary).unlink(missing_ok=True)
+    summary = write_translations(Path(translations.path), lines)
+    score_translations(configuration, score)
+    write_json(translations.summary, {**summary, FINGERPRINT: made_from})
+
+
+def fingerprint(configuration: Configuration, score: Score) -> str | None:
+    """A hash of the options of a decoding and of all files that it and its score are made from.
+
+    Args:
+        configuration: as it holds on the corpus.
+        score: of the decoding.
+
+    Returns:
+        None if a file is missing.
+    """
+    files = dict(_read(configuration, score))
+    if not all(path.exists() for path in files.values()):
+        return None
+    return configuration.fingerprint(
+        {
+            "decoding": configuration.decoding(score.decoding),
+            "files": {name: _hash(path) for name, path in files.items()},
+        }
+    )
+
+
+def _read(configuration: Configuration, score: Score) -> Iterator[tuple[str, Path]]:
+    """The files that are read, by what they are."""
+    inputs = score.inputs_of_evaluation(configuration)
+    description = configuration.corpus(score.corpus)
+    folder = Path(inputs.corpus.path)
+    for path in files_of(folder / f"{score.split}.{sides(description)[0]}"):
+        yield path.name, path
+    yield "vocabulary", folder / "vocabulary.txt"
+    for name in ("model", "training", "assistant", "language_model"):
+        artifact = getattr(inputs, name)
+        if artifact is not None:
+            yield name, Path(artifact.path)
+    several = references(configuration, score.corpus, score.split) is not None
+    compared = reference_files(score.corpus, description, score.split, several)
+    for name in ("reference", "tokens", "references", "source_tokens"):
+        path = getattr(compared, name)
+        if path is not None:
+            yield name, path
+
+
+@cache
+def _hash(path: Path) -> str:
+    return sha256_of(path)
+
+
+def _job(score: Score) -> str:
+    return f"translate {score.split} of {score.corpus} with {score.system}, {score.decoding}"
+
+
+def _files(score: Score) -> dict[str, Path]:
+    """What is made, the summary last, by the name that it has aside."""
+    translations = score.translations
+    return {
+        "translations.jsonl": Path(translations.path),
+        "score.json": Path(score.path),
+        "statistics.npz": Path(score.statistics.path),
+        "summary.json": Path(translations.summary),
+    }
+
+
+def _is_made(files: dict[str, Path], made_from: str) -> bool:
+    if not all(path.exists() for path in files.values()):
+        return False
+    return bool(read_json(files["summary.json"]).get(FINGERPRINT) == made_from)
+
+
+def _aside(score: Score) -> Path:
+    """Where the job keeps what is finished."""
+    return Path(score.translations.path).parents[1] / f".{score.split}.finished"
+
+
+def _put_aside(score: Score) -> None:
+    for name, path in _files(score).items():
+        _copy(path, _aside(score) / score.decoding / name)
+
+
+def _put_back(score: Score, made_from: str) -> bool:
+    """Put what was kept aside in its place, if it is made from the same."""
+    files = _files(score)
+    kept = {name: _aside(score) / score.decoding / name for name in files}
+    if not _is_made(kept, made_from):
+        return False
+    for name, path in files.items():
+        _copy(kept[name], path)
+    return True
+
+
+def _copy(path: Path, to: Path) -> None:
+    with atomic_path(to) as temporary:
+        shutil.copyfile(path, temporary)

@@ -1,0 +1,82 @@
+"""Which decodings of a model one job translates a split with.
+
+Snakemake's rules have the same outputs whatever is asked for, but papers ask for other decodings of
+each system. So there is a rule for each system and split that several decodings are asked for.
+"""
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+
+from nat.artifacts import Score, is_sharded
+from nat.configuration import Configuration
+
+RULE = "translate_and_score"
+"""The rule of one decoding; the names of those of several begin with it."""
+
+
+@dataclass(frozen=True)
+class Together:
+    """Decodings of a system on a split that are asked for with each of some seeds.
+
+    Attributes:
+        decodings: several, in the order of their names, that consult no other model.
+    """
+
+    corpus: str
+    system: str
+    split: str
+    seeds: tuple[int, ...]
+    decodings: tuple[str, ...]
+
+    @property
+    def rule(self) -> str:
+        """The name of its rule."""
+        seeds = "_".join(map(str, self.seeds))
+        return f"{RULE}_{self.corpus}_{self.system}_{self.split}_{seeds}"
+
+    @property
+    def outputs(self) -> list[str]:
+        """Paths of what its job makes, with wildcards for the run and the seed."""
+        names = {"run": "{run}", "corpus": "{corpus}", "system": "{system}", "seed": "{seed}"}
+        found = []
+        for decoding in self.decodings:
+            score = Score(**names, decoding=decoding, split="{split}")  # type: ignore[arg-type]
+            translations = score.translations
+            found += [translations.path, translations.summary, score.path, score.statistics.path]
+        return found
+
+    def scores(self, run: str, seed: int) -> list[Score]:
+        """What its job makes, with one of the seeds; all are made from the same."""
+        names = run, self.corpus, self.system, seed
+        return [Score(*names, decoding, self.split) for decoding in self.decodings]
+
+
+def kind_of(rule: str) -> str:
+    """A rule, or the one that stands for all like it."""
+    return RULE if rule.startswith(f"{RULE}_") else rule
+
+
+def together(configuration: Configuration, wanted: Iterable[Score]) -> list[Together]:
+    """The jobs that make scores, where several are of one model and split.
+
+    A decoding that consults another model is left to a job by itself: whoever asks for the others
+    need not train that model.
+    """
+    decodings: dict[tuple[str, str, str], dict[int, set[str]]] = {}
+    for score in wanted:
+        there = configuration.on(score.corpus)
+        consulted = there.assistant(score.decoding), there.language_model(score.decoding)
+        if not is_sharded(configuration, score.split) and consulted == (None, None):
+            of_split = decodings.setdefault((score.corpus, score.system, score.split), {})
+            of_split.setdefault(score.seed, set()).add(score.decoding)
+    found = []
+    for (corpus, system, split), by_seed in sorted(decodings.items()):
+        seeds: dict[tuple[str, ...], list[int]] = {}
+        for seed, names in sorted(by_seed.items()):
+            if len(names) > 1:
+                seeds.setdefault(tuple(sorted(names)), []).append(seed)
+        found += [
+            Together(corpus, system, split, tuple(numbers), names)
+            for names, numbers in seeds.items()
+        ]
+    return found
