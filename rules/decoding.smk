@@ -1,10 +1,10 @@
 # Translations: results/{run}/translations/{corpus}/{system}/seed{seed}/{decoding}/{split}.jsonl,
 # and their scores: results/{run}/scores/{corpus}/{system}/seed{seed}/{decoding}/{split}.json.
 #
-# One job translates a split with a model by every decoding that the papers ask for, and scores
-# each. The program keeps what was made of the same files with the same options, and `update` leaves
-# it in its place, so one more decoding is the only one that runs. What no paper asks for, and what
-# consults another model, is a job by itself.
+# One job translates a split with a model by every decoding that a paper asks for, and scores each.
+# The program keeps what was made of the same files with the same options, and `update` leaves it in
+# its place, so one more decoding is the only one that runs. What no paper asks for, and what
+# consults another model, is a job by itself: see nat/workflow/together.py.
 #
 # A large text is translated in shards that need not run on one machine, and put together in order;
 # so is the training text.

@@ -56,7 +56,8 @@ def evaluate(configuration: Configuration, wanted: Sequence[Score]) -> None:
             _make(configuration, translator, score, made_from)
             if score is not last:
                 _put_aside(score)
-    shutil.rmtree(_aside(wanted[0]), ignore_errors=True)
+    for score in wanted:
+        shutil.rmtree(_aside(score), ignore_errors=True)
 
 
 def _make(
@@ -140,19 +141,19 @@ def _is_made(files: dict[str, Path], made_from: str) -> bool:
 
 
 def _aside(score: Score) -> Path:
-    """Where the job keeps what is finished."""
-    return Path(score.translations.path).parents[1] / f".{score.split}.finished"
+    """Where the job keeps a decoding that is finished."""
+    return Path(score.translations.path).with_name(f".{score.split}.finished")
 
 
 def _put_aside(score: Score) -> None:
     for name, path in _files(score).items():
-        _copy(path, _aside(score) / score.decoding / name)
+        _copy(path, _aside(score) / name)
 
 
 def _put_back(score: Score, made_from: str) -> bool:
     """Put what was kept aside in its place, if it is made from the same."""
     files = _files(score)
-    kept = {name: _aside(score) / score.decoding / name for name in files}
+    kept = {name: _aside(score) / name for name in files}
     if not _is_made(kept, made_from):
         return False
     for name, path in files.items():

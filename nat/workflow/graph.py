@@ -153,9 +153,12 @@ class Graph:
     @cached_property
     def together(self) -> list[Together]:
         """The jobs that translate a split by several of the decodings that reports show."""
-        return together(
-            self.configuration, [each for each in self.results() if isinstance(each, Score)]
-        )
+        asked: dict[Score, set[str]] = {}
+        for name, cells in self._cells.items():
+            for cell in cells:
+                if isinstance(cell.result, Score):
+                    asked.setdefault(cell.result, set()).add(self.reports[name].paper)
+        return together(self.configuration, asked)
 
     def inputs_together(self, job: Together, seed: int) -> dict[str, str | list[str]]:
         """Paths of what such a job reads, by the name of the input.

@@ -4,8 +4,9 @@ Snakemake's rules have the same outputs whatever is asked for, but papers ask fo
 each system. So there is a rule for each system and split that several decodings are asked for.
 """
 
-from collections.abc import Iterable
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass
+from typing import Any
 
 from nat.artifacts import Score, is_sharded
 from nat.configuration import Configuration
@@ -16,7 +17,7 @@ RULE = "translate_and_score"
 
 @dataclass(frozen=True)
 class Together:
-    """Decodings of a system on a split that are asked for with each of some seeds.
+    """Decodings of a system on a split that the same papers ask for with the same seeds.
 
     Attributes:
         decodings: several, in the order of their names, that consult no other model.
@@ -25,14 +26,15 @@ class Together:
     corpus: str
     system: str
     split: str
+    papers: tuple[str, ...]
     seeds: tuple[int, ...]
     decodings: tuple[str, ...]
 
     @property
     def rule(self) -> str:
         """The name of its rule."""
-        seeds = "_".join(map(str, self.seeds))
-        return f"{RULE}_{self.corpus}_{self.system}_{self.split}_{seeds}"
+        names = self.corpus, self.system, self.split, *self.papers, *map(str, self.seeds)
+        return "_".join([RULE, *names])
 
     @property
     def outputs(self) -> list[str]:
@@ -56,27 +58,31 @@ def kind_of(rule: str) -> str:
     return RULE if rule.startswith(f"{RULE}_") else rule
 
 
-def together(configuration: Configuration, wanted: Iterable[Score]) -> list[Together]:
-    """The jobs that make scores, where several are of one model and split.
+def together(
+    configuration: Configuration, asked: Mapping[Score, Collection[str]]
+) -> list[Together]:
+    """The jobs that make scores, where several are of one model and split, for the same papers.
 
-    A decoding that consults another model is left to a job by itself: whoever asks for the others
-    need not train that model.
+    So who asks for one paper gets what only others show neither translated nor scored. A decoding
+    that consults another model is left to a job by itself: whoever asks for the others need not
+    train that model.
+
+    Args:
+        configuration: of the run.
+        asked: scores, and the papers that each is for.
     """
-    decodings: dict[tuple[str, str, str], dict[int, set[str]]] = {}
-    for score in wanted:
+    decodings: dict[tuple[Any, ...], dict[int, set[str]]] = {}
+    for score, papers in asked.items():
         there = configuration.on(score.corpus)
         consulted = there.assistant(score.decoding), there.language_model(score.decoding)
         if not is_sharded(configuration, score.split) and consulted == (None, None):
-            of_split = decodings.setdefault((score.corpus, score.system, score.split), {})
-            of_split.setdefault(score.seed, set()).add(score.decoding)
+            alike = score.corpus, score.system, score.split, tuple(sorted(papers))
+            decodings.setdefault(alike, {}).setdefault(score.seed, set()).add(score.decoding)
     found = []
-    for (corpus, system, split), by_seed in sorted(decodings.items()):
+    for alike, by_seed in sorted(decodings.items()):
         seeds: dict[tuple[str, ...], list[int]] = {}
         for seed, names in sorted(by_seed.items()):
             if len(names) > 1:
                 seeds.setdefault(tuple(sorted(names)), []).append(seed)
-        found += [
-            Together(corpus, system, split, tuple(numbers), names)
-            for names, numbers in seeds.items()
-        ]
+        found += [Together(*alike, tuple(numbers), names) for names, numbers in seeds.items()]
     return found
