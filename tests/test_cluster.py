@@ -74,6 +74,12 @@ def test_retries_ask_for_more_up_to_the_limit() -> None:
     assert [attempt["mem_mb"] for attempt in attempts] == [1000, 2000, 2500]
 
 
+def test_a_job_of_several_decodings_asks_for_their_time() -> None:
+    scale = configuration(stages={"translate": {"minutes": 50}})
+    found = resources(scale, cluster({"most_minutes": 400}), "translate", times=3)
+    assert [asked(found, attempt)["runtime"] for attempt in (1, 2, 3)] == [150, 300, 400]
+
+
 def test_every_stage_can_be_said_and_is_used() -> None:
     asked_for = {name for _, text in rules() for name in re.findall(r'ASKS\["(\w+)"\]', text)}
     assert set(get_args(Stage)) == set(DEFAULT_NEEDS) == asked_for
@@ -98,6 +104,7 @@ def test_latencies_have_one_machine_alone() -> None:
     [
         ("train", "train", True),
         ("translate", "translate", True),
+        ("translate_and_score", "translate", True),
         ("analyse", "translate", True),
         ("measure_latency", "latency", True),
         ("compare_texts", "compare", False),

@@ -15,6 +15,7 @@ from test_graph import copy_repository, counts, snakemake
 from nat.configuration.configuration import Configuration, read
 from nat.workflow import plan
 from nat.workflow.dry_run import Job
+from nat.workflow.together import RULE
 
 ROOT = Path(__file__).resolve().parents[1]
 
@@ -31,6 +32,11 @@ def configuration(**scale: Any) -> Configuration:
 NAMES = {"corpus": "toy-micro", "system": "at-base", "seed": "1"}
 DECODED = {**NAMES, "decoding": "beam5", "split": "test"}
 PAPER = {**DECODED, "corpus": "wmt14-en-de"}
+MADE = tuple(
+    f"results/micro/{name}"
+    for decoding in ("beam5", "beam2")
+    for name in (f"translations/{decoding}/test.jsonl", f"scores/{decoding}/test.json")
+)
 
 
 def job(rule: str, names: dict[str, str]) -> Job:
@@ -42,6 +48,7 @@ def test_hours_follow_from_recipe_and_speed() -> None:
         job("train", NAMES),
         job("translate", {**DECODED, "split": "train", "shard": "1", "shards": "2"}),
         job("score", DECODED),
+        Job(RULE, NAMES | {"split": "test"}, outputs=MADE),
         Job("dims_table_1", {}),  # a target
     ]
     found = plan.estimate(configuration(), jobs)
@@ -49,14 +56,22 @@ def test_hours_follow_from_recipe_and_speed() -> None:
     recipe = configuration().training("toy-micro", "at-base").as_json()["recipe"]
     tokens = recipe["updates"] * recipe["batch_tokens"]
     assert by_stage["training"].device_hours == pytest.approx(tokens / 100 / 3600)
-    # 300 pairs in two shards; a beam of 5 costs 20 passes
-    assert by_stage["translation"].device_hours == pytest.approx(150 * 20 / 10 / 3600)
+    # 300 pairs in two shards; a beam of 5 costs 20 passes; and 20 sentences by two decodings
+    passes = 150 * 20 + 20 * (20 + 8)
+    assert by_stage["translation"].device_hours == pytest.approx(passes / 10 / 3600)
     assert by_stage["training"].core_hours is None
     assert by_stage["scores"].device_hours is None
     assert by_stage["scores"].core_hours == pytest.approx(plan.SECONDS_OF_SMALL_STEPS / 3600)
     assert by_stage["training"].disk_bytes > 4 * plan.weights(
         configuration().architecture("base"), 100
     )
+
+
+def test_a_job_of_several_decodings_may_take_as_long_as_its_sentences() -> None:
+    # 150 sentences in each shard of the training text, and 20 in the test set
+    assert plan.in_shards(configuration(), "toy-micro", "test", 1) == 1
+    assert plan.in_shards(configuration(), "toy-micro", "test", 7) == 1
+    assert plan.in_shards(configuration(), "toy-micro", "test", 30) == 4
 
 
 def test_hours_of_a_length_in_epochs() -> None:

@@ -41,7 +41,7 @@ def test_what_needs_no_model_needs_no_torch(scale: str) -> None:
     # The programs that translate, train, analyse or time import it; so do judge_claims and the
     # tables of settings, which show the options that methods have by default.
     run(f"""
-from nat.artifacts import Distilled, Score, Translations, comparisons, decodings_to_distil
+from nat.artifacts import Distilled, Translations, comparisons, decodings_to_distil
 from nat.configuration import load
 from nat.reporting import reports
 
@@ -53,8 +53,7 @@ for corpus in dict.fromkeys(configuration.tasks.values()):
     for teacher in decodings_to_distil(there):
         Distilled(*names, teacher, 1).inputs(there)
     for system in there.systems:
-        Score(*names, system, 1, "one-pass", "test").inputs(there)
-        Translations(*names, system, 1, "one-pass", "test").shards(there)
+        Translations(*names, system, 1, "one-pass", "train").shards(there)
 for target in reports.targets(configuration):
     reports.cells(configuration, target)
 """)

@@ -88,7 +88,7 @@ def fingerprint(configuration: Configuration, score: Score) -> str | None:
         return None
     return configuration.fingerprint(
         {
-            "decoding": configuration.decoding(score.decoding),
+            "decoding": configuration.decoding(score.decoding).as_json(),
             "files": {name: _hash(path) for name, path in files.items()},
         }
     )

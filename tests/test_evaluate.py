@@ -1,0 +1,169 @@
+"""One job translates a split by several decodings and scores them; what is made is kept."""
+
+import json
+import shutil
+from pathlib import Path
+from typing import Any
+
+import pytest
+import torch
+
+from nat.artifacts import Model, Score, TrainingRecord
+from nat.configuration import load
+from nat.data.binarised import write_binarised
+from nat.data.vocabulary import Vocabulary
+from nat.jobs import evaluate as evaluation
+from nat.jobs.evaluate import evaluate
+from nat.training.model_file import build_model, save_model
+from nat.transformer.model import Transformer
+
+ROOT = Path(__file__).resolve().parents[1]
+CORPUS, SYSTEM = "toy-micro", "at-base"
+WORDS = [f"w{number}" for number in range(20)]
+SENTENCES = [" ".join(WORDS[number % 20 : number % 20 + 5]) for number in range(12)]
+
+
+@pytest.fixture
+def translated(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> list[int]:
+    """A run of the micro scale with a test set and an untrained model; sizes of its batches."""
+    shutil.copytree(ROOT / "config", tmp_path / "config")
+    monkeypatch.chdir(tmp_path)
+    configuration = load("micro", checked=False)
+    description = configuration.corpus(CORPUS)
+    folder = tmp_path / "results/corpora" / CORPUS / "tests/test"
+    vocabulary = Vocabulary(WORDS)
+    for step in ("binarised", "text", "tokens", "references"):
+        (folder / step).mkdir(parents=True)
+    vocabulary.save(folder / "binarised/vocabulary.txt")
+    write_binarised(SENTENCES, vocabulary, folder / f"binarised/test.{description['source']}")
+    for step in ("text", "tokens"):
+        for side in (description["source"], description["target"]):
+            (folder / step / f"test.{side}").write_text("".join(f"{line}\n" for line in SENTENCES))
+    (folder / f"references/test.{description['target']}.jsonl").write_text(
+        "".join(
+            json.dumps({"id": number, "references": [line]}) + "\n"
+            for number, line in enumerate(SENTENCES)
+        )
+    )
+    save_model_of(seed=0)
+    record = Path(TrainingRecord("micro", CORPUS, SYSTEM, 1).path)
+    record.write_text('{"fingerprint": "that of the training"}')
+    calls: list[int] = []
+    encode = Transformer.encode
+
+    def counted(model: Transformer, source: torch.Tensor, *others: Any, **more: Any) -> Any:
+        calls.append(source.size(0))
+        return encode(model, source, *others, **more)
+
+    monkeypatch.setattr(Transformer, "encode", counted)
+    return calls
+
+
+def save_model_of(seed: int) -> None:
+    training = load("micro", checked=False).training(CORPUS, SYSTEM)
+    torch.manual_seed(seed)
+    model = build_model(training, 6 + len(WORDS))
+    path = Path(Model("micro", CORPUS, SYSTEM, 1).path)
+    save_model(path, model.state_dict(), training, 6 + len(WORDS), 1)
+    evaluation._hash.cache_clear()
+
+
+def scores(*decodings: str) -> list[Score]:
+    return [Score("micro", CORPUS, SYSTEM, 1, decoding, "test") for decoding in decodings]
+
+
+def run(*decodings: str) -> dict[str, bytes]:
+    """Make these; all files of the run's translations and scores, by path."""
+    evaluate(load("micro", checked=False).on(CORPUS), scores(*decodings))
+    return made()
+
+
+def made() -> dict[str, bytes]:
+    return {
+        str(path): path.read_bytes()
+        for folder in ("translations", "scores")
+        for path in Path("results/micro").glob(f"{folder}/**/*")
+        if path.is_file()
+    }
+
+
+def test_several_decodings_are_what_each_alone_would_be(translated: list[int]) -> None:
+    together = run("beam2", "beam3")
+    assert sum(translated) == 2 * len(SENTENCES)
+    shutil.rmtree("results/micro/translations")
+    shutil.rmtree("results/micro/scores")
+    alone = [run(decoding) for decoding in ("beam3", "beam2")][-1]
+    assert alone == together
+    assert len(together) == 2 * 4  # and nothing that was kept aside
+
+
+def test_one_more_decoding_is_the_only_one_that_runs(translated: list[int]) -> None:
+    before = run("beam2")
+    translated.clear()
+    after = run("beam2", "beam3")
+    assert sum(translated) == len(SENTENCES)
+    assert before.items() <= after.items()
+
+
+def test_only_a_decoding_with_other_options_runs_again(translated: list[int]) -> None:
+    own = Path("config/decodings/own.yaml")
+    own.write_text("{method: beam_search, beam: 3, length_penalty: 1.0}")
+    before = run("beam2", "own")
+    translated.clear()
+    own.write_text("{method: beam_search, beam: 3, length_penalty: 0.0}")
+    after = run("beam2", "own")
+    assert sum(translated) == len(SENTENCES)
+    assert {path for path in before if before[path] != after[path]} >= {
+        path for path in before if "/own/" in path and not path.endswith("npz")
+    }
+    assert all(before[path] == after[path] for path in before if "/beam2/" in path)
+
+
+def test_another_model_translates_all_again(translated: list[int]) -> None:
+    before = run("beam2", "beam3")
+    translated.clear()
+    save_model_of(seed=1)
+    after = run("beam2", "beam3")
+    assert sum(translated) == 2 * len(SENTENCES)
+    assert before.keys() == after.keys()
+    assert all(before[path] != after[path] for path in before if path.endswith("jsonl"))
+
+
+def test_a_job_that_fails_loses_one_decoding(
+    translated: list[int], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    whole = run("beam2", "beam3", "beam4")
+    for path in whole:
+        Path(path).unlink()
+    translated.clear()
+    write = evaluation.score_translations
+
+    def failing(configuration: Any, score: Score) -> None:
+        if score.decoding == "beam4":
+            raise KeyboardInterrupt
+        write(configuration, score)
+
+    monkeypatch.setattr(evaluation, "score_translations", failing)
+    with pytest.raises(KeyboardInterrupt):
+        run("beam2", "beam3", "beam4")
+    for score in scores("beam2", "beam3", "beam4"):  # as Snakemake does
+        for path in evaluation._files(score).values():
+            path.unlink(missing_ok=True)
+    monkeypatch.setattr(evaluation, "score_translations", write)
+    translated.clear()
+    assert run("beam2", "beam3", "beam4") == whole
+    assert sum(translated) == len(SENTENCES)
+
+
+def test_what_was_kept_aside_is_not_taken_for_another_model(
+    translated: list[int], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(evaluation.shutil, "rmtree", lambda *_, **__: None)
+    run("beam2", "beam3")
+    for path in list(made()):
+        if ".test.finished" not in path:
+            Path(path).unlink()
+    save_model_of(seed=1)
+    translated.clear()
+    run("beam2", "beam3")
+    assert sum(translated) == 2 * len(SENTENCES)
