@@ -10,7 +10,7 @@ from nat.configuration import families
 from nat.configuration.configuration import KINDS, Configuration, file_of
 from nat.configuration.corpora import check_corpus
 from nat.configuration.lengths import check_lengths
-from nat.configuration.models import Start
+from nat.configuration.models import Start, read_model
 from nat.configuration.overrides import Overrides
 from nat.data.candidates import RAW
 from nat.errors import UserError
@@ -48,8 +48,10 @@ def check(configuration: Configuration) -> None:
     """
     for name in configuration.corpora:
         check_corpus(name, configuration.corpus(name))
-    for name in configuration.papers:
-        configuration.paper(name)
+    from nat.configuration.papers import Paper  # see `MODELS`
+
+    for name, content in configuration.files["papers"].items():
+        read_model(Paper, content, file_of("papers", name))
     for view in _views(configuration):
         for name in map(view.example_of, view.decodings):
             _check_assistant(view, name)
