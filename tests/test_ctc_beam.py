@@ -16,6 +16,7 @@ from nat.data.batch import source_tensor
 from nat.data.vocabulary import BLANK, BOS, EOS, MASK, PAD, UNK
 from nat.decoding.ctc import Ctc
 from nat.decoding.ctc_beam import CtcBeam
+from nat.decoding.prefixes import Prefixes
 from nat.errors import UserError
 from nat.language_model.ngram import estimate
 from nat.language_model.scorer import LanguageModel, LanguageModelOptions
@@ -147,23 +148,14 @@ def test_a_small_beam_keeps_the_best_prefixes(language_model: LanguageModel) -> 
 
 
 def test_equal_prefixes_are_never_kept_twice() -> None:
-    from nat.decoding.prefixes import Prefixes
-
-    model = frames([8], 3)
-    prefixes = Prefixes(model.logits, 1, 8, 12, None, 0.0, 0.0)
-    logs = model.logits.log_softmax(2)
-    symbols = torch.tensor([WRITTEN])
+    logs = frames([8], 3).logits[0].log_softmax(1).numpy()
+    words = np.array(WRITTEN)
+    scores, symbols = logs[:, words], np.arange(len(words))
+    prefixes = Prefixes(words, 12, None, 0.0, 0.0)
     for frame in range(8):
-        again = logs[:, frame].gather(1, prefixes.last)
-        prefixes.advance(symbols, logs[:, frame, WRITTEN], logs[:, frame, BLANK], again)
-        total = torch.logaddexp(prefixes._blank, prefixes._token)[0]
-        kept = [
-            tuple(tokens[:length])
-            for tokens, length, value in zip(
-                prefixes._tokens[0].tolist(), prefixes._lengths[0].tolist(), total, strict=True
-            )
-            if value.isfinite()
-        ]
+        again = scores[frame, prefixes.last]
+        prefixes.advance(symbols, scores[frame], logs[frame, BLANK], again)
+        kept = [tuple(tokens) for tokens in prefixes.prefixes()]
         assert len(kept) == len(set(kept))
     assert len(kept) == 12
 

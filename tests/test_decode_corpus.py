@@ -57,10 +57,10 @@ def of_configuration(make_model: Callable[..., Any], name: str, seed: int = 0) -
     return functools.partial(method, **consulted), make_model(seed=seed, **keywords)
 
 
-def language_model(order: int, device: str = "cpu") -> LanguageModel:
+def language_model(order: int) -> LanguageModel:
     sentences = texts([5, 2, 9, 0, 30])
     lengths = np.array([len(sentence) for sentence in sentences])
-    return LanguageModel(estimate(np.concatenate(sentences), lengths, 29, order)[0], device)
+    return LanguageModel(estimate(np.concatenate(sentences), lengths, 29, order)[0])
 
 
 def texts(lengths: list[int], vocabulary: int = 29) -> list[np.ndarray]:
@@ -248,11 +248,11 @@ def test_an_unknown_split_is_refused(run_folder: Path) -> None:
 
 
 def test_a_language_model_of_another_vocabulary_is_refused(tmp_path: Path) -> None:
-    cpu, path = torch.device("cpu"), tmp_path / "order2.npz"
+    path = tmp_path / "order2.npz"
     with pytest.raises(UserError, match="does not exist"):
-        matching_language_model(path, 29, cpu)
+        matching_language_model(path, 29)
     sentences = texts([5, 2])
     estimate(np.concatenate(sentences), np.array([5, 2]), 29, 2)[0].save(path)
-    assert matching_language_model(path, 29, cpu).score(sentences[0].tolist()) < 0
+    assert matching_language_model(path, 29).score(sentences[0].tolist()) < 0
     with pytest.raises(UserError, match="29 symbols but the vocabulary has 30"):
-        matching_language_model(path, 30, cpu)
+        matching_language_model(path, 30)

@@ -36,13 +36,7 @@ from nat.transformer.projection import (
 )
 from tests.objectives import cases
 from tests.stand_in_device import STAND_IN, StandInDevice
-from tests.test_decode_corpus import (
-    CONFIGURATION,
-    every_decoding,
-    language_model,
-    of_configuration,
-    texts,
-)
+from tests.test_decode_corpus import every_decoding, of_configuration, texts
 from tests.test_texts import TEXTS, batch_of
 
 CUDA = torch.device("cuda")
@@ -231,9 +225,6 @@ def test_decoding(make_model: Callable[..., Any], name: str, device: torch.devic
     consulted = dict(method.keywords)
     if "assistant" in consulted:
         consulted["assistant"] = consulted["assistant"].to(device)
-    if "language_model" in consulted:
-        order = CONFIGURATION.decoding(name).options["language_model"]["order"]
-        consulted["language_model"] = language_model(order, device)
     found = functools.partial(method.func, **consulted)(model.to(device), source)
     # in float64, so that no two candidates are as good as each other to rounding
     assert [one.tokens for one in found] == [one.tokens for one in expected]
@@ -292,9 +283,6 @@ MEASURES: dict[str, Callable[[Model], Sequence[Any]]] = {
         *cosines(model(decoder={"copy": "uniform"}), SOURCES, TARGETS, False, 30).values()
     ],
     "cosines, causal": lambda model: [*cosines(model(), SOURCES, TARGETS, True, 30).values()],
-    "language model": lambda model: [
-        language_model(3, model().embedding.weight.device).score([7, 8, 9])
-    ],
 }
 
 

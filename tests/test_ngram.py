@@ -8,7 +8,6 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-import torch
 
 import nat.language_model.ngram
 from nat.data.binarised import write_binarised
@@ -97,19 +96,16 @@ def test_probabilities_are_those_of_the_definition(order: int) -> None:
     seen = [WORDS[:-1]] * order  # as contexts; EOS stands for an unseen one
     for begin in ((), (BOS,)):
         for history in itertools.product(*seen[: max(0, order - 1 - len(begin))]):
-            if begin:
-                state = torch.tensor(model.begin)
-                for word in history:
-                    _, state = model.step(state, torch.tensor(word))
-            else:
-                state = torch.tensor(model.begin)
-                for word in (WORDS[-1], *history):  # what follows is not the begin any more
-                    _, state = model.step(state, torch.tensor(word))
+            # after any other word, what follows is not the begin any more
+            read = history if begin else (WORDS[-1], *history)
+            state = np.array([model.begin])
+            for word in read:
+                _, state = model.step(state, np.array([word]))
             context = ((*begin, *history)[1 - order :]) if order > 1 else ()
             expected = [exact.probability(context, word) for word in WORDS]
-            found, _ = model.step(state.expand(len(WORDS)), torch.tensor(WORDS))
-            assert found.exp().tolist() == pytest.approx(expected, rel=1e-4), context
-            assert found.double().exp().sum().item() == pytest.approx(1, abs=1e-5)
+            found, _ = model.step(state.repeat(len(WORDS)), np.array(WORDS))
+            assert np.exp(found).tolist() == pytest.approx(expected, rel=1e-4), context
+            assert np.exp(found).sum() == pytest.approx(1, abs=1e-5)
 
 
 def test_a_large_text_is_counted_in_parts(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -2,12 +2,13 @@
 
 from typing import Literal
 
+import numpy as np
 import torch
 from pydantic import ConfigDict, Field
 from pydantic.dataclasses import dataclass
 from torch import Tensor
 
-from nat.data.vocabulary import BLANK, MASK, NEVER_WRITTEN, PAD, UNK
+from nat.data.vocabulary import BLANK, MASK, NEVER_WRITTEN, PAD
 from nat.decoding.hypothesis import Hypothesis
 from nat.decoding.prefixes import Prefixes
 from nat.language_model.options import LanguageModelOptions
@@ -25,7 +26,8 @@ class PrefixSearch:
         log p_CTC(y|x) + alpha log p_LM(y) + bonus(y),
 
     where p_CTC sums the alignments that the search has kept, and p_LM includes the end of the
-    sentence, which is scored once the search has ended. It takes one pass over an upsampled canvas.
+    sentence, which is scored once the search has ended; the published code leaves the end out. It
+    takes one pass over an upsampled canvas.
 
     The paper prints the bonus as beta log |y|. Its published code decodes with ctcdecode, which
     adds beta for each token, and alpha = 0.4 and beta = 2.2 of its README belong to that formula:
@@ -62,56 +64,68 @@ class PrefixSearch:
             raise ValueError("a language model must come with its options")
         padding = model.upsampled_padding(encoded)
         states = model.decode(torch.where(padding, PAD, MASK), padding, encoded, causal=False)
+        frames = states[~padding]  # of all sentences, one after the other
         weight = model.embedding.weight
-        normaliser, blank, scores, symbols = self._frames(states, padding, weight)
-        sentences, frames = padding.shape
-        prefixes = Prefixes(
-            states,
-            sentences,
-            frames,
-            self.beam,
-            language_model,
-            0.0 if options is None else options.weight,
-            self.word_bonus,
-            logarithmic=self.bonus == "log_tokens",
-        )
-        for frame in range(frames):
-            again = torch.bmm(weight[prefixes.last], states[:, frame, :, None])[:, :, 0]
-            again = again - normaliser[:, frame, None]
-            again = again.masked_fill(padding[:, frame, None], -torch.inf)
-            prefixes.advance(symbols[:, frame], scores[:, frame], blank[:, frame], again)
-        found = prefixes.best()
-        rows = zip(*(each.tolist() for each in found), strict=True)
-        return [Hypothesis(tokens[:length], score, 1) for tokens, length, score in rows]
+        found = self._frames(frames, weight)
+        lengths = (~padding).sum(1).tolist()
+        parts = zip(*(each.split(lengths) for each in (frames, *found)), strict=True)
+        return [
+            self._translation(rows, normaliser, blank, symbols, weight, language_model)
+            for rows, normaliser, blank, symbols in parts
+        ]
 
-    def _frames(
-        self, states: Tensor, padding: Tensor, weight: Tensor
-    ) -> tuple[Tensor, Tensor, Tensor, Tensor]:
-        """Log-probabilities of each frame; at padding BLANK has probability one.
+    def _frames(self, states: Tensor, weight: Tensor) -> tuple[Tensor, Tensor, Tensor]:
+        """Distributions over the symbols.
+
+        Args:
+            states: of n frames, [n, D].
+            weight: output embedding, [V, D].
 
         Returns:
-            Normaliser of the logits, [B, T]; log-probability of BLANK, [B, T], and of the most
-            probable tokens, [B, T, n]; these tokens, [B, T, n].
+            Normaliser of the logits, [n]; logit of BLANK, [n]; most probable tokens, [n, S].
         """
         never = torch.tensor(NEVER_WRITTEN, device=states.device)
         number = min(self.symbols, len(weight) - len(NEVER_WRITTEN))
-        real = ~padding
-        normaliser, blank = states.new_zeros(padding.shape), states.new_zeros(padding.shape)
-        scores = states.new_full((*padding.shape, number), -torch.inf)
-        symbols = torch.full(scores.shape, UNK, device=states.device)
         parts = []
-        for _, logits in chunks_of_logits(states[real], weight):
-            its_normaliser, its_blank = logits.logsumexp(1), logits[:, BLANK].clone()
+        for _, logits in chunks_of_logits(states, weight):
+            normaliser, blank = logits.logsumexp(1), logits[:, BLANK].clone()
             logits[:, never] = -torch.inf
-            top = logits.topk(number, dim=1)
-            parts.append((its_normaliser, its_blank, top.values, top.indices))
-        if parts:
-            found = [torch.cat(each) for each in zip(*parts, strict=True)]
-            normaliser[real] = found[0]
-            blank[real] = found[1] - found[0]
-            scores[real] = found[2] - found[0][:, None]
-            symbols[real] = found[3]
-        return normaliser, blank, scores, symbols
+            parts.append((normaliser, blank, logits.topk(number, dim=1).indices))
+        normaliser, blank, symbols = (torch.cat(each) for each in zip(*parts, strict=True))
+        return normaliser, blank, symbols
+
+    def _translation(
+        self,
+        states: Tensor,
+        normaliser: Tensor,
+        blank: Tensor,
+        symbols: Tensor,
+        weight: Tensor,
+        language_model: LanguageModel | None,
+    ) -> Hypothesis:
+        """The best translation of a sentence, whose frames `_frames` has described."""
+        chosen = symbols.cpu().numpy()
+        words, places = np.unique(chosen, return_inverse=True)
+        # a prefix may end in any of these words, and repeat it in any frame
+        logits = states @ weight[torch.from_numpy(words).to(weight.device)].T
+        scores = (logits - normaliser[:, None]).double().cpu().numpy()
+        blanks = (blank - normaliser).double().cpu().numpy()
+        prefixes = Prefixes(
+            words,
+            self.beam,
+            language_model,
+            0.0 if self.language_model is None else self.language_model.weight,
+            self.word_bonus,
+            logarithmic=self.bonus == "log_tokens",
+        )
+        for of_frame, places_of_frame, silence in zip(
+            scores, places.reshape(chosen.shape), blanks, strict=True
+        ):
+            prefixes.advance(
+                places_of_frame, of_frame[places_of_frame], silence, of_frame[prefixes.last]
+            )
+        tokens, score = prefixes.best()
+        return Hypothesis(tokens, score, 1)
 
 
 @dataclass(frozen=True, config=ConfigDict(extra="forbid"))

@@ -1,20 +1,19 @@
-"""The prefixes of a CTC beam search, over a batch."""
+"""The prefixes of a CTC beam search."""
 
-import torch
-from torch import Tensor
+import numpy as np
 
-from nat.data.vocabulary import EOS, PAD
+from nat.data.vocabulary import EOS
 from nat.language_model.scorer import LanguageModel
 
-NOTHING, ROOT, NO_PARENT = -1, 0, -2
-"""Numbers of an unused place of the beam, of the empty prefix, and of the empty prefix's parent."""
+NO_TOKEN, ROOT, NO_PARENT = -1, 0, -2
+"""The last token of the empty prefix, its number, and the number of its parent."""
 
 FACTOR = 6364136223846793005
 """Multiplier of Knuth's linear congruential generator."""
 
 
 class Prefixes:
-    """The K best prefixes of each of B sentences.
+    """The K best prefixes of a sentence, fewer in the first frames.
 
     Hannun et al. (2014). The probabilities of the alignments that collapse to a prefix are summed,
     separately for those that end in a blank, after which the last token can be repeated, and for
@@ -25,129 +24,136 @@ class Prefixes:
     or, if `logarithmic`, with beta log max(|y|, 1) in place of beta |y|.
 
     A prefix is identified by a 64-bit hash of its tokens, so that it is recognised in whatever way
-    it is reached.
+    it is reached. A frame rarely has more than a few extensions that can be among the K best: the
+    others, which would lose even if the language model gave them probability one, are left out
+    before it is asked. The result is the same as if all of them were ranked.
 
     Args:
-        like: a tensor with the type and device of log-probabilities.
-        sentences: B.
-        frames: maximal number of tokens of a prefix.
+        words: ids of the tokens that the sentence may have, here numbered 0 to U - 1, [U].
         beam: K.
         language_model: the language model, or None.
-        alpha: factor of its log-probabilities.
+        alpha: factor of its log-probabilities, at least zero.
         beta: bonus per token, nats.
         logarithmic: multiply the bonus by the logarithm of the number of tokens instead.
 
     Attributes:
-        last: last token of each prefix, PAD of the empty one, [B, K].
+        last: last token of each prefix, NO_TOKEN of the empty one, [K].
     """
 
     def __init__(
         self,
-        like: Tensor,
-        sentences: int,
-        frames: int,
+        words: np.ndarray,
         beam: int,
         language_model: LanguageModel | None,
         alpha: float,
         beta: float,
         logarithmic: bool = False,
     ) -> None:
-        self._language_model, self._alpha, self._beta = language_model, alpha, beta
-        self._logarithmic = logarithmic
-        shape, device = (sentences, beam), like.device
-        self._blank = like.new_full(shape, -torch.inf)  # of alignments that end in a blank
-        self._token = like.new_full(shape, -torch.inf)  # of those that end in the last token
-        self._fluency = like.new_zeros(shape)  # log p_LM
+        self._words, self._beam = words, beam
+        self._language_model, self._alpha = language_model, alpha
+        self._beta, self._logarithmic = beta, logarithmic
         begin = 0 if language_model is None else language_model.begin
-        self._states = torch.full(shape, begin, device=device)  # of the language model
-        self._numbers = torch.full(shape, NOTHING, device=device)
-        self._parents = torch.full(shape, NO_PARENT, device=device)
-        self._lengths = torch.zeros(shape, dtype=torch.int64, device=device)
-        self._tokens = torch.full((*shape, frames), PAD, device=device)
-        self.last = torch.full(shape, PAD, device=device)
-        self._blank[:, 0], self._numbers[:, 0] = 0, ROOT
+        self._blank = np.zeros(1)  # log-probability of the alignments that end in a blank
+        self._token = np.full(1, -np.inf)  # of those that end in the last token
+        self._fluency = np.zeros(1)  # log p_LM
+        self._states = np.full(1, begin)  # of the language model
+        self._lengths = np.zeros(1, dtype=np.int64)
+        self._numbers, self._parents = np.full(1, ROOT), np.full(1, NO_PARENT)
+        self.last = np.full(1, NO_TOKEN)
+        # for each frame that changed the beam: the place of each prefix before, and its new token
+        self._history: list[tuple[np.ndarray, np.ndarray]] = []
 
-    def advance(self, symbols: Tensor, scores: Tensor, blank: Tensor, again: Tensor) -> None:
+    def advance(
+        self, symbols: np.ndarray, scores: np.ndarray, blank: float, again: np.ndarray
+    ) -> None:
         """Process a frame.
 
         Args:
-            symbols: S different tokens that can extend a prefix, [B, S].
-            scores: their log-probabilities, [B, S].
-            blank: log-probability of BLANK, [B].
-            again: log-probability of the last token of each prefix, [B, K].
+            symbols: S different tokens that can extend a prefix, [S].
+            scores: their log-probabilities, [S].
+            blank: log-probability of BLANK.
+            again: log-probability of the last token of each prefix, [K].
         """
-        beam, number = self.last.size(1), symbols.size(1)
-        total = torch.logaddexp(self._blank, self._token)
+        total = np.logaddexp(self._blank, self._token)
         # prefixes that stay: by a blank, by their last token again, or reached from their parent
-        is_parent = self._parents[:, :, None].eq(self._numbers[:, None, :])  # [B, child, parent]
-        repeats = self.last[:, :, None].eq(self.last[:, None, :])
-        from_parent = torch.where(repeats, self._blank[:, None, :], total[:, None, :])
-        from_parent = from_parent.masked_fill(~is_parent, -torch.inf).amax(2)
-        stays_blank = total + blank[:, None]
-        stays_token = torch.logaddexp(self._token, from_parent) + again
+        child, parent = (self._parents[:, None] == self._numbers).nonzero()
+        reached = np.full(len(total), -np.inf)
+        repeats = self.last[child] == self.last[parent]
+        reached[child] = np.where(repeats, self._blank[parent], total[parent])
+        stays_blank = total + blank
+        stays_token = np.logaddexp(self._token, reached) + again
+        ranks = np.logaddexp(stays_blank, stays_token) + self._merit(0)
         # prefixes that grow, unless the child with this last token is in the beam already
-        same = symbols[:, None, :].eq(self.last[:, :, None])  # [B, K, S]
-        grown = torch.where(same, self._blank[:, :, None], total[:, :, None]) + scores[:, None, :]
-        there = torch.bmm(is_parent.mT.to(grown.dtype), same.to(grown.dtype)) > 0
-        grown = grown.masked_fill(there, -torch.inf)
+        same = self.last[:, None] == symbols
+        grown = np.where(same, self._blank[:, None], total[:, None]) + scores
+        of_child, there = (self.last[child][:, None] == symbols).nonzero()
+        grown[parent[of_child], there] = -np.inf
+        # of these, those that can be among the best, since log p_LM is not above zero
+        bounds = grown + self._merit(1)[:, None]
+        worst = ranks.min() if len(ranks) == self._beam else -np.inf
+        origin, extension = (bounds > worst).nonzero()
+        if not len(origin):
+            self._blank, self._token = stays_blank, stays_token
+            return
 
-        fluency = self._fluency[:, :, None].expand_as(grown)
-        states = self._states[:, :, None].expand_as(same)
+        token = symbols[extension]
+        fluency, states = self._fluency[origin], self._states[origin]
+        grown_ranks = bounds[origin, extension]
         if self._language_model is not None:
-            found, states = self._language_model.step(states, symbols[:, None, :].expand_as(same))
+            found, states = self._language_model.step(states, self._words[token])
             fluency = fluency + found
-        stays_rank = torch.logaddexp(stays_blank, stays_token) + self._bonus(0)
-        grown_rank = grown + self._alpha * (fluency - self._fluency[:, :, None])
-        grown_rank = grown_rank + self._bonus(1)[:, :, None]
-        ranks, chosen = torch.cat((stays_rank, grown_rank.flatten(1)), 1).topk(beam, dim=1)
+            grown_ranks = grown_ranks + self._alpha * found
+        ranks = np.concatenate((ranks, grown_ranks))
+        chosen = np.arange(len(ranks))
+        if len(ranks) > self._beam:
+            chosen = np.argpartition(-ranks, self._beam - 1)[: self._beam]
+        stays = chosen[chosen < len(total)]
+        grows = chosen[chosen >= len(total)] - len(total)
+        origin, token = origin[grows], token[grows]
 
-        grows = chosen >= beam
-        extension = (chosen - beam).clamp(min=0)
-        origin = torch.where(grows, extension // number, chosen)
-        token = symbols.gather(1, extension % number)
+        def kept(old: np.ndarray, new: np.ndarray) -> np.ndarray:
+            return np.concatenate((old[stays], new))
 
-        def kept(old: Tensor, new: Tensor) -> Tensor:
-            return torch.where(grows, new.flatten(1).gather(1, extension), old.gather(1, origin))
+        numbers = self._numbers[origin]
+        self._blank = kept(stays_blank, np.full(len(grows), -np.inf))
+        self._token = kept(stays_token, grown[origin, extension[grows]])
+        self._fluency = kept(self._fluency, fluency[grows])
+        self._states = kept(self._states, states[grows])
+        self._lengths = kept(self._lengths, self._lengths[origin] + 1)
+        self._parents = kept(self._parents, numbers)
+        self._numbers = kept(self._numbers, numbers * FACTOR + token + 1)
+        self.last = kept(self.last, token)
+        self._history.append(
+            (np.concatenate((stays, origin)), kept(np.full(len(total), NO_TOKEN), token))
+        )
 
-        self._blank = stays_blank.gather(1, origin).masked_fill(grows, -torch.inf)
-        self._token = kept(stays_token, grown)
-        self._fluency, self._states = kept(self._fluency, fluency), kept(self._states, states)
-        own, parents = self._numbers.gather(1, origin), self._parents.gather(1, origin)
-        # a prefix of probability zero must not be taken for the one that it was before
-        nothing = ranks.isneginf()
-        self._numbers = torch.where(grows, own * FACTOR + token, own)
-        self._numbers.masked_fill_(nothing, NOTHING)
-        self._parents = torch.where(grows, own, parents).masked_fill_(nothing, NO_PARENT)
-        self._write(origin, grows, token)
-
-    def _write(self, origin: Tensor, grows: Tensor, token: Tensor) -> None:
-        self.last = torch.where(grows, token, self.last.gather(1, origin))
-        lengths = self._lengths.gather(1, origin)
-        tokens = self._tokens.gather(1, origin[:, :, None].expand_as(self._tokens))
-        place = lengths.clamp(max=tokens.size(2) - 1)[:, :, None]
-        written = torch.where(grows[:, :, None], token[:, :, None], tokens.gather(2, place))
-        self._tokens, self._lengths = tokens.scatter_(2, place, written), lengths + grows
-
-    def _bonus(self, more: int) -> Tensor:
-        """Language model and word bonus of prefixes that are longer by `more` tokens, [B, K].
+    def _merit(self, more: int) -> np.ndarray:
+        """Language model and bonus of prefixes that are longer by `more` tokens, [K].
 
         The language model's score of these tokens is not included.
         """
-        lengths = (self._lengths + more).to(self._fluency.dtype)
-        if self._logarithmic:
-            lengths = lengths.clamp(min=1).log()
-        return self._alpha * self._fluency + self._beta * lengths
+        lengths = self._lengths + more
+        counted = np.log(np.maximum(lengths, 1)) if self._logarithmic else lengths
+        merit: np.ndarray = self._alpha * self._fluency + self._beta * counted
+        return merit
 
-    def best(self) -> tuple[Tensor, Tensor, Tensor]:
-        """The prefix of each sentence with the highest rank, the end of the sentence included.
+    def prefixes(self) -> list[list[int]]:
+        """Ids of the tokens of each prefix."""
+        return [self._tokens(place) for place in range(len(self.last))]
 
-        Returns:
-            Tokens, PAD behind the end [B, T]; their number [B]; rank, nats [B].
-        """
+    def best(self) -> tuple[list[int], float]:
+        """The prefix with the highest rank, sentence end included, and this rank, nats."""
+        ranks = np.logaddexp(self._blank, self._token) + self._merit(0)
         if self._language_model is not None:
-            ends, _ = self._language_model.step(self._states, torch.full_like(self._states, EOS))
-            self._fluency = self._fluency + ends
-        ranks = torch.logaddexp(self._blank, self._token) + self._bonus(0)
-        chosen = ranks.argmax(1)
-        rows = torch.arange(len(chosen), device=chosen.device)
-        return self._tokens[rows, chosen], self._lengths[rows, chosen], ranks[rows, chosen]
+            ends, _ = self._language_model.step(self._states, np.full_like(self._states, EOS))
+            ranks = ranks + self._alpha * ends
+        place = int(ranks.argmax())
+        return self._tokens(place), float(ranks[place])
+
+    def _tokens(self, place: int) -> list[int]:
+        tokens = []
+        for origins, added in reversed(self._history):
+            if added[place] != NO_TOKEN:
+                tokens.append(int(self._words[added[place]]))
+            place = origins[place]
+        return tokens[::-1]

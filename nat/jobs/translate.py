@@ -108,16 +108,14 @@ def method_of(
         consulted["assistant"] = other.to(device)
     if inputs.language_model is not None:
         consulted["language_model"] = matching_language_model(
-            Path(inputs.language_model.path), vocabulary_size, torch.device(device)
+            Path(inputs.language_model.path), vocabulary_size
         )
     resolved = configuration.on(inputs.model.corpus)
     built = registry.build("decoding", resolved.decoding(decoding))
     return functools.partial(built, **consulted) if consulted else built
 
 
-def matching_language_model(
-    path: Path, vocabulary_size: int, device: torch.device
-) -> LanguageModel:
+def matching_language_model(path: Path, vocabulary_size: int) -> LanguageModel:
     """Load a language model, if it is of the same vocabulary.
 
     Raises:
@@ -129,4 +127,4 @@ def matching_language_model(
             f"{path} has {ngrams.vocabulary_size} symbols but the vocabulary has {vocabulary_size}"
             "; remove the language model and estimate it again"
         )
-    return LanguageModel(ngrams, device)
+    return LanguageModel(ngrams)

@@ -2,8 +2,7 @@
 
 from collections.abc import Sequence
 
-import torch
-from torch import Tensor
+import numpy as np
 
 from nat.data.vocabulary import BOS, EOS
 from nat.language_model.ngram import NgramModel
@@ -20,45 +19,42 @@ class LanguageModel:
         begin: state of a sentence without words.
     """
 
-    def __init__(self, ngrams: NgramModel, device: torch.device | str = "cpu") -> None:
-        def tensor(values: object) -> Tensor:
-            return torch.as_tensor(values, device=device)
-
+    def __init__(self, ngrams: NgramModel) -> None:
         self.vocabulary_size = ngrams.vocabulary_size
         self.begin = 1 + BOS if ngrams.order > 1 else 0
         self._order = ngrams.order
-        self._keys = tensor(ngrams.keys)
-        self._log_probabilities = tensor(ngrams.log_probabilities)
-        self._backoffs, self._shorter = tensor(ngrams.backoffs), tensor(ngrams.shorter)
+        self._keys, self._shorter = ngrams.keys, ngrams.shorter
+        self._log_probabilities, self._backoffs = ngrams.log_probabilities, ngrams.backoffs
         # nodes of the highest order are no states
         self._states = 1 + int(ngrams.levels[-2]) if ngrams.order > 1 else 1
 
-    def step(self, states: Tensor, words: Tensor) -> tuple[Tensor, Tensor]:
-        """Log-probabilities of next words, nats, float32, and the states after them.
+    def step(self, states: np.ndarray, words: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """Log-probabilities of next words, nats, float64, and the states after them, [n] each.
 
         Args:
-            states: [...].
-            words: of the same shape; symbols that can occur in texts.
+            states: [n].
+            words: symbols that can occur in texts, [n].
         """
-        scores = torch.zeros(states.shape, device=states.device)
-        after = torch.zeros_like(states)
-        open_ = torch.ones_like(states, dtype=torch.bool)
+        scores, after = np.zeros(len(states)), np.zeros(len(states), dtype=np.int64)
+        nodes, wanted, open_ = states.astype(np.int64), words, np.arange(len(states))
         for _ in range(self._order):
-            keys = states * self.vocabulary_size + words
-            found = torch.searchsorted(self._keys, keys).clamp(max=len(self._keys) - 1)
-            known = open_ & self._keys[found].eq(keys)
-            scores += torch.where(known, self._log_probabilities[found], 0)
-            after = torch.where(known, found + 1, after)
-            open_ = open_ & ~known
-            scores += torch.where(open_, self._backoffs[states], 0)
-            states = self._shorter[states].long()
-        return scores, torch.where(after < self._states, after, self._shorter[after].long())
+            keys = nodes * self.vocabulary_size + wanted
+            found = np.minimum(self._keys.searchsorted(keys), len(self._keys) - 1)
+            known = self._keys[found] == keys
+            scores[open_[known]] += self._log_probabilities[found[known]]
+            after[open_[known]] = found[known] + 1
+            left = ~known
+            nodes, wanted, open_ = nodes[left], wanted[left], open_[left]
+            if not len(open_):
+                break
+            scores[open_] += self._backoffs[nodes]
+            nodes = self._shorter[nodes].astype(np.int64)
+        return scores, np.where(after < self._states, after, self._shorter[after])
 
     def score(self, words: Sequence[int]) -> float:
         """Log-probability of a sentence and its end, nats."""
-        state = torch.tensor(self.begin, device=self._keys.device)
-        total = 0.0
+        state, total = np.array([self.begin]), 0.0
         for word in (*words, EOS):
-            score, state = self.step(state, torch.tensor(word, device=state.device))
-            total += score.item()
+            score, state = self.step(state, np.array([word]))
+            total += float(score[0])
         return total
