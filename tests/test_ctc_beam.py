@@ -10,10 +10,11 @@ from typing import Any
 import numpy as np
 import pytest
 import torch
+from flashlight.lib.text import decoder as flashlight
 from torch import Tensor
 
 from nat.data.batch import source_tensor
-from nat.data.vocabulary import BLANK, BOS, EOS, MASK, PAD, UNK
+from nat.data.vocabulary import BLANK, BOS, EOS, MASK, NEVER_WRITTEN, PAD, UNK
 from nat.decoding.ctc import Ctc
 from nat.decoding.ctc_beam import CtcBeam
 from nat.decoding.prefixes import Prefixes
@@ -27,12 +28,12 @@ WRITTEN = (UNK, 6, 7)
 
 
 class Frames:
-    """Stands for a model of given logits, [B, T, 8]; the embedding is the identity."""
+    """Stands for a model of given logits, [B, T, V]; the embedding is the identity."""
 
     def __init__(self, logits: Tensor, lengths: list[int]) -> None:
         self.padding = torch.arange(logits.size(1)) >= torch.tensor(lengths)[:, None]
         self.logits = logits.masked_fill(self.padding[:, :, None], torch.nan)
-        self.embedding = SimpleNamespace(weight=torch.eye(SYMBOLS, dtype=logits.dtype))
+        self.embedding = SimpleNamespace(weight=torch.eye(logits.size(2), dtype=logits.dtype))
 
     def encode(self, source: Tensor) -> None:
         return None
@@ -145,6 +146,141 @@ def test_a_small_beam_keeps_the_best_prefixes(language_model: LanguageModel) -> 
     likely = likelihoods(model.logits[0])
     (alone, *_), (greedy, *_) = CtcBeam(30, 3)(model, source), Ctc()(model, source)
     assert likely[tuple(alone.tokens)] > likely[tuple(greedy.tokens)]
+
+
+def definition(
+    frames: np.ndarray, beam: int, symbols: int, lm: LanguageModel, alpha: float, bonus: Any
+) -> tuple[list[int], float]:
+    """The same search in dictionaries: every extension of every prefix is ranked.
+
+    Args:
+        frames: log-probabilities, [T, V].
+        bonus: of a number of tokens, nats.
+    """
+    words = [word for word in range(frames.shape[1]) if word not in NEVER_WRITTEN]
+
+    def merit(prefix: tuple[int, ...], end: float = 0.0) -> float:
+        fluency = lm.score(prefix) - lm_end(prefix)
+        return alpha * (fluency + end) + bonus(len(prefix))
+
+    def lm_end(prefix: tuple[int, ...]) -> float:
+        state = np.array([lm.begin])
+        for word in prefix:
+            _, state = lm.step(state, np.array([word]))
+        return float(lm.step(state, np.array([EOS]))[0][0])
+
+    kept = {(): (0.0, -math.inf)}  # prefix: ends in a blank, ends in its last token
+    for frame in frames:
+        best = sorted(words, key=lambda word: -frame[word])[:symbols]
+        new: dict[tuple[int, ...], tuple[float, float]] = {}
+
+        def add(prefix: tuple[int, ...], blank: float, token: float, new: Any = new) -> None:
+            before = new.get(prefix, (-math.inf, -math.inf))
+            new[prefix] = np.logaddexp(before[0], blank), np.logaddexp(before[1], token)
+
+        for prefix, (blank, token) in kept.items():
+            total = np.logaddexp(blank, token)
+            add(prefix, total + frame[BLANK], token + frame[prefix[-1]] if prefix else -math.inf)
+            for word in words:
+                longer = (*prefix, word)
+                if word in best or longer in kept:
+                    of = blank if prefix and word == prefix[-1] else total
+                    add(longer, -math.inf, of + frame[word])
+        ranks = {prefix: np.logaddexp(*ends) + merit(prefix) for prefix, ends in new.items()}
+        kept = {prefix: new[prefix] for prefix in sorted(new, key=lambda p: -ranks[p])[:beam]}
+    ranks = {
+        prefix: np.logaddexp(*ends) + merit(prefix, lm_end(prefix)) for prefix, ends in kept.items()
+    }
+    chosen = max(ranks, key=lambda prefix: ranks[prefix])
+    return list(chosen), float(ranks[chosen])
+
+
+@pytest.mark.parametrize("beam", [1, 2, 5, 20])
+@pytest.mark.parametrize(
+    ("kind", "bonus"), [("tokens", 2.2), ("tokens", -0.5), ("log_tokens", 2.2)]
+)
+def test_no_extension_is_missed(beam: int, kind: Any, bonus: float) -> None:
+    number = 16
+    words = np.random.default_rng(5).integers(6, number, 400)
+    lm = LanguageModel(estimate(words, np.full(40, 10), number, 3)[0])
+    for seed in range(4):
+        generator = torch.Generator().manual_seed(seed)
+        logits = torch.randn(1, 14, number, generator=generator, dtype=torch.float64)
+        logits = logits * (1 + seed)  # from flat to peaked
+        model = Frames(logits, [14])
+        (found,) = CtcBeam(beam, 6, options(0.4), bonus, kind)(model, source_tensor([[6]]), lm)  # type: ignore[arg-type]
+
+        def extra(length: int) -> float:
+            return bonus * (length if kind == "tokens" else math.log(max(1, length)))
+
+        logs = logits[0].log_softmax(1).numpy()
+        tokens, score = definition(logs, beam, 6, lm, 0.4, extra)
+        assert found.tokens == tokens
+        assert found.score == pytest.approx(score, abs=1e-6)
+
+
+class BigramModel(flashlight.LM):
+    """A bigram model and a bonus per token, as flashlight-text asks for them.
+
+    Args:
+        logs: log-probability of a token after another, [V, V].
+    """
+
+    def __init__(self, logs: np.ndarray, bonus: float) -> None:
+        super().__init__()
+        self.logs, self.bonus, self.last = logs, bonus, {}
+
+    def start(self, nothing: bool) -> Any:
+        state = flashlight.LMState()
+        self.last[state] = BOS
+        return state
+
+    def score(self, state: Any, token: int) -> tuple[Any, float]:
+        after = state.child(token)
+        self.last[after] = token
+        return after, float(self.logs[self.last[state], token]) + self.bonus
+
+    def finish(self, state: Any) -> tuple[Any, float]:
+        return state, float(self.logs[self.last[state], EOS])
+
+
+@pytest.mark.parametrize(("length", "scale"), [(5, 1.0), (7, 2.0), (10, 5.0)])
+@pytest.mark.parametrize(("weight", "bonus"), [(None, 0.0), (0.4, 2.2), (1.5, -1.0)])
+def test_flashlight_finds_the_same(
+    length: int, scale: float, weight: float | None, bonus: float
+) -> None:
+    words = np.random.default_rng(7).integers(6, 9, 400)
+    lm = LanguageModel(estimate(words, np.full(50, 8), 9, 2)[0])
+    logs = np.array(
+        [
+            lm.step(lm.step(np.array([lm.begin]), np.array([last]))[1], np.array([word]))[0][0]
+            if last != BOS
+            else lm.step(np.array([lm.begin]), np.array([word]))[0][0]
+            for last in range(9)
+            for word in range(9)
+        ]
+    ).reshape(9, 9)
+    alpha = weight or 0.0
+    theirs = BigramModel(logs, bonus / alpha) if alpha else flashlight.ZeroLM()
+    settings = flashlight.LexiconFreeDecoderOptions(
+        4000, 9, 1e9, alpha, 0.0, True, flashlight.CriterionType.CTC
+    )
+    decoder = flashlight.LexiconFreeDecoder(settings, theirs, PAD, BLANK, [])
+    for seed in range(4):
+        generator = torch.Generator().manual_seed(seed)
+        logits = scale * torch.randn(1, length, 9, generator=generator, dtype=torch.float64)
+        logits[..., list(set(NEVER_WRITTEN) - {BLANK})] = -200.0
+        model = Frames(logits, [length])
+        (found,) = CtcBeam(2000, 9, options(weight), bonus)(
+            model,  # type: ignore[arg-type]
+            source_tensor([[6]]),
+            lm if weight else None,
+        )
+        emissions = logits[0].log_softmax(1).float().numpy()
+        best = decoder.decode(emissions.ctypes.data, *emissions.shape)[0]
+        merged = [label for label, _ in itertools.groupby(best.tokens[1:-1])]  # less its borders
+        assert found.tokens == [label for label in merged if label != BLANK]
+        assert found.score == pytest.approx(best.score, abs=1e-3)
 
 
 def test_equal_prefixes_are_never_kept_twice() -> None:
