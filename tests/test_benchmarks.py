@@ -4,7 +4,7 @@ from types import ModuleType
 
 import pytest
 
-from benchmarks import decoding
+from benchmarks import ctc_beam, decoding
 from nat.configuration import load
 
 
@@ -21,3 +21,15 @@ def test_a_decoding_is_network_and_bookkeeping(benchmark: ModuleType, name: str)
     found = benchmark.measure(load().decoding(name), rounds=1, device="cpu")
     assert 0 < found["share"] < 1
     assert found["bookkeeping_milliseconds"] < found["milliseconds"]
+
+
+@pytest.mark.parametrize("peaked", [False, True])
+def test_a_beam_search_is_held_against_greedy_decoding(
+    peaked: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    small = {"model_dim": 16, "ffn_dim": 16, "encoder_layers": 1, "decoder_layers": 1, "heads": 2}
+    monkeypatch.setattr(ctc_beam, "ARCHITECTURE", small)
+    found = ctc_beam.measure(50, peaked, ngrams=True, rounds=3)
+    for key in ("greedy", "beam", "ratio"):
+        low, median, high = found[key]
+        assert 0 < low <= median <= high
