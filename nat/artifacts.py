@@ -515,12 +515,14 @@ class InputsOfDecoding(Inputs):
         model: that is decoded.
         assistant: the model that is consulted besides.
         language_model: n-grams that are consulted besides.
+        weights: those of the decoding, where they are tuned.
     """
 
     corpus: StepOfSplit
     model: Model
     assistant: Model | None
     language_model: Ngrams | None
+    weights: "TunedWeights | None"
 
 
 @dataclass(frozen=True)
@@ -539,15 +541,59 @@ class _Decoded(Artifact):
         """
         there = configuration.on(self.corpus)
         there.check_decoding(self.system, self.decoding)
-        seed = there.teacher_seed
-        assistant, ngrams = there.assistant(self.decoding), there.language_model(self.decoding)
+        assistant, seed = there.assistant(self.decoding), there.teacher_seed
+        names = self.run, self.corpus, self.system, self.seed
+        tuned = there.is_tuned(self.decoding)
         return InputsOfDecoding(
             corpus=step_of(self.corpus, split, "binarised"),
-            model=Model(self.run, self.corpus, self.system, self.seed),
+            model=Model(*names),
             assistant=None if assistant is None else Model(self.run, self.corpus, assistant, seed),
-            language_model=None
-            if ngrams is None
-            else Ngrams(self.run, self.corpus, ngrams.system, seed, ngrams.order),
+            language_model=self._language_model(there),
+            weights=TunedWeights(*names, self.decoding) if tuned else None,
+        )
+
+    def _language_model(self, configuration: Configuration) -> Ngrams | None:
+        found = configuration.language_model(self.decoding)
+        if found is None:
+            return None
+        seed = configuration.teacher_seed
+        return Ngrams(self.run, self.corpus, found.system, seed, found.order)
+
+
+@dataclass(frozen=True)
+class InputsOfTuning(Inputs):
+    """What the weights of a decoding are tuned on: the validation set and its references."""
+
+    corpus: StepOfSplit
+    text: StepOfSplit
+    model: Model
+    language_model: Ngrams | None
+
+
+@dataclass(frozen=True)
+class TunedWeights(_Decoded):
+    """The weights with which a decoding translates the validation set best."""
+
+    template = "results/{run}/tuning/{corpus}/{system}/seed{seed}/{decoding}.json"
+
+    def inputs(self, configuration: Configuration) -> InputsOfTuning:
+        """The validation set and the models.
+
+        Raises:
+            UserError: for a decoding that the system cannot do, or that has nothing to tune.
+        """
+        there = configuration.on(self.corpus)
+        there.check_decoding(self.system, self.decoding)
+        if not there.is_tuned(self.decoding):
+            raise UserError(
+                f"{there.file_of('decodings', self.decoding)}: there is nothing to tune without "
+                "the key 'tuning'"
+            )
+        return InputsOfTuning(
+            corpus=step_of(self.corpus, VALID, "binarised"),
+            text=step_of(self.corpus, VALID, "text"),
+            model=Model(self.run, self.corpus, self.system, self.seed),
+            language_model=self._language_model(there),
         )
 
 

@@ -8,6 +8,9 @@
 #
 # A large text is translated in shards that need not run on one machine, and put together in order;
 # so is the training text.
+#
+# Weights of decodings that are tuned on the validation set:
+# results/{run}/tuning/{corpus}/{system}/seed{seed}/{decoding}.json.
 
 
 rule translate_and_score:
@@ -141,3 +144,28 @@ rule merge_shards:
         f"python workflow_scripts/merge_shards.py {CHOSEN}"
         " --corpus {wildcards.corpus} --system {wildcards.system} --seed {wildcards.seed}"
         " --decoding {wildcards.decoding} --split {wildcards.split} 2> {log}"
+
+
+rule tune_decoding:
+    input:
+        unpack(reads(artifacts.TunedWeights)),
+    output:
+        weights="results/{run}/tuning/{corpus}/{system}/seed{seed}/{decoding}.json",
+    log:
+        "results/{run}/logs/tune_decoding/{corpus}/{system}/seed{seed}/{decoding}.log",
+    conda:
+        ENVIRONMENT
+    threads: configuration.threads
+    resources:
+        **ASKS["translate"],
+    params:
+        configuration=lambda wildcards: graph.decoding(
+            wildcards.corpus, wildcards.decoding
+        ),
+    message:
+        "tune {wildcards.decoding} of {wildcards.system} on {wildcards.corpus} "
+        "(seed {wildcards.seed})"
+    shell:
+        f"{FAST_MEMORY} python workflow_scripts/tune_decoding.py {CHOSEN}"
+        " --corpus {wildcards.corpus} --system {wildcards.system} --seed {wildcards.seed}"
+        " --decoding {wildcards.decoding} 2> {log}"

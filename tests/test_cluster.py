@@ -106,6 +106,7 @@ def test_latencies_have_one_machine_alone() -> None:
         ("translate", "translate", True),
         ("translate_and_score", "translate", True),
         ("analyse", "translate", True),
+        ("tune_decoding", "translate", True),
         ("measure_latency", "latency", True),
         ("compare_texts", "compare", False),
         ("estimate_ngrams", "ngrams", False),

@@ -20,7 +20,8 @@ from nat.decoding.ctc_beam import CtcBeam
 from nat.decoding.prefixes import Prefixes
 from nat.errors import UserError
 from nat.language_model.ngram import estimate
-from nat.language_model.scorer import LanguageModel, LanguageModelOptions
+from nat.language_model.options import LanguageModelOptions
+from nat.language_model.scorer import LanguageModel
 from nat.registry import build
 
 SYMBOLS = 8

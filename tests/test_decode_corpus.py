@@ -20,9 +20,9 @@ from nat.data.vocabulary import EOS, PAD, Vocabulary
 from nat.decoding.corpus import Translation, batches, records, translate
 from nat.decoding.hypothesis import Hypothesis
 from nat.errors import UserError
-from nat.jobs.translate import matching_language_model, translate_shard
+from nat.jobs.translate import translate_shard
 from nat.language_model.ngram import estimate
-from nat.language_model.scorer import LanguageModel
+from nat.language_model.scorer import LanguageModel, matching_language_model
 from nat.training.model_file import build_model, save_model
 
 ROOT = Path(__file__).resolve().parents[1]
@@ -48,6 +48,8 @@ def of_configuration(make_model: Callable[..., Any], name: str, seed: int = 0) -
     if traits.latent:
         keywords["latent"] = {"dim": 3, "posterior_layers": 1}
     method = registry.build("decoding", options)
+    if options.options.get("tuning") is not None:
+        method = method.tuned(weight=0.4, word_bonus=1.0)
     consulted: dict[str, Any] = {}
     if CONFIGURATION.assistant(name) is not None:
         its = {} if traits.assistant == "autoregressive" else keywords

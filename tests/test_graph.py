@@ -470,7 +470,7 @@ OTHERS = [
     f"{MADE.format('analyses')}/cmlm-kd/seed1/decoding_steps.json",
     f"{MADE.format('total_correlation')}/nat-raw/at-base/seed1.json",
     f"{MADE.format('latency')}/nat-kd/seed1/npd9/cpu-1.json",  # with an assistant
-    f"{MADE.format('scores')}/ctc-kd/seed1/ctc-beam20-lm4/test.json",  # with n-grams
+    f"{MADE.format('scores')}/ctc-kd/seed1/ctc-beam20-lm4-tuned/test.json",  # with n-grams
     f"{MADE.format('models')}/choosing/seed1/model.pt",  # of texts that are compared
     f"{MADE.format('models')}/oaxe-10k-kd/seed1/model.pt",  # from a model that was kept
     "claimed_claims",
@@ -479,7 +479,7 @@ OTHERS = [
 
 NOT_OPENED = {
     # joins shards, which are gone afterwards: what they were made of stands for them
-    "merge_shards": {"model.pt", ".npz"},
+    "merge_shards": {"model.pt", ".npz", "-tuned.json"},
 }
 """Endings of declared inputs that a program need not open, by rule, with the reason."""
 

@@ -114,6 +114,7 @@ OF_STAGES = {
     "distil": {"corpus": "wmt14-en-de", "system": "at-base", "seed": "1"},
     "compare_texts": {"corpus": "wmt14-en-de", "candidates": "at-base+at-12-1-kd+raw"},
     "estimate_ngrams": {**PAPER, "order": "4"},
+    "tune_decoding": {**PAPER, "system": "ctc-kd", "decoding": "ctc-beam20-lm4-tuned"},
     "score": PAPER,
     "analyse": {**PAPER, "system": "nat-kd"},
     "estimate_total_correlation": {**PAPER, "system": "nat-raw", "other": "at-big"},
@@ -121,7 +122,7 @@ OF_STAGES = {
     "table": {"paper": "dims", "number": "1"},
 }
 LARGE = set(OF_STAGES) - {"merge_shards", "score", "analyse", "table"}
-LARGE -= {"measure_latency", "estimate_total_correlation"}
+LARGE -= {"measure_latency", "estimate_total_correlation", "tune_decoding"}
 
 
 def one(rule: str, names: dict[str, str], scale: str = "paper") -> plan.Estimate:
@@ -132,7 +133,7 @@ def one(rule: str, names: dict[str, str], scale: str = "paper") -> plan.Estimate
 @pytest.mark.parametrize("rule", OF_STAGES)
 def test_every_stage_takes_hours_and_disk(rule: str) -> None:
     found = one(rule, OF_STAGES[rule])
-    on_gpu = rule in ("train", "translate", "analyse", "measure_latency")
+    on_gpu = rule in ("train", "translate", "tune_decoding", "analyse", "measure_latency")
     hours, others = found.device_hours, found.core_hours
     if not on_gpu:
         hours, others = others, hours

@@ -191,6 +191,11 @@ def _check_recipes(configuration: Configuration, on_task: str) -> None:
                     f"{where}: key 'validation.decoding': found {decoding}, which uses a "
                     "language model, but validation decodes with the model that is trained alone"
                 )
+            if configuration.is_tuned(decoding):
+                raise UserError(
+                    f"{where}: key 'validation.decoding': found {decoding}, whose weights are "
+                    "tuned with the trained model; use one with weights of its own"
+                )
         elif validation.metric == "bleu":
             raise UserError(
                 f"{where}: key 'validation.decoding': found null, expected a decoding, since "

@@ -316,6 +316,10 @@ class Configuration:
         found = self._find("decodings", decoding).get("language_model")
         return None if found is None else validated(LanguageModelOptions, found)
 
+    def is_tuned(self, decoding: str) -> bool:
+        """Whether the weights of a decoding are tuned on the validation set (key `tuning`)."""
+        return self._find("decodings", decoding).get("tuning") is not None
+
     def paper(self, name: str) -> "Paper":
         """What a paper shows and claims."""
         if name not in self._papers:

@@ -1,6 +1,8 @@
 """Prefix beam search over the frames of a CTC model, with an n-gram language model."""
 
-from typing import Literal
+from collections.abc import Iterator
+from dataclasses import replace
+from typing import Annotated, Literal, NamedTuple, Self
 
 import numpy as np
 import torch
@@ -15,6 +17,38 @@ from nat.language_model.options import LanguageModelOptions
 from nat.language_model.scorer import LanguageModel
 from nat.transformer.model import Encoded, Transformer
 from nat.transformer.projection import chunks_of_logits
+
+Weights = Annotated[tuple[Annotated[float, Field(gt=0.0)], ...], Field(min_length=1)]
+Bonuses = Annotated[tuple[float, ...], Field(min_length=1)]
+
+
+@dataclass(frozen=True, config=ConfigDict(extra="forbid"))
+class Tuning:
+    """A grid of weights, of which those with the best translations of the validation set are used.
+
+    Attributes:
+        weights: values of alpha that are tried; None without a language model.
+        word_bonuses: values of beta that are tried, nats.
+    """
+
+    word_bonuses: Bonuses
+    weights: Weights | None = None
+
+
+class Emissions(NamedTuple):
+    """What a search needs to know of the T frames of a sentence.
+
+    Attributes:
+        words: ids of the U different tokens that some frame can extend a prefix with, [U].
+        symbols: tokens that each frame can extend a prefix with, as places in `words`, [T, S].
+        scores: log-probabilities of all these words, which a prefix may end in, [T, U].
+        blanks: log-probabilities of BLANK, [T].
+    """
+
+    words: np.ndarray
+    symbols: np.ndarray
+    scores: np.ndarray
+    blanks: np.ndarray
 
 
 @dataclass(frozen=True, config=ConfigDict(extra="forbid"))
@@ -45,6 +79,8 @@ class PrefixSearch:
         word_bonus: beta, nats.
         bonus: `tokens` for beta |y|, as in the published code, or `log_tokens` for beta log |y|, as
             in the paper.
+        tuning: values among which alpha and beta are chosen on the validation set, as in the paper;
+            None for the values above. See `nat.jobs.tune_decoding`.
     """
 
     beam: int = Field(default=20, ge=1)
@@ -52,27 +88,53 @@ class PrefixSearch:
     language_model: LanguageModelOptions | None = None
     word_bonus: float = 0.0
     bonus: Literal["tokens", "log_tokens"] = "tokens"
+    tuning: Tuning | None = None
 
     upsampled = True
+
+    def __post_init__(self) -> None:
+        if self.tuning is None:
+            return
+        if self.word_bonus:
+            raise ValueError("'tuning' chooses the word bonus; leave out 'word_bonus'")
+        if (self.tuning.weights is None) != (self.language_model is None):
+            raise ValueError(
+                "'tuning.weights' belongs to 'language_model'; give both of them or neither"
+            )
+
+    def tuned(self, weight: float | None, word_bonus: float) -> Self:
+        """The same search with weights of its own: alpha, if it has a language model, and beta."""
+        language_model = self.language_model
+        if language_model is not None:
+            assert weight is not None
+            language_model = replace(language_model, weight=weight)
+        return replace(self, language_model=language_model, word_bonus=word_bonus, tuning=None)
 
     def search(
         self, model: Transformer, encoded: Encoded, language_model: LanguageModel | None
     ) -> list[Hypothesis]:
         """The best translation of each encoded sentence."""
-        options = self.language_model
-        if (options is None) != (language_model is None):
-            raise ValueError("a language model must come with its options")
+        return [self.best(each, language_model) for each in self.emissions(model, encoded)]
+
+    def emissions(self, model: Transformer, encoded: Encoded) -> Iterator[Emissions]:
+        """The frames of each encoded sentence."""
         padding = model.upsampled_padding(encoded)
         states = model.decode(torch.where(padding, PAD, MASK), padding, encoded, causal=False)
-        frames = states[~padding]  # of all sentences, one after the other
         weight = model.embedding.weight
+        frames = states[~padding]  # of all sentences, one after the other
         found = self._frames(frames, weight)
         lengths = (~padding).sum(1).tolist()
         parts = zip(*(each.split(lengths) for each in (frames, *found)), strict=True)
-        return [
-            self._translation(rows, normaliser, blank, symbols, weight, language_model)
-            for rows, normaliser, blank, symbols in parts
-        ]
+        for rows, normaliser, blank, symbols in parts:
+            chosen = symbols.cpu().numpy()
+            words, places = np.unique(chosen, return_inverse=True)
+            logits = rows @ weight[torch.from_numpy(words).to(weight.device)].T
+            yield Emissions(
+                words,
+                places.reshape(chosen.shape),
+                (logits - normaliser[:, None]).double().cpu().numpy(),
+                (blank - normaliser).double().cpu().numpy(),
+            )
 
     def _frames(self, states: Tensor, weight: Tensor) -> tuple[Tensor, Tensor, Tensor]:
         """Distributions over the symbols.
@@ -94,36 +156,24 @@ class PrefixSearch:
         normaliser, blank, symbols = (torch.cat(each) for each in zip(*parts, strict=True))
         return normaliser, blank, symbols
 
-    def _translation(
-        self,
-        states: Tensor,
-        normaliser: Tensor,
-        blank: Tensor,
-        symbols: Tensor,
-        weight: Tensor,
-        language_model: LanguageModel | None,
-    ) -> Hypothesis:
-        """The best translation of a sentence, whose frames `_frames` has described."""
-        chosen = symbols.cpu().numpy()
-        words, places = np.unique(chosen, return_inverse=True)
-        # a prefix may end in any of these words, and repeat it in any frame
-        logits = states @ weight[torch.from_numpy(words).to(weight.device)].T
-        scores = (logits - normaliser[:, None]).double().cpu().numpy()
-        blanks = (blank - normaliser).double().cpu().numpy()
+    def best(self, emissions: Emissions, language_model: LanguageModel | None) -> Hypothesis:
+        """The best translation of a sentence."""
+        options = self.language_model
+        if (options is None) != (language_model is None):
+            raise ValueError("a language model must come with its options")
+        if self.tuning is not None:
+            raise ValueError("the weights of this search have to be tuned first, see `tuned`")
         prefixes = Prefixes(
-            words,
+            emissions.words,
             self.beam,
             language_model,
-            0.0 if self.language_model is None else self.language_model.weight,
+            0.0 if options is None else options.weight,
             self.word_bonus,
             logarithmic=self.bonus == "log_tokens",
         )
-        for of_frame, places_of_frame, silence in zip(
-            scores, places.reshape(chosen.shape), blanks, strict=True
-        ):
-            prefixes.advance(
-                places_of_frame, of_frame[places_of_frame], silence, of_frame[prefixes.last]
-            )
+        rows = zip(emissions.symbols, emissions.scores, emissions.blanks, strict=True)
+        for symbols, scores, blank in rows:
+            prefixes.advance(symbols, scores[symbols], blank, scores[prefixes.last])
         tokens, score = prefixes.best()
         return Hypothesis(tokens, score, 1)
 

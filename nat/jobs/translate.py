@@ -17,8 +17,8 @@ from nat.data.translations import shard_of, write_translations
 from nat.data.vocabulary import Vocabulary
 from nat.decoding.corpus import Method, records, translate
 from nat.errors import UserError
-from nat.language_model.ngram import NgramModel
-from nat.language_model.scorer import LanguageModel
+from nat.jobs.tune_decoding import chosen_weights
+from nat.language_model.scorer import matching_language_model
 from nat.program import Progress
 from nat.spelling import hint
 from nat.training.trained_model import matching_model
@@ -112,19 +112,6 @@ def method_of(
         )
     resolved = configuration.on(inputs.model.corpus)
     built = registry.build("decoding", resolved.decoding(decoding))
+    if inputs.weights is not None:
+        built = built.tuned(**chosen_weights(Path(inputs.weights.path)))
     return functools.partial(built, **consulted) if consulted else built
-
-
-def matching_language_model(path: Path, vocabulary_size: int) -> LanguageModel:
-    """Load a language model, if it is of the same vocabulary.
-
-    Raises:
-        UserError: if it is not.
-    """
-    ngrams = NgramModel.load(path)
-    if ngrams.vocabulary_size != vocabulary_size:
-        raise UserError(
-            f"{path} has {ngrams.vocabulary_size} symbols but the vocabulary has {vocabulary_size}"
-            "; remove the language model and estimate it again"
-        )
-    return LanguageModel(ngrams)

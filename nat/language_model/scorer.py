@@ -1,10 +1,12 @@
 """N-gram language models for decoding: many continuations in parallel."""
 
 from collections.abc import Sequence
+from pathlib import Path
 
 import numpy as np
 
 from nat.data.vocabulary import BOS, EOS
+from nat.errors import UserError
 from nat.language_model.ngram import NgramModel
 
 
@@ -58,3 +60,18 @@ class LanguageModel:
             score, state = self.step(state, np.array([word]))
             total += float(score[0])
         return total
+
+
+def matching_language_model(path: Path, vocabulary_size: int) -> LanguageModel:
+    """Load a language model, if it is of the same vocabulary.
+
+    Raises:
+        UserError: if it is not, or the file is missing or damaged.
+    """
+    ngrams = NgramModel.load(path)
+    if ngrams.vocabulary_size != vocabulary_size:
+        raise UserError(
+            f"{path} has {ngrams.vocabulary_size} symbols but the vocabulary has {vocabulary_size}"
+            "; remove the language model and estimate it again"
+        )
+    return LanguageModel(ngrams)

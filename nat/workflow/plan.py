@@ -16,7 +16,7 @@ from rich.table import Table
 from nat.configuration import Configuration
 from nat.configuration.configuration import file_of
 from nat.configuration.lengths import counts_epochs, estimated_tokens
-from nat.data.splits import TRAIN, split_names
+from nat.data.splits import TRAIN, VALID, split_names
 from nat.files import read_json
 from nat.registry import Method
 from nat.transformer.architecture import Architecture
@@ -42,6 +42,7 @@ STAGES = {
     "translate": "translation",
     TRANSLATE_AND_SCORE: "translation",
     "merge_shards": "scores",
+    "tune_decoding": "translation",
     "distil": "distilled text",
     "compare_texts": "distilled text",
     "estimate_ngrams": "distilled text",
@@ -58,11 +59,21 @@ STAGES = {
 TRAININGS = ("train", "train_and_keep")
 """Rules that train."""
 
-_OF_MODELS = {*TRAININGS, "translate", TRANSLATE_AND_SCORE, "analyse", "measure_latency"}
+_OF_MODELS = {
+    *TRAININGS,
+    "translate",
+    TRANSLATE_AND_SCORE,
+    "tune_decoding",
+    "analyse",
+    "measure_latency",
+}
 """Rules that run a model; the hours of all others are those of cores."""
 
 PASSES_OF_BEAM_SEARCH = 4.0
 """Cost of a hypothesis of beam search in passes of the decoder: many steps of one token."""
+
+SECONDS_OF_A_SEARCH = 0.006
+"""Beam search over the frames of a sentence, on a processor; see docs/performance.md."""
 
 PASSES_OF_AN_ANALYSIS = 10.0
 """Passes over each held-out split; more than most analyses need."""
@@ -298,6 +309,8 @@ def _seconds_of_models(configuration: Configuration, job: Job) -> float | None:
     elif job.rule == TRANSLATE_AND_SCORE:
         passes = [_passes(configuration.decoding(name)) for name in _decodings(job)]
         decoded = sentences(configuration, corpus, names["split"]) * sum(passes)
+    elif job.rule == "tune_decoding":
+        decoded = sentences(configuration, corpus, VALID)
     elif job.rule == "analyse":
         splits = split_names(configuration.corpus(corpus))
         held_out = sum(sentences(configuration, corpus, each) for each in splits if each != TRAIN)
@@ -312,7 +325,12 @@ def _seconds_of_models(configuration: Configuration, job: Job) -> float | None:
             device, _, batch = names["setting"].partition("-")
             together = 1 if device == "cpu" else math.inf if batch == "largest" else int(batch)
             decoded *= max(1.0, ALONE_ON_A_GPU / together)
-    return float(decoded / speed.decoding * size)
+    seconds = float(decoded / speed.decoding * size)
+    if job.rule == "tune_decoding":  # the network reads a sentence once, the search is repeated
+        tuning = configuration.decoding(names["decoding"]).options["tuning"]
+        points = len(tuning["word_bonuses"]) * len(tuning["weights"] or [None])
+        seconds += decoded * points * SECONDS_OF_A_SEARCH
+    return seconds
 
 
 def _decodings(job: Job) -> list[str]:
@@ -415,6 +433,8 @@ def _size(configuration: Configuration, system: str) -> float:
 
 def _passes(decoding: Method) -> float:
     options = decoding.options
+    if "symbols" in options:  # a search over the frames of one pass, or of one for each draw
+        return float(options.get("samples") or 1)
     if "beam" in options and "steps" not in options:
         return PASSES_OF_BEAM_SEARCH * float(options["beam"])
     return float(options.get("steps") or 1) * float(options.get("length_beam") or 1)

@@ -1,0 +1,183 @@
+"""Weights of a beam search that are chosen on the validation set."""
+
+import functools
+import json
+import shutil
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+import torch
+
+from nat.artifacts import Model, Shard, TunedWeights
+from nat.configuration import Configuration, load
+from nat.data.binarised import BinarisedText, write_binarised
+from nat.data.vocabulary import Vocabulary
+from nat.decoding.corpus import records, translate
+from nat.decoding.ctc_beam import CtcBeam
+from nat.errors import UserError
+from nat.files import read_json
+from nat.jobs.translate import translate_shard
+from nat.jobs.tune_decoding import chosen_weights, tune_decoding
+from nat.language_model.ngram import NgramModel, estimate
+from nat.language_model.options import LanguageModelOptions
+from nat.language_model.scorer import LanguageModel
+from nat.measures import bleu
+from nat.registry import Method, build
+from nat.training.model_file import build_model, save_model
+from nat.training.trained_model import matching_model
+
+ROOT = Path(__file__).resolve().parents[1]
+CORPUS, SYSTEM, DECODING = "toy-micro", "ctc-kd", "ctc-beam5-lm2-tried"
+VOCABULARY = Vocabulary([f"w{number}" for number in range(20)])
+GRID = """
+method: ctc_beam
+variants:
+  ctc-beam{beam}-lm{language_model.order}-tried:
+    language_model: {system: at-base}
+    tuning: {weights: [0.1, 1.0], word_bonuses: [-1.0, 0.0, 2.0]}
+"""
+
+
+@pytest.fixture
+def weights(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> TunedWeights:
+    """Of an untrained model of the micro scale, on a validation set of eleven sentences."""
+    shutil.copytree(ROOT / "config", tmp_path / "config")
+    (tmp_path / "config/decodings/tried.yaml").write_text(GRID)
+    monkeypatch.chdir(tmp_path)
+    configuration = load("micro")
+    description = configuration.corpus(CORPUS)
+    source, target = description["source"], description["target"]
+    sentences = [[f"w{number % 20}" for number in range(n, n + n % 5)] for n in range(11)]
+    lines = [" ".join(words) for words in sentences]
+    folder = tmp_path / "results/corpora" / CORPUS
+    for split, where in (("valid", folder), ("test", folder / "tests/test")):
+        (where / "binarised").mkdir(parents=True)
+        (where / "text").mkdir()
+        VOCABULARY.save(where / "binarised/vocabulary.txt")
+        write_binarised(lines, VOCABULARY, where / f"binarised/{split}.{source}")
+        written = (" ".join(words[::-1]) + "\n" for words in sentences)
+        (where / f"text/{split}.{target}").write_text("".join(written))
+    training = configuration.training(CORPUS, SYSTEM)
+    torch.manual_seed(3)
+    model = build_model(training, len(VOCABULARY))
+    with torch.no_grad():  # so that translations have more than a token or two
+        model.embedding.weight *= 3
+    path = Model("micro", CORPUS, SYSTEM, 1).path
+    save_model(path, model.state_dict(), training, len(VOCABULARY), 1)
+    found = TunedWeights("micro", CORPUS, SYSTEM, 1, DECODING)
+    ngrams = found.inputs(configuration).language_model
+    assert ngrams is not None
+    tokens = np.random.default_rng(1).integers(6, len(VOCABULARY), 300)
+    estimate(tokens, np.full(50, 6), len(VOCABULARY), 2)[0].save(ngrams.path)
+    return found
+
+
+def configured() -> Configuration:
+    return load("micro").on(CORPUS)
+
+
+def test_every_pair_of_weights_is_recorded_and_the_best_is_chosen(weights: TunedWeights) -> None:
+    tune_decoding(configured(), weights)
+    found = read_json(Path(weights.path))
+    inputs = weights.inputs(configured())
+    assert inputs.language_model is not None
+    model = matching_model(inputs.model, configured(), len(VOCABULARY))
+    ngrams = LanguageModel(NgramModel.load(inputs.language_model.path))
+    sentences = BinarisedText(f"{inputs.corpus.path}/valid.{configured().corpus(CORPUS)['source']}")
+    target = configured().corpus(CORPUS)["target"]
+    references = Path(f"{inputs.text.path}/valid.{target}").read_text().splitlines()
+    scores = []
+    for point in found["points"]:
+        options = LanguageModelOptions("at-base", 2, point["weight"])
+        search = CtcBeam(5, language_model=options, word_bonus=point["word_bonus"])
+        method: Any = functools.partial(search, language_model=ngrams)
+        rows = records(
+            translate(model, method, sentences, range(11), 50), VOCABULARY, target, "none"
+        )
+        counts = bleu.sacrebleu([row["text"] for row in rows], [[line] for line in references])
+        scores.append(float(bleu.smoothed(counts.sentences.sum(0)[None])[0]))
+        assert point["sacrebleu"] == pytest.approx(scores[-1], abs=1e-6)
+    pairs = [(point["weight"], point["word_bonus"]) for point in found["points"]]
+    assert pairs == [(alpha, beta) for alpha in (0.1, 1.0) for beta in (-1.0, 0.0, 2.0)]
+    assert len(set(scores)) > 1
+    best = int(np.argmax(scores))
+    assert (found["chosen"]["weight"], found["chosen"]["word_bonus"]) == pairs[best]
+    assert found["sentences"] == 11 and found["split"] == "valid"
+
+
+def test_tuning_twice_gives_the_same_file(weights: TunedWeights) -> None:
+    tune_decoding(configured(), weights)
+    first = Path(weights.path).read_bytes()
+    tune_decoding(configured(), weights)
+    assert Path(weights.path).read_bytes() == first
+
+
+def translated(weights: TunedWeights) -> list[dict[str, Any]]:
+    shard = Shard("micro", CORPUS, SYSTEM, 1, DECODING, "test", 1, 1)
+    assert shard.inputs(configured()).weights == weights
+    translate_shard(configured(), shard)
+    return [json.loads(line) for line in Path(shard.path).read_text().splitlines()]
+
+
+def test_translations_are_made_with_what_the_file_says(weights: TunedWeights) -> None:
+    tune_decoding(configured(), weights)
+    file = Path(weights.path)
+    found = read_json(file)
+    lengths = []
+    for bonus in (-5.0, 30.0):
+        file.write_text(json.dumps({**found, "chosen": {"weight": 0.1, "word_bonus": bonus}}))
+        lengths.append(sum(len(row["tokens"].split()) for row in translated(weights)))
+    assert lengths[0] < lengths[1]
+
+
+def test_a_file_without_weights_is_refused(weights: TunedWeights, tmp_path: Path) -> None:
+    file = tmp_path / "weights.json"
+    with pytest.raises(UserError, match="weights.json"):
+        chosen_weights(file)
+    for wrong in ('{"points": []}', '{"chosen": {"weight": 1.0}}'):
+        file.write_text(wrong)
+        with pytest.raises(UserError, match="weights.json.*'chosen'"):
+            chosen_weights(file)
+
+
+def test_a_decoding_with_weights_of_its_own_is_not_tuned(weights: TunedWeights) -> None:
+    with pytest.raises(UserError, match="ctc-beam5-lm2.*'tuning'"):
+        TunedWeights("micro", CORPUS, SYSTEM, 1, "ctc-beam5-lm2").inputs(configured())
+
+
+def test_a_search_is_not_run_before_it_is_tuned() -> None:
+    search = build("decoding", Method(method="ctc_beam", tuning={"word_bonuses": [0.0, 1.0]}))
+    with pytest.raises(ValueError, match="tuned first"):
+        search.best(None, None)
+    assert search.tuned(None, 1.0).word_bonus == 1.0
+
+
+@pytest.mark.parametrize(
+    ("options", "words"),
+    [
+        ({"tuning": {"word_bonuses": []}}, "tuning.word_bonuses"),
+        ({"tuning": {"word_bonuses": [1.0], "weights": [0.5]}}, "tuning.weights"),
+        ({"tuning": {"word_bonuses": [1.0], "weights": [-0.5]}}, "tuning.weights"),
+        ({"tuning": {"word_bonuses": [1.0]}, "word_bonus": 2.2}, "word_bonus"),
+        ({"tuning": {"word_bonuses": [1.0]}, "language_model": {"system": "a"}}, "tuning.weights"),
+    ],
+)
+def test_a_senseless_grid_is_refused(options: dict[str, Any], words: str) -> None:
+    with pytest.raises(UserError, match=words):
+        build("decoding", Method(method="ctc_beam", **options))
+
+
+def test_validation_does_not_decode_with_weights_that_are_tuned(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    shutil.copytree(ROOT / "config", tmp_path / "config")
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "config/decodings/tried.yaml").write_text(
+        "method: ctc_beam\ntuning: {word_bonuses: [0.0]}\n"
+    )
+    recipe = tmp_path / "config/recipes/ctc.yaml"
+    recipe.write_text(recipe.read_text().replace("decoding: ctc", "decoding: tried"))
+    with pytest.raises(UserError, match="'validation.decoding': found tried"):
+        load("micro")
