@@ -429,15 +429,37 @@ class InputsOfTraining(Inputs):
 
 
 @dataclass(frozen=True)
+class InputsOfImport(Inputs):
+    """What a model is taken over from: a checkpoint, its dictionary and the vocabulary."""
+
+    corpus: CorpusStep
+    checkpoint: File
+    dictionary: File
+
+
+@dataclass(frozen=True)
 class Training(Artifact):
-    """A file that a training makes."""
+    """A file that a training makes, or that stands for one of a model that is taken over."""
 
     run: str
     corpus: str
     system: str
     seed: int
 
-    def inputs(self, configuration: Configuration) -> InputsOfTraining:
+    def inputs(self, configuration: Configuration) -> InputsOfTraining | InputsOfImport:
+        """Texts and models, as the effective configuration names them, or a checkpoint."""
+        there = configuration.on(self.corpus)
+        imported = there.system(self.system).imported
+        if imported is None:
+            return self.inputs_of_training(configuration)
+        place = f"{there.file_of('systems', self.system)}: key 'imported"
+        return InputsOfImport(
+            corpus=CorpusStep(self.corpus, "binarised"),
+            checkpoint=File(imported.checkpoint, f"{place}.checkpoint'"),
+            dictionary=File(imported.dictionary, f"{place}.dictionary'"),
+        )
+
+    def inputs_of_training(self, configuration: Configuration) -> InputsOfTraining:
         """Texts and models, as the effective configuration names them."""
         training = configuration.training(self.corpus, self.system)
         texts, teacher = training.text.compared, training.teacher

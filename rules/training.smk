@@ -15,7 +15,7 @@ rule train:
     log:
         "results/{run}/logs/train/{corpus}/{system}/seed{seed}.log",
     wildcard_constraints:
-        system=one_of(set(configuration.systems) - set(graph.keeping)),
+        system=one_of({*configuration.systems} - {*graph.keeping, *graph.imported}),
     priority: lambda wildcards: graph.priority(wildcards.corpus, wildcards.system)
     conda:
         ENVIRONMENT
@@ -43,4 +43,35 @@ if graph.keeping:
             curve="results/{run}/models/{corpus}/{system}/seed{seed}/training.csv",
             kept=directory("results/{run}/models/{corpus}/{system}/seed{seed}/kept"),
         wildcard_constraints:
-            system=one_of(graph.keeping),
+            system=one_of({*graph.keeping} - {*graph.imported}),
+
+
+# Models that are taken over from published checkpoints instead of being trained.
+if graph.imported:
+
+    rule import_checkpoint:
+        input:
+            unpack(reads(artifacts.Model)),
+        output:
+            model="results/{run}/models/{corpus}/{system}/seed{seed}/model.pt",
+            report="results/{run}/models/{corpus}/{system}/seed{seed}/training.json",
+            curve="results/{run}/models/{corpus}/{system}/seed{seed}/training.csv",
+        log:
+            "results/{run}/logs/import_checkpoint/{corpus}/{system}/seed{seed}.log",
+        wildcard_constraints:
+            system=one_of(graph.imported),
+        conda:
+            ENVIRONMENT
+        resources:
+            **ASKS["score"],
+            steps=1,
+        params:
+            configuration=lambda wildcards: graph.training(
+                wildcards.corpus, wildcards.system
+            ),
+        message:
+            "import {wildcards.system} on {wildcards.corpus} (seed {wildcards.seed})"
+        shell:
+            f"python workflow_scripts/import_checkpoint.py {CHOSEN}"
+            " --corpus {wildcards.corpus} --system {wildcards.system} --seed {wildcards.seed}"
+            " 2> {log}"

@@ -987,7 +987,10 @@ def test_overrides_are_in_the_effective_configuration_and_nowhere_else(folder: F
         ("recipes.student.dropout=true", ["recipes.student.dropout", "true"]),
         ("recipes.student.updates=1e5", ["recipes.student.updates", "100000.0"]),
         ("recipes.student.validation={sentences: 3}", ["recipes.student.validation"]),
-        ("recipes.student.warmup_updates=300", ["recipes/student.yaml", "override", "warmup_updates"]),
+        (
+            "recipes.student.warmup_updates=300",
+            ["recipes/student.yaml", "override", "warmup_updates"],
+        ),
         ("recipes.student=3", ["recipes.student"]),
         ("recipes=3", ["recipes"]),
         ("recipes.student.dropout", ["recipes.student.dropout", "KEY=VALUE"]),

@@ -548,6 +548,7 @@ def test_programs_open_what_their_rules_declare(run: tuple[Path, str]) -> None:
     named = re.findall(r"^ *(?:use rule \w+ as|rule) (\w+)", rules, re.MULTILINE)
     assert programs == set(named) - {
         "plan",
+        "import_checkpoint",
         "fetch_text",
         "fetch_test_text",
         "fetch_references",

@@ -425,6 +425,7 @@ class Configuration:
             "recipe": self._recipe(found.recipe),
             "validation_decoding": None if decoding is None else self._options(decoding),
             "precision": self.precision,
+            **({} if found.imported is None else {"imported": found.imported.model_dump()}),
         }
 
     def _recipe(self, name: str) -> dict[str, Any]:

@@ -364,6 +364,20 @@ InitFrom = Annotated[
 Length = Literal["target", "offset", "constant"]
 
 
+class Imported(Model):
+    """A trained model that is taken over from a fairseq checkpoint, see docs/checkpoints.md.
+
+    Attributes:
+        checkpoint: path of the checkpoint.
+        sha256: its checksum; None if it is not known.
+        dictionary: path of fairseq's dictionary, `dict.LANGUAGE.txt`, joint for both languages.
+    """
+
+    checkpoint: Text
+    sha256: Annotated[str, Field(pattern=r"^[0-9a-f]{64}$")] | None = None
+    dictionary: Text
+
+
 class System(Model):
     """A file of `config/systems`: what is trained.
 
@@ -381,6 +395,7 @@ class System(Model):
             that its recipe keeps.
         teacher: a system whose trained model the input or the target uses.
         recipe: a file of config/recipes.
+        imported: the checkpoint that is taken over instead of a training.
         tasks: by task, what is different on its corpus.
     """
 
@@ -395,6 +410,7 @@ class System(Model):
     init_from: InitFrom
     teacher: str | None = None
     recipe: str
+    imported: Imported | None = None
     tasks: dict[str, dict[str, Any]] = {}
 
 
@@ -423,6 +439,7 @@ class Training(Model):
         recipe: with the changes of task, scale and command line.
         validation_decoding: with all options; None if validation measures the loss alone.
         precision: as in `Settings`.
+        imported: the checkpoint that is taken over instead.
     """
 
     corpus: str
@@ -439,6 +456,7 @@ class Training(Model):
     recipe: Recipe
     validation_decoding: Method | None
     precision: Precision
+    imported: Imported | None = None
 
     @classmethod
     def of(cls, value: Any) -> "Training":

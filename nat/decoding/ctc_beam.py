@@ -10,7 +10,7 @@ from pydantic import ConfigDict, Field
 from pydantic.dataclasses import dataclass
 from torch import Tensor
 
-from nat.data.vocabulary import BLANK, MASK, NEVER_WRITTEN, PAD
+from nat.data.vocabulary import BLANK, EOS, MASK, NEVER_WRITTEN, PAD
 from nat.decoding.hypothesis import Hypothesis
 from nat.decoding.prefixes import Prefixes
 from nat.language_model.options import LanguageModelOptions
@@ -122,7 +122,7 @@ class PrefixSearch:
         states = model.decode(torch.where(padding, PAD, MASK), padding, encoded, causal=False)
         weight = model.embedding.weight
         frames = states[~padding]  # of all sentences, one after the other
-        found = self._frames(frames, weight)
+        found = self._frames(frames, weight, [BLANK, EOS] if model.predicts_end else [BLANK])
         lengths = (~padding).sum(1).tolist()
         parts = zip(*(each.split(lengths) for each in (frames, *found)), strict=True)
         for rows, normaliser, blank, symbols in parts:
@@ -136,12 +136,15 @@ class PrefixSearch:
                 (blank - normaliser).double().cpu().numpy(),
             )
 
-    def _frames(self, states: Tensor, weight: Tensor) -> tuple[Tensor, Tensor, Tensor]:
+    def _frames(
+        self, states: Tensor, weight: Tensor, silent: list[int]
+    ) -> tuple[Tensor, Tensor, Tensor]:
         """Distributions over the symbols.
 
         Args:
             states: of n frames, [n, D].
             weight: output embedding, [V, D].
+            silent: symbols that count as BLANK.
 
         Returns:
             Normaliser of the logits, [n]; logit of BLANK, [n]; most probable tokens, [n, S].
@@ -150,7 +153,7 @@ class PrefixSearch:
         number = min(self.symbols, len(weight) - len(NEVER_WRITTEN))
         parts = []
         for _, logits in chunks_of_logits(states, weight):
-            normaliser, blank = logits.logsumexp(1), logits[:, BLANK].clone()
+            normaliser, blank = logits.logsumexp(1), logits[:, silent].logsumexp(1)
             logits[:, never] = -torch.inf
             parts.append((normaliser, blank, logits.topk(number, dim=1).indices))
         normaliser, blank, symbols = (torch.cat(each) for each in zip(*parts, strict=True))

@@ -9,7 +9,7 @@ from torch import Tensor
 
 from nat.alignment.ctc import collapse
 from nat.alignment.reveal import most_confident_in_blocks
-from nat.data.vocabulary import BLANK, MASK, NEVER_WRITTEN, PAD
+from nat.data.vocabulary import BLANK, EOS, MASK, NEVER_WRITTEN, PAD
 from nat.decoding.hypothesis import Hypothesis
 from nat.transformer.model import Encoded, Transformer
 from nat.transformer.projection import best_symbols
@@ -60,16 +60,19 @@ def impute(
     log_probabilities = model.embedding.weight.new_zeros(tokens.shape)
     passes = torch.zeros_like(tokens[:, 0])
     never = torch.tensor(NO_LABELS, device=tokens.device)
+    if model.predicts_end:
+        never = never[never != EOS]
     for number in range(1, steps + 1):
         if not masked.any():
             break
         passes = passes + masked.any(1)
         states = model.decode(tokens, padding, encoded, causal=False)
         best = best_symbols(states[masked], model.embedding.weight, bfloat16, never)
+        labels = best.symbols.masked_fill(best.symbols == EOS, BLANK)
         confidence = torch.zeros_like(log_probabilities)
         confidence[masked] = best.log_probabilities
         revealed = most_confident_in_blocks(confidence, masked, steps, number)
-        tokens = torch.where(revealed, tokens.masked_scatter(masked, best.symbols), tokens)
+        tokens = torch.where(revealed, tokens.masked_scatter(masked, labels), tokens)
         log_probabilities = torch.where(revealed, confidence, log_probabilities)
         masked = masked & ~revealed
     return Imputed(tokens, log_probabilities, passes)

@@ -102,7 +102,7 @@ def _read(configuration: Configuration, score: Score) -> Iterator[tuple[str, Pat
     for path in files_of(folder / f"{score.split}.{sides(description)[0]}"):
         yield path.name, path
     yield "vocabulary", folder / "vocabulary.txt"
-    for name in ("model", "training", "assistant", "language_model"):
+    for name in ("model", "training", "assistant", "language_model", "weights"):
         artifact = getattr(inputs, name)
         if artifact is not None:
             yield name, Path(artifact.path)

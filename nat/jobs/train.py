@@ -90,7 +90,7 @@ def describe(configuration: Configuration, model: Model) -> Run:
         UserError: if one is missing.
     """
     training = configuration.training(model.corpus, model.system)
-    inputs, seed = model.inputs(configuration), model.seed
+    inputs, seed = model.inputs_of_training(configuration), model.seed
     source, target = sides(configuration.corpus(model.corpus))
     raw = Path(inputs.corpus.path)
     train = (

@@ -61,7 +61,9 @@ def reads(configuration: Configuration, corpus: str, system: str, seed: int) -> 
     """The models that are used in addition to the analysed one."""
     teacher = None
     if configuration.system(system).decoder.input_predictor:
-        teacher = Model(configuration.run, corpus, system, seed).inputs(configuration).teacher
+        teacher = (
+            Model(configuration.run, corpus, system, seed).inputs_of_training(configuration).teacher
+        )
     return Others(teacher)
 
 

@@ -256,7 +256,7 @@ def reads(configuration: Configuration, corpus: str, system: str, seed: int) -> 
         )
     truth = (_truth(configuration, corpus, split) for split in held_out(configuration, corpus))
     return Others(
-        teacher=model.inputs(configuration).teacher,
+        teacher=model.inputs_of_training(configuration).teacher,
         translations=translations,
         truth=tuple(dict.fromkeys(truth)),
     )

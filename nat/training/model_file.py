@@ -42,6 +42,7 @@ def build_model(training: Training, vocabulary_size: int) -> Transformer:
         decoder=training.decoder,
         empty_token=registry.describe("targets", training.target).traits.empty_token,
         latent=training.latent,
+        predicts_end=training.imported is not None,
     )
 
 

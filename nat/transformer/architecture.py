@@ -18,7 +18,8 @@ class Architecture:
         heads: attention heads; divides `model_dim`.
         pre_norm: layer normalisation before each part (deep and small models) or after it.
         activation: of the feed-forward part.
-        positions: sinusoidal, or learned up to `max_positions`.
+        positions: sinusoidal, or learned up to `max_positions`; `learned_apart` for one table of
+            the encoder and another of the decoder, as in fairseq.
         initialisation: of embeddings, learned positions and linear layers: `xavier`, normal with
             deviation D^-0.5 for embeddings and positions, Glorot and Bengio (2010) for linear
             layers; or `bert`, normal with deviation 0.02 for all of them, as in the published code
@@ -37,7 +38,7 @@ class Architecture:
     heads: int = Field(gt=0)
     pre_norm: bool = False
     activation: Literal["relu", "gelu"] = "relu"
-    positions: Literal["sinusoidal", "learned"] = "sinusoidal"
+    positions: Literal["sinusoidal", "learned", "learned_apart"] = "sinusoidal"
     initialisation: Literal["xavier", "bert"] = "xavier"
     scale_embeddings: bool = True
     max_positions: int = Field(default=1024, gt=0)

@@ -118,6 +118,8 @@ class Transformer(nn.Module):
         decoder: options of the decoder.
         empty_token: whether a position may predict BLANK, the empty token; read by decodings.
         latent: Gaussian latents at the source positions, or None.
+        predicts_end: whether what an upsampled canvas is aligned with ends in EOS; decodings take
+            this EOS for BLANK. So it is in the checkpoints of Gu and Kong (2021).
     """
 
     def __init__(
@@ -129,19 +131,25 @@ class Transformer(nn.Module):
         decoder: DecoderOptions = MASKS,
         empty_token: bool = False,
         latent: LatentOptions | None = None,
+        predicts_end: bool = False,
     ) -> None:
         super().__init__()
         self.architecture = architecture
         self.decoder = decoder
         self.empty_token = empty_token
+        self.predicts_end = predicts_end
         self.dropout = dropout
         dim = architecture.model_dim
         self.embedding_scale = math.sqrt(dim) if architecture.scale_embeddings else 1.0
         self.embedding = nn.Embedding(vocabulary_size, dim, padding_idx=PAD)
         nn.init.normal_(self.embedding.weight, std=dim**-0.5)
-        if architecture.positions == "learned":
+        self.decoder_positions: nn.Parameter | None = None
+        if architecture.positions != "sinusoidal":
             self.positions = nn.Parameter(torch.empty(architecture.max_positions, dim))
             nn.init.normal_(self.positions, std=dim**-0.5)
+            if architecture.positions == "learned_apart":
+                self.decoder_positions = nn.Parameter(torch.empty_like(self.positions))
+                nn.init.normal_(self.decoder_positions, std=dim**-0.5)
         else:
             table = sinusoidal_positions(architecture.max_positions, dim)
             self.register_buffer("positions", table, persistent=False)
@@ -210,23 +218,28 @@ class Transformer(nn.Module):
         Raises:
             UserError: if a sentence is longer than the architecture's `max_positions`.
         """
-        numbers = self._numbers(first_position, first_position + vectors.size(1))
+        numbers = self._numbers(self.positions, first_position, first_position + vectors.size(1))
         return dropout(vectors + numbers, self.dropout, self.training)
 
-    def _numbers(self, start: int, end: int) -> Tensor:
-        """Vectors of positions, [end - start, D]."""
-        if end > self.positions.size(0):
+    def _numbers(self, table: Tensor, start: int, end: int) -> Tensor:
+        """Vectors of positions, [end - start, D], of a table of them."""
+        if end > table.size(0):
             raise UserError(
                 f"a sentence of {end} tokens does not fit the model; shorten it, or train with "
-                f"max_positions above {self.positions.size(0)}"
+                f"max_positions above {table.size(0)}"
             )
-        return self.positions[start:end]
+        return table[start:end]
+
+    @property
+    def _positions_of_decoder(self) -> Tensor:
+        """Vectors of the decoder's positions, [max_positions, D]."""
+        return self.positions if self.decoder_positions is None else self.decoder_positions
 
     def _numbered(self, vectors: Tensor, numbers: Tensor) -> Tensor:
         """Combine the vectors shown at decoder positions [B, T, D] with those of the positions."""
         if self.join_positions is None:
             return vectors + numbers
-        if self.architecture.positions == "learned":  # on the scale of unscaled embeddings
+        if self.architecture.positions != "sinusoidal":  # on the scale of unscaled embeddings
             numbers = numbers * self.embedding_scale
         joined: Tensor = self.join_positions(torch.cat((vectors, numbers.expand_as(vectors)), 2))
         return joined
@@ -359,9 +372,9 @@ class Transformer(nn.Module):
             visible, causal = visible[:, None], False
         vectors = self.canvas(tokens, padding, encoded)
         if positions is None:
-            numbers = self._numbers(0, tokens.size(1))[None]
+            numbers = self._numbers(self._positions_of_decoder, 0, tokens.size(1))[None]
         else:
-            numbers = self.positions[positions]
+            numbers = self._positions_of_decoder[positions]
         states = dropout(self._numbered(vectors, numbers), self.dropout, self.training)
         for layer in self._decoder():
             source = encoded.keys_and_values(layer)
@@ -392,7 +405,8 @@ class Transformer(nn.Module):
         """
         new = tokens.size(1)
         first, end = cache.length * cache.stride, (cache.length + new) * cache.stride
-        numbers = self._numbers(first, end - cache.stride + 1)[:: cache.stride]
+        table = self._positions_of_decoder
+        numbers = self._numbers(table, first, end - cache.stride + 1)[:: cache.stride]
         vectors = self.scaled_embedding(tokens) + numbers
         states = dropout(vectors, self.dropout, self.training)
         for number, layer in enumerate(self._decoder()):
@@ -419,8 +433,9 @@ def initialise_like_bert(model: Transformer) -> None:
         if isinstance(module, nn.Linear) and module.bias is not None:
             nn.init.zeros_(module.bias)
     model.embedding.weight[PAD] = 0
-    if isinstance(model.positions, nn.Parameter):
-        nn.init.normal_(model.positions, std=BERT_DEVIATION)
+    for table in (model.positions, model.decoder_positions):
+        if isinstance(table, nn.Parameter):
+            nn.init.normal_(table, std=BERT_DEVIATION)
 
 
 def sinusoidal_positions(length: int, dim: int) -> Tensor:

@@ -169,6 +169,16 @@ class Graph:
         scores = job.scores(self.configuration.run, seed)
         return [inputs_of(self.configuration, score) for score in scores][0]
 
+    @cached_property
+    def imported(self) -> list[str]:
+        """Systems that are taken over from a checkpoint on some corpus."""
+        views = {self.configuration, *map(self.configuration.on, self.configuration.tasks.values())}
+        return [
+            name
+            for name in self.configuration.systems
+            if any(view.system(name).imported is not None for view in views)
+        ]
+
     # Order of jobs
 
     def generations(self, corpus: str, system: str) -> int:

@@ -39,6 +39,7 @@ STAGES = {
     "summarise_corpus": "corpora",
     "train": "training",
     "train_and_keep": "training",
+    "import_checkpoint": "training",
     "translate": "translation",
     TRANSLATE_AND_SCORE: "translation",
     "merge_shards": "scores",

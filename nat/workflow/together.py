@@ -20,7 +20,8 @@ class Together:
     """Decodings of a system on a split that the same papers ask for with the same seeds.
 
     Attributes:
-        decodings: several, in the order of their names, that consult no other model.
+        decodings: several, in the order of their names, that consult no other model and have no
+            weights to tune.
     """
 
     corpus: str
@@ -64,8 +65,8 @@ def together(
     """The jobs that make scores, where several are of one model and split, for the same papers.
 
     So who asks for one paper gets what only others show neither translated nor scored. A decoding
-    that consults another model is left to a job by itself: whoever asks for the others need not
-    train that model.
+    that consults another model, or whose weights are tuned, is left to a job by itself: whoever
+    asks for the others need not train that model, or tune.
 
     Args:
         configuration: of the run.
@@ -75,7 +76,8 @@ def together(
     for score, papers in asked.items():
         there = configuration.on(score.corpus)
         consulted = there.assistant(score.decoding), there.language_model(score.decoding)
-        if not is_sharded(configuration, score.split) and consulted == (None, None):
+        alone = consulted != (None, None) or there.is_tuned(score.decoding)
+        if not is_sharded(configuration, score.split) and not alone:
             alike = score.corpus, score.system, score.split, tuple(sorted(papers))
             decodings.setdefault(alike, {}).setdefault(score.seed, set()).add(score.decoding)
     found = []

@@ -1,0 +1,65 @@
+"""A published checkpoint as the model of a system: `model.pt`, `training.json`, `training.csv`."""
+
+from pathlib import Path
+
+from nat.artifacts import InputsOfImport, Model
+from nat.configuration import Configuration
+from nat.data.download import sha256_of
+from nat.data.vocabulary import Vocabulary
+from nat.errors import UserError
+from nat.files import atomic_write_text, write_json
+from nat.training.fairseq_checkpoint import converted, read_checkpoint
+from nat.training.model_file import save_model
+from nat.training.record import Record
+from nat.training.run import CURVE
+
+
+def import_checkpoint(configuration: Configuration, model: Model) -> None:
+    """Write the model of a system from the checkpoint that its key `imported` names.
+
+    Raises:
+        UserError: if a file is missing, is not what the configuration says, or does not fit the
+            system or the corpus; nothing is written.
+    """
+    training, inputs = (
+        configuration.training(model.corpus, model.system),
+        model.inputs(configuration),
+    )
+    if not isinstance(inputs, InputsOfImport) or training.imported is None:
+        raise UserError(
+            f"{configuration.file_of('systems', model.system)}: there is nothing to import without "
+            "the key 'imported'"
+        )
+    checkpoint_file, dictionary_file = Path(inputs.checkpoint.path), Path(inputs.dictionary.path)
+    checkpoint = read_checkpoint(checkpoint_file)
+    checksum = sha256_of(checkpoint_file)
+    if training.imported.sha256 not in (None, checksum):
+        raise UserError(
+            f"{checkpoint_file} has the checksum {checksum}, but {inputs.checkpoint.named_by} "
+            f"expects {training.imported.sha256}; download it again or correct 'sha256'"
+        )
+    dictionary = Vocabulary.load(dictionary_file)
+    vocabulary = Vocabulary.load(Path(inputs.corpus.path) / "vocabulary.txt")
+    weights = converted(checkpoint, dictionary, vocabulary, training)
+    output = Path(model.path)
+    save_model(output, weights, training, len(vocabulary), checkpoint.updates)
+    atomic_write_text(output.parent / CURVE, Record().csv())
+    files = {"checkpoint": checkpoint_file, "dictionary": dictionary_file}
+    found = {name: {"path": str(path), "sha256": sha256_of(path)} for name, path in files.items()}
+    write_json(
+        output.parent / "training.json",
+        {
+            "fingerprint": configuration.fingerprint(
+                [training.as_json(), *(each["sha256"] for each in found.values())]
+            ),
+            "seed": model.seed,
+            "parameters": sum(value.numel() for value in checkpoint.weights.values()),
+            "updates": checkpoint.updates,
+            "imported": {
+                **found,
+                "architecture": str(checkpoint.options.get("arch")),
+                "symbols_left_out": len(dictionary) - len(vocabulary),
+            },
+            "training": training.as_json(),
+        },
+    )
