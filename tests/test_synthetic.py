@@ -410,6 +410,15 @@ def test_a_test_set_written_alone_is_the_same(tmp_path):
     assert not list((tmp_path / "rest").glob("test*"))
 
 
+def test_further_test_sets_are_others_of_the_same_share():
+    language = Language(seed=4)
+    sets = {split: list(generate(language, split, 40)) for split in ("test", "test_a", "test_b")}
+    for split, pairs in sets.items():
+        assert {split_of(language, source) for source, _ in pairs} == {"test"}
+        assert all(pairs != other for name, other in sets.items() if name != split)
+    assert list(generate(language, "test_a", 10)) == sets["test_a"][:10]
+
+
 PAIRS = {"train": 2, "valid": 1, "test": 1}
 
 
@@ -419,6 +428,7 @@ PAIRS = {"train": 2, "valid": 1, "test": 1}
         ({}, "pairs"),
         ({"pairs": {**PAIRS, "valid": 0}}, "pairs.valid"),
         ({"pairs": {**PAIRS, "test": True}}, "pairs.test"),
+        ({"pairs": {**PAIRS, "test_a": 0}}, "pairs.test_a"),
         ({"pairs": PAIRS, "slip_probabilty": 0.1}, "did you mean 'slip_probability'"),
         ({"pairs": PAIRS, "slip_probability": 1.5}, "slip_probability"),
         ({"pairs": PAIRS, "register_probabilities": [0.5, 0.4]}, "sum one"),
@@ -435,6 +445,10 @@ def test_bad_options(options, message, tmp_path):
 def test_a_corpus_has_all_splits():
     with pytest.raises(UserError, match="train, valid, test"):
         read_options({"pairs": {"train": 1}})
+    with pytest.raises(UserError, match="pairs.tset"):
+        read_options({"pairs": {**PAIRS, "tset": 1}})
+    found = read_options({"pairs": {"test_a": 3, **PAIRS}})[1]
+    assert list(found.items()) == [*PAIRS.items(), ("test_a", 3)]
 
 
 def test_bad_calls(tmp_path):

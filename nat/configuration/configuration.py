@@ -189,7 +189,8 @@ class Configuration:
         """Number of jobs that decode each split."""
         shards: dict[str, int] = dict(self.scale_settings.shards)
         for corpus in self.files["corpora"].values():
-            for split in corpus.get("splits", {}):
+            generated = corpus.get("generator", {}).get("pairs", {})
+            for split in (*corpus.get("splits", {}), *generated):
                 shards.setdefault(split, shards["test"])
         return shards
 

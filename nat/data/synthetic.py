@@ -42,13 +42,16 @@ from nat.data.references import References, references_path, write_references
 from nat.errors import UserError
 from nat.files import atomic_write_text, write_json
 from nat.options import validated
+from nat.spelling import hint
 
 END = ""
 """The symbol that pads a target to the greatest length its source allows; no word is empty."""
 
 SPLITS = ("train", "valid", "test")
+FURTHER_TEST = "test_"
+"""Beginning of the names of further test sets."""
 HELD_OUT_SHARE = 0.05
-"""Share of the space of source sentences that belongs to `valid`, and likewise to `test`."""
+"""Share of the space of source sentences that belongs to `valid`, and likewise to test sets."""
 
 Probability = Annotated[float, Field(ge=0, le=1, allow_inf_nan=False)]
 Count = Annotated[int, Field(le=1000)]
@@ -375,7 +378,7 @@ class Language:
 
 
 def split_of(language: Language, source: str) -> str:
-    """The only split in which a source sentence may occur.
+    """The only split in which a source sentence may occur; `test` stands for all test sets.
 
     It is determined by a hash of seed and sentence, so splits of any size are disjoint.
     """
@@ -391,23 +394,25 @@ def generate(language: Language, split: str, pairs: int) -> Iterator[tuple[str, 
 
     The first pairs of a longer call are those of a shorter one. Source sentences are drawn
     independently and kept if they belong to the split (`split_of`), so none is in two splits; a
-    sentence may occur twice in a split, with independent targets.
+    sentence may occur twice in a split, or in two test sets, with independent targets.
 
     Args:
         language: the pair of languages.
-        split: `train`, `valid` or `test`.
+        split: `train`, `valid`, `test`, or a further test set `test_NAME`.
         pairs: number of pairs.
 
     Raises:
         UserError: if the split has no such name, or the grammar has no sentences for it.
     """
-    if split not in SPLITS:
-        raise UserError(f"unknown split '{split}'; known: {', '.join(SPLITS)}")
-    return itertools.islice(_draw(language, split), pairs)
+    kind = "test" if split.startswith(FURTHER_TEST) else split
+    if kind not in SPLITS:
+        raise UserError(f"unknown split '{split}'; known: {', '.join(SPLITS)}, {FURTHER_TEST}NAME")
+    return itertools.islice(_draw(language, split, kind), pairs)
 
 
-def _draw(language: Language, split: str) -> Iterator[tuple[str, str]]:
-    generator = np.random.default_rng([language.seed, SPLITS.index(split)])
+def _draw(language: Language, split: str, kind: str) -> Iterator[tuple[str, str]]:
+    own = split.removeprefix(kind).encode()  # of a further test set, so that it is another one
+    generator = np.random.default_rng([language.seed, SPLITS.index(kind), *own])
     registers = np.cumsum(language.register_probabilities)[:-1]
     misses = 0
     while True:
@@ -420,7 +425,7 @@ def _draw(language: Language, split: str) -> Iterator[tuple[str, str]]:
         ).tolist()
         misses += 1
         for number, source in enumerate(sources):
-            if split_of(language, source) != split:
+            if split_of(language, source) != kind:
                 continue
             misses = 0
             words = language.clause(source).layout(front[number], dropped[number])
@@ -531,20 +536,28 @@ def read_options(
 
     Args:
         options: the section.
-        splits: those that it must have, and no others.
+        splits: those that it must have; besides them it may have further test sets.
 
     Raises:
         UserError: for an unknown or missing key, or a value that is out of range.
     """
     chosen = dict(options)
     pairs = chosen.pop("pairs", None)
-    if not isinstance(pairs, Mapping) or set(pairs) != set(splits):
+    if not isinstance(pairs, Mapping) or not set(splits) <= set(pairs):
         raise UserError(f"generator: 'pairs' needs a number for each of {', '.join(splits)}")
+    known = [*splits, *(split for split in pairs if str(split).startswith(FURTHER_TEST))]
+    for split in pairs:
+        if split not in known:
+            raise UserError(
+                f"generator: 'pairs.{split}' is no split; further test sets have names such as "
+                f"{FURTHER_TEST}NAME; {hint(str(split), known)}"
+            )
     for split, count in pairs.items():
         if not isinstance(count, int) or isinstance(count, bool) or count < 1:
             raise UserError(f"generator: 'pairs.{split}' must be a whole number above 0")
     language = validated(Language, chosen, "the generator")
-    return language, {split: pairs[split] for split in SPLITS if split in pairs}
+    order = [*SPLITS, *known]
+    return language, {split: pairs[split] for split in sorted(pairs, key=order.index)}
 
 
 def write_corpus(
