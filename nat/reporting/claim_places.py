@@ -35,7 +35,7 @@ class Source:
         named: coordinates of its rows, series and points, by label.
         tasks: of its columns or panels, in order.
         values: published values by address.
-        quoted: those of quoted rows, by row and task.
+        quoted: those of quoted rows, by row, task and measure.
         shown: the systems, tasks and decodings that it shows.
     """
 
@@ -43,7 +43,7 @@ class Source:
     named: dict[str, Chosen]
     tasks: tuple[str, ...]
     values: dict[Address, Published]
-    quoted: dict[tuple[str, str], Published]
+    quoted: dict[tuple[str, str, str], Published]
     shown: frozenset[tuple[str, str, str]]
     points: tuple[str, ...]
 
@@ -87,7 +87,7 @@ def source(configuration: Configuration, paper: str, name: str, where: str) -> S
         tasks=tuple(dict.fromkeys(place.task for place in places)),
         values=values,
         quoted={
-            (place.row, place.task): place.published
+            (place.row, place.task, place.measure): place.published
             for place in places
             if place.address is None and place.published is not None
         },
@@ -175,13 +175,14 @@ class Finder:
         if isinstance(bound, int | float):
             return float(bound)
         found = models.Place(of=bound) if isinstance(bound, str) else bound
+        words = flat(merged(self._resolver.paper.cells.coordinates(), chosen))
+        shown = self._resolver.filled(name, words)
         if found.of is not None:
-            words = flat(merged(self._resolver.paper.cells.coordinates(), chosen))
             found = found.model_copy(update={"of": self._resolver.filled(found.of, words)})
         if found.system is not None and "system" in chosen:
             own = found.system.replace("{system}", chosen["system"])
             found = found.model_copy(update={"system": own})
-        return self._entry(found, name if label is None else label, name, case, chosen)
+        return self._entry(found, shown if label is None else label, name, case, chosen)
 
     def _entry(
         self, place: models.Place, label: str, name: str, case: models.Case, chosen: Chosen
@@ -212,7 +213,8 @@ class Finder:
             return entry
         address = entry.address
         if address is None:
-            return replace(entry, published=in_.quoted.get((str(called), str(task))))
+            value = in_.quoted.get((str(called), str(task), entry.measure))
+            return replace(entry, published=value)
         if not _is_shown(address, in_):
             raise UserError(
                 f"{self.where}: {place.source or case.source or self.claim.source} does not show "
