@@ -10,6 +10,7 @@ from nat.configuration.configuration import read
 from nat.data.batch import source_tensor
 from nat.data.vocabulary import BLANK, MASK
 from nat.decoding.mask_predict import MaskPredict
+from nat.decoding.passes import described
 from nat.errors import UserError
 from nat.measures import analysis, decoding_steps
 from nat.measures.decoding_steps import changed, changed_share, passes, text_passes
@@ -85,5 +86,5 @@ def test_examples_are_what_figures_of_steps_read(
 
 def test_an_empty_token_is_an_empty_word() -> None:
     symbols: Any = SimpleNamespace(symbols=[str(number) for number in range(12)])
-    found = decoding_steps.shown([([7, BLANK, 8], [0, 1, 2])], symbols)
+    found = described([([7, BLANK, 8], [0, 1, 2])], symbols)
     assert found == [{"tokens": ["7", "", "8"], "predicted": [0, 1, 2]}]

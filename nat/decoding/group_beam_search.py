@@ -5,9 +5,10 @@ from pydantic import ConfigDict
 from pydantic.dataclasses import dataclass
 from torch import Tensor
 
-from nat.data.vocabulary import BOS
+from nat.data.vocabulary import BOS, EOS
 from nat.decoding.beams import Beams, LeftToRightSearch
 from nat.decoding.hypothesis import Hypothesis
+from nat.decoding.passes import Pass
 from nat.transformer.model import Transformer
 
 
@@ -47,6 +48,19 @@ class GroupBeamSearch(LeftToRightSearch):
         return [
             Hypothesis(kept[0].tokens, kept[0].score, steps)
             for kept, steps in zip(beams.results(), passes.tolist(), strict=True)
+        ]
+
+    def passes(self, model: Transformer, source: Tensor) -> list[list[Pass]]:
+        """The passes behind the translation of each sentence, whose last token is EOS."""
+        chunk = model.decoder.chunk
+        found = [[*one.tokens, EOS] for one in self(model, source)]
+        assert chunk is not None
+        return [
+            [
+                Pass(tokens[: start + chunk], list(range(start, min(start + chunk, len(tokens)))))
+                for start in range(0, len(tokens), chunk)
+            ]
+            for tokens in found
         ]
 
 

@@ -2,6 +2,7 @@
 
 import math
 from collections.abc import Sequence
+from typing import NamedTuple
 
 import torch
 from pydantic import ConfigDict, Field
@@ -13,6 +14,7 @@ from nat.data.vocabulary import BEGIN_OF_CHUNKS, EOS, MASK, NEVER_WRITTEN, PAD
 from nat.decoding.beams import LeftToRightSearch
 from nat.decoding.forced import forced_scores
 from nat.decoding.hypothesis import Hypothesis
+from nat.decoding.passes import Pass
 from nat.transformer.model import Encoded, Transformer
 from nat.transformer.projection import best_symbols
 
@@ -68,6 +70,16 @@ class Hybrid(LeftToRightSearch):
         encoded = assistant.encode(source)
         return fill(assistant, encoded, sequences, totals_of(assistant, encoded, sequences))
 
+    @torch.inference_mode()
+    def passes(self, model: Transformer, source: Tensor) -> list[list[Pass]]:
+        """The passes behind the best sequence of stage I of each sentence, EOS included."""
+        encoded = model.encode(source)
+        sequences = [kept[0] for kept in self.every_kth(model, encoded)]
+        found = complete(model, encoded, sequences)
+        lengths = found.tokens.ne(PAD).sum(1).tolist()
+        rows = zip(found.tokens.tolist(), found.masked.tolist(), lengths, strict=True)
+        return [_unfolded(tokens[:end], masked[:end]) for tokens, masked, end in rows]
+
     def every_kth(self, model: Transformer, encoded: Encoded) -> list[list[Hypothesis]]:
         """Stage I: the best sequences of every k-th token of each sentence, best first."""
         chunk = chunk_of(model)
@@ -106,7 +118,7 @@ def fill(
     sequences: Sequence[Sequence[Hypothesis]],
     totals: Sequence[Sequence[float]],
 ) -> list[Hypothesis]:
-    """Stage II: predict the tokens between every k-th one in one pass, and select a sequence.
+    """Stage II: complete sequences of every k-th token, and select one for each sentence.
 
     Args:
         model: hybrid.
@@ -114,29 +126,15 @@ def fill(
         sequences: every k-th token, one or more sequences for each sentence.
         totals: log-probability of each sequence, with its EOS, nats.
     """
-    chunk = chunk_of(model)
-    device = encoded.states.device
     sentences = [row for row, kept in enumerate(sequences) for _ in kept]
     every = [found for kept in sequences for found in kept]
-    tokens = pad(
-        [
-            [symbol for kth in (*found.tokens, EOS) for symbol in (*[MASK] * (chunk - 1), kth)]
-            for found in every
-        ]
-    ).to(device)
-    padding, masked = tokens.eq(PAD), tokens.eq(MASK)
-    positions = torch.arange(1, tokens.size(1) + 1, device=device).expand_as(tokens)
-    positions = positions.masked_fill(padding, 0)
-    rows = encoded.rows(torch.tensor(sentences, device=device))
-    states = model.decode(tokens, padding, rows, causal=False, positions=positions)
-    never = torch.tensor(NEVER_FILLED, device=device)
-    best = best_symbols(states[masked], model.embedding.weight, forbidden=never)
-    tokens = tokens.masked_scatter(masked, best.symbols)
-    filled = states.new_zeros(tokens.shape).masked_scatter(masked, best.log_probabilities)
+    rows = encoded.rows(torch.tensor(sentences, device=encoded.states.device))
+    completed = complete(model, rows, every)
+    tokens = completed.tokens
     ends = tokens.eq(EOS).int().argmax(1)
     # EOS itself counts where stage II chose it
-    counts = torch.arange(tokens.size(1), device=device) <= ends[:, None]
-    scores = (filled * counts).sum(1)
+    counts = torch.arange(tokens.size(1), device=tokens.device) <= ends[:, None]
+    scores = (completed.log_probabilities * counts).sum(1)
     written = zip(tokens.tolist(), ends.tolist(), scores.tolist(), every, strict=True)
     found = iter(
         [
@@ -152,6 +150,55 @@ def fill(
         ]
         chosen.append(max(candidates, key=lambda one: one.score))
     return chosen
+
+
+class Completed(NamedTuple):
+    """Sequences after stage II.
+
+    Attributes:
+        tokens: EOS at multiples of k and where stage II chose it, PAD after the last, [N, T].
+        masked: positions of stage II, [N, T].
+        log_probabilities: of the tokens that stage II chose, nats; zero elsewhere, [N, T].
+    """
+
+    tokens: Tensor
+    masked: Tensor
+    log_probabilities: Tensor
+
+
+def complete(model: Transformer, encoded: Encoded, sequences: Sequence[Hypothesis]) -> Completed:
+    """Predict the tokens between every k-th one in one pass.
+
+    Args:
+        model: hybrid.
+        encoded: encoder states of the sentence of each sequence.
+        sequences: every k-th token, [N].
+    """
+    chunk = chunk_of(model)
+    device = encoded.states.device
+    tokens = pad(
+        [
+            [symbol for kth in (*found.tokens, EOS) for symbol in (*[MASK] * (chunk - 1), kth)]
+            for found in sequences
+        ]
+    ).to(device)
+    padding, masked = tokens.eq(PAD), tokens.eq(MASK)
+    positions = torch.arange(1, tokens.size(1) + 1, device=device).expand_as(tokens)
+    positions = positions.masked_fill(padding, 0)
+    states = model.decode(tokens, padding, encoded, causal=False, positions=positions)
+    never = torch.tensor(NEVER_FILLED, device=device)
+    best = best_symbols(states[masked], model.embedding.weight, forbidden=never)
+    tokens = tokens.masked_scatter(masked, best.symbols)
+    filled = states.new_zeros(tokens.shape).masked_scatter(masked, best.log_probabilities)
+    return Completed(tokens, masked, filled)
+
+
+def _unfolded(tokens: list[int], masked: list[bool]) -> list[Pass]:
+    """The passes of a completed sequence: one for each token of stage I, one for stage II."""
+    shown = [MASK if between else token for token, between in zip(tokens, masked, strict=True)]
+    first = [place for place, between in enumerate(masked) if not between]
+    passes = [Pass(shown[: place + 1], [place]) for place in first]
+    return [*passes, Pass(tokens, [place for place, between in enumerate(masked) if between])]
 
 
 def chunk_of(model: Transformer) -> int:

@@ -1,12 +1,14 @@
 """Mask-predict: iterative decoding of a conditional masked language model."""
 
+from collections.abc import Iterator
+
 import torch
 from pydantic import ConfigDict, Field
 from pydantic.dataclasses import dataclass
 from torch import Tensor
 
 from nat.alignment.reveal import least_confident
-from nat.decoding.canvas import masked_canvases
+from nat.decoding.canvas import Canvases, masked_canvases
 from nat.decoding.hypothesis import Hypothesis
 from nat.transformer.length import CLASSES
 from nat.transformer.model import Transformer
@@ -46,15 +48,25 @@ class MaskPredict:
     def __call__(self, model: Transformer, source: Tensor) -> list[Hypothesis]:
         """Translate source sentences [B, S] (tokens, EOS, padding on the right)."""
         canvases = masked_canvases(model, source, self.length_beam)
-        masked = canvases.real
-        canvases.predict(model, masked)
-        for number in range(1, self.steps):
-            masks = canvases.lengths * (self.steps - number) // self.steps
-            maskable = canvases.real if self.remask else masked
-            confidence = canvases.log_probabilities.masked_fill(~maskable, torch.inf)
-            masked = least_confident(confidence, masks)
-            canvases.predict(model, masked)
+        for _ in self.passes(model, canvases):
+            pass
         return canvases.best(self.length_beam, self.deduplicate)
+
+    def passes(self, model: Transformer, canvases: Canvases) -> Iterator[Tensor]:
+        """Decode canvases of masks in place, pass by pass.
+
+        Yields:
+            After each pass the positions that it chose, [N, T].
+        """
+        masked = canvases.real
+        for number in range(self.steps):
+            if number:
+                masks = canvases.lengths * (self.steps - number) // self.steps
+                maskable = canvases.real if self.remask else masked
+                confidence = canvases.log_probabilities.masked_fill(~maskable, torch.inf)
+                masked = least_confident(confidence, masks)
+            canvases.predict(model, masked)
+            yield masked
 
 
 METHOD = MaskPredict

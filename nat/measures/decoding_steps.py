@@ -12,12 +12,12 @@ from typing import Any
 import torch
 from torch import Tensor
 
-from nat.alignment.reveal import least_confident
 from nat.configuration import Configuration
 from nat.data.batch import source_tensor
-from nat.data.vocabulary import BLANK, Vocabulary
 from nat.decoding.canvas import masked_canvases
 from nat.decoding.corpus import batches
+from nat.decoding.mask_predict import MaskPredict
+from nat.decoding.passes import Pass, described
 from nat.measures import analysis
 from nat.transformer.model import Transformer
 
@@ -29,13 +29,10 @@ EXAMPLES = 3
 
 UNITS = {f"changed_tokens_{steps}": "percent of positions" for steps in STEPS}
 
-Pass = tuple[list[int], list[int]]
-"""Tokens after a pass, and the positions that it chose."""
-
 
 @torch.inference_mode()
 def passes(model: Transformer, source: Tensor, steps: int) -> list[list[Pass]]:
-    """Decode as `nat.decoding.mask_predict` with one length, and keep every pass.
+    """Decode by mask-predict with the likeliest length, and keep every pass.
 
     Args:
         model: with a length predictor, trained on partial targets.
@@ -47,17 +44,11 @@ def passes(model: Transformer, source: Tensor, steps: int) -> list[list[Pass]]:
     """
     canvases = masked_canvases(model, source, length_beam=1)
     found: list[list[Pass]] = [[] for _ in range(len(source))]
-    masked = canvases.real
-    for number in range(steps):
-        if number:
-            masks = canvases.lengths * (steps - number) // steps
-            confidence = canvases.log_probabilities.masked_fill(~canvases.real, torch.inf)
-            masked = least_confident(confidence, masks)
-        canvases.predict(model, masked)
+    for masked in MaskPredict(steps).passes(model, canvases):
         for row, length in enumerate(canvases.lengths.tolist()):
             chosen = masked[row].nonzero()[:, 0].tolist()
             if chosen:
-                found[row].append((canvases.tokens[row, :length].tolist(), chosen))
+                found[row].append(Pass(canvases.tokens[row, :length].tolist(), chosen))
     return found
 
 
@@ -90,17 +81,6 @@ def changed_share(found: Mapping[int, Sequence[Pass]]) -> float:
     return 100 * sum(map(changed, found.values())) / max(positions, 1)
 
 
-def shown(sentence: Sequence[Pass], vocabulary: Vocabulary) -> list[dict[str, Any]]:
-    """Passes as figures of kind `steps` read them; an empty token is an empty word."""
-    return [
-        {
-            "tokens": ["" if token == BLANK else vocabulary.symbols[token] for token in tokens],
-            "predicted": chosen,
-        }
-        for tokens, chosen in sentence
-    ]
-
-
 def analyse(configuration: Configuration, corpus: str, system: str, seed: int) -> dict[str, Any]:
     """Decode every split but the training text, with the likeliest length of each sentence.
 
@@ -129,7 +109,7 @@ def analyse(configuration: Configuration, corpus: str, system: str, seed: int) -
                     "source": found.vocabulary.decode(split.sources[number].tolist()).split(),
                     "reference": found.vocabulary.decode(split.targets[number].tolist()).split(),
                     "passes": {
-                        str(steps): shown(decoded[steps][number], found.vocabulary)
+                        str(steps): described(decoded[steps][number], found.vocabulary)
                         for steps in STEPS
                     },
                 }

@@ -242,6 +242,16 @@ MEASURES = {
         )
         for steps in (4, 10)
     },
+    "shown_tokens": Measure(
+        "tokens shown (%)", "%", 1, "to the decoder before a late pass", "shown_tokens"
+    ),
+    "right_shown_tokens": Measure(
+        "shown tokens that are right (%)",
+        "%",
+        1,
+        "in the reference, of which each token counts once",
+        "shown_tokens",
+    ),
 }
 
 

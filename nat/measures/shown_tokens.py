@@ -1,0 +1,194 @@
+"""What a decoder sees of the target before a late pass, and in which order decodings write.
+
+Wang et al. (2022), tables 1 and 12 and appendix D: a hybrid system shows stage II the tokens of
+stage I, which with k = 2 are half of the target; mask-predict shows as many before the pass that
+masks half of the target. A shown token is right if it occurs in the reference, of which each token
+counts once; EOS does not count. The paper calls the pass of mask-predict with 10 steps that masks
+half of the target the 5th, so it does not count the first one, over masks alone.
+"""
+
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from nat.configuration import Configuration
+from nat.data.batch import source_tensor
+from nat.data.vocabulary import EOS, MASK, Vocabulary
+from nat.decoding.corpus import batches
+from nat.decoding.group_beam_search import GroupBeamSearch
+from nat.decoding.hybrid import Hybrid
+from nat.decoding.passes import Pass, described
+from nat.measures import analysis
+from nat.measures.decoding_steps import text_passes
+from nat.transformer.model import Transformer
+
+STEPS = 10
+"""Decoder passes of mask-predict; number `STEPS // 2`, counted from 0, sees half of the target."""
+
+BEAM = 5
+EXAMPLES = 3
+"""Sentences that are shown: the first ones of median target length."""
+
+TYPICAL = 6
+"""Length of the translation whose order of writing is shown, if there is one."""
+
+END = "[E]"
+"""EOS in an order of writing."""
+
+IN_SEQUENCE, AT_ONCE = " → ", " ⇒ "
+"""Between passes, and before the parallel pass of a hybrid system."""
+
+UNITS = {"shown_tokens": "percent of positions", "right_shown_tokens": "percent of shown tokens"}
+
+
+def analyse(configuration: Configuration, corpus: str, system: str, seed: int) -> dict[str, Any]:
+    """Decode every split but the training text, and keep the passes of some sentences.
+
+    Hybrid and semi-autoregressive systems decode with a beam of `BEAM`, others by mask-predict with
+    the likeliest length.
+
+    Returns:
+        For each split `measures` (of systems that see partial targets), `order`: `text`, with a
+        letter for each token, and `tokens`; and `examples`: `source`, `reference` and `tokens`
+        (words, see `marked`), and `passes`.
+
+    Raises:
+        UserError: if the system cannot be decoded so, or does not fit.
+    """
+    order = configuration.decoding_order(system)
+    decodings = {"hybrid": f"hybrid{BEAM}-1", "semi-autoregressive": f"group-beam{BEAM}"}
+    configuration.check_decoding(system, decodings.get(order, f"mask-predict-{STEPS}-lb1"))
+    found = analysis.subject(configuration, corpus, system, seed)
+    splits = {}
+    for split in found.splits:
+        decoded = _decoded(found.model, split.sources, order, found.batch_tokens)
+        late = len if order == "hybrid" else lambda _: STEPS // 2 + 1
+        seen = {
+            number: sentence[: late(sentence)]
+            for number, sentence in decoded.items()
+            if order != "semi-autoregressive" and 1 < late(sentence) <= len(sentence)
+        }
+        references = {number: split.targets[number].tolist() for number in decoded}
+        splits[split.name] = {
+            "sentences": len(decoded),
+            "left_out": len(split.sources) - len(decoded),
+            "measures": analysis.measures(_shares(seen, references), UNITS),
+            "order": _order(decoded, order == "hybrid", found.vocabulary),
+            "examples": [
+                {
+                    "sentence": number,
+                    "source": _words(split.sources[number].tolist(), found.vocabulary),
+                    "reference": _words(references[number], found.vocabulary),
+                    "tokens": marked(
+                        seen.get(number, decoded[number]), references[number], found.vocabulary
+                    ),
+                    "passes": described(decoded[number], found.vocabulary),
+                }
+                for number in _of_median_length(references)
+            ],
+        }
+    return {"splits": splits}
+
+
+def _decoded(
+    model: Transformer, sources: analysis.Sentences, order: str, batch_tokens: int
+) -> dict[int, list[Pass]]:
+    """The passes of each sentence that fits the model, by its number."""
+    if order not in ("hybrid", "semi-autoregressive"):
+        return text_passes(model, sources, STEPS, batch_tokens)
+    method = Hybrid(beam=BEAM) if order == "hybrid" else GroupBeamSearch(beam=BEAM)
+    device = next(model.parameters()).device
+    lengths = {
+        number: len(sources[number])
+        for number in range(len(sources))
+        if 0 < len(sources[number]) <= model.longest_source
+    }
+    found: dict[int, list[Pass]] = {}
+    for numbers in batches(lengths, batch_tokens):
+        source = source_tensor([sources[number] for number in numbers]).to(device)
+        found.update(zip(numbers, method.passes(model, source), strict=True))
+    return found
+
+
+def shown(sentence: Sequence[Pass]) -> list[int]:
+    """What the decoder sees before the last of these passes, MASK where it sees nothing."""
+    before, last = sentence[-2].tokens, sentence[-1]
+    width = len(last.tokens)
+    tokens = [*before, *[MASK] * width][:width]
+    return [MASK if place in last.chosen else token for place, token in enumerate(tokens)]
+
+
+def right(tokens: Sequence[int], reference: Sequence[int]) -> list[bool]:
+    """Whether each shown token is right; of equal ones, the first as many as the reference has."""
+    left = Counter(reference)
+    found = []
+    for token in tokens:
+        found.append(token not in (MASK, EOS) and left[token] > 0)
+        left[token] -= found[-1]
+    return found
+
+
+def _shares(
+    seen: Mapping[int, Sequence[Pass]], references: Mapping[int, list[int]]
+) -> dict[str, float]:
+    positions = given = hits = 0
+    for number, sentence in seen.items():
+        tokens = shown(sentence)
+        written = sentence[-1].tokens
+        end = written.index(EOS) if EOS in written else len(written)
+        positions += end
+        given += sum(token != MASK for token in tokens[:end])
+        hits += sum(right(tokens[:end], references[number]))
+    if not given:
+        return {}
+    return {"shown_tokens": 100 * given / positions, "right_shown_tokens": 100 * hits / given}
+
+
+def marked(sentence: Sequence[Pass], reference: Sequence[int], vocabulary: Vocabulary) -> list[str]:
+    """The tokens after the last of these passes.
+
+    [word]: masked before that pass, which chose it; word*: shown before it, and right.
+    """
+    last = sentence[-1]
+    hits = right(shown(sentence), reference) if len(sentence) > 1 else [False] * len(last.tokens)
+    return [
+        f"[{word}]" if place in last.chosen else f"{word}{'*' * hits[place]}"
+        for place, word in enumerate(_words(last.tokens, vocabulary))
+    ]
+
+
+def _order(decoded: dict[int, list[Pass]], hybrid: bool, vocabulary: Vocabulary) -> dict[str, Any]:
+    """The order of writing of the first translation whose length is nearest to the typical one."""
+
+    def length(number: int) -> int:
+        tokens = decoded[number][-1].tokens
+        return tokens.index(EOS) if EOS in tokens else len(tokens)
+
+    if not decoded:
+        return {}
+    number = min(decoded, key=lambda each: (abs(length(each) - TYPICAL), each))
+    sentence, end = decoded[number], length(number)
+    groups = [
+        ", ".join(chr(ord("a") + place) if place < end else END for place in each.chosen)
+        for each in sentence
+    ]
+    together = [AT_ONCE if hybrid else IN_SEQUENCE, groups.pop()] if len(groups) > 1 else []
+    return {
+        "sentence": number,
+        "tokens": _words(sentence[-1].tokens[:end], vocabulary),
+        "text": "".join([IN_SEQUENCE.join(groups), *together]),
+    }
+
+
+def _of_median_length(references: dict[int, list[int]]) -> list[int]:
+    """Numbers of the first sentences of median target length, whatever the system."""
+    if not references:
+        return []
+    middle = sorted(map(len, references.values()))[len(references) // 2]
+    alike = [number for number in sorted(references) if len(references[number]) == middle]
+    return alike[:EXAMPLES]
+
+
+def _words(tokens: Sequence[int], vocabulary: Vocabulary) -> list[str]:
+    """Subwords."""
+    return [vocabulary.symbols[token] for token in tokens]

@@ -1,0 +1,105 @@
+"""What decoders see before a late pass, and the passes of hybrid and semi-autoregressive ones."""
+
+from types import SimpleNamespace
+from typing import Any
+
+import numpy as np
+import pytest
+
+from nat.configuration.configuration import read
+from nat.data.batch import source_tensor
+from nat.data.vocabulary import EOS, MASK
+from nat.decoding.group_beam_search import GroupBeamSearch
+from nat.decoding.hybrid import Hybrid
+from nat.decoding.passes import Pass
+from nat.errors import UserError
+from nat.measures import analysis, shown_tokens
+from nat.measures.shown_tokens import marked, right, shown
+from tests.made_up_run import REPOSITORY
+
+SYMBOLS: Any = SimpleNamespace(symbols=[f"w{number}" for number in range(29)])
+
+
+@pytest.fixture
+def sources() -> list[np.ndarray]:
+    numbers = np.random.default_rng(4)
+    return [numbers.integers(6, 29, length) for length in (3, 7, 0, 9, 4, 400)]
+
+
+@pytest.mark.parametrize("chunk", [2, 3])
+def test_stage_one_writes_every_kth_token_and_stage_two_the_rest(
+    make_model: Any, sources: Any, chunk: int
+) -> None:
+    model = make_model(decoder={"chunk": chunk}, seed=2)
+    source = source_tensor([sources[number] for number in (0, 1, 3, 4)])
+    method = Hybrid(beam=3)
+    translations = method(model, source)
+    for found, translation in zip(method.passes(model, source), translations, strict=True):
+        *first, last = found
+        assert [each.chosen for each in first] == [
+            [chunk * number - 1] for number in range(1, len(first) + 1)
+        ]
+        width = chunk * len(first)
+        assert last.chosen == [place for place in range(width) if (place + 1) % chunk]
+        assert len(last.tokens) == width and last.tokens[-1] == EOS
+        assert last.tokens[: last.tokens.index(EOS)] == translation.tokens
+        for number, each in enumerate(first, 1):
+            kth = last.tokens[chunk - 1 : chunk * number : chunk]
+            between = [MASK] * (chunk - 1)
+            assert each.tokens == [symbol for token in kth for symbol in (*between, token)]
+
+
+def test_a_group_is_written_at_once(make_model: Any, sources: Any) -> None:
+    model = make_model(decoder={"chunk": 2}, seed=2)
+    source = source_tensor([sources[number] for number in (0, 1, 3)])
+    method = GroupBeamSearch(beam=3)
+    for found, one in zip(method.passes(model, source), method(model, source), strict=True):
+        assert found[-1].tokens == [*one.tokens, EOS]
+        places = [place for each in found for place in each.chosen]
+        assert places == list(range(len(one.tokens) + 1))
+        assert all(len(each.chosen) == 2 for each in found[:-1])
+        assert len(found) <= one.steps
+
+
+def test_right_tokens_count_once() -> None:
+    assert right([7, MASK, 7, 8, EOS], [7, 9, EOS]) == [True, False, False, False, False]
+    sentence = [Pass([MASK, 7, MASK, 8], [1, 3]), Pass([9, 7, 7, 8], [0, 2])]
+    assert shown(sentence) == [MASK, 7, MASK, 8]
+    assert marked(sentence, [7, 9], SYMBOLS) == ["[w9]", "w7*", "[w7]", "w8"]
+    assert shown([Pass([5, 6, 7], [0, 1, 2]), Pass([5, 8, 7], [1])]) == [5, MASK, 7]
+
+
+@pytest.mark.parametrize(
+    ("system", "options"),
+    [
+        ("hrt", {"decoder": {"chunk": 2}}),
+        ("sat-mixed", {"decoder": {"chunk": 2}}),
+        ("cmlm-kd", {"length": "offset"}),
+    ],
+)
+def test_analyses(
+    make_model: Any, sources: Any, monkeypatch: pytest.MonkeyPatch, system: str, options: Any
+) -> None:
+    model = make_model(max_positions=60, seed=3, **options)
+    split = analysis.Split("valid", sources, sources)
+    subject = SimpleNamespace(model=model, vocabulary=SYMBOLS, splits=[split], batch_tokens=100)
+    monkeypatch.setattr(analysis, "subject", lambda *_: subject)
+    found = shown_tokens.analyse(read("demo", REPOSITORY), "made-up", system, 1)["splits"]["valid"]
+    assert (found["sentences"], found["left_out"]) == (4, 2)
+    # the same sentences for every system
+    assert [each["sentence"] for each in found["examples"]] == [1]
+    assert len(found["examples"][0]["passes"]) > 1
+    values = {name: each["value"] for name, each in found["measures"].items()}
+    if system == "sat-mixed":
+        assert values == {}
+        assert found["order"]["text"].startswith("a, b → ")
+        return
+    assert 0 < values["shown_tokens"] <= 60 and 0 <= values["right_shown_tokens"] <= 100
+    if system == "hrt":
+        assert found["order"]["text"].startswith("b → d")
+        assert " ⇒ a" in found["order"]["text"]
+
+
+def test_an_autoregressive_system_shows_nothing() -> None:
+    with pytest.raises(UserError, match="at-base"):
+        shown_tokens.analyse(read("demo", REPOSITORY), "made-up", "at-base", 1)
