@@ -304,6 +304,49 @@ def test_speed_up_over_a_row_and_what_could_not_be_measured(root: Path) -> None:
     shown = by_label(derived_table(root, columns, []))
     assert shown["NAT"]["latency"] == "2.00" and shown["NAT"]["speed-up"] == "4.0"
     assert shown["CMLM"]["speed-up"] == "1.0"
-    assert shown["DiMS"]["latency"] == "out of memory"
+    assert shown["DiMS"]["latency"] == "N/A (out of memory)"
     with pytest.raises(UserError, match="'speed-up' leaves the key 'over' open"):
         derived_table(root, [{"measure": "speed_up", "setting": "cpu-1"}], [])
+
+
+def test_means_of_hidden_columns_say_why_one_of_them_is_missing(root: Path) -> None:
+    for row, milliseconds in zip(ROWS, ((2.0, 1.0), (8.0, 2.0), (4.0, None)), strict=True):
+        for setting, each in zip(("cpu-1", "cpu-8"), milliseconds, strict=True):
+            names = (CORPUS, row["system"], 1, row["decoding"], "", "latency", setting)
+            times = {"repeats": [each] * 5} | dict.fromkeys(
+                ("median", "mean", "quartile_1", "quartile_3"), each
+            )
+            content = {"milliseconds_per_sentence": times, "sentences_of_split": 60}
+            path = root / Cell("demo", *names).score_path
+            write_json(path, content if each else {"state": "out of memory"})
+    columns = [
+        {
+            "label": "{batch}",
+            "measure": "speed_up",
+            "setting": "cpu-{batch}",
+            "over": "{other}",
+            "with": {"batch": [1, 8]},
+            "hidden": True,
+        },
+        {"label": "mean", "derived": {"mean": ["1", "8"]}},
+    ]
+    rows = [{**row, "with": {"other": "CMLM"}} for row in ROWS]
+    table = {"title": "t", "cells": {"task": TASK, "split": "test"}, "columns": columns}
+    (root / "config/published/paper.csv").unlink()
+    paper = {"title": "Paper", "tables": {"1": {**table, "rows": rows}}}
+    made = tables.make(made_up_run.configuration(root, {"paper": paper}), "paper", "1")
+    shown = by_label(made)
+    assert shown["NAT"] == {"system": "NAT", "mean": "3.0"}
+    assert shown["DiMS"]["mean"] == "N/A (out of memory)"
+    # the hidden columns are in the CSV
+    assert {record["column"] for record in made.records} == {"1", "8", "mean"}
+
+
+def test_a_row_may_be_run_in_some_columns_only(root: Path) -> None:
+    made_up_run.run(root, "nat-kd", "one-pass", errors=0.3)
+    short = {"label": "short", "system": "nat-kd", "decoding": "one-pass", "columns": ["chrF2"]}
+    shown = by_label(derived_table(root, ["sacrebleu", "chrf"], [short]))
+    assert shown["short"]["sacreBLEU"] == "–"
+    assert shown["short"]["chrF2"] == shown["NAT"]["chrF2"]
+    with pytest.raises(UserError, match="'columns' of 'short': 'chrF' .* did you mean 'chrF2'"):
+        derived_table(root, ["chrf"], [{**short, "columns": ["chrF"]}])

@@ -88,6 +88,8 @@ class System(Model):
         decoding: how it is decoded: a name, a template such as `mask-predict-{steps}-lb5`, or one
             for each number of steps, with `n` for all others.
         baseline: the system of the paper that it is tested against, in tables that show both.
+        draws: seeds of a random decoding, which replace `{draw}` in its name; the result is the
+            mean over them.
         tasks: what differs on a task.
     """
 
@@ -95,6 +97,7 @@ class System(Model):
     system: Text | None = None
     decoding: Text | dict[str, Text] | None = None
     baseline: Text | None = None
+    draws: Annotated[list[int], Field(min_length=2)] | None = None
     tasks: dict[str, "TaskSystem"] = {}
 
 
@@ -144,6 +147,7 @@ class Row(Varied):
         baseline: label of the row to test against, or a system of the paper.
         quoted: rows of the published file that are only quoted, to be placed here.
         derived: from which other rows it is computed; needs a `label`.
+        columns: labels of the columns in which these rows are run; the others stay blank.
         ours_only: whether the paper does not print these rows.
     """
 
@@ -151,6 +155,7 @@ class Row(Varied):
     baseline: Text | None = None
     derived: Derived | None = None
     quoted: Annotated[list[Text], Field(min_length=1)] | None = None
+    columns: Annotated[list[Text], Field(min_length=1)] | None = None
     ours_only: bool = False
 
 
@@ -159,14 +164,17 @@ class Column(Varied):
 
     Attributes:
         interval: whether the bootstrap interval is shown.
-        over: a row; the difference of each row from it is shown, or the ratio for a speed-up.
+        over: a row; the difference of each row from it is shown, or the ratio for a speed-up. In a
+            template such as `AT, {device}`, the variables are those of each row.
         derived: from which other columns it is computed; needs a `label`.
+        hidden: whether these columns are only there to derive others.
         ours_only: whether the paper does not print these columns.
     """
 
     interval: bool = False
     over: Text | None = None
     derived: Derived | None = None
+    hidden: bool = False
     ours_only: bool = False
 
 
@@ -204,6 +212,38 @@ class Samples(Model):
     title: Text
     cells: Coordinates = Coordinates()
     rows: Annotated[list[Varied], Field(min_length=1)]
+    notes: list[Text] = []
+
+
+class TextRow(Varied):
+    """A text in the file of an analysis.
+
+    Attributes:
+        key: of the text within the split, such as `examples.0.source`.
+        group: of the rows.
+        quoted: a row of the published file that is only quoted, to be placed here.
+        ours_only: whether the paper does not print it.
+    """
+
+    key: Text | None = None
+    group: str = ""
+    quoted: Text | None = None
+    ours_only: bool = False
+
+    @model_validator(mode="after")
+    def _a_text_or_quoted(self) -> "TextRow":
+        if (self.key is None) == (self.quoted is None):
+            raise ValueError("expected either key or quoted")
+        return self
+
+
+class Texts(Model):
+    """Texts that analyses found, beside those that the paper prints."""
+
+    kind: Literal["texts"]
+    title: Text
+    cells: Coordinates = Coordinates()
+    rows: Annotated[list[TextRow], Field(min_length=1)]
     notes: list[Text] = []
 
 
@@ -440,12 +480,13 @@ class Cloud(Varied):
     """Points of a scatter plot in one colour: one for each combination of the lists.
 
     Attributes:
-        point: template of the names of the points; without it, the values of the lists.
+        point: template of the names of the points, empty for none; without it, the values of the
+            lists.
         joined: whether a line connects the points.
         quoted: rows of a quoted table that are only quoted.
     """
 
-    point: Text | None = None
+    point: str | None = None
     joined: bool = False
     quoted: Annotated[list[Text], Field(min_length=1)] | None = None
 
@@ -595,8 +636,9 @@ def _kind(*kinds: str) -> Discriminator:
 Table = Annotated[
     Annotated[Grid, Tag("<grid>")]
     | Annotated[Samples, Tag("<samples>")]
+    | Annotated[Texts, Tag("<texts>")]
     | Annotated[Settings, Tag("<settings>")],
-    _kind("grid", "samples", "settings"),
+    _kind("grid", "samples", "texts", "settings"),
 ]
 Figure = Annotated[
     Annotated[Lines, Tag("<lines>")]

@@ -81,8 +81,8 @@ def difference(
     if isinstance(right, int | float):
         together, number = [(cell,) for cell in left], float(right)
     else:
-        others = {cell.seed: cell for cell in right}
-        together = [(cell, others[cell.seed]) for cell in left if cell.seed in others]
+        # a random decoding has several cells of one seed
+        together = [(one, other) for one in left for other in right if one.seed == other.seed]
         number = 0.0
     found: list[tuple[tuple[Cell, ...], list[float]]] = []
     for cells in together:

@@ -8,9 +8,14 @@ from matplotlib.font_manager import FontProperties
 from matplotlib.textpath import TextToPath
 from matplotlib.ticker import FixedFormatter, FixedLocator, NullLocator
 
+from nat.reporting.cells import MEASURES
+
 # Okabe and Ito's colours, which colour-blind readers tell apart; markers differ as well.
-COLOURS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#56B4E9", "#E69F00")
-MARKERS = ("o", "D", "s", "^", "v", "P")
+COLOURS = (
+    *("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#56B4E9", "#E69F00"),
+    *("#6A3D9A", "#8C6D31"),
+)
+MARKERS = ("o", "D", "s", "^", "v", "P", "<", ">")
 GREY = "#555555"
 FONT = "DejaVu Sans"
 # All lengths in inches, font sizes in points.
@@ -40,8 +45,9 @@ class Panel:
 
     @property
     def differences(self) -> bool:
-        """Whether the values are differences between systems."""
-        return any(record["over"] for record in self.records)
+        """Whether the values are differences between systems, not ratios."""
+        relative = MEASURES[self.records[0]["measure"]].relative if self.records else False
+        return not relative and any(record["over"] for record in self.records)
 
 
 def wrap(text: str, width: float, size: float, weight: str = "normal") -> list[str]:

@@ -8,6 +8,7 @@ from nat.configuration import Configuration
 from nat.configuration import papers as models
 from nat.errors import UserError
 from nat.reporting import table_places
+from nat.reporting.cells import MEASURES
 from nat.reporting.coordinates import Chosen, flat, merged, no_repetition, product, put
 from nat.reporting.entry import Address, Entry
 from nat.reporting.published import Published
@@ -223,7 +224,7 @@ def _analyses(resolver: Resolver, description: models.Figure) -> list[Entry]:
 
 def _quoted(entry: Entry, known: Mapping[Address, Published]) -> Published | None:
     value = None if entry.address is None else known.get(entry.address)
-    if entry.over_address is None:
+    if entry.over_address is None or MEASURES[entry.measure].relative:
         return value
     other = known.get(entry.over_address)
     if value is None or other is None or value.value is None or other.value is None:

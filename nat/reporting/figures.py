@@ -23,6 +23,7 @@ from nat.configuration.papers import Mark
 from nat.files import atomic_path
 from nat.measures import significance
 from nat.reporting import panels, shown_analyses, values, word_panels
+from nat.reporting.cells import LATENCY, MEASURES
 from nat.reporting.drawing import (
     FONT,
     GREY,
@@ -263,14 +264,15 @@ def _notes(plot: Plot) -> list[str]:
         pass  # colours have no intervals
     elif plot.description.kind in SHOWN_BY:
         notes += [SHOWN_BY[plot.description.kind]] if ran else []
-    elif any(record["spread"] is not None for record in ran):
+    elif any(record["spread"] is not None and " " in record["seeds"] for record in ran):
         seeds = max((record["seeds"] for record in ran), key=len)
         notes.append(
             f"{_bands(plot)}: one standard deviation over seeds {', '.join(seeds.split())}."
         )
     elif any(record["low"] is not None for record in ran):
+        timed = all(MEASURES[record["measure"]].source == LATENCY for record in ran)
         notes.append(
-            f"{_bands(plot)}: 95% bootstrap intervals over sentences "
+            f"{_bands(plot)}: 95% bootstrap intervals over {'repeats' if timed else 'sentences'} "
             f"({significance.SAMPLES:,} samples), one seed."
         )
     stand_ins = values.stand_ins(plot.records)

@@ -123,7 +123,8 @@ def _horizontal(axes: Axes, x: Axis, numbers: list[float]) -> dict[float, float]
     else:
         room = 0.05 * (places[-1] - places[0]) or 1.0
         axes.set_xlim(places[0] - room, places[-1] + room)
-    ticks(axes, places, [f"{tick:g}" for tick in numbers])
+    named = [tick for tick in numbers if x.even or x.values is None or tick in x.values]
+    ticks(axes, [at[tick] for tick in named], [f"{tick:g}" for tick in named])
     return at
 
 
@@ -296,7 +297,8 @@ def _named(label: str, record: dict[str, Any]) -> str:
     """A series' name and its last value."""
     digits = MEASURES[record["measure"]].digits
     name = "\n".join(wrap(label, LABEL_WIDTH - 0.25, LABEL_SIZE))
-    value = f"{record['ours']:+.{digits}f}" if record["over"] else f"{record['ours']:.{digits}f}"
+    differs = record["over"] and not MEASURES[record["measure"]].relative
+    value = f"{record['ours']:+.{digits}f}" if differs else f"{record['ours']:.{digits}f}"
     return f"{name}\n{value}"
 
 

@@ -20,7 +20,12 @@ from nat.reporting.coordinates import Chosen, flat, merged, product
 from nat.reporting.entry import DERIVED, QUOTED, Address, Derivation, Entry, measure_of
 from nat.reporting.figure_places import Layout, layout
 from nat.reporting.resolver import PAPER_SCALE, Kind, Resolver, describe, heading
-from nat.reporting.table_places import SettingsTable, interval_columns, settings_table
+from nat.reporting.table_places import (
+    SettingsTable,
+    columns_with,
+    keys_of_texts,
+    settings_table,
+)
 
 __all__ = [
     "DERIVED",
@@ -34,11 +39,12 @@ __all__ = [
     "Layout",
     "Resolver",
     "SettingsTable",
+    "columns_with",
     "describe",
     "entries",
     "flat",
     "heading",
-    "interval_columns",
+    "keys_of_texts",
     "layout",
     "lines_of",
     "measure_of",

@@ -11,7 +11,7 @@ from nat.artifacts import Artifact, File, Inputs, step_of
 from nat.configuration import Configuration
 from nat.configuration import papers as models
 from nat.configuration.configuration import file_of
-from nat.reporting import claims, published, samples, settings, stated, tables
+from nat.reporting import claims, published, samples, settings, stated, tables, texts
 from nat.reporting.cells import Cell
 from nat.reporting.differences import can_be_resampled
 from nat.reporting.paper import Entry, describe, entries
@@ -198,7 +198,7 @@ def read_table(configuration: Configuration, paper: str, number: str, csv: Path)
 
 
 def _table_module(configuration: Configuration, paper: str, number: str) -> Any:
-    modules = {"grid": tables, "samples": samples, "settings": settings}
+    modules = {"grid": tables, "samples": samples, "texts": texts, "settings": settings}
     return modules[describe(configuration, paper, "table", number).kind]
 
 

@@ -38,6 +38,8 @@ class Line:
     printed: bool = True
     over: str | None = None
     derived: models.Derived | None = None
+    columns: tuple[str, ...] | None = None
+    hidden: bool = False
 
 
 def describe(configuration: Configuration, paper: str, kind: Kind, number: str | int) -> Any:
@@ -183,6 +185,13 @@ class Resolver:
         system = self.system(chosen.get("system") or "", chosen.get("task"))
         return system is not None and system.decoding is not None
 
+    def _draws(self, chosen: Chosen) -> list[Chosen]:
+        """The coordinates of a place, once for each draw of a random decoding."""
+        system = self.system(chosen.get("system") or "", chosen.get("task"))
+        if system is None or system.draws is None:
+            return [chosen]
+        return [merged(chosen, {"with": {"draw": draw}}) for draw in system.draws]
+
     def decoding(self, chosen: Chosen, label: str) -> str | None:
         """How a place is decoded: as it says itself, or as its system is."""
         if chosen.get("decoding") is not None:
@@ -251,13 +260,18 @@ class Resolver:
         configuration, task = self.configuration, chosen["task"]
         system = self.known(chosen["system"], chosen)
         needed = MEASURES[chosen["measure"]].coordinates
-        found = {key: chosen.get(key) or "" for key in ("split", "setting")}
+        found = {
+            key: self.filled(chosen.get(key) or "", flat(chosen)) for key in ("split", "setting")
+        }
         default = MEASURES[chosen["measure"]].setting
         if not default and "setting" not in needed:
             found["setting"] = ""
         found["setting"] = found["setting"] or default
+        draws = self._draws(chosen)
+        decodings = [""]
         if "decoding" in needed:
-            found["decoding"] = self.decoding(chosen, label) or ""
+            decodings = [self.decoding(each, label) or "" for each in draws]
+            found["decoding"] = decodings[0]
         if "partner" in needed and chosen.get("partner"):
             found["partner"] = self.known(chosen["partner"], chosen)
         for key in needed:
@@ -274,7 +288,8 @@ class Resolver:
             check_setting(address.measure, address.setting)
             # the check imports methods, and with them torch
             if address.decoding and configuration.checked:
-                configuration.check_decoding(address.system, address.decoding)
+                for decoding in decodings:
+                    configuration.check_decoding(address.system, decoding)
             scale = configuration.scale
             if task in configuration.all_tasks and task not in configuration.tasks:
                 return address, (), "", f"scale {scale} has no corpus for {task}"
@@ -291,13 +306,14 @@ class Resolver:
                 corpus=corpus,
                 system=configuration.canonical(corpus, address.system),
                 seed=seed,
-                decoding=address.decoding,
+                decoding=decoding,
                 split=address.split,
                 measure=address.measure,
                 setting=address.setting,
                 partner=address.partner and configuration.canonical(corpus, address.partner),
             )
             for seed in self.seeds
+            for decoding in (decodings if address.decoding else [""])
         )
         return address, cells, stand_in, ""
 

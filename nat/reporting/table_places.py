@@ -3,19 +3,21 @@
 import itertools
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from pathlib import Path
+from typing import Literal
 
 from nat.configuration import Configuration
 from nat.configuration import papers as models
 from nat.errors import UserError
 from nat.reporting import published
 from nat.reporting.cells import MEASURES
-from nat.reporting.coordinates import merged, no_repetition, product
+from nat.reporting.coordinates import flat, merged, no_repetition, product
 from nat.reporting.entry import DERIVED, DERIVED_MEASURES, Derivation, Entry
 from nat.reporting.resolver import Line, Resolver, describe, no_conflict
 from nat.spelling import hint
 
 TEACHER, STUDENT = "teacher", "student"
+TEXT = "text"
+"""The only column of a table of texts."""
 
 
 def entries(configuration: Configuration, paper: str, number: str | int) -> list[Entry]:
@@ -30,6 +32,8 @@ def entries(configuration: Configuration, paper: str, number: str | int) -> list
         return _grid(resolver, description, str(number))
     if isinstance(description, models.Samples):
         return _samples(resolver, description)
+    if isinstance(description, models.Texts):
+        return _texts(resolver, description, str(number))
     return []
 
 
@@ -61,18 +65,21 @@ def _cell(
     no_conflict(resolver, row.chosen, column.chosen, label)
     levels = description.cells.coordinates(), column.chosen
     names = {"row": row.label, "column": column.label, "group": row.group or ""}
-    entry = resolver.entry(merged(*levels, row.chosen), label, **names, baseline=row.baseline)
+    blank = row.quoted or (row.columns is not None and column.label not in row.columns)
+    here = merged(*levels, row.chosen, {"system": None} if blank else {})
+    entry = resolver.entry(here, label, **names, baseline=row.baseline)
     relative = MEASURES[entry.measure].relative
     if column.over is None and relative:
         raise UserError(f"{resolver.where}.columns: '{column.label}' leaves the key 'over' open")
-    if column.over is None or row.quoted:
+    if column.over is None or blank:
         return entry
-    other = next((each for each in rows if each.label == column.over), None)
+    over = resolver.filled(column.over, flat(here))
+    other = next((each for each in rows if each.label == over), None)
     if other is None or other.quoted or other.derived is not None:
         known = [each.label for each in rows if not each.quoted and each.derived is None]
         raise UserError(
-            f"{resolver.where}.columns: key 'over' of '{column.label}': '{column.over}' is not a "
-            f"row that is run; {hint(column.over, known)}"
+            f"{resolver.where}.columns: key 'over' of '{column.label}': '{over}' is not a "
+            f"row that is run; {hint(over, known)}"
         )
     subtracted = resolver.entry(merged(*levels, other.chosen), label, row="", column="")
     return replace(entry, over=subtracted.cells, over_address=subtracted.address, baseline="")
@@ -130,11 +137,15 @@ def grid(
     """Rows, columns and published values of a table."""
     columns = []
     for each in description.columns:
-        printed = isinstance(each, str) or not each.ours_only
-        over = None if isinstance(each, str) else each.over
-        derived = None if isinstance(each, str) else each.derived
+        column = models.Column() if isinstance(each, str) else each
         columns += [
-            replace(line, printed=printed, over=over, derived=derived)
+            replace(
+                line,
+                printed=not (column.ours_only or column.hidden),
+                over=column.over,
+                derived=column.derived,
+                hidden=column.hidden,
+            )
             for line in resolver.lines([each], "columns")
         ]
     no_repetition([column.label for column in columns], f"{resolver.where}.columns")
@@ -152,14 +163,10 @@ def grid(
             printed = not row.ours_only
             baseline = row.baseline or ""
             line = replace(line, group=group, printed=printed, baseline=baseline)
-            rows.append(replace(line, derived=row.derived))
+            only = None if row.columns is None else tuple(row.columns)
+            rows.append(replace(line, derived=row.derived, columns=only))
     no_repetition([row.label for row in rows], f"{resolver.where}.rows")
-    shown = [
-        number
-        for number, each in resolver.paper.tables.items()
-        if not isinstance(each, models.Samples)
-    ]
-    lines = published.of_table(resolver.configuration.root, resolver.name, shown, number)
+    lines = _published_lines(resolver, number)
     places = published.join(
         resolver.name,
         lines,
@@ -171,7 +178,25 @@ def grid(
     rows = _grouped(resolver, rows, lines, description)
     rows = [replace(row, baseline=_baseline(resolver, row, rows, description)) for row in rows]
     _check_footnotes(resolver, description, rows, columns)
+    known = [column.label for column in columns]
+    for line in rows:
+        for label in line.columns or ():
+            if label not in known:
+                raise UserError(
+                    f"{resolver.where}.rows: key 'columns' of '{line.label}': '{label}' is not a "
+                    f"column; {hint(label, known)}"
+                )
     return rows, columns, places
+
+
+def _published_lines(resolver: Resolver, number: str) -> list[published.Line]:
+    """The published values of a table."""
+    shown = [
+        each
+        for each, table in resolver.paper.tables.items()
+        if not isinstance(table, models.Samples)
+    ]
+    return published.of_table(resolver.configuration.root, resolver.name, shown, number)
 
 
 def _is_printed(resolver: Resolver, line: Line) -> bool:
@@ -289,14 +314,63 @@ def _samples(resolver: Resolver, description: models.Samples) -> list[Entry]:
     return found
 
 
-def interval_columns(configuration: Configuration, paper: str, number: str | int) -> set[str]:
-    """Labels of the columns of a table that show an interval."""
+def _texts(resolver: Resolver, description: models.Texts, number: str) -> list[Entry]:
+    """Places of a table of texts, each of the analysis that its text is in."""
+    lines = _published_lines(resolver, number)
+    rows = [(each, line) for each in description.rows for line in _lines_of_texts(resolver, each)]
+    no_repetition([line.label for _, line in rows], f"{resolver.where}.rows")
+    printed = {line.label: not each.ours_only for each, line in rows if each.quoted is None}
+    places = published.join(resolver.name, lines, printed, {TEXT: bool(lines)}, resolver.where)
+    quoted = [line.row for line in lines if line.use == published.QUOTED]
+    found = []
+    for each, line in rows:
+        if each.quoted is not None and line.label not in quoted:
+            raise UserError(
+                f"{resolver.where}.rows: {published.file_of(resolver.name)} has no quoted row "
+                f"'{line.label}'; {hint(line.label, quoted)}"
+            )
+        system = {"system": None} if each.quoted is not None else {}
+        entry = resolver.entry(
+            merged(description.cells.coordinates(), line.chosen, system),
+            f"row '{line.label}'",
+            row=line.label,
+            column=TEXT,
+            group=each.group,
+        )
+        found.append(replace(entry, published=places.get((line.label, TEXT))))
+    return found
+
+
+def _lines_of_texts(resolver: Resolver, row: models.TextRow) -> list[Line]:
+    if row.quoted is not None:
+        return [Line(row.quoted, {"with": {}}, quoted=True)]
+    return resolver.lines([row], "rows")
+
+
+def keys_of_texts(configuration: Configuration, paper: str, number: str | int) -> dict[str, str]:
+    """The key of each text of a table in the file of its analysis, by the row's label."""
+    description = describe(configuration, paper, "table", number)
+    resolver = Resolver(configuration, paper, f"tables.{number}")
+    return {
+        line.label: resolver.filled(
+            row.key, flat(merged(description.cells.coordinates(), line.chosen))
+        )
+        for row in description.rows
+        if row.key is not None
+        for line in _lines_of_texts(resolver, row)
+    }
+
+
+def columns_with(
+    configuration: Configuration, paper: str, number: str | int, key: Literal["interval", "hidden"]
+) -> set[str]:
+    """Labels of the columns of a table that show an interval, or are hidden."""
     description = describe(configuration, paper, "table", number)
     resolver = Resolver(configuration, paper, f"tables.{number}")
     return {
         line.label
         for column in description.columns
-        if isinstance(column, models.Column) and column.interval
+        if isinstance(column, models.Column) and getattr(column, key)
         for line in resolver.lines([column], "columns")
     }
 
@@ -328,12 +402,7 @@ def settings_table(configuration: Configuration, paper: str, number: str | int) 
         )
         systems[label] = resolver.ours(name, chosen)
     no_repetition([row.label for row in description.rows], f"{resolver.where}.rows")
-    shown = [
-        each
-        for each, table in resolver.paper.tables.items()
-        if not isinstance(table, models.Samples)
-    ]
-    lines = published.of_table(Path(configuration.root), paper, shown, str(number))
+    lines = _published_lines(resolver, str(number))
     places = published.join(
         paper,
         lines,

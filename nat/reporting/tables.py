@@ -20,14 +20,15 @@ from nat.configuration import Configuration
 from nat.errors import UserError
 from nat.files import atomic_path, atomic_write_text
 from nat.measures import significance
+from nat.measures.latency_setting import OUT_OF_MEMORY
 from nat.reporting import published, values
 from nat.reporting.differences import Difference, difference
 from nat.reporting.paper import (
     QUOTED,
     Entry,
+    columns_with,
     describe,
     entries,
-    interval_columns,
     measure_of,
 )
 
@@ -102,13 +103,16 @@ def _test(baseline: Entry, entry: Entry, root: Path) -> Difference | None:
 def lay_out(configuration: Configuration, paper: str, number: str, records: Records) -> Table:
     """Arrange records for reading: one row per row, sub-columns where something is published."""
     description = describe(configuration, paper, "table", number)
-    intervals = interval_columns(configuration, paper, number)
+    intervals = columns_with(configuration, paper, number, "interval")
+    left_out = columns_with(configuration, paper, number, "hidden")
     compares = published.exists(Path(configuration.root), paper)
     places = {(record["row"], record["column"]): record for record in records}
     rows = list(dict.fromkeys(record["row"] for record in records))
     labels: list[str] = []
     hidden: list[str] = []
     for label in dict.fromkeys(record["column"] for record in records):
+        if label in left_out:
+            continue
         statuses = {record["status"] for record in records if record["column"] == label}
         unavailable = values.NOT_AVAILABLE in statuses and "run" not in statuses
         (hidden if unavailable else labels).append(label)
@@ -188,6 +192,8 @@ def _text(record: dict[str, Any], part: str, interval: bool, compares: bool) -> 
             signed(record["difference"], digits) + mark if given(record["difference"]) else NOTHING
         )
     if record["status"] != "run":
+        if record["status"] == OUT_OF_MEMORY:
+            return f"N/A ({OUT_OF_MEMORY})"
         known = (QUOTED, values.NOT_AVAILABLE)
         return NOTHING if record["status"] in known else str(record["status"])
     text = f"{record['ours']:.{digits}f}"
@@ -445,6 +451,8 @@ LATEX = {
     STAR: r"$^*$",
     NOTHING: "--",
     MINUS: "$-$",
+    "→": r"$\rightarrow$",
+    "⇒": r"$\Rightarrow$",
     **{digit: f"$^{value}$" for value, digit in enumerate(SUPERSCRIPTS)},
     # A bracket at the start of a row would be taken for the optional argument of the row before.
     "[": "{[}",

@@ -46,6 +46,8 @@ class Value:
 def read(entry: Entry, root: Path) -> Value:
     """Read the files of a place below `root`.
 
+    Draws of a random decoding count like seeds.
+
     Raises:
         UserError: if one of them is damaged.
     """
@@ -65,7 +67,8 @@ def read(entry: Entry, root: Path) -> Value:
         values.append(found.value)
         low, high, signature = found.low, found.high, found.signature
         not_decoded += found.not_decoded
-        seeds.append(cell.seed)
+        if cell.seed not in seeds:
+            seeds.append(cell.seed)
         sources.append(cell.score_path)
     if not values:
         reason = entry.reason or told or (NOT_AVAILABLE if ran else NOT_RUN)
@@ -217,7 +220,8 @@ def derive(found: Sequence[dict[str, Any]], places: Sequence[Entry]) -> None:
         record_["stand_in"] = next((each["stand_in"] for each in operands if each["stand_in"]), "")
         values = [each["ours"] for each in operands]
         if any(value is None for value in values):
-            record_["status"] = NOT_RUN
+            # why the first of them has no number
+            record_["status"] = next(each["status"] for each in operands if each["ours"] is None)
             continue
         value = _computed(place.derived.operation, values)
         record_ |= {

@@ -1,0 +1,81 @@
+"""Tables of texts that analyses found, such as orders of decoding, beside those of the paper."""
+
+from pathlib import Path
+from typing import Any
+
+from nat.configuration import Configuration
+from nat.reporting import tables, values
+from nat.reporting.paper import QUOTED, describe, entries, keys_of_texts
+from nat.reporting.shown_analyses import analysed
+
+NUMBERS = ()
+"""Columns with numbers: none."""
+
+
+def make(configuration: Configuration, paper: str, number: str) -> tables.Table:
+    """Read the texts from the analyses below the root of the configuration.
+
+    Of several seeds the first that ran is shown.
+
+    Raises:
+        UserError: as `entries`, and if an analysis has not the text that is asked of it.
+    """
+    root = Path(configuration.root)
+    keys = keys_of_texts(configuration, paper, number)
+    records = []
+    for entry in entries(configuration, paper, "table", number):
+        base: dict[str, Any] = {"paper": paper, "table": number}
+        base |= values.record(configuration.scale, entry, values.read(entry, root))
+        base |= {"text": "", "difference": None, "ours": None}
+        cell = next((each for each in entry.cells if (root / each.score_path).exists()), None)
+        if cell is not None:
+            found = analysed(root / cell.score_path, cell.split, keys[entry.row])
+            base |= {
+                "text": _text(found),
+                "status": "run",
+                "remark": "",
+                "seeds": str(cell.seed),
+                "sources": cell.score_path,
+            }
+        elif entry.reason != QUOTED:
+            base |= {"status": values.NOT_RUN}
+        records.append(base)
+    return lay_out(configuration, paper, number, records)
+
+
+def _text(found: Any) -> str:
+    if isinstance(found, list):
+        return " ".join(found)
+    return f"{found:.1f}" if isinstance(found, float) else str(found)
+
+
+def lay_out(
+    configuration: Configuration, paper: str, number: str, records: tables.Records
+) -> tables.Table:
+    """Arrange texts for reading, with the paper's own beside ours where it prints any."""
+    description = describe(configuration, paper, "table", number)
+    printed = any(record["published"] for record in records)
+    shown = [(tables.OURS, ""), (tables.PUBLISHED, "")] if printed else [("text", "")]
+    cells, last = [], None
+    for record in records:
+        text = tables.NOTHING
+        if record["status"] != QUOTED:
+            text = record["text"] if record["status"] == "run" else values.NOT_RUN
+        row = ["" if record["group"] == last else record["group"], record["row"], text]
+        last = record["group"]
+        if printed:
+            row.append(record["published"] or tables.NOTHING)
+        cells.append(row)
+    stand_ins = values.stand_ins(records)
+    return tables.Table(
+        headline=values.headline(configuration, paper, "table", number),
+        records=records,
+        columns=[("", ""), ("system", ""), *shown],
+        cells=cells,
+        notes=[
+            *([f"Not comparable with the paper: {stand_ins}."] if stand_ins else []),
+            *description.notes,
+        ],
+        signatures=[],
+        prose=True,
+    )
