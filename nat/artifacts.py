@@ -765,7 +765,7 @@ class InputsOfAnalysis(Inputs):
 
     corpus: CorpusStep
     tests: tuple[StepOfSplit, ...]
-    model: Model
+    model: Model | None
     others: tuple[Artifact, ...]
 
 
@@ -774,7 +774,8 @@ class Analysis(Artifact):
     """What is measured of a model without translating, by a module of `nat/measures`.
 
     A module that reads more than the model and the ids of the corpus says so in a function
-    `reads(configuration, corpus, system, seed) -> Inputs`.
+    `reads(configuration, corpus, system, seed) -> Inputs`; one that does not read the model has
+    `READS_MODEL = False`.
     """
 
     template = "results/{run}/analyses/{corpus}/{system}/seed{seed}/{analysis}.json"
@@ -800,7 +801,8 @@ class Analysis(Artifact):
             step_of(self.corpus, split, "binarised")
             for split in test_names(configuration.corpus(self.corpus))
         )
-        return InputsOfAnalysis(CorpusStep(self.corpus, "binarised"), tests, self.model, others)
+        model = self.model if getattr(module, "READS_MODEL", True) else None
+        return InputsOfAnalysis(CorpusStep(self.corpus, "binarised"), tests, model, others)
 
 
 @dataclass(frozen=True)

@@ -37,9 +37,9 @@ def resolved(corpora: Mapping[str, dict[str, Any]]) -> dict[str, dict[str, Any]]
             where = f"config/corpora/{name}.yaml: key 'derived.from'"
             if parent not in found:
                 raise UserError(f"{where}: unknown corpus '{parent}'; {hint(parent, found)}")
-            if "splits" not in found[parent]:
+            if "derived" in found[parent] or not _splits(found[parent]):
                 raise UserError(f"{where}: '{parent}' has no 'splits'; name another corpus")
-            corpus["derived"]["splits"] = list(found[parent]["splits"])
+            corpus["derived"]["splits"] = list(_splits(found[parent]))
     return found
 
 
@@ -105,7 +105,7 @@ def check_corpus(name: str, corpus: Mapping[str, Any]) -> None:
 def _splits(corpus: Mapping[str, Any]) -> list[str]:
     if "generator" in corpus:
         return list(corpus["generator"].get("pairs", {}))
-    return list(corpus["derived"]["splits"] if "derived" in corpus else corpus["splits"])
+    return list(corpus["derived"]["splits"] if "derived" in corpus else corpus.get("splits", {}))
 
 
 def _check_preprocessing(file: str, corpus: Mapping[str, Any], languages: set[str]) -> None:

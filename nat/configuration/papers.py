@@ -117,6 +117,11 @@ class Derived(Model):
         mean: of these.
         correlation: Pearson's r of each column with this one, over rows (for rows only).
         over: the rows of a correlation; without it, all that are run.
+        absolute: whether |r| is shown instead of r.
+        reaching: of the rows `among`, what belongs to the first that is not below this one (for
+            rows only).
+        short_of: what belongs to the row before that one.
+        among: rows in order, and the row with what belongs to each.
     """
 
     difference: tuple[Text, Text] | None = None
@@ -124,17 +129,25 @@ class Derived(Model):
     mean: Annotated[list[Text], Field(min_length=2)] | None = None
     correlation: Text | None = None
     over: Annotated[list[Text], Field(min_length=3)] | None = None
+    absolute: bool = False
+    reaching: Text | None = None
+    short_of: Text | None = None
+    among: Annotated[dict[Text, Text], Field(min_length=1)] | None = None
 
     @model_validator(mode="after")
     def _one_of_them(self) -> "Derived":
         if sum(value is not None for value in self.operands.values()) != 1:
             raise ValueError(f"expected one of {', '.join(self.operands)}")
+        if (self.reaching or self.short_of) and self.among is None:
+            raise ValueError("reaching and short_of need 'among', the rows to choose from")
+        if self.absolute and self.correlation is None:
+            raise ValueError("'absolute' is for a correlation")
         return self
 
     @property
     def operands(self) -> dict[str, Any]:
         """The operands of each operation."""
-        names = ("difference", "ratio", "mean", "correlation")
+        names = ("difference", "ratio", "mean", "correlation", "reaching", "short_of")
         return {name: getattr(self, name) for name in names}
 
 
@@ -146,6 +159,7 @@ class Row(Varied):
             prints.
         baseline: label of the row to test against, or a system of the paper.
         quoted: rows of the published file that are only quoted, to be placed here.
+        over: the row that relative measures, such as a share of parameters, are relative to.
         derived: from which other rows it is computed; needs a `label`.
         columns: labels of the columns in which these rows are run; the others stay blank.
         ours_only: whether the paper does not print these rows.
@@ -153,6 +167,7 @@ class Row(Varied):
 
     group: str | None = None
     baseline: Text | None = None
+    over: Text | None = None
     derived: Derived | None = None
     quoted: Annotated[list[Text], Field(min_length=1)] | None = None
     columns: Annotated[list[Text], Field(min_length=1)] | None = None

@@ -63,7 +63,7 @@ class Measure:
         source: one of `COORDINATES`, or the name of an analysis, a module of `nat/measures`.
         setting: the default; empty if the measure has no settings, or if one must be given.
         relative: whether the number is that of a place over that of another, so that it takes two
-            cells, see `nat.reporting.differences.speed_up`.
+            cells, see `nat.reporting.differences`.
         counted: whether it is counted in a training rather than estimated.
     """
 
@@ -124,6 +124,22 @@ MEASURES = {
     ),
     "training_seconds": Measure("seconds", "s", 0, "from start to end of training", TRAINING),
     "parameters": Measure("parameters", "", 0, "numbers that are trained", TRAINING, counted=True),
+    "million_parameters": Measure(
+        "parameters (M)", "M", 1, "numbers that are trained, in millions", TRAINING, counted=True
+    ),
+    "parameter_share": Measure(
+        "parameters (%)",
+        "%",
+        1,
+        "numbers that are trained, as a share of those of the other system",
+        TRAINING,
+        relative=True,
+    ),
+    "model_dim": Measure("model dim.", "", 0, source=TRAINING, counted=True),
+    "ffn_dim": Measure("FFN dim.", "", 0, source=TRAINING, counted=True),
+    "layers": Measure("layers", "", 0, "of the decoder", TRAINING, counted=True),
+    "heads": Measure("heads", "", 0, source=TRAINING, counted=True),
+    "dropout": Measure("dropout", "", 1, source=TRAINING, counted=True),
     "collapsed": Measure(
         "collapsed",
         "",
@@ -174,6 +190,27 @@ MEASURES = {
     "target_bleu": Measure(
         "BLEU of the target", "BLEU", 2, "sentence BLEU of the proxy target", "mple"
     ),
+    **{
+        f"reference_bleu{which}": Measure(
+            label, "BLEU", 2, "sentence BLEU of the learnt text", "reference_distances"
+        )
+        for which, label in (
+            ("_nearest", "nearest reference"),
+            ("", "mean of the references"),
+            ("_farthest", "farthest reference"),
+        )
+    },
+    "plane_log_likelihood": Measure(
+        "log-likelihood", "nats", 3, "per position of the raw reference", "weight_plane"
+    ),
+    "plane_bleu": Measure("BLEU", "BLEU", 2, "tokenised, of one pass", "weight_plane"),
+    "perplexity_ratio": Measure(
+        "ratio of perplexities", "x", 2, "over that of maximum likelihood", "weight_plane"
+    ),
+    "two_modes_kl": Measure(
+        "KL from the law", "bits", 2, "from the law to the model", "two_modes"
+    ),
+    "two_modes_mixed": Measure("mixed modes (%)", "%", 1, "probability of both", "two_modes"),
     "total_correlation": Measure(
         "C", "bits", 3, "conditional total correlation, per target token", PAIR
     ),
@@ -376,7 +413,8 @@ def measured(cell: Cell, root: Path) -> Measured | None:
     """
     path = root / cell.score_path
     if cell.source == TRAINING:
-        value = read_run(path).measure(cell.measure)
+        relative = MEASURES[cell.measure].relative
+        value = None if relative else read_run(path).measure(cell.measure)
         return None if value is None else Measured(value)
     if cell.source == LATENCY:
         return _of_latency(cell, path)

@@ -26,6 +26,7 @@ from nat.measures.significance import (
     resampled_medians,
 )
 from nat.reporting.cells import ANALYSES, LATENCY, SCORE, Cell, measured, read_latency, read_score
+from nat.reporting.training_runs import read_run
 
 
 @dataclass(frozen=True)
@@ -169,6 +170,39 @@ def speed_up(left: Sequence[Cell], right: Sequence[Cell], root: Path) -> SpeedUp
         by_seed=by_seed,
         interval=interval,
         sources=tuple(cell.score_path for pair, _ in found for cell in pair),
+    )
+
+
+def parameter_share(left: Sequence[Cell], right: Sequence[Cell], root: Path) -> Difference | None:
+    """The parameters of a system as a percentage of another's; `None` if no seed has both.
+
+    Args:
+        left: cells of a place, one per seed.
+        right: those of the place that it is compared with.
+        root: folder of the results.
+
+    Raises:
+        UserError: for damaged records.
+    """
+    others = {cell.seed: cell for cell in right}
+    found = []
+    for cell in left:
+        pair = (cell, others.get(cell.seed))
+        if all(each is not None and (root / each.score_path).exists() for each in pair):
+            paths = [each.score_path for each in pair if each is not None]
+            counts = [read_run(root / path).measure("parameters") for path in paths]
+            if counts[0] is not None and counts[1]:
+                found.append((cell, 100 * counts[0] / counts[1], paths))
+    if not found:
+        return None
+    by_seed = tuple(share for _, share, _ in found)
+    return Difference(
+        left=sum(by_seed) / len(by_seed),
+        right=0.0,
+        estimate=Estimate(by_seed),
+        seeds=tuple(cell.seed for cell, _, _ in found),
+        sources=tuple(dict.fromkeys(path for _, _, paths in found for path in paths)),
+        sentences=(),
     )
 
 

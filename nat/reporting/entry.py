@@ -8,7 +8,11 @@ from nat.reporting.published import Published
 
 QUOTED = "only quoted"
 DERIVED = "derived"
-DERIVED_MEASURES = {"ratio": Measure("ratio", "", 2), "correlation": Measure("r", "", 3)}
+DERIVED_MEASURES = {
+    "ratio": Measure("ratio", "", 2),
+    "correlation": Measure("r", "", 3),
+    "absolute_correlation": Measure("|r|", "", 3),
+}
 """Units of derived places; differences and means have that of what they are made of."""
 
 

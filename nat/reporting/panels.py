@@ -178,13 +178,22 @@ def _bars(axes: Axes, panel: Panel) -> Labels:
     axes.set_xlim(places[0] - 0.5, places[-1] + 0.5)
     ticks(axes, places, [categories[place] for place in places])
     axes.tick_params(axis="x", length=0)
-    width = BARS / len(panel.series)
+    groups = [name for name, style in panel.series.items() if style != "level"]
+    width = BARS / max(len(groups), 1)
     labels: Labels = []
     edges: list[float] = []
-    for number, name in enumerate(panel.series):
+    for number, (name, style) in enumerate(panel.series.items()):
         colour, marker = COLOURS[number % len(COLOURS)], MARKERS[number % len(MARKERS)]
         points = [record for record in _own(panel, name) if record["status"] == "run"]
-        shift = (number - (len(panel.series) - 1) / 2) * width
+        if style == "level":
+            for record in points:
+                low, high = _band(record)
+                axes.axhspan(low, high, color=colour, alpha=0.12, linewidth=0)
+                axes.axhline(record["ours"], color=colour, linewidth=1.6, linestyle=(0, (5, 2)))
+                edges += [low, high]
+                labels.append((record["ours"], _named(name, record), colour))
+            continue
+        shift = (groups.index(name) - (len(groups) - 1) / 2) * width
         for record in points:
             low, high = _band(record)
             axes.bar(record["x"] + shift, record["ours"], width * 0.92, color=colour)

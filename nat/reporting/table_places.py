@@ -69,19 +69,23 @@ def _cell(
     here = merged(*levels, row.chosen, {"system": None} if blank else {})
     entry = resolver.entry(here, label, **names, baseline=row.baseline)
     relative = MEASURES[entry.measure].relative
-    if column.over is None and relative:
+    over, key, owner = column.over, "columns", column
+    if row.over is not None:
+        over, key, owner = row.over, "rows", row
+    if over is None and relative:
         raise UserError(f"{resolver.where}.columns: '{column.label}' leaves the key 'over' open")
-    if column.over is None or blank:
+    if over is None or blank:
         return entry
-    over = resolver.filled(column.over, flat(here))
+    over = resolver.filled(over, flat(here))
     other = next((each for each in rows if each.label == over), None)
     if other is None or other.quoted or other.derived is not None:
         known = [each.label for each in rows if not each.quoted and each.derived is None]
         raise UserError(
-            f"{resolver.where}.columns: key 'over' of '{column.label}': '{over}' is not a "
+            f"{resolver.where}.{key}: key 'over' of '{owner.label}': '{over}' is not a "
             f"row that is run; {hint(over, known)}"
         )
-    subtracted = resolver.entry(merged(*levels, other.chosen), label, row="", column="")
+    same = {"measure": entry.measure} if row.over is not None else {}
+    subtracted = resolver.entry(merged(*levels, other.chosen, same), label, row="", column="")
     return replace(entry, over=subtracted.cells, over_address=subtracted.address, baseline="")
 
 
@@ -99,9 +103,12 @@ def _derived(
     assert derived is not None
     where = f"{resolver.where}.{'rows' if of_row else 'columns'}: key 'derived'"
     operation, named = next(item for item in derived.operands.items() if item[1] is not None)
-    if operation == "correlation":
-        if not of_row:
-            raise UserError(f"{where}: a correlation is for rows, not for columns")
+    if operation not in ("difference", "ratio", "mean") and not of_row:
+        raise UserError(f"{where}: '{operation}' is for rows, not for columns")
+    if derived.among is not None:
+        among = [label for pair in derived.among.items() for label in pair]
+        places = [(label, column.label) for label in (named, *among)]
+    elif operation == "correlation":
         known = [each.label for each in rows if not each.quoted and each.derived is None]
         over = derived.over or known
         places = [(label, each) for label in over for each in (column.label, named)]
@@ -115,13 +122,16 @@ def _derived(
             if (place[0], columns[0].label) not in found and of_row:
                 label, labels = place[0], [each.label for each in rows]
             raise UserError(f"{where}: '{label}' is not in the table; {hint(label, labels)}")
+    if derived.absolute:
+        operation = f"absolute_{operation}"
     first = found[places[0]]
+    shown = first if derived.among is None else found[places[2]]
     return Entry(
         row=row.label,
         column=column.label,
         group=row.group or "",
         task=first.task,
-        measure=operation if operation in DERIVED_MEASURES else first.measure,
+        measure=operation if operation in DERIVED_MEASURES else shown.measure,
         cells=(),
         published=None,
         stand_in="",
@@ -162,7 +172,7 @@ def grid(
                 group = line.chosen["system"]
             printed = not row.ours_only
             baseline = row.baseline or ""
-            line = replace(line, group=group, printed=printed, baseline=baseline)
+            line = replace(line, group=group, printed=printed, baseline=baseline, over=row.over)
             only = None if row.columns is None else tuple(row.columns)
             rows.append(replace(line, derived=row.derived, columns=only))
     no_repetition([row.label for row in rows], f"{resolver.where}.rows")

@@ -4,6 +4,7 @@ import csv
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import Any
 
 from nat.errors import UserError
 from nat.files import read_json
@@ -17,6 +18,11 @@ COUNTS = {
     "epochs": "epochs",
     "training_tokens": "tokens",
     "training_seconds": "seconds",
+    "model_dim": "training.architecture.model_dim",
+    "ffn_dim": "training.architecture.ffn_dim",
+    "layers": "training.architecture.decoder_layers",
+    "heads": "training.architecture.heads",
+    "dropout": "training.recipe.dropout",
 }
 """Measures of a training, and their keys in `training.json`."""
 
@@ -73,6 +79,9 @@ class TrainingRun:
             return max((bleu for _, bleu in self.validations), default=None)
         if name == "epochs_held":
             return self.epochs_held
+        if name == "million_parameters":
+            count = self.counts.get("parameters")
+            return None if count is None else count / 1e6
         if name in COUNTS:
             return self.counts.get(name)
         raise ValueError(f"'{name}' is not a measure of a training")
@@ -96,12 +105,24 @@ def read_run(path: Path) -> TrainingRun:
             validations=tuple(
                 (int(row["update"]), float(row["bleu"])) for row in rows if row.get("bleu")
             ),
-            counts={name: float(report[key]) for name, key in COUNTS.items() if key in report},
+            counts={
+                name: float(value)
+                for name, key in COUNTS.items()
+                if (value := _at(report, key)) is not None
+            },
         )
     except FileNotFoundError as error:
         raise UserError(f"{curve} does not exist; train again") from error
     except (KeyError, TypeError, ValueError) as error:
         raise UserError(f"{path} or {curve.name} is damaged; remove it and train again") from error
+
+
+def _at(report: Mapping[str, Any], key: str) -> Any:
+    """What lies at a key with dots; `None` if there is nothing."""
+    found: Any = report
+    for part in key.split("."):
+        found = found.get(part) if isinstance(found, Mapping) else None
+    return found
 
 
 def chain(runs: Sequence[TrainingRun]) -> list[tuple[int, float]]:

@@ -12,8 +12,14 @@ from typing import Any
 
 from nat.configuration import Configuration
 from nat.measures.correlation import pearson
-from nat.reporting.cells import MEASURES, measured, state
-from nat.reporting.differences import Difference, SpeedUp, difference, speed_up
+from nat.reporting.cells import MEASURES, TRAINING, measured, state
+from nat.reporting.differences import (
+    Difference,
+    SpeedUp,
+    difference,
+    parameter_share,
+    speed_up,
+)
 from nat.reporting.paper import DERIVED, QUOTED, Entry, Kind, describe, entries, measure_of
 from nat.reporting.training_runs import read_run
 
@@ -177,8 +183,10 @@ def measured_record(scale: str, entry: Entry, root: Path) -> dict[str, Any]:
         return found
     found |= {"over": entry.over[0].system, "signature": ""}
     each: Difference | SpeedUp | None
-    if MEASURES[entry.measure].relative:
-        each = speed_up(entry.cells, entry.over, root)
+    known = MEASURES[entry.measure]
+    if known.relative:
+        compare = parameter_share if known.source == TRAINING else speed_up
+        each = compare(entry.cells, entry.over, root)
     else:
         each = difference(entry.cells, entry.over, root)
     if each is None:
@@ -243,10 +251,17 @@ def _computed(operation: str, values: Sequence[float]) -> float | None:
         return values[0] / values[1] if values[1] else None
     if operation == "mean":
         return sum(values) / len(values)
+    if operation in ("reaching", "short_of"):
+        wanted, compared, shown = values[0], values[1::2], [None, *values[2::2]]
+        place = next((at for at, each in enumerate(compared) if each >= wanted), None)
+        if operation == "short_of":
+            return shown[len(compared) if place is None else place]
+        return None if place is None else shown[place + 1]
     try:
-        return pearson(values[::2], values[1::2])
+        r = pearson(values[::2], values[1::2])
     except ValueError:
         return None
+    return abs(r) if operation == "absolute_correlation" else r
 
 
 def stand_ins(records: Sequence[Mapping[str, Any]]) -> str:

@@ -1,0 +1,134 @@
+"""How close the text that a system learns is to several references (MPLE, Huang et al. 2022, fig. 6).
+
+L_target is a mean over all good translations. A distilled target may be none of them and still be
+closer to them on average than one reference is to the others. Besides the mean of the sentence BLEU
+against all references, that against the nearest and that against the farthest one is measured.
+
+The model of the system is not read: the text that it learns is raw, or a teacher's translation.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from sacrebleu.tokenizers.tokenizer_13a import Tokenizer13a
+
+from nat.artifacts import Inputs, StepOfSplit, Translations, held_out, references, step_of
+from nat.configuration import Configuration
+from nat.data.candidates import candidates
+from nat.data.lines import read_lines
+from nat.data.references import references_path
+from nat.data.splits import sides
+from nat.data.translations import read_in_order
+from nat.distillation.pairwise_bleu import sentence_bleu
+from nat.errors import UserError
+from nat.measures import analysis
+from nat.measures.score import read_weighted
+
+READS_MODEL = False
+
+MEASURED = ("reference_bleu_nearest", "reference_bleu", "reference_bleu_farthest")
+
+
+@dataclass(frozen=True)
+class Others(Inputs):
+    """What is compared, of the splits with several references.
+
+    Attributes:
+        texts: raw text of these splits, as `splits_with_references` lists them.
+        translations: by the teacher; none for raw text.
+        references: of these splits.
+    """
+
+    texts: tuple[StepOfSplit, ...]
+    translations: tuple[Translations, ...]
+    references: tuple[StepOfSplit, ...]
+
+
+def splits_with_references(configuration: Configuration, corpus: str) -> dict[str, StepOfSplit]:
+    """The references of each split that has several."""
+    return {
+        split: several
+        for split in held_out(configuration, corpus)
+        if (several := references(configuration, corpus, split)) is not None
+    }
+
+
+def reads(configuration: Configuration, corpus: str, system: str, seed: int) -> Others:
+    """The texts and references.
+
+    Raises:
+        UserError: if no split has several references, or the system chooses among texts.
+    """
+    description = configuration.training(corpus, system)["text"]
+    texts = candidates(description)
+    if len(texts) > 1:
+        raise UserError(
+            f"{configuration.file_of('systems', system)}: key 'text': distances to references are "
+            "those of one text, raw or distilled, not of a choice"
+        )
+    splits = splits_with_references(configuration, corpus)
+    if not splits:
+        raise UserError(
+            f"{configuration.file_of('corpora', corpus)}: no split has several references, which "
+            "the analysis 'reference_distances' needs; add 'references' to one"
+        )
+    [text] = texts
+    translations: tuple[Translations, ...] = ()
+    if text.system is not None:
+        assert text.seed is not None
+        names = configuration.run, corpus, text.system, text.seed, str(text.decoding)
+        translations = tuple(Translations(*names, split) for split in splits)
+    raw = tuple(step_of(corpus, split, "text") for split in splits)
+    return Others(raw, translations, tuple(splits.values()))
+
+
+def analyse(configuration: Configuration, corpus: str, system: str, seed: int) -> dict[str, Any]:
+    """Measure the sentences that have references, of every split with any.
+
+    Raises:
+        UserError: as `reads`, and for texts that do not belong together.
+    """
+    found = reads(configuration, corpus, system, seed)
+    _, target = sides(configuration.corpus(corpus))
+    splits = {}
+    for number, split in enumerate(splits_with_references(configuration, corpus)):
+        learnt = list(read_lines(Path(found.texts[number].path) / f"{split}.{target}"))
+        path = references_path(Path(found.references[number].path), split, target)
+        truth = read_weighted(path, len(learnt))
+        if found.translations:
+            translations = Path(found.translations[number].path)
+            rows = list(read_in_order(translations))
+            if len(rows) != len(learnt):
+                raise UserError(
+                    f"{translations} has {len(rows)} translations but the split has {len(learnt)} "
+                    "sentences; remove the translations and decode again"
+                )
+            learnt = [row["text"] for row in rows]
+        scores = [distances(learnt[sentence], *truth[sentence]) for sentence in sorted(truth)]
+        values = dict(zip(MEASURED, np.mean(scores, axis=0), strict=True))
+        splits[split] = {
+            "sentences": len(truth),
+            "references_per_sentence": round(
+                sum(len(texts) for texts, _ in truth.values()) / len(truth), 2
+            ),
+            "measures": analysis.measures(values, dict.fromkeys(MEASURED, "BLEU")),
+        }
+    return {"splits": splits}
+
+
+def distances(
+    text: str, references: Sequence[str], weights: Sequence[float]
+) -> tuple[float, float, float]:
+    """Sentence BLEU of a text against the nearest of several references, on average and the farthest.
+
+    Args:
+        text: detokenised; compared word by word as in `13a`.
+        references: at least one.
+        weights: of the references in the mean.
+    """
+    words = Tokenizer13a()
+    scores = sentence_bleu([words(text), *map(words, references)])[1:, 0]
+    return float(scores.max()), float(np.average(scores, weights=weights)), float(scores.min())
