@@ -29,7 +29,7 @@ from nat.measures.score import read_weighted
 
 READS_MODEL = False
 
-MEASURED = ("reference_bleu_nearest", "reference_bleu", "reference_bleu_farthest")
+MEASURED = ("reference_bleu_nearest", "reference_bleu_mean", "reference_bleu_farthest")
 
 
 @dataclass(frozen=True)

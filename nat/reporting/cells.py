@@ -65,6 +65,7 @@ class Measure:
         relative: whether the number is that of a place over that of another, so that it takes two
             cells, see `nat.reporting.differences`.
         counted: whether it is counted in a training rather than estimated.
+        of_corpus: whether it depends on the corpus of its task; what does not has no stand-in.
     """
 
     label: str
@@ -75,6 +76,7 @@ class Measure:
     setting: str = ""
     relative: bool = False
     counted: bool = False
+    of_corpus: bool = True
 
     @property
     def coordinates(self) -> tuple[str, ...]:
@@ -191,14 +193,10 @@ MEASURES = {
         "BLEU of the target", "BLEU", 2, "sentence BLEU of the proxy target", "mple"
     ),
     **{
-        f"reference_bleu{which}": Measure(
-            label, "BLEU", 2, "sentence BLEU of the learnt text", "reference_distances"
+        f"reference_bleu_{which}": Measure(
+            f"sentence BLEU, {which}", "BLEU", 2, "of the learnt text", "reference_distances"
         )
-        for which, label in (
-            ("_nearest", "nearest reference"),
-            ("", "mean of the references"),
-            ("_farthest", "farthest reference"),
-        )
+        for which in ("nearest", "mean", "farthest")
     },
     "plane_log_likelihood": Measure(
         "log-likelihood", "nats", 3, "per position of the raw reference", "weight_plane"
@@ -208,9 +206,11 @@ MEASURES = {
         "ratio of perplexities", "x", 2, "over that of maximum likelihood", "weight_plane"
     ),
     "two_modes_kl": Measure(
-        "KL from the law", "bits", 2, "from the law to the model", "two_modes"
+        "KL from the law", "bits", 2, "to the model", "two_modes", of_corpus=False
     ),
-    "two_modes_mixed": Measure("mixed modes (%)", "%", 1, "probability of both", "two_modes"),
+    "two_modes_mixed": Measure(
+        "mixed modes (%)", "%", 1, "values of both modes together", "two_modes", of_corpus=False
+    ),
     "total_correlation": Measure(
         "C", "bits", 3, "conditional total correlation, per target token", PAIR
     ),

@@ -205,7 +205,8 @@ def draw(plot: Plot) -> Figure:
     ]
     of_texts = plot.description.kind in SHOWN_BY
     columns = 1 if of_texts else min(len(shown), 2)
-    panel_width, right, below = PANEL_WIDTH, LABEL_WIDTH, XLABEL_HEIGHT
+    panel_width, right = PANEL_WIDTH, LABEL_WIDTH
+    below = XLABEL_HEIGHT + max(map(panels.upright, shown), default=0.0)
     heights = [PANEL_HEIGHT] * math.ceil(len(shown) / columns)
     if of_texts:
         panel_width, right, below = word_panels.WIDTH, MARGIN, GAP

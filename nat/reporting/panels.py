@@ -28,8 +28,12 @@ from nat.reporting.drawing import (
     Records,
     height,
     ticks,
+    width_of,
     wrap,
 )
+
+TICK_SIZE = 11.0
+"""Of the names of bars, in points."""
 
 BARS = 0.8
 """Share of the distance between two groups that bars fill."""
@@ -171,6 +175,17 @@ def _hollow(axes: Axes, x: float, y: float, colour: str, marker: str) -> None:
     )
 
 
+def upright(panel: Panel) -> float:
+    """Height of the names of bars that are turned upright, being too wide; otherwise 0, inches."""
+    names = dict.fromkeys(record["category"] for record in panel.records)
+    if panel.description.kind != "bars" or not names:
+        return 0.0
+    widest = max(width_of(name, TICK_SIZE) for name in names)
+    if widest * len(names) <= PANEL_WIDTH:
+        return 0.0
+    return max(width_of(name, LABEL_SIZE) for name in names)
+
+
 def _bars(axes: Axes, panel: Panel) -> Labels:
     categories = {record["x"]: record["category"] for record in panel.records}
     axes.set_xlabel(panel.description.x.label)
@@ -178,6 +193,8 @@ def _bars(axes: Axes, panel: Panel) -> Labels:
     axes.set_xlim(places[0] - 0.5, places[-1] + 0.5)
     ticks(axes, places, [categories[place] for place in places])
     axes.tick_params(axis="x", length=0)
+    if upright(panel):
+        axes.tick_params(axis="x", labelsize=LABEL_SIZE, rotation=90)
     groups = [name for name, style in panel.series.items() if style != "level"]
     width = BARS / max(len(groups), 1)
     labels: Labels = []

@@ -297,7 +297,7 @@ class Resolver:
         except UserError as error:
             raise UserError(f"{self.where}: {label}: {error}") from error
         stand_in = ""
-        if corpus != task or scale != PAPER_SCALE:
+        if (corpus != task or scale != PAPER_SCALE) and MEASURES[address.measure].of_corpus:
             paper = task if corpus != task else "training"
             stand_in = f"corpus {corpus} at scale {scale}, not the paper's {paper}"
         cells = tuple(

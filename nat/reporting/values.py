@@ -115,7 +115,9 @@ def headline(configuration: Configuration, paper: str, kind: Kind, number: str) 
     places = [cell for place in entries(configuration, paper, kind, number) for cell in place.cells]
     corpora = ", ".join(
         dict.fromkeys(
-            f"{cell.corpus} {cell.split} set" if cell.split else cell.corpus for cell in places
+            f"{cell.corpus} {cell.split} set" if cell.split else cell.corpus
+            for cell in places
+            if MEASURES[cell.measure].of_corpus
         )
     )
     return Headline(
