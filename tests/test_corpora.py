@@ -166,6 +166,14 @@ def test_what_a_corpus_cannot_be_like(corpora: dict[str, Any], message: str) -> 
         resolved(corpora)
 
 
+def test_a_corpus_may_be_derived_from_a_generated_one() -> None:
+    corpora = {
+        "g": {"generator": {"pairs": {"train": 3, "test": 2}}},
+        "b": {"derived": {"from": "g", "side": "en"}},
+    }
+    assert split_names(resolved(corpora)["b"]) == ["train", "test"]
+
+
 ARCHIVE: dict[str, Any] = {
     "archive": "https://h/a.tgz",
     "sha256": None,

@@ -257,6 +257,54 @@ def test_derived_rows_and_columns(root: Path) -> None:
     assert [record["ours"] for record in again] == [record["ours"] for record in table.records]
 
 
+def test_the_first_row_that_reaches_another(root: Path) -> None:
+    for errors, row in zip((0.3, 0.4, 0.1), ROWS, strict=True):
+        made_up_run.run(root, row["system"], row["decoding"], errors=errors)
+    for count, row in zip((1000, 400, 100), ROWS, strict=True):
+        path = root / Cell("demo", CORPUS, row["system"], 1, "", "", "parameters").record.path
+        path.parent.mkdir(parents=True)
+        path.with_suffix(".csv").write_text("update,bleu\n")
+        known = {"updates": 1, "validation": {"best": 1, "metric": "bleu"}}
+        write_json(path, {**known, "parameters": count})
+    measure = {"measure": "parameter_share", "over": "CMLM"}
+    sizes: list[Any] = [
+        {**measure, "label": f"{row['label']} (%)", "system": row["system"]} for row in ROWS
+    ]
+    among = {"CMLM": "CMLM (%)", "NAT": "NAT (%)", "DiMS": "DiMS (%)"}
+    rows = [
+        *({**row, "measure": "sacrebleu"} for row in ROWS),
+        *sizes,
+        {"label": "as good", "derived": {"reaching": "NAT", "among": among}},
+        {"label": "smaller", "derived": {"short_of": "NAT", "among": among}},
+        {"label": "none before", "derived": {"short_of": "CMLM", "among": among}},
+        {"label": "|r|", "derived": {"correlation": "BLEU", "over": [*among], "absolute": True}},
+    ]
+    table = {
+        "title": "sizes",
+        "cells": {"task": TASK, "split": "test"},
+        "columns": [{"label": "BLEU"}],
+        "rows": rows,
+    }
+    paper = {"paper": {"title": "Paper", "tables": {"1": table}}}
+    (root / "config/published/paper.csv").unlink()
+    shown = by_label(tables.make(made_up_run.configuration(root, paper), "paper", "1"))
+    assert {label: cells["BLEU"] for label, cells in shown.items() if "(%)" in label} == {
+        "NAT (%)": "250.0",
+        "CMLM (%)": "100.0",
+        "DiMS (%)": "25.0",
+    }
+    assert shown["as good"]["BLEU"] == "250.0" and shown["smaller"]["BLEU"] == "100.0"
+    assert shown["none before"]["BLEU"] == tables.NOTHING
+    assert shown["|r|"]["BLEU"] == "1.000"
+    for derived, word in (
+        ({"reaching": "NAT"}, "among"),
+        ({"mean": ["a", "b"], "absolute": True}, "absolute"),
+    ):
+        table["rows"] = [{"label": "x", "derived": derived}]
+        with pytest.raises(UserError, match=word):
+            made_up_run.configuration(root, paper).paper("paper")
+
+
 def test_what_derived_places_lack(root: Path) -> None:
     made_up_run.run(root, "nat-kd", "one-pass", errors=0.3)
     rows: list[Any] = [{"label": "gain", "derived": {"difference": ["DiMS", "NAT"]}}]

@@ -32,7 +32,14 @@ def test_what_a_training_counted(tmp_path: Path) -> None:
     counted = {"parameters": 1234, "epochs": 2.5, "tokens": 10**9, "seconds": 60.5}
     write_json(path, read_json(path) | counted)
     run = read_run(path)
-    assert [run.measure(name) for name in COUNTS] == list(counted.values())
+    assert [run.measure(name) for name in COUNTS][:4] == list(counted.values())
+    assert run.measure("million_parameters") == 0.001234 and run.measure("heads") is None
+    architecture = {"model_dim": 64, "ffn_dim": 256, "decoder_layers": 2, "heads": 4}
+    training = {"architecture": architecture, "recipe": {"dropout": 0.1}}
+    write_json(path, read_json(path) | {"training": training})
+    run = read_run(path)
+    names = ("model_dim", "ffn_dim", "layers", "heads", "dropout")
+    assert [run.measure(name) for name in names] == [64, 256, 2, 4, 0.1]
 
 
 def test_a_collapse_is_seen_in_the_curve(tmp_path: Path) -> None:

@@ -1,6 +1,6 @@
-"""How close the text that a system learns is to several references (MPLE, Huang et al. 2022, fig. 6).
+"""How close the text that a system learns is to several references (MPLE, figure 6).
 
-L_target is a mean over all good translations. A distilled target may be none of them and still be
+L_target (Huang et al. 2022) is a mean over all good translations. A distilled target may be none of them and still be
 closer to them on average than one reference is to the others. Besides the mean of the sentence BLEU
 against all references, that against the nearest and that against the farthest one is measured.
 
@@ -122,7 +122,7 @@ def analyse(configuration: Configuration, corpus: str, system: str, seed: int) -
 def distances(
     text: str, references: Sequence[str], weights: Sequence[float]
 ) -> tuple[float, float, float]:
-    """Sentence BLEU of a text against the nearest of several references, on average and the farthest.
+    """Sentence BLEU against the nearest of several references, on average, and the farthest.
 
     Args:
         text: detokenised; compared word by word as in `13a`.

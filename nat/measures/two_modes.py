@@ -3,9 +3,9 @@
 The law is a mixture of two equal peaks over two variables, each with `VALUES` values; the words of
 the paper's example are the values where the peaks lie. A model that predicts both variables
 independently of each other matches their marginals if it is trained by maximum likelihood, and so
-writes values of one peak beside values of the other. An objective that chooses among several draws
-of the law the one that is likeliest under the model settles in one peak, although its likelihood of
-the law is lower.
+writes values of one peak beside values of the other. An objective that chooses, among several
+draws of the law, the one that is likeliest under the model settles in one peak, although its
+likelihood of the law is lower.
 
 Here a tiny model is trained with the objective of a system on draws of this law for one source. Its
 distribution is computed exactly. Neither the model of the system nor the text of its corpus is read.
@@ -43,7 +43,7 @@ ARCHITECTURE = {
     "heads": 2,
     "pre_norm": True,
 }
-UPDATES, LEARNING_RATE, DRAWS = 600, 3e-3, 64
+UPDATES, LEARNING_RATE, DRAWS = 400, 5e-3, 64
 
 UNITS = {"two_modes_kl": "bits", "two_modes_mixed": "percent"}
 
@@ -66,7 +66,7 @@ def divergence(truth: np.ndarray, model: np.ndarray) -> float:
 
 
 def mixed(found: np.ndarray) -> float:
-    """Probability that the values are on different sides of the middle between the peaks, percent."""
+    """Probability of values on different sides of the middle between the peaks, percent."""
     middle = (PEAKS[0][0] + PEAKS[1][0] + 1) // 2
     return 100 * float(found[:middle, middle:].sum() + found[middle:, :middle].sum())
 
@@ -143,5 +143,3 @@ def bound() -> float:
     """The least divergence of a model of independent variables: the total correlation, bits."""
     truth = law()
     return divergence(truth, np.outer(truth.sum(1), truth.sum(0)))
-
-

@@ -1,7 +1,8 @@
 """Likelihood and BLEU on the plane through three checkpoints (MPLE, Huang et al. 2022, figure 1).
 
-Two models are fine-tuned from the same weights: one by maximum likelihood on the raw text, the other,
-which is analysed, by glancing on distilled text. Each point of the plane stands for the weights
+Two models are fine-tuned from the same weights: one by maximum likelihood on the raw text, the
+other, which is analysed, by glancing on distilled text. Each point of the plane stands for the
+weights
 
     start + across (maximum likelihood - start) + up (analysed - start).
 
@@ -10,13 +11,13 @@ under a fully masked input of the reference's length, without the length, and to
 one pass.
 """
 
+import copy
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-import torch
 from torch import Tensor
 
 from nat.artifacts import Inputs, KeptModel, Model
@@ -68,14 +69,21 @@ def reads(configuration: Configuration, corpus: str, system: str, seed: int) -> 
     start, its_start = (each.inputs(configuration).start for each in (own, other))
     if start is None or start != its_start:
         raise UserError(
-            f"{configuration.file_of('systems', system)}: key 'init_from': a plane of weights needs "
-            f"a system that starts from the same model as {OTHER}"
+            f"{configuration.file_of('systems', system)}: key 'init_from': a plane of weights "
+            f"needs a system that starts from the same model as {OTHER}"
         )
     return Others(start, other)
 
 
-def interpolated(start: Weights, other: Weights, own: Weights, across: float, up: float) -> Weights:
-    """Weights at a point of the plane, in the type of the start's."""
+def interpolated(corners: Sequence[Weights], across: float, up: float) -> Weights:
+    """Weights at a point of the plane, in the type of the start's.
+
+    Args:
+        corners: the start, the model of maximum likelihood and the analysed model.
+        across: share of the way to the second one.
+        up: share of the way to the third one.
+    """
+    start, other, own = corners
     return {
         name: (
             value.double()
@@ -103,14 +111,16 @@ def analyse(configuration: Configuration, corpus: str, system: str, seed: int) -
     found = analysis.subject(configuration, corpus, system, seed)
     other = matching_model(others.other, configuration, len(found.vocabulary))
     start = load_model(others.start.weights, next(found.model.parameters()).device).model
-    corners = [dict(model.state_dict()) for model in (start, other, found.model)]
+    # copies, since the model of the start takes on the weights of every point
+    corners = [copy.deepcopy(model.state_dict()) for model in (start, other, found.model)]
     split = next(each for each in found.splits if each.name == SPLIT)
     training = {**found.training, "text": "raw", "input": {"method": "full_mask"}}
     objective = Objective(training, start, seed, bfloat16=False).eval()
-    references = [[merge(found.vocabulary.decode(target.tolist()))] for target in split.targets]
+    targets = (split.targets[number] for number in range(len(split.targets)))
+    references = [[merge(found.vocabulary.decode(target.tolist()))] for target in targets]
 
     def at(across: float, up: float) -> tuple[float, float]:
-        start.load_state_dict(interpolated(*corners, across, up))
+        start.load_state_dict(interpolated(corners, across, up))
         sums = losses(objective, start, split.sources, split.targets, found.batch_tokens)
         likelihood = -sums.by_position["nll"] / max(sums.positions, 1)
         return likelihood, _bleu(start, split.sources, references, found)

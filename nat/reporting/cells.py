@@ -127,7 +127,7 @@ MEASURES = {
     "training_seconds": Measure("seconds", "s", 0, "from start to end of training", TRAINING),
     "parameters": Measure("parameters", "", 0, "numbers that are trained", TRAINING, counted=True),
     "million_parameters": Measure(
-        "parameters (M)", "M", 1, "numbers that are trained, in millions", TRAINING, counted=True
+        "parameters (M)", "M", 2, "numbers that are trained, in millions", TRAINING, counted=True
     ),
     "parameter_share": Measure(
         "parameters (%)",

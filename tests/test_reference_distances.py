@@ -1,0 +1,59 @@
+"""How close a text is to several references."""
+
+import json
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from nat.configuration.configuration import read
+from nat.distillation.pairwise_bleu import sentence_bleu
+from nat.errors import UserError
+from nat.measures import reference_distances
+from nat.measures.reference_distances import analyse, distances, reads
+from tests.made_up_run import REPOSITORY
+
+CORPUS = "toy-ka-lu"
+
+
+def test_nearest_mean_and_farthest_by_hand() -> None:
+    text, references = "a b c d e", ["a b c d e", "a b c x y", "v w x y z"]
+    scores = sentence_bleu([text, *references])[1:, 0]
+    assert scores[0] == 100 and scores[2] < scores[1] < 100
+    found = distances(text, references, [0.5, 0.25, 0.25])
+    assert found[0] == 100 and found[2] == pytest.approx(scores[2])
+    assert found[1] == pytest.approx(50 + scores[1] / 4 + scores[2] / 4)
+
+
+def test_what_is_read() -> None:
+    configuration = read("demo", REPOSITORY)
+    raw = reads(configuration, CORPUS, "mple-nat-raw", 1)
+    assert raw.translations == () and len(raw.references) == len(raw.texts) == 2
+    distilled = reads(configuration, CORPUS, "mple-nat-kd", 1)
+    assert [each.split for each in distilled.translations] == ["valid", "test"]
+    with pytest.raises(UserError, match="dynamic-kd.yaml: .*key 'text'"):
+        reads(configuration, CORPUS, "dynamic-kd", 1)
+    with pytest.raises(UserError, match="toy-synthetic-a.yaml: no split has several references"):
+        reads(configuration, "toy-synthetic-a", "mple-nat-raw", 1)
+    assert reference_distances.READS_MODEL is False
+
+
+def test_only_sentences_with_references_count(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    configuration: Any = replace(read("demo", REPOSITORY))
+    found = reads(configuration, CORPUS, "mple-nat-raw", 1)
+    for split, text, several in zip(("valid", "test"), found.texts, found.references, strict=True):
+        Path(text.path).mkdir(parents=True)
+        (Path(text.path) / f"{split}.lu").write_text("a b c d\nx\n")
+        Path(several.path).mkdir(parents=True)
+        row = {"id": 0, "references": ["a b c d", "e f g h"], "weights": [0.75, 0.25]}
+        (Path(several.path) / f"{split}.lu.jsonl").write_text(json.dumps(row) + "\n")
+    splits = analyse(configuration, CORPUS, "mple-nat-raw", 1)["splits"]
+    assert splits["test"]["sentences"] == 1
+    values = {name: each["value"] for name, each in splits["test"]["measures"].items()}
+    assert values["reference_bleu_nearest"] == 100
+    far = values["reference_bleu_farthest"]
+    assert values["reference_bleu_mean"] == pytest.approx(75 + far / 4, abs=1e-4)

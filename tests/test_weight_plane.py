@@ -1,0 +1,91 @@
+"""Points of the plane through three models."""
+
+from types import SimpleNamespace
+from typing import Any
+
+import numpy as np
+import pytest
+import torch
+
+from nat.configuration.configuration import read
+from nat.errors import UserError
+from nat.measures import weight_plane
+from nat.measures.likelihood import losses
+from nat.measures.weight_plane import interpolated, reads
+from tests.made_up_run import REPOSITORY
+
+
+class Vocabulary:
+    def __len__(self) -> int:
+        return 29
+
+    def decode(self, tokens: Any) -> str:
+        return " ".join(map(str, tokens))
+
+
+def test_corners_are_the_models_and_points_between_them_are_linear() -> None:
+    weights = [{"a": torch.randn(3, 2), "b": torch.tensor([number])} for number in (1, 2, 3)]
+    start, other, own = weights
+    for place, corner in (((0, 0), start), ((1, 0), other), ((0, 1), own)):
+        found = interpolated(weights, *place)
+        torch.testing.assert_close(found["a"], corner["a"])
+        assert found["a"].dtype == torch.float32
+        assert found["b"] is start["b"]  # whole numbers are no weights
+    middle = interpolated(weights, 0.5, 0.25)["a"]
+    torch.testing.assert_close(middle, 0.25 * start["a"] + 0.5 * other["a"] + 0.25 * own["a"])
+
+
+def test_the_corners_of_the_map_are_measured_models(
+    make_model: Any, make_objective: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    numbers = np.random.default_rng(2)
+    texts = [[numbers.integers(6, 29, length) for length in (3, 5, 4)] for _ in range(2)]
+    models = {name: make_model(seed, length="offset") for seed, name in enumerate("soe")}
+    target = {"method": "cross_entropy"}
+    objective = make_objective(models["e"], "full_mask", target).eval()
+    expected = {
+        name: -losses(objective, model, *texts, 100).by_position["nll"] / 12
+        for name, model in models.items()
+    }
+    training = {
+        "input": {"method": "full_mask"},
+        "target": target,
+        "text": "raw",
+        "recipe": {"length_loss_weight": 0.1, "updates": 1},
+    }
+    split = SimpleNamespace(name="valid", sources=texts[0], targets=texts[1])
+    subject = SimpleNamespace(
+        model=models["e"],
+        training=training,
+        vocabulary=Vocabulary(),
+        splits=[split],
+        batch_tokens=100,
+    )
+    corners = SimpleNamespace(other="o", start=SimpleNamespace(weights="s"))
+    monkeypatch.setattr(weight_plane, "reads", lambda *_: corners)
+    monkeypatch.setattr(weight_plane.analysis, "subject", lambda *_: subject)
+    monkeypatch.setattr(weight_plane, "matching_model", lambda name, *_: models[name])
+    monkeypatch.setattr(
+        weight_plane, "load_model", lambda name, _: SimpleNamespace(model=models[name])
+    )
+    configuration: Any = None
+    found = weight_plane.analyse(configuration, "toy", "own", 1)["splits"]["valid"]
+    plane = found["plane"]
+    at = {point["label"]: (point["x"], point["y"]) for point in plane["corners"]}
+    assert list(at) == ["start", "MLE", "GLAT + KD"]
+    for name, (x, y) in zip("soe", at.values(), strict=True):
+        value = plane["log_likelihood"][plane["up"].index(y)][plane["across"].index(x)]
+        assert value == pytest.approx(expected[name], abs=1e-6)
+    measured = {name: each["value"] for name, each in found["measures"].items()}
+    assert measured["plane_log_likelihood"] == pytest.approx(expected["e"], abs=1e-6)
+    ratio = np.exp(expected["o"] - expected["e"])
+    assert measured["perplexity_ratio"] == pytest.approx(ratio, rel=1e-5)
+
+
+def test_the_models_start_from_one_checkpoint() -> None:
+    configuration = read("demo", REPOSITORY)
+    found = reads(configuration, "toy-ka-lu", "plane-glat-kd", 1)
+    assert found.start.path.endswith("mple-nat-raw/seed1/kept")
+    assert found.other.system == "plane-nat-raw"
+    with pytest.raises(UserError, match="key 'init_from'"):
+        reads(configuration, "toy-ka-lu", "oaxe-kd", 1)
