@@ -1,8 +1,9 @@
 """How close the text that a system learns is to several references (MPLE, figure 6).
 
-L_target (Huang et al. 2022) is a mean over all good translations. A distilled target may be none of them and still be
-closer to them on average than one reference is to the others. Besides the mean of the sentence BLEU
-against all references, that against the nearest and that against the farthest one is measured.
+L_target (Huang et al. 2022) is a mean over all good translations. A distilled target may be none of
+them and still be closer to them on average than one reference is to the others. Besides the mean
+of the sentence BLEU against all references, that against the nearest and that against the farthest
+one is measured.
 
 The model of the system is not read: the text that it learns is raw, or a teacher's translation.
 """

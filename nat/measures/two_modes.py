@@ -3,9 +3,9 @@
 The law is a mixture of two equal peaks over two variables, each with `VALUES` values; the words of
 the paper's example are the values where the peaks lie. A model that predicts both variables
 independently of each other matches their marginals if it is trained by maximum likelihood, and so
-writes values of one peak beside values of the other. An objective that chooses, among several
-draws of the law, the one that is likeliest under the model settles in one peak, although its
-likelihood of the law is lower.
+writes values of one peak beside values of the other. An objective that chooses, among several draws
+of the law, the one that is likeliest under the model settles in one peak, although the law is less
+likely under it.
 
 Here a tiny model is trained with the objective of a system on draws of this law for one source. Its
 distribution is computed exactly. Neither the model of the system nor the text of its corpus is read.
