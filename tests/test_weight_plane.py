@@ -8,10 +8,13 @@ import pytest
 import torch
 
 from nat.configuration.configuration import read
+from nat.configuration.models import Recipe, Training
+from nat.data.candidates import Text
 from nat.errors import UserError
 from nat.measures import weight_plane
 from nat.measures.likelihood import losses
 from nat.measures.weight_plane import interpolated, reads
+from nat.registry import Method
 from tests.made_up_run import REPOSITORY
 
 
@@ -47,12 +50,12 @@ def test_the_corners_of_the_map_are_measured_models(
         name: -losses(objective, model, *texts, 100).by_position["nll"] / 12
         for name, model in models.items()
     }
-    training = {
-        "input": {"method": "full_mask"},
-        "target": target,
-        "text": "raw",
-        "recipe": {"length_loss_weight": 0.1, "updates": 1},
-    }
+    training = Training.model_construct(
+        input=Method(method="full_mask"),
+        target=Method(method="cross_entropy"),
+        text=Text.of("raw"),
+        recipe=Recipe.model_construct(length_loss_weight=0.1),
+    )
     split = SimpleNamespace(name="valid", sources=texts[0], targets=texts[1])
     subject = SimpleNamespace(
         model=models["e"],

@@ -18,7 +18,6 @@ from sacrebleu.tokenizers.tokenizer_13a import Tokenizer13a
 
 from nat.artifacts import Inputs, StepOfSplit, Translations, held_out, references, step_of
 from nat.configuration import Configuration
-from nat.data.candidates import candidates
 from nat.data.lines import read_lines
 from nat.data.references import references_path
 from nat.data.splits import sides
@@ -63,8 +62,7 @@ def reads(configuration: Configuration, corpus: str, system: str, seed: int) -> 
     Raises:
         UserError: if no split has several references, or the system chooses among texts.
     """
-    description = configuration.training(corpus, system)["text"]
-    texts = candidates(description)
+    texts = configuration.training(corpus, system).text.candidates
     if len(texts) > 1:
         raise UserError(
             f"{configuration.file_of('systems', system)}: key 'text': distances to references are "

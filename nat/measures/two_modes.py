@@ -4,8 +4,8 @@ The law is a mixture of two equal peaks over two variables, each with `VALUES` v
 the paper's example are the values where the peaks lie. A model that predicts both variables
 independently of each other matches their marginals if it is trained by maximum likelihood, and so
 writes values of one peak beside values of the other. An objective that chooses, among several draws
-of the law, the one that is likeliest under the model settles in one peak, although the law is less
-likely under it.
+of the law, the likeliest one under the model settles in one peak, although the law is less likely
+under that model.
 
 Here a tiny model is trained with the objective of a system on draws of this law for one source. Its
 distribution is computed exactly. Neither the model of the system nor the text of its corpus is read.
@@ -17,14 +17,16 @@ import numpy as np
 import torch
 
 from nat.configuration import Configuration
+from nat.configuration.models import Training
 from nat.data.batch import Batch
-from nat.data.candidates import candidates
 from nat.data.vocabulary import SPECIALS
 from nat.measures import analysis
 from nat.objective.context import BatchContext
 from nat.objective.objective import Objective
+from nat.registry import Method
+from nat.training.model_file import build_model
+from nat.transformer.architecture import Architecture
 from nat.transformer.model import Transformer
-from nat.transformer.model_file import build_model
 
 READS_MODEL = False
 
@@ -35,14 +37,9 @@ WIDTH = 2.0
 
 SOURCE = [len(SPECIALS)]
 SPLIT = "toy"
-ARCHITECTURE = {
-    "model_dim": 32,
-    "ffn_dim": 64,
-    "encoder_layers": 1,
-    "decoder_layers": 1,
-    "heads": 2,
-    "pre_norm": True,
-}
+ARCHITECTURE = Architecture(
+    model_dim=32, ffn_dim=64, encoder_layers=1, decoder_layers=1, heads=2, pre_norm=True
+)
 UPDATES, LEARNING_RATE, DRAWS = 400, 5e-3, 64
 
 UNITS = {"two_modes_kl": "bits", "two_modes_mixed": "percent"}
@@ -95,24 +92,25 @@ def analyse(configuration: Configuration, corpus: str, system: str, seed: int) -
     }
 
 
-def toy(training: dict[str, Any]) -> dict[str, Any]:
+def toy(training: Training) -> Training:
     """The effective configuration of a tiny training with the objective of a system."""
-    target = dict(training["target"])
-    if "label_smoothing" in target:
-        target["label_smoothing"] = 0.0
-    recipe = {**training["recipe"], "updates": UPDATES, "dropout": 0.0, "length_loss_weight": 0.0}
-    return {**training, "architecture": ARCHITECTURE, "target": target, "recipe": recipe}
+    target = training.target
+    if "label_smoothing" in target.options:
+        target = Method(method=target.method, **{**target.options, "label_smoothing": 0.0})
+    recipe = training.recipe.model_copy(update={"dropout": 0.0, "length_loss_weight": 0.0})
+    changes = {"architecture": ARCHITECTURE, "target": target, "recipe": recipe}
+    return training.model_copy(update=changes)
 
 
-def train(training: dict[str, Any], seed: int) -> Transformer:
+def train(training: Training, seed: int) -> Transformer:
     """Train a model of a configuration on draws of the law."""
     torch.manual_seed(seed)
     numbers = np.random.default_rng(seed)
     model = build_model(training, len(SPECIALS) + VALUES).train()
-    objective = Objective(training, model, seed, bfloat16=False).train()
+    objective = Objective(training, model, seed, bfloat16=False, updates=UPDATES).train()
     optimiser = torch.optim.Adam(model.parameters(), LEARNING_RATE)
     rates = torch.optim.lr_scheduler.CosineAnnealingLR(optimiser, UPDATES)
-    choices = len(candidates(training["text"]))
+    choices = len(training.text.candidates)
     truth = law().ravel()
     for update in range(UPDATES):
         drawn = numbers.choice(truth.size, size=(DRAWS, choices), p=truth)

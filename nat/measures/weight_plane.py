@@ -23,15 +23,17 @@ from torch import Tensor
 from nat.artifacts import Inputs, KeptModel, Model
 from nat.configuration import Configuration
 from nat.data.bpe import merge
+from nat.data.candidates import RAW, Text
 from nat.decoding.corpus import translate
 from nat.decoding.one_pass import OnePass
 from nat.errors import UserError
 from nat.measures import analysis, bleu
 from nat.measures.likelihood import losses
 from nat.objective.objective import Objective
+from nat.registry import Method
+from nat.training.model_file import load_model
 from nat.training.trained_model import matching_model
 from nat.transformer.model import Transformer
-from nat.transformer.model_file import load_model
 
 OTHER = "plane-nat-raw"
 """The system that is fine-tuned by maximum likelihood."""
@@ -114,7 +116,8 @@ def analyse(configuration: Configuration, corpus: str, system: str, seed: int) -
     # copies, since the model of the start takes on the weights of every point
     corners = [copy.deepcopy(model.state_dict()) for model in (start, other, found.model)]
     split = next(each for each in found.splits if each.name == SPLIT)
-    training = {**found.training, "text": "raw", "input": {"method": "full_mask"}}
+    vanilla = {"text": Text.of(RAW), "input": Method(method="full_mask")}
+    training = found.training.model_copy(update=vanilla)
     objective = Objective(training, start, seed, bfloat16=False).eval()
     targets = (split.targets[number] for number in range(len(split.targets)))
     references = [[merge(found.vocabulary.decode(target.tolist()))] for target in targets]
