@@ -20,7 +20,8 @@ The marginals are mixtures over the layouts (O, D); see `Language.marginals`.
 All quantities are at word level. A dropped particle makes the target one word shorter, so every
 target is padded with the end symbol `END` to the greatest length that its source allows: the
 length is then part of the distribution, and the padded target is equivalent to the target.
-Splitting words into subwords does not change H(Y|X), but changes the sum of the marginals.
+Splitting words into subwords does not change H(Y|X), but changes the sum of the marginals, see
+`nat.data.subword_law`.
 """
 
 import hashlib
@@ -299,10 +300,10 @@ class Language:
         """
         clause = self.clause(source)
         found: defaultdict[str, float] = defaultdict(float)
-        for front, dropped, share in self._layouts():
+        for front, dropped, share in self.layouts():
             words = clause.layout(front, dropped)
             for register, p in enumerate(self.register_probabilities):
-                choices = [self._forms(word, register) for word in words]
+                choices = [self.forms(word, register) for word in words]
                 for choice in itertools.product(*choices):
                     weight = share * p * math.prod(weight for _, weight in choice)
                     if weight > 0:
@@ -320,11 +321,11 @@ class Language:
         clause = self.clause(source)
         length = len(clause.main) + len(clause.adverbial)
         positions: list[defaultdict[str, float]] = [defaultdict(float) for _ in range(length)]
-        for front, dropped, share in self._layouts():
+        for front, dropped, share in self.layouts():
             words = clause.layout(front, dropped)
             for position, word in zip(positions, words, strict=False):
                 for register, p in enumerate(self.register_probabilities):
-                    for form, weight in self._forms(word, register):
+                    for form, weight in self.forms(word, register):
                         if share * p * weight > 0:
                             position[form] += share * p * weight
             for position in positions[len(words) :]:
@@ -362,13 +363,15 @@ class Language:
     def _known(self) -> dict[tuple[tuple[tuple[bool, int], ...], int, int], Entropies]:
         return {}
 
-    def _layouts(self) -> Iterator[tuple[bool, bool, float]]:
+    def layouts(self) -> Iterator[tuple[bool, bool, float]]:
+        """Whether the adverbial is at the front, whether the particle is missing, probability."""
         for front, p in _binary(self.front_probability):
             for dropped, q in _binary(self.drop_probability):
                 if p * q > 0:
                     yield front, dropped, p * q
 
-    def _forms(self, word: Word, register: int) -> tuple[tuple[str, float], ...]:
+    def forms(self, word: Word, register: int) -> tuple[tuple[str, float], ...]:
+        """What a word may be written as in a register, with the probability of each."""
         if word.slip is None:
             return ((word.forms[register], 1.0),)
         return (
