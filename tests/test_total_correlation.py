@@ -36,13 +36,23 @@ def test_the_length_is_paid_for_by_both() -> None:
     assert found[0]["per_token"]["nats"] == 1 and found[0]["per_sentence"]["nats"] == 4
 
 
-def test_exact_values_stand_beside_the_estimate() -> None:
+def test_the_estimate_is_split_into_the_truth_and_what_the_models_lose() -> None:
     found = estimate(likelihood("nat", {"nll": 60.0}), likelihood("at", {"nll": 40.0}))
-    exact = {unit: {"total_correlation": value} for unit, value in (("nats", 2.0), ("bits", 3.0))}
-    with_both = with_exact(found, {"entropies": {"test": {"per_sentence": exact}}})
-    assert with_both["splits"]["test"]["exact_per_sentence"] == {"nats": 2.0, "bits": 3.0}
-    del found["splits"]["test"]["exact_per_sentence"]
-    assert "exact_per_sentence" not in with_exact(found, {"splits": {}})["splits"]["test"]
+    exact = {"joint": 7.0, "length": 1.0, "given_length": 9.5, "padded": 14.0, "tokens": 4.0}
+    split = with_exact(found, {"entropies": {"test": {"subwords": exact}}})["splits"]["test"]
+    values = {name: each["nats"] for name, each in split["exact_per_sentence"].items()}
+    assert values == {
+        "given_length": 3.5,
+        "padded": 7.0,
+        "parallel_excess": 1.5,
+        "autoregressive_excess": 1.0,
+    }
+    together = values["given_length"] + values["parallel_excess"] - values["autoregressive_excess"]
+    assert together == split["per_sentence"]["nats"]
+    # 20 tokens in 5 sentences
+    assert split["exact_per_token"]["padded"]["nats"] == 7.0 / 4
+    plain = estimate(likelihood("nat", {"nll": 60.0}), likelihood("at", {"nll": 40.0}))
+    assert "exact_per_token" not in with_exact(plain, {"splits": {}})["splits"]["test"]
 
 
 def test_different_texts_are_refused() -> None:

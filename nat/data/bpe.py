@@ -255,6 +255,13 @@ def _apply(
         check_count(folder / f"{split}.{source}", count_lines(folder / f"{split}.{target}"))
 
 
+def segments_of(folder: Path) -> Segments:
+    """What splits text into the subwords of a corpus, by its folder `bpe`."""
+    path = folder / PIECES
+    path = path if path.exists() else folder / CODES
+    return _segments(path, path.stat().st_mtime_ns)
+
+
 @cache
 def _segments(path: Path, written: int) -> Segments:
     return Pieces.load(path) if path.name == PIECES else Segmenter.load(path)

@@ -5,9 +5,11 @@ from pathlib import Path
 from typing import Any
 
 from nat.data.binarised import BinarisedText
-from nat.data.bpe import CODES, PIECES
+from nat.data.bpe import CODES, PIECES, segments_of
 from nat.data.lines import count_lines, read_lines
-from nat.data.splits import folder_of, sides, split_names
+from nat.data.splits import TRAIN, folder_of, sides, split_names
+from nat.data.subword_law import corpus_subword_entropies
+from nat.data.synthetic import read_options
 from nat.data.vocabulary import SPECIALS, UNK, Vocabulary
 from nat.errors import UserError
 from nat.files import read_json
@@ -18,7 +20,8 @@ def summarise(name: str, corpus: Mapping[str, Any], folder: Path) -> dict[str, A
 
     Per split: pairs read and kept, what was dropped or found faulty, and per language the number
     of words (before BPE) and tokens (subwords), mean and largest length in tokens, and the share
-    of tokens that are unknown to the vocabulary. Generated corpora also have exact entropies.
+    of tokens that are unknown to the vocabulary. Generated corpora also have exact entropies, of
+    words and, of held-out splits, of subwords.
 
     Args:
         name: name of the corpus.
@@ -41,6 +44,8 @@ def summarise(name: str, corpus: Mapping[str, Any], folder: Path) -> dict[str, A
         origins |= dict.fromkeys(text["origin"].split(" and "))
         if "entropies" in text:
             entropies[split] = text["entropies"][split]
+            if split != TRAIN:
+                entropies[split] |= {"subwords": _of_subwords(corpus, folder, its_folder, split)}
         if facts["read"] != text["pairs"][split]:
             raise UserError(
                 f"{its_folder / 'text'} has {text['pairs'][split]} pairs of {split}, but "
@@ -71,6 +76,16 @@ def summarise(name: str, corpus: Mapping[str, Any], folder: Path) -> dict[str, A
     if entropies:
         summary["entropies"] = entropies
     return summary
+
+
+def _of_subwords(
+    corpus: Mapping[str, Any], folder: Path, its_folder: Path, split: str
+) -> dict[str, float]:
+    """Exact entropies of the subwords of a split of a generated corpus, see `subword_law`."""
+    language, _ = read_options(corpus["generator"], tuple(corpus["generator"]["pairs"]))
+    source, _ = sides(corpus)
+    sources = read_lines(its_folder / "text" / f"{split}.{source}")
+    return corpus_subword_entropies(language, segments_of(folder / "bpe").split, sources)
 
 
 def _subwords(folder: Path) -> dict[str, Any]:

@@ -20,9 +20,6 @@ from nat.data.candidates import RAW
 from nat.errors import UserError
 from nat.measures import bleu
 
-EXACT = "total_correlation"
-"""Its key in `corpus.json`."""
-
 PARTS = ("nll", "length")
 """Parts of the likelihood of a NAT; without a length predictor, only the first."""
 
@@ -31,7 +28,8 @@ def estimate(parallel: Mapping[str, Any], autoregressive: Mapping[str, Any]) -> 
     """C of each split from the analyses `likelihood` of a NAT and an AT.
 
     Returns:
-        For each split, C per token and per sentence, in nats and bits; it may be negative.
+        For each split, C per token and per sentence, in nats and bits; it may be negative. `losses`
+        are those of the whole split, nats.
 
     Raises:
         UserError: if the two likelihoods are not of the same text.
@@ -51,6 +49,7 @@ def estimate(parallel: Mapping[str, Any], autoregressive: Mapping[str, Any]) -> 
             "tokens": of_parallel["tokens"],
             "per_token": _in_units((nat - at) / max(of_parallel["tokens"], 1)),
             "per_sentence": _in_units((nat - at) / max(of_parallel["sentences"], 1)),
+            "losses": {"parallel": nat, "autoregressive": at},
         }
     return {
         "corpus": parallel["corpus"],
@@ -62,21 +61,37 @@ def estimate(parallel: Mapping[str, Any], autoregressive: Mapping[str, Any]) -> 
 
 
 def with_exact(found: dict[str, Any], summary: Mapping[str, Any]) -> dict[str, Any]:
-    """Add the exact C of an invented language to the estimate.
+    """Add, for an invented language, the exact C of the same subwords, and what the models lose.
 
-    The exact C is that of the padded target, whose positions also determine the length.
+    `given_length` is C for a parallel model that predicts the length and knows it, `padded` for one
+    that makes nothing of it (see `nat.data.subword_law`). The estimate is the first of them plus
+    `parallel_excess`, by which the loss of the NAT is above its optimum, minus
+    `autoregressive_excess`, by which that of the AT is above H(Y|X). The optima are expectations
+    over targets, the losses those of the drawn ones, so the excesses of a small split are noisy.
 
     Args:
         found: from `estimate`.
         summary: the corpus as `corpus.json` describes it.
     """
     for name, split in found["splits"].items():
-        exact = summary.get("entropies", {}).get(name)
-        if exact is not None:
-            split["exact_per_sentence"] = {
-                unit: round(exact["per_sentence"][unit][EXACT], bleu.DIGITS)
-                for unit in ("nats", "bits")
-            }
+        exact = summary.get("entropies", {}).get(name, {}).get("subwords")
+        if exact is None:
+            continue
+        optimum = exact["length"] + exact["given_length"]
+        sentences, joint = max(split["sentences"], 1), exact["joint"]
+        per_sentence = {
+            "given_length": optimum - joint,
+            "padded": exact["padded"] - joint,
+            "parallel_excess": split["losses"]["parallel"] / sentences - optimum,
+            "autoregressive_excess": split["losses"]["autoregressive"] / sentences - joint,
+        }
+        tokens = max(split["tokens"], 1)
+        split["exact_per_sentence"] = {
+            kind: _in_units(value) for kind, value in per_sentence.items()
+        }
+        split["exact_per_token"] = {
+            kind: _in_units(value * sentences / tokens) for kind, value in per_sentence.items()
+        }
     return found
 
 

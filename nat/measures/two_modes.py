@@ -7,8 +7,9 @@ writes values of one peak beside values of the other. An objective that chooses,
 of the law, the likeliest one under the model settles in one peak, although the law is less likely
 under that model.
 
-Here a tiny model is trained with the objective of a system on draws of this law for one source. Its
-distribution is computed exactly. Neither the model of the system nor the text of its corpus is read.
+Here a tiny model is trained with the objective of a system on draws of this law for one source.
+Its distribution is computed exactly. Neither the model of the system nor the text of its corpus is
+read.
 """
 
 from typing import Any

@@ -217,6 +217,18 @@ MEASURES = {
     "total_correlation_nats": Measure(
         "C", "nats", 3, "conditional total correlation, per target token", PAIR
     ),
+    "exact_total_correlation": Measure(
+        "exact C", "bits", 3, "per subword, for a model that knows the length", PAIR
+    ),
+    "exact_total_correlation_padded": Measure(
+        "exact C, padded", "bits", 3, "per subword, for a model that makes nothing of it", PAIR
+    ),
+    "parallel_excess": Measure(
+        "excess of the NAT", "bits", 3, "of its loss over the least, per subword", PAIR
+    ),
+    "autoregressive_excess": Measure(
+        "excess of the AT", "bits", 3, "of its loss over H(Y|X), per subword", PAIR
+    ),
     "latency": Measure("latency", "ms", 2, "a sentence, median of the repeats", LATENCY),
     "latency_mean": Measure("latency", "ms", 2, "a sentence, mean of the repeats", LATENCY),
     "latency_quartile_1": Measure(
@@ -297,6 +309,14 @@ AGAINST_ALL = {"sacrebleu": "multi_reference_bleu"} | {
     for name in ("tokenised_bleu", *(f"tokenised_bleu_bucket_{n}" for n in range(1, BUCKETS + 1)))
 }
 """Of BLEU against one reference the measure against all references that a sentence has."""
+
+EXACT = {
+    "exact_total_correlation": "given_length",
+    "exact_total_correlation_padded": "padded",
+    "parallel_excess": "parallel_excess",
+    "autoregressive_excess": "autoregressive_excess",
+}
+"""Measures of a pair that are known for invented languages alone, and their keys."""
 
 ANALYSES = sorted({measure.source for measure in MEASURES.values()} - set(COORDINATES))
 """Analyses of a model, each a module of `nat/measures` with a function `analyse`."""
@@ -496,9 +516,13 @@ def _of_latency(cell: Cell, path: Path) -> Measured | None:
 def _of_pair(cell: Cell, path: Path) -> Measured | None:
     content = read_json(path)
     unit = MEASURES[cell.measure].unit
+    exact = EXACT.get(cell.measure)
     try:
         split = content["splits"].get(cell.split)
-        return None if split is None else Measured(float(split["per_token"][unit]))
+        if split is None or (exact is not None and "exact_per_token" not in split):
+            return None
+        found = split["per_token"] if exact is None else split["exact_per_token"][exact]
+        return Measured(float(found[unit]))
     except (AttributeError, KeyError, TypeError, ValueError) as error:
         raise UserError(f"{path} is not a total correlation; remove it and run again") from error
 
