@@ -15,13 +15,15 @@ TABLES = {"1", "2", "3", "4", "5", "6", "7", "8", "9", "10"}
 FIGURES = {"1", "2", "5", "6", "7", "8"}
 """Those that show numbers; 3, 4 and 9 are diagrams of methods."""
 
+OURS = {"shares"}
+
 
 @pytest.mark.parametrize("scale", ["micro", "demo", "small", "paper"])
 def test_all_reports_resolve(scale: str) -> None:
     configuration = read(scale, REPOSITORY)
     targets = [target for target in reports.targets(configuration) if target[0] == PAPER]
-    assert {number for _, kind, number in targets if kind == "table"} == TABLES
-    assert {number for _, kind, number in targets if kind == "figure"} == FIGURES
+    assert {number for _, kind, number in targets if kind == "table"} == TABLES | OURS
+    assert {number for _, kind, number in targets if kind == "figure"} == FIGURES | OURS
     without = {
         (kind, number)
         for paper, kind, number in targets

@@ -73,3 +73,17 @@ def test_epochs_until_a_collapse(tmp_path: Path) -> None:
     held = write_run(tmp_path / "held.json", [(0, 30.0), (10, 2.0), (40, 29.0)])
     write_json(held, read_json(held) | {"epochs": 8.0})
     assert read_run(held).measure("epochs_held") == 8.0
+
+
+def test_shares_of_candidates(tmp_path: Path) -> None:
+    path = write_run(tmp_path / "training.json", [(20, 11.5)])
+    assert read_run(path).measure("candidate_1_share") is None
+    rows = "".join(f"{update},train,{update / 100},{1 - update / 100},\n" for update in range(10))
+    header = "update,split,from_tiny,from_raw,bleu\n"
+    path.with_suffix(".csv").write_text(f"{header}{rows}9,valid,,,20\n")
+    run = read_run(path)
+    assert run.measure("candidate_1_share") == pytest.approx(4.5)
+    assert run.measure("candidate_2_share") == pytest.approx(95.5)
+    assert run.measure("candidate_3_share") is None
+    fifths = [run.measure(f"candidate_1_share_fifth_{fifth}") for fifth in range(1, 6)]
+    assert fifths == pytest.approx([0.5, 2.5, 4.5, 6.5, 8.5])

@@ -26,7 +26,7 @@ from nat.errors import UserError
 from nat.files import read_json
 from nat.measures.latency_setting import STATE, parse_setting
 from nat.measures.lengths import BUCKETS, LONG
-from nat.reporting.training_runs import read_run
+from nat.reporting.training_runs import FIFTHS, read_run
 
 SCORE, TRAINING, LATENCY, PAIR = "score", "training", "latency", "total_correlation"
 """Sources of measures; any other source is the name of an analysis."""
@@ -46,6 +46,9 @@ total correlation is an autoregressive system.
 BETA = "0.2"
 """Default setting of L_target and L_MPLE: beta, the weight of BLEU (Huang et al. 2022,
 section 4: 0.2 for WMT14 En-De, 0.25 for WMT17 Zh-En)."""
+
+CANDIDATES = 5
+"""Most texts that a system of dynamic distillation chooses among."""
 
 VALIDATION = "valid"
 """The split of L_NAT and L_input in L_MPLE, as in the paper (section 4)."""
@@ -142,6 +145,19 @@ MEASURES = {
     "layers": Measure("layers", "", 0, "of the decoder", TRAINING, counted=True),
     "heads": Measure("heads", "", 0, source=TRAINING, counted=True),
     "dropout": Measure("dropout", "", 1, source=TRAINING, counted=True),
+    **{
+        f"candidate_{number}_share": Measure(
+            f"candidate {number} (%)", "%", 1, "of what was learned", TRAINING
+        )
+        for number in range(1, CANDIDATES + 1)
+    },
+    **{
+        f"candidate_{number}_share_fifth_{fifth}": Measure(
+            "share of the training (%)", "%", 1, f"candidate {number}, fifth {fifth}", TRAINING
+        )
+        for number in range(1, CANDIDATES + 1)
+        for fifth in range(1, FIFTHS + 1)
+    },
     "collapsed": Measure(
         "collapsed",
         "",

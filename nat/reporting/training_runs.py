@@ -1,6 +1,7 @@
 """What trainings left behind, for reports: their curves, their length, and whether they held."""
 
 import csv
+import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -8,6 +9,13 @@ from typing import Any
 
 from nat.errors import UserError
 from nat.files import read_json
+
+FIFTHS = 5
+"""Parts of a training that shares of candidates are given for."""
+
+_SHARE = re.compile(r"candidate_(\d)_share(?:_fifth_(\d))?")
+_FROM = "from_"
+"""Beginning of the columns of a curve with the shares of candidates."""
 
 LOST = 0.5
 """A training has collapsed if its validation BLEU ends below this share of its best, that of the
@@ -38,6 +46,8 @@ class TrainingRun:
         validations: (update, validation BLEU), in order; none where the metric is the loss. A
             training that starts from a model has its validation BLEU at update 0.
         counts: what else was counted, by measure, as in `COUNTS`.
+        shares: of a training that chooses among candidate texts, in order: of each row of the curve
+            the share of each candidate in what was learned, 0 to 1.
     """
 
     updates: int
@@ -45,6 +55,7 @@ class TrainingRun:
     metric: str
     validations: tuple[tuple[int, float], ...]
     counts: Mapping[str, float] = field(default_factory=dict)
+    shares: tuple[tuple[float, ...], ...] = ()
 
     @property
     def collapsed(self) -> bool:
@@ -65,6 +76,16 @@ class TrainingRun:
         update, _ = self.validations[held[-1] + 1]
         return epochs * update / self.updates
 
+    def _share(self, candidate: int, fifth: int | None) -> float | None:
+        """Share of a candidate, counted from 1, in the training or in a fifth of it, percent."""
+        rows = self.shares
+        if fifth is not None:
+            ends = [len(rows) * part // FIFTHS for part in (fifth - 1, fifth)]
+            rows = rows[slice(*ends)]
+        if not rows or candidate > len(rows[0]):
+            return None
+        return 100 * sum(row[candidate - 1] for row in rows) / len(rows)
+
     def measure(self, name: str) -> float | None:
         """The number behind a measure of source `training`; `None` if it was not measured.
 
@@ -84,6 +105,8 @@ class TrainingRun:
             return None if count is None else count / 1e6
         if name in COUNTS:
             return self.counts.get(name)
+        if found := _SHARE.fullmatch(name):
+            return self._share(int(found[1]), None if found[2] is None else int(found[2]))
         raise ValueError(f"'{name}' is not a measure of a training")
 
 
@@ -110,11 +133,20 @@ def read_run(path: Path) -> TrainingRun:
                 for name, key in COUNTS.items()
                 if (value := _at(report, key)) is not None
             },
+            shares=tuple(
+                shares
+                for row in rows
+                if (shares := tuple(float(row[key]) for key in row if _is_share(key, row[key])))
+            ),
         )
     except FileNotFoundError as error:
         raise UserError(f"{curve} does not exist; train again") from error
     except (KeyError, TypeError, ValueError) as error:
         raise UserError(f"{path} or {curve.name} is damaged; remove it and train again") from error
+
+
+def _is_share(key: str, value: str) -> bool:
+    return key.startswith(_FROM) and bool(value)
 
 
 def _at(report: Mapping[str, Any], key: str) -> Any:
