@@ -161,6 +161,7 @@ def test_a_scale_may_give_a_task_its_heading(tmp_path: Path) -> None:
     tasks["mine"] = CORPUS
     assert entries(found, *TABLE)[0].column == "Mine"
     tasks["mine"] = {"corpus": CORPUS, "heading": "My news"}
+    found = replace(found)
     assert [(each.column, each.cells[0].corpus) for each in entries(found, *TABLE)] == [
         ("My news", CORPUS)
     ]

@@ -4,7 +4,6 @@ configuration = load("demo")
 configuration.training("toy-ka-lu", "cmlm-kd")     # everything that determines a model
 """
 
-from dataclasses import replace
 from pathlib import Path
 
 from nat.configuration.checks import check, check_names
@@ -17,20 +16,21 @@ __all__ = ["Choice", "Configuration", "choice", "differences", "fingerprint", "l
 def load(
     choice: Choice | str | None = None, root: Path | str = ".", checked: bool = True
 ) -> Configuration:
-    """Read the whole configuration and validate it.
+    """Read the configuration and validate it.
 
     Args:
         choice: of a command line, or only a scale, the name of a file in `config/scales`; None
             for the scale that `config/config.yaml` names.
         root: folder that holds `config/`.
-        checked: whether to check that corpora are complete and that systems and decodings fit
-            their methods, too. This imports every method, and with them torch. Snakemake does so
-            before it starts anything, so the programs that it starts leave it out.
+        checked: whether to validate every file, also those that nothing asks for, and whether
+            corpora are complete and systems and decodings fit their methods. This imports every
+            method, and with them torch. Snakemake does so before it starts anything, so the
+            programs that it starts leave it out.
 
     Raises:
-        UserError: for anything wrong in any file or in the choice; names file, key and remedy.
+        UserError: for anything wrong in the choice or in a file; names file, key and remedy.
     """
-    configuration = replace(read(choice, Path(root)), checked=checked)
+    configuration = read(choice, Path(root), checked)
     check_names(configuration)
     if checked:
         check(configuration)

@@ -20,7 +20,7 @@ from nat.transformer.decoder_options import DecoderOptions
 
 
 def check_names(configuration: Configuration) -> None:
-    """Check scales and recipes, and that systems name what there is, without a circle.
+    """Check the scale and its recipes, and that systems name what there is, without a circle.
 
     No method is imported.
 
@@ -28,10 +28,7 @@ def check_names(configuration: Configuration) -> None:
         UserError: for the first problem.
     """
     _check_tasks(configuration)
-    for scale in configuration.files["scales"]:
-        _check_scale(replace(configuration, scale=scale, overrides=Overrides()))
-    if configuration.overrides.given:
-        _check_scale(configuration)
+    _check_scale(configuration)
     for view in _views(configuration):
         for name in view.systems:
             _check_names(view, name)
@@ -39,13 +36,15 @@ def check_names(configuration: Configuration) -> None:
 
 
 def check(configuration: Configuration) -> None:
-    """Check corpora, papers, decodings, and the systems at the chosen scale.
+    """Check all scales, corpora, papers, decodings, and the systems at the chosen scale.
 
     `check_names` comes before. Every method is imported, and with them torch.
 
     Raises:
         UserError: for the first problem.
     """
+    for scale in configuration.files["scales"]:
+        _check_scale(replace(configuration, scale=scale, overrides=Overrides()))
     for name in configuration.corpora:
         check_corpus(name, configuration.corpus(name))
     from nat.configuration.papers import Paper  # see `MODELS`

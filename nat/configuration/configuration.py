@@ -323,9 +323,9 @@ class Configuration:
 
     def paper(self, name: str) -> "Paper":
         """What a paper shows and claims."""
-        if name not in self._papers:
-            self._find("papers", name)
-        return self._papers[name]
+        from nat.configuration.papers import Paper  # see `MODELS`
+
+        return self._read(Paper, "papers", name)
 
     def task(self, task: str) -> str:
         """The corpus that this scale uses for a task.
@@ -771,15 +771,6 @@ class Configuration:
         """The families of the decodings that were asked for."""
         return {}
 
-    @cached_property
-    def _papers(self) -> dict[str, "Paper"]:
-        from nat.configuration.papers import Paper
-
-        return {
-            name: read_model(Paper, content, file_of("papers", name))
-            for name, content in self.files["papers"].items()
-        }
-
     def _read(self, model: type[Kind], folder: str, name: str) -> Kind:
         """What a file describes, typed."""
         if (folder, name) not in self._typed:
@@ -809,14 +800,15 @@ class Configuration:
         return _copy(found)
 
 
-def read(choice: Choice | str | None, root: Path) -> Configuration:
-    """Read all files in `root / "config"` and validate each of them.
+def read(choice: Choice | str | None, root: Path, checked: bool = True) -> Configuration:
+    """Read all files in `root / "config"`.
 
     Relations between files are not checked here, see `checks`.
 
     Args:
         choice: scale, name and overrides of the command line; or only the scale.
         root: folder that holds `config/`.
+        checked: whether to validate each file now; otherwise what is asked for is validated then.
     """
     if not isinstance(choice, Choice):
         choice = Choice(choice)
@@ -828,9 +820,8 @@ def read(choice: Choice | str | None, root: Path) -> Configuration:
         if folder in families.FOLDERS:
             found = families.expanded(files[folder], folder, kind)
             files[folder], places[folder] = found.contents, found.places
-        for name, content in files[folder].items():
-            if folder == "papers":  # each is validated when a paper is asked for
-                continue
+        now = checked and folder != "papers"  # each of these is validated when it is asked for
+        for name, content in files[folder].items() if now else ():
             place = places.get(folder, {}).get(name, file_of(folder, name))
             read_model(MODELS[folder], content, place)
             for task in content.get("tasks", {}) if folder in families.WITH_TASKS else ():
@@ -843,7 +834,7 @@ def read(choice: Choice | str | None, root: Path) -> Configuration:
         raise UserError(f"{origin}unknown scale '{scale}'; {hint(scale, files['scales'])}")
     overrides = read_overrides(choice.name, choice.override, files["recipes"])
     settings = settings.model_copy(update=dict(overrides.settings))
-    return Configuration(root, scale, settings, files, places, overrides)
+    return Configuration(root, scale, settings, files, places, overrides, checked=checked)
 
 
 def _read_folder(root: Path, folder: str) -> dict[str, dict[str, Any]]:
