@@ -68,7 +68,7 @@ def reads(configuration: Configuration, corpus: str, system: str, seed: int) -> 
     """
     name = configuration.canonical(corpus, OTHER)
     own, other = (Model(configuration.run, corpus, each, seed) for each in (system, name))
-    start, its_start = (each.inputs(configuration).start for each in (own, other))
+    start, its_start = (each.inputs_of_training(configuration).start for each in (own, other))
     if start is None or start != its_start:
         raise UserError(
             f"{configuration.file_of('systems', system)}: key 'init_from': a plane of weights "
