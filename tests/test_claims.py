@@ -342,7 +342,7 @@ def test_all_correct_translations_decide_where_they_are_references(generated: Pa
         for path in record["sources"].split()
     ]
     assert record["ours"] == pytest.approx(scores[0] - scores[1])
-    assert any("all correct translations" in note for note in claims.notes([record]))
+    assert any("all the correct translations" in note for note in claims.notes([record]))
     assert claims.lines(record)["in the claim's measure"].startswith(f"+{own['ours']:.2f} [")
 
 
@@ -420,6 +420,19 @@ def test_resamples_of_one_test_set_stay_together(root: Path) -> None:
     assert minus is not None and minus.low < 0 < minus.high
     other_seed = replace(found, seeds=(2,))
     assert combined([found, other_seed], lambda pair: pair[0] - pair[1]).interval() is None
+
+
+def test_draws_of_a_decoding_are_no_trainings(root: Path) -> None:
+    made_up_run.run(root, "dims-cmlm-kd", "mask-predict-2-lb5", 0.2)
+    checks = claims.checks(configuration(root, it=compare("student", "above", "teacher")), "paper")
+    (first,), other = (place.cells for place in checks[0].places)
+    draws = [first, replace(first, decoding="mask-predict-2-lb5")]
+    alone = [difference([draw], other, root) for draw in draws]
+    found = difference(draws, other, root)
+    assert found is not None and found.seeds == (1,)
+    assert found.value == pytest.approx(sum(each.value for each in alone if each is not None) / 2)
+    assert found.interval is not None and "bootstrap" in found.interval.method
+    assert found.interval.low < found.value < found.interval.high
 
 
 def test_what_is_written_and_shown(root: Path) -> None:

@@ -23,6 +23,9 @@ from nat.measures.significance import Resampled, Value, resample
 BUCKET, LONG = "tokenised_bleu_bucket_", "tokenised_bleu_long"
 """Tokenised BLEU of part of a test set, see `nat.measures.lengths`."""
 
+PARTS = (LONG, *(f"{BUCKET}{number}" for number in range(1, BUCKETS + 1)))
+"""All of them."""
+
 PART = "sentences_of_"
 """Prefix of the name of a measure: the numbers of its sentences, [m]."""
 
@@ -60,15 +63,12 @@ MEASURED = {
     "length_ratio": Measured("tokenised_bleu", bleu.length_ratio),
     "repeated_tokens": Measured("repeated_tokens", percent),
     "passes": Measured("passes", ratio),
+    **{name: Measured("tokenised_bleu", bleu.unsmoothed, part=name) for name in PARTS},
     **{
-        name: Measured("tokenised_bleu", bleu.unsmoothed, part=name)
-        for name in (LONG, *(f"{BUCKET}{number}" for number in range(1, BUCKETS + 1)))
-    },
-    **{
-        f"multi_reference_bleu_bucket_{number}": Measured(
-            "multi_reference_bleu", bleu.smoothed, part=f"{BUCKET}{number}"
+        name.replace("tokenised_bleu", "multi_reference_bleu"): Measured(
+            "multi_reference_bleu", bleu.smoothed, part=name
         )
-        for number in range(1, BUCKETS + 1)
+        for name in PARTS
     },
 }
 """Every measure of a score file."""

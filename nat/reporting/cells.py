@@ -103,9 +103,15 @@ MEASURES = {
         "repeated words (%)", "%", 2, "words equal to the word directly before them"
     ),
     "passes": Measure("passes", "passes", 1, "of the decoder, mean over sentences"),
-    "tokenised_bleu_long": Measure(
-        "tokenised BLEU, long", "BLEU", 2, f"sentences of at least {LONG} source words"
-    ),
+    **{
+        f"{measure}_long": Measure(
+            f"{label}, long", "BLEU", 2, f"sentences of at least {LONG} source words"
+        )
+        for measure, label in (
+            ("tokenised_bleu", "tokenised BLEU"),
+            ("multi_reference_bleu", "multi-ref. sacreBLEU"),
+        )
+    },
     **{
         f"{measure}_bucket_{number}": Measure(
             f"{label}, fifth {number}",
@@ -322,7 +328,8 @@ MEASURES = {
 
 AGAINST_ALL = {"sacrebleu": "multi_reference_bleu"} | {
     name: name.replace("tokenised_bleu", "multi_reference_bleu")
-    for name in ("tokenised_bleu", *(f"tokenised_bleu_bucket_{n}" for n in range(1, BUCKETS + 1)))
+    for name in MEASURES
+    if name.startswith("tokenised_bleu")
 }
 """Of BLEU against one reference the measure against all references that a sentence has."""
 

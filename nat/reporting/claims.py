@@ -396,8 +396,6 @@ def _judged(check: Check, root: Path) -> Judged | str:
     if missing:
         return missing
     counted = MEASURES[check.places[0].measure].counted
-    margin = check.margin * abs(found[0].right) if check.share else check.margin
-    wanted = region(check.relations, margin)
     *steps, whole = found
     if check.kind == "gains":
         names = [place.row for place in check.places[::2]]
@@ -407,8 +405,11 @@ def _judged(check: Check, root: Path) -> Judged | str:
             for each in found
             if each is not named
         ]
+        margins = [check.margin] * len(estimates)
     else:
-        estimates = [each.estimate for each in (steps if check.kind == "trend" else found)]
+        judged = steps if check.kind == "trend" else found
+        estimates = [each.estimate for each in judged]
+        margins = [check.margin * (abs(each.right) if check.share else 1) for each in judged]
     if check.kind == "trend":
         shown = whole.estimate
     elif check.kind == MAJORITY:
@@ -417,7 +418,10 @@ def _judged(check: Check, root: Path) -> Judged | str:
         shown = min(estimates, key=lambda each: each.value)
     interval = shown.interval()
     return Judged(
-        compared=[Compared(each.value, wanted, _intervals(each, counted)) for each in estimates],
+        compared=[
+            Compared(each.value, region(check.relations, margin), _intervals(each, counted))
+            for each, margin in zip(estimates, margins, strict=True)
+        ],
         needed=len(estimates) // 2 + 1 if check.kind == MAJORITY else len(estimates),
         numbers=_numbers(check, found),
         value=shown.value,

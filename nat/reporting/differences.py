@@ -78,35 +78,64 @@ def difference(
     Raises:
         UserError: for damaged files, and scores that are not of one test set.
     """
-    together: list[tuple[Cell, ...]]
-    if isinstance(right, int | float):
-        together, number = [(cell,) for cell in left], float(right)
-    else:
-        # a random decoding has several cells of one seed
-        together = [(one, other) for one in left for other in right if one.seed == other.seed]
-        number = 0.0
-    found: list[tuple[tuple[Cell, ...], list[float]]] = []
-    for cells in together:
-        if all((root / cell.score_path).exists() for cell in cells):
-            values = [each.value for cell in cells if (each := measured(cell, root)) is not None]
-            if len(values) == len(cells):
-                found.append((cells, [*values, number][:2]))
+    number = float(right) if isinstance(right, int | float) else 0.0
+    both = (left,) if isinstance(right, int | float) else (left, right)
+    found: list[_Seed] = []
+    for seed in dict.fromkeys(cell.seed for cell in left):
+        # A random decoding has several cells of one training, which are averaged.
+        sides = tuple(_run([cell for cell in side if cell.seed == seed], root) for side in both)
+        if all(sides):
+            found.append(_Seed(seed, sides))
     if not found:
         return None
-    samples = [_resampled(cells, root) for cells, _ in found]
-    known = [each.samples - number for each in samples if each is not None]
+    samples = [each.samples(root) for each in found]
+    known = [each - number for each in samples if each is not None]
+    values = [[*each.values, number][:2] for each in found]
     return Difference(
-        left=sum(values[0] for _, values in found) / len(found),
-        right=sum(values[1] for _, values in found) / len(found),
+        left=sum(of_left for of_left, _ in values) / len(found),
+        right=sum(of_right for _, of_right in values) / len(found),
         estimate=Estimate(
-            by_seed=tuple(values[0] - values[1] for _, values in found),
+            by_seed=tuple(of_left - of_right for of_left, of_right in values),
             samples=np.mean(known, axis=0) if len(known) == len(found) else None,
-            resampled=_method(found[0][0]),
+            resampled=_method(found[0].cells[0], paired=len(both) > 1),
         ),
-        seeds=tuple(cells[0].seed for cells, _ in found),
-        sources=tuple(cell.score_path for cells, _ in found for cell in cells),
-        sentences=_sentences(found[0][0][0]),
+        seeds=tuple(each.seed for each in found),
+        sources=tuple(cell.score_path for each in found for cell in each.cells),
+        sentences=_sentences(found[0].cells[0]),
     )
+
+
+@dataclass(frozen=True)
+class _Seed:
+    """What was run of one training of a place, and of the other unless that is a number."""
+
+    seed: int
+    sides: tuple[dict[Cell, float], ...]
+
+    @property
+    def cells(self) -> list[Cell]:
+        return [cell for side in self.sides for cell in side]
+
+    @property
+    def values(self) -> list[float]:
+        return [sum(side.values()) / len(side) for side in self.sides]
+
+    def samples(self, root: Path) -> np.ndarray | None:
+        """The difference on resamples; `None` if it cannot be resampled."""
+        found = dict(zip(self.cells, _resampled(self.cells, root), strict=False))
+        if not found:
+            return None
+        first, *others = (
+            np.mean([found[cell].samples for cell in side], axis=0) for side in self.sides
+        )
+        return first - others[0] if others else first
+
+
+def _run(cells: Sequence[Cell], root: Path) -> dict[Cell, float]:
+    """The cells that have a number."""
+    ran = [cell for cell in cells if (root / cell.score_path).exists()]
+    found = {cell: measured(cell, root) for cell in ran}
+    return {cell: each.value for cell, each in found.items() if each is not None}
 
 
 @dataclass(frozen=True)
@@ -114,17 +143,25 @@ class SpeedUp:
     """The speed-up of a place over another.
 
     Attributes:
-        value: median latency of the other over that of the place, mean over the seeds that both
-            have.
-        by_seed: one per seed.
-        interval: of the repeats, or over seeds.
+        estimate: median latency of the other over that of the place, on the seeds that both have,
+            with one seed on resamples of the repeats.
+        interval: its 95% interval.
         sources: files with the values.
     """
 
-    value: float
-    by_seed: tuple[float, ...]
+    estimate: Estimate
     interval: Interval
     sources: tuple[str, ...]
+
+    @property
+    def value(self) -> float:
+        """The mean over the seeds."""
+        return self.estimate.value
+
+    @property
+    def by_seed(self) -> tuple[float, ...]:
+        """One per seed."""
+        return self.estimate.by_seed
 
 
 def speed_up(left: Sequence[Cell], right: Sequence[Cell], root: Path) -> SpeedUp | None:
@@ -161,13 +198,12 @@ def speed_up(left: Sequence[Cell], right: Sequence[Cell], root: Path) -> SpeedUp
         found.append((pair, ratio_of_medians(*repeats)))
     if not found:
         return None
-    by_seed = tuple(ratio.value for _, ratio in found)
-    together = found[0][1] if len(found) == 1 else Estimate(by_seed)
-    interval = together.interval()
+    ratios = tuple(ratio.value for _, ratio in found)
+    estimate = found[0][1] if len(found) == 1 else Estimate(ratios)
+    interval = estimate.interval()
     assert interval is not None
     return SpeedUp(
-        value=together.value,
-        by_seed=by_seed,
+        estimate=estimate,
         interval=interval,
         sources=tuple(cell.score_path for pair, _ in found for cell in pair),
     )
@@ -235,34 +271,30 @@ def can_be_resampled(measure: str) -> bool:
     return measure in statistics.MEASURED
 
 
-def _method(cells: Sequence[Cell]) -> str:
-    if cells[0].source == LATENCY:
+def _method(cell: Cell, paired: bool) -> str:
+    if cell.source == LATENCY:
         return REPEATS
-    return PAIRED if len(cells) > 1 else "bootstrap"
+    return PAIRED if paired else "bootstrap"
 
 
 def _sentences(cell: Cell) -> tuple[str, ...]:
     return cell.corpus, cell.split, cell.measure if statistics.is_part(cell.measure) else ""
 
 
-def _resampled(cells: Sequence[Cell], root: Path) -> Resampled | None:
-    """A cell, or the difference of two, on resamples; `None` if it cannot be resampled."""
+def _resampled(cells: Sequence[Cell], root: Path) -> list[Resampled]:
+    """Each cell on the same resamples; none if they cannot be resampled together."""
+    first = cells[0]
     if len({(cell.corpus, cell.split, cell.measure) for cell in cells}) > 1:
-        return None
-    found = None
-    if cells[0].source == SCORE and can_be_resampled(cells[0].measure):
+        return []
+    if first.source == SCORE and can_be_resampled(first.measure):
         _check_test_sets(cells, root)
-        found = [
+        return [
             statistics.resampled(cell.measure, statistics.read(root / cell.statistics_path))
             for cell in cells
         ]
-    elif cells[0].source in ANALYSES:
-        found = _resampled_shares(cells, root)
-    elif cells[0].measure == "latency":
-        found = _resampled_latencies(cells, root)
-    if not found:
-        return None
-    return found[0] if len(found) == 1 else found[0] - found[1]
+    if first.source in ANALYSES:
+        return _resampled_shares(cells, root)
+    return _resampled_latencies(cells, root) if first.measure == "latency" else []
 
 
 def _resampled_shares(cells: Sequence[Cell], root: Path) -> list[Resampled]:
@@ -294,9 +326,9 @@ def _check_test_sets(cells: Sequence[Cell], root: Path) -> None:
         except (AttributeError, KeyError, TypeError) as error:
             raise UserError(f"{path} is not a score file; remove it and run again") from error
     references = [{key: each[key] for key in each if key != "hypotheses"} for each in found]
-    if any(each != references[0] for each in references):
-        first, second = (root / cell.score_path for cell in cells)
-        raise UserError(
-            f"{first} and {second} are scores against different references; remove both and run "
-            "again"
-        )
+    for cell, each in zip(cells, references, strict=True):
+        if each != references[0]:
+            raise UserError(
+                f"{root / cells[0].score_path} and {root / cell.score_path} are scores against "
+                "different references; remove both and run again"
+            )
