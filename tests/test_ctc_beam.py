@@ -31,6 +31,8 @@ WRITTEN = (UNK, 6, 7)
 class Frames:
     """Stands for a model of given logits, [B, T, V]; the embedding is the identity."""
 
+    predicts_end = False
+
     def __init__(self, logits: Tensor, lengths: list[int]) -> None:
         self.padding = torch.arange(logits.size(1)) >= torch.tensor(lengths)[:, None]
         self.logits = logits.masked_fill(self.padding[:, :, None], torch.nan)

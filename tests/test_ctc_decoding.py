@@ -21,6 +21,8 @@ class LoggedModel:
     The embedding is the identity, so the decoder's states are its logits.
     """
 
+    predicts_end = False
+
     def __init__(self, labels: list[list[int]], weight: float = 5.0) -> None:
         width = max(map(len, labels))
         self.padding = torch.tensor([[at >= len(row) for at in range(width)] for row in labels])

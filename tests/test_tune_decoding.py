@@ -11,7 +11,8 @@ import pytest
 import torch
 
 from nat.artifacts import Model, Shard, TunedWeights
-from nat.configuration import Configuration, load
+from nat.configuration import load
+from nat.configuration.configuration import Configuration, read
 from nat.data.binarised import BinarisedText, write_binarised
 from nat.data.vocabulary import Vocabulary
 from nat.decoding.corpus import records, translate
@@ -46,7 +47,7 @@ def weights(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> TunedWeights:
     shutil.copytree(ROOT / "config", tmp_path / "config")
     (tmp_path / "config/decodings/tried.yaml").write_text(GRID)
     monkeypatch.chdir(tmp_path)
-    configuration = load("micro")
+    configuration = read("micro", Path())
     description = configuration.corpus(CORPUS)
     source, target = description["source"], description["target"]
     sentences = [[f"w{number % 20}" for number in range(n, n + n % 5)] for n in range(11)]
@@ -75,7 +76,7 @@ def weights(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> TunedWeights:
 
 
 def configured() -> Configuration:
-    return load("micro").on(CORPUS)
+    return read("micro", Path()).on(CORPUS)
 
 
 def test_every_pair_of_weights_is_recorded_and_the_best_is_chosen(weights: TunedWeights) -> None:
