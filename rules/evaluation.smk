@@ -46,6 +46,10 @@ rule analyse:
     threads: configuration.threads
     resources:
         **ASKS["translate"],
+    params:
+        configuration=lambda wildcards: graph.analysis(
+            wildcards.corpus, wildcards.system, wildcards.analysis
+        ),
     message:
         "analyse {wildcards.analysis} of {wildcards.system} on {wildcards.corpus} "
         "(seed {wildcards.seed})"

@@ -11,6 +11,7 @@ from nat.files import write_json
 from nat.reporting.cells import (
     ANALYSES,
     MEASURES,
+    TOYS,
     Cell,
     check_setting,
     measured,
@@ -43,6 +44,7 @@ def test_every_measure_says_what_it_needs() -> None:
     assert MEASURES["speed_up"].coordinates == ("decoding", "setting")
     assert MEASURES["total_correlation"].coordinates == ("partner", "split")
     assert MEASURES["l_mple"].coordinates == ("split",) and MEASURES["l_mple"].setting == "0.2"
+    assert "two_orders" in ANALYSES and "two_orders" in TOYS and "likelihood" not in TOYS
     assert "latency" not in ANALYSES and "total_correlation" not in ANALYSES
 
 

@@ -13,7 +13,9 @@ from rich.console import Console
 from test_training_runs import write_run
 
 from nat.errors import UserError
+from nat.files import write_json
 from nat.reporting import claims, reports, tables, values
+from nat.reporting.cells import Cell
 from nat.reporting.differences import combined, difference
 from nat.reporting.verdicts import FAILS, HOLDS, UNDECIDED
 
@@ -267,6 +269,42 @@ def test_gains_by_length(root: Path) -> None:
     claim["gains"]["is"] = "fifth 6"
     with pytest.raises(UserError, match="'fifth 6' .* labels fifth 1"):
         judge(root, claim)
+
+
+def test_speed_ups_are_over_a_named_system(root: Path) -> None:
+    settings = {"cpu-1": (2.0, 8.0), "cpu-32": (1.0, 3.0)}
+    for setting, times in settings.items():
+        for place, each in zip((STUDENT, TEACHER), times, strict=True):
+            names = CORPUS, place["system"], 1, place["decoding"], "", "speed_up", setting
+            path = root / Cell("demo", *names).score_path
+            found = dict.fromkeys(("median", "mean", "quartile_1", "quartile_3"), each)
+            found["repeats"] = [each] * 5
+            content = {"milliseconds_per_sentence": found, "sentences_of_split": 60}
+            write_json(path, content)
+    base = {"claim": "text", "from": "table 1", "measure": "speed_up", "task": TASK}
+    base |= {
+        "setting": "cpu-1",
+        "over": "AT",
+        "where": {**WHERE, "batch": {**STUDENT, "setting": "cpu-32"}},
+    }
+    systems = {"AT": TEACHER}
+
+    def judged(**claim: Any) -> dict[str, Any]:
+        paper = {**copy.deepcopy(PAPER), "systems": systems, "claims": {"it": base | claim}}
+        plain = made_up_run.configuration(root, {"paper": paper})
+        assert len(reports.files(plain, ("paper", "claims", ""))) == 2 * (
+            1 + ("batch" in str(claim["compare"]))
+        )
+        (record,) = claims.judge(plain, "paper")
+        return record
+
+    record = judged(compare=["student", "above", 3])
+    assert (record["verdict"], record["ours"]) == (HOLDS, 1.0)
+    record = judged(compare=["batch", "below", "student"])
+    assert (record["verdict"], record["ours"], record["low"]) == (HOLDS, -1.0, -1.0)
+    del base["over"]
+    with pytest.raises(UserError, match="claims.it: missing key 'over'"):
+        judged(compare=["student", "above", 3])
 
 
 def test_records_of_trainings(root: Path) -> None:

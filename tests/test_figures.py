@@ -7,12 +7,13 @@ import matplotlib as mpl
 import pandas as pd
 import pytest
 from made_up_run import CORPUS, OTHER_TASK, PAPER, TASK
+from matplotlib.figure import Figure
 from matplotlib.text import Text
 from test_training_runs import write_run
 
 from nat.errors import UserError
 from nat.files import write_json
-from nat.reporting import figures, reports
+from nat.reporting import figures, panels, reports
 
 
 @pytest.fixture
@@ -274,10 +275,51 @@ def test_a_scatter_plot_shows_quoted_rows_beside_ours(root: Path) -> None:
     ours, quoted = figures.make(plain, "paper", "2").records
     assert (ours["published"], ours["x_published"]) == (20, 3)
     assert (quoted["published"], quoted["x_published"], quoted["category"]) == (25, 2, "GLAT")
+    elsewhere = {"label": "others", "quoted": ["GLAT"], "setting": "cuda-1"}
+    panels = [
+        {"label": setting, "task": TASK, "setting": setting} for setting in ("cpu-1", "cuda-1")
+    ]
+    x = {"measure": "latency", "column": "speed"}
+    two = {**figure, "panels": panels, "x": x, "series": [row, elsewhere]}
+    records = figures.make(drawn_paper(root, two, tables=tables), "paper", "2").records
+    assert [each["column"] for each in records if each["row"] == "others"] == ["cuda-1"]
     series = [row, {"label": "others", "quoted": ["GLATT"]}]
     wrong = drawn_paper(root, {**figure, "series": series}, tables=tables)
     with pytest.raises(UserError, match=r"figures.2.series: .*row 'GLATT', column 'BLEU'"):
         figures.make(wrong, "paper", "2")
+
+
+def test_a_published_speed_up_is_drawn_as_it_is(root: Path) -> None:
+    lines = "".join(
+        f"table1,{row},speed-up,,,,,,{value},,source=authors,ours\n"
+        for row, value in (("4 steps", 1), ("1 step", 3))
+    )
+    made_up_run.publish(root, made_up_run.HEADER + lines)
+    rows = [
+        {"label": label, "system": "cmlm-kd", "decoding": f"mask-predict-{label[0]}-lb5"}
+        for label in ("4 steps", "1 step")
+    ]
+    column = {"label": "speed-up", "measure": "speed_up", "setting": "cpu-1", "over": "4 steps"}
+    tables = {"1": {"title": "t", "columns": [column], "rows": rows}}
+    systems = {"slow": {"system": "cmlm-kd", "decoding": "mask-predict-4-lb5"}}
+    systems["fast"] = {"system": "cmlm-kd", "decoding": "mask-predict-1-lb5"}
+    x = {"measure": "speed_up", "setting": "cpu-1", "over": "slow"}
+    figure = {**SCATTER, "quotes": [1], "x": x, "series": [{"label": "CMLM", "system": "fast"}]}
+    plain = drawn_paper(root, figure, tables=tables, systems=systems)
+    write_latency(plain, {"mask-predict-1-lb5": 2.0, "mask-predict-4-lb5": 8.0})
+    (record,) = figures.make(plain, "paper", "2").records
+    assert (record["x"], record["x_published"]) == (4.0, 3)
+
+
+def test_names_of_points_do_not_cover_each_other() -> None:
+    axes = Figure().add_axes((0, 0, 1, 1))
+    axes.plot([0, 1], [0, 1])
+    alone = [(0.1, 0.1, "alone", "black"), (0.9, 0.9, "at the edge", "black")]
+    crowd = [(0.5, 0.5, f"number {number} of a crowd", "black") for number in range(9)]
+    panels._name_points(axes, alone + crowd)
+    names = [each.get_text() for each in axes.texts]
+    assert names[:2] == ["alone", "at the edge"] and 2 < len(names) < 11
+    assert len({each.xyann for each in axes.texts[2:]}) == len(names) - 2
 
 
 def test_a_heat_map_of_cells(root: Path) -> None:

@@ -146,6 +146,23 @@ def test_a_system_may_differ_on_a_task(tmp_path: Path) -> None:
     )
 
 
+def test_a_row_may_be_tested_against_another_decoding_of_its_system(tmp_path: Path) -> None:
+    row = {"label": "4 steps", "system": "CMLM", "steps": 4, "baseline": "CMLM"}
+    table = {"title": "t", "columns": [TASK], "rows": [{"system": "CMLM", "steps": 1}, row]}
+    found = product(tmp_path, row, tables={"1": table})
+    assert [(each.row, each.baseline) for each in found] == [("CMLM", ""), ("4 steps", "CMLM")]
+
+
+def test_a_toy_is_of_no_corpus(tmp_path: Path) -> None:
+    row = {"label": "NAT", "system": "nat-kd", "measure": "two_orders_AB"}
+    (found,) = product(tmp_path, row)
+    assert found.stand_in == "" and found.cells[0].of_training == []
+    made = unpublished(
+        tmp_path, cells=CELLS, tables={"1": {"title": "t", "columns": [TASK], "rows": [row]}}
+    )
+    assert [type(each).__name__ for each in reports.files(made, TABLE)] == ["Analysis"]
+
+
 def test_headings_of_tasks() -> None:
     assert heading("wmt14-en-de") == "WMT14 En-De"
     assert heading("multi30k-en-de") == "Multi30k En-De"

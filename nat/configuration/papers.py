@@ -461,6 +461,7 @@ class Claim(Case):
         margin: in the unit of the measure, or a percentage of the right side.
         majority: whether the comparison need only hold in more than half of the cases, which are
             then one judgement.
+        over: of speed-ups the row or system that they are over.
     """
 
     claim: Text
@@ -468,6 +469,7 @@ class Claim(Case):
     each: list[Case] = []
     margin: Number | Percent = 0
     majority: bool = False
+    over: Text | None = None
     compare: Compared | None = None
     trend: Trend | None = None
     largest: Largest | None = None

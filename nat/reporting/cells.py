@@ -31,6 +31,9 @@ from nat.reporting.training_runs import FIFTHS, read_run
 SCORE, TRAINING, LATENCY, PAIR = "score", "training", "latency", "total_correlation"
 """Sources of measures; any other source is the name of an analysis."""
 
+SPEED_UP = "speed_up"
+"""The measure that compares two latencies."""
+
 COORDINATES = {
     SCORE: ("decoding", "split"),
     TRAINING: (),
@@ -262,7 +265,7 @@ MEASURES = {
     "decoding_seconds": Measure(
         "time", "s", 1, "of the whole test set, mean of the repeats", LATENCY
     ),
-    "speed_up": Measure(
+    SPEED_UP: Measure(
         "speed-up",
         "x",
         1,
@@ -296,9 +299,24 @@ MEASURES = {
     ),
     **{
         f"latent_component_{number}": Measure(
-            f"component {number} (%)", "%", 1, "of the latents' variance", "latent_components"
+            f"share of the variance, component {number} (%)",
+            "%",
+            1,
+            "of the latents, by principal component",
+            "latent_components",
         )
         for number in range(1, 9)
+    },
+    **{
+        f"two_orders_{output}": Measure(
+            f"probability, {output} (%)",
+            "%",
+            1,
+            "of a text with the sentences AB and BA",
+            "two_orders",
+            of_corpus=False,
+        )
+        for output in ("AB", "BA", "AA", "BB", "other")
     },
     "latent_moved": Measure(
         "moved latents (%)", "%", 1, "assigned to another position", "latent_assignment"
@@ -343,6 +361,9 @@ EXACT = {
 
 ANALYSES = sorted({measure.source for measure in MEASURES.values()} - set(COORDINATES))
 """Analyses of a model, each a module of `nat/measures` with a function `analyse`."""
+
+TOYS = {measure.source for measure in MEASURES.values() if not measure.of_corpus}
+"""Analyses that train a toy with the objective of a system; its model is not read."""
 
 
 @dataclass(frozen=True)
@@ -404,7 +425,9 @@ class Cell:
 
     @property
     def of_training(self) -> list[Artifact]:
-        """The record and the curve of the training of the model."""
+        """The record and the curve of the training of the model; of a toy there are none."""
+        if self.source in TOYS:
+            return []
         return [self.record, TrainingCurve(*self._names)]
 
     @property

@@ -11,6 +11,7 @@ from typing import Any
 from nat.configuration import Configuration
 from nat.configuration import papers as models
 from nat.errors import UserError
+from nat.reporting.cells import MEASURES, SPEED_UP
 from nat.reporting.paper import (
     Address,
     Chosen,
@@ -79,7 +80,8 @@ def source(configuration: Configuration, paper: str, name: str, where: str) -> S
     ]
     values: dict[Address, Published] = {}
     for place in [*places, *quotes]:
-        if place.address is not None and place.published is not None and not place.over:
+        own = not place.over or MEASURES[place.measure].relative
+        if place.address is not None and place.published is not None and own:
             values.setdefault(place.address, place.published)
     return Source(
         cells=description.cells.coordinates(),
@@ -209,6 +211,8 @@ class Finder:
         entry = self._resolver.entry(
             merged(cells, named, chosen, own), f"'{label}'", row=label, column=""
         )
+        if entry.measure == SPEED_UP:
+            entry = self._over(entry, in_, merged(cells, chosen), own)
         if in_ is None:
             return entry
         address = entry.address
@@ -221,6 +225,21 @@ class Finder:
                 f"'{label}' ({', '.join(part for part in address[:3] if part)})"
             )
         return replace(entry, published=in_.values.get(address))
+
+    def _over(self, entry: Entry, in_: Source | None, chosen: Chosen, own: Chosen) -> Entry:
+        """A speed-up with the cells that it is over, in the same setting."""
+        name = self.claim.over
+        if name is None:
+            raise UserError(f"{self.where}: missing key 'over', which '{entry.measure}' needs")
+        named = in_.named.get(name) if in_ is not None else None
+        same: Chosen = {key: own[key] for key in ("measure", "task", "setting") if key in own}
+        other = self._resolver.entry(
+            merged(chosen, named or {"system": name, "with": {}}, same),
+            f"'{name}'",
+            row=name,
+            column="",
+        )
+        return replace(entry, over=other.cells, over_address=other.address)
 
     def several(self, kind: str, options: Any, case: models.Case, chosen: Chosen) -> list[Entry]:
         """The places of a check of several places, in order."""

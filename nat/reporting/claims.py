@@ -42,9 +42,15 @@ from nat.files import atomic_path, atomic_write_text
 from nat.measures.correlation import pearson
 from nat.measures.significance import LEVEL, POWER, Estimate, Interval, interval_of_correlation
 from nat.reporting import tables, values
-from nat.reporting.cells import AGAINST_ALL, MEASURES, Cell, Measure, measured
+from nat.reporting.cells import AGAINST_ALL, MEASURES, SPEED_UP, Cell, Measure, measured
 from nat.reporting.claim_places import Finder, Source
-from nat.reporting.differences import Difference, can_be_resampled, combined, difference
+from nat.reporting.differences import (
+    Difference,
+    can_be_resampled,
+    combined,
+    difference,
+    difference_of_speed_ups,
+)
 from nat.reporting.paper import QUOTED, Chosen, Entry
 from nat.reporting.stated import deviations
 from nat.reporting.verdicts import (
@@ -176,7 +182,7 @@ def files(configuration: Configuration, paper: str) -> list[Artifact]:
     found: list[Artifact] = []
     for check in checks(configuration, paper):
         for place in check.places:
-            for cell in place.cells:
+            for cell in (*place.cells, *place.over):
                 found += cell.results
                 if check.kind != "correlation" and can_be_resampled(cell.measure):
                     found.append(cell.statistics)
@@ -324,7 +330,12 @@ def _differences(check: Check, root: Path) -> tuple[list[Difference], str]:
         to = _compared(second)
         if isinstance(second, Entry) and isinstance(to, float) and first.stand_in:
             return [], f"a published value does not compare with {first.stand_in}"
-        each = difference(first.cells, to, root)
+        each: Difference | None
+        if first.measure == SPEED_UP:
+            other = (second.cells, second.over) if isinstance(second, Entry) else float(second)
+            each = difference_of_speed_ups((first.cells, first.over), other, root)
+        else:
+            each = difference(first.cells, to, root)
         if each is None:
             return [], _why_not(first, second, root)
         found.append(each)

@@ -143,14 +143,14 @@ class SpeedUp:
     """The speed-up of a place over another.
 
     Attributes:
-        estimate: median latency of the other over that of the place, on the seeds that both have,
-            with one seed on resamples of the repeats.
-        interval: its 95% interval.
+        estimate: median latency of the other over that of the place, with what is known of its
+            spread: resamples of the repeats with one seed.
+        seeds: those of both.
         sources: files with the values.
     """
 
     estimate: Estimate
-    interval: Interval
+    seeds: tuple[int, ...]
     sources: tuple[str, ...]
 
     @property
@@ -160,8 +160,13 @@ class SpeedUp:
 
     @property
     def by_seed(self) -> tuple[float, ...]:
-        """One per seed."""
+        """The speed-ups, one per seed."""
         return self.estimate.by_seed
+
+    @property
+    def interval(self) -> Interval | None:
+        """Its 95% interval."""
+        return self.estimate.interval()
 
 
 def speed_up(left: Sequence[Cell], right: Sequence[Cell], root: Path) -> SpeedUp | None:
@@ -198,13 +203,11 @@ def speed_up(left: Sequence[Cell], right: Sequence[Cell], root: Path) -> SpeedUp
         found.append((pair, ratio_of_medians(*repeats)))
     if not found:
         return None
-    ratios = tuple(ratio.value for _, ratio in found)
-    estimate = found[0][1] if len(found) == 1 else Estimate(ratios)
-    interval = estimate.interval()
-    assert interval is not None
+    ratios = [ratio for _, ratio in found]
+    by_seed = tuple(ratio.value for ratio in ratios)
     return SpeedUp(
-        estimate=estimate,
-        interval=interval,
+        estimate=ratios[0] if len(ratios) == 1 else Estimate(by_seed),
+        seeds=tuple(pair[0].seed for pair, _ in found),
         sources=tuple(cell.score_path for pair, _ in found for cell in pair),
     )
 
@@ -238,6 +241,44 @@ def parameter_share(left: Sequence[Cell], right: Sequence[Cell], root: Path) -> 
         estimate=Estimate(by_seed),
         seeds=tuple(cell.seed for cell, _, _ in found),
         sources=tuple(dict.fromkeys(path for _, _, paths in found for path in paths)),
+        sentences=(),
+    )
+
+
+Ratio = tuple[Sequence[Cell], Sequence[Cell]]
+"""Cells of a place, and those of the place that its speed-up is over."""
+
+
+def difference_of_speed_ups(left: Ratio, right: Ratio | float, root: Path) -> Difference | None:
+    """Compare two speed-ups, or one with a number; `None` if no seed has all of them.
+
+    Two speed-ups are taken for independent: they are mostly of different settings.
+
+    Raises:
+        UserError: as `speed_up`.
+    """
+    own = speed_up(*left, root)
+    if own is None:
+        return None
+    samples, sources = own.estimate.samples, own.sources
+    if isinstance(right, int | float):
+        number, others = float(right), (float(right),) * len(own.by_seed)
+        samples = None if samples is None else samples - number
+    else:
+        other = speed_up(*right, root)
+        if other is None or other.seeds != own.seeds:
+            return None
+        number, others = other.value, other.by_seed
+        of_other = other.estimate.samples
+        samples = None if samples is None or of_other is None else samples - np.roll(of_other, 1)
+        sources += other.sources
+    by_seed = tuple(first - second for first, second in zip(own.by_seed, others, strict=True))
+    return Difference(
+        left=own.value,
+        right=number,
+        estimate=Estimate(by_seed, samples, REPEATS),
+        seeds=own.seeds,
+        sources=tuple(dict.fromkeys(sources)),
         sentences=(),
     )
 

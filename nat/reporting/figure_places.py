@@ -190,7 +190,10 @@ def _quoted_points(resolver: Resolver, description: models.Scatter) -> list[Entr
                     )
                 assert places[0].published is not None
                 values.append(places[0].published)
+            given = {key: each for key, each in series.coordinates().items() if key != "with"}
             for panel in resolver.lines(description.panels, "panels"):
+                if any(panel.chosen.get(key, each) != each for key, each in given.items()):
+                    continue  # the values are of another setting than the panel's
                 chosen = merged(description.cells.coordinates(), panel.chosen)
                 names = {"row": series.label or row, "column": panel.label, "category": row}
                 up, across = (

@@ -5,6 +5,7 @@ Each painter draws the records of one panel into its axes; the page around them 
 `nat.reporting.word_panels`.
 """
 
+import itertools
 import math
 from typing import Any
 
@@ -17,6 +18,7 @@ from nat.reporting.cells import MEASURES
 from nat.reporting.drawing import (
     COLOURS,
     GREY,
+    HINTED,
     LABEL_SIZE,
     LABEL_WIDTH,
     LINE_SPACING,
@@ -34,6 +36,8 @@ from nat.reporting.drawing import (
 
 TICK_SIZE = 11.0
 """Of the names of bars, in points."""
+NAME_SIZE = 8.0
+"""Font size of the names of points."""
 
 BARS = 0.8
 """Share of the distance between two groups that bars fill."""
@@ -269,6 +273,7 @@ def _scatter(axes: Axes, panel: Panel) -> Labels:
     # Values of the paper are not comparable with numbers of a stand-in.
     comparable = not any(record["stand_in"] for record in panel.records)
     labels: Labels = []
+    named: list[tuple[float, float, str, str]] = []
     for number, (name, style) in enumerate(panel.series.items()):
         colour, marker = COLOURS[number % len(COLOURS)], MARKERS[number % len(MARKERS)]
         own = _own(panel, name)
@@ -288,23 +293,61 @@ def _scatter(axes: Axes, panel: Panel) -> Labels:
             if published:
                 _hollow(axes, record["x_published"], record["published"], colour, marker)
                 heights.append(record["published"])
-            at = (record["x"], record["ours"])
-            if record["status"] != "run":
-                at = (record["x_published"], record["published"])
-            if record["category"] and (published or record["status"] == "run"):
-                axes.annotate(
-                    record["category"],
-                    at,
-                    xytext=(6, 4),
-                    textcoords="offset points",
-                    fontsize=8,
-                    color=colour,
-                )
+            if record["status"] == "run":
+                named.append((record["x"], record["ours"], record["category"], colour))
+            elif published:
+                quoted = (record["x_published"], record["published"])
+                named.append((*quoted, record["category"], colour))
         if heights:
             text = "\n".join(wrap(name, LABEL_WIDTH - 0.25, LABEL_SIZE))
             labels.append((_height_of(axes, heights[-1]), text, colour))
     axes.margins(x=0.12, y=0.12)
+    _name_points(axes, named)
     return labels
+
+
+def _name_points(axes: Axes, points: list[tuple[float, float, str, str]]) -> None:
+    """Write the names of points beside them, where neither points nor other names stand.
+
+    A name that finds no room is left out; the CSV of the figure has it.
+
+    Args:
+        axes: with everything drawn, since the limits must not change any more.
+        points: place, name and colour of each, the most important first.
+    """
+    axes.autoscale_view()
+    to_panel = axes.transScale + axes.transLimits
+    places = [
+        (x * PANEL_WIDTH, y * PANEL_HEIGHT)
+        for x, y in (to_panel.transform(point[:2]) for point in points)
+    ]
+    half, tall, gap = 0.06, NAME_SIZE * LINE_SPACING / 72, 0.08
+    taken = [(x - half, y - half, x + half, y + half) for x, y in places]
+    for (x, y), (at_x, at_y, name, colour) in zip(places, points, strict=True):
+        wide = HINTED * width_of(name, NAME_SIZE)
+        for right, up in itertools.product((gap, -gap - wide), (half - tall / 2, -tall, half)):
+            left, bottom = x + right, y + up
+            box = (left, bottom, left + wide, bottom + tall)
+            inside = box[0] >= 0 and box[2] <= PANEL_WIDTH and -half <= box[1] <= PANEL_HEIGHT
+            own = (x - half, y - half, x + half, y + half)
+            if not name or not inside or any(_overlap(box, each) for each in taken if each != own):
+                continue
+            axes.annotate(
+                name,
+                (at_x, at_y),
+                xytext=(72 * right, 72 * up),
+                textcoords="offset points",
+                fontsize=NAME_SIZE,
+                color=colour,
+                va="bottom",
+            )
+            taken.append(box)
+            break
+
+
+def _overlap(first: tuple[float, ...], second: tuple[float, ...]) -> bool:
+    """Whether two boxes (left, bottom, right, top) have a part in common."""
+    return all(first[low] < second[low + 2] and second[low] < first[low + 2] for low in (0, 1))
 
 
 def _axis_name(records: Records, key: str) -> str:

@@ -271,7 +271,7 @@ def _baseline(resolver: Resolver, row: Line, rows: Sequence[Line], description: 
         return ""
     for each in rows:
         same = {**each.chosen, "system": name} == row.chosen
-        if each.chosen.get("system") == wanted and same:
+        if each.label != row.label and each.chosen.get("system") == wanted and same:
             return each.label
     if wanted in labels:
         return wanted

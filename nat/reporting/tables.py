@@ -447,6 +447,7 @@ LATEX = {
     "<": "$<$",
     ">": "$>$",
     "±": r"$\pm$",
+    "≈": r"$\approx$",
     DAGGER: r"$^\dagger$",
     STAR: r"$^*$",
     NOTHING: "--",

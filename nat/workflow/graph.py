@@ -28,7 +28,7 @@ from nat.data.references import has_references, listed
 from nat.data.splits import TRAIN, VALID, text_part
 from nat.errors import UserError
 from nat.reporting import reports
-from nat.reporting.cells import Cell
+from nat.reporting.cells import TOYS, Cell
 from nat.reporting.reports import Report
 from nat.spelling import hint
 from nat.workflow.together import Together, together
@@ -227,6 +227,10 @@ class Graph:
     def decoding(self, corpus: str, decoding: str) -> str:
         """All options of a decoding on a corpus."""
         return _fingerprint(self.configuration.on(corpus).decoding(decoding).as_json())
+
+    def analysis(self, corpus: str, system: str, analysis: str) -> str:
+        """What determines an analysis besides what it reads: of a toy the objective."""
+        return self.training(corpus, system) if analysis in TOYS else ""
 
     def latency(self, corpus: str, decoding: str) -> str:
         """A decoding, and how latencies are measured."""

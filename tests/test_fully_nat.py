@@ -1,0 +1,85 @@
+"""The paper Fully-NAT, as `config/papers/fully_nat.yaml` has it."""
+
+import csv
+from pathlib import Path
+
+import pytest
+
+from nat.configuration import load
+from nat.configuration.configuration import Configuration
+from nat.reporting import claims, reports
+from nat.reporting.paper import QUOTED, entries
+
+ROOT = Path(__file__).resolve().parents[1]
+TABLES = "23456"
+
+
+@pytest.fixture(scope="module")
+def configuration() -> Configuration:
+    return load("paper", ROOT)
+
+
+def test_every_table_and_figure_is_a_target(configuration: Configuration) -> None:
+    targets = [target for target in reports.targets(configuration) if target[0] == "fully_nat"]
+    assert {reports.name(target) for target in targets} == {
+        *(f"fully_nat_table_{number}" for number in TABLES),
+        *(f"fully_nat_figure_{number}" for number in "12456"),
+        "fully_nat_claims",
+    }
+
+
+def test_every_published_value_has_a_place(configuration: Configuration) -> None:
+    shown = set()
+    for number in TABLES:
+        for entry in entries(configuration, "fully_nat", "table", number):
+            if entry.published is not None:
+                shown.add(int(entry.published.source.split("row ")[1].split(":")[0]))
+    with (ROOT / "config/published/fully_nat.csv").open(encoding="utf-8", newline="") as file:
+        lines = list(csv.DictReader(file))
+    wanted = {number for number, line in enumerate(lines, 2) if line["use"] != "none"}
+    assert shown == wanted and len(lines) == 313
+    of_no_table = {line["metric"] for line in lines if line["use"] == "none"} & {"bleu", "speedup"}
+    assert of_no_table == {"speedup"}  # of the abstract, in table 2 as well
+
+
+def test_rows(configuration: Configuration) -> None:
+    places = {number: entries(configuration, "fully_nat", "table", number) for number in TABLES}
+    rows = {number: len({entry.row for entry in found}) for number, found in places.items()}
+    assert rows == {"2": 3 + 10 + 14 + 5, "3": 10 + 3, "4": 15, "5": 9, "6": 4}
+    assert len({entry.cells[0].system for entry in places["4"]}) == 15
+    assert all(entry.published is not None and entry.published.own for entry in places["4"])
+
+
+def test_teachers_are_those_that_the_paper_names(configuration: Configuration) -> None:
+    teachers = {
+        (entry.task, entry.row): candidate.system
+        for number in "23"
+        for entry in entries(configuration, "fully_nat", "table", number)
+        if entry.cells
+        for candidate in configuration.training(
+            entry.cells[0].corpus, entry.cells[0].system
+        ).text.candidates
+    }
+    for (task, row), teacher in teachers.items():
+        size = "big" if task == "wmt20-ja-en" else "base"
+        learns = "KD" in row or "beam 20" in row or "NPD" in row
+        assert teacher == (f"fully-nat-at-{size}" if learns else None), (task, row)
+
+
+def test_the_demo_has_a_stand_in_for_every_task() -> None:
+    demo = load("demo", ROOT)
+    for paper, kind, number in reports.targets(demo):
+        if paper == "fully_nat" and (kind == "table" or kind == "figure"):
+            for entry in entries(demo, paper, kind, number):
+                assert entry.cells or entry.reason == QUOTED, (kind, number, entry.row)
+
+
+@pytest.mark.parametrize("scale", ["demo", "small", "paper"])
+def test_claims(scale: str) -> None:
+    found = claims.checks(load(scale, ROOT), "fully_nat")
+    assert {check.claim for check in found} >= {
+        *("kd", "ctc-above-axe", "vae-five", "glat-above-rnd", "all-four", "beam", "beam-cost"),
+        *("bonus", "big-kd", "dimensions", "dimensions-ctc", "plateau", "lead-shrinks", "sixteen"),
+    }
+    printed = {check.claim for check in found if claims._published(check) is not None}
+    assert {"kd", "vae-five", "all-four", "bonus", "beam-cost", "sixteen", "plateau"} <= printed
