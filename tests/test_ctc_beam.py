@@ -22,7 +22,7 @@ from nat.errors import UserError
 from nat.language_model.ngram import estimate
 from nat.language_model.options import LanguageModelOptions
 from nat.language_model.scorer import LanguageModel
-from nat.registry import build
+from nat.registry import Method, build
 
 SYMBOLS = 8
 WRITTEN = (UNK, 6, 7)
@@ -320,4 +320,4 @@ def test_senseless_options_are_refused() -> None:
         ({"language_model": {"system": "at-base", "odrer": 3}}, "'odrer' at 'language_model'"),
     ):
         with pytest.raises(UserError, match=words):
-            build("decoding", {"method": "ctc_beam", **wrong})
+            build("decoding", Method(method="ctc_beam", **wrong))
