@@ -324,7 +324,7 @@ def test_a_dictionary_that_does_not_fit_is_refused(folder: Path) -> None:
 def test_another_checksum_is_refused(folder: Path) -> None:
     write(Path("published.pt"), released())
     system = Path("config/systems/published.yaml")
-    system.write_text(CONFIGURED.replace("dict.txt}", f"dict.txt, sha256: {'0' * 64}}}"))
+    system.write_text(CONFIGURED.replace("dict.txt}", f"dict.txt, sha256: {'a' * 64}}}"))
     with pytest.raises(UserError, match="published.pt has the checksum.*'sha256'"):
         imported()
 
