@@ -411,6 +411,22 @@ def test_a_changed_learning_rate_touches_one_recipe(run: tuple[Path, str]) -> No
 
 
 @pytest.mark.graph
+def test_one_more_decoding_is_one_job(run: tuple[Path, str]) -> None:
+    repository, _ = run
+    paper = repository / "config/papers/overview.yaml"
+    before = paper.read_text()
+    try:
+        row = "{system: CMLM, steps: [1, 2, 4, 10]}"
+        assert before.count(row) == 1
+        paper.write_text(before.replace(row, row.replace("4,", "4, 7,")))
+        _, screen = snakemake(repository, "-n", *RUN)
+        assert counts(screen)["translate_and_score"] == 1
+        assert not {"train", "translate", "distil"} & counts(screen).keys()
+    finally:
+        paper.write_text(before)
+
+
+@pytest.mark.graph
 def test_results_without_their_records_are_refused(run: tuple[Path, str]) -> None:
     repository, _ = run
     records, away = repository / ".snakemake", repository / "away"

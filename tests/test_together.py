@@ -1,0 +1,68 @@
+"""Which decodings share a job."""
+
+from dataclasses import replace
+from pathlib import Path
+
+from nat.artifacts import Score
+from nat.configuration import Configuration, load
+from nat.workflow.together import RULE, Together, kind_of, together
+
+ROOT = Path(__file__).resolve().parents[1]
+CORPUS = "toy-micro"
+
+
+def configuration(shards: int = 1) -> Configuration:
+    found = load("micro", ROOT, checked=False)
+    scale = found.files["scales"]["micro"] | {"shards": {"train": 2, "valid": 1, "test": shards}}
+    scales = {**found.files["scales"], "micro": scale}
+    return replace(found, files={**found.files, "scales": scales})
+
+
+def score(system: str, decoding: str, seed: int = 1, split: str = "test") -> Score:
+    return Score("micro", CORPUS, system, seed, decoding, split)
+
+
+def test_decodings_of_a_model_and_split_for_the_same_papers_share_a_job() -> None:
+    asked = {
+        score("at-base", "beam5"): {"dims"},
+        score("at-base", "beam2"): {"dims"},
+        score("at-base", "beam3"): {"dims", "overview"},
+        score("at-base", "beam4"): {"overview", "dims"},
+        score("at-base", "beam5", split="valid"): {"dims"},
+        score("at-big", "beam5"): {"dims"},
+    }
+    assert together(configuration(), asked) == [
+        Together(CORPUS, "at-base", "test", ("dims",), (1,), ("beam2", "beam5")),
+        Together(CORPUS, "at-base", "test", ("dims", "overview"), (1,), ("beam3", "beam4")),
+    ]
+    assert together(configuration(shards=2), asked) == []
+
+
+def test_what_consults_another_model_is_a_job_by_itself() -> None:
+    decodings = ("one-pass", "npd9", "ctc", "ctc-beam20", "ctc-beam20-lm4")
+    asked = {score("ctc-kd", decoding): {"mine"} for decoding in decodings}
+    (found,) = together(configuration(), asked)
+    assert found.decodings == ("ctc", "ctc-beam20", "one-pass")
+
+
+def test_seeds_with_the_same_decodings_share_a_rule() -> None:
+    asked = {
+        score("at-base", decoding, seed): {"mine"}
+        for decoding, seeds in {"beam2": (1, 2, 3), "beam3": (1, 2, 3), "beam4": (3,)}.items()
+        for seed in seeds
+    }
+    found = together(configuration(), asked)
+    assert [(each.seeds, len(each.decodings)) for each in found] == [((1, 2), 2), ((3,), 3)]
+    assert len({each.rule for each in found}) == 2
+    assert {kind_of(each.rule) for each in found} == {RULE}
+    assert kind_of("translate") == "translate"
+
+
+def test_a_job_makes_what_its_scores_are() -> None:
+    (job,) = together(configuration(), {score("at-base", f"beam{n}"): {"mine"} for n in (2, 3)})
+    names = {"run": "micro", "corpus": CORPUS, "system": "at-base", "seed": 1, "split": "test"}
+    made = {path.format(**names) for path in job.outputs}
+    for each in job.scores("micro", 1):
+        translations = each.translations
+        assert made >= {each.path, each.statistics.path, translations.path, translations.summary}
+    assert len(made) == 8
