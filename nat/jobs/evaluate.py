@@ -13,7 +13,7 @@ from collections.abc import Iterator, Sequence
 from functools import cache
 from pathlib import Path
 
-from nat.artifacts import Score, references
+from nat.artifacts import Score, StepOfSplit, references
 from nat.configuration import Configuration
 from nat.data.binarised import files_of
 from nat.data.download import sha256_of
@@ -102,9 +102,9 @@ def _read(configuration: Configuration, score: Score) -> Iterator[tuple[str, Pat
     for path in files_of(folder / f"{score.split}.{sides(description)[0]}"):
         yield path.name, path
     yield "vocabulary", folder / "vocabulary.txt"
-    for name in ("model", "training", "assistant", "language_model", "weights"):
-        artifact = getattr(inputs, name)
-        if artifact is not None:
+    for name, artifact in vars(inputs).items():
+        # texts are folders, of which only some files are read
+        if artifact is not None and not isinstance(artifact, StepOfSplit):
             yield name, Path(artifact.path)
     several = references(configuration, score.corpus, score.split) is not None
     compared = reference_files(score.corpus, description, score.split, several)
