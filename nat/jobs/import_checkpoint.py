@@ -53,7 +53,7 @@ def import_checkpoint(configuration: Configuration, model: Model) -> None:
                 [training.as_json(), *(each["sha256"] for each in found.values())]
             ),
             "seed": model.seed,
-            "parameters": sum(value.numel() for value in checkpoint.weights.values()),
+            "parameters": sum(value.numel() for value in weights.values()),
             "updates": checkpoint.updates,
             "imported": {
                 **found,
