@@ -130,6 +130,16 @@ def test_lengths_that_a_scale_does_not_give_follow_its_updates(folder: Folder) -
     assert (found.warmup_updates, found.save_every) == (0, 100)
 
 
+def test_decays_that_become_the_same_number_are_two_systems(folder: Folder) -> None:
+    folder.files["recipes/student"]["reference_updates"] = 10**8
+    for decay in (0.5, 0.9):
+        target = {"method": "dims", "ema_decay": decay}
+        folder.files[f"systems/dims-{decay}"] = {**folder.files["systems/dims"], "target": target}
+    trainings = [folder.load().training("own", f"dims-{decay}") for decay in (0.5, 0.9)]
+    assert [each.target.options["ema_decay"] for each in trainings] == [0, 0]
+    assert [each.system for each in trainings] == ["dims-0.5", "dims-0.9"]
+
+
 def test_only_decays_follow_a_length() -> None:
     options = {"method": "dims", "hidden_weight": 0.7, "ema_decay": None}
     assert at_length(options, 80) == options

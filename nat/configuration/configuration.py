@@ -387,22 +387,26 @@ class Configuration:
 
     def _effective(self, system: str) -> dict[str, Any]:
         """`training` without the names of corpus and system, JSON-able."""
+        found = self._with_defaults(system)
+        found["recipe"].pop("reference_updates", None)
+        ratio = self._ratio(self.system(system).recipe)
+        return {**found, "target": at_length(found["target"], ratio)}
+
+    def _with_defaults(self, system: str) -> dict[str, Any]:
+        """As `_effective`, but with decays as they are stated."""
         found, decoding = self._written(system), self._validation_decoding(system)
         text, chosen = self.system(system).text.with_seed(self.teacher_seed), self._choice(system)
         input_, target = self._methods(system)
-        recipe: dict[str, Any] = found["recipe"]
-        recipe.pop("reference_updates", None)
-        ratio = self._ratio(self.system(system).recipe)
         return {
             **found,
             "input": input_.method.as_json(),
-            "target": at_length(target.method.as_json(), ratio),
+            "target": target.method.as_json(),
             "text": replace(text, choice=None if chosen is None else chosen.method).as_json(),
             "validation_decoding": None if decoding is None else self.decoding(decoding).as_json(),
         }
 
     def _written(self, system: str) -> dict[str, Any]:
-        """As `_effective`, but with the options of methods as files give them, without defaults."""
+        """As `_with_defaults`, but with the options of methods as files give them."""
         found = self.system(system)
         if found.size not in self._architectures:
             raise UserError(
@@ -705,7 +709,7 @@ class Configuration:
             others = {
                 name: self.identity(name, known, defaults) for name, _ in self.references(system)
             }
-            found = self._effective(system) if defaults else self._written(system)
+            found = self._with_defaults(system) if defaults else self._written(system)
             effective = families.renamed(found, others)
             effective["recipe"]["validation"].pop("decoding")  # its options are included
             decodings = {
