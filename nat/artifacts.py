@@ -525,6 +525,32 @@ class TrainingCurve(Training):
     template = "results/{run}/models/{corpus}/{system}/seed{seed}/training.csv"
 
 
+@dataclass(frozen=True)
+class InputsOfConversion(Inputs):
+    """A model, and the folder with its vocabulary."""
+
+    model: Model
+    corpus: CorpusStep
+
+
+@dataclass(frozen=True)
+class Converted(Artifact):
+    """The folder of a model in the format of CTranslate2."""
+
+    template = "results/{run}/models/{corpus}/{system}/seed{seed}/ctranslate2"
+    run: str
+    corpus: str
+    system: str
+    seed: int
+
+    def inputs(self, configuration: Configuration) -> InputsOfConversion:
+        """The model and the vocabulary."""
+        return InputsOfConversion(
+            Model(self.run, self.corpus, self.system, self.seed),
+            CorpusStep(self.corpus, "binarised"),
+        )
+
+
 # Translations
 
 
@@ -538,6 +564,7 @@ class InputsOfDecoding(Inputs):
         assistant: the model that is consulted besides.
         language_model: n-grams that are consulted besides.
         weights: those of the decoding, where they are tuned.
+        converted: the model in the format of CTranslate2, where that runs it.
     """
 
     corpus: StepOfSplit
@@ -545,6 +572,7 @@ class InputsOfDecoding(Inputs):
     assistant: Model | None
     language_model: Ngrams | None
     weights: "TunedWeights | None"
+    converted: Converted | None
 
 
 @dataclass(frozen=True)
@@ -572,6 +600,9 @@ class _Decoded(Artifact):
             assistant=None if assistant is None else Model(self.run, self.corpus, assistant, seed),
             language_model=self._language_model(there),
             weights=TunedWeights(*names, self.decoding) if tuned else None,
+            converted=Converted(*names)
+            if there.decoding_traits(self.decoding).converted
+            else None,
         )
 
     def _language_model(self, configuration: Configuration) -> Ngrams | None:

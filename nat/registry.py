@@ -116,6 +116,7 @@ class DecodingTraits:
         input_predictor: only for systems with `decoder: {input_predictor: true}`.
         assistant: order of the system that the key `assistant` must name, if it must.
         assistant_optional: whether the key `assistant` may be left out all the same.
+        converted: runs the model in CTranslate2, for which it is converted.
     """
 
     decoding_order: Order = "parallel"
@@ -126,6 +127,7 @@ class DecodingTraits:
     input_predictor: bool = False
     assistant: Order | None = None
     assistant_optional: bool = False
+    converted: bool = False
 
 
 TRAITS: dict[str, type] = {

@@ -11,6 +11,29 @@
 #
 # Weights of decodings that are tuned on the validation set:
 # results/{run}/tuning/{corpus}/{system}/seed{seed}/{decoding}.json.
+#
+# What CTranslate2 translates with is converted before:
+# results/{run}/models/{corpus}/{system}/seed{seed}/ctranslate2.
+
+
+rule convert_to_ctranslate2:
+    input:
+        unpack(reads(artifacts.Converted)),
+    output:
+        converted=directory(
+            "results/{run}/models/{corpus}/{system}/seed{seed}/ctranslate2"
+        ),
+    log:
+        "results/{run}/logs/convert_to_ctranslate2/{corpus}/{system}/seed{seed}.log",
+    conda:
+        ENVIRONMENT
+    resources:
+        **ASKS["translate"],
+    message:
+        "convert {wildcards.system} on {wildcards.corpus} for CTranslate2 (seed {wildcards.seed})"
+    shell:
+        f"python workflow_scripts/convert_to_ctranslate2.py {CHOSEN}"
+        " --corpus {wildcards.corpus} --system {wildcards.system} --seed {wildcards.seed} 2> {log}"
 
 
 rule translate_and_score:

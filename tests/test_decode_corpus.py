@@ -2,6 +2,7 @@
 
 import functools
 import shutil
+import tempfile
 from collections.abc import Callable
 from pathlib import Path
 from types import SimpleNamespace
@@ -14,12 +15,15 @@ import torch
 from nat import registry
 from nat.artifacts import Model, Shard
 from nat.configuration import load
+from nat.data.batch import source_tensor
 from nat.data.binarised import write_binarised
 from nat.data.translations import read_translations
-from nat.data.vocabulary import EOS, PAD, Vocabulary
+from nat.data.vocabulary import EOS, PAD, SPECIALS, Vocabulary
 from nat.decoding.corpus import Translation, batches, records, translate
+from nat.decoding.ctranslate2_beam import Engine
 from nat.decoding.hypothesis import Hypothesis
 from nat.errors import UserError
+from nat.export.ctranslate2 import write_ctranslate2
 from nat.jobs.translate import translate_shard
 from nat.language_model.ngram import estimate
 from nat.language_model.scorer import LanguageModel, matching_language_model
@@ -56,7 +60,20 @@ def of_configuration(make_model: Callable[..., Any], name: str, seed: int = 0) -
         consulted["assistant"] = make_model(seed=seed + 1, **its)
     if CONFIGURATION.language_model(name) is not None:
         consulted["language_model"] = language_model(options.options["language_model"]["order"])
-    return functools.partial(method, **consulted), make_model(seed=seed, **keywords)
+    model = make_model(seed=seed, **keywords)
+    if traits.converted:
+        return lambda model, source: method(model, source, engine(model, method.precision)), model
+    return functools.partial(method, **consulted), model
+
+
+def engine(model: Any, precision: str) -> Engine:
+    with tempfile.TemporaryDirectory() as folder:
+        write_ctranslate2(model, symbols(29), Path(folder) / "converted")
+        return Engine(Path(folder) / "converted", precision)
+
+
+def symbols(number: int) -> list[str]:
+    return Vocabulary(f"w{each}" for each in range(number - len(SPECIALS))).symbols
 
 
 def language_model(order: int) -> LanguageModel:
@@ -136,13 +153,14 @@ def test_a_hypothesis_without_finite_score_is_named() -> None:
 @every_decoding
 def test_batch_size_does_not_matter(make_model: Callable[..., Any], name: str) -> None:
     method, model = of_configuration(make_model, name, seed=4)
+    digits = 1e-5 if CONFIGURATION.decoding_traits(name).converted else 1e-9  # in float32
     sentences = texts([3, 0, 9, 14, 1, 60, 3, 12, 3])
     one_by_one = translate(model, method, sentences, range(9), 1)
     for batch_tokens in (40, 1000):
         found = translate(model, method, sentences, range(9), batch_tokens)
         for translation, alone in zip(found, one_by_one, strict=True):
             assert translation.hypothesis.tokens == alone.hypothesis.tokens
-            assert translation.hypothesis.score == pytest.approx(alone.hypothesis.score, abs=1e-9)
+            assert translation.hypothesis.score == pytest.approx(alone.hypothesis.score, abs=digits)
             assert translation.status == alone.status
 
 
@@ -153,6 +171,10 @@ def test_a_model_of_no_numbers_is_told_of_in_the_status(
     method, model = of_configuration(make_model, name)
     with torch.no_grad():
         model.decoder_layers[0].feed_forward.inner.weight.fill_(torch.nan)
+    if CONFIGURATION.decoding_traits(name).converted:
+        with pytest.raises(UserError, match="not finite"):
+            method(model, source_tensor(texts([3])))
+        return
     (found,) = translate(model, method, texts([3]), range(1), 100)
     assert found.status == "no finite score"
 

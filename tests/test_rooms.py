@@ -10,7 +10,7 @@ ROOMS = (
     *("errors", "files", "spelling", "options", "machine", "randomness", "program", "registry"),
     *("data", "language_model", "transformer", "configuration", "alignment", "decoding"),
     *("objective", "inputs", "targets", "distillation", "artifacts", "training"),
-    *("fairseq_plugin", "measures", "reporting", "workflow", "jobs"),
+    *("export", "fairseq_plugin", "measures", "reporting", "workflow", "jobs"),
 )
 """Folders and modules of nat/; each may import from those before it."""
 

@@ -25,7 +25,7 @@ class BeamSearch(LeftToRightSearch):
         """Translate source sentences [B, S] (tokens, EOS, padding on the right)."""
         encoded = model.encode(source)
         most = model.architecture.max_positions - 1  # BOS takes one
-        longest = self.longest(encoded).clamp(max=most)
+        longest = self.longest(encoded.lengths).clamp(max=most)
         return [best for best, *_ in self.search(model, encoded, longest)]
 
 

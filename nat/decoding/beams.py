@@ -29,9 +29,13 @@ class LeftToRightSearch:
     longest_ratio: float = Field(default=1.5, ge=0.0)
     longest_margin: int = Field(default=10, ge=0)
 
-    def longest(self, encoded: Encoded) -> Tensor:
-        """Maximal number of tokens of each target, regardless of the model's positions, [B]."""
-        return (encoded.lengths.double() * self.longest_ratio).long() + self.longest_margin
+    def longest(self, lengths: Tensor) -> Tensor:
+        """Maximal number of tokens of each target, regardless of the model's positions, [B].
+
+        Args:
+            lengths: source tokens without EOS, [B].
+        """
+        return (lengths.double() * self.longest_ratio).long() + self.longest_margin
 
     def search(
         self,

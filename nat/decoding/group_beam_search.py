@@ -31,7 +31,7 @@ class GroupBeamSearch(LeftToRightSearch):
             raise ValueError("this decoding method needs a semi-autoregressive model")
         encoded = model.encode(source)
         most = model.architecture.max_positions // chunk * chunk - 1  # whole groups must fit
-        longest = self.longest(encoded).clamp(max=most)
+        longest = self.longest(encoded.lengths).clamp(max=most)
         beams = Beams(longest, self.beam, self.length_penalty, encoded.states.dtype)
         cache = model.start(encoded, self.beam)
         shown = torch.full((len(source) * self.beam, chunk), BOS, device=source.device)

@@ -85,7 +85,7 @@ class Hybrid(LeftToRightSearch):
         chunk = chunk_of(model)
         # a sequence of n tokens and EOS occupies (n + 1) k positions, numbered from 1
         most = (model.architecture.max_positions - 1) // chunk - 1
-        longest = (self.longest(encoded) // chunk).clamp(max=most)
+        longest = (self.longest(encoded.lengths) // chunk).clamp(max=most)
         return self.search(
             model, encoded, longest, begin=BEGIN_OF_CHUNKS, kept=self.kept, stride=chunk
         )

@@ -13,7 +13,7 @@ from collections.abc import Iterator, Sequence
 from functools import cache
 from pathlib import Path
 
-from nat.artifacts import Score, StepOfSplit, references
+from nat.artifacts import Converted, Score, StepOfSplit, references
 from nat.configuration import Configuration
 from nat.data.binarised import files_of
 from nat.data.download import sha256_of
@@ -103,9 +103,11 @@ def _read(configuration: Configuration, score: Score) -> Iterator[tuple[str, Pat
         yield path.name, path
     yield "vocabulary", folder / "vocabulary.txt"
     for name, artifact in vars(inputs).items():
-        # texts are folders, of which only some files are read
-        if artifact is not None and not isinstance(artifact, StepOfSplit):
+        # texts and converted models are folders, of which only some files are read
+        if artifact is not None and not isinstance(artifact, StepOfSplit | Converted):
             yield name, Path(artifact.path)
+    if inputs.converted is not None:
+        yield "converted", Path(inputs.converted.path) / "model.bin"
     several = references(configuration, score.corpus, score.split) is not None
     compared = reference_files(score.corpus, description, score.split, several)
     for name in ("reference", "tokens", "references", "source_tokens"):

@@ -16,6 +16,7 @@ from nat.data.splits import sides, split_names
 from nat.data.translations import shard_of, write_translations
 from nat.data.vocabulary import Vocabulary
 from nat.decoding.corpus import Method, records, translate
+from nat.decoding.ctranslate2_beam import Engine, runs_on_gpu
 from nat.errors import UserError
 from nat.jobs.tune_decoding import chosen_weights
 from nat.language_model.scorer import matching_language_model
@@ -114,4 +115,26 @@ def method_of(
     built = registry.build("decoding", resolved.decoding(decoding))
     if inputs.weights is not None:
         built = built.tuned(**chosen_weights(Path(inputs.weights.path)))
+    if inputs.converted is not None:
+        consulted["engine"] = matching_engine(
+            Path(inputs.converted.path), vocabulary_size, built.precision, torch.device(device)
+        )
     return functools.partial(built, **consulted) if consulted else built
+
+
+def matching_engine(
+    path: Path, vocabulary_size: int, precision: str, device: torch.device
+) -> Engine:
+    """Open a converted model, if it is of the same vocabulary; on a processor if it must be.
+
+    Raises:
+        UserError: if it is not.
+    """
+    on_gpu = device.type == "cuda" and runs_on_gpu()
+    engine = Engine(path, precision, "cuda" if on_gpu else "cpu")
+    if len(engine.symbols) != vocabulary_size:
+        raise UserError(
+            f"{path} has {len(engine.symbols)} symbols but the vocabulary has {vocabulary_size}; "
+            "remove it and run again"
+        )
+    return engine

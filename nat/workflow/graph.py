@@ -166,8 +166,10 @@ class Graph:
         Raises:
             UserError: as `inputs_of`, for each of the decodings.
         """
-        scores = job.scores(self.configuration.run, seed)
-        return [inputs_of(self.configuration, score) for score in scores][0]
+        found: dict[str, str | list[str]] = {}
+        for score in job.scores(self.configuration.run, seed):
+            found |= inputs_of(self.configuration, score)  # some read the converted model, too
+        return found
 
     @cached_property
     def imported(self) -> list[str]:

@@ -1,0 +1,162 @@
+"""Beam search of CTranslate2, on a model that was converted for it."""
+
+import ctypes
+from pathlib import Path
+from typing import Any, Literal
+
+import torch
+from pydantic import ConfigDict
+from pydantic.dataclasses import dataclass
+from torch import Tensor
+
+from nat.data.vocabulary import EOS, NEVER_WRITTEN, PAD
+from nat.decoding.beams import LeftToRightSearch
+from nat.decoding.hypothesis import Hypothesis
+from nat.errors import UserError
+from nat.files import read_json
+from nat.transformer.model import Transformer
+
+CUBLAS = "libcublas.so.12"
+"""What the package from PyPI loads on a GPU; PyTorch may bring another version."""
+
+_OUT_OF_MEMORY = "out of memory"
+
+
+class Engine:
+    """A converted model in CTranslate2, with as many threads as PyTorch uses.
+
+    Args:
+        folder: written by `nat.export.ctranslate2`.
+        precision: of the weights.
+        device: `cpu` or `cuda`.
+
+    Attributes:
+        translator: the engine's own object.
+        symbols: of the vocabulary, in the order of their ids.
+
+    Raises:
+        UserError: if the folder is missing or damaged.
+    """
+
+    def __init__(self, folder: Path, precision: str, device: str = "cpu") -> None:
+        from ctranslate2 import Translator
+
+        self.symbols: list[str] = read_json(folder / "shared_vocabulary.json")
+        self._ids = {symbol: number for number, symbol in enumerate(self.symbols)}
+        try:
+            self.translator = Translator(
+                str(folder),
+                device=device,
+                compute_type=precision,
+                intra_threads=torch.get_num_threads(),
+            )
+        except (RuntimeError, ValueError) as error:
+            raise UserError(
+                f"CTranslate2 cannot open {folder} ({error}); remove it and run again"
+            ) from error
+
+    def words(self, tokens: list[int]) -> list[str]:
+        """Symbols of ids."""
+        return [self.symbols[token] for token in tokens]
+
+    def ids(self, words: list[str]) -> list[int]:
+        """Ids of symbols."""
+        return [self._ids[word] for word in words]
+
+
+@dataclass(frozen=True, config=ConfigDict(extra="forbid"))
+class CTranslate2Beam(LeftToRightSearch):
+    """Beam search of CTranslate2, with the options and the score of `nat.decoding.beams.Beams`.
+
+    There are two differences. The engine removes the symbols that are never written before the
+    softmax, not after it, so its probabilities are higher by their share. And it stops at the
+    maximal length without an EOS: of the hypotheses that it then has, the best that ended is
+    returned, or the best one if none has. The steps of a hypothesis, which the engine does not
+    tell, are counted as one for each token and its EOS.
+
+    Attributes:
+        precision: of weights: float32, or int8 with products of integers.
+    """
+
+    precision: Literal["float32", "int8"] = "float32"
+
+    decoding_order = "autoregressive"
+    converted = True
+
+    def __call__(self, model: Transformer, source: Tensor, engine: Engine) -> list[Hypothesis]:
+        """Translate source sentences [B, S] (tokens, EOS, padding on the right).
+
+        Args:
+            model: only its positions are used: they limit the length of a translation.
+            source: the sentences.
+            engine: with the converted model.
+
+        Raises:
+            torch.OutOfMemoryError: if the batch does not fit the memory of a GPU.
+        """
+        lengths = source.ne(PAD).sum(1) - 1
+        limits = self.longest(lengths).clamp(max=model.longest_target).tolist()
+        sentences = [
+            engine.words([token for token in row if token not in (PAD, EOS)])
+            for row in source.tolist()
+        ]
+        results = self._search(engine, sentences, max(limits))
+        # The engine has one limit for a batch: those that went beyond their own are done again.
+        beyond: dict[int, list[int]] = {}
+        for row, (result, limit) in enumerate(zip(results, limits, strict=True)):
+            if limit < max(limits) and max(map(len, result.hypotheses)) > limit:
+                beyond.setdefault(limit, []).append(row)
+        for limit, rows in beyond.items():
+            again = self._search(engine, [sentences[row] for row in rows], limit)
+            for row, result in zip(rows, again, strict=True):
+                results[row] = result
+        return [
+            self._best(engine, result, limit) for result, limit in zip(results, limits, strict=True)
+        ]
+
+    def _search(self, engine: Engine, sentences: list[list[str]], limit: int) -> list[Any]:
+        """Results of sentences whose translations have at most `limit` tokens and an EOS."""
+        try:
+            found: list[Any] = engine.translator.translate_batch(
+                sentences,
+                beam_size=self.beam,
+                num_hypotheses=self.beam,
+                length_penalty=self.length_penalty,
+                suppress_sequences=[
+                    [engine.symbols[token]] for token in NEVER_WRITTEN if token != EOS
+                ],
+                max_input_length=0,
+                min_decoding_length=0,
+                max_decoding_length=limit + 1,
+                return_end_token=True,
+                return_scores=True,
+            )
+        except RuntimeError as error:
+            if _OUT_OF_MEMORY in str(error):
+                raise torch.OutOfMemoryError(str(error)) from error
+            raise
+        return found
+
+    def _best(self, engine: Engine, result: Any, limit: int) -> Hypothesis:
+        """The best hypothesis that ended."""
+        found = [engine.ids(words) for words in result.hypotheses]
+        best = next((row for row, tokens in enumerate(found) if tokens[-1:] == [EOS]), 0)
+        tokens = found[best]
+        tokens = tokens[:-1] if tokens[-1:] == [EOS] else tokens[:limit]
+        return Hypothesis(tokens, float(result.scores[best]), len(tokens) + 1)
+
+
+def runs_on_gpu() -> bool:
+    """Whether the engine finds a GPU and the library of NVIDIA that it needs there."""
+    from ctranslate2 import get_cuda_device_count
+
+    if not get_cuda_device_count():
+        return False
+    try:
+        ctypes.CDLL(CUBLAS)
+    except OSError:
+        return False
+    return True
+
+
+METHOD = CTranslate2Beam

@@ -1,0 +1,116 @@
+"""Beam search of CTranslate2 against our own, on random models."""
+
+import math
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+import torch
+from test_decode_corpus import CONFIGURATION, engine, symbols, texts
+
+from nat.data.batch import source_tensor
+from nat.data.vocabulary import EOS, NEVER_WRITTEN
+from nat.decoding.beam_search import BeamSearch
+from nat.decoding.ctranslate2_beam import CTranslate2Beam, Engine
+from nat.decoding.forced import forced_scores
+from nat.errors import UserError
+from nat.export.ctranslate2 import write_ctranslate2
+from nat.jobs.translate import matching_engine
+
+ROOMY = {"longest_ratio": 0.0, "longest_margin": 30}
+"""A limit that does not depend on the source."""
+
+
+@pytest.fixture
+def model(make_model: Callable[..., Any]) -> Any:
+    """A model that ends most sentences; what is never written has next to no probability."""
+    found = make_model(dtype=torch.float32, pre_norm=True)
+    with torch.no_grad():
+        # the first number of every state is 1
+        found.decoder_norm.weight[0], found.decoder_norm.bias[0] = 0, 1
+        for token in NEVER_WRITTEN:
+            found.embedding.weight[token] = 0
+            found.embedding.weight[token, 0] = -12
+        found.embedding.weight[EOS, 0] = 1
+    return found
+
+
+@pytest.mark.parametrize("length_penalty", [0.0, 1.0])
+@pytest.mark.parametrize("beam", [1, 5])
+def test_translations_are_those_of_our_search(model: Any, beam: int, length_penalty: float) -> None:
+    source = source_tensor(texts([3, 9, 1, 12, 30, 7, 2, 4, 6, 8, 10, 5]))
+    options: dict[str, Any] = {"beam": beam, "length_penalty": length_penalty, **ROOMY}
+    ours = BeamSearch(**options)(model, source)
+    its = CTranslate2Beam(**options)(model, source, engine(model, "float32"))
+    # our search ends a sentence at the limit, the engine does not
+    ended = [pair for pair in zip(its, ours, strict=True) if len(pair[1].tokens) < 30]
+    assert len(ended) > 9
+    if beam > 1 and length_penalty:
+        assert all(each.tokens for _, each in ended)
+    for one, other in ended:
+        assert one.tokens == other.tokens
+        assert one.score == pytest.approx(other.score, abs=1e-3)
+
+
+def test_symbols_that_are_never_written_are_suppressed(make_model: Callable[..., Any]) -> None:
+    model = make_model(dtype=torch.float32)
+    with torch.no_grad():
+        model.embedding.weight[4] *= 4  # MASK
+    source = source_tensor(texts([3, 9, 1, 12]))
+    found = CTranslate2Beam(beam=3)(model, source, engine(model, "float32"))
+    encoded = model.encode(source)
+    scores = forced_scores(model, encoded, [each.tokens for each in found])
+    for one, score in zip(found, scores.tolist(), strict=True):
+        assert not set(one.tokens) & set(NEVER_WRITTEN)
+        length = len(one.tokens) + 1
+        assert one.score * length > score - 1e-3  # what is suppressed has no share
+
+
+def test_a_translation_is_no_longer_than_its_source_allows(
+    make_model: Callable[..., Any],
+) -> None:
+    model = make_model(dtype=torch.float32)
+    method = CTranslate2Beam(beam=2, longest_ratio=1.5, longest_margin=2)
+    sources = texts([2, 4, 9])
+    opened = engine(model, "float32")
+    found = method(model, source_tensor(sources), opened)
+    limits = [5, 8, 15]
+    lengths = [len(each.tokens) for each in found]
+    assert all(map(int.__le__, lengths, limits)) and any(map(int.__eq__, lengths, limits))
+    assert all(math.isfinite(each.score) for each in found)
+    alone = [method(model, source_tensor([each]), opened)[0].tokens for each in sources]
+    assert [each.tokens for each in found] == alone
+
+
+def test_int8_is_near_float32(model: Any) -> None:
+    source = source_tensor(texts([3, 9, 1, 12]))
+    method = CTranslate2Beam(beam=1, **ROOMY)
+    exact, rounded = (
+        method(model, source, engine(model, precision)) for precision in ("float32", "int8")
+    )
+    assert any(one.score != other.score for one, other in zip(exact, rounded, strict=True))
+    for one, other in zip(exact, rounded, strict=True):
+        if one.tokens == other.tokens:
+            assert other.score == pytest.approx(one.score, abs=0.1)
+
+
+def test_only_autoregressive_systems_are_translated() -> None:
+    CONFIGURATION.check_decoding("at-12-1-kd", "ctranslate2-int8-beam5")
+    with pytest.raises(UserError, match="'ctranslate2-int8-beam5' .* autoregressive systems"):
+        CONFIGURATION.check_decoding("nat-kd", "ctranslate2-int8-beam5")
+    ours, its = (
+        CONFIGURATION.decoding(name).options for name in ("beam5", "ctranslate2-int8-beam5")
+    )
+    assert its == {**ours, "precision": "int8"}
+
+
+def test_what_is_no_converted_model_is_told(model: Any, tmp_path: Path) -> None:
+    with pytest.raises(UserError, match="made"):
+        Engine(tmp_path / "made", "float32")
+    write_ctranslate2(model, symbols(29), tmp_path / "made")
+    with pytest.raises(UserError, match="made has 29 symbols but the vocabulary has 30"):
+        matching_engine(tmp_path / "made", 30, "float32", torch.device("cpu"))
+    (tmp_path / "made/model.bin").write_bytes(b"damaged")
+    with pytest.raises(UserError, match="CTranslate2 cannot open .*made"):
+        Engine(tmp_path / "made", "float32")
