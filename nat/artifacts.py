@@ -600,9 +600,7 @@ class _Decoded(Artifact):
             assistant=None if assistant is None else Model(self.run, self.corpus, assistant, seed),
             language_model=self._language_model(there),
             weights=TunedWeights(*names, self.decoding) if tuned else None,
-            converted=Converted(*names)
-            if there.decoding_traits(self.decoding).converted
-            else None,
+            converted=Converted(*names) if there.decoding_traits(self.decoding).converted else None,
         )
 
     def _language_model(self, configuration: Configuration) -> Ngrams | None:
@@ -872,15 +870,62 @@ TIMED = "test"
 
 
 @dataclass(frozen=True)
-class Latency(_Decoded):
-    """How long a decoding takes; `setting` is a device and a batch, as in `cpu-1`."""
+class Timed(_Decoded):
+    """A system and the decoding that is timed, a row of a latency."""
 
-    template = "results/{run}/latency/{corpus}/{system}/seed{seed}/{decoding}/{setting}.json"
-    setting: str
+    @property
+    def name(self) -> str:
+        """Both names, as in `at-base/beam5`."""
+        return f"{self.system}/{self.decoding}"
 
     def inputs(self, configuration: Configuration) -> InputsOfDecoding:
         """What the decoding reads."""
         return self.inputs_of_decoding(configuration, TIMED)
+
+
+@dataclass(frozen=True)
+class InputsOfLatency(Inputs):
+    """What the decodings read that are timed, without repetitions."""
+
+    corpus: StepOfSplit
+    models: tuple[Artifact, ...]
+
+
+@dataclass(frozen=True)
+class Latency(Artifact):
+    """How long several decodings take, measured by turns in one job.
+
+    `nat.reporting.timing` finds the one of a table or figure.
+
+    Attributes:
+        group: the table or figure whose systems are measured together, as in `dims_table_1`.
+        setting: a device and a batch, as in `cpu-1`.
+        names: of what is timed, as in `at-base/beam5`.
+    """
+
+    template = "results/{run}/latency/{corpus}/{group}/seed{seed}/{setting}.json"
+    run: str
+    corpus: str
+    group: str
+    seed: int
+    setting: str
+    names: tuple[str, ...]
+
+    @property
+    def timed(self) -> list[Timed]:
+        """What is timed."""
+        pairs = (name.split("/") for name in self.names)
+        return [
+            Timed(self.run, self.corpus, system, self.seed, decoding) for system, decoding in pairs
+        ]
+
+    def inputs(self, configuration: Configuration) -> InputsOfLatency:
+        """What the decodings read."""
+        read = [part for each in self.timed for part in each.inputs(configuration).artifacts()]
+        corpus = step_of(self.corpus, TIMED, "binarised")
+        return InputsOfLatency(
+            corpus, tuple(part for part in dict.fromkeys(read) if part != corpus)
+        )
 
 
 def with_inputs(configuration: Configuration, wanted: Iterable[Artifact]) -> list[Artifact]:

@@ -21,7 +21,7 @@ from nat.workflow.cluster import DEFAULT_NEEDS, needs, read_cluster, resources
 from nat.configuration.named_runs import hold_to_overrides
 from nat.configuration.notes import notes
 from nat.errors import UserError
-from nat.reporting import reports
+from nat.reporting import reports, timing
 from nat.reporting.cells import ANALYSES
 from nat.workflow.graph import BEFORE_TRAININGS, FAST_MEMORY, STAGES, Graph, inputs_of
 from nat.workflow.requests import why_no_rule

@@ -1,19 +1,32 @@
-# Latencies: results/{run}/latency/{corpus}/{system}/seed{seed}/{decoding}/{setting}.json.
+# Latencies: results/{run}/latency/{corpus}/{group}/seed{seed}/{setting}.json.
 #
-# A setting is a device and a batch: cpu-1, cpu-32, cuda-1, cuda-largest. Where there is no GPU, or
-# its memory is too small, the file says so; remove it to measure again. Nothing else that this
+# A group is the systems whose latencies a table or figure shows; they are measured by turns in one
+# job. A setting is a device and a batch: cpu-1, cpu-32, cuda-1, cuda-largest. Where there is no GPU,
+# or its memory is too small, the file says so; remove it to measure again. Nothing else that this
 # workflow runs on the machine disturbs the clock: a measurement takes all cores that it was given.
 # Slurm gives it a node of its own, see `resources` of nat/workflow/cluster.py.
 
 
+def latency(wildcards):
+    """The latencies of a job."""
+    return timing.find(
+        configuration,
+        wildcards.corpus,
+        wildcards.group,
+        int(wildcards.seed),
+        wildcards.setting,
+    )
+
+
 rule measure_latency:
     input:
-        unpack(reads(artifacts.Latency)),
+        unpack(lambda wildcards: inputs_of(configuration, latency(wildcards))),
     output:
-        latency="results/{run}/latency/{corpus}/{system}/seed{seed}/{decoding}/{setting}.json",
+        latency="results/{run}/latency/{corpus}/{group}/seed{seed}/{setting}.json",
     log:
-        "results/{run}/logs/latency/{corpus}/{system}/seed{seed}/{decoding}/{setting}.log",
+        "results/{run}/logs/latency/{corpus}/{group}/seed{seed}/{setting}.log",
     wildcard_constraints:
+        group=one_of(graph.reports),
         setting=r"cpu-[1-9]\d*|cuda-([1-9]\d*|largest)",
     conda:
         ENVIRONMENT
@@ -21,14 +34,11 @@ rule measure_latency:
     resources:
         **ASKS["latency"],
     params:
-        configuration=lambda wildcards: graph.latency(
-            wildcards.corpus, wildcards.decoding
-        ),
+        configuration=lambda wildcards: graph.latency(latency(wildcards)),
     message:
-        "measure the latency of {wildcards.system}, {wildcards.decoding}, on {wildcards.corpus} "
-        "({wildcards.setting}, seed {wildcards.seed})"
+        "measure the latencies of {wildcards.group} on {wildcards.corpus} ({wildcards.setting}, "
+        "seed {wildcards.seed})"
     shell:
         f"{FAST_MEMORY} python workflow_scripts/measure_latency.py {CHOSEN}"
-        " --corpus {wildcards.corpus} --system {wildcards.system} --seed {wildcards.seed}"
-        " --decoding {wildcards.decoding} --setting {wildcards.setting}"
-        " 2> {log}"
+        " --corpus {wildcards.corpus} --group {wildcards.group} --seed {wildcards.seed}"
+        " --setting {wildcards.setting} 2> {log}"

@@ -6,9 +6,12 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
+import numpy as np
+
 from nat.configuration.configuration import Configuration, read
+from nat.files import write_json
 from nat.measures import score
-from nat.reporting.cells import Cell
+from nat.reporting.cells import TIMES, Cell
 
 REPOSITORY = Path(__file__).resolve().parents[1]
 CORPUS, SENTENCES = "made-up", 60
@@ -152,6 +155,24 @@ def write_translations_to(path: Path, errors: float, seed: int = 1, not_decoded:
         )
     path.parent.mkdir(parents=True, exist_ok=True)
     path.write_text("".join(json.dumps(row) + "\n" for row in rows))
+
+
+def write_latencies(root: Path, found: dict[Cell, list[float] | str]) -> None:
+    """Latencies of cells by their repeats in milliseconds, or the state of one that has none."""
+    files: dict[str, dict[str, Any]] = {}
+    for cell, repeats in found.items():
+        numbers = np.array(0.0 if isinstance(repeats, str) else repeats)
+        times = {
+            "median": float(np.median(numbers)),
+            "mean": float(numbers.mean()),
+            "quartile_1": float(np.percentile(numbers, 25)),
+            "quartile_3": float(np.percentile(numbers, 75)),
+            "repeats": repeats,
+        }
+        measured = {"state": repeats} if isinstance(repeats, str) else {TIMES: times}
+        files.setdefault(cell.score_path, {})[cell.timed_name] = measured
+    for path, systems in files.items():
+        write_json(root / path, {"sentences_of_split": 3003, "systems": systems})
 
 
 def run(root: Path, system: str, decoding: str, errors: float, **options: Any) -> Path:

@@ -5,6 +5,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from made_up_run import write_latencies
 
 from nat.errors import UserError
 from nat.files import write_json
@@ -25,19 +26,6 @@ def cell(measure: str, system: str = "nat-kd", **coordinates: Any) -> Cell:
     return Cell("demo", "toy", system, chosen.pop("seed", 1), measure=measure, **chosen)
 
 
-def write_latency(root: Path, found: Cell, repeats: list[float], **changes: Any) -> None:
-    times = {
-        "median": float(np.median(repeats)),
-        "mean": float(np.mean(repeats)),
-        "quartile_1": float(np.percentile(repeats, 25)),
-        "quartile_3": float(np.percentile(repeats, 75)),
-        "repeats": repeats,
-    }
-    content = {"device": "a", "dtype": "float32", "sentences_of_split": 3003}
-    content |= {"milliseconds_per_sentence": times}
-    write_json(root / found.score_path, content | changes)
-
-
 def test_every_measure_says_what_it_needs() -> None:
     assert MEASURES["sacrebleu"].coordinates == ("decoding", "split")
     assert MEASURES["parameters"].coordinates == ()
@@ -49,10 +37,10 @@ def test_every_measure_says_what_it_needs() -> None:
 
 
 def test_a_latency_and_its_states(tmp_path: Path) -> None:
-    where = {"decoding": "one-pass", "setting": "cpu-1"}
-    own = cell("latency", **where)
-    assert own.score_path.endswith("latency/toy/nat-kd/seed1/one-pass/cpu-1.json")
-    write_latency(tmp_path, own, [4.0, 1.0, 2.0, 3.0, 20.0])
+    where = {"decoding": "one-pass", "setting": "cpu-1", "group": "dims_table_1"}
+    own, other = cell("latency", **where), cell("latency", "at-base", **where)
+    assert own.score_path.endswith("latency/toy/dims_table_1/seed1/cpu-1.json")
+    write_latencies(tmp_path, {own: [4.0, 1.0, 2.0, 3.0, 20.0], other: "out of memory"})
     expected = {"latency": 3, "latency_mean": 6, "latency_quartile_1": 2, "latency_quartile_3": 4}
     for name, value in expected.items():
         found = measured(cell(name, **where), tmp_path)
@@ -60,50 +48,56 @@ def test_a_latency_and_its_states(tmp_path: Path) -> None:
     found = measured(cell("decoding_seconds", **where), tmp_path)
     assert found is not None and found.value == pytest.approx(6 * 3.003)
     assert state(own, tmp_path) == ""
-    for word in ("no GPU", "out of memory"):
-        write_json(tmp_path / own.score_path, {"setting": {}, "state": word})
-        assert measured(own, tmp_path) is None and state(own, tmp_path) == word
-    write_json(tmp_path / own.score_path, {"milliseconds_per_sentence": {"median": 1}})
+    assert measured(other, tmp_path) is None and state(other, tmp_path) == "out of memory"
+    with pytest.raises(UserError, match="cpu-1.json is not a latency of cmlm-kd/one-pass"):
+        measured(cell("latency", "cmlm-kd", **where), tmp_path)
+    write_json(tmp_path / own.score_path, {"setting": {}, "state": "no GPU"})
+    assert measured(own, tmp_path) is None and state(own, tmp_path) == "no GPU"
+    write_json(tmp_path / own.score_path, {"systems": {"nat-kd/one-pass": {"median": 1}}})
     with pytest.raises(UserError, match="cpu-1.json is not a latency"):
         measured(own, tmp_path)
 
 
 def test_a_speed_up_is_a_ratio_of_medians(tmp_path: Path) -> None:
-    where = {"decoding": "one-pass", "setting": "cuda-1"}
+    where = {"decoding": "one-pass", "setting": "cuda-1", "group": "dims_table_1"}
     own, other = cell("speed_up", **where), cell("speed_up", "at-base", **where)
     assert speed_up([own], [other], tmp_path) is None
-    write_latency(tmp_path, own, [2.0, 2.0, 2.1, 1.9, 9.0])
-    write_latency(tmp_path, other, [30.0, 32.0, 28.0, 30.0, 31.0])
+    times = np.array([[2.0, 2.0, 2.1, 1.9, 9.0], [30.0, 32.0, 28.0, 30.0, 31.0]])
+    write_latencies(tmp_path, {own: times[0].tolist(), other: times[1].tolist()})
     found = speed_up([own], [other], tmp_path)
     assert found is not None and found.value == 15
     assert found.interval.low < 15 < found.interval.high
-    # naively: every pair of resampled medians
+    # naively: both medians of the same repeats, drawn again and again
     numbers = np.random.default_rng(1)
-    ratios = [
-        np.median(numbers.choice([30.0, 32.0, 28.0, 30.0, 31.0], 5))
-        / np.median(numbers.choice([2.0, 2.0, 2.1, 1.9, 9.0], 5))
-        for _ in range(4000)
-    ]
-    low, high = np.percentile(ratios, [2.5, 97.5])
+    medians = [np.median(times[:, numbers.integers(0, 5, 5)], axis=1) for _ in range(4000)]
+    low, high = np.percentile([both[1] / both[0] for both in medians], [2.5, 97.5])
     assert (found.interval.low, found.interval.high) == pytest.approx((low, high), rel=0.02)
-    assert found.sources == (own.score_path, other.score_path)
+    assert found.sources == (own.score_path,)
     same = speed_up([own], [own], tmp_path)
     assert same is not None and same.value == 1
 
 
-def test_speed_ups_of_states_and_other_devices(tmp_path: Path) -> None:
-    where = {"decoding": "one-pass", "setting": "cuda-32"}
+def test_what_slows_down_all_systems_does_not_change_a_speed_up(tmp_path: Path) -> None:
+    where = {"decoding": "one-pass", "setting": "cpu-1", "group": "dims_table_1"}
     own, other = cell("speed_up", **where), cell("speed_up", "at-base", **where)
-    write_latency(tmp_path, own, [2.0] * 5)
-    write_json(tmp_path / other.score_path, {"state": "out of memory"})
+    drift = [1.0, 1.5, 4.0, 2.0, 1.0]
+    write_latencies(tmp_path, {own: drift, other: [3 * factor for factor in drift]})
+    found = speed_up([own], [other], tmp_path)
+    assert found is not None
+    assert (found.interval.low, found.value, found.interval.high) == pytest.approx((3, 3, 3))
+
+
+def test_speed_ups_of_states_and_other_jobs(tmp_path: Path) -> None:
+    where = {"decoding": "one-pass", "setting": "cuda-32", "group": "dims_table_1"}
+    own, other = cell("speed_up", **where), cell("speed_up", "at-base", **where)
+    write_latencies(tmp_path, {own: [2.0] * 5, other: "out of memory"})
     assert speed_up([own], [other], tmp_path) is None
-    write_latency(tmp_path, other, [3.0] * 5, device="b")
-    with pytest.raises(UserError, match="different devices"):
-        speed_up([own], [other], tmp_path)
-    write_latency(tmp_path, other, [3.0] * 5)
+    elsewhere = cell("speed_up", "at-base", **{**where, "group": "dims_table_2"})
+    with pytest.raises(UserError, match="dims_table_2.*were measured in different jobs"):
+        speed_up([own], [elsewhere], tmp_path)
+    write_latencies(tmp_path, {own: [2.0] * 5, other: [3.0] * 5})
     seeds = [cell("speed_up", seed=2, **where), cell("speed_up", "at-base", seed=2, **where)]
-    write_latency(tmp_path, seeds[0], [1.0] * 5)
-    write_latency(tmp_path, seeds[1], [3.0] * 5)
+    write_latencies(tmp_path, dict(zip(seeds, ([1.0] * 5, [3.0] * 5), strict=True)))
     found = speed_up([own, seeds[0]], [other, seeds[1]], tmp_path)
     assert found is not None and found.by_seed == (1.5, 3.0) and found.value == 2.25
     assert "2 seeds" in found.interval.method

@@ -320,10 +320,9 @@ def test_latency(make_model: Callable[..., Any], device: torch.device) -> None:
     if device == CUDA:
         settings.append(latency.Setting(device.type, latency.LARGEST, torch.get_num_threads()))
     for setting in settings:
-        found = latency.measure(
-            make_model(**OFFSET).to(device), OnePass(), SOURCES, range(4), setting
-        )
-        assert found["sentences"] == 4
+        system = latency.System(make_model(**OFFSET).to(device), OnePass(), "torch", "float64")
+        found = latency.measure({"nat": system}, SOURCES, range(4), setting)
+        assert found["sentences"] == 4 and "state" not in found["systems"]["nat"]
 
 
 def test_maps(

@@ -1,4 +1,4 @@
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
@@ -8,21 +8,27 @@ import torch
 from nat.configuration import load
 from nat.decoding.hypothesis import Hypothesis
 from nat.errors import UserError
-from nat.measures.latency import measure, without_device
+from nat.measures.latency import System, measure, without_device
 from nat.measures.latency_setting import Setting, parse_setting
 
 
 class Counting:
-    """A decoding that notes its batches; each takes as many seconds as it has rows."""
+    """Decodings that note their batches in a common list.
+
+    Each batch takes as many seconds as it has rows, times the factor of the decoding.
+    """
 
     def __init__(self) -> None:
-        self.batches: list[tuple[int, int]] = []
+        self.batches: list[tuple[str, int, int]] = []
         self.now = 0.0
 
-    def __call__(self, model: Any, source: torch.Tensor) -> list[Hypothesis]:
-        self.batches.append((source.size(0), source.size(1) - 1))
-        self.now += source.size(0)
-        return [Hypothesis([7, 7], -1.0, 1)] * source.size(0)
+    def system(self, name: str, factor: float, model: Any = None) -> System:
+        def translate(model: Any, source: torch.Tensor) -> list[Hypothesis]:
+            self.batches.append((name, source.size(0), source.size(1) - 1))
+            self.now += factor * source.size(0)
+            return [Hypothesis([7, 7], -1.0, 1)] * source.size(0)
+
+        return System(model, translate, "torch 0", "float32")
 
 
 @pytest.fixture
@@ -37,36 +43,40 @@ def threads() -> Iterator[None]:
     torch.set_num_threads(before)
 
 
-def test_every_repeat_translates_every_sentence(
-    make_model: Callable[..., Any], sentences: list[np.ndarray]
-) -> None:
-    method = Counting()
-    found = measure(
-        make_model(), method, sentences, range(7), Setting("cpu", 3, 1, 6), lambda: method.now
-    )
-    # two batches to warm up, then six times all of them, the longest first
-    repeat = [(3, 9), (3, 4), (1, 1)]
-    assert method.batches == repeat[:2] + 6 * repeat
-    times = found["milliseconds_per_sentence"]
-    assert times["repeats"] == [1000.0] * 6
-    assert times["median"] == times["lowest"] == times["highest"] == 1000.0
-    assert found["sentences"] == 7 and found["written_tokens"] == 14
-    assert found["setting"] == {
-        "device": "cpu", "batch": 3, "threads": 1, "repeats": 6, "batch_sentences": 3
-    }  # fmt: skip
+def test_every_repeat_translates_every_sentence(sentences: list[np.ndarray]) -> None:
+    counting = Counting()
+    systems = {"nat": counting.system("nat", 1.0)}
+    found = measure(systems, sentences, range(7), Setting("cpu", 3, 1, 6), lambda: counting.now)
+    # six times two batches to warm up, then all of them, the longest first
+    repeat = [("nat", 3, 9), ("nat", 3, 4), ("nat", 1, 1)]
+    assert counting.batches == 6 * (repeat[:2] + repeat)
+    assert found["setting"] == {"device": "cpu", "batch": 3, "threads": 1, "repeats": 6}
+    assert found["sentences"] == 7
     assert found["source_tokens"]["longest"] == 9
     assert found["source_tokens"]["mean"] == pytest.approx(31 / 7, abs=0.01)
-    assert found["dtype"] == "float64"
+    own = found["systems"]["nat"]
+    assert (own["engine"], own["precision"]) == ("torch 0", "float32")
+    assert own["written_tokens"] == 14 and own["batch_sentences"] == 3
+    times = own["milliseconds_per_sentence"]
+    assert times["repeats"] == [1000.0] * 6
+    assert times["median"] == times["lowest"] == times["highest"] == 1000.0
 
 
-def test_the_median_is_of_unequal_repeats(
-    make_model: Callable[..., Any], sentences: list[np.ndarray]
-) -> None:
+def test_systems_are_measured_by_turns(sentences: list[np.ndarray]) -> None:
+    counting = Counting()
+    systems = {name: counting.system(name, factor) for name, factor in (("a", 1.0), ("b", 4.0))}
+    found = measure(systems, sentences, range(7), Setting("cpu", 7, 1), lambda: counting.now)
+    turns = [name for name, _, _ in counting.batches][::2]  # one batch to warm up, and one
+    assert turns == ["a", "b", "b", "a", "a", "b", "b", "a", "a", "b"]
+    medians = [found["systems"][name]["milliseconds_per_sentence"]["median"] for name in ("a", "b")]
+    assert medians == [1000.0, 4000.0]
+
+
+def test_the_median_is_of_unequal_repeats(sentences: list[np.ndarray]) -> None:
     moments = iter([0, 1, 1, 3, 3, 13, 13, 17, 17, 20])
-    found = measure(
-        make_model(), Counting(), sentences[:1], [0], Setting("cpu", 1, 1), lambda: next(moments)
-    )
-    times = found["milliseconds_per_sentence"]
+    systems = {"nat": Counting().system("nat", 1.0)}
+    found = measure(systems, sentences[:1], [0], Setting("cpu", 1, 1), lambda: next(moments))
+    times = found["systems"]["nat"]["milliseconds_per_sentence"]
     assert times["repeats"] == [1000.0, 2000.0, 10000.0, 4000.0, 3000.0]
     assert (times["median"], times["lowest"], times["highest"]) == (3000.0, 1000.0, 10000.0)
     assert (times["mean"], times["quartile_1"], times["quartile_3"]) == (4000.0, 2000.0, 4000.0)
@@ -100,9 +110,10 @@ def test_a_name_that_is_no_setting(name: str) -> None:
 
 
 def test_threads_are_those_of_the_scale_or_of_a_training() -> None:
-    assert load("paper").latency == {"sentences": None, "repeats": 5, "threads": 4}
-    demo = load("demo")
-    assert demo.latency["threads"] == demo.threads
+    paper, demo = load("paper"), load("demo")
+    assert (paper.latency.sentences, paper.latency.repeats) == (None, 5)
+    assert paper.latency.threads == 4
+    assert demo.latency.threads == demo.threads
 
 
 @pytest.mark.skipif(torch.cuda.is_available(), reason="there is a CUDA device")
@@ -112,12 +123,16 @@ def test_no_gpu_is_a_state() -> None:
     assert without_device(Setting("cpu", 1, 1)) is None
 
 
-def test_too_small_a_memory_is_a_state(
-    make_model: Callable[..., Any], sentences: list[np.ndarray]
-) -> None:
+def test_what_one_system_cannot_do_leaves_the_others(sentences: list[np.ndarray]) -> None:
     def full(model: Any, source: torch.Tensor) -> list[Hypothesis]:
         raise torch.OutOfMemoryError
 
-    found = measure(make_model(), full, sentences, range(7), Setting("cpu", 7, 1))
-    assert found["state"] == "out of memory" and found["setting"]["batch"] == 7
-    assert found["dtype"] == "float64" and "milliseconds_per_sentence" not in found
+    systems: dict[str, System | str] = {
+        "large": System(Any, full, "torch 0", "float32"),
+        "other": "needs a library",
+        "small": Counting().system("small", 1.0),
+    }
+    found = measure(systems, sentences, range(7), Setting("cpu", 7, 1))["systems"]
+    assert found["large"] == {"engine": "torch 0", "precision": "float32", "state": "out of memory"}
+    assert found["other"] == {"state": "needs a library"}
+    assert len(found["small"]["milliseconds_per_sentence"]["repeats"]) == 5

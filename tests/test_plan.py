@@ -118,15 +118,32 @@ OF_STAGES = {
     "score": PAPER,
     "analyse": {**PAPER, "system": "nat-kd"},
     "estimate_total_correlation": {**PAPER, "system": "nat-raw", "other": "at-big"},
-    "measure_latency": {**PAPER, "setting": "cuda-1"},
+    "measure_latency": {**PAPER, "group": "speed_table_1", "setting": "cuda-1"},
+    "convert_to_ctranslate2": PAPER,
     "table": {"paper": "dims", "number": "1"},
+}
+SPEED = {
+    "title": "latencies",
+    "cells": {"task": "wmt14-en-de", "measure": "latency"},
+    "tables": {
+        "1": {
+            "title": "two decodings",
+            "columns": [{"setting": ["cuda-1", "cuda-32", "cpu-1"], "label": "{setting}"}],
+            "rows": [
+                {"label": "one", "system": "at-base", "decoding": "beam5"},
+                {"label": "other", "system": "at-base", "decoding": "beam1"},
+            ],
+        }
+    },
 }
 LARGE = set(OF_STAGES) - {"merge_shards", "score", "analyse", "table"}
 LARGE -= {"measure_latency", "estimate_total_correlation", "tune_decoding"}
 
 
 def one(rule: str, names: dict[str, str], scale: str = "paper") -> plan.Estimate:
-    (found,) = plan.estimate(read(scale, ROOT), [job(rule, names)])
+    configured = read(scale, ROOT)
+    configured.files["papers"]["speed"] = SPEED
+    (found,) = plan.estimate(configured, [job(rule, names)])
     return found
 
 

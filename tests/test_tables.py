@@ -7,7 +7,7 @@ import made_up_run
 import numpy as np
 import pandas as pd
 import pytest
-from made_up_run import CORPUS, PAPER, TASK
+from made_up_run import CORPUS, PAPER, TASK, write_latencies
 from rich.console import Console
 
 from nat.errors import UserError
@@ -337,14 +337,11 @@ def test_a_column_may_show_the_difference_to_a_row(root: Path) -> None:
 
 
 def test_speed_up_over_a_row_and_what_could_not_be_measured(root: Path) -> None:
-    for row, milliseconds in zip(ROWS, (2.0, 8.0, None), strict=True):
+    times: dict[Cell, list[float] | str] = {}
+    for row, found in zip(ROWS, ([2.0] * 5, [8.0] * 5, "out of memory"), strict=True):
         names = (CORPUS, row["system"], 1, row["decoding"], "", "latency", "cpu-1")
-        path = root / Cell("demo", *names).score_path
-        times = {"repeats": [milliseconds] * 5} | dict.fromkeys(
-            ("median", "mean", "quartile_1", "quartile_3"), milliseconds
-        )
-        content = {"milliseconds_per_sentence": times, "sentences_of_split": 60}
-        write_json(path, content if milliseconds else {"state": "out of memory"})
+        times[Cell("demo", *names, group="paper_table_1")] = found
+    write_latencies(root, times)
     columns = [
         {"measure": "latency", "setting": "cpu-1"},
         {"measure": "speed_up", "setting": "cpu-1", "over": "CMLM"},

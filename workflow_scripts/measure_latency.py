@@ -1,17 +1,21 @@
-"""Measure how long a system takes to translate the test set with a decoding, on one device."""
+"""Measure how long the systems of a table or figure take to translate the test set of a corpus.
 
-from nat.artifacts import Latency
+They are measured by turns, on one device and with batches of one size.
+"""
+
 from nat.configuration import Configuration
-from nat.workflow.program import makes
+from nat.reporting import timing
+from nat.workflow.program import program
 
 
-@makes(Latency)
-def main(configuration: Configuration, latency: Latency) -> None:
-    """Measure how long a system takes to translate the test set with a decoding."""
+@program
+def main(configuration: Configuration, corpus: str, group: str, seed: int, setting: str) -> None:
+    """Measure how long the systems of a table or figure take to translate the test set."""
+    latency = timing.find(configuration, corpus, group, seed, setting)
     # torch takes a second to import, and a mistake in the arguments should be told before
     from nat.jobs.measure_latency import measure_latency
 
-    measure_latency(configuration, latency)
+    measure_latency(configuration.on(corpus), latency)
 
 
 if __name__ == "__main__":

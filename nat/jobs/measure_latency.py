@@ -1,27 +1,30 @@
-"""Measuring a latency: from the files of a run to a JSON file."""
+"""Measuring latencies: from the files of a run to a JSON file."""
 
+import importlib.metadata
 from pathlib import Path
 
 import numpy as np
+import torch
 
-from nat.artifacts import TIMED, Latency
+from nat.artifacts import TIMED, Latency, Timed
 from nat.configuration import Configuration
 from nat.data.binarised import BinarisedText
 from nat.data.splits import sides
 from nat.data.vocabulary import Vocabulary
+from nat.decoding.ctranslate2_beam import runs_on_gpu
 from nat.files import write_json
 from nat.jobs.translate import method_of
-from nat.measures.latency import measure, without_device
-from nat.measures.latency_setting import Setting, parse_setting
+from nat.measures.latency import System, measure, without_device
+from nat.measures.latency_setting import NO_CUBLAS, Setting, parse_setting
 from nat.training.trained_model import matching_model
 
 
 def measure_latency(configuration: Configuration, latency: Latency) -> None:
-    """Measure a setting, a device and a batch such as `cpu-1` or `cuda-largest`.
+    """Measure the systems of a group in a setting, a device and a batch such as `cpu-1`.
 
     The sentences are drawn evenly from the test set, always the same ones; those that are empty or
-    do not fit the model's positions are left out and counted. Where there is no GPU, or its memory
-    is too small for the batch, the file says so in its key `state` and holds no times.
+    do not fit the positions of one of the models are left out and counted. Where there is no GPU,
+    the file says so in its key `state` and holds no times; that of a single system is in its place.
 
     Raises:
         UserError: if a file is missing or files do not belong together; nothing is written.
@@ -34,21 +37,42 @@ def measure_latency(configuration: Configuration, latency: Latency) -> None:
         write_json(Path(latency.path), {"split": TIMED, **missing})
         return
     source, _ = sides(configuration.corpus(latency.corpus))
-    inputs = latency.inputs(configuration)
-    folder = Path(inputs.corpus.path)
-    vocabulary = Vocabulary.load(folder / "vocabulary.txt")
-    model = matching_model(inputs.model, configuration, len(vocabulary)).to(chosen.device)
-    method = method_of(configuration, latency.decoding, inputs, len(vocabulary), chosen.device)
+    folder = Path(latency.inputs(configuration).corpus.path)
+    symbols = len(Vocabulary.load(folder / "vocabulary.txt"))
+    torch.set_num_threads(chosen.threads)  # an engine takes as many when it is opened
+    systems = {
+        each.name: _system(configuration, each, symbols, chosen.device) for each in latency.timed
+    }
     sentences = BinarisedText(folder / f"{TIMED}.{source}")
+    limits = {each.model.longest_source for each in systems.values() if isinstance(each, System)}
+    lengths = [len(sentences[number]) for number in range(len(sentences))]
     ids = [
         number
-        for number in range(len(sentences))
-        if 0 < len(sentences[number]) <= model.longest_source
+        for number, length in enumerate(lengths)
+        if length > 0 and all(length <= longest for longest in limits)
     ]
     left_out = len(sentences) - len(ids)
     if options.sentences is not None and len(ids) > options.sentences:
         drawn = np.random.default_rng(1).choice(ids, options.sentences, replace=False)
         ids = sorted(drawn.tolist())
-    measured = measure(model, method, sentences, ids, chosen)
+    measured = measure(systems, sentences, ids, chosen)
     counted = {"split": TIMED, "sentences_of_split": len(sentences), "left_out": left_out}
     write_json(Path(latency.path), counted | measured)
+
+
+def _system(configuration: Configuration, timed: Timed, symbols: int, device: str) -> System | str:
+    """A system on a device, or the reason why it cannot run there."""
+    inputs = timed.inputs(configuration)
+    options = configuration.on(timed.corpus).decoding(timed.decoding).options
+    if inputs.converted is not None and device == "cuda" and not runs_on_gpu():
+        return NO_CUBLAS
+    model = matching_model(inputs.model, configuration, symbols).to(device)
+    method = method_of(configuration, timed.decoding, inputs, symbols, device)
+    engine = "torch" if inputs.converted is None else "ctranslate2"
+    precision = str(next(model.parameters()).dtype).removeprefix("torch.")
+    return System(
+        model,
+        method,
+        engine=f"{engine} {importlib.metadata.version(engine)}",
+        precision=options.get("precision", precision),
+    )

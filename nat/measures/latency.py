@@ -1,142 +1,211 @@
 """The protocol by which latencies are measured.
 
-The whole set of sentences is translated several times, batch by batch, after a warm-up that is not
-counted. The latency of a repeat is its wall time divided by its number of sentences. The median
-over repeats is reported, together with quartiles, mean and every repeat. The device is synchronised
-before and after each repeat. Batches contain sentences of similar length, and the measurement ends
-with token ids: loading the model, BPE and detokenisation are not included.
+Several systems translate the same sentences by turns: in each repeat, every system translates all
+of them, batch by batch, and the first system of one repeat is the last of the next. So whatever
+slows the machine down for a while slows down all systems, and a ratio of two latencies is hardly
+affected. Before each turn a system translates a few batches that are not counted, and the device is
+synchronised before and after it. The latency of a turn is its wall time divided by the number of
+sentences; the median over the turns is reported, together with quartiles, mean and every turn.
+
+Batches contain sentences of similar length, and the measurement ends with token ids: loading the
+model, BPE and detokenisation are not included.
 
 Gu and Kong (2021), section 4.1, report three settings: batches of one sentence on a GPU, the same
 on a processor, and the largest batches that fit a GPU; Wang et al. (2022), table 10, batches of 1
 to 32.
 """
 
-import statistics
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 import torch
+from torch import Tensor
 
 from nat.data.batch import source_tensor
 from nat.decoding.corpus import Method, Sentences
+from nat.decoding.hypothesis import Hypothesis
 from nat.machine import processor_name
 from nat.measures.latency_setting import LARGEST, NO_GPU, OUT_OF_MEMORY, STATE, Setting
 from nat.transformer.model import Transformer
 
 WARM_UP = 2
-"""Batches of each size that are translated before the measurement."""
+"""Batches that a system translates before each of its turns."""
+
+
+@dataclass(frozen=True)
+class System:
+    """A system that is timed.
+
+    Attributes:
+        model: on the device of the setting, in evaluation mode.
+        method: of decoding.
+        engine: the program that runs the model.
+        precision: of its products, such as float32.
+    """
+
+    model: Transformer
+    method: Method
+    engine: str
+    precision: str
 
 
 def measure(
-    model: Transformer,
-    method: Method,
+    systems: Mapping[str, System | str],
     sentences: Sentences,
     ids: Sequence[int],
     setting: Setting,
     clock: Callable[[], float] = time.perf_counter,
 ) -> dict[str, Any]:
-    """Time the translation of a set of sentences.
+    """Time the translation of a set of sentences by several systems.
 
     Args:
-        model: on the device of the setting, in evaluation mode.
-        method: of decoding.
+        systems: by name; a text is the reason why one cannot be measured on this device.
         sentences: source sentences by number.
-        ids: numbers of those that are translated; none empty, all within the model's positions.
+        ids: numbers of those that are translated; none empty, all within the positions of every
+            model.
         setting: see there.
         clock: seconds.
 
     Returns:
-        JSON-able: the setting and the device, what was translated, every repeat's time a sentence,
-        and their median, mean, quartiles, lowest and highest, in milliseconds; or, of a batch that
-        does not fit the memory of a GPU, the `state` "out of memory" instead of times.
+        JSON-able: the setting and the device, what was translated, and for each system the time a
+        sentence of every repeat, with their median, mean, quartiles, lowest and highest, in
+        milliseconds. A system that was not measured has a `state` instead: the reason given, or
+        "out of memory" if its batch does not fit the memory of a GPU.
     """
     torch.set_num_threads(setting.threads)
     order = sorted(ids, key=lambda number: (-len(sentences[number]), number))
-    try:
-        return _measured(model, method, sentences, order, setting, clock)
-    except torch.OutOfMemoryError:
-        torch.cuda.empty_cache()
-        return {"setting": vars(setting), **_device(model, setting), STATE: OUT_OF_MEMORY}
-
-
-def without_device(setting: Setting) -> dict[str, Any] | None:
-    """The state that replaces a latency if the device of a setting is missing, otherwise None."""
-    if setting.device == "cuda" and not torch.cuda.is_available():
-        return {"setting": vars(setting), STATE: NO_GPU}
-    return None
-
-
-def _device(model: Transformer, setting: Setting) -> dict[str, Any]:
-    return {
-        "device": torch.cuda.get_device_name() if setting.device == "cuda" else processor_name(),
-        "dtype": str(next(model.parameters()).dtype).removeprefix("torch."),
-        "torch": torch.__version__,
-    }
-
-
-def _measured(
-    model: Transformer,
-    method: Method,
-    sentences: Sentences,
-    order: Sequence[int],
-    setting: Setting,
-    clock: Callable[[], float],
-) -> dict[str, Any]:
-    size = _largest(model, method, sentences, order) if setting.batch == LARGEST else setting.batch
-    assert isinstance(size, int)
-    batches = [
-        source_tensor([sentences[number] for number in order[start : start + size]])
-        for start in range(0, len(order), size)
+    timings = [
+        _Timing(name, each, sentences, order, setting, clock) for name, each in systems.items()
     ]
-    for batch in batches[:WARM_UP]:
-        method(model, batch.to(setting.device))
-    seconds, written = [], 0
-    for _ in range(setting.repeats):
-        _wait(setting.device)
-        started = clock()
-        found = [method(model, batch.to(setting.device)) for batch in batches]
-        _wait(setting.device)
-        seconds.append((clock() - started) / len(order))
-        written = sum(len(hypothesis.tokens) for part in found for hypothesis in part)
+    for timing in timings:
+        timing.attempt(timing.prepare)
+    for repeat in range(setting.repeats):
+        start = repeat % len(timings)
+        for timing in timings[start:] + timings[:start]:
+            timing.attempt(timing.turn)
     lengths = np.array([len(sentences[number]) for number in order])
     return {
-        "setting": {**vars(setting), "batch_sentences": size},
-        **_device(model, setting),
+        "setting": vars(setting),
+        "device": torch.cuda.get_device_name() if setting.device == "cuda" else processor_name(),
         "sentences": len(order),
         "source_tokens": {
             "mean": round(float(lengths.mean()), 2),
             **{f"p{q}": float(np.percentile(lengths, q)) for q in (5, 25, 50, 75, 95)},
             "longest": int(lengths.max()),
         },
-        "written_tokens": written,
-        "milliseconds_per_sentence": {
-            "median": round(1000 * statistics.median(seconds), 4),
-            "mean": round(1000 * statistics.fmean(seconds), 4),
-            **{
-                f"quartile_{number}": round(1000 * float(np.percentile(seconds, 25 * number)), 4)
-                for number in (1, 3)
-            },
-            "lowest": round(1000 * min(seconds), 4),
-            "highest": round(1000 * max(seconds), 4),
-            "repeats": [round(1000 * each, 4) for each in seconds],
-        },
+        "systems": {timing.name: timing.found() for timing in timings},
     }
 
 
-def _largest(model: Transformer, method: Method, sentences: Sentences, order: Sequence[int]) -> int:
-    """The largest batch of the longest sentences that fits the device's memory, by doubling."""
-    size = 1
-    while size < len(order):
-        batch = source_tensor([sentences[number] for number in order[: 2 * size]]).to("cuda")
+def without_device(setting: Setting) -> dict[str, Any] | None:
+    """The state that replaces all latencies if the device is missing, otherwise None."""
+    if setting.device == "cuda" and not torch.cuda.is_available():
+        return {"setting": vars(setting), STATE: NO_GPU}
+    return None
+
+
+class _Timing:
+    """The batches and the turns of a system."""
+
+    def __init__(
+        self,
+        name: str,
+        system: System | str,
+        sentences: Sentences,
+        order: Sequence[int],
+        setting: Setting,
+        clock: Callable[[], float],
+    ) -> None:
+        self.name = name
+        self._system = system
+        self._sentences, self._order = sentences, order
+        self._setting, self._clock = setting, clock
+        self._state = system if isinstance(system, str) else ""
+        self._size = 0
+        self._batches: list[Tensor] = []
+        self._seconds: list[float] = []
+        self._written = 0
+
+    def attempt(self, work: Callable[[], None]) -> None:
+        """Do a part of the measurement, unless the system cannot be measured."""
+        if self._state:
+            return
         try:
-            method(model, batch)
+            work()
         except torch.OutOfMemoryError:
+            self._state = OUT_OF_MEMORY
             torch.cuda.empty_cache()
-            break
-        size = min(2 * size, len(order))
-    return size
+
+    def prepare(self) -> None:
+        """Make the batches."""
+        batch = self._setting.batch
+        self._size = batch if isinstance(batch, int) else self._largest()
+        self._batches = [
+            self._batch(start, start + self._size)
+            for start in range(0, len(self._order), self._size)
+        ]
+
+    def turn(self) -> None:
+        """Translate all batches once."""
+        device = self._setting.device
+        if self._setting.batch == LARGEST:  # what another system's batches took is free again
+            torch.cuda.empty_cache()
+        for batch in self._batches[:WARM_UP]:
+            self._translate(batch)
+        _wait(device)
+        started = self._clock()
+        found = [self._translate(batch) for batch in self._batches]
+        _wait(device)
+        self._seconds.append((self._clock() - started) / len(self._order))
+        self._written = sum(len(hypothesis.tokens) for part in found for hypothesis in part)
+
+    def found(self) -> dict[str, Any]:
+        """What was measured of the system, JSON-able."""
+        if isinstance(self._system, str):
+            return {STATE: self._state}
+        described = {"engine": self._system.engine, "precision": self._system.precision}
+        if self._state:
+            return {**described, STATE: self._state}
+        times = 1000 * np.array(self._seconds)
+        statistics = {
+            "median": np.median(times),
+            "mean": times.mean(),
+            "quartile_1": np.percentile(times, 25),
+            "quartile_3": np.percentile(times, 75),
+            "lowest": times.min(),
+            "highest": times.max(),
+        }
+        return {
+            **described,
+            "batch_sentences": self._size,
+            "written_tokens": self._written,
+            "milliseconds_per_sentence": {
+                **{name: round(float(value), 4) for name, value in statistics.items()},
+                "repeats": [round(float(value), 4) for value in times],
+            },
+        }
+
+    def _largest(self) -> int:
+        """The largest batch of the longest sentences that fits the memory, by doubling."""
+        size = 1
+        while size < len(self._order):
+            try:
+                self._translate(self._batch(0, 2 * size))
+            except torch.OutOfMemoryError:
+                torch.cuda.empty_cache()
+                break
+            size = min(2 * size, len(self._order))
+        return size
+
+    def _batch(self, start: int, end: int) -> Tensor:
+        return source_tensor([self._sentences[number] for number in self._order[start:end]])
+
+    def _translate(self, batch: Tensor) -> list[Hypothesis]:
+        assert isinstance(self._system, System)
+        return self._system.method(self._system.model, batch.to(self._setting.device))
 
 
 def _wait(device: str) -> None:

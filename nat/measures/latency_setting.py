@@ -13,6 +13,8 @@ STATE = "state"
 """Key in the file of a latency that could not be measured; its value is one of these."""
 
 NO_GPU, OUT_OF_MEMORY = "no GPU", "out of memory"
+NO_CUBLAS = "not run: CTranslate2 needs cuBLAS 12"
+"""On a GPU, whose libraries are PyTorch's and may be of another version."""
 
 _NAME = re.compile(rf"(cpu)-([1-9]\d*)|(cuda)-([1-9]\d*|{LARGEST})")
 

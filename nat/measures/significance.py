@@ -226,28 +226,31 @@ def interval_of_correlation(
     )
 
 
-def resampled_medians(repeats: Sequence[Sequence[float]]) -> list[Resampled]:
+def resampled_medians(repeats: Sequence[Sequence[float]], together: bool) -> list[Resampled]:
     """The medians of repeated measurements, with resamples of the repeats.
 
     Args:
-        repeats: of each system; they are resampled independently of each other.
+        repeats: of each system.
+        together: whether the systems were measured by turns. The same repeats of all of them are
+            drawn then, so that what slowed down a repeat of all cancels out in a comparison;
+            otherwise they are drawn independently.
     """
     numbers = np.random.default_rng(SEED)
-    return [
-        Resampled(
-            float(np.median(each)),
-            np.median(numbers.choice(np.asarray(each), (SAMPLES, len(each))), axis=1),
-        )
-        for each in repeats
-    ]
+    found = []
+    for each in repeats:
+        if together:
+            numbers = np.random.default_rng(SEED)
+        drawn = numbers.choice(np.asarray(each), (SAMPLES, len(each)))
+        found.append(Resampled(float(np.median(each)), np.median(drawn, axis=1)))
+    return found
 
 
 def ratio_of_medians(first: Sequence[float], second: Sequence[float]) -> Estimate:
-    """The ratio of two medians, with resamples of the repeats of both.
+    """The ratio of two medians of systems that were measured by turns, with resamples of both.
 
     Args:
         first: repeated measurements of the numerator, all positive.
-        second: repeated measurements of the denominator, all positive.
+        second: as many of the denominator, all positive.
     """
-    above, below = resampled_medians([first, second])
+    above, below = resampled_medians([first, second], together=True)
     return Estimate((above.value / below.value,), above.samples / below.samples, REPEATS)

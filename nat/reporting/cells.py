@@ -53,6 +53,9 @@ section 4: 0.2 for WMT14 En-De, 0.25 for WMT17 Zh-En)."""
 CANDIDATES = 5
 """Most texts that a system of dynamic distillation chooses among."""
 
+TIMES = "milliseconds_per_sentence"
+"""Key of the times in the file of a latency."""
+
 VALIDATION = "valid"
 """The split of L_NAT and L_input in L_MPLE, as in the paper (section 4)."""
 
@@ -372,6 +375,8 @@ class Cell:
 
     Attributes:
         run: the run with the result, see `nat.configuration.Configuration.run`.
+        group: of a latency, the table or figure whose systems are measured together.
+        timed: of a latency, what is measured together, see `nat.artifacts.Latency`.
     """
 
     run: str
@@ -383,6 +388,8 @@ class Cell:
     measure: str
     setting: str = ""
     partner: str = ""
+    group: str = ""
+    timed: tuple[str, ...] = ()
 
     @property
     def source(self) -> str:
@@ -398,10 +405,16 @@ class Cell:
         if self.source == SCORE:
             return Score(*self._names, self.decoding, self.split)
         if self.source == LATENCY:
-            return Latency(*self._names, self.decoding, self.setting)
+            where = self.run, self.corpus, self.group, self.seed, self.setting
+            return Latency(*where, self.timed)
         if self.source == PAIR:
             return TotalCorrelation(self.run, self.corpus, self.system, self.partner, self.seed)
         return Analysis(*self._names, self.source)
+
+    @property
+    def timed_name(self) -> str:
+        """Of a latency, its own name in the file of its group."""
+        return f"{self.system}/{self.decoding}"
 
     @property
     def results(self) -> list[Artifact]:
@@ -509,9 +522,9 @@ def state(cell: Cell, root: Path) -> str:
     Raises:
         UserError: if the file is missing or damaged.
     """
-    return (
-        str(read_latency(root / cell.score_path).get(STATE, "")) if cell.source == LATENCY else ""
-    )
+    if cell.source != LATENCY:
+        return ""
+    return str(read_latency(root / cell.score_path, cell.timed_name).get(STATE, ""))
 
 
 def check_setting(measure: str, setting: str) -> None:
@@ -545,10 +558,10 @@ def beta_of(setting: str) -> float:
 
 
 def _of_latency(cell: Cell, path: Path) -> Measured | None:
-    content = read_latency(path)
+    content = read_latency(path, cell.timed_name)
     if STATE in content or MEASURES[cell.measure].relative:
         return None
-    found = content["milliseconds_per_sentence"]
+    found = content[TIMES]
     values = {
         "latency": found["median"],
         "latency_mean": found["mean"],
@@ -614,22 +627,29 @@ def read_analysis(path: Path, split: str) -> Mapping[str, Any]:
     return measures
 
 
-def read_latency(path: Path) -> dict[str, Any]:
-    """Read a latency.
+def read_latency(path: Path, name: str) -> dict[str, Any]:
+    """Read what a file of latencies says of one decoding and of all.
+
+    Args:
+        path: of the file.
+        name: of the decoding, as in `at-base/beam5`.
 
     Raises:
-        UserError: if the file is not JSON or not a latency.
+        UserError: if the file is not JSON, or not one of latencies with this one.
     """
     content: dict[str, Any] = read_json(path)
     try:
-        if STATE not in content:
-            found = content["milliseconds_per_sentence"]
-            [float(found[name]) for name in ("median", "mean", "quartile_1", "quartile_3")]
-            [float(value) for value in found["repeats"]]
+        if STATE in content:
+            return content
+        found: dict[str, Any] = content["systems"][name]
+        if STATE not in found:
+            times = found[TIMES]
+            [float(times[each]) for each in ("median", "mean", "quartile_1", "quartile_3")]
+            [float(value) for value in times["repeats"]]
             int(content["sentences_of_split"])
     except (AttributeError, KeyError, TypeError, ValueError) as error:
-        raise UserError(f"{path} is not a latency; remove it and run again") from error
-    return content
+        raise UserError(f"{path} is not a latency of {name}; remove it and run again") from error
+    return {key: content[key] for key in content if key != "systems"} | found
 
 
 def _check_measures(measures: Mapping[str, Any]) -> None:

@@ -11,7 +11,8 @@ from typing import Any
 from nat.configuration import Configuration
 from nat.configuration import papers as models
 from nat.errors import UserError
-from nat.reporting.cells import MEASURES, SPEED_UP
+from nat.reporting import timing
+from nat.reporting.cells import LATENCY, MEASURES, SPEED_UP
 from nat.reporting.paper import (
     Address,
     Chosen,
@@ -38,6 +39,8 @@ class Source:
         values: published values by address.
         quoted: those of quoted rows, by row, task and measure.
         shown: the systems, tasks and decodings that it shows.
+        points: labels of its points or rows, see `nat.reporting.paper.lines_of`.
+        places: what it shows.
     """
 
     cells: Chosen
@@ -47,6 +50,7 @@ class Source:
     quoted: dict[tuple[str, str, str], Published]
     shown: frozenset[tuple[str, str, str]]
     points: tuple[str, ...]
+    places: tuple[Entry, ...]
 
 
 def source(configuration: Configuration, paper: str, name: str, where: str) -> Source:
@@ -95,6 +99,7 @@ def source(configuration: Configuration, paper: str, name: str, where: str) -> S
         },
         shown=frozenset(shown),
         points=points,
+        places=tuple(places),
     )
 
 
@@ -213,6 +218,8 @@ class Finder:
         )
         if entry.measure == SPEED_UP:
             entry = self._over(entry, in_, merged(cells, chosen), own)
+        if entry.cells and MEASURES[entry.measure].source == LATENCY:
+            entry = self._timed(entry, in_, label)
         if in_ is None:
             return entry
         address = entry.address
@@ -240,6 +247,21 @@ class Finder:
             column="",
         )
         return replace(entry, over=other.cells, over_address=other.address)
+
+    def _timed(self, entry: Entry, in_: Source | None, label: str) -> Entry:
+        """A latency as it was measured among those of the table or figure of the claim."""
+        if in_ is None:
+            raise UserError(
+                f"{self.where}: missing key 'in': a latency is one of those that a table or figure "
+                "shows, which are measured together"
+            )
+        found = timing.like(entry, in_.places)
+        if found is None:
+            raise UserError(
+                f"{self.where}: '{label}': the table or figure of the key 'in' shows no latency of "
+                f"{entry.cells[0].timed_name} with the setting '{entry.cells[0].setting}'"
+            )
+        return found
 
     def several(self, kind: str, options: Any, case: models.Case, chosen: Chosen) -> list[Entry]:
         """The places of a check of several places, in order."""

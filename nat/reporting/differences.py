@@ -25,7 +25,16 @@ from nat.measures.significance import (
     resample,
     resampled_medians,
 )
-from nat.reporting.cells import ANALYSES, LATENCY, SCORE, Cell, measured, read_latency, read_score
+from nat.reporting.cells import (
+    ANALYSES,
+    LATENCY,
+    SCORE,
+    TIMES,
+    Cell,
+    measured,
+    read_latency,
+    read_score,
+)
 from nat.reporting.training_runs import read_run
 
 
@@ -178,29 +187,24 @@ def speed_up(left: Sequence[Cell], right: Sequence[Cell], root: Path) -> SpeedUp
         root: folder of the results.
 
     Raises:
-        UserError: for damaged files, and latencies of different devices.
+        UserError: for damaged files, and latencies of different jobs.
     """
     others = {cell.seed: cell for cell in right}
     pairs = [(cell, others[cell.seed]) for cell in left if cell.seed in others]
     found = []
     for pair in pairs:
         paths = [root / cell.score_path for cell in pair]
-        if not all(path.exists() for path in paths):
-            continue
-        own, other = (read_latency(path) for path in paths)
-        if STATE in own or STATE in other:
-            continue
-        names = [
-            (each.get("device"), each.get("dtype"), cell.setting)
-            for each, cell in zip((own, other), pair, strict=True)
-        ]
-        if names[0] != names[1]:
+        if paths[0] != paths[1]:
             raise UserError(
-                f"{paths[0]} and {paths[1]} were measured on different devices or in different "
-                "settings; remove both and run again"
+                f"{paths[0]} and {paths[1]} were measured in different jobs, so there is no "
+                "speed-up; compare rows of one task in one setting"
             )
-        repeats = [each["milliseconds_per_sentence"]["repeats"] for each in (other, own)]
-        found.append((pair, ratio_of_medians(*repeats)))
+        if not paths[0].exists():
+            continue
+        own, other = (read_latency(paths[0], cell.timed_name) for cell in pair)
+        if STATE not in own and STATE not in other:
+            repeats = (each[TIMES]["repeats"] for each in (other, own))
+            found.append((pair, ratio_of_medians(*repeats)))
     if not found:
         return None
     ratios = [ratio for _, ratio in found]
@@ -208,7 +212,7 @@ def speed_up(left: Sequence[Cell], right: Sequence[Cell], root: Path) -> SpeedUp
     return SpeedUp(
         estimate=ratios[0] if len(ratios) == 1 else Estimate(by_seed),
         seeds=tuple(pair[0].seed for pair, _ in found),
-        sources=tuple(cell.score_path for pair, _ in found for cell in pair),
+        sources=tuple(pair[0].score_path for pair, _ in found),
     )
 
 
@@ -350,10 +354,10 @@ def _resampled_shares(cells: Sequence[Cell], root: Path) -> list[Resampled]:
 
 def _resampled_latencies(cells: Sequence[Cell], root: Path) -> list[Resampled]:
     repeats = [
-        read_latency(root / cell.score_path)["milliseconds_per_sentence"]["repeats"]
-        for cell in cells
+        read_latency(root / cell.score_path, cell.timed_name)[TIMES]["repeats"] for cell in cells
     ]
-    return list(resampled_medians(repeats))
+    together = len({cell.score_path for cell in cells}) == 1
+    return list(resampled_medians(repeats, together))
 
 
 def _check_test_sets(cells: Sequence[Cell], root: Path) -> None:

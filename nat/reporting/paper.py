@@ -10,12 +10,12 @@ The files that a cell needs follow from the configuration alone, so the graph kn
 anything has run.
 
 This module is the interface of `coordinates` (products of lists), `entry` (a place), `resolver`
-(from coordinates to cells), `table_places` and `figure_places`.
+(from coordinates to cells), `table_places`, `figure_places` and `timing` (what is timed together).
 """
 
 from nat.configuration import Configuration
 from nat.configuration import papers as models
-from nat.reporting import figure_places, table_places
+from nat.reporting import figure_places, table_places, timing
 from nat.reporting.coordinates import Chosen, flat, merged, product
 from nat.reporting.entry import DERIVED, QUOTED, Address, Derivation, Entry, measure_of
 from nat.reporting.figure_places import Layout, layout
@@ -62,7 +62,8 @@ def entries(configuration: Configuration, paper: str, kind: Kind, number: str | 
             not exist; names the file and the key.
     """
     module = table_places if kind == "table" else figure_places
-    return module.entries(configuration, paper, number)
+    found = module.entries(configuration, paper, number)
+    return timing.grouped(configuration, paper, kind, number, found)
 
 
 def lines_of(

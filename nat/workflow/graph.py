@@ -16,6 +16,7 @@ from nat.artifacts import (
     CorpusStep,
     Distilled,
     File,
+    Latency,
     Model,
     Score,
     Training,
@@ -234,10 +235,11 @@ class Graph:
         """What determines an analysis besides what it reads: of a toy the objective."""
         return self.training(corpus, system) if analysis in TOYS else ""
 
-    def latency(self, corpus: str, decoding: str) -> str:
-        """A decoding, and how latencies are measured."""
-        there = self.configuration.on(corpus)
-        return _fingerprint([there.decoding(decoding).as_json(), there.latency.model_dump()])
+    def latency(self, latency: Latency) -> str:
+        """The decodings of a group, and how latencies are measured."""
+        there = self.configuration.on(latency.corpus)
+        decodings = [there.decoding(each.decoding).as_json() for each in latency.timed]
+        return _fingerprint([latency.names, decodings, there.latency.model_dump()])
 
     def report(self, report: Report) -> str:
         """The configuration that a report depends on."""

@@ -13,12 +13,14 @@ from typing import Any
 
 from rich.table import Table
 
+from nat.artifacts import TIMED
 from nat.configuration import Configuration
 from nat.configuration.configuration import file_of
 from nat.configuration.lengths import counts_epochs, estimated_tokens
 from nat.data.splits import TRAIN, VALID, split_names
 from nat.files import read_json
 from nat.registry import Method
+from nat.reporting import timing
 from nat.transformer.architecture import Architecture
 from nat.workflow.cluster import devices, needs, nodes
 from nat.workflow.dry_run import Job
@@ -40,6 +42,7 @@ STAGES = {
     "train": "training",
     "train_and_keep": "training",
     "import_checkpoint": "training",
+    "convert_to_ctranslate2": "translation",
     "translate": "translation",
     TRANSLATE_AND_SCORE: "translation",
     "merge_shards": "scores",
@@ -300,7 +303,10 @@ def _seconds_of_models(configuration: Configuration, job: Job) -> float | None:
     speed, names = configuration.scale_settings.speed, job.wildcards
     if not speed:
         return None
-    corpus, size = names["corpus"], _size(configuration, names["system"])
+    corpus = names["corpus"]
+    if job.rule == "measure_latency":
+        return _seconds_of_latencies(configuration, job, speed.decoding)
+    size = _size(configuration, names["system"])
     if job.rule in TRAININGS:
         recipe = configuration.training(corpus, names["system"]).recipe
         tokens = estimated_tokens(recipe, TOKENS * sentences(configuration, corpus, TRAIN))
@@ -312,20 +318,10 @@ def _seconds_of_models(configuration: Configuration, job: Job) -> float | None:
         decoded = sentences(configuration, corpus, names["split"]) * sum(passes)
     elif job.rule == "tune_decoding":
         decoded = sentences(configuration, corpus, VALID)
-    elif job.rule == "analyse":
+    else:
         splits = split_names(configuration.corpus(corpus))
         held_out = sum(sentences(configuration, corpus, each) for each in splits if each != TRAIN)
         decoded = held_out * PASSES_OF_AN_ANALYSIS
-    else:
-        options = configuration.latency
-        decoded = options.repeats * min(
-            sentences(configuration, corpus, "test"), options.sentences or math.inf
-        )
-        decoded *= _passes(configuration.decoding(names["decoding"]))
-        if needs(configuration, "latency").gpu:
-            device, _, batch = names["setting"].partition("-")
-            together = 1 if device == "cpu" else math.inf if batch == "largest" else int(batch)
-            decoded *= max(1.0, ALONE_ON_A_GPU / together)
     seconds = float(decoded / speed.decoding * size)
     if job.rule == "tune_decoding":  # the network reads a sentence once, the search is repeated
         tuning = configuration.decoding(names["decoding"]).options["tuning"]
@@ -351,6 +347,25 @@ def in_shards(configuration: Configuration, corpus: str, split: str, decodings: 
     shard = sentences(configuration, corpus, TRAIN) / configuration.shards[TRAIN]
     work = sentences(configuration, corpus, split) * decodings
     return max(1, math.ceil(work / shard)) if shard else 1
+
+
+def _seconds_of_latencies(configuration: Configuration, job: Job, speed: float) -> float:
+    """Of measuring all systems of a group."""
+    names, options = job.wildcards, configuration.latency
+    corpus, setting = names["corpus"], names["setting"]
+    latency = timing.find(configuration, corpus, names["group"], int(names["seed"]), setting)
+    translated = options.repeats * min(
+        sentences(configuration, corpus, TIMED), options.sentences or math.inf
+    )
+    if needs(configuration, "latency").gpu:
+        device, _, batch = setting.partition("-")
+        together = 1 if device == "cpu" else math.inf if batch == "largest" else int(batch)
+        translated *= max(1.0, ALONE_ON_A_GPU / together)
+    passes = sum(
+        _passes(configuration.decoding(each.decoding)) * _size(configuration, each.system)
+        for each in latency.timed
+    )
+    return float(translated * passes / speed)
 
 
 def _share(configuration: Configuration, names: Mapping[str, str]) -> float:
@@ -395,6 +410,10 @@ def _disk(configuration: Configuration, job: Job) -> float:
         numbers = 4 * weights(training.architecture, symbols)
         kept = training.recipe.average.checkpoints
         return float(numbers * (1 + kept + FULL_CHECKPOINTS * NUMBERS_PER_WEIGHT))
+    if job.rule == "convert_to_ctranslate2":
+        size = configuration.system(names["system"]).size
+        symbols = _symbols(configuration, names["corpus"])
+        return 4.0 * weights(configuration.architecture(size), symbols)
     if job.rule == "translate":  # the gathered file lies beside its shards for a while
         return 2 * _share(configuration, names) * 2 * BYTES_PER_SIDE
     if job.rule == TRANSLATE_AND_SCORE:

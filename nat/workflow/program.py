@@ -22,6 +22,7 @@ HELP = {
     "decoding": "name of a file of config/decodings",
     "decodings": "names of files of config/decodings",
     "folder": "of the test set, which holds `text`",
+    "group": "the table or figure, as in dims_table_1",
     "learned": "folder of the subwords of the training text",
     "number": "of the table or figure in that file",
     "order": "words of the longest n-grams",

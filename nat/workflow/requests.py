@@ -9,6 +9,7 @@ from snakemake.io import regex_from_filepattern, strip_wildcard_constraints
 from nat.configuration import Configuration
 from nat.errors import UserError
 from nat.measures.latency_setting import parse_setting
+from nat.reporting import timing
 from nat.reporting.cells import ANALYSES
 from nat.spelling import hint
 
@@ -72,6 +73,11 @@ def _check(configuration: Configuration, path: str, names: Mapping[str, str]) ->
     for wildcard, check in checks.items():
         if wildcard in names:
             check(names[wildcard])
+    if "group" in names:
+        corpus, group, seed, setting = (
+            names[each] for each in ("corpus", "group", "seed", "setting")
+        )
+        timing.find(configuration, corpus, group, int(seed), setting)
     known = {"analysis": ANALYSES, "split": list(configuration.shards)}
     for wildcard, allowed in known.items():
         if wildcard in names and names[wildcard] not in allowed:
