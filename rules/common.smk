@@ -21,7 +21,7 @@ from nat.workflow.cluster import DEFAULT_NEEDS, needs, read_cluster, resources
 from nat.configuration.named_runs import hold_to_overrides
 from nat.configuration.notes import notes
 from nat.errors import UserError
-from nat.reporting import reports, timing
+from nat.reporting import reports
 from nat.reporting.cells import ANALYSES
 from nat.workflow.graph import BEFORE_TRAININGS, FAST_MEMORY, STAGES, Graph, inputs_of
 from nat.workflow.requests import why_no_rule
@@ -61,11 +61,6 @@ SHARDED = {
     if artifacts.is_sharded(configuration, split)
 }
 WHOLE = set(configuration.shards) - SHARDED
-TRANSLATE_AND_SCORE = (
-    f"{FAST_MEMORY} python workflow_scripts/translate_and_score.py {CHOSEN}"
-    " --corpus {wildcards.corpus} --system {wildcards.system} --seed {wildcards.seed}"
-    " --split {wildcards.split} --decodings {params.decodings} 2> {log}"
-)
 
 # Of `--sdm conda`, one for all jobs of a run; and the image of `--sdm apptainer`.
 ENVIRONMENT = f"../envs/{'cuda' if needs(configuration, 'train').gpu else 'cpu'}.yaml"
@@ -119,9 +114,3 @@ def reads(kind, **names):
 def reads_together(job):
     """The inputs of a rule that translates by several decodings."""
     return lambda wildcards: graph.inputs_together(job, int(wildcards.seed))
-
-
-def asks_together(job):
-    """What its jobs ask for: minutes for all of the decodings."""
-    times = in_shards(configuration, job.corpus, job.split, len(job.decodings))
-    return resources(configuration, cluster, "translate", times)

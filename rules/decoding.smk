@@ -15,6 +15,12 @@
 # What CTranslate2 translates with is converted before:
 # results/{run}/models/{corpus}/{system}/seed{seed}/ctranslate2.
 
+TRANSLATE_AND_SCORE = (
+    f"{FAST_MEMORY} python workflow_scripts/translate_and_score.py {CHOSEN}"
+    " --corpus {wildcards.corpus} --system {wildcards.system} --seed {wildcards.seed}"
+    " --split {wildcards.split} --decodings {params.decodings} 2> {log}"
+)
+
 
 rule convert_to_ctranslate2:
     input:
@@ -93,7 +99,12 @@ for job in graph.together:
             ENVIRONMENT
         threads: configuration.threads
         resources:
-            **asks_together(job),
+            **resources(
+                configuration,
+                cluster,
+                "translate",
+                in_shards(configuration, job.corpus, job.split, len(job.decodings)),
+            ),
         params:
             configuration=[graph.decoding(job.corpus, name) for name in job.decodings],
             decodings=job.decodings,

@@ -7,20 +7,9 @@
 # Slurm gives it a node of its own, see `resources` of nat/workflow/cluster.py.
 
 
-def latency(wildcards):
-    """The latencies of a job."""
-    return timing.find(
-        configuration,
-        wildcards.corpus,
-        wildcards.group,
-        int(wildcards.seed),
-        wildcards.setting,
-    )
-
-
 rule measure_latency:
     input:
-        unpack(lambda wildcards: inputs_of(configuration, latency(wildcards))),
+        unpack(lambda wildcards: inputs_of(configuration, graph.timed(wildcards))),
     output:
         latency="results/{run}/latency/{corpus}/{group}/seed{seed}/{setting}.json",
     log:
@@ -34,7 +23,7 @@ rule measure_latency:
     resources:
         **ASKS["latency"],
     params:
-        configuration=lambda wildcards: graph.latency(latency(wildcards)),
+        configuration=lambda wildcards: graph.latency(graph.timed(wildcards)),
     message:
         "measure the latencies of {wildcards.group} on {wildcards.corpus} ({wildcards.setting}, "
         "seed {wildcards.seed})"

@@ -28,7 +28,7 @@ from nat.configuration.configuration import file_of
 from nat.data.references import has_references, listed
 from nat.data.splits import TRAIN, VALID, text_part
 from nat.errors import UserError
-from nat.reporting import reports
+from nat.reporting import reports, timing
 from nat.reporting.cells import TOYS, Cell
 from nat.reporting.reports import Report
 from nat.spelling import hint
@@ -234,6 +234,12 @@ class Graph:
     def analysis(self, corpus: str, system: str, analysis: str) -> str:
         """What determines an analysis besides what it reads: of a toy the objective."""
         return self.training(corpus, system) if analysis in TOYS else ""
+
+    def timed(self, names: Any) -> Latency:
+        """The latencies that the names in a path, Snakemake's wildcards, stand for."""
+        return timing.find(
+            self.configuration, names.corpus, names.group, int(names.seed), names.setting
+        )
 
     def latency(self, latency: Latency) -> str:
         """The decodings of a group, and how latencies are measured."""
