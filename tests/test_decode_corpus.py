@@ -62,8 +62,21 @@ def of_configuration(make_model: Callable[..., Any], name: str, seed: int = 0) -
         consulted["language_model"] = language_model(options.options["language_model"]["order"])
     model = make_model(seed=seed, **keywords)
     if traits.converted:
-        return lambda model, source: method(model, source, engine(model, method.precision)), model
+        method = Converting(method)
     return functools.partial(method, **consulted), model
+
+
+class Converting:
+    """A decoding of CTranslate2, for which a model is converted at the first call."""
+
+    def __init__(self, method: Any) -> None:
+        self.method = method
+        self.engine: Engine | None = None
+
+    def __call__(self, model: Any, source: torch.Tensor) -> list[Hypothesis]:
+        self.engine = self.engine or engine(model, self.method.precision)
+        found: list[Hypothesis] = self.method(model, source, self.engine)
+        return found
 
 
 def engine(model: Any, precision: str) -> Engine:
