@@ -60,6 +60,8 @@ if graph.imported:
             "results/{run}/logs/import_checkpoint/{corpus}/{system}/seed{seed}.log",
         wildcard_constraints:
             system=one_of(graph.imported),
+        group:
+            "score"
         conda:
             ENVIRONMENT
         resources:

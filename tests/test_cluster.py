@@ -270,7 +270,7 @@ def test_a_slurm_that_does_not_answer_stops_the_run(queue: Path) -> None:
 def rules() -> list[tuple[str, str]]:
     """Name and text of every rule that makes something."""
     texts = (path.read_text() for path in (ROOT / "rules").glob("*.smk"))
-    parts = (part for text in texts for part in re.split(r"(?m)^(?=rule )", text))
+    parts = (part for text in texts for part in re.split(r"(?m)^ *(?=(?:use )?rule )", text))
     named = ((re.match(r"rule (\w+):", part), part) for part in parts)
     return [(match[1], part) for match, part in named if match and "    shell:" in part]
 
