@@ -26,7 +26,9 @@ from nat.training.model_file import build_model, load_model, save_model
 from tests.test_training import REPOSITORY, WORDS, Interrupted, sentences, write_yaml
 
 CORPUS, SCALE = "toy-micro", "micro"
-SWEEPS = re.compile(r"dims-cmlm-kd-.+|oaxe-\d+k-kd|at-mple-[123]|(nat|glat)-(tiny|small|big)-kd")
+SWEEPS = re.compile(
+    r"dims-cmlm-kd-.+|oaxe-\d+k-kd|at-mple-[123]|plane-.+|(nat|glat)-(tiny|small|big)-kd"
+)
 MICRO = load(SCALE, REPOSITORY)
 SYSTEMS = [
     name

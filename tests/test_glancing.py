@@ -10,7 +10,7 @@ from nat.data.vocabulary import MASK, PAD
 from nat.errors import UserError
 from nat.inputs.glancing import Glancing, poisson
 from nat.objective.first_pass import FirstPass
-from nat.registry import build
+from nat.registry import Method, build
 
 LENGTHS = [(3, 12), (7, 2), (5, 9), (4, 1), (2, 0)]
 
@@ -77,7 +77,7 @@ def test_labels_are_drawn_by_their_probability(
     batch = type(one)(torch.arange(draws), one.source.repeat(draws, 1), one.target.repeat(draws, 1))
     context = make_context(model, batch)
     assert wrong(context)[0].item() * 0.4 == pytest.approx(1, abs=0.49)  # so one is revealed
-    revealed = build("inputs", {"method": "glancing", "ratio": 0.4, "chosen": chosen})(
+    revealed = build("inputs", Method(method="glancing", ratio=0.4, chosen=chosen))(
         context
     ).tokens.ne(MASK)
     assert (revealed.sum(1) == 1).all()
@@ -149,4 +149,4 @@ def test_the_alignment_is_revealed_on_an_upsampled_canvas(
 )
 def test_senseless_options_are_refused(option: str, value: object) -> None:
     with pytest.raises(UserError, match=option):
-        build("inputs", {"method": "glancing", option: value})
+        build("inputs", Method(method="glancing", **{option: value}))

@@ -13,7 +13,7 @@ from nat.decoding.forced import forced_scores
 from nat.decoding.hybrid import Hybrid
 from nat.errors import UserError
 from nat.inputs.skip import BEGIN_OF_CHUNKS
-from nat.registry import build
+from nat.registry import Method, build
 
 SYMBOLS = (UNK, 6, 7, 8)
 
@@ -138,4 +138,4 @@ def test_forced_scores(make_model: Callable[..., Any]) -> None:
 
 def test_more_sequences_than_hypotheses_are_refused() -> None:
     with pytest.raises(UserError, match="kept"):
-        build("decoding", {"method": "hybrid", "beam": 2, "kept": 3})
+        build("decoding", Method(method="hybrid", beam=2, kept=3))

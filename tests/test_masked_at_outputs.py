@@ -11,7 +11,7 @@ from nat.data.vocabulary import MASK
 from nat.decoding.beam_search import BeamSearch
 from nat.decoding.masked_at_outputs import MaskedAtOutputs
 from nat.errors import UserError
-from nat.registry import build
+from nat.registry import Method, build
 
 LENGTHS = torch.tensor([10, 1, 0, 7, 3])
 REAL = torch.arange(10) < LENGTHS[:, None]
@@ -20,7 +20,7 @@ IDS = torch.arange(5)
 
 def masks(**options: Any) -> list[str]:
     """Masks of five sentences, as text: x where masked."""
-    method = build("decoding", {"method": "masked_at_outputs", **options})
+    method = build("decoding", Method(method="masked_at_outputs", **options))
     found = method.masks(REAL, IDS)
     assert not (found & ~REAL).any()
     return [
@@ -90,4 +90,4 @@ def test_senseless_options_are_refused() -> None:
         ({"scheme": "middle", "share": 0.5}, "scheme"),
     ):
         with pytest.raises(UserError, match=words):
-            build("decoding", {"method": "masked_at_outputs", **wrong})
+            build("decoding", Method(method="masked_at_outputs", **wrong))

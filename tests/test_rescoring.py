@@ -18,7 +18,7 @@ from nat.decoding.length_rescoring import LengthRescoring
 from nat.decoding.one_pass import OnePass
 from nat.decoding.rescoring import best_of_assistant
 from nat.errors import UserError
-from nat.registry import build
+from nat.registry import Method, build
 
 MakeModel = Callable[..., Any]
 SENTENCES = [[6, 7, 8, 9], [20], [11] * 9, [9, 8]]
@@ -62,18 +62,18 @@ def test_other_length_penalties(make_model: MakeModel, length_penalty: Any) -> N
         scores[tuple(one.tokens)] = total / ((5 + length) / 6) ** alpha
     assert best.score == pytest.approx(max(scores.values()))
     assert tuple(best.tokens) == max(scores, key=lambda tokens: scores[tokens])
-    method = build("decoding", {"method": "length_rescoring", "length_beam": 2})
+    method = build("decoding", Method(method="length_rescoring", length_beam=2))
     assert method.length_penalty == "mean"
 
 
 def test_a_length_penalty_is_a_word_or_a_number() -> None:
     for method in ("length_rescoring", "latent_rescoring"):
-        options = {"method": method, "length_penalty": "median"}
+        options: dict[str, Any] = {"method": method, "length_penalty": "median"}
         if method == "length_rescoring":
             options["length_beam"] = 3
         with pytest.raises(UserError, match="length_penalty"):
-            build("decoding", options)
-        assert build("decoding", {**options, "length_penalty": 0.6}).length_penalty == 0.6
+            build("decoding", Method(**options))
+        assert build("decoding", Method(**{**options, "length_penalty": 0.6})).length_penalty == 0.6
 
 
 def test_what_is_too_long_or_no_number_is_not_chosen(make_model: MakeModel) -> None:

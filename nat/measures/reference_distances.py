@@ -57,10 +57,10 @@ def splits_with_references(configuration: Configuration, corpus: str) -> dict[st
 
 
 def reads(configuration: Configuration, corpus: str, system: str, seed: int) -> Others:
-    """The texts and references.
+    """The texts and references; none where no split has several, and nothing is measured.
 
     Raises:
-        UserError: if no split has several references, or the system chooses among texts.
+        UserError: if the system chooses among texts.
     """
     texts = configuration.training(corpus, system).text.candidates
     if len(texts) > 1:
@@ -69,11 +69,6 @@ def reads(configuration: Configuration, corpus: str, system: str, seed: int) -> 
             "those of one text, raw or distilled, not of a choice"
         )
     splits = splits_with_references(configuration, corpus)
-    if not splits:
-        raise UserError(
-            f"{configuration.file_of('corpora', corpus)}: no split has several references, which "
-            "the analysis 'reference_distances' needs; add 'references' to one"
-        )
     [text] = texts
     translations: tuple[Translations, ...] = ()
     if text.system is not None:

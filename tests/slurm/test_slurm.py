@@ -228,8 +228,8 @@ def test_the_whole_graph(repository: Repository, slurm: PrivateSlurm) -> None:
     table = repository.folder / "results/micro/papers/two/table_1.csv"
     statuses = [row["status"] for row in csv.DictReader(table.read_text().splitlines())]
     assert statuses == ["run", "run"]
-    # the corpus, two trainings, the translations of a training text in two shards, those of the test
-    # set by each system, which are scored in the same job, text, report
+    # the corpus, two trainings, the translations of a training text in two shards, those of the
+    # test set by each system, which are scored in the same job, text, report
     jobs = slurm.squeue("%A|%k|%b|%T|%Z")
     mine = [job for job in jobs if job.endswith(str(repository.folder))]
     assert {job.split("|")[3] for job in mine} == {"COMPLETED"}
