@@ -52,7 +52,8 @@ def pending(targets: Iterable[str], arguments: Iterable[str]) -> tuple[list[Job]
                     kind_of(job["rule_name"]),
                     dict(job["wildcards"]),
                     tuple(job["input"]),
-                    tuple(job["output"]),
+                    # Snakemake says after the path that it leaves a file in its place
+                    tuple(path.removesuffix(" (update)") for path in job["output"]),
                     job["shellcmd"] or "",
                 )
             )
