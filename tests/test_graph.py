@@ -498,6 +498,7 @@ OTHERS = [
     f"{MADE.format('analyses')}/cmlm-kd/seed1/decoding_steps.json",
     f"{MADE.format('total_correlation')}/nat-raw/at-base/seed1.json",
     f"{MADE.format('scores')}/ctc-kd/seed1/ctc-beam20-lm4-tuned/test.json",  # with n-grams
+    f"{MADE.format('scores')}/nat-kd/seed1/one-pass/valid.json",  # of translations in shards
     f"{MADE.format('models')}/choosing/seed1/model.pt",  # of texts that are compared
     f"{MADE.format('models')}/oaxe-10k-kd/seed1/model.pt",  # from a model that was kept
     "claimed_claims",
