@@ -45,9 +45,37 @@ def test_every_published_value_has_a_place(configuration: Configuration) -> None
 def test_rows(configuration: Configuration) -> None:
     places = {number: entries(configuration, "fully_nat", "table", number) for number in TABLES}
     rows = {number: len({entry.row for entry in found}) for number, found in places.items()}
-    assert rows == {"2": 3 + 10 + 14 + 5, "3": 10 + 3, "4": 15, "5": 9, "6": 4}
+    assert rows == {"2": 3 + 10 + 14 + 5 + 4, "3": 10 + 3 + 6, "4": 15, "5": 9 + 4, "6": 4 + 4}
     assert len({entry.cells[0].system for entry in places["4"]}) == 15
     assert all(entry.published is not None and entry.published.own for entry in places["4"])
+
+
+@pytest.mark.parametrize("scale", ["demo", "paper"])
+def test_at_in_an_inference_engine_is_beside_every_speed(scale: str) -> None:
+    found = load(scale, ROOT)
+    for kind, number in (*(("table", each) for each in TABLES), ("figure", "1"), ("figure", "4")):
+        places = entries(found, "fully_nat", kind, number)
+        timed = [
+            (one, one.cells[0].decoding)
+            for place in places
+            for one in (place, place.across)
+            if one is not None and one.cells and one.measure in ("latency", "speed_up")
+        ]
+        engine = {
+            (one.address.system, decoding)
+            for one, decoding in timed
+            if one.address is not None and decoding.startswith("ctranslate2")
+        }
+        sizes = ("base", "12-1-kd", "big") if number == "3" else ("base", "12-1-kd")
+        assert engine == {
+            (f"fully-nat-at-{size}", f"ctranslate2-{precision}-beam5")
+            for size in sizes
+            for precision in ("float32", "int8")
+            if timed
+        }, number
+        # a speed-up is over PyTorch, in figures as well, whose points share their coordinates
+        over = {other.decoding for one, _ in timed for other in one.over}
+        assert over <= {"beam5"}, number
 
 
 def test_teachers_are_those_that_the_paper_names(configuration: Configuration) -> None:
