@@ -23,6 +23,7 @@ from nat.configuration import Configuration
 from nat.configuration.configuration import file_of
 from nat.configuration.models import Start
 from nat.data.candidates import Candidate, joined_names
+from nat.data.corpus import Corpus
 from nat.data.references import has_references
 from nat.data.splits import (
     TRAIN,
@@ -198,9 +199,7 @@ def step_of(corpus: str, split: str, step: str) -> StepOfSplit:
     return StepOfTest(corpus, split, step)
 
 
-def _sources(
-    description: Mapping[str, Any], corpus: str, test: str | None = None
-) -> Iterator[Artifact]:
+def _sources(description: Corpus, corpus: str, test: str | None = None) -> Iterator[Artifact]:
     parent = derived_from(description)
     if parent is not None:
         yield step_of(parent, test or TRAIN, "text")
@@ -211,17 +210,14 @@ def _sources(
             yield File(str(path), f"{file_of('corpora', corpus)}: key '{key}'")
 
 
-def _reference_files(
-    description: Mapping[str, Any], corpus: str, splits: Iterable[str]
-) -> Iterator[Artifact]:
-    if "splits" in description:
-        for key, path in local_references(part_of(description, splits), Path()).items():
-            yield File(str(path), f"{file_of('corpora', corpus)}: key '{key}'")
+def _reference_files(description: Corpus, corpus: str, splits: Iterable[str]) -> Iterator[Artifact]:
+    for key, path in local_references(part_of(description, splits), Path()).items():
+        yield File(str(path), f"{file_of('corpora', corpus)}: key '{key}'")
 
 
 def is_generated(configuration: Configuration, corpus: str) -> bool:
     """Whether a corpus is invented by this project rather than fetched."""
-    return "generator" in configuration.corpus(corpus)
+    return configuration.corpus(corpus).generator is not None
 
 
 def references(configuration: Configuration, corpus: str, split: str) -> StepOfSplit | None:

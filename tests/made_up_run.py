@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+from made_up_corpus import PREPROCESSING
 
 from nat.configuration.configuration import Configuration, read
 from nat.files import write_json
@@ -93,7 +94,7 @@ def configuration(
     scales = {name: dict(content) for name, content in found.files["scales"].items()}
     scales[scale] |= {"seeds": seeds or [1], "tasks": {TASK: corpus}}
     scales["elsewhere"] = {**scales[scale], "tasks": {OTHER_TASK: CORPUS}}
-    corpora = {corpus: {"source": "xx", "target": "yy"}}
+    corpora = {corpus: {"source": "xx", "target": "yy", "preprocessing": PREPROCESSING}}
     files = {**found.files, "scales": scales, "corpora": corpora, "papers": papers}
     return replace(found, root=root, files=files)
 

@@ -6,10 +6,12 @@ from typing import Any
 
 import numpy as np
 import pytest
+from made_up_corpus import as_corpus
 
 from nat.data.binarised import BinarisedText, binarise_folder, write_binarised
 from nat.data.bpe import bpe_folder, merge
 from nat.data.clean import clean_folder
+from nat.data.corpus import Corpus
 from nat.data.lines import read_lines
 from nat.data.splits import folder_of, text_part, training_part
 from nat.data.summary import summarise
@@ -83,7 +85,7 @@ def test_files_that_do_not_belong_together(tmp_path: Path) -> None:
             BinarisedText(tmp_path / "x")
 
 
-def prepare(root: Path) -> tuple[dict[str, Any], Path]:
+def prepare(root: Path) -> tuple[Corpus, Path]:
     splits: dict[str, Any] = {}
     for split, count in (("train", 60), ("valid", 5), ("test", 4)):
         files = {}
@@ -93,19 +95,16 @@ def prepare(root: Path) -> tuple[dict[str, Any], Path]:
             (root / f"{split}.{language}").write_text("\n".join(lines) + "\n")
             files[language] = f"{split}.{language}"
         splits[split] = {"files": files, "pairs": count}
-    corpus = {
-        "source": "en",
-        "target": "de",
-        "splits": splits,
-        "preprocessing": {
-            "lowercase": False,
-            "normalise_punctuation": True,
-            "tokeniser": "moses",
-            "max_tokens": 50,
-            "max_ratio": 2.0,
-            "bpe_merges": 15,
-        },
+    preprocessing = {
+        "normalise_punctuation": True,
+        "tokeniser": "moses",
+        "max_tokens": 50,
+        "max_ratio": 2.0,
+        "bpe_merges": 15,
     }
+    corpus = as_corpus(
+        {"source": "en", "target": "de", "splits": splits, "preprocessing": preprocessing}
+    )
     folder = root / "results"
     whole, test = training_part(corpus), folder_of("results", "test", root)
     places = {"root": root, "mirror": None, "downloads": root / "downloads", "corpora": root}

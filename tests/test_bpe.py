@@ -2,9 +2,11 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from made_up_corpus import as_corpus
 
 import nat.data.bpe as module
 from nat.data.bpe import Pieces, Segmenter, bpe_folder, learn, learn_pieces, merge
+from nat.data.corpus import Corpus, Expected
 from nat.data.lines import read_lines, write_lines
 from nat.data.vocabulary import SPECIALS, UNK, Vocabulary
 from nat.errors import UserError
@@ -55,18 +57,20 @@ def test_learning_is_silent(capfd: pytest.CaptureFixture[str]) -> None:
     assert capfd.readouterr() == ("", "")
 
 
-def write(folder: Path) -> dict[str, Any]:
+def write(folder: Path) -> Corpus:
     folder.mkdir()
     write_lines(folder / "train.en", LINES)
     write_lines(folder / "train.de", ["neu neuer neueste <mask>", "weit", "", "niedrig", "a"] * 3)
     write_lines(folder / "test.en", ["newest 東", "", "wide"])
     write_lines(folder / "test.de", ["neuste", "", "weiter"])
-    return {
-        "source": "en",
-        "target": "de",
-        "splits": {"train": {}, "test": {}},
-        "preprocessing": {"bpe_merges": 20},
-    }
+    return as_corpus(
+        {
+            "source": "en",
+            "target": "de",
+            "splits": {"train": {}, "test": {}},
+            "preprocessing": {"bpe_merges": 20},
+        }
+    )
 
 
 def test_folder(tmp_path: Path) -> None:
@@ -117,17 +121,19 @@ def test_merge_of_pieces(subwords: str, text: str) -> None:
     assert merge(subwords) == text
 
 
-def corpus_of(folder: Path, preprocessing: dict[str, Any]) -> dict[str, Any]:
+def corpus_of(folder: Path, preprocessing: dict[str, Any]) -> Corpus:
     folder.mkdir()
     for split in ("train", "test"):
         write_lines(folder / f"{split}.ja", JAPANESE)
         write_lines(folder / f"{split}.en", ENGLISH)
-    return {
-        "source": "ja",
-        "target": "en",
-        "splits": {"train": {}, "test": {}},
-        "preprocessing": preprocessing,
-    }
+    return as_corpus(
+        {
+            "source": "ja",
+            "target": "en",
+            "splits": {"train": {}, "test": {}},
+            "preprocessing": preprocessing,
+        }
+    )
 
 
 @pytest.mark.parametrize("threads", [1, 2])
@@ -160,7 +166,8 @@ def test_corrupted_source(tmp_path: Path) -> None:
 
 def test_size_of_the_vocabulary_is_checked(tmp_path: Path) -> None:
     corpus = corpus_of(tmp_path / "tokens", {"bpe_merges": 5})
-    corpus["expected"] = {"vocabulary": {"size": 7}}
+    expected = Expected(vocabulary={"size": 7})
+    corpus = corpus.model_copy(update={"expected": expected})
     with pytest.raises(UserError, match="size is .* where 'expected.vocabulary.size'"):
         bpe_folder(corpus, tmp_path / "tokens", tmp_path / "bpe")
 

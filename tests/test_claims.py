@@ -367,7 +367,8 @@ def generated(tmp_path: Path) -> Path:
 def judge_generated(root: Path, claim: dict[str, Any]) -> dict[str, Any]:
     found = configuration(root, it=claim)
     pairs = {"train": 1, "valid": 1, "test": 1}
-    corpora = {CORPUS: {"source": "xx", "target": "yy", "generator": {"pairs": pairs}}}
+    own = found.files["corpora"][CORPUS] | {"generator": {"pairs": pairs}}
+    corpora = {CORPUS: own}
     (record,) = claims.judge(replace(found, files={**found.files, "corpora": corpora}), "paper")
     return record
 

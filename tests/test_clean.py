@@ -3,6 +3,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from made_up_corpus import as_corpus
 from sacremoses import MosesPunctNormalizer
 
 from nat.data.clean import REASONS, clean_folder, fault, fault_in, normaliser
@@ -33,7 +34,7 @@ def write(folder: Path, pairs: dict[str, list[tuple[str, str]]]) -> dict[str, An
 def test_only_training_pairs_are_dropped_and_all_are_counted(tmp_path: Path) -> None:
     corpus = write(tmp_path / "text", {"train": PAIRS, "valid": PAIRS[:1], "test": PAIRS})
     output = tmp_path / "clean"
-    clean_folder(corpus, tmp_path / "text", output)
+    clean_folder(as_corpus(corpus), tmp_path / "text", output)
     counts = json.loads((output / "clean.json").read_text())["splits"]
     reasons = {"empty": 3, "too_long": 1, "ratio": 1}
     assert counts["train"] == {"read": 7, "kept": 2, "dropped": reasons}
@@ -49,7 +50,7 @@ def test_only_training_pairs_are_dropped_and_all_are_counted(tmp_path: Path) -> 
 def test_nothing_left_to_train(tmp_path: Path) -> None:
     corpus = write(tmp_path / "text", {"train": PAIRS[1:6], "valid": PAIRS[:1]})
     with pytest.raises(UserError, match=r"none of the 5 training pairs .*max_tokens is 10"):
-        clean_folder(corpus, tmp_path / "text", tmp_path / "clean")
+        clean_folder(as_corpus(corpus), tmp_path / "text", tmp_path / "clean")
     assert [path.name for path in tmp_path.iterdir()] == ["text"]
 
 
@@ -81,7 +82,9 @@ def test_faults(source: str, target: str, expected: str | None) -> None:
 def test_lengths_are_judged_where_they_are_known(
     measure: str, step: str, expected: str | None
 ) -> None:
-    judge = fault_in(OPTIONS | {"measure": measure, "max_tokens": 20}, step)
+    options = OPTIONS | {"measure": measure, "max_tokens": 20}
+    corpus = as_corpus({"source": "en", "target": "de", "preprocessing": options})
+    judge = fault_in(corpus.preprocessing, step)
     assert judge("a b c", "a_long_one" if measure != "characters" else "a b") == expected
     assert judge("", "b") == "empty"
 
@@ -90,7 +93,7 @@ def test_processes_and_duplicates(tmp_path: Path) -> None:
     pairs = [(f"s {n % 3000}", f"t {n % 3000} {n % 2}") for n in range(6500)]
     corpus = write(tmp_path / "text", {"train": pairs, "test": pairs[:1] * 2})
     corpus["preprocessing"] = OPTIONS | {"drop_duplicates": True}
-    clean_folder(corpus, tmp_path / "text", tmp_path / "clean", threads=2)
+    clean_folder(as_corpus(corpus), tmp_path / "text", tmp_path / "clean", threads=2)
     counts = json.loads((tmp_path / "clean" / "clean.json").read_text())["splits"]
     assert counts["train"]["kept"] == 3000
     assert counts["train"]["dropped"]["duplicate"] == 3500

@@ -163,7 +163,7 @@ def test_the_folder_of_these_tests_loads(folder: Folder) -> None:
     assert (configuration.seeds, configuration.teacher_seed) == ([7, 8], 7)
     assert configuration.shards == {"train": 3, "valid": 1, "test": 2, "test_2017": 2}
     assert configuration.mirror == folder.root / "mirror"
-    assert configuration.corpus("own")["target"] == "no"
+    assert configuration.corpus("own").target == "no"
     assert configuration.dependencies("at") == []
     assert configuration.dependencies("dims") == ["at", "cmlm"]
     assert configuration.is_autoregressive("at")
@@ -184,13 +184,13 @@ def test_nothing_handed_out_can_change_the_configuration(folder: Folder) -> None
         (configuration.system("dims"), "text"),
         (configuration.system("dims").decoder, "copy"),
         (configuration.scale_settings, "seeds"),
+        (configuration.corpus("own").preprocessing, "max_tokens"),
     ):
         with pytest.raises((ValidationError, FrozenInstanceError), match="frozen|assign"):
             setattr(value, key, None)
     with pytest.raises(TypeError):
         configuration.decoding("refine-4").options["steps"] = 9  # type: ignore[index]
     before.as_json()["target"].clear()
-    configuration.corpus("own")["splits"].clear()
     configuration.seeds.append(3)
     assert configuration.training("own", "dims").as_json() == content
     assert configuration.seeds == [7, 8]
@@ -584,7 +584,7 @@ def test_a_generated_corpus(folder: Folder) -> None:
     corpus["generator"] = {"pairs": {"train": 9, "valid": 3, "test": 3}, "nuons": 3}
     check_words(folder.error(), "corpora/own", ["nuons", "generator", "nouns"])
     del corpus["generator"]["nuons"]
-    assert folder.load().corpus("own")["generator"]["pairs"]["train"] == 9
+    assert folder.load().corpus("own").generator.pairs["train"] == 9
 
 
 # Errors of YAML

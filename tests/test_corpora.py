@@ -1,19 +1,24 @@
 """The corpus files of the project, and what a corpus file may say."""
 
+import copy
 import json
 import re
 from pathlib import Path
 from typing import Any
 
 import pytest
+from made_up_corpus import as_corpus
 
 from nat.configuration.configuration import Configuration, read
 from nat.configuration.corpora import check_corpus, resolved
+from nat.configuration.models import CorpusFile
 from nat.data.clean import clean_folder
+from nat.data.corpus import STEPS, Corpus
 from nat.data.sources import parts_of
 from nat.data.sources import test_set as a_test_set
 from nat.data.splits import derived_from, split_names
 from nat.errors import UserError
+from nat.options import validated
 
 PAPERS = {
     "wmt14-en-de": ("en", "de"),
@@ -44,12 +49,12 @@ def configuration() -> Configuration:
 def test_corpora_of_the_papers(configuration: Configuration, name: str) -> None:
     corpus = configuration.corpus(name)
     check_corpus(name, corpus)
-    assert (corpus["source"], corpus["target"]) == PAPERS[name]
+    assert (corpus.source, corpus.target) == PAPERS[name]
     assert {"train", "valid", "test"} <= set(split_names(corpus))
-    for split in corpus.get("splits", {}).values():
+    for split in corpus.splits.values():
         for part in parts_of(split):
-            if "sacrebleu" in part:
-                a_test_set(part["sacrebleu"], *PAPERS[name])
+            if part.sacrebleu is not None:
+                a_test_set(part.sacrebleu, *PAPERS[name])
 
 
 def test_every_task_of_the_papers_has_its_corpus(configuration: Configuration) -> None:
@@ -68,15 +73,16 @@ def test_both_directions_share_their_downloads(
     configuration: Configuration, one: str, other: str
 ) -> None:
     corpora = [configuration.corpus(name) for name in (one, other)]
-    assert corpora[0]["splits"] == corpora[1]["splits"]
+    assert corpora[0].splits == corpora[1].splits
 
 
 def test_every_corpus_of_a_paper_expects_its_training_text(configuration: Configuration) -> None:
     """In a step after which its size is published, or known from those who made it."""
     for name in PAPERS:
         corpus = configuration.corpus(name)
-        stated = [step.get("train") for step in corpus.get("expected", {}).values()]
-        stated.append(corpus.get("splits", {}).get("train", {}).get("pairs"))
+        stated: list[Any] = [corpus.expected.after(step).get("train") for step in STEPS]
+        if "train" in corpus.splits:
+            stated.append(corpus.splits["train"].pairs)
         assert any(stated) or name == "tatoeba-en-de", name
 
 
@@ -87,10 +93,12 @@ def test_a_size_after_cleaning_that_is_not_expected_keeps_nothing(tmp_path: Path
         for side in ("en", "de"):
             (text / f"{split}.{side}").write_text("a b\n\n" if split == "train" else "a b\n")
     (text / "train.en").write_text("a b\nc\n")
-    clean_folder(OWN | {"expected": {"clean": {"train": 1, "test": 1}}}, text, tmp_path / "one")
+    one = as_corpus(OWN | {"expected": {"clean": {"train": 1, "test": 1}}})
+    clean_folder(one, text, tmp_path / "one")
     assert (tmp_path / "one/clean.json").is_file()
     with pytest.raises(UserError, match="train is 1 where 'expected.clean.train' .* says 2"):
-        clean_folder(OWN | {"expected": {"clean": {"train": 2}}}, text, tmp_path / "two")
+        two = as_corpus(OWN | {"expected": {"clean": {"train": 2}}})
+        clean_folder(two, text, tmp_path / "two")
     assert not (tmp_path / "two").exists()
 
 
@@ -100,7 +108,8 @@ DEAD = ("wit3.fbk.eu", "opus.nlpl.eu", "drive.google.com", "docs.google.com")
 
 @pytest.mark.parametrize("name", PAPERS)
 def test_no_corpus_comes_from_a_dead_address(configuration: Configuration, name: str) -> None:
-    assert not [host for host in DEAD if f"//{host}/" in json.dumps(configuration.corpus(name))]
+    written = json.dumps(configuration.corpus(name).as_written())
+    assert not [host for host in DEAD if f"//{host}/" in written]
 
 
 def test_the_synthetic_corpora_derive_from_wmt14(configuration: Configuration) -> None:
@@ -108,8 +117,9 @@ def test_the_synthetic_corpora_derive_from_wmt14(configuration: Configuration) -
         corpus = configuration.corpus(name)
         assert derived_from(corpus) == "wmt14-en-de"
         assert split_names(corpus) == ["train", "valid", "test"]
-        corruption = corpus["preprocessing"]["corruption"]
-        assert (corruption["replace"], corruption["drop"]) == (0.5, drop)
+        corruption = corpus.preprocessing.corruption
+        assert corruption is not None
+        assert (corruption.replace, corruption.drop) == (0.5, drop)
 
 
 OPTIONS = {
@@ -141,7 +151,7 @@ def test_a_corpus_like_another_changes_entries() -> None:
     assert found["preprocessing"] == OPTIONS | {"bpe_merges": 20}
     assert found["splits"] == OWN["splits"] | {"test": {"sacrebleu": "wmt16"}}
     assert found["source"] == "de"
-    check_corpus("reverse", found)
+    check_corpus("reverse", as_corpus(found))
     assert OPTIONS["bpe_merges"] == 10
 
 
@@ -169,9 +179,9 @@ def test_what_a_corpus_cannot_be_like(corpora: dict[str, Any], message: str) -> 
 def test_a_corpus_may_be_derived_from_a_generated_one() -> None:
     corpora = {
         "g": {"generator": {"pairs": {"train": 3, "test": 2}}},
-        "b": {"derived": {"from": "g", "side": "en"}},
+        "b": {"source": "x", "target": "en", "derived": {"from": "g", "side": "en"}},
     }
-    assert split_names(resolved(corpora)["b"]) == ["train", "test"]
+    assert split_names(as_corpus(resolved(corpora)["b"])) == ["train", "test"]
 
 
 ARCHIVE: dict[str, Any] = {
@@ -201,13 +211,12 @@ TSV = {"urls": {"pairs": "https://h/a.tsv"}, "sha256": {"pairs": None}, "format"
 def test_splits_that_say_too_little_or_too_much(train: dict[str, Any], message: str) -> None:
     corpus = OWN | {"splits": OWN["splits"] | {"train": train}}
     with pytest.raises(UserError, match=re.escape(message).replace(r"\.\*", ".*")):
-        check_corpus("own", corpus)
+        check_corpus("own", as_corpus(corpus))
 
 
 @pytest.mark.parametrize(
     ("changes", "message"),
     [
-        ({"preprocessing": {"lowercase": True}}, "missing key 'normalise_punctuation'"),
         ({"preprocessing": OPTIONS | {"sentencepiece": 9}}, "give either 'bpe_merges' or 'sente"),
         (
             {"preprocessing": OPTIONS | {"tokeniser": {"en": "moses", "fr": "none"}}},
@@ -216,9 +225,37 @@ def test_splits_that_say_too_little_or_too_much(train: dict[str, Any], message: 
         ({"diacritics": {"ro": "remove"}}, "key 'diacritics': found ro, expected"),
         ({"expected": {"text": {"tset": 4}}}, "unknown key 'tset' at 'expected.text'; did you"),
         ({"expected": {"vocabulary": {"train": 4}}}, "unknown key 'train' at 'expected.vocab"),
-        ({"derived": {}}, "give either 'splits' or 'generator'"),
+        ({"derived": {"from": "a", "side": "en"}}, "give either 'splits' or 'generator'"),
     ],
 )
 def test_other_faults(changes: dict[str, Any], message: str) -> None:
     with pytest.raises(UserError, match=message):
-        check_corpus("own", OWN | changes)
+        check_corpus("own", as_corpus(OWN | changes))
+
+
+@pytest.mark.parametrize("key", ["source", "preprocessing.lowercase", "preprocessing.max_ratio"])
+def test_what_a_corpus_must_say(key: str) -> None:
+    corpus = copy.deepcopy(OWN)
+    *outer, last = key.split(".")
+    del (corpus[outer[0]] if outer else corpus)[last]
+    with pytest.raises(UserError, match=f"missing key '{last}'"):
+        validated(Corpus, corpus)
+
+
+def test_only_some_keys_are_required_of_a_file() -> None:
+    other = {"like": "own", "preprocessing": {"bpe_merges": 20}}
+    derived = {"derived": {"from": "own", "side": "en"}}
+    for content in (other, derived):
+        validated(CorpusFile, content)
+    derived["derived"]["splits"] = ["train"]  # type: ignore[assignment]
+    with pytest.raises(UserError, match="unknown key 'splits' at 'derived'"):
+        validated(CorpusFile, derived)
+
+
+def test_a_corpus_is_written_as_its_file_says() -> None:
+    own = {**OWN, "expected": {"clean": {"train": {"about": 9, "tolerance": 0.5}, "test": 1}}}
+    own["splits"] = {"train": ARCHIVE, "test": FILES | {"references": [FILES]}}
+    assert validated(Corpus, own).as_written() == own
+    derived = {"derived": {"from": "own", "side": "en", "splits": ["train"]}}
+    derived = {key: own[key] for key in ("source", "target", "preprocessing")} | derived
+    assert validated(Corpus, derived).as_written() == derived

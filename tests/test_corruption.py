@@ -1,13 +1,14 @@
+from nat.data.corpus import Corruption
 from nat.data.corruption import corrupt_lines
+from nat.options import validated
 
 SYMBOLS = [f"s{number}" for number in range(500)]
 LINES = [" ".join(f"w{(7 * n + k) % 40}" for k in range(10)) for n in range(4500)]
 
 
 def corrupt(lines: list[str], split: str = "train", **options: float) -> list[str]:
-    return list(
-        corrupt_lines(lines, SYMBOLS, {"replace": 0.5, "drop": 0.0, "seed": 1} | options, split)
-    )
+    chosen = validated(Corruption, {"replace": 0.5, "drop": 0.0, "seed": 1} | options)
+    return list(corrupt_lines(lines, SYMBOLS, chosen, split))
 
 
 def test_half_of_the_tokens_are_replaced_in_place() -> None:

@@ -222,7 +222,7 @@ def run_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     folder.mkdir(parents=True)
     VOCABULARY.save(folder / "vocabulary.txt")
     lines = [" ".join(f"w{number % 20}" for number in range(n, n + n % 5)) for n in range(11)]
-    source = configuration.corpus(CORPUS)["source"]
+    source = configuration.corpus(CORPUS).source
     write_binarised(lines, VOCABULARY, folder / f"test.{source}")
     save(tmp_path)
     return tmp_path

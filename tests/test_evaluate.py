@@ -35,11 +35,11 @@ def translated(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> list[int]:
     for step in ("binarised", "text", "tokens", "references"):
         (folder / step).mkdir(parents=True)
     vocabulary.save(folder / "binarised/vocabulary.txt")
-    write_binarised(SENTENCES, vocabulary, folder / f"binarised/test.{description['source']}")
+    write_binarised(SENTENCES, vocabulary, folder / f"binarised/test.{description.source}")
     for step in ("text", "tokens"):
-        for side in (description["source"], description["target"]):
+        for side in (description.source, description.target):
             (folder / step / f"test.{side}").write_text("".join(f"{line}\n" for line in SENTENCES))
-    (folder / f"references/test.{description['target']}.jsonl").write_text(
+    (folder / f"references/test.{description.target}.jsonl").write_text(
         "".join(
             json.dumps({"id": number, "references": [line]}) + "\n"
             for number, line in enumerate(SENTENCES)

@@ -1,21 +1,21 @@
 from pathlib import Path
-from typing import Any
 
 import pytest
+from made_up_corpus import as_corpus
 
 from nat.data.expected import check_expected
 from nat.errors import UserError
 
-CORPUS: dict[str, Any] = {
-    "expected": {"tokens": {"train": {"about": 1000, "tolerance": 0.01}, "test": 50}}
-}
+SIDES = {"source": "en", "target": "de"}
+EXPECTED = {"tokens": {"train": {"about": 1000, "tolerance": 0.01}, "test": 50}}
+CORPUS = as_corpus({**SIDES, "expected": EXPECTED})
 
 
 @pytest.mark.parametrize("train", [990, 1000, 1010])
 def test_counts_within_the_tolerance(train: int) -> None:
     check_expected(CORPUS, "tokens", {"train": train, "valid": 7, "test": 50}, Path("f"))
     check_expected(CORPUS, "text", {"train": 1}, Path("f"))
-    check_expected({}, "tokens", {"train": 1}, Path("f"))
+    check_expected(as_corpus(SIDES), "tokens", {"train": 1}, Path("f"))
 
 
 @pytest.mark.parametrize("train", [989, 1011])

@@ -158,7 +158,7 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     (tmp_path / "config/systems/published.yaml").write_text(CONFIGURED)
     Path("dict.txt").write_text("".join(f"{word} 5\n" for word in DICTIONARY))
     vocabulary = Vocabulary(WORDS)
-    source = read("micro", Path()).corpus(CORPUS)["source"]
+    source = read("micro", Path()).corpus(CORPUS).source
     lines = [vocabulary.decode(sentence) for sentence in SENTENCES]
     for where, split in ((f"results/corpora/{CORPUS}/binarised", "valid"), (TEST, "test")):
         Path(where).mkdir(parents=True)

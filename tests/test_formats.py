@@ -4,8 +4,10 @@ from typing import Any
 
 import pytest
 
+from nat.data.corpus import Part
 from nat.data.formats import read_format
 from nat.errors import UserError
+from nat.options import validated
 
 TMX = """<?xml version="1.0" encoding="UTF-8" ?>
 <!DOCTYPE tmx SYSTEM "tmx14.dtd">
@@ -28,7 +30,7 @@ def read(
         paths[-1].write_bytes(gzip.compress(data) if packed else data)
     together = part.get("format") in ("tsv", "tmx")
     files = {"pairs": paths} if together else {"de": paths[:1], "en": paths[1:]}
-    return list(read_format(part, files, "de", "en"))
+    return list(read_format(validated(Part, part), files, "de", "en"))
 
 
 def test_lines(tmp_path: Path) -> None:
@@ -69,7 +71,7 @@ def test_undecodable_lines_stop_or_become_empty(tmp_path: Path) -> None:
 def test_tmx(tmp_path: Path, packed: bool) -> None:
     path = tmp_path / "x"
     path.write_bytes(gzip.compress(TMX.encode()) if packed else TMX.encode())
-    found = list(read_format({"format": "tmx"}, {"pairs": [path]}, "ro", "en"))
+    found = list(read_format(Part(format="tmx"), {"pairs": [path]}, "ro", "en"))
     assert found == [("din nou", "AT&T again"), ("doi", "two"), ("", "alone")]
 
 

@@ -6,6 +6,7 @@ from typing import Any
 import numpy as np
 import pytest
 import torch
+from made_up_corpus import as_corpus
 
 from nat.data.bpe import Segmenter, learn
 from nat.measures.latent_assignment import (
@@ -89,6 +90,8 @@ def test_shares() -> None:
 def test_references_are_prepared_as_the_corpus(tmp_path: Path) -> None:
     (tmp_path / "codes").write_text(learn(["ab ab ab", "abc abc"], 2))
     options = {"tokeniser": "moses", "lowercase": True}
-    split = segmenter(tmp_path, {"source": "en", "target": "de", "preprocessing": options})
+    split = segmenter(
+        tmp_path, as_corpus({"source": "en", "target": "de", "preprocessing": options})
+    )
     assert split("Abc, ab.") == Segmenter.load(tmp_path / "codes").split("abc , ab .")
     assert split("AB") == "ab"

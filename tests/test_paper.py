@@ -8,6 +8,7 @@ from typing import Any
 
 import made_up_run
 import pytest
+from made_up_corpus import PREPROCESSING
 from made_up_run import CORPUS, OTHER_TASK, PAPER, REPOSITORY, TASK
 
 from nat.configuration.configuration import read
@@ -71,7 +72,7 @@ def test_the_papers_own_corpus_and_scale_are_not_marked(root: Path) -> None:
     plain = configuration(root)
     files = copy.deepcopy(plain.files)
     files["scales"]["paper"]["tasks"] = {TASK: TASK}
-    files["corpora"] = {TASK: {"source": "en", "target": "de"}}
+    files["corpora"] = {TASK: {"source": "en", "target": "de", "preprocessing": PREPROCESSING}}
     paper = replace(plain, scale="paper", files=files)
     assert entries(paper, *TABLE)[2].stand_in == ""
     files["scales"]["demo"]["tasks"] = {TASK: TASK}
@@ -282,7 +283,8 @@ def test_a_report_is_made_anew_when_a_system_of_the_paper_stands_for_another(
 def test_every_paper_of_the_repository_resolves_quickly(scale: str) -> None:
     real = read(scale, REPOSITORY)
     known = set(real.files["corpora"])
-    real.files["corpora"].update({name: {} for name in real.tasks.values() if name not in known})
+    own = {"source": "en", "target": "de", "preprocessing": PREPROCESSING}
+    real.files["corpora"].update({name: own for name in real.tasks.values() if name not in known})
     targets = reports.targets(real)
     assert ("overview", "table", "1") in targets and ("dims", "figure", "3") in targets
     assert reports.cells(real, ("dims", "figure", "3"))

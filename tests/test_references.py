@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from made_up_corpus import as_corpus
 
 from nat.configuration.corpora import check_corpus
 from nat.data.references import has_references, make_references
@@ -28,7 +29,7 @@ def make(root: Path, corpus: dict[str, Any]) -> dict[int, list[str]]:
     text.mkdir()
     (text / "test.de").write_text("".join(f"{line}\n" for line in SOURCES))
     place = Place("own", root, root / "mirror", root / "downloads")
-    make_references(corpus, ["test"], text, root / "references", place)
+    make_references(as_corpus(corpus), ["test"], text, root / "references", place)
     return read_references(root / "references/test.en.jsonl", len(SOURCES))
 
 
@@ -107,20 +108,24 @@ def test_labels_of_extra_references(tmp_path: Path) -> None:
 
 
 def test_which_splits_have_references() -> None:
-    corpus = corpus_of({"files": {"en": "one.en"}})
+    content = corpus_of({"files": {"en": "one.en"}})
+    corpus = as_corpus(content)
     assert has_references(corpus, "test")
     assert not has_references(corpus, "valid")
     # the other way round: `like` takes the references over, but they are of the other language
-    assert not has_references({**corpus, "source": "en", "target": "de"}, "test")
-    generated = {"source": "ka", "target": "lu", "generator": {"pairs": {}}}
+    reversed_ = as_corpus({**content, "source": "en", "target": "de"})
+    assert not has_references(reversed_, "test")
+    generated = as_corpus({"source": "ka", "target": "lu", "generator": {"pairs": {}}})
     assert has_references(generated, "valid") and not has_references(generated, "train")
-    assert not has_references({"source": "x", "target": "de", "derived": {"from": "a"}}, "test")
+    derived = as_corpus({"source": "x", "target": "de", "derived": {"from": "a", "side": "de"}})
+    assert not has_references(derived, "test")
 
 
 def test_local_files_have_keys(tmp_path: Path) -> None:
     part = {"files": {"de": ["a.de", "b.de"], "en": ["a.en", "b.en"]}}
-    corpus = corpus_of({"files": {"en": "one.en"}})
-    corpus["splits"]["train"] = {"parts": [part]}
+    content = corpus_of({"files": {"en": "one.en"}})
+    content["splits"]["train"] = {"parts": [part]}
+    corpus = as_corpus(content)
     assert local_files(corpus, tmp_path) == {
         "splits.test.files.de": tmp_path / "test.de",
         "splits.test.files.en": tmp_path / "test.en",
@@ -146,16 +151,9 @@ def test_local_files_have_keys(tmp_path: Path) -> None:
     ],
 )
 def test_keys_of_references(references: dict[str, Any], parts: list[str]) -> None:
-    preprocessing = {
-        "lowercase": False,
-        "normalise_punctuation": False,
-        "tokeniser": "none",
-        "max_tokens": 10,
-        "max_ratio": 2.0,
-        "bpe_merges": 0,
-    }
+    corpus = as_corpus(corpus_of(references, preprocessing={"bpe_merges": 0}))
     with pytest.raises(UserError) as caught:
-        check_corpus("own", corpus_of(references, preprocessing=preprocessing))
+        check_corpus("own", corpus)
     assert str(caught.value).startswith("config/corpora/own.yaml: 'splits.test.")
     assert all(part in str(caught.value) for part in parts), str(caught.value)
 

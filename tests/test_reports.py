@@ -7,6 +7,7 @@ from typing import Any
 
 import made_up_run
 import pytest
+from made_up_corpus import PREPROCESSING
 from made_up_run import CORPUS, PAPER, REPOSITORY, TASK
 from rich.console import Console
 
@@ -190,7 +191,7 @@ def test_the_dims_paper_is_whole(monkeypatch: pytest.MonkeyPatch) -> None:
     known = set(found.files["corpora"])
     found.files["corpora"].update(
         {
-            name: {"source": "en", "target": "de"}
+            name: {"source": "en", "target": "de", "preprocessing": PREPROCESSING}
             for name in found.tasks.values()
             if name not in known
         }

@@ -7,8 +7,9 @@ from pathlib import Path
 NAT = Path(__file__).resolve().parents[1] / "nat"
 
 ROOMS = (
-    *("errors", "files", "spelling", "options", "machine", "randomness", "program", "registry"),
-    *("data", "language_model", "transformer", "configuration", "alignment", "decoding"),
+    *("errors", "files", "spelling", "options", "fields", "machine", "randomness", "program"),
+    *("registry", "data", "language_model", "transformer", "configuration", "alignment"),
+    "decoding",
     *("objective", "inputs", "targets", "distillation", "artifacts", "training"),
     *("export", "fairseq_plugin", "measures", "reporting", "workflow", "jobs"),
 )

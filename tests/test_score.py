@@ -8,6 +8,7 @@ from typing import Any
 
 import made_up_run
 import pytest
+from made_up_corpus import as_corpus
 from made_up_run import CORPUS, REPOSITORY, SENTENCES
 
 from nat.errors import UserError
@@ -202,7 +203,7 @@ def test_references_with_weights(tmp_path: Path) -> None:
 
 
 def test_lowercase_follows_the_corpus() -> None:
-    description = {"source": "en", "target": "de", "preprocessing": {"lowercase": True}}
+    description = as_corpus({"source": "en", "target": "de", "preprocessing": {"lowercase": True}})
     found = score.reference_files("iwslt", description, "test", several=False)
     assert found.lowercase
     assert found.reference == Path("results/corpora/iwslt/tests/test/text/test.de")

@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from made_up_corpus import as_corpus
 from sacrebleu.dataset import DATASETS
 
 from nat.data.clean import clean_folder
@@ -34,7 +35,7 @@ def make(root: Path, corpus: dict[str, Any], name: str = "own") -> Path:
     output = root / "corpora" / name / "text"
     make_text(
         name,
-        corpus,
+        as_corpus(corpus),
         output,
         root=root,
         mirror=root / "mirror",
@@ -109,8 +110,8 @@ def test_every_23rd_useful_pair_becomes_validation(tmp_path: Path) -> None:
     corpus = iwslt(tmp_path)
     text = make(tmp_path, corpus)
     folder = text.parent
-    clean_folder(corpus, text, folder / "clean")
-    tokenise_folder(corpus, folder / "clean", folder / "tokens")
+    clean_folder(as_corpus(corpus), text, folder / "clean")
+    tokenise_folder(as_corpus(corpus), folder / "clean", folder / "tokens")
     # 20 talks of a title and ten lines, one of which is too unlike: 200 useful ones, 8 cut out
     facts = read_json(text / "text.json")
     assert facts["pairs"] == {"train": 212, "valid": 8, "test": 10}
@@ -218,9 +219,9 @@ def test_a_fault_names_the_part(tmp_path: Path) -> None:
 )
 def test_test_sets_of_sacrebleu(name: str, source: str, target: str, member: str) -> None:
     part = a_test_set(name, source, target)
-    assert part["members"][source] == member
-    assert part["md5"] == DATASETS[name].md5[0]
-    assert part["archive"].startswith("https://")
+    assert part.members[source] == member
+    assert part.md5 == DATASETS[name].md5[0]
+    assert part.archive == DATASETS[name].data[0]
 
 
 def test_unknown_test_sets() -> None:

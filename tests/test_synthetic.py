@@ -12,8 +12,10 @@ from pathlib import Path
 
 import pytest
 import yaml
+from made_up_corpus import as_corpus
 from pydantic import ValidationError
 
+from nat.data.corpus import Generator
 from nat.data.synthetic import (
     END,
     Language,
@@ -24,6 +26,7 @@ from nat.data.synthetic import (
     write_corpus,
 )
 from nat.errors import UserError
+from nat.options import validated
 
 NOISELESS = {"slip_probability": 0.0, "drop_probability": 0.0}
 # probabilities without symmetries, so that a factor that is swapped or forgotten shows
@@ -365,9 +368,13 @@ def test_corpus_entropies_are_means():
         corpus_entropies(language, [])
 
 
+def generator(options):
+    return validated(Generator, options)
+
+
 def test_write_corpus(tmp_path):
     options = {"pairs": {"train": 60, "valid": 20, "test": 10}, "seed": 4}
-    facts = write_corpus(options, "ka", "lu", tmp_path / "text", tmp_path / "references")
+    facts = write_corpus(generator(options), "ka", "lu", tmp_path / "text", tmp_path / "references")
     assert json.loads((tmp_path / "text" / "text.json").read_text()) == json.loads(
         json.dumps(facts)
     )
@@ -395,14 +402,15 @@ def test_write_corpus(tmp_path):
     for name, checksum in facts["sha256"].items():
         assert hashlib.sha256((tmp_path / "text" / name).read_bytes()).hexdigest() == checksum
     parameters = dict(facts["parameters"])
-    assert read_options({"pairs": options["pairs"], **parameters})[0] == language
+    assert read_options(generator({"pairs": options["pairs"], **parameters}))[0] == language
 
 
 def test_a_test_set_written_alone_is_the_same(tmp_path):
     pairs = {"train": 60, "valid": 20, "test": 10}
     for name, splits in (("whole", pairs), ("rest", ["train", "valid"]), ("alone", ["test"])):
         part = {split: pairs[split] for split in splits}
-        write_corpus({"pairs": part, "seed": 4}, "ka", "lu", tmp_path / name, tmp_path / name)
+        chosen = generator({"pairs": part, "seed": 4})
+        write_corpus(chosen, "ka", "lu", tmp_path / name, tmp_path / name)
     for name in ("alone", "rest"):
         for path in (tmp_path / name).iterdir():
             if path.name != "text.json":
@@ -438,22 +446,22 @@ PAIRS = {"train": 2, "valid": 1, "test": 1}
 )
 def test_bad_options(options, message, tmp_path):
     with pytest.raises(UserError, match=message):
-        write_corpus(options, "ka", "lu", tmp_path / "text", tmp_path / "references")
+        write_corpus(generator(options), "ka", "lu", tmp_path / "text", tmp_path / "references")
     assert not list(tmp_path.iterdir())
 
 
 def test_a_corpus_has_all_splits():
     with pytest.raises(UserError, match="train, valid, test"):
-        read_options({"pairs": {"train": 1}})
-    with pytest.raises(UserError, match="pairs.tset"):
-        read_options({"pairs": {**PAIRS, "tset": 1}})
-    found = read_options({"pairs": {"test_a": 3, **PAIRS}})[1]
+        read_options(generator({"pairs": {"train": 1}}))
+    with pytest.raises(UserError, match="'tset' at 'pairs'; did you mean 'test'"):
+        generator({"pairs": {**PAIRS, "tset": 1}})
+    found = read_options(generator({"pairs": {"test_a": 3, **PAIRS}}))[1]
     assert list(found.items()) == [*PAIRS.items(), ("test_a", 3)]
 
 
 def test_bad_calls(tmp_path):
     with pytest.raises(UserError, match="both 'ka'"):
-        write_corpus({"pairs": PAIRS}, "ka", "ka", tmp_path, tmp_path)
+        write_corpus(generator({"pairs": PAIRS}), "ka", "ka", tmp_path, tmp_path)
     with pytest.raises(UserError, match="unknown split 'dev'"):
         generate(Language(), "dev", 1)
     with pytest.raises(ValidationError):
@@ -496,10 +504,10 @@ def test_a_grammar_without_sentences_for_a_split_ends_with_a_sentence():
 
 def test_configured_corpus_is_valid():
     path = Path(__file__).parents[1] / "config" / "corpora" / "toy-ka-lu.yaml"
-    corpus = yaml.safe_load(path.read_text())
-    language, pairs = read_options(corpus["generator"])
+    corpus = as_corpus(yaml.safe_load(path.read_text()))
+    language, pairs = read_options(corpus.generator)
     assert pairs == {"train": 20000, "valid": 4000, "test": 2000}
-    limit = corpus["preprocessing"]["max_ratio"]
+    limit = corpus.preprocessing.max_ratio
     for source, target in generate(language, "train", 5000):
         words = len(source.split()), len(target.split())
         assert max(words) <= limit * min(words)

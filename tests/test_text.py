@@ -6,8 +6,10 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from made_up_corpus import as_corpus
 
 import nat.data.text as module
+from nat.data.corpus import Generator
 from nat.data.lines import count_lines, read_lines, read_pairs, write_lines
 from nat.data.splits import folder_of, local_files, split_names, text_part
 from nat.data.splits import test_names as names_of_tests
@@ -31,7 +33,9 @@ def corpus_of(root: Path, lines: int = 3) -> dict[str, Any]:
 
 def make(root: Path, corpus: dict[str, Any], mirror: Path | None = None) -> Path:
     output = root / "out" / "text"
-    make_text("toy", corpus, output, root=root, mirror=mirror, downloads=root / "downloads")
+    make_text(
+        "toy", as_corpus(corpus), output, root=root, mirror=mirror, downloads=root / "downloads"
+    )
     return output
 
 
@@ -67,21 +71,24 @@ def test_a_test_set_that_is_cut_out_of_the_training_text(tmp_path: Path) -> None
         "max_tokens": 10,
         "max_ratio": 2.0,
     }
-    assert text_part(corpus)["splits"].keys() == {"train", "valid", "test"}
+    typed = as_corpus(corpus)
+    assert text_part(typed).splits.keys() == {"train", "valid", "test"}
     places = {"root": tmp_path, "mirror": None, "downloads": tmp_path, "corpora": tmp_path}
     whole, test = tmp_path / "toy/text", tmp_path / "toy/tests/test/text"
-    make_text("toy", text_part(corpus), whole, **places)
-    make_text("toy", text_part(corpus, "test"), test, **places)
+    make_text("toy", text_part(typed), whole, **places)
+    make_text("toy", text_part(typed, "test"), test, **places)
     assert list(read_lines(test / "test.en")) == [f"train en {n}" for n in (2, 5, 8)]
     assert count_lines(whole / "train.en") == 6
     assert read_json(test / "text.json")["pairs"] == {"test": 3}
 
 
 def test_a_part_of_a_corpus_is_made_of_its_splits(tmp_path: Path) -> None:
-    corpus = corpus_of(tmp_path) | {"expected": {"text": {"train": 3, "test": 3}}}
+    corpus = as_corpus(
+        corpus_of(tmp_path) | {"expected": {"text": {"train": 3, "test": 3}, "clean": {"test": 3}}}
+    )
     part = text_part(corpus)
     assert split_names(part) == ["train", "valid"]
-    assert part["expected"]["text"] == {"train": 3}
+    assert part.as_written()["expected"] == {"text": {"train": 3}, "clean": {}}
     assert split_names(text_part(corpus, "test")) == ["test"]
     assert names_of_tests(corpus) == ["test"]
     assert split_names(corpus) == ["train", "valid", "test"]
@@ -112,7 +119,7 @@ def test_local_files_are_copied_and_described(tmp_path: Path) -> None:
     assert facts["pairs"] == {"train": 3, "valid": 3, "test": 3}
     assert facts["sha256"]["test.de"] == hashlib.sha256(text).hexdigest()
     assert facts["read_from"]["test.de"] == [str(packed)]
-    assert local_files(corpus, tmp_path)["splits.test.files.de"] == packed
+    assert local_files(as_corpus(corpus), tmp_path)["splits.test.files.de"] == packed
 
 
 def test_unequal_sides_name_both_files_and_counts(tmp_path: Path) -> None:
@@ -177,13 +184,13 @@ def test_generated_corpus_has_references_and_checked_counts(
     promised = 2
 
     def write_corpus(
-        options: dict[str, Any], source: str, target: str, folder: Path, references: Path
+        options: Generator, source: str, target: str, folder: Path, references: Path
     ) -> dict[str, Any]:
-        for split in options["pairs"]:
+        for split in options.pairs:
             for language in (source, target):
                 write_lines(folder / f"{split}.{language}", ["a b", "b a"])
         (references / f"test.{target}.jsonl").write_text("{}\n")
-        facts = {"origin": "generator", "pairs": dict.fromkeys(options["pairs"], promised)}
+        facts = {"origin": "generator", "pairs": dict.fromkeys(options.pairs, promised)}
         return facts | {"entropies": {"test": {"joint": 1.5}}}
 
     monkeypatch.setattr(module, "write_corpus", write_corpus)

@@ -2,6 +2,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from made_up_corpus import as_corpus
 
 from nat.data.lines import read_lines, write_lines
 from nat.data.tokenise import detokenise, tokenise, tokenise_folder, usefulness
@@ -81,7 +82,7 @@ def test_processes_keep_order_and_empty_lines(tmp_path: Path) -> None:
     for language in ("en", "de"):
         write_lines(tmp_path / "clean" / f"train.{language}", lines)
     for threads in (1, 2):
-        tokenise_folder(corpus, tmp_path / "clean", tmp_path / str(threads), threads)
+        tokenise_folder(as_corpus(corpus), tmp_path / "clean", tmp_path / str(threads), threads)
     alone = list(read_lines(tmp_path / "1" / "train.en"))
     assert alone == [f"Line {n} , twice ." if n % 7 else "" for n in range(4500)]
     assert list(read_lines(tmp_path / "2" / "train.en")) == alone
@@ -112,13 +113,13 @@ def test_lengths_in_tokens_drop_training_pairs_only(tmp_path: Path) -> None:
     for split in CORPUS["splits"]:
         for number, language in enumerate(("de", "en")):
             write_lines(tmp_path / f"{split}.{language}", [pair[number] for pair in PAIRS])
-    tokenise_folder(CORPUS, tmp_path, tmp_path / "tokens")
+    tokenise_folder(as_corpus(CORPUS), tmp_path, tmp_path / "tokens")
     facts = read_json(tmp_path / "tokens" / "tokens.json")["splits"]
     dropped = {"empty": 0, "too_long": 1, "ratio": 1}
     assert facts["train"] == {"read": 4, "kept": 2, "dropped": dropped}
     assert facts["test"] == {"read": 4, "kept": 4, "dropped": {}}
     assert list(read_lines(tmp_path / "tokens" / "train.de")) == ["ein haus , ja .", "ende ."]
-    useful = usefulness(CORPUS)
+    useful = usefulness(as_corpus(CORPUS))
     assert [useful(*pair) for pair in PAIRS] == [True, False, False, True]
 
 
@@ -127,9 +128,9 @@ def test_sizes_are_checked_and_nothing_is_kept(tmp_path: Path) -> None:
         for split in CORPUS["splits"]:
             write_lines(tmp_path / f"{split}.{language}", [line])
     with pytest.raises(UserError, match="no training pair of .* has the right lengths in tokens"):
-        tokenise_folder(CORPUS, tmp_path, tmp_path / "tokens")
+        tokenise_folder(as_corpus(CORPUS), tmp_path, tmp_path / "tokens")
     corpus = CORPUS | {"expected": {"tokens": {"test": 2}}}
     corpus["preprocessing"] = CORPUS["preprocessing"] | {"max_ratio": 9.0}
     with pytest.raises(UserError, match="test is 1 where 'expected.tokens.test'"):
-        tokenise_folder(corpus, tmp_path, tmp_path / "tokens")
+        tokenise_folder(as_corpus(corpus), tmp_path, tmp_path / "tokens")
     assert not (tmp_path / "tokens").exists()

@@ -49,7 +49,7 @@ def weights(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> TunedWeights:
     monkeypatch.chdir(tmp_path)
     configuration = read("micro", Path())
     description = configuration.corpus(CORPUS)
-    source, target = description["source"], description["target"]
+    source, target = description.source, description.target
     sentences = [[f"w{number % 20}" for number in range(n, n + n % 5)] for n in range(11)]
     lines = [" ".join(words) for words in sentences]
     folder = tmp_path / "results/corpora" / CORPUS
@@ -86,8 +86,8 @@ def test_every_pair_of_weights_is_recorded_and_the_best_is_chosen(weights: Tuned
     assert inputs.language_model is not None
     model = matching_model(inputs.model, configured(), len(VOCABULARY))
     ngrams = LanguageModel(NgramModel.load(inputs.language_model.path))
-    sentences = BinarisedText(f"{inputs.corpus.path}/valid.{configured().corpus(CORPUS)['source']}")
-    target = configured().corpus(CORPUS)["target"]
+    sentences = BinarisedText(f"{inputs.corpus.path}/valid.{configured().corpus(CORPUS).source}")
+    target = configured().corpus(CORPUS).target
     references = Path(f"{inputs.text.path}/valid.{target}").read_text().splitlines()
     scores = []
     for point in found["points"]:

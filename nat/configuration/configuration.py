@@ -29,6 +29,8 @@ from nat.configuration.models import (
 from nat.configuration.overrides import Choice, Overrides, read_overrides
 from nat.configuration.yaml_file import NAME, read_yaml
 from nat.data.candidates import Text
+from nat.data.corpus import Corpus
+from nat.data.splits import split_names
 from nat.errors import UserError
 from nat.language_model.options import LanguageModelOptions
 from nat.options import options_of, validated
@@ -188,9 +190,8 @@ class Configuration:
     def shards(self) -> dict[str, int]:
         """Number of jobs that decode each split."""
         shards: dict[str, int] = dict(self.scale_settings.shards)
-        for corpus in self.files["corpora"].values():
-            generated = corpus.get("generator", {}).get("pairs", {})
-            for split in (*corpus.get("splits", {}), *generated):
+        for corpus in self.corpora:
+            for split in split_names(self.corpus(corpus)):
                 shards.setdefault(split, shards["test"])
         return shards
 
@@ -287,13 +288,13 @@ class Configuration:
         """Names of all papers."""
         return list(self.files["papers"])
 
-    def corpus(self, name: str) -> dict[str, Any]:
-        """A corpus as its file gives it.
+    def corpus(self, name: str) -> Corpus:
+        """A corpus, with the keys that it has from another one.
 
         Raises:
             UserError: if there is no corpus of this name.
         """
-        return self._find("corpora", name)
+        return self._read(Corpus, "corpora", name)
 
     def system(self, name: str) -> System:
         """A system as its file gives it."""

@@ -4,15 +4,15 @@ import copy
 from collections.abc import Iterator, Mapping
 from typing import Any
 
+from nat.data.corpus import STEPS, Corpus, FurtherReferences, Part, Source, Split
+from nat.data.formats import EXTRA_REFERENCES, PAIRS, TOGETHER
+from nat.data.sources import parts_of
+from nat.data.splits import split_names
 from nat.errors import UserError
 from nat.spelling import hint
 
-_KINDS = ("splits", "generator", "derived")
-_NEEDED = ("lowercase", "normalise_punctuation", "tokeniser", "max_tokens", "max_ratio")
-_ORIGINS = ("urls", "files", "archive", "sacrebleu", "every", "parts")
+_KINDS = {"splits", "generator", "derived"}
 _MERGED = ("splits", "preprocessing", "expected")
-_PAIRS = "pairs"
-_TOGETHER = ("tsv", "tmx")
 
 
 def resolved(corpora: Mapping[str, dict[str, Any]]) -> dict[str, dict[str, Any]]:
@@ -64,38 +64,35 @@ def _like(
     return merged
 
 
-def check_corpus(name: str, corpus: Mapping[str, Any]) -> None:
-    """Check one corpus.
+def check_corpus(name: str, corpus: Corpus) -> None:
+    """Check what the keys of a corpus say together.
 
     Raises:
         UserError: for the first problem; names file and key.
     """
     file = f"config/corpora/{name}.yaml"
-    for key in ("source", "target"):
-        if key not in corpus:
-            raise UserError(f"{file}: missing key '{key}'")
-    languages = {corpus["source"], corpus["target"]}
+    languages = {corpus.source, corpus.target}
     if len(languages) == 1:
-        raise UserError(f"{file}: 'source' and 'target' are both '{corpus['source']}'")
-    if sum(kind in corpus for kind in _KINDS) != 1:
+        raise UserError(f"{file}: 'source' and 'target' are both '{corpus.source}'")
+    if len(corpus.model_fields_set & _KINDS) != 1:
         raise UserError(f"{file}: give either 'splits' or 'generator'")
     _check_preprocessing(file, corpus, languages)
-    if "generator" in corpus:
+    if corpus.generator is not None:
         from nat.data.synthetic import read_options  # imports numpy, which is slow
 
         try:
-            read_options(corpus["generator"])
+            read_options(corpus.generator)
         except UserError as error:
             raise UserError(f"{file}: {error}") from error
-    for split, description in corpus.get("splits", {}).items():
+    for split, description in corpus.splits.items():
         where = f"{file}: 'splits.{split}'"
         for part, place in _parts(split, description, where):
             _check_part(part, place, corpus)
-        for number, part in enumerate(description.get("references", [])):
-            _check_references(part, f"{where[:-1]}.references[{number}]'", languages)
-    for step, sizes in corpus.get("expected", {}).items():
-        known = ["size"] if step == "vocabulary" else list(_splits(corpus))
-        for split in sizes:
+        for number, further in enumerate(description.references):
+            _check_references(further, f"{where[:-1]}.references[{number}]'", languages)
+    for step in STEPS:
+        known = ["size"] if step == "vocabulary" else split_names(corpus)
+        for split in corpus.expected.after(step):
             if split not in known:
                 raise UserError(
                     f"{file}: unknown key '{split}' at 'expected.{step}'; {hint(split, known)}"
@@ -108,18 +105,13 @@ def _splits(corpus: Mapping[str, Any]) -> list[str]:
     return list(corpus["derived"]["splits"] if "derived" in corpus else corpus.get("splits", {}))
 
 
-def _check_preprocessing(file: str, corpus: Mapping[str, Any], languages: set[str]) -> None:
-    if "preprocessing" not in corpus:
-        raise UserError(f"{file}: missing key 'preprocessing'")
-    options = corpus["preprocessing"]
-    for key in _NEEDED:
-        if key not in options:
-            raise UserError(f"{file}: missing key '{key}' at 'preprocessing'")
-    if ("bpe_merges" in options) == ("sentencepiece" in options):
+def _check_preprocessing(file: str, corpus: Corpus, languages: set[str]) -> None:
+    options = corpus.preprocessing
+    if (options.bpe_merges is None) == (options.sentencepiece is None):
         raise UserError(f"{file}: 'preprocessing': give either 'bpe_merges' or 'sentencepiece'")
     for key, value in (
-        ("preprocessing.tokeniser", options["tokeniser"]),
-        ("diacritics", corpus.get("diacritics")),
+        ("preprocessing.tokeniser", options.tokeniser),
+        ("diacritics", corpus.diacritics),
     ):
         if isinstance(value, Mapping):
             unknown = set(value) - languages
@@ -127,87 +119,84 @@ def _check_preprocessing(file: str, corpus: Mapping[str, Any], languages: set[st
             if unknown or missing:
                 raise UserError(
                     f"{file}: key '{key}': found {', '.join(sorted(value))}, expected the "
-                    f"languages {corpus['source']} and {corpus['target']}"
+                    f"languages {corpus.source} and {corpus.target}"
                 )
 
 
-def _parts(
-    split: str, description: Mapping[str, Any], where: str
-) -> Iterator[tuple[Mapping[str, Any], str]]:
-    if sum(key in description for key in _ORIGINS) != 1:
-        given = [key for key in _ORIGINS if key in description]
+def _parts(split: str, description: Split, where: str) -> Iterator[tuple[Part, str]]:
+    given = description.origins
+    if len(given) != 1:
         found = f"found {' and '.join(given)}" if given else "found none"
         raise UserError(
             f"{where}: give either 'urls' or 'files', or one of 'archive', 'sacrebleu', 'every' "
             f"and 'parts' ({found})"
         )
-    if "every" in description:
+    if description.every is not None:
         if split == "train":
             raise UserError(f"{where}: the training text cannot be cut out of itself; drop 'every'")
         return
-    for number, part in enumerate(description.get("parts", [description])):
-        place = f"{where[:-1]}.parts[{number}]'" if "parts" in description else where
-        if "parts" in description and sum(key in part for key in _ORIGINS) != 1:
+    for number, part in enumerate(parts_of(description)):
+        place = f"{where[:-1]}.parts[{number}]'" if description.parts else where
+        if len(part.origins) != 1:
             raise UserError(
                 f"{place}: give one of 'urls', 'files', 'archive' and 'sacrebleu' as its origin"
             )
         yield part, place
 
 
-def _check_references(part: Mapping[str, Any], where: str, languages: set[str]) -> None:
-    origins = [key for key in ("urls", "files", "archive") if key in part]
-    if len(origins) != 1:
-        found = " and ".join(origins) or "none"
+def _check_references(part: FurtherReferences, where: str, languages: set[str]) -> None:
+    if len(part.origins) != 1:
+        found = " and ".join(part.origins) or "none"
         raise UserError(f"{where}: give one of 'urls', 'files' and 'archive' (found {found})")
-    if ("archive" in part) != ("members" in part):
+    if (part.archive is not None) != bool(part.members):
         raise UserError(f"{where}: 'archive' and 'members', its files, belong together")
     _check_checksums(part, where)
-    labelled = part.get("members", part.get("urls", part.get("files", {})))
-    for label in labelled:
+    for label in part.labelled:
         if label not in languages:
             raise UserError(f"{where}: unknown language '{label}'; {hint(label, languages)}")
-    if "urls" in part and (
-        not isinstance(part["sha256"], Mapping) or set(part["sha256"]) != set(labelled)
-    ):
+    if part.urls and (not isinstance(part.sha256, dict) or set(part.sha256) != set(part.urls)):
         raise UserError(f"{where}: key 'sha256': give one checksum for each file to download")
-    if part.get("format") == "extra_refs" and len(labelled) != 1:
+    if part.format == EXTRA_REFERENCES and len(part.labelled) != 1:
         raise UserError(
             f"{where}: the format extra_refs is one file, under the language of the references"
         )
 
 
-def _check_checksums(part: Mapping[str, Any], where: str) -> None:
-    if "urls" in part and "sha256" not in part:
+def _check_checksums(part: Source, where: str) -> None:
+    if part.urls and "sha256" not in part.model_fields_set:
         raise UserError(f"{where}: missing key 'sha256', the checksums of its 'urls'")
-    if "archive" in part and ("sha256" in part) == ("md5" in part):
+    if part.archive is not None and ("sha256" in part.model_fields_set) == (part.md5 is not None):
         raise UserError(
             f"{where}: give either 'sha256' or 'md5' of the archive; use 'sha256: null' "
             "if none is published"
         )
 
 
-def _check_part(part: Mapping[str, Any], where: str, corpus: Mapping[str, Any]) -> None:
-    languages = {corpus["source"], corpus["target"]}
-    format = part.get("format", "lines")
-    if "archive" in part and "members" not in part:
+def _check_part(part: Part, where: str, corpus: Corpus) -> None:
+    languages = {corpus.source, corpus.target}
+    if part.archive is not None and not part.members:
         raise UserError(f"{where}: missing key 'members', the files of its 'archive'")
     _check_checksums(part, where)
-    due = {_PAIRS} if format in _TOGETHER else languages
+    due = {PAIRS} if part.format in TOGETHER else languages
     meant = (
-        f"'{_PAIRS}'"
-        if format in _TOGETHER
-        else "the languages " + " and ".join((corpus["source"], corpus["target"]))
+        f"'{PAIRS}'"
+        if part.format in TOGETHER
+        else f"the languages {corpus.source} and {corpus.target}"
     )
-    for key in ("urls", "files", "members", "sha256"):
-        value = part.get(key)
-        if isinstance(value, Mapping) and set(value) != due:
+    for key, value in (
+        ("urls", part.urls),
+        ("files", part.files),
+        ("members", part.members),
+        ("sha256", part.sha256),
+    ):
+        if isinstance(value, dict) and value and set(value) != due:
             raise UserError(f"{where}: key '{key}': found {', '.join(value)}, expected {meant}")
-        if key == "sha256" and key in part and isinstance(value, Mapping) != ("urls" in part):
-            raise UserError(f"{where}: key 'sha256': give one checksum for each file to download")
-    if (format == "tsv") != ("columns" in part):
+    if "sha256" in part.model_fields_set and isinstance(part.sha256, dict) != bool(part.urls):
+        raise UserError(f"{where}: key 'sha256': give one checksum for each file to download")
+    if (part.format == "tsv") != bool(part.columns):
         raise UserError(f"{where}: the key 'columns' belongs to the format tsv, and to no other")
-    if format == "tsv" and set(part["columns"]) != languages:
+    if part.format == "tsv" and set(part.columns) != languages:
         raise UserError(
-            f"{where}: key 'columns': found {', '.join(part['columns'])}, expected the languages "
-            f"{corpus['source']} and {corpus['target']}"
+            f"{where}: key 'columns': found {', '.join(part.columns)}, expected the languages "
+            f"{corpus.source} and {corpus.target}"
         )

@@ -22,7 +22,19 @@ from pydantic import (
 from pydantic_core import CoreSchema, core_schema
 
 from nat.data import candidates as texts
+from nat.data.corpus import Corpus, Derived
 from nat.errors import UserError
+from nat.fields import (
+    BelowOne,
+    Count,
+    Model,
+    Name,
+    Number,
+    OrAbsent,
+    Positive,
+    Text,
+    kind_of,
+)
 from nat.options import validated
 from nat.registry import Method
 from nat.transformer.architecture import Architecture
@@ -30,30 +42,6 @@ from nat.transformer.decoder_options import DecoderOptions
 from nat.transformer.latent_options import LatentOptions
 
 Kind = TypeVar("Kind")
-
-
-class Model(BaseModel):
-    """A mapping with known keys."""
-
-    model_config = ConfigDict(
-        extra="forbid", frozen=True, serialize_by_alias=True, defer_build=True
-    )
-
-
-class _NotNull:
-    """Refuses null in a file, but keeps it as the default of a missing key."""
-
-    def __get_pydantic_core_schema__(
-        self, source: Any, handler: GetCoreSchemaHandler
-    ) -> CoreSchema:
-        nullable = handler(source)
-        assert nullable["type"] == "nullable"
-        inner: CoreSchema = nullable["schema"]
-        return inner
-
-
-OrAbsent = Annotated[Kind | None, _NotNull()]
-"""A key that may be missing (None), but not null."""
 
 
 @dataclass(frozen=True)
@@ -90,23 +78,6 @@ def _unique(values: list[Any]) -> list[Any]:
     return values
 
 
-def _kind_of(**kinds: type) -> Discriminator:
-    """Chooses the branch of a union by the value in the file; the last branch is the default."""
-    *first, last = kinds
-
-    def branch(value: Any) -> str:
-        return next((f"<{name}>" for name in first if isinstance(value, kinds[name])), f"<{last}>")
-
-    return Discriminator(branch)
-
-
-Text = Annotated[str, Field(min_length=1)]
-Name = Annotated[str, Field(pattern=r"^[A-Za-z0-9][A-Za-z0-9._-]*$")]
-Count = Annotated[int, Field(ge=1)]
-Positive = Annotated[float, Field(gt=0)]
-Number = Annotated[int, Field(ge=0)]
-Share = Annotated[float, Field(ge=0, le=1)]
-BelowOne = Annotated[float, Field(ge=0, lt=1)]
 Precision = Literal["auto", "fp32", "bf16"]
 
 
@@ -209,11 +180,12 @@ class Recipe(Model):
     tasks: dict[str, dict[str, Any]] = {}
 
 
-def partial(model: type[Model], but: str = "") -> type[Model]:
+def partial(model: type[Model], but: str = "", **others: Any) -> type[Model]:
     """A model whose keys may all be missing, also those of nested mappings.
 
     For files that describe the difference from another file; they have no key `but`. A missing
-    key is None, so use `model_fields_set` to see which keys were given.
+    key is None, so use `model_fields_set` to see which keys were given. `others` are types of keys
+    that the file has besides, or in another form.
     """
     fields: dict[str, Any] = {}
     for name, field in model.model_fields.items():
@@ -225,6 +197,7 @@ def partial(model: type[Model], but: str = "") -> type[Model]:
         for part in field.metadata:
             kind = Annotated[kind, part]
         fields[name] = (kind, Field(default=None, alias=field.alias))
+    fields |= {name: (kind, None) for name, kind in others.items()}
     name = f"PartOf{model.__name__}"
     return create_model(name, __base__=Model, __doc__=model.__doc__, **fields)
 
@@ -286,7 +259,7 @@ class Mixed(BaseModel):
 
 Candidate = Annotated[
     Annotated[Translations, Tag("<keys>")] | Annotated[Literal["raw"], Tag("<name>")],
-    _kind_of(keys=dict, name=str),
+    kind_of(keys=dict, name=str),
 ]
 
 
@@ -315,7 +288,7 @@ class Distillation(Model):
 
 TrainingText = Annotated[
     Annotated[Distillation, Tag("<keys>")] | Annotated[Literal["raw"], Tag("<name>")],
-    _kind_of(keys=dict, name=str),
+    kind_of(keys=dict, name=str),
 ]
 
 
@@ -355,7 +328,7 @@ InitFrom = Annotated[
     _ReadAs(
         Annotated[
             Annotated[KeptCheckpoint, Tag("<keys>")] | Annotated[str | None, Tag("<name>")],
-            _kind_of(keys=dict, name=str),
+            kind_of(keys=dict, name=str),
         ],
         Start.of,
         lambda start: start and start.as_json(),
@@ -595,7 +568,7 @@ class Scale(Model):
             str,
             Annotated[
                 Annotated[Task, Tag("<keys>")] | Annotated[str, Tag("<name>")],
-                _kind_of(keys=dict, name=str),
+                kind_of(keys=dict, name=str),
             ],
         ],
         Field(min_length=1),
@@ -623,211 +596,15 @@ class Scale(Model):
 
 # config/corpora
 
-Language = Annotated[str, Field(pattern=r"^[A-Za-z][A-Za-z0-9_-]*$")]
-Url = Annotated[str, Field(pattern=r"^https?://")]
-Sha256 = Annotated[str, Field(pattern=r"^[0-9a-f]{64}$")]
-Tokeniser = Literal["moses", "moses_dashes", "jieba", "none"]
-SplitName = Annotated[
+Like = Annotated[
     str,
     Field(
-        pattern=r"^(train|valid|test|test_[a-z0-9_]+)$",
-        examples=["train", "valid", "test", "test_NAME"],
+        description="a corpus from which missing keys are inherited, and missing entries of "
+        "splits, preprocessing and expected"
     ),
 ]
-Names = Annotated[
-    Annotated[list[Text], Field(min_length=1), Tag("<list>")] | Annotated[Text, Tag("<name>")],
-    _kind_of(list=list, name=str),
-]
-"""One name, or several to be read one after the other."""
-Files = Annotated[dict[str, Names], Field(min_length=1)]
-
-
-class Minimum(Model):
-    """Leaves out lines of a tsv with a smaller number in a column."""
-
-    column: Number
-    value: float
-
-
-class Source(Model):
-    """Files of text, and where they come from.
-
-    Attributes:
-        files: local files, by language.
-        urls: files to download, likewise.
-        archive: a tar or zip file to download.
-        members: its files, likewise; shell patterns.
-        sha256: of the download; null: that of the first download is stored, and later downloads
-            must match it.
-        md5: of the download.
-    """
-
-    files: OrAbsent[Files] = None
-    urls: OrAbsent[Annotated[dict[str, Url], Field(min_length=1)]] = None
-    archive: OrAbsent[Url] = None
-    members: OrAbsent[Files] = None
-    sha256: Annotated[
-        Annotated[dict[str, Sha256 | None], Tag("<keys>")] | Annotated[Sha256 | None, Tag("<sum>")],
-        _kind_of(keys=dict, sum=str),
-    ] = None
-    md5: OrAbsent[Annotated[str, Field(pattern=r"^[0-9a-f]{32}$")]] = None
-
-
-class Part(Source):
-    """Where pairs come from; a file with both languages is given under 'pairs'.
-
-    Attributes:
-        sacrebleu: a test set that sacreBLEU knows.
-        format: of the files.
-        columns: of tsv, from 0, by language.
-        minimum: of tsv: leave out lines with a smaller number in a column.
-        undecodable: whether to refuse lines of a tsv that are not UTF-8, or to treat them as empty.
-    """
-
-    sacrebleu: OrAbsent[str] = None
-    format: Literal["lines", "tsv", "tmx", "ted", "segments", "ted_segments"] = "lines"
-    columns: OrAbsent[Annotated[dict[str, Number], Field(min_length=2)]] = None
-    minimum: OrAbsent[Minimum] = None
-    undecodable: Literal["refuse", "empty"] = "refuse"
-
-
-class FurtherReferences(Source):
-    """References of a split besides its own target.
-
-    Files are labelled by language: with the target alone if line n is a reference of sentence n,
-    with both languages if lines belong to the sentences with the same source.
-
-    Attributes:
-        format: of the files; extra_refs: of Ott et al. (2018), sources and references in one.
-    """
-
-    format: Literal["lines", "segments", "extra_refs"] = "lines"
-
-
-class Split(Part):
-    """One origin: urls, files, archive, sacrebleu, parts, or every.
-
-    Attributes:
-        parts: several origins, one after the other.
-        every: hold out every nth usable pair of train.
-        pairs: line pairs; checked.
-        references: further references, in order; of published sets those that papers measure with.
-    """
-
-    parts: OrAbsent[Annotated[list[Part], Field(min_length=1)]] = None
-    every: OrAbsent[Annotated[int, Field(ge=2)]] = None
-    pairs: OrAbsent[Count] = None
-    references: OrAbsent[Annotated[list[FurtherReferences], Field(min_length=1)]] = None
-
-
-class Derived(Model):
-    """Both sides are one side of another corpus; see preprocessing.corruption."""
-
-    source: str = Field(alias="from")
-    side: Language
-
-
-class About(Model):
-    """A number of pairs or symbols, and a tolerance."""
-
-    about: Count
-    tolerance: float = Field(gt=0, le=1)
-
-
-Sizes = dict[
-    str,
-    Annotated[
-        Annotated[About, Tag("<keys>")] | Annotated[Count, Tag("<number>")],
-        _kind_of(keys=dict, number=int),
-    ],
-]
-
-
-class Expected(Model):
-    """Sizes after each step; a step with a different size fails."""
-
-    text: Sizes = {}
-    clean: Sizes = {}
-    tokens: Sizes = {}
-    vocabulary: Sizes = {}
-
-
-class Corruption(Model):
-    """Makes the source from corrupted subwords of the target.
-
-    Attributes:
-        replace: share of subwords replaced by random ones.
-        drop: share of subwords left out.
-        seed: of the random numbers.
-    """
-
-    replace: Share
-    drop: Share
-    seed: Number
-
-
-class Preprocessing(Model):
-    """How the text is prepared; all keys are needed, unless the corpus is like another.
-
-    Attributes:
-        lowercase: whether the text is lower-cased.
-        normalise_punctuation: whether quotes, dashes and spaces are normalised.
-        tokeniser: one for both languages, or one for each.
-        drop_duplicates: whether repeated pairs of train are removed.
-        measure: what max_tokens and max_ratio count: words between spaces (default), tokens of
-            the tokeniser, or characters.
-        max_tokens: greatest length of a sentence of train.
-        max_ratio: greatest ratio of the lengths of a pair of train.
-        bpe_merges: number of merges of the joint byte pair encoding.
-        sentencepiece: number of pieces, instead of bpe_merges.
-        corruption: make the source from corrupted subwords of the target.
-    """
-
-    lowercase: OrAbsent[bool] = None
-    normalise_punctuation: OrAbsent[bool] = None
-    tokeniser: OrAbsent[
-        Annotated[
-            Annotated[dict[str, Tokeniser], Field(min_length=2), Tag("<keys>")]
-            | Annotated[Tokeniser, Tag("<name>")],
-            _kind_of(keys=dict, name=str),
-        ]
-    ] = None
-    drop_duplicates: OrAbsent[bool] = None
-    measure: Literal["words", "tokens", "characters"] = "words"
-    max_tokens: OrAbsent[Count] = None
-    max_ratio: OrAbsent[Annotated[float, Field(ge=1)]] = None
-    bpe_merges: OrAbsent[Number] = None
-    sentencepiece: OrAbsent[Annotated[int, Field(ge=8)]] = None
-    corruption: OrAbsent[Corruption] = None
-
-
-class Corpus(Model):
-    """A file of `config/corpora`: a directed language pair.
-
-    Attributes:
-        description: for readers.
-        source: source language.
-        target: target language.
-        like: a corpus from which missing keys are inherited, and missing entries of splits,
-            preprocessing and expected.
-        splits: train, valid, test and test_NAME.
-        generator: pairs of each split, and fields of nat.data.synthetic.Language.
-        derived: both sides are one side of another corpus.
-        diacritics: of Romanian text, by language: comma below instead of cedilla, or none.
-        expected: sizes after each step.
-        preprocessing: how the text is prepared.
-    """
-
-    description: Text = ""
-    source: OrAbsent[Language] = None
-    target: OrAbsent[Language] = None
-    like: OrAbsent[str] = None
-    splits: OrAbsent[dict[SplitName, Split]] = None
-    generator: OrAbsent[dict[str, Any]] = None
-    derived: OrAbsent[Derived] = None
-    diacritics: OrAbsent[dict[str, Literal["normalise", "remove"]]] = None
-    expected: Expected = Expected()
-    preprocessing: OrAbsent[Preprocessing] = None
+CorpusFile = partial(Corpus, like=Like, derived=partial(Derived, but="splits"))
+"""A file of `config/corpora`: keys may be missing that it has from another (`like`)."""
 
 
 # config/cluster.yaml
@@ -879,7 +656,7 @@ MODELS: dict[str, type[BaseModel]] = {
     "config": Settings,
     "cluster": Cluster,
     "scales": Scale,
-    "corpora": Corpus,
+    "corpora": CorpusFile,
     "recipes": Recipe,
     "systems": System,
     "decodings": Decoding,

@@ -7,12 +7,12 @@ the smallest unsigned type that fits the vocabulary; `PREFIX.offsets.npy` holds 
 
 import shutil
 from array import array
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 
+from nat.data.corpus import Corpus
 from nat.data.lines import count_lines, read_lines
 from nat.data.splits import sides, split_names
 from nat.data.vocabulary import Vocabulary
@@ -104,7 +104,7 @@ def _load(path: Path) -> np.ndarray:
         raise UserError(f"{path} is damaged ({error}); remove it and run again") from error
 
 
-def binarise_folder(corpus: Mapping[str, Any], bpe: Path, output: Path) -> None:
+def binarise_folder(corpus: Corpus, bpe: Path, output: Path) -> None:
     """Write the ids of all splits and a copy of `vocabulary.txt` to the folder `output`.
 
     Raises:

@@ -12,15 +12,16 @@ import io
 import re
 import shutil
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator
 from functools import cache, partial
 from itertools import chain, islice
 from pathlib import Path
-from typing import Any, Protocol
+from typing import Protocol
 
 from subword_nmt.apply_bpe import BPE
 from subword_nmt.learn_bpe import learn_bpe
 
+from nat.data.corpus import Corpus
 from nat.data.corruption import corrupt_lines
 from nat.data.expected import check_expected
 from nat.data.lines import check_count, count_lines, read_lines, write_lines
@@ -175,14 +176,14 @@ def merge(line: str) -> str:
     return _CONTINUED.sub("", line)
 
 
-def bpe_folder(corpus: Mapping[str, Any], tokens: Path, output: Path, threads: int = 1) -> None:
+def bpe_folder(corpus: Corpus, tokens: Path, output: Path, threads: int = 1) -> None:
     """Learn subwords on both sides of the training text and apply them to all splits given.
 
     Writes `codes` (or `pieces.model`), `{split}.{lang}` and `vocabulary.txt` (of the training text,
     both languages) to the folder `output`.
 
     Args:
-        corpus: the corpus as its configuration file gives it.
+        corpus: the corpus.
         tokens: folder of the tokenised text.
         output: folder to make; it appears whole or not at all.
         threads: processes to share the work.
@@ -191,21 +192,22 @@ def bpe_folder(corpus: Mapping[str, Any], tokens: Path, output: Path, threads: i
         UserError: if nothing can be learned from the training text, or the vocabulary has not the
             expected size.
     """
-    options = corpus["preprocessing"]
+    options = corpus.preprocessing
     source, _ = sides(corpus)
 
     def training(folder: Path) -> Iterator[str]:
         return chain.from_iterable(read_lines(folder / f"{TRAIN}.{side}") for side in sides(corpus))
 
     with atomic_directory(output) as folder:
-        if "sentencepiece" in options:
+        if options.sentencepiece is not None:
             learned = folder / PIECES
             every = 1 + 2 * count_lines(tokens / f"{TRAIN}.{source}") // _MOST_LINES
             sample = islice(training(tokens), 0, None, every)
-            learned.write_bytes(learn_pieces(sample, options["sentencepiece"]))
+            learned.write_bytes(learn_pieces(sample, options.sentencepiece))
         else:
             learned = folder / CODES
-            codes = learn(training(tokens), options["bpe_merges"])
+            assert options.bpe_merges is not None
+            codes = learn(training(tokens), options.bpe_merges)
             learned.write_text(codes, encoding="utf-8", newline="\n")
         _apply(corpus, tokens, folder, folder, threads)
         vocabulary = Vocabulary.from_lines(training(folder))
@@ -213,9 +215,7 @@ def bpe_folder(corpus: Mapping[str, Any], tokens: Path, output: Path, threads: i
         vocabulary.save(folder / "vocabulary.txt")
 
 
-def apply_bpe(
-    corpus: Mapping[str, Any], tokens: Path, learned: Path, output: Path, threads: int = 1
-) -> None:
+def apply_bpe(corpus: Corpus, tokens: Path, learned: Path, output: Path, threads: int = 1) -> None:
     """Apply the subwords of the training text to other splits.
 
     Writes `{split}.{lang}` and a copy of `vocabulary.txt` to the folder `output`.
@@ -232,12 +232,10 @@ def apply_bpe(
         shutil.copyfile(learned / "vocabulary.txt", folder / "vocabulary.txt")
 
 
-def _apply(
-    corpus: Mapping[str, Any], tokens: Path, learned: Path, folder: Path, threads: int
-) -> None:
+def _apply(corpus: Corpus, tokens: Path, learned: Path, folder: Path, threads: int) -> None:
     source, target = sides(corpus)
-    corruption = corpus["preprocessing"].get("corruption")
-    codes = learned / (PIECES if "sentencepiece" in corpus["preprocessing"] else CODES)
+    corruption = corpus.preprocessing.corruption
+    codes = learned / (CODES if corpus.preprocessing.sentencepiece is None else PIECES)
     work = partial(_split_lines, path=codes, written=codes.stat().st_mtime_ns)
     # the clean side first: its vocabulary is what the other one is corrupted with
     for split in split_names(corpus):

@@ -8,11 +8,12 @@ import hashlib
 import re
 from array import array
 from collections import Counter
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from functools import cache, partial
 from pathlib import Path
 from typing import Any
 
+from nat.data.corpus import Corpus, Preprocessing
 from nat.data.expected import check_expected
 from nat.data.lines import check_count, read_pairs
 from nat.data.parallel import in_order
@@ -62,15 +63,15 @@ def fault(
     return None
 
 
-def fault_in(options: Mapping[str, Any], step: str) -> Callable[[str, str], str | None]:
+def fault_in(options: Preprocessing, step: str) -> Callable[[str, str], str | None]:
     """`fault` as a corpus configures it, for one of the steps `clean` and `tokens`.
 
     Lengths in tokens are only known after tokenisation; before it, the only fault is an empty side.
     """
-    measure = options.get("measure", "words")
+    measure = options.measure
     if (measure == "tokens") == (step == "tokens"):
         return lambda source, target: fault(
-            source, target, options["max_tokens"], options["max_ratio"], measure
+            source, target, options.max_tokens, options.max_ratio, measure
         )
     return lambda source, target: "empty" if not (source.strip() and target.strip()) else None
 
@@ -130,14 +131,14 @@ class Seen:
         return True
 
 
-def clean_folder(corpus: Mapping[str, Any], text: Path, output: Path, threads: int = 1) -> None:
+def clean_folder(corpus: Corpus, text: Path, output: Path, threads: int = 1) -> None:
     """Write `{split}.{lang}` and `clean.json` to the folder `output`.
 
     `clean.json` holds per split the pairs `read`, `kept`, `dropped` by reason (training only) and
     `faulty` by reason but kept (other splits only).
 
     Args:
-        corpus: the corpus as its configuration file gives it.
+        corpus: the corpus.
         text: folder of the raw text.
         output: folder to make; it appears whole or not at all.
         threads: processes to share the work.
@@ -146,7 +147,7 @@ def clean_folder(corpus: Mapping[str, Any], text: Path, output: Path, threads: i
         UserError: if the sides of a split differ in length, no training pair is left, or their
             number is not the expected one.
     """
-    options = corpus["preprocessing"]
+    options = corpus.preprocessing
     with atomic_directory(output) as folder:
         splits = {
             split: _clean_split(corpus, split, text, folder, threads)
@@ -155,8 +156,8 @@ def clean_folder(corpus: Mapping[str, Any], text: Path, output: Path, threads: i
         if TRAIN in splits and splits[TRAIN]["kept"] == 0:
             raise UserError(
                 f"none of the {splits[TRAIN]['read']} training pairs of {text} is kept "
-                f"(preprocessing.max_tokens is {options['max_tokens']}, "
-                f"preprocessing.max_ratio is {options['max_ratio']}); widen these limits"
+                f"(preprocessing.max_tokens is {options.max_tokens}, "
+                f"preprocessing.max_ratio is {options.max_ratio:g}); widen these limits"
             )
         kept = {split: counts["kept"] for split, counts in splits.items()}
         check_expected(corpus, "clean", kept, output)
@@ -169,20 +170,20 @@ def _normaliser(language: str, normalise_punctuation: bool) -> Callable[[str], s
 
 
 def normalised(
-    pairs: list[tuple[str, str]], languages: tuple[str, str], options: Mapping[str, Any]
+    pairs: list[tuple[str, str]], languages: tuple[str, str], options: Preprocessing
 ) -> list[tuple[str, str, str | None]]:
     """Normalise pairs and say what is wrong with each before tokenisation (None: nothing)."""
-    one, other = (_normaliser(name, options["normalise_punctuation"]) for name in languages)
+    one, other = (_normaliser(name, options.normalise_punctuation) for name in languages)
     judge = fault_in(options, "clean")
     both = ((one(source), other(target)) for source, target in pairs)
     return [(source, target, judge(source, target)) for source, target in both]
 
 
 def _clean_split(
-    corpus: Mapping[str, Any], split: str, text: Path, folder: Path, threads: int
+    corpus: Corpus, split: str, text: Path, folder: Path, threads: int
 ) -> dict[str, Any]:
-    options = corpus["preprocessing"]
-    seen = Seen() if options.get("drop_duplicates") and split == TRAIN else None
+    options = corpus.preprocessing
+    seen = Seen() if options.drop_duplicates and split == TRAIN else None
     read = kept = 0
     faults: Counter[str] = Counter(dict.fromkeys(REASONS, 0))
     if seen is not None:

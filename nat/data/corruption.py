@@ -7,33 +7,34 @@ training text; and each token is replaced, and then dropped, independently of th
 """
 
 import hashlib
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from itertools import islice
-from typing import Any
 
 import numpy as np
+
+from nat.data.corpus import Corruption
 
 _CHUNK = 2000  # lines that share one call of the generator
 
 
 def corrupt_lines(
-    lines: Iterable[str], symbols: Sequence[str], options: Mapping[str, Any], split: str
+    lines: Iterable[str], symbols: Sequence[str], options: Corruption, split: str
 ) -> Iterator[str]:
     """Yield corrupted lines.
 
     Args:
         lines: subwords joined by spaces. A line keeps one token at least, if it has any.
         symbols: the vocabulary that replacements are drawn from.
-        options: `replace` and `drop`, probabilities; `seed`.
+        options: the probabilities, and the seed.
         split: name of the split; splits use different random numbers.
     """
-    named = hashlib.sha256(f"{options['seed']} {split}".encode()).digest()
+    named = hashlib.sha256(f"{options.seed} {split}".encode()).digest()
     numbers = np.random.default_rng(list(named))
     source = iter(lines)
     for chunk in iter(lambda: [line.split() for line in islice(source, _CHUNK)], []):
         total = sum(map(len, chunk))
-        replaced = (numbers.random(total) < options["replace"]).tolist()
-        dropped = (numbers.random(total) < options["drop"]).tolist()
+        replaced = (numbers.random(total) < options.replace).tolist()
+        dropped = (numbers.random(total) < options.drop).tolist()
         drawn = numbers.integers(len(symbols), size=total).tolist()
         start = 0
         for tokens in chunk:

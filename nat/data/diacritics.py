@@ -4,8 +4,9 @@ Comma and cedilla below s and t are one letter for a reader but two for a model.
 results, including those of the papers here, use text without any diacritics (Sennrich et al. 2016).
 """
 
-from collections.abc import Callable, Mapping
-from typing import Any
+from collections.abc import Callable
+
+from nat.data.corpus import Corpus
 
 _NORMALISED = str.maketrans("ŞşŢţ", "ȘșȚț")
 _REMOVED = str.maketrans("ŞşŢţȘșȚțĂăÂâÎî", "SsTtSsTtAaAaIi")
@@ -26,7 +27,7 @@ def diacritics(how: str) -> Callable[[str], str]:
     return lambda line: line.translate(_REMOVED).translate(_COMBINING)
 
 
-def line_change(corpus: Mapping[str, Any], language: str) -> Callable[[str], str]:
+def line_change(corpus: Corpus, language: str) -> Callable[[str], str]:
     """What a corpus does to the raw lines of a language (key `diacritics`)."""
-    how = corpus.get("diacritics", {}).get(language)
+    how = corpus.diacritics.get(language)
     return diacritics(how) if how else lambda line: line

@@ -4,13 +4,14 @@ Only the target side is new: the source and the vocabulary are those of the raw 
 """
 
 import shutil
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
 from nat.data.binarised import BinarisedText, write_binarised
+from nat.data.corpus import Corpus
 from nat.data.lines import check_count, count_lines, read_lines, write_lines
 from nat.data.splits import TRAIN, sides
 from nat.data.translations import OK, Reasons, read_in_order
@@ -22,7 +23,7 @@ EMPTY_TRANSLATION = "empty translation"
 
 
 def distil(
-    corpus: Mapping[str, Any],
+    corpus: Corpus,
     bpe: Path,
     translations: Path,
     text: Path,
@@ -35,7 +36,7 @@ def distil(
     reference; the report lists it.
 
     Args:
-        corpus: the corpus as its configuration file gives it.
+        corpus: the corpus.
         bpe: folder of its subwords, with `vocabulary.txt`.
         translations: of the source side of the training text, in order.
         text: folder to make, with `train.{target}` (subwords).

@@ -5,19 +5,17 @@ A mistake in the preparation is noticed here, before a model is trained on the t
 
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Any
 
+from nat.data.corpus import About, Corpus, Step
 from nat.errors import UserError
 
 
-def check_expected(
-    corpus: Mapping[str, Any], step: str, found: Mapping[str, int], folder: Path
-) -> None:
+def check_expected(corpus: Corpus, step: Step, found: Mapping[str, int], folder: Path) -> None:
     """Compare the counts of a step with `expected` in the corpus file.
 
     Args:
-        corpus: the corpus as its configuration file gives it. A number of `expected` is exact, or
-            has a `tolerance`: the share of it by which the count may differ.
+        corpus: the corpus. A number of `expected` is exact, or has a `tolerance`: the share of it
+            by which the count may differ.
         step: `text`, `clean`, `tokens` (pairs of each split) or `vocabulary` (symbols).
         found: counts by split; for the vocabulary under `size`.
         folder: of the step, for the message.
@@ -25,8 +23,8 @@ def check_expected(
     Raises:
         UserError: for the first count outside its tolerance.
     """
-    for name, due in corpus.get("expected", {}).get(step, {}).items():
-        number, tolerance = (due["about"], due["tolerance"]) if isinstance(due, dict) else (due, 0)
+    for name, due in corpus.expected.after(step).items():
+        number, tolerance = (due.about, due.tolerance) if isinstance(due, About) else (due, 0)
         if abs(found[name] - number) > tolerance * number:
             margin = f" plus or minus {100 * tolerance:g} %" if tolerance else ""
             raise UserError(

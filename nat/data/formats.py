@@ -17,9 +17,9 @@ import re
 import zlib
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
-from typing import Any
 from xml.etree import ElementTree
 
+from nat.data.corpus import Part
 from nat.data.lines import read_lines
 from nat.errors import UserError
 
@@ -42,7 +42,7 @@ def read_sentences(format: str, path: Path) -> Iterator[str]:
 
 
 def read_format(
-    part: Mapping[str, Any], files: Mapping[str, Sequence[Path]], source: str, target: str
+    part: Part, files: Mapping[str, Sequence[Path]], source: str, target: str
 ) -> Iterator[tuple[str, str]]:
     """Yield the pairs of one part of a split.
 
@@ -56,7 +56,7 @@ def read_format(
     Raises:
         UserError: if a file cannot be read, or one language has more sentences than the other.
     """
-    format = part.get("format", "lines")
+    format = part.format
     if format == "tsv":
         for path in files[PAIRS]:
             yield from _tsv(path, part, source, target)
@@ -89,14 +89,12 @@ def _together(
     yield from zip(files[source], files[target], strict=True)
 
 
-def _tsv(
-    path: Path, part: Mapping[str, Any], source: str, target: str
-) -> Iterator[tuple[str, str]]:
+def _tsv(path: Path, part: Part, source: str, target: str) -> Iterator[tuple[str, str]]:
     """Columns are counted from 0. A line with too few columns is an empty pair for cleaning."""
-    columns, minimum = part["columns"], part.get("minimum")
+    columns, minimum = part.columns, part.minimum
     wanted = columns[source], columns[target]
-    last = max(*wanted, minimum["column"] if minimum else 0)
-    lines = read_lines(path, undecodable=part.get("undecodable", "refuse"))
+    last = max(*wanted, minimum.column if minimum else 0)
+    lines = read_lines(path, undecodable=part.undecodable)
     for number, line in enumerate(lines, start=1):
         fields = line.split("\t")
         if len(fields) <= last:
@@ -104,13 +102,13 @@ def _tsv(
             continue
         if minimum:
             try:
-                value = float(fields[minimum["column"]])
+                value = float(fields[minimum.column])
             except ValueError as error:
                 raise UserError(
-                    f"{path}, line {number}: column {minimum['column']} is "
-                    f"'{fields[minimum['column']]}', not a number; correct 'minimum.column'"
+                    f"{path}, line {number}: column {minimum.column} is "
+                    f"'{fields[minimum.column]}', not a number; correct 'minimum.column'"
                 ) from error
-            if value < minimum["value"]:
+            if value < minimum.value:
                 continue
         yield fields[wanted[0]], fields[wanted[1]]
 

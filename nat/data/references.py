@@ -23,12 +23,12 @@ import tempfile
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 
+from nat.data.corpus import Corpus, FurtherReferences
 from nat.data.diacritics import line_change
 from nat.data.formats import EXTRA_REFERENCES, read_sentences
 from nat.data.lines import read_lines
-from nat.data.sources import Part, Place, fetch
+from nat.data.sources import FetchedSource, Place, fetch
 from nat.data.splits import TRAIN, sides
 from nat.errors import UserError
 from nat.files import atomic_directory, atomic_write_text, write_json
@@ -49,30 +49,29 @@ class References:
     weights: Sequence[float] | None = None
 
 
-def listed(corpus: Mapping[str, Any], split: str) -> list[tuple[int, dict[str, Any]]]:
+def listed(corpus: Corpus, split: str) -> list[tuple[int, FurtherReferences]]:
     """The references of a split in the corpus file, with their numbers there.
 
     Those in the other language are left out: a corpus may reverse the direction of another one.
     """
     _, target = sides(corpus)
-    description = (corpus.get("splits") or {}).get(split, {})
-    numbered = enumerate(description.get("references", []))
-    return [(number, part) for number, part in numbered if target in _labels(part)]
+    numbered = enumerate(corpus.splits[split].references if split in corpus.splits else [])
+    return [(number, part) for number, part in numbered if target in part.labelled]
 
 
-def has_references(corpus: Mapping[str, Any], split: str) -> bool:
+def has_references(corpus: Corpus, split: str) -> bool:
     """Whether a split has a file of references: listed ones, or those of a generator."""
-    if "generator" in corpus:
+    if corpus.generator is not None:
         return split != TRAIN
     return bool(listed(corpus, split))
 
 
-def are_complete(corpus: Mapping[str, Any], split: str) -> bool:
+def are_complete(corpus: Corpus, split: str) -> bool:
     """Whether the references of a split are all correct translations of its sentences.
 
     Those of a generator are: every noise-free target is among them.
     """
-    return "generator" in corpus and split != TRAIN
+    return corpus.generator is not None and split != TRAIN
 
 
 def references_path(folder: Path, split: str, target: str) -> Path:
@@ -91,12 +90,12 @@ def write_references(path: Path, references: Mapping[int, References]) -> None:
 
 
 def make_references(
-    corpus: Mapping[str, Any], splits: Sequence[str], text: Path, output: Path, place: Place
+    corpus: Corpus, splits: Sequence[str], text: Path, output: Path, place: Place
 ) -> None:
     """Write `{split}.{target}.jsonl` and `references.json` to the folder `output`.
 
     Args:
-        corpus: the corpus as its configuration file gives it.
+        corpus: the corpus.
         splits: those with references.
         text: folder of their raw text.
         output: folder to make; it appears whole or not at all.
@@ -118,7 +117,7 @@ def make_references(
                 read_from += part.read_from(target)
                 with tempfile.TemporaryDirectory(prefix=".members.", dir=folder) as members:
                     for sentence, reference in _references_of(
-                        corpus, part, part.paths(Path(members)), sentences
+                        corpus, description, part, Path(members), sentences
                     ):
                         texts.setdefault(sentence, []).append(reference)
             several = {number: References(texts[number]) for number in sorted(texts)}
@@ -132,15 +131,17 @@ def make_references(
 
 
 def _references_of(
-    corpus: Mapping[str, Any],
-    part: Part,
-    files: Mapping[str, Sequence[Path]],
+    corpus: Corpus,
+    description: FurtherReferences,
+    part: FetchedSource,
+    members: Path,
     sentences: Sequence[str],
 ) -> Iterator[tuple[int, str]]:
     """References of a part with the numbers of their sentences; empty lines are skipped."""
+    files = part.paths(members)
     source, target = sides(corpus)
     change = line_change(corpus, target)
-    form = part.description.get("format", "lines")
+    form = description.format
     if form == EXTRA_REFERENCES:
         pairs = _extra_references(files[target])
     else:
@@ -203,7 +204,3 @@ def _extra_references(paths: Sequence[Path]) -> Iterator[tuple[str, str]]:
                 if sentence not in sources:
                     raise UserError(f"{path}, line {number}: no line S-{sentence} before {label}")
                 yield sources[sentence], text
-
-
-def _labels(part: Mapping[str, Any]) -> set[str]:
-    return {label for key in ("files", "urls", "members") for label in part.get(key, {})}

@@ -8,23 +8,23 @@ test set that sacreBLEU knows (`sacrebleu`), or local files (`files`). A split w
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
 
 from nat.data.archive import unpack
+from nat.data.corpus import Part, Source, Split
 from nat.data.download import Checksum, download
-from nat.data.formats import read_format
+from nat.data.formats import PAIRS, read_format
 from nat.errors import UserError
 from nat.spelling import hint
 
 
-def parts_of(description: Mapping[str, Any]) -> list[dict[str, Any]]:
+def parts_of(split: Split) -> list[Part]:
     """The parts of a split, in order; none if it is cut out of the training text."""
-    if "every" in description:
+    if split.every is not None:
         return []
-    return [dict(part) for part in description.get("parts", [description])]
+    return split.parts or [split]
 
 
-def test_set(name: str, source: str, target: str) -> dict[str, Any]:
+def test_set(name: str, source: str, target: str) -> Part:
     """The part described by a test set of sacreBLEU: its archive, checksum and members.
 
     Raises:
@@ -43,12 +43,12 @@ def test_set(name: str, source: str, target: str) -> dict[str, Any]:
         )
     if not (found.data and found.md5):
         raise UserError(f"sacreBLEU does not say where its test set '{name}' comes from")
-    return {
-        "archive": found.data[0],
-        "md5": found.md5[0],
-        "members": dict(zip((source, target), sides[:2], strict=True)),
-        "format": "segments",
-    }
+    return Part(
+        archive=found.data[0],
+        md5=found.md5[0],
+        members=dict(zip((source, target), sides[:2], strict=True)),
+        format="segments",
+    )
 
 
 @dataclass(frozen=True)
@@ -69,8 +69,8 @@ class Place:
 
 
 @dataclass(frozen=True)
-class Part:
-    """A part of a split whose files are available.
+class FetchedSource:
+    """Files of a part of a split, or of further references, that are available here.
 
     Attributes:
         description: as in the corpus file; a test set of sacreBLEU by its archive.
@@ -80,7 +80,7 @@ class Part:
         downloaded: files by the address they came from.
     """
 
-    description: Mapping[str, Any]
+    description: Source
     key: str
     files: Mapping[str, Sequence[Path]] = field(default_factory=dict)
     archive: Path | None = None
@@ -89,20 +89,21 @@ class Part:
     def read_from(self, language: str) -> list[str]:
         """The files that hold a language, for the record."""
         if self.archive is not None:
-            members = self.description["members"]
-            names = _listed(members.get(language, members.get("pairs")))
+            members = self.description.members
+            names = _listed(members[language if language in members else PAIRS])
             return [f"{self.archive}: {name}" for name in names]
-        return [str(path) for path in self.files.get(language, self.files.get("pairs", ()))]
+        return [str(path) for path in self.files.get(language, self.files.get(PAIRS, ()))]
 
     def paths(self, folder: Path) -> Mapping[str, Sequence[Path]]:
         """All files by label. Members of an archive are unpacked to the empty `folder`."""
         if self.archive is None:
             return self.files
-        wanted = {label: _listed(names) for label, names in self.description["members"].items()}
+        wanted = {label: _listed(names) for label, names in self.description.members.items()}
         return unpack(self.archive, wanted, folder, self.key)
 
     def pairs(self, source: str, target: str, folder: Path) -> Iterator[tuple[str, str]]:
         """Yield the sentence pairs. Members of an archive are unpacked to the empty `folder`."""
+        assert isinstance(self.description, Part)
         files = self.paths(folder)
         try:
             yield from read_format(self.description, files, source, target)
@@ -110,36 +111,34 @@ class Part:
             raise UserError(f"{self.key}: {error}") from error
 
 
-def fetch(part: Mapping[str, Any], source: str, target: str, key: str, place: Place) -> Part:
-    """Obtain all files of a part, by download if needed.
+def fetch(part: Source, source: str, target: str, key: str, place: Place) -> FetchedSource:
+    """Obtain all files of a part or of references, by download if needed.
 
     Raises:
         UserError: if a file cannot be obtained; names the key and the remedy.
     """
-    if "sacrebleu" in part:
-        part = test_set(part["sacrebleu"], source, target)
-    if "files" in part:
-        files = {label: _listed(names) for label, names in part["files"].items()}
+    if isinstance(part, Part) and part.sacrebleu is not None:
+        part = test_set(part.sacrebleu, source, target)
+    if part.files:
+        files = {label: _listed(names) for label, names in part.files.items()}
         found = {
             label: [_local(place.root / name, f"{key}.files.{label}") for name in names]
             for label, names in files.items()
         }
-        return Part(part, key, found)
-    if "archive" in part:
-        checksum = (
-            Checksum("md5", part["md5"]) if "md5" in part else Checksum(digest=part["sha256"])
-        )
-        path = _download(part["archive"], checksum, f"{key}.archive", place)
-        return Part(part, key, archive=path, downloaded={part["archive"]: path})
+        return FetchedSource(part, key, found)
+    if part.archive is not None:
+        checksum = Checksum("md5", part.md5) if part.md5 else Checksum(digest=part.sha256_of(None))
+        path = _download(part.archive, checksum, f"{key}.archive", place)
+        return FetchedSource(part, key, archive=path, downloaded={part.archive: path})
     downloaded = {
-        label: _download(url, Checksum(digest=part["sha256"][label]), f"{key}.urls.{label}", place)
-        for label, url in part["urls"].items()
+        label: _download(url, Checksum(digest=part.sha256_of(label)), f"{key}.urls.{label}", place)
+        for label, url in part.urls.items()
     }
-    return Part(
+    return FetchedSource(
         part,
         key,
         {label: [path] for label, path in downloaded.items()},
-        downloaded={part["urls"][label]: path for label, path in downloaded.items()},
+        downloaded={part.urls[label]: path for label, path in downloaded.items()},
     )
 
 

@@ -5,12 +5,14 @@ set has its own folder in it, `tests/{split}`, with the same steps, so that an a
 does not change any file that a training reads.
 """
 
-import copy
 from collections.abc import Iterable, Mapping
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
+from nat.data.corpus import Corpus, Source
 from nat.data.sources import parts_of
+
+Kind = TypeVar("Kind")
 
 TRAIN, VALID = "train", "valid"
 
@@ -18,26 +20,26 @@ CORPORA = Path("results/corpora")
 """Folder of all corpora."""
 
 
-def sides(corpus: Mapping[str, Any]) -> tuple[str, str]:
+def sides(corpus: Corpus) -> tuple[str, str]:
     """Source and target language codes of a corpus."""
-    return corpus["source"], corpus["target"]
+    return corpus.source, corpus.target
 
 
-def split_names(corpus: Mapping[str, Any]) -> list[str]:
+def split_names(corpus: Corpus) -> list[str]:
     """Names of the splits of a corpus, in the order of its file."""
-    if "generator" in corpus:
-        return list(corpus["generator"]["pairs"])
-    return list(corpus["derived"]["splits"] if "derived" in corpus else corpus["splits"])
+    if corpus.generator is not None:
+        return list(corpus.generator.pairs)
+    return list(corpus.splits if corpus.derived is None else corpus.derived.splits)
 
 
-def test_names(corpus: Mapping[str, Any]) -> list[str]:
+def test_names(corpus: Corpus) -> list[str]:
     """Names of the test sets of a corpus: the splits that no training reads."""
     return [split for split in split_names(corpus) if split not in (TRAIN, VALID)]
 
 
-def is_cut_out(corpus: Mapping[str, Any], split: str) -> bool:
+def is_cut_out(corpus: Corpus, split: str) -> bool:
     """Whether a split is cut out of the training text."""
-    return "every" in (corpus.get("splits") or {}).get(split, {})
+    return split in corpus.splits and corpus.splits[split].every is not None
 
 
 def folder_of(corpus: str, split: str, corpora: Path = CORPORA) -> Path:
@@ -46,33 +48,36 @@ def folder_of(corpus: str, split: str, corpora: Path = CORPORA) -> Path:
     return whole if split in (TRAIN, VALID) else whole / "tests" / split
 
 
-def part_of(corpus: Mapping[str, Any], splits: Iterable[str]) -> dict[str, Any]:
-    """The description of a corpus, restricted to some of its splits."""
+def part_of(corpus: Corpus, splits: Iterable[str]) -> Corpus:
+    """A corpus, restricted to some of its splits."""
     kept = list(splits)
-    part = copy.deepcopy(dict(corpus))
-    if "generator" in part:
-        part["generator"]["pairs"] = _only(part["generator"]["pairs"], kept)
-    elif "derived" in part:
-        part["derived"]["splits"] = [name for name in part["derived"]["splits"] if name in kept]
-    else:
-        part["splits"] = _only(part["splits"], kept)
-    part["expected"] = {
-        step: sizes if step == "vocabulary" else _only(sizes, kept)
-        for step, sizes in part.get("expected", {}).items()
+    expected = corpus.expected
+    of_splits = {
+        step: _only(getattr(expected, step), kept)
+        for step in expected.model_fields_set - {"vocabulary"}
     }
-    return part
+    changes: dict[str, Any] = {"expected": expected.model_copy(update=of_splits)}
+    if corpus.generator is not None:
+        pairs = _only(corpus.generator.pairs, kept)
+        changes["generator"] = corpus.generator.model_copy(update={"pairs": pairs})
+    elif corpus.derived is not None:
+        names = [name for name in corpus.derived.splits if name in kept]
+        changes["derived"] = corpus.derived.model_copy(update={"splits": names})
+    else:
+        changes["splits"] = _only(corpus.splits, kept)
+    return corpus.model_copy(update=changes)
 
 
-def training_part(corpus: Mapping[str, Any]) -> dict[str, Any]:
+def training_part(corpus: Corpus) -> Corpus:
     """The part of a corpus that trainings read."""
     return part_of(corpus, (TRAIN, VALID))
 
 
-def text_part(corpus: Mapping[str, Any], test: str | None = None) -> dict[str, Any]:
+def text_part(corpus: Corpus, test: str | None = None) -> Corpus:
     """The part of a corpus whose raw text is made in one step.
 
     Args:
-        corpus: the corpus as its configuration file gives it.
+        corpus: the corpus.
         test: name of a test set; None for the training text, `valid`, and what is cut out of it.
     """
     if test is not None:
@@ -81,31 +86,31 @@ def text_part(corpus: Mapping[str, Any], test: str | None = None) -> dict[str, A
     return part_of(corpus, [TRAIN, VALID, *cut])
 
 
-def local_files(corpus: Mapping[str, Any], root: Path) -> dict[str, Path]:
+def local_files(corpus: Corpus, root: Path) -> dict[str, Path]:
     """The local files that the text of a corpus is made from, by the key that names them.
 
     Downloads and generators have none.
     """
     found: dict[str, Path] = {}
-    for split, description in (corpus.get("splits") or {}).items():
+    for split, description in corpus.splits.items():
         for number, part in enumerate(parts_of(description)):
-            key = f"splits.{split}" + (f".parts[{number}]" if "parts" in description else "")
+            key = f"splits.{split}" + (f".parts[{number}]" if description.parts else "")
             found |= _files_of(part, key, root)
     return found
 
 
-def local_references(corpus: Mapping[str, Any], root: Path) -> dict[str, Path]:
+def local_references(corpus: Corpus, root: Path) -> dict[str, Path]:
     """The local files with further references, by the key that names them."""
     found: dict[str, Path] = {}
-    for split, description in (corpus.get("splits") or {}).items():
-        for number, part in enumerate(description.get("references", [])):
+    for split, description in corpus.splits.items():
+        for number, part in enumerate(description.references):
             found |= _files_of(part, f"splits.{split}.references[{number}]", root)
     return found
 
 
-def _files_of(part: Mapping[str, Any], key: str, root: Path) -> dict[str, Path]:
+def _files_of(part: Source, key: str, root: Path) -> dict[str, Path]:
     found = {}
-    for label, names in part.get("files", {}).items():
+    for label, names in part.files.items():
         if isinstance(names, str):
             found[f"{key}.files.{label}"] = root / names
         else:
@@ -113,10 +118,10 @@ def _files_of(part: Mapping[str, Any], key: str, root: Path) -> dict[str, Path]:
     return found
 
 
-def _only(values: Mapping[str, Any], names: Iterable[str]) -> dict[str, Any]:
+def _only(values: Mapping[str, Kind], names: Iterable[str]) -> dict[str, Kind]:
     return {name: value for name, value in values.items() if name in names}
 
 
-def derived_from(corpus: Mapping[str, Any]) -> str | None:
+def derived_from(corpus: Corpus) -> str | None:
     """The corpus that this one is derived from, whose text must be made first."""
-    return str(corpus["derived"]["from"]) if "derived" in corpus else None
+    return None if corpus.derived is None else corpus.derived.source

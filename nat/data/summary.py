@@ -1,11 +1,11 @@
 """The summary `corpus.json`: what each step of the preparation kept and wrote."""
 
-from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
 from nat.data.binarised import BinarisedText
 from nat.data.bpe import CODES, PIECES, segments_of
+from nat.data.corpus import Corpus
 from nat.data.lines import count_lines, read_lines
 from nat.data.splits import TRAIN, folder_of, sides, split_names
 from nat.data.subword_law import corpus_subword_entropies
@@ -15,7 +15,7 @@ from nat.errors import UserError
 from nat.files import read_json
 
 
-def summarise(name: str, corpus: Mapping[str, Any], folder: Path) -> dict[str, Any]:
+def summarise(name: str, corpus: Corpus, folder: Path) -> dict[str, Any]:
     """Summarise a prepared corpus and check that its steps agree.
 
     Per split: pairs read and kept, what was dropped or found faulty, and per language the number
@@ -25,7 +25,7 @@ def summarise(name: str, corpus: Mapping[str, Any], folder: Path) -> dict[str, A
 
     Args:
         name: name of the corpus.
-        corpus: the corpus as its configuration file gives it.
+        corpus: the corpus.
         folder: of the corpus, with `text`, `clean`, `tokens`, `bpe` and `binarised`, and with
             those of each test set in `tests/{split}`.
 
@@ -78,11 +78,10 @@ def summarise(name: str, corpus: Mapping[str, Any], folder: Path) -> dict[str, A
     return summary
 
 
-def _of_subwords(
-    corpus: Mapping[str, Any], folder: Path, its_folder: Path, split: str
-) -> dict[str, float]:
+def _of_subwords(corpus: Corpus, folder: Path, its_folder: Path, split: str) -> dict[str, float]:
     """Exact entropies of the subwords of a split of a generated corpus, see `subword_law`."""
-    language, _ = read_options(corpus["generator"], tuple(corpus["generator"]["pairs"]))
+    assert corpus.generator is not None
+    language, _ = read_options(corpus.generator, tuple(corpus.generator.pairs))
     source, _ = sides(corpus)
     sources = read_lines(its_folder / "text" / f"{split}.{source}")
     return corpus_subword_entropies(language, segments_of(folder / "bpe").split, sources)

@@ -29,7 +29,7 @@ import itertools
 import math
 import re
 from collections import defaultdict
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import asdict, dataclass
 from functools import cached_property
 from pathlib import Path
@@ -39,11 +39,11 @@ import numpy as np
 from pydantic import ConfigDict, Field
 from pydantic.dataclasses import dataclass as validated_dataclass
 
+from nat.data.corpus import Generator
 from nat.data.references import References, references_path, write_references
 from nat.errors import UserError
 from nat.files import atomic_write_text, write_json
 from nat.options import validated
-from nat.spelling import hint
 
 END = ""
 """The symbol that pads a target to the greatest length its source allows; no word is empty."""
@@ -533,7 +533,7 @@ def corpus_entropies(language: Language, sources: Iterable[str]) -> dict[str, An
 
 
 def read_options(
-    options: Mapping[str, Any], splits: Sequence[str] = SPLITS
+    options: Generator, splits: Sequence[str] = SPLITS
 ) -> tuple[Language, dict[str, int]]:
     """Read the section `generator` of a corpus: the language and the pairs of each split.
 
@@ -544,27 +544,16 @@ def read_options(
     Raises:
         UserError: for an unknown or missing key, or a value that is out of range.
     """
-    chosen = dict(options)
-    pairs = chosen.pop("pairs", None)
-    if not isinstance(pairs, Mapping) or not set(splits) <= set(pairs):
+    pairs = options.pairs
+    if not set(splits) <= set(pairs):
         raise UserError(f"generator: 'pairs' needs a number for each of {', '.join(splits)}")
-    known = [*splits, *(split for split in pairs if str(split).startswith(FURTHER_TEST))]
-    for split in pairs:
-        if split not in known:
-            raise UserError(
-                f"generator: 'pairs.{split}' is no split; further test sets have names such as "
-                f"{FURTHER_TEST}NAME; {hint(str(split), known)}"
-            )
-    for split, count in pairs.items():
-        if not isinstance(count, int) or isinstance(count, bool) or count < 1:
-            raise UserError(f"generator: 'pairs.{split}' must be a whole number above 0")
-    language = validated(Language, chosen, "the generator")
-    order = [*SPLITS, *known]
+    language = validated(Language, options.model_extra, "the generator")
+    order = [*SPLITS, *pairs]
     return language, {split: pairs[split] for split in sorted(pairs, key=order.index)}
 
 
 def write_corpus(
-    options: Mapping[str, Any],
+    options: Generator,
     source_language: str,
     target_language: str,
     directory: Path,
@@ -593,7 +582,7 @@ def write_corpus(
     """
     if source_language == target_language:
         raise UserError(f"source and target of a corpus are both '{source_language}'; rename one")
-    language, pairs = read_options(options, tuple(options.get("pairs", SPLITS)))
+    language, pairs = read_options(options, tuple(options.pairs))
     checksums: dict[str, str] = {}
     entropies: dict[str, dict[str, Any]] = {}
     for split, count in pairs.items():

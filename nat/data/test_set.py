@@ -1,25 +1,24 @@
 """Preparation of a test set with the subwords learned from the training text."""
 
-from collections.abc import Mapping
 from pathlib import Path
-from typing import Any
 
 from nat.data.binarised import binarise_folder
 from nat.data.bpe import apply_bpe
 from nat.data.clean import clean_folder
+from nat.data.corpus import Corpus
 from nat.data.splits import part_of
 from nat.data.tokenise import tokenise_folder
 
 
 def prepare_test_set(
-    corpus: Mapping[str, Any], split: str, folder: Path, learned: Path, threads: int = 1
+    corpus: Corpus, split: str, folder: Path, learned: Path, threads: int = 1
 ) -> None:
     """Write the folders `clean`, `tokens`, `bpe` and `binarised` of a test set.
 
     Each has the same files as that of the training text; the vocabulary is a copy.
 
     Args:
-        corpus: the corpus as its configuration file gives it.
+        corpus: the corpus.
         split: name of the test set.
         folder: of the test set, with its `text`.
         learned: the folder `bpe` of the training text.

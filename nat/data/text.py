@@ -7,20 +7,20 @@ translations are compared with.
 """
 
 import tempfile
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from contextlib import ExitStack
 from pathlib import Path
-from typing import IO, Any
+from typing import IO
 
+from nat.data.corpus import Corpus, Derived, Generator, Split
 from nat.data.diacritics import line_change
 from nat.data.download import sha256_of
 from nat.data.expected import check_expected
 from nat.data.lines import check_count, count_lines, read_lines, write_lines
-from nat.data.sources import Part, Place, fetch, parts_of
+from nat.data.sources import FetchedSource, Place, fetch, parts_of
 from nat.data.splits import (
     CORPORA,
     TRAIN,
-    derived_from,
     folder_of,
     is_cut_out,
     sides,
@@ -34,7 +34,7 @@ from nat.files import atomic_directory, write_json
 
 def make_text(
     name: str,
-    corpus: Mapping[str, Any],
+    corpus: Corpus,
     output: Path,
     *,
     root: Path,
@@ -48,7 +48,7 @@ def make_text(
 
     Args:
         name: name of the corpus, for messages and `text.json`.
-        corpus: the corpus as its configuration file gives it, or a part of it
+        corpus: the corpus, or a part of it
             (`nat.data.splits.text_part`).
         output: folder to make; it appears whole or not at all.
         root: repository root, to which local files are relative.
@@ -60,29 +60,29 @@ def make_text(
     Raises:
         UserError: if a file cannot be obtained, is not UTF-8, or the counts do not agree.
     """
-    if "generator" in corpus:
-        _generate(name, corpus, output)
-    elif "derived" in corpus:
-        _derive(name, corpus, corpora, output)
+    if corpus.generator is not None:
+        _generate(name, corpus, corpus.generator, output)
+    elif corpus.derived is not None:
+        _derive(name, corpus, corpus.derived, corpora, output)
     elif all(is_cut_out(corpus, split) for split in split_names(corpus)):
         _copy(name, corpus, corpora / name / "text", output)
     else:
         _collect(corpus, output, Place(name, root, mirror, downloads))
 
 
-def _generate(name: str, corpus: Mapping[str, Any], output: Path) -> None:
+def _generate(name: str, corpus: Corpus, generator: Generator, output: Path) -> None:
     with (
         atomic_directory(output) as folder,
         atomic_directory(output.parent / "references") as references,
     ):
-        facts = write_corpus(corpus["generator"], *sides(corpus), folder, references)
+        facts = write_corpus(generator, *sides(corpus), folder, references)
         for split, pairs in facts["pairs"].items():
             for language in sides(corpus):
                 check_count(folder / f"{split}.{language}", pairs)
         write_json(folder / "text.json", {"corpus": name, **facts})
 
 
-def _copy(name: str, corpus: Mapping[str, Any], text: Path, output: Path) -> None:
+def _copy(name: str, corpus: Corpus, text: Path, output: Path) -> None:
     """Copy splits that were cut out of the training text from its folder."""
     with atomic_directory(output) as folder:
         pairs = {}
@@ -96,38 +96,37 @@ def _copy(name: str, corpus: Mapping[str, Any], text: Path, output: Path) -> Non
         write_json(folder / "text.json", facts)
 
 
-def _derive(name: str, corpus: Mapping[str, Any], corpora: Path, output: Path) -> None:
+def _derive(name: str, corpus: Corpus, derived: Derived, corpora: Path, output: Path) -> None:
     """Write one side of another corpus as both sides of this one.
 
     The source is changed later, in its subwords, by `preprocessing.corruption`.
     """
-    language = corpus["derived"]["side"]
     with atomic_directory(output) as folder:
         pairs = {}
         for split in split_names(corpus):
-            text = folder_of(str(derived_from(corpus)), split, corpora) / "text"
-            path = text / f"{split}.{language}"
+            text = folder_of(derived.source, split, corpora) / "text"
+            path = text / f"{split}.{derived.side}"
             for side in sides(corpus):
                 pairs[split] = write_lines(folder / f"{split}.{side}", read_lines(path))
                 check_count(folder / f"{split}.{side}", count_lines(path))
         check_expected(corpus, "text", pairs, output)
         facts = {
             "corpus": name,
-            "origin": f"{language} of {corpus['derived']['from']}",
+            "origin": f"{derived.side} of {derived.source}",
             "pairs": pairs,
         }
         write_json(folder / "text.json", facts)
 
 
-def _collect(corpus: Mapping[str, Any], output: Path, place: Place) -> None:
+def _collect(corpus: Corpus, output: Path, place: Place) -> None:
     """Read all splits from their parts."""
     languages = sides(corpus)
-    parts: dict[str, list[Part]] = {}
+    parts: dict[str, list[FetchedSource]] = {}
     # All files are fetched before any is read, so that a missing file is reported early.
-    for split, description in corpus["splits"].items():
+    for split, description in corpus.splits.items():
         key = f"config/corpora/{place.name}.yaml, splits.{split}"
         parts[split] = [
-            fetch(part, *languages, f"{key}.parts[{n}]" if "parts" in description else key, place)
+            fetch(part, *languages, f"{key}.parts[{n}]" if description.parts else key, place)
             for n, part in enumerate(parts_of(description))
         ]
     cut = [split for split in parts if not parts[split]]
@@ -142,7 +141,7 @@ def _collect(corpus: Mapping[str, Any], output: Path, place: Place) -> None:
         pairs = {split: pairs[split] for split in parts}
         for split in parts:
             key = f"config/corpora/{place.name}.yaml, splits.{split}"
-            _check_pairs(corpus["splits"][split], pairs[split], key, parts[split], languages[0])
+            _check_pairs(corpus.splits[split], pairs[split], key, parts[split], languages[0])
         check_expected(corpus, "text", pairs, output)
         files = {f"{split}.{side}": (split, side) for split in parts for side in languages}
         facts = {
@@ -168,7 +167,7 @@ def _collect(corpus: Mapping[str, Any], output: Path, place: Place) -> None:
 
 
 def _write(
-    corpus: Mapping[str, Any], splits: Sequence[str], parts: Sequence[Part], folder: Path
+    corpus: Corpus, splits: Sequence[str], parts: Sequence[FetchedSource], folder: Path
 ) -> tuple[dict[str, int], list[int]]:
     """Write a split and what is cut out of it.
 
@@ -208,7 +207,7 @@ def _write(
     return pairs, of_parts
 
 
-def _cutter(corpus: Mapping[str, Any], splits: Sequence[str]) -> Callable[[str, str], str]:
+def _cutter(corpus: Corpus, splits: Sequence[str]) -> Callable[[str, str], str]:
     """A function that returns the split of `splits` that each successive pair belongs to.
 
     The second split gets every nth of the pairs that cleaning will keep, as in the usual recipes,
@@ -217,7 +216,8 @@ def _cutter(corpus: Mapping[str, Any], splits: Sequence[str]) -> Callable[[str, 
     if len(splits) == 1:
         return lambda source, target: splits[0]
     rest, cut = splits
-    every = corpus["splits"][cut]["every"]
+    every = corpus.splits[cut].every
+    assert every is not None
     useful = usefulness(corpus)
     kept = 0
 
@@ -231,18 +231,18 @@ def _cutter(corpus: Mapping[str, Any], splits: Sequence[str]) -> Callable[[str, 
     return split_of
 
 
-def _origin(corpus: Mapping[str, Any]) -> str:
-    parts = [part for split in corpus["splits"].values() for part in parts_of(split)]
+def _origin(corpus: Corpus) -> str:
+    parts = [part for split in corpus.splits.values() for part in parts_of(split)]
     kinds = ("urls", "archive", "sacrebleu", "files")
-    return " and ".join(kind for kind in kinds if any(kind in part for part in parts))
+    return " and ".join(kind for kind in kinds if any(kind in part.origins for part in parts))
 
 
 def _check_pairs(
-    description: Mapping[str, Any], found: int, key: str, parts: Sequence[Part], language: str
+    description: Split, found: int, key: str, parts: Sequence[FetchedSource], language: str
 ) -> None:
     files = [file for part in parts for file in part.read_from(language)]
     name = files[0] if len(files) == 1 else "the split"
-    expected = description.get("pairs")
+    expected = description.pairs
     if expected not in (None, found):
         raise UserError(
             f"{key}.pairs is {expected}, but {name} has {found} lines; correct the key or the file"

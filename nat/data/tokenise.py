@@ -15,6 +15,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from nat.data.clean import REASONS, fault_in, normalised
+from nat.data.corpus import Corpus, Preprocessing
 from nat.data.expected import check_expected
 from nat.data.lines import check_count, count_lines, read_pairs
 from nat.data.parallel import in_order
@@ -113,14 +114,14 @@ def _check(tokeniser: str) -> None:
         )
 
 
-def tokenise_folder(corpus: Mapping[str, Any], clean: Path, output: Path, threads: int = 1) -> None:
+def tokenise_folder(corpus: Corpus, clean: Path, output: Path, threads: int = 1) -> None:
     """Write the tokens of all splits, `{split}.{lang}`, and `tokens.json` to the folder `output`.
 
     If `preprocessing.measure` is `tokens`, training pairs with unsuitable lengths are dropped here;
     `tokens.json` counts them in the same way as `clean.json`.
 
     Args:
-        corpus: the corpus as its configuration file gives it.
+        corpus: the corpus.
         clean: folder of the cleaned text.
         output: folder to make; it appears whole or not at all.
         threads: processes to share the work.
@@ -143,13 +144,13 @@ def tokenise_folder(corpus: Mapping[str, Any], clean: Path, output: Path, thread
         write_json(folder / "tokens.json", {"splits": splits})
 
 
-def usefulness(corpus: Mapping[str, Any]) -> Callable[[str, str], bool]:
+def usefulness(corpus: Corpus) -> Callable[[str, str], bool]:
     """A function that says whether cleaning and tokenisation will keep a raw pair.
 
     Duplicates are not detected.
     """
-    options, languages = corpus["preprocessing"], sides(corpus)
-    if options.get("measure", "words") == "tokens":
+    options, languages = corpus.preprocessing, sides(corpus)
+    if options.measure == "tokens":
         work = partial(_tokenise_pairs, languages=languages, options=options)
     else:
         work = None
@@ -164,10 +165,10 @@ def usefulness(corpus: Mapping[str, Any]) -> Callable[[str, str], bool]:
 
 
 def _tokenise_split(
-    corpus: Mapping[str, Any], split: str, clean: Path, folder: Path, threads: int
+    corpus: Corpus, split: str, clean: Path, folder: Path, threads: int
 ) -> dict[str, Any]:
-    options = corpus["preprocessing"]
-    drops = split == TRAIN and options.get("measure", "words") == "tokens"
+    options = corpus.preprocessing
+    drops = split == TRAIN and options.measure == "tokens"
     work = partial(_tokenise_pairs, languages=sides(corpus), options=options)
     paths = [folder / f"{split}.{language}" for language in sides(corpus)]
     dropped: Counter[str] = Counter(dict.fromkeys(REASONS, 0) if drops else {})
@@ -191,11 +192,11 @@ def _tokenise_split(
 
 
 def _tokenise_pairs(
-    pairs: list[tuple[str, str]], languages: tuple[str, str], options: Mapping[str, Any]
+    pairs: list[tuple[str, str]], languages: tuple[str, str], options: Preprocessing
 ) -> list[tuple[str, str, str | None]]:
     """Tokens of pairs, and what is wrong with their lengths (None: nothing)."""
     judge = fault_in(options, "tokens")
-    lowercase, tokeniser = options.get("lowercase", False), options["tokeniser"]
+    lowercase, tokeniser = options.lowercase, options.tokeniser
     done = []
     for pair in pairs:
         source, target = (

@@ -1,7 +1,7 @@
 """Decoding of a text or of a shard of it; every sentence has a translation, in the same order."""
 
 import math
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Protocol
 
@@ -110,7 +110,10 @@ def batches(lengths: dict[int, int], batch_tokens: int) -> Iterator[list[int]]:
 
 
 def records(
-    translations: Iterable[Translation], vocabulary: Vocabulary, language: str, tokeniser: str
+    translations: Iterable[Translation],
+    vocabulary: Vocabulary,
+    language: str,
+    tokeniser: str | Mapping[str, str],
 ) -> Iterator[dict[str, Any]]:
     """Lines of a file of translations, see `nat.data.translations`.
 

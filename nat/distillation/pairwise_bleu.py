@@ -6,7 +6,7 @@ model, so it is computed once, before any training.
 """
 
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
@@ -15,6 +15,7 @@ from sacrebleu.metrics import BLEU
 from sacrebleu.metrics.helpers import extract_all_word_ngrams
 
 from nat.data.bpe import merge
+from nat.data.corpus import Corpus
 from nat.data.lines import count_lines, read_lines
 from nat.data.parallel import in_order
 from nat.data.splits import TRAIN, sides
@@ -67,7 +68,7 @@ def _bleu(
 
 
 def compare_texts(
-    corpus: Mapping[str, Any],
+    corpus: Corpus,
     names: Sequence[str],
     folders: Sequence[Path],
     output: Path,
@@ -77,7 +78,7 @@ def compare_texts(
     """Compute the pairwise BLEU of versions of the target side of the training text.
 
     Args:
-        corpus: the corpus as its configuration file gives it.
+        corpus: the corpus.
         names: of the versions.
         folders: that hold them, as `train.{target}` in subwords; words are compared.
         output: file to write, float32 [n, C, C], see `sentence_bleu`.

@@ -43,7 +43,7 @@ class Translator:
                 f"{hint(split, split_names(description))}"
             )
         source, self._target = sides(description)
-        self._tokeniser = description["preprocessing"]["tokeniser"]
+        self._tokeniser = description.preprocessing.tokeniser
         folder = Path(step_of(model.corpus, split, "binarised").path)
         self._text = BinarisedText(folder / f"{split}.{source}")
         self._vocabulary = Vocabulary.load(folder / "vocabulary.txt")

@@ -70,7 +70,7 @@ def tune_decoding(configuration: Configuration, weights: TunedWeights) -> None:
     found = translations(
         model, search, grid, language_model, sentences, configuration.decoding_tokens, progress
     )
-    tokeniser = description["preprocessing"]["tokeniser"]
+    tokeniser = description.preprocessing.tokeniser
     tried, signature = [], ""
     for point, hypotheses in zip(grid, found, strict=True):
         translated = [Translation(number, each) for number, each in enumerate(hypotheses)]

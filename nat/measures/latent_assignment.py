@@ -21,6 +21,7 @@ from nat.artifacts import CorpusStep, Inputs, StepOfSplit, held_out, references
 from nat.configuration import Configuration
 from nat.data.batch import pad, source_tensor
 from nat.data.bpe import CODES, PIECES, Pieces, Segmenter, Segments
+from nat.data.corpus import Corpus
 from nat.data.references import references_path
 from nat.data.splits import sides
 from nat.data.tokenise import tokenise
@@ -146,7 +147,7 @@ def most_apart(references: Sequence[str]) -> tuple[str, str] | None:
     return first, max(others, key=lambda other: _inversions(words, other.split())[0])
 
 
-def segmenter(folder: Path, description: Mapping[str, Any]) -> Callable[[str], str]:
+def segmenter(folder: Path, description: Corpus) -> Callable[[str], str]:
     """A function from a raw line of the target language to its subwords in the corpus.
 
     Args:
@@ -154,13 +155,13 @@ def segmenter(folder: Path, description: Mapping[str, Any]) -> Callable[[str], s
         description: its configuration.
     """
     _, target = sides(description)
-    options = description["preprocessing"]
+    options = description.preprocessing
     pieces = folder / PIECES
     model: Segments = Pieces.load(pieces) if pieces.exists() else Segmenter.load(folder / CODES)
 
     def split(line: str) -> str:
-        tokens = tokenise(line, target, options["tokeniser"])
-        return model.split(tokens.lower() if options.get("lowercase") else tokens)
+        tokens = tokenise(line, target, options.tokeniser)
+        return model.split(tokens.lower() if options.lowercase else tokens)
 
     return split
 

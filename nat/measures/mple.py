@@ -307,7 +307,7 @@ def analyse(configuration: Configuration, corpus: str, system: str, seed: int) -
         covered = [number for number in measured if number in several]
         if not covered:
             raise UserError(f"{corpus}: no sentence of the split '{split.name}' can be measured")
-        tokeniser = description["preprocessing"]["tokeniser"]
+        tokeniser = description.preprocessing.tokeniser
         texts = [
             [
                 detokenise(merge(found.vocabulary.decode(proxy.targets[number])), target, tokeniser)

@@ -20,6 +20,7 @@ import numpy as np
 from nat import artifacts
 from nat.configuration import Configuration
 from nat.data.bpe import merge
+from nat.data.corpus import Corpus
 from nat.data.lines import read_lines
 from nat.data.translations import OK, read_in_order
 from nat.errors import UserError
@@ -46,9 +47,7 @@ class References:
     source_tokens: Path | None = None
 
 
-def reference_files(
-    corpus: str, description: Mapping[str, Any], split: str, several: bool
-) -> References:
+def reference_files(corpus: str, description: Corpus, split: str, several: bool) -> References:
     """The reference files of a corpus.
 
     Args:
@@ -57,7 +56,7 @@ def reference_files(
         split: of it.
         several: whether sentences have several references.
     """
-    name = f"{split}.{description['target']}"
+    name = f"{split}.{description.target}"
     text, tokens, references = (
         Path(artifacts.step_of(corpus, split, step).path)
         for step in ("text", "tokens", "references")
@@ -66,8 +65,8 @@ def reference_files(
         reference=text / name,
         tokens=tokens / name,
         references=references / f"{name}.jsonl" if several else None,
-        lowercase=bool((description.get("preprocessing") or {}).get("lowercase", False)),
-        source_tokens=tokens / f"{split}.{description['source']}",
+        lowercase=description.preprocessing.lowercase,
+        source_tokens=tokens / f"{split}.{description.source}",
     )
 
 

@@ -137,7 +137,7 @@ def _sentences(configuration: Configuration, teacher: Cell, student: Cell) -> li
         raise UserError(
             f"{student.score_path} is not a score file; remove it and run again"
         ) from error
-    language = configuration.corpus(student.corpus)["source"]
+    language = configuration.corpus(student.corpus).source
     source = reference.with_name(f"{student.split}.{language}")
     columns = [
         list(read_lines(source)),

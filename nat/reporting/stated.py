@@ -161,7 +161,7 @@ class Stated:
         keys: dict[str, str] = self.map["keys"]
         path = keys.get(f"{row.key}={row.value}") or keys.get(row.key, row.key)
         if path.startswith("corpus."):
-            return _at(self.configuration.corpus(corpus), path.removeprefix("corpus."))
+            return _at(self.configuration.corpus(corpus).as_written(), path.removeprefix("corpus."))
         if row.key.startswith("decoding."):
             options = {**resolved.decoding(name).as_json(), "assistant": resolved.assistant(name)}
             return _at({"steps": 1, **options}, path.removeprefix("decoding."))

@@ -26,7 +26,7 @@ from nat.artifacts import (
 from nat.configuration import Configuration
 from nat.configuration.configuration import file_of
 from nat.data.references import has_references, listed
-from nat.data.splits import TRAIN, VALID, text_part
+from nat.data.splits import TRAIN, VALID, is_cut_out, split_names, text_part
 from nat.errors import UserError
 from nat.reporting import reports, timing
 from nat.reporting.cells import TOYS, Cell
@@ -200,18 +200,24 @@ class Graph:
 
     def origin_of_text(self, corpus: str, test: str | None = None) -> str:
         """Where a text comes from: that of trainings, or of a test set."""
-        found = text_part(self.configuration.corpus(corpus), test)
+        part = text_part(self.configuration.corpus(corpus), test)
+        found = part.as_written()
         for split in found.get("splits", {}).values():
             split.pop("references", None)
         # A split that is cut out of the training text depends on what cleaning will keep.
-        cut = any("every" in split for split in found.get("splits", {}).values())
+        cut = any(is_cut_out(part, split) for split in split_names(part))
         others = ("description", "expected", *(() if cut else ("preprocessing",)))
         return _fingerprint({key: found[key] for key in found if key not in others})
 
     def origin_of_references(self, corpus: str, splits: Iterable[str]) -> str:
         """Where the further references of some splits come from."""
         description = self.configuration.corpus(corpus)
-        return _fingerprint([listed(description, split) for split in splits])
+        return _fingerprint(
+            [
+                [(number, part.as_written()) for number, part in listed(description, split)]
+                for split in splits
+            ]
+        )
 
     def splits_with_references(self, corpus: str, test: str | None = None) -> list[str]:
         """Those of a test set, or of what trainings read, that have further references."""
@@ -221,7 +227,7 @@ class Graph:
 
     def preprocessing(self, corpus: str) -> str:
         """The preparation of a text."""
-        return _fingerprint(self.configuration.corpus(corpus)["preprocessing"])
+        return _fingerprint(self.configuration.corpus(corpus).preprocessing.as_written())
 
     def training(self, corpus: str, system: str) -> str:
         """Everything that determines a model."""

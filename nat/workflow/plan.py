@@ -9,7 +9,6 @@ import math
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 
 from rich.table import Table
 
@@ -17,6 +16,7 @@ from nat.artifacts import TIMED
 from nat.configuration import Configuration
 from nat.configuration.configuration import file_of
 from nat.configuration.lengths import counts_epochs, estimated_tokens
+from nat.data.corpus import number_of
 from nat.data.splits import TRAIN, VALID, split_names
 from nat.files import read_json
 from nat.registry import Method
@@ -264,14 +264,13 @@ def sentences(configuration: Configuration, corpus: str, split: str) -> int:
         counted = read_json(made).get("splits", {}).get(split, {}).get("pairs")
         if isinstance(counted, int):
             return counted
-    found: dict[str, Any] = configuration.corpus(corpus)
-    if "generator" in found:
-        return int(found["generator"].get("pairs", {}).get(split, 0))
-    for step in ("tokens", "clean", "text"):
-        expected = found.get("expected", {}).get(step, {}).get(split)
-        if expected is not None:
-            return int(expected["about"] if isinstance(expected, dict) else expected)
-    return int(found.get("splits", {}).get(split, {}).get("pairs", 0))
+    found = configuration.corpus(corpus)
+    if found.generator is not None:
+        return found.generator.pairs.get(split, 0)
+    for sizes in (found.expected.tokens, found.expected.clean, found.expected.text):
+        if split in sizes:
+            return number_of(sizes[split])
+    return (found.splits[split].pairs or 0) if split in found.splits else 0
 
 
 def weights(architecture: Architecture, symbols: int = 0) -> int:
@@ -430,13 +429,14 @@ def _disk(configuration: Configuration, job: Job) -> float:
 def _symbols(configuration: Configuration, corpus: str) -> int:
     """Size of a vocabulary: as expected, or as many as its preparation makes."""
     found = configuration.corpus(corpus)
-    expected = found.get("expected", {}).get("vocabulary", {}).get("size")
+    expected = found.expected.vocabulary.get("size")
     if expected is not None:
-        return int(expected["about"] if isinstance(expected, dict) else expected)
-    preprocessing = found["preprocessing"]
-    if "sentencepiece" in preprocessing:
-        return int(preprocessing["sentencepiece"])
-    return int(preprocessing["bpe_merges"] * 1.25)  # and the symbols that are merged
+        return number_of(expected)
+    subwords = found.preprocessing
+    if subwords.sentencepiece is not None:
+        return subwords.sentencepiece
+    assert subwords.bpe_merges is not None
+    return int(subwords.bpe_merges * 1.25)  # and the symbols that are merged
 
 
 def _candidates(job: Job) -> int:

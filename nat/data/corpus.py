@@ -1,0 +1,270 @@
+"""What a file of `config/corpora` says, as typed models.
+
+They are validated strictly. Relations between keys are checked in `nat.configuration.corpora`.
+"""
+
+from typing import Annotated, Literal, get_args
+
+from pydantic import Field, Tag
+
+from nat.fields import Count, Model, Number, OrAbsent, Share, Text, kind_of
+
+LanguageCode = Annotated[str, Field(pattern=r"^[A-Za-z][A-Za-z0-9_-]*$")]
+Url = Annotated[str, Field(pattern=r"^https?://")]
+Sha256 = Annotated[str, Field(pattern=r"^[0-9a-f]{64}$")]
+Tokeniser = Literal["moses", "moses_dashes", "jieba", "none"]
+SplitName = Annotated[
+    str,
+    Field(
+        pattern=r"^(train|valid|test|test_[a-z0-9_]+)$",
+        examples=["train", "valid", "test", "test_NAME"],
+    ),
+]
+Names = Annotated[
+    Annotated[list[Text], Field(min_length=1), Tag("<list>")] | Annotated[Text, Tag("<name>")],
+    kind_of(list=list, name=str),
+]
+"""One name, or several to be read one after the other."""
+Files = Annotated[dict[str, Names], Field(min_length=1)]
+
+
+class Minimum(Model):
+    """Leaves out lines of a tsv with a smaller number in a column."""
+
+    column: Number
+    value: float
+
+
+class Source(Model):
+    """Files of text, and where they come from.
+
+    Attributes:
+        files: local files, by language.
+        urls: files to download, likewise.
+        archive: a tar or zip file to download.
+        members: its files, likewise; shell patterns.
+        sha256: of the download; null: that of the first download is stored, and later downloads
+            must match it.
+        md5: of the download.
+    """
+
+    files: Files = {}
+    urls: Annotated[dict[str, Url], Field(min_length=1)] = {}
+    archive: OrAbsent[Url] = None
+    members: Files = {}
+    sha256: Annotated[
+        Annotated[dict[str, Sha256 | None], Tag("<keys>")] | Annotated[Sha256 | None, Tag("<sum>")],
+        kind_of(keys=dict, sum=str),
+    ] = None
+    md5: OrAbsent[Annotated[str, Field(pattern=r"^[0-9a-f]{32}$")]] = None
+
+    def sha256_of(self, label: str | None) -> str | None:
+        """The checksum of a download by its label, or of the archive (None)."""
+        if isinstance(self.sha256, dict):
+            return None if label is None else self.sha256[label]
+        return self.sha256
+
+    @property
+    def origins(self) -> list[str]:
+        """The keys that say where the text comes from; a valid file has one."""
+        return _given(urls=self.urls, files=self.files, archive=self.archive)
+
+    @property
+    def labelled(self) -> dict[str, str] | dict[str, str | list[str]]:
+        """The files, wherever they come from, by language."""
+        return self.members or self.urls or self.files
+
+
+class Part(Source):
+    """Where pairs come from; a file with both languages is given under 'pairs'.
+
+    Attributes:
+        sacrebleu: a test set that sacreBLEU knows.
+        format: of the files.
+        columns: of tsv, from 0, by language.
+        minimum: of tsv: leave out lines with a smaller number in a column.
+        undecodable: whether to refuse lines of a tsv that are not UTF-8, or to treat them as empty.
+    """
+
+    sacrebleu: OrAbsent[str] = None
+    format: Literal["lines", "tsv", "tmx", "ted", "segments", "ted_segments"] = "lines"
+    columns: Annotated[dict[str, Number], Field(min_length=2)] = {}
+    minimum: OrAbsent[Minimum] = None
+    undecodable: Literal["refuse", "empty"] = "refuse"
+
+    @property
+    def origins(self) -> list[str]:
+        """As of `Source`."""
+        return super().origins + _given(sacrebleu=self.sacrebleu)
+
+
+class FurtherReferences(Source):
+    """References of a split besides its own target.
+
+    Files are labelled by language: with the target alone if line n is a reference of sentence n,
+    with both languages if lines belong to the sentences with the same source.
+
+    Attributes:
+        format: of the files; extra_refs: of Ott et al. (2018), sources and references in one.
+    """
+
+    format: Literal["lines", "segments", "extra_refs"] = "lines"
+
+
+class Split(Part):
+    """One origin: urls, files, archive, sacrebleu, parts, or every.
+
+    Attributes:
+        parts: several origins, one after the other.
+        every: hold out every nth usable pair of train.
+        pairs: line pairs; checked.
+        references: further references, in order; of published sets those that papers measure with.
+    """
+
+    parts: Annotated[list[Part], Field(min_length=1)] = []
+    every: OrAbsent[Annotated[int, Field(ge=2)]] = None
+    pairs: OrAbsent[Count] = None
+    references: Annotated[list[FurtherReferences], Field(min_length=1)] = []
+
+    @property
+    def origins(self) -> list[str]:
+        """As of `Source`."""
+        return super().origins + _given(every=self.every, parts=self.parts)
+
+
+class Derived(Model):
+    """Both sides are one side of another corpus; see preprocessing.corruption.
+
+    Attributes:
+        source: the other corpus.
+        side: its language that is taken.
+        splits: those of the other corpus; no key of a file.
+    """
+
+    source: str = Field(alias="from")
+    side: LanguageCode
+    splits: list[SplitName] = []
+
+
+class About(Model):
+    """A number of pairs or symbols, and a tolerance."""
+
+    about: Count
+    tolerance: float = Field(gt=0, le=1)
+
+
+def number_of(size: About | int) -> int:
+    """A number that is expected, exactly or about."""
+    return size.about if isinstance(size, About) else size
+
+
+Step = Literal["text", "clean", "tokens", "vocabulary"]
+STEPS: tuple[Step, ...] = get_args(Step)
+Sizes = dict[
+    str,
+    Annotated[
+        Annotated[About, Tag("<keys>")] | Annotated[Count, Tag("<number>")],
+        kind_of(keys=dict, number=int),
+    ],
+]
+
+
+class Expected(Model):
+    """Sizes after each step; a step with a different size fails."""
+
+    text: Sizes = {}
+    clean: Sizes = {}
+    tokens: Sizes = {}
+    vocabulary: Sizes = {}
+
+    def after(self, step: Step) -> dict[str, About | int]:
+        """The sizes after a step, by split; that of the vocabulary under `size`."""
+        sizes: dict[str, About | int] = getattr(self, step)
+        return sizes
+
+
+class Corruption(Model):
+    """Makes the source from corrupted subwords of the target.
+
+    Attributes:
+        replace: share of subwords replaced by random ones.
+        drop: share of subwords left out.
+        seed: of the random numbers.
+    """
+
+    replace: Share
+    drop: Share
+    seed: Number
+
+
+class Preprocessing(Model):
+    """How the text is prepared.
+
+    Attributes:
+        lowercase: whether the text is lower-cased.
+        normalise_punctuation: whether quotes, dashes and spaces are normalised.
+        tokeniser: one for both languages, or one for each.
+        drop_duplicates: whether repeated pairs of train are removed.
+        measure: what max_tokens and max_ratio count: words between spaces (default), tokens of
+            the tokeniser, or characters.
+        max_tokens: greatest length of a sentence of train.
+        max_ratio: greatest ratio of the lengths of a pair of train.
+        bpe_merges: number of merges of the joint byte pair encoding.
+        sentencepiece: number of pieces, instead of bpe_merges.
+        corruption: make the source from corrupted subwords of the target.
+    """
+
+    lowercase: bool
+    normalise_punctuation: bool
+    tokeniser: Annotated[
+        Annotated[dict[str, Tokeniser], Field(min_length=2), Tag("<keys>")]
+        | Annotated[Tokeniser, Tag("<name>")],
+        kind_of(keys=dict, name=str),
+    ]
+    drop_duplicates: bool = False
+    measure: Literal["words", "tokens", "characters"] = "words"
+    max_tokens: Count
+    max_ratio: float = Field(ge=1)
+    bpe_merges: OrAbsent[Number] = None
+    sentencepiece: OrAbsent[Annotated[int, Field(ge=8)]] = None
+    corruption: OrAbsent[Corruption] = None
+
+
+class Generator(Model, extra="allow"):
+    """Invented text; its other keys are the fields of `nat.data.synthetic.Language`.
+
+    Attributes:
+        pairs: of each split.
+    """
+
+    pairs: dict[SplitName, Count]
+
+
+class Corpus(Model):
+    """A directed language pair, as a file of `config/corpora` describes it.
+
+    Attributes:
+        description: for readers.
+        source: source language.
+        target: target language.
+        splits: train, valid, test and test_NAME.
+        generator: pairs of each split, and fields of nat.data.synthetic.Language.
+        derived: both sides are one side of another corpus.
+        diacritics: of Romanian text, by language: comma below instead of cedilla, or none.
+        expected: sizes after each step.
+        preprocessing: how the text is prepared.
+    """
+
+    description: Text = ""
+    source: LanguageCode
+    target: LanguageCode
+    splits: dict[SplitName, Split] = {}
+    generator: OrAbsent[Generator] = None
+    derived: OrAbsent[Derived] = None
+    diacritics: dict[str, Literal["normalise", "remove"]] = {}
+    expected: Expected = Expected()
+    preprocessing: Preprocessing
+
+
+def _given(**values: object) -> list[str]:
+    return [key for key, value in values.items() if value]
