@@ -12,8 +12,9 @@ from nat.data.lines import read_lines
 from nat.data.translations import write_translations
 from nat.data.vocabulary import UNK, Vocabulary
 from nat.errors import UserError
+from tests.made_up_corpus import as_corpus
 
-CORPUS = {"source": "en", "target": "de"}
+CORPUS = as_corpus({"source": "en", "target": "de"})
 REFERENCES = ["ein Hund", "eine Ka@@ tze", "ja", "nein nein", "gut"]
 
 

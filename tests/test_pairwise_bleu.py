@@ -14,8 +14,9 @@ from nat.distillation.pairwise_bleu import (
     sentence_bleu,
 )
 from nat.errors import UserError
+from tests.made_up_corpus import as_corpus
 
-CORPUS = {"source": "ka", "target": "lu"}
+CORPUS = as_corpus({"source": "ka", "target": "lu"})
 SENTENCES = [
     "the cat sat on the mat",
     "a cat sat on the mat",
