@@ -5,9 +5,8 @@ from pathlib import Path
 import pytest
 
 from nat.configuration import Configuration, load
-from nat.reporting import claims, reports
-from nat.reporting.paper import entries
 from nat.reporting.published import NONE, read
+from tests.paper_files import assert_targets_resolve, printed_differences, published_in_tables
 
 ROOT = Path(__file__).resolve().parents[1]
 PAPER = "hints"
@@ -23,34 +22,19 @@ def configuration(request: pytest.FixtureRequest) -> Configuration:
 
 
 def test_every_table_and_figure_resolves(configuration: Configuration) -> None:
-    targets = [each for each in reports.targets(configuration) if each[0] == PAPER]
-    assert {reports.name(each) for each in targets} == NAMES
-    for target in targets:
-        cells = reports.cells(configuration, target)
-        assert cells or configuration.scale in ("micro", "small"), target
-        assert {cell.result for cell in cells} <= set(reports.files(configuration, target))
+    assert_targets_resolve(configuration, PAPER, NAMES)
 
 
 def test_every_published_value_stands_beside_ours_or_in_a_quoted_row() -> None:
     lines = read(ROOT, PAPER)
     tables = [line for line in lines if line.use != NONE]
     assert len(lines) == 58 and len(tables) == 49
-    found = load("paper", ROOT)
-    shown = [
-        place.published.source
-        for number in found.paper(PAPER).tables
-        for place in entries(found, PAPER, "table", number)
-        if place.published is not None
-    ]
-    assert sorted(shown) == sorted(line.value.source for line in tables)
+    shown = published_in_tables(load("paper", ROOT), PAPER)
+    assert shown == sorted(line.value.source for line in tables)
 
 
 def test_claims_are_judged_on_what_the_paper_prints() -> None:
-    found = load("paper", ROOT)
-    by_claim: dict[str, list[float | None]] = {}
-    for check in claims.checks(found, PAPER):
-        assert check.text and check.source
-        by_claim.setdefault(check.claim, []).append(claims._published(check))
+    by_claim = printed_differences(load("paper", ROOT), PAPER)
     assert by_claim["alignment-hints"] == [pytest.approx(24.76 - 23.08)]
     assert by_claim["long-sentences"] == [pytest.approx((20.63 - 17.48) - (25.55 - 23.08))]
     assert by_claim["repeated-words"] == [pytest.approx(6.5 - 8.3)]

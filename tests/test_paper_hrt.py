@@ -5,10 +5,10 @@ from pathlib import Path
 import pytest
 
 from nat.configuration import Configuration, load
-from nat.reporting import claims, reports
 from nat.reporting.paper import entries
 from nat.reporting.published import NONE, read
 from nat.training.model_file import build_model
+from tests.paper_files import assert_targets_resolve, printed_differences, published_in_tables
 
 ROOT = Path(__file__).resolve().parents[1]
 PAPER = "hrt"
@@ -30,34 +30,21 @@ def at_paper_scale() -> Configuration:
 
 
 def test_every_table_and_figure_resolves(configuration: Configuration) -> None:
-    targets = [each for each in reports.targets(configuration) if each[0] == PAPER]
-    assert {reports.name(each) for each in targets} == NAMES
-    for target in targets:
-        cells = reports.cells(configuration, target)
-        assert cells or configuration.scale in ("micro", "small"), target
-        assert {cell.result for cell in cells} <= set(reports.files(configuration, target))
+    assert_targets_resolve(configuration, PAPER, NAMES)
 
 
 def test_every_published_value_stands_beside_ours_or_in_a_quoted_row(
     at_paper_scale: Configuration,
 ) -> None:
     tables = [line for line in read(ROOT, PAPER) if line.use != NONE]
-    shown = [
-        place.published.source
-        for number in at_paper_scale.paper(PAPER).tables
-        for place in entries(at_paper_scale, PAPER, "table", number)
-        if place.published is not None
-    ]
-    assert sorted(shown) == sorted(line.value.source for line in tables)
+    shown = published_in_tables(at_paper_scale, PAPER)
+    assert shown == sorted(line.value.source for line in tables)
     # all but beam and chunk sizes, the teachers of a caption, and numbers of figures and text
     assert len(tables) == 405
 
 
 def test_claims_are_judged_on_what_the_paper_prints(at_paper_scale: Configuration) -> None:
-    by_claim: dict[str, list[float | None]] = {}
-    for check in claims.checks(at_paper_scale, PAPER):
-        assert check.text and check.source
-        by_claim.setdefault(check.claim, []).append(claims._published(check))
+    by_claim = printed_differences(at_paper_scale, PAPER)
     assert by_claim["sat"] == pytest.approx([26.69 - 22.07, 28.30 - 26.45, 28.49 - 26.67])
     assert by_claim["chunk-size"] == pytest.approx([25.56 - 26.45, 27.17 - 28.49])
     assert by_claim["first-stage"] == [pytest.approx((29.03 - 28.49) - (28.58 - 28.49))]

@@ -6,7 +6,8 @@ it chose (the qualitative samples of Norouzi et al. 2022, section G, and Wang et
 compare such passes).
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
+from functools import partial
 from typing import Any
 
 import torch
@@ -59,9 +60,19 @@ def changed(sentence: Sequence[Pass]) -> int:
 
 
 def text_passes(
-    model: Transformer, sources: analysis.Sentences, steps: int, batch_tokens: int
+    decode: Callable[[Transformer, Tensor], Sequence[list[Pass]]],
+    model: Transformer,
+    sources: analysis.Sentences,
+    batch_tokens: int,
 ) -> dict[int, list[Pass]]:
-    """The passes of each sentence of a text that fits the model, by its number."""
+    """The passes of each sentence of a text that fits the model, by its number.
+
+    Args:
+        decode: returns the passes of each sentence of a batch [B, S].
+        model: that decodes.
+        sources: source sentences.
+        batch_tokens: most source tokens of a batch.
+    """
     device = next(model.parameters()).device
     lengths = {
         number: len(sources[number])
@@ -71,7 +82,7 @@ def text_passes(
     found: dict[int, list[Pass]] = {}
     for numbers in batches(lengths, batch_tokens):
         source = source_tensor([sources[number] for number in numbers]).to(device)
-        found.update(zip(numbers, passes(model, source, steps), strict=True))
+        found.update(zip(numbers, decode(model, source), strict=True))
     return found
 
 
@@ -93,7 +104,9 @@ def analyse(configuration: Configuration, corpus: str, system: str, seed: int) -
     splits = {}
     for split in found.splits:
         decoded = {
-            steps: text_passes(found.model, split.sources, steps, found.batch_tokens)
+            steps: text_passes(
+                partial(passes, steps=steps), found.model, split.sources, found.batch_tokens
+            )
             for steps in STEPS
         }
         most = decoded[STEPS[-1]]

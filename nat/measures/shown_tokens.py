@@ -9,17 +9,16 @@ half of the target the 5th, so it does not count the first one, over masks alone
 
 from collections import Counter
 from collections.abc import Mapping, Sequence
+from functools import partial
 from typing import Any
 
 from nat.configuration import Configuration
-from nat.data.batch import source_tensor
 from nat.data.vocabulary import EOS, MASK, Vocabulary
-from nat.decoding.corpus import batches
 from nat.decoding.group_beam_search import GroupBeamSearch
 from nat.decoding.hybrid import Hybrid
 from nat.decoding.passes import Pass, described
 from nat.measures import analysis
-from nat.measures.decoding_steps import text_passes
+from nat.measures.decoding_steps import passes, text_passes
 from nat.transformer.model import Transformer
 
 STEPS = 10
@@ -94,20 +93,13 @@ def _decoded(
     model: Transformer, sources: analysis.Sentences, order: str, batch_tokens: int
 ) -> dict[int, list[Pass]]:
     """The passes of each sentence that fits the model, by its number."""
-    if order not in ("hybrid", "semi-autoregressive"):
-        return text_passes(model, sources, STEPS, batch_tokens)
-    method = Hybrid(beam=BEAM) if order == "hybrid" else GroupBeamSearch(beam=BEAM)
-    device = next(model.parameters()).device
-    lengths = {
-        number: len(sources[number])
-        for number in range(len(sources))
-        if 0 < len(sources[number]) <= model.longest_source
-    }
-    found: dict[int, list[Pass]] = {}
-    for numbers in batches(lengths, batch_tokens):
-        source = source_tensor([sources[number] for number in numbers]).to(device)
-        found.update(zip(numbers, method.passes(model, source), strict=True))
-    return found
+    if order == "hybrid":
+        decode = Hybrid(beam=BEAM).passes
+    elif order == "semi-autoregressive":
+        decode = GroupBeamSearch(beam=BEAM).passes
+    else:
+        decode = partial(passes, steps=STEPS)
+    return text_passes(decode, model, sources, batch_tokens)
 
 
 def shown(sentence: Sequence[Pass]) -> list[int]:
