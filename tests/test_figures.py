@@ -13,6 +13,7 @@ from test_training_runs import write_run
 
 from nat.errors import UserError
 from nat.files import write_json
+from nat.measures.latency_setting import NO_GPU, STATE
 from nat.reporting import figures, panels, reports
 
 
@@ -305,6 +306,28 @@ def test_a_published_speed_up_is_drawn_as_it_is(root: Path) -> None:
     write_latency(plain, {"mask-predict-1-lb5": 2.0, "mask-predict-4-lb5": 8.0})
     (record,) = figures.make(plain, "paper", "2").records
     assert (record["x"], record["x_published"]) == (4.0, 3)
+
+
+@pytest.mark.parametrize("measure", ["latency", "speed_up"])
+def test_a_panel_without_a_gpu_says_so(root: Path, measure: str) -> None:
+    x = {"measure": measure} | ({"over": "slow"} if measure == "speed_up" else {})
+    systems = {
+        name: {"system": "cmlm-kd", "decoding": f"mask-predict-{steps}-lb5"}
+        for name, steps in (("slow", 4), ("fast", 1))
+    }
+    panels = [{"label": setting, "setting": setting} for setting in ("cpu-1", "cuda-1")]
+    figure = {**SCATTER, "x": x, "panels": panels, "series": [{"label": "CMLM", "system": "fast"}]}
+    plain = drawn_paper(root, figure, systems=systems, cells={"task": TASK, "split": "test"})
+    write_latency(plain, {"mask-predict-1-lb5": 2.0, "mask-predict-4-lb5": 8.0})
+    for cell in reports.cells(plain, ("paper", "figure", "2")):
+        if cell.setting == "cuda-1":
+            write_json(root / cell.score_path, {STATE: NO_GPU})
+    plot = figures.make(plain, "paper", "2")
+    assert [record["status"] for record in plot.records] == ["run", NO_GPU]
+    _, texts = drawn(plot)
+    said = [" ".join(text.get_text().split()) for text in texts]
+    assert NO_GPU in said and not any("not run" in text.lower() for text in said)
+    assert any("No GPU: all of cuda-1." in text for text in said)
 
 
 def test_names_of_points_do_not_cover_each_other() -> None:

@@ -283,9 +283,8 @@ def _notes(plot: Plot) -> list[str]:
         notes.append("Hollow markers: published values.")
     if any(record["collapsed"] for record in ran):
         notes.append("Black cross: the training collapsed.")
-    missing = _missing(plot.records)
-    if missing:
-        notes.append(f"Not run: {'; '.join(missing)}.")
+    for state, missing in _missing(plot.records).items():
+        notes.append(f"{state[0].upper()}{state[1:]}: {'; '.join(missing)}.")
     lost = sum(int(record["not_decoded"]) for record in ran)
     if lost:
         notes.append(f"{lost} sentences were not decoded and scored as empty.")
@@ -296,20 +295,23 @@ def _bands(plot: Plot) -> str:
     return {"bars": "Black lines", "scatter": "Thin lines"}.get(plot.description.kind, "Bands")
 
 
-def _missing(records: Records) -> list[str]:
-    """What was not run, whole panels or series together."""
-    missing = []
+def _missing(records: Records) -> dict[str, list[str]]:
+    """What has no number, by its state; whole panels or series together."""
+    found: dict[str, list[str]] = {}
     for panel in dict.fromkeys(record["column"] for record in records):
         inside = [record for record in records if record["column"] == panel]
-        if all(record["status"] != "run" for record in inside):
-            missing.append(f"all of {panel}")
+        states = values.missing_states(inside)
+        if len(states) == 1 and all(record["status"] != "run" for record in inside):
+            found.setdefault(states[0], []).append(f"all of {panel}")
             continue
         for series in dict.fromkeys(record["row"] for record in inside):
-            points = [
-                record["category"] or (record["row"] if record["x"] is None else f"{record['x']:g}")
-                for record in inside
-                if record["row"] == series and record["status"] not in ("run", QUOTED)
-            ]
-            if points:
-                missing.append(f"{series} at {', '.join(points)} ({panel})")
-    return missing
+            points: dict[str, list[str]] = {}
+            for record in inside:
+                if record["row"] == series and record["status"] not in ("run", QUOTED):
+                    place = record["row"] if record["x"] is None else f"{record['x']:g}"
+                    points.setdefault(record["status"], []).append(record["category"] or place)
+            for state, names in points.items():
+                state, _, why = state.partition(": ")
+                text = f"{series} at {', '.join(names)} ({panel}{why and ', ' + why})"
+                found.setdefault(state, []).append(text)
+    return found

@@ -64,7 +64,8 @@ def paint(axes: Axes, panel: Panel) -> None:
     }
     labels = painters[panel.description.kind](axes, panel)
     if not labels and all(record["status"] != "run" for record in records):
-        axes.text(0.5, 0.5, values.NOT_RUN, transform=axes.transAxes, ha="center", color=GREY)
+        why = ", ".join(values.missing_states(records))
+        axes.text(0.5, 0.5, why, transform=axes.transAxes, ha="center", color=GREY)
         axes.set_yticks([])
     _label(axes, labels)
 

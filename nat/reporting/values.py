@@ -266,6 +266,12 @@ def _computed(operation: str, values: Sequence[float]) -> float | None:
     return abs(r) if operation == "absolute_correlation" else r
 
 
+def missing_states(records: Sequence[Mapping[str, Any]]) -> list[str]:
+    """Why places have no number, such as `not run` or `no GPU`, each reason once."""
+    found = [each["status"] for each in records if each["status"] not in ("run", QUOTED)]
+    return list(dict.fromkeys(found)) or [NOT_RUN]
+
+
 def stand_ins(records: Sequence[Mapping[str, Any]]) -> str:
     """How the numbers that were run differ from the paper's, for a footnote; may be empty."""
     ran = [record["stand_in"] for record in records if record["status"] == "run"]
