@@ -150,7 +150,9 @@ class CorpusStep(Artifact):
         steps = [step for step in STEPS if step != "references"]
         before = steps[: steps.index(self.step)]
         if self.step != "corpus.json":
-            return InputsOfCorpusStep((CorpusStep(self.corpus, before[-1]),))
+            given = self.step == "bpe" and description.subwords is not None
+            steps = ["text", before[-1]] if given else before[-1:]
+            return InputsOfCorpusStep(tuple(CorpusStep(self.corpus, step) for step in steps))
         splits = [TRAIN, *test_names(description)]
         return InputsOfCorpusStep(
             tuple(step_of(self.corpus, split, step) for split in splits for step in before)
@@ -244,6 +246,14 @@ class InputsOfDistilled(Inputs):
 
 
 @dataclass(frozen=True)
+class InputsOfPublished(Inputs):
+    """The subwords of the raw text, and the folder of its text with a published translation."""
+
+    corpus: CorpusStep
+    text: CorpusStep
+
+
+@dataclass(frozen=True)
 class Distillation(Artifact):
     """Something made of the training text as a teacher translates it."""
 
@@ -252,8 +262,11 @@ class Distillation(Artifact):
     system: str
     seed: int
 
-    def inputs(self, configuration: Configuration) -> InputsOfDistilled:
+    def inputs(self, configuration: Configuration) -> InputsOfDistilled | InputsOfPublished:
         """The subwords of the corpus and translations of its training text."""
+        if published_by(configuration, self.corpus, self.system) is not None:
+            steps = (CorpusStep(self.corpus, step) for step in ("bpe", "text"))
+            return InputsOfPublished(*steps)
         decodings = decodings_to_distil(configuration.on(self.corpus))
         decoding = decodings.get(self.system)
         if decoding is None:
@@ -291,6 +304,18 @@ class DistilledText(Distillation):
     """The subwords of a distilled text."""
 
     template = "results/{run}/distilled/{corpus}/{system}/seed{seed}/text"
+
+
+def published_by(configuration: Configuration, corpus: str, system: str) -> str | None:
+    """The teacher whose published translations a corpus has in place of a system's own."""
+    return next(
+        (
+            teacher
+            for teacher in configuration.corpus(corpus).distilled
+            if configuration.canonical(corpus, teacher) == system
+        ),
+        None,
+    )
 
 
 @cache

@@ -224,6 +224,7 @@ rule tokenise:
 rule apply_bpe:
     input:
         tokens="results/corpora/{corpus}/tokens",
+        given=lambda wildcards: graph.subwords_given(wildcards.corpus),
     output:
         bpe=directory("results/corpora/{corpus}/bpe"),
     log:

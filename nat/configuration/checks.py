@@ -46,7 +46,11 @@ def check(configuration: Configuration) -> None:
     for scale in configuration.files["scales"]:
         _check_scale(replace(configuration, scale=scale, overrides=Overrides()))
     for name in configuration.corpora:
-        check_corpus(name, configuration.corpus(name))
+        description = configuration.corpus(name)
+        check_corpus(name, description)
+        for teacher in description.distilled:
+            where = f"{file_of('corpora', name)}: key 'distilled'"
+            _known(teacher, configuration.systems, "system", where)
     from nat.configuration.papers import Paper  # see `MODELS`
 
     for name, content in configuration.files["papers"].items():

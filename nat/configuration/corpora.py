@@ -13,6 +13,7 @@ from nat.spelling import hint
 
 _KINDS = {"splits", "generator", "derived"}
 _MERGED = ("splits", "preprocessing", "expected")
+_LEARNED = ("bpe_merges", "sentencepiece")
 
 
 def resolved(corpora: Mapping[str, dict[str, Any]]) -> dict[str, dict[str, Any]]:
@@ -56,6 +57,9 @@ def _like(
             f"{where}: '{other}' is itself like '{corpora[other]['like']}'; name that one"
         )
     merged = {key: copy.deepcopy(value) for key, value in corpora[other].items()}
+    if "subwords" in corpus:  # instead of those that the other one learns
+        for key in _LEARNED:
+            merged.get("preprocessing", {}).pop(key, None)
     for key, value in corpus.items():
         if key in _MERGED:
             merged[key] = merged.get(key, {}) | copy.deepcopy(value)
@@ -90,6 +94,7 @@ def check_corpus(name: str, corpus: Corpus) -> None:
             _check_part(part, place, corpus)
         for number, further in enumerate(description.references):
             _check_references(further, f"{where[:-1]}.references[{number}]'", languages)
+    _check_given(corpus, file)
     for step in STEPS:
         known = ["size"] if step == "vocabulary" else split_names(corpus)
         for split in corpus.expected.after(step):
@@ -97,6 +102,28 @@ def check_corpus(name: str, corpus: Corpus) -> None:
                 raise UserError(
                     f"{file}: unknown key '{split}' at 'expected.{step}'; {hint(split, known)}"
                 )
+
+
+def _check_given(corpus: Corpus, file: str) -> None:
+    """Check what a corpus has from elsewhere besides text."""
+    given: dict[str, tuple[Source, list[set[str]]]] = {
+        f"distilled.{teacher}": (text, [{corpus.target}])
+        for teacher, text in corpus.distilled.items()
+    }
+    if corpus.subwords is not None:
+        due = [{"codes", "vocabulary"}, {"pieces", "vocabulary"}]
+        given["subwords"] = (corpus.subwords, due)
+    for key, (source, wanted) in given.items():
+        where = f"{file}: '{key}'"
+        if not corpus.splits:
+            raise UserError(f"{where}: only a corpus with 'splits' has the key; remove it")
+        _check_source(source, where)
+        if set(source.labelled) not in wanted:
+            expected = " or ".join(" and ".join(sorted(each)) for each in wanted)
+            found = ", ".join(source.labelled)
+            raise UserError(f"{where}: found files for {found}, expected {expected}")
+        if key == "subwords" and any(isinstance(each, list) for each in source.labelled.values()):
+            raise UserError(f"{where}: give one file each, no lists")
 
 
 def _splits(corpus: Mapping[str, Any]) -> list[str]:
@@ -107,8 +134,12 @@ def _splits(corpus: Mapping[str, Any]) -> list[str]:
 
 def _check_preprocessing(file: str, corpus: Corpus, languages: set[str]) -> None:
     options = corpus.preprocessing
-    if (options.bpe_merges is None) == (options.sentencepiece is None):
-        raise UserError(f"{file}: 'preprocessing': give either 'bpe_merges' or 'sentencepiece'")
+    learned = [key for key in _LEARNED if getattr(options, key) is not None]
+    if len(learned) + (corpus.subwords is not None) != 1:
+        raise UserError(
+            f"{file}: 'preprocessing': give either 'bpe_merges' or 'sentencepiece', or subwords "
+            "that were learned elsewhere under the key 'subwords'"
+        )
     for key, value in (
         ("preprocessing.tokeniser", options.tokeniser),
         ("diacritics", corpus.diacritics),
@@ -144,18 +175,22 @@ def _parts(split: str, description: Split, where: str) -> Iterator[tuple[Part, s
         yield part, place
 
 
-def _check_references(part: FurtherReferences, where: str, languages: set[str]) -> None:
+def _check_source(part: Source, where: str) -> None:
     if len(part.origins) != 1:
         found = " and ".join(part.origins) or "none"
         raise UserError(f"{where}: give one of 'urls', 'files' and 'archive' (found {found})")
     if (part.archive is not None) != bool(part.members):
         raise UserError(f"{where}: 'archive' and 'members', its files, belong together")
     _check_checksums(part, where)
+    if part.urls and (not isinstance(part.sha256, dict) or set(part.sha256) != set(part.urls)):
+        raise UserError(f"{where}: key 'sha256': give one checksum for each file to download")
+
+
+def _check_references(part: FurtherReferences, where: str, languages: set[str]) -> None:
+    _check_source(part, where)
     for label in part.labelled:
         if label not in languages:
             raise UserError(f"{where}: unknown language '{label}'; {hint(label, languages)}")
-    if part.urls and (not isinstance(part.sha256, dict) or set(part.sha256) != set(part.urls)):
-        raise UserError(f"{where}: key 'sha256': give one checksum for each file to download")
     if part.format == EXTRA_REFERENCES and len(part.labelled) != 1:
         raise UserError(
             f"{where}: the format extra_refs is one file, under the language of the references"

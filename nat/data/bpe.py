@@ -33,6 +33,11 @@ from nat.files import atomic_directory
 
 CODES = "codes"
 PIECES = "pieces.model"
+DICTIONARY = "dictionary.txt"
+"""Files of subwords."""
+
+MOST_UNKNOWN = 0.01
+"""Share of the training text's subwords that a dictionary from elsewhere may lack."""
 
 _NO_CODES = "#version: 0.2\n"
 _SPACE = "\u2581"
@@ -129,11 +134,39 @@ class Pieces:
 
     def split(self, line: str) -> str:
         """Pieces of a line, joined by spaces."""
-        pieces = self._model.encode(line, out_type=str)
-        return " ".join(
-            piece.removeprefix(_SPACE) or _SPACE if piece.startswith(_SPACE) else _JOINED + piece
-            for piece in pieces
-        )
+        return " ".join(map(marked, self._model.encode(line, out_type=str)))
+
+
+def marked(piece: str) -> str:
+    """A piece as SentencePiece writes it, with the marks that it has here (see above)."""
+    if piece.startswith(_SPACE):
+        return piece.removeprefix(_SPACE) or _SPACE
+    return _JOINED + piece
+
+
+def joined(line: str, in_pieces: bool) -> str:
+    """The words of a line of subwords that others have written.
+
+    Args:
+        line: subwords separated by spaces.
+        in_pieces: whether they are SentencePieces, whose words begin with U+2581; otherwise those
+            of byte pair encoding, whose words go on after `@@`.
+    """
+    if in_pieces:
+        return "".join(line.split()).replace(_SPACE, " ").strip()
+    return merge(line)
+
+
+def read_dictionary(path: Path, in_pieces: bool) -> Vocabulary:
+    """A dictionary of others, with the marks that subwords have here.
+
+    Raises:
+        UserError: if it is missing or damaged.
+    """
+    found = Vocabulary.load(path)
+    rows = list(zip(found.symbols, found.counts, strict=True))[len(SPECIALS) :]
+    names = [marked(symbol) if in_pieces else symbol for symbol, _ in rows]
+    return Vocabulary(names, [count for _, count in rows])
 
 
 def learn_pieces(lines: Iterable[str], size: int) -> bytes:
@@ -176,17 +209,21 @@ def merge(line: str) -> str:
     return _CONTINUED.sub("", line)
 
 
-def bpe_folder(corpus: Corpus, tokens: Path, output: Path, threads: int = 1) -> None:
+def bpe_folder(
+    corpus: Corpus, tokens: Path, output: Path, threads: int = 1, given: Path | None = None
+) -> None:
     """Learn subwords on both sides of the training text and apply them to all splits given.
 
-    Writes `codes` (or `pieces.model`), `{split}.{lang}` and `vocabulary.txt` (of the training text,
-    both languages) to the folder `output`.
+    Those that the corpus has from elsewhere (key `subwords`) are not learned. Writes `codes` (or
+    `pieces.model`), `{split}.{lang}` and `vocabulary.txt` (of the training text, both languages) to
+    the folder `output`.
 
     Args:
         corpus: the corpus.
         tokens: folder of the tokenised text.
         output: folder to make; it appears whole or not at all.
         threads: processes to share the work.
+        given: folder of what the corpus has from elsewhere, see `nat.data.text`.
 
     Raises:
         UserError: if nothing can be learned from the training text, or the vocabulary has not the
@@ -199,7 +236,11 @@ def bpe_folder(corpus: Corpus, tokens: Path, output: Path, threads: int = 1) -> 
         return chain.from_iterable(read_lines(folder / f"{TRAIN}.{side}") for side in sides(corpus))
 
     with atomic_directory(output) as folder:
-        if options.sentencepiece is not None:
+        if corpus.subwords is not None:
+            assert given is not None
+            name = PIECES if corpus.in_pieces else CODES
+            shutil.copyfile(given / name, folder / name)
+        elif options.sentencepiece is not None:
             learned = folder / PIECES
             every = 1 + 2 * count_lines(tokens / f"{TRAIN}.{source}") // _MOST_LINES
             sample = islice(training(tokens), 0, None, every)
@@ -210,7 +251,12 @@ def bpe_folder(corpus: Corpus, tokens: Path, output: Path, threads: int = 1) -> 
             codes = learn(training(tokens), options.bpe_merges)
             learned.write_text(codes, encoding="utf-8", newline="\n")
         _apply(corpus, tokens, folder, folder, threads)
-        vocabulary = Vocabulary.from_lines(training(folder))
+        if corpus.subwords is not None:
+            assert given is not None
+            vocabulary = read_dictionary(given / DICTIONARY, corpus.in_pieces)
+            _check_known(vocabulary, training(folder), given)
+        else:
+            vocabulary = Vocabulary.from_lines(training(folder))
         check_expected(corpus, "vocabulary", {"size": len(vocabulary)}, output)
         vocabulary.save(folder / "vocabulary.txt")
 
@@ -232,10 +278,26 @@ def apply_bpe(corpus: Corpus, tokens: Path, learned: Path, output: Path, threads
         shutil.copyfile(learned / "vocabulary.txt", folder / "vocabulary.txt")
 
 
+def _check_known(vocabulary: Vocabulary, lines: Iterable[str], given: Path) -> None:
+    """Refuse a dictionary that does not belong to the subwords."""
+    total = 0
+    unknown: Counter[str] = Counter()
+    for line in lines:
+        found = line.split()
+        total += len(found)
+        unknown.update(symbol for symbol in found if symbol not in vocabulary.ids)
+    if unknown.total() > MOST_UNKNOWN * total:
+        raise UserError(
+            f"{given / DICTIONARY} lacks {unknown.total():,} of the {total:,} subwords of the "
+            f"training text, such as '{unknown.most_common(1)[0][0]}'; the files of the key "
+            "'subwords' must belong to each other and to the tokeniser"
+        )
+
+
 def _apply(corpus: Corpus, tokens: Path, learned: Path, folder: Path, threads: int) -> None:
     source, target = sides(corpus)
     corruption = corpus.preprocessing.corruption
-    codes = learned / (CODES if corpus.preprocessing.sentencepiece is None else PIECES)
+    codes = learned / (PIECES if corpus.in_pieces else CODES)
     work = partial(_split_lines, path=codes, written=codes.stat().st_mtime_ns)
     # the clean side first: its vocabulary is what the other one is corrupted with
     for split in split_names(corpus):

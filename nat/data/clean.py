@@ -17,7 +17,7 @@ from nat.data.corpus import Corpus, Preprocessing
 from nat.data.expected import check_expected
 from nat.data.lines import check_count, read_pairs
 from nat.data.parallel import in_order
-from nat.data.splits import TRAIN, sides, split_names
+from nat.data.splits import TRAIN, is_segmented, sides, split_names
 from nat.errors import UserError
 from nat.files import atomic_directory, write_json
 
@@ -188,7 +188,8 @@ def _clean_split(
     faults: Counter[str] = Counter(dict.fromkeys(REASONS, 0))
     if seen is not None:
         faults["duplicate"] = 0
-    work = partial(normalised, languages=sides(corpus), options=options)
+    prepared = corpus.preparation(is_segmented(corpus, split))
+    work = partial(normalised, languages=sides(corpus), options=prepared)
     paths = [folder / f"{split}.{language}" for language in sides(corpus)]
     with (
         paths[0].open("w", encoding="utf-8", newline="\n") as sources,

@@ -111,18 +111,39 @@ class FurtherReferences(Source):
     format: Literal["lines", "segments", "extra_refs"] = "lines"
 
 
+class Subwords(Source):
+    """Subwords that were learned elsewhere.
+
+    Files are labelled `codes` (of subword-nmt) or `pieces` (a model of SentencePiece), and
+    `vocabulary` (lines `symbol count`, such as a dictionary of fairseq).
+    """
+
+
+class DistilledText(Source):
+    """A teacher's translations of the training text: a file of the target language, line by line.
+
+    Attributes:
+        segmented: as of a split.
+    """
+
+    segmented: bool = False
+
+
 class Split(Part):
     """One origin: urls, files, archive, sacrebleu, parts, or every.
 
     Attributes:
         parts: several origins, one after the other.
         every: hold out every nth usable pair of train.
+        segmented: lines consist of subwords. They are joined, and the words are taken as they are:
+            no punctuation is normalised, nothing is tokenised or lower-cased.
         pairs: line pairs; checked.
         references: further references, in order; of published sets those that papers measure with.
     """
 
     parts: Annotated[list[Part], Field(min_length=1)] = []
     every: OrAbsent[Annotated[int, Field(ge=2)]] = None
+    segmented: bool = False
     pairs: OrAbsent[Count] = None
     references: Annotated[list[FurtherReferences], Field(min_length=1)] = []
 
@@ -210,7 +231,8 @@ class Preprocessing(Model):
         max_tokens: greatest length of a sentence of train.
         max_ratio: greatest ratio of the lengths of a pair of train.
         bpe_merges: number of merges of the joint byte pair encoding.
-        sentencepiece: number of pieces, instead of bpe_merges.
+        sentencepiece: number of pieces, instead of bpe_merges; neither where the corpus has the key
+            subwords.
         corruption: make the source from corrupted subwords of the target.
     """
 
@@ -250,6 +272,8 @@ class Corpus(Model):
         splits: train, valid, test and test_NAME.
         generator: pairs of each split, and fields of nat.data.synthetic.Language.
         derived: both sides are one side of another corpus.
+        subwords: learned elsewhere, instead of bpe_merges or sentencepiece.
+        distilled: published translations of train, by the system whose own are not made then.
         diacritics: of Romanian text, by language: comma below instead of cedilla, or none.
         expected: sizes after each step.
         preprocessing: how the text is prepared.
@@ -261,9 +285,25 @@ class Corpus(Model):
     splits: dict[SplitName, Split] = {}
     generator: OrAbsent[Generator] = None
     derived: OrAbsent[Derived] = None
+    subwords: OrAbsent[Subwords] = None
+    distilled: dict[str, DistilledText] = {}
     diacritics: dict[str, Literal["normalise", "remove"]] = {}
     expected: Expected = Expected()
     preprocessing: Preprocessing
+
+    @property
+    def in_pieces(self) -> bool:
+        """Whether its subwords are SentencePieces."""
+        if self.subwords is not None:
+            return "pieces" in self.subwords.labelled
+        return self.preprocessing.sentencepiece is not None
+
+    def preparation(self, segmented: bool) -> Preprocessing:
+        """How lines are prepared that are `segmented`, see `Split`, or are not."""
+        if not segmented:
+            return self.preprocessing
+        as_they_are = {"normalise_punctuation": False, "tokeniser": "none", "lowercase": False}
+        return self.preprocessing.model_copy(update=as_they_are)
 
 
 def _given(**values: object) -> list[str]:

@@ -11,9 +11,12 @@ from typing import Any
 import numpy as np
 
 from nat.data.binarised import BinarisedText, write_binarised
+from nat.data.bpe import joined, segments_of
+from nat.data.clean import normaliser
 from nat.data.corpus import Corpus
 from nat.data.lines import check_count, count_lines, read_lines, write_lines
 from nat.data.splits import TRAIN, sides
+from nat.data.tokenise import tokenise
 from nat.data.translations import OK, Reasons, read_in_order
 from nat.data.vocabulary import UNK, Vocabulary
 from nat.errors import UserError
@@ -50,6 +53,72 @@ def distil(
     Raises:
         UserError: if the translations do not belong to the training text, line by line.
     """
+
+    def given() -> Iterator[tuple[str, str | None]]:
+        for translation in read_in_order(translations):
+            status = translation["status"]
+            yield translation["tokens"], None if status == OK else status
+
+    remedy = "remove the translations and translate again"
+    return _write(corpus, bpe, given(), translations, remedy, text, binarised, report)
+
+
+def distil_published(
+    corpus: Corpus,
+    bpe: Path,
+    published: Path,
+    segmented: bool,
+    text: Path,
+    binarised: Path,
+    report: Path,
+) -> dict[str, Any]:
+    """The same with translations that the corpus has from elsewhere.
+
+    They are prepared in the same way as the training text.
+
+    Args:
+        corpus: the corpus.
+        bpe: folder of its subwords.
+        published: translation of the source side of the training text, line by line.
+        segmented: whether its lines consist of subwords, see `nat.data.corpus.Split`.
+        text: folder to make, as for `distil`.
+        binarised: folder to make.
+        report: JSON file to write.
+
+    Returns:
+        The report of `distil`.
+
+    Raises:
+        UserError: if it does not have a line for each pair of the training text.
+    """
+    options = corpus.preparation(segmented)
+    normalise = normaliser(corpus.target, normalise_punctuation=options.normalise_punctuation)
+    split = segments_of(bpe).split
+
+    def given() -> Iterator[tuple[str, str | None]]:
+        for line in read_lines(published):
+            words = joined(line, corpus.in_pieces) if segmented else line
+            tokens = tokenise(normalise(words), corpus.target, options.tokeniser)
+            yield split(tokens.lower() if options.lowercase else tokens), None
+
+    remedy = (
+        "give a text that belongs to the training text line by line, and 'max_tokens', "
+        "'max_ratio' and 'drop_duplicates' of 'preprocessing' with which no pair is left out"
+    )
+    return _write(corpus, bpe, given(), published, remedy, text, binarised, report)
+
+
+def _write(
+    corpus: Corpus,
+    bpe: Path,
+    given: Iterator[tuple[str, str | None]],
+    origin: Path,
+    remedy: str,
+    text: Path,
+    binarised: Path,
+    report: Path,
+) -> dict[str, Any]:
+    """`distil` of subwords and, where a sentence was not translated, the reason."""
     _, target = sides(corpus)
     name = f"{TRAIN}.{target}"
     reference = bpe / name
@@ -59,25 +128,22 @@ def distil(
 
     def chosen() -> Iterator[str]:
         nonlocal reference_tokens
-        pairs = zip(read_lines(reference), read_in_order(translations), strict=True)
-        for number, (line, translation) in enumerate(pairs):
+        pairs = zip(read_lines(reference), given, strict=True)
+        for number, (line, (tokens, reason)) in enumerate(pairs):
             reference_tokens += len(line.split())
-            if translation["status"] != OK:
-                replaced.add(translation["status"], number)
-                yield line
-            elif not translation["tokens"].strip():
-                replaced.add(EMPTY_TRANSLATION, number)
-                yield line
-            else:
-                yield translation["tokens"]
+            if reason is None and not tokens.strip():
+                reason = EMPTY_TRANSLATION
+            if reason is not None:
+                replaced.add(reason, number)
+            yield tokens if reason is None else line
 
     with atomic_directory(text) as folder:
         try:
             lines = write_lines(folder / name, chosen())
         except ValueError as error:
             raise UserError(
-                f"{translations} has {count_lines(translations)} translations but {reference} has "
-                f"{count_lines(reference)} lines; remove the translations and translate again"
+                f"{origin} has {count_lines(origin)} translations but {reference} has "
+                f"{count_lines(reference)} lines; {remedy}"
             ) from error
         check_count(folder / name, lines)
     with atomic_directory(binarised) as folder:
@@ -86,7 +152,7 @@ def distil(
         shutil.copyfile(bpe / "vocabulary.txt", folder / "vocabulary.txt")
         tokens, unknown = len(ids.tokens), int(np.count_nonzero(ids.tokens == UNK))
     found = {
-        "translations": str(translations),
+        "translations": str(origin),
         "lines": len(ids),
         "translated": lines - replaced.total,
         "replaced_by_reference": replaced.as_dict(),

@@ -42,6 +42,12 @@ def is_cut_out(corpus: Corpus, split: str) -> bool:
     return split in corpus.splits and corpus.splits[split].every is not None
 
 
+def is_segmented(corpus: Corpus, split: str) -> bool:
+    """Whether the lines of a split consist of subwords, see `nat.data.corpus.Split`."""
+    of = TRAIN if is_cut_out(corpus, split) else split
+    return of in corpus.splits and corpus.splits[of].segmented
+
+
 def folder_of(corpus: str, split: str, corpora: Path = CORPORA) -> Path:
     """The folder with the steps of a split of a corpus."""
     whole = corpora / corpus
@@ -81,7 +87,9 @@ def text_part(corpus: Corpus, test: str | None = None) -> Corpus:
         test: name of a test set; None for the training text, `valid`, and what is cut out of it.
     """
     if test is not None:
-        return part_of(corpus, [test])
+        of_training: dict[str, Any] = {"subwords": None, "distilled": {}}
+        given = {key: of_training[key] for key in of_training if key in corpus.model_fields_set}
+        return part_of(corpus, [test]).model_copy(update=given)
     cut = [split for split in test_names(corpus) if is_cut_out(corpus, split)]
     return part_of(corpus, [TRAIN, VALID, *cut])
 
@@ -92,6 +100,10 @@ def local_files(corpus: Corpus, root: Path) -> dict[str, Path]:
     Downloads and generators have none.
     """
     found: dict[str, Path] = {}
+    if corpus.subwords is not None:
+        found |= _files_of(corpus.subwords, "subwords", root)
+    for teacher, text in corpus.distilled.items():
+        found |= _files_of(text, f"distilled.{teacher}", root)
     for split, description in corpus.splits.items():
         for number, part in enumerate(parts_of(description)):
             key = f"splits.{split}" + (f".parts[{number}]" if description.parts else "")

@@ -6,13 +6,17 @@ within a line and, if the corpus says so, Romanian diacritics, which belong to t
 translations are compared with.
 """
 
+import shutil
 import tempfile
 from collections.abc import Callable, Sequence
 from contextlib import ExitStack
+from functools import partial
+from itertools import chain
 from pathlib import Path
-from typing import IO
+from typing import IO, Any
 
-from nat.data.corpus import Corpus, Derived, Generator, Split
+from nat.data.bpe import CODES, DICTIONARY, PIECES, joined
+from nat.data.corpus import Corpus, Derived, Generator, Source, Split
 from nat.data.diacritics import line_change
 from nat.data.download import sha256_of
 from nat.data.expected import check_expected
@@ -23,6 +27,7 @@ from nat.data.splits import (
     TRAIN,
     folder_of,
     is_cut_out,
+    is_segmented,
     sides,
     split_names,
 )
@@ -30,6 +35,13 @@ from nat.data.synthetic import write_corpus
 from nat.data.tokenise import usefulness
 from nat.errors import UserError
 from nat.files import atomic_directory, write_json
+
+GIVEN = "given"
+"""Folder in the text of a corpus with what it has from elsewhere besides text: subwords, and
+`{teacher}.{target}`, a published translation of the training text."""
+
+SUBWORDS = {"codes": CODES, "pieces": PIECES, "vocabulary": DICTIONARY}
+"""Files of subwords by their label in a corpus file."""
 
 
 def make_text(
@@ -143,6 +155,7 @@ def _collect(corpus: Corpus, output: Path, place: Place) -> None:
             key = f"config/corpora/{place.name}.yaml, splits.{split}"
             _check_pairs(corpus.splits[split], pairs[split], key, parts[split], languages[0])
         check_expected(corpus, "text", pairs, output)
+        given = _fetch_given(corpus, folder / GIVEN, place)
         files = {f"{split}.{side}": (split, side) for split in parts for side in languages}
         facts = {
             "corpus": place.name,
@@ -163,7 +176,35 @@ def _collect(corpus: Corpus, output: Path, place: Place) -> None:
                 for url, path in part.downloaded.items()
             },
         }
-        write_json(folder / "text.json", facts)
+        write_json(folder / "text.json", facts | ({"given": given} if given else {}))
+
+
+def _fetch_given(corpus: Corpus, folder: Path, place: Place) -> dict[str, Any]:
+    """Write subwords that were learned elsewhere, and published translations.
+
+    Returns:
+        For each file what it was read from, and its checksum.
+    """
+    wanted: list[tuple[str, Source, dict[str, str]]] = [
+        (f"distilled.{teacher}", text, {corpus.target: f"{teacher}.{corpus.target}"})
+        for teacher, text in corpus.distilled.items()
+    ]
+    if corpus.subwords is not None:
+        wanted.append(("subwords", corpus.subwords, SUBWORDS))
+    found: dict[str, Any] = {}
+    for key, source, names in wanted:
+        folder.mkdir(exist_ok=True)
+        part = fetch(source, *sides(corpus), f"config/corpora/{place.name}.yaml, {key}", place)
+        with tempfile.TemporaryDirectory(prefix=".members.", dir=folder) as members:
+            for label, paths in part.paths(Path(members)).items():
+                output = folder / names[label]
+                if source is corpus.subwords:
+                    shutil.copyfile(paths[0], output)
+                else:
+                    write_lines(output, chain.from_iterable(map(read_lines, paths)))
+                read_from = part.read_from(label)
+                found[output.name] = {"read_from": read_from, "sha256": sha256_of(output)}
+    return found
 
 
 def _write(
@@ -176,6 +217,7 @@ def _write(
     """
     languages = sides(corpus)
     changes = [line_change(corpus, language) for language in languages]
+    join = partial(joined, in_pieces=corpus.in_pieces) if is_segmented(corpus, splits[0]) else str
     split_of = _cutter(corpus, splits)
     pairs = dict.fromkeys(splits, 0)
     of_parts = []
@@ -194,7 +236,7 @@ def _write(
             with tempfile.TemporaryDirectory(prefix=".members.", dir=folder) as members:
                 for pair in part.pairs(*languages, Path(members)):
                     source, target = (
-                        change(line) for change, line in zip(changes, pair, strict=True)
+                        change(join(line)) for change, line in zip(changes, pair, strict=True)
                     )
                     split = split_of(source, target)
                     pairs[split] += 1

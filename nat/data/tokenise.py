@@ -19,7 +19,7 @@ from nat.data.corpus import Corpus, Preprocessing
 from nat.data.expected import check_expected
 from nat.data.lines import check_count, count_lines, read_pairs
 from nat.data.parallel import in_order
-from nat.data.splits import TRAIN, sides, split_names
+from nat.data.splits import TRAIN, is_segmented, sides, split_names
 from nat.errors import UserError
 from nat.files import atomic_directory, write_json
 
@@ -149,7 +149,7 @@ def usefulness(corpus: Corpus) -> Callable[[str, str], bool]:
 
     Duplicates are not detected.
     """
-    options, languages = corpus.preprocessing, sides(corpus)
+    options, languages = corpus.preparation(is_segmented(corpus, TRAIN)), sides(corpus)
     if options.measure == "tokens":
         work = partial(_tokenise_pairs, languages=languages, options=options)
     else:
@@ -169,7 +169,8 @@ def _tokenise_split(
 ) -> dict[str, Any]:
     options = corpus.preprocessing
     drops = split == TRAIN and options.measure == "tokens"
-    work = partial(_tokenise_pairs, languages=sides(corpus), options=options)
+    prepared = corpus.preparation(is_segmented(corpus, split))
+    work = partial(_tokenise_pairs, languages=sides(corpus), options=prepared)
     paths = [folder / f"{split}.{language}" for language in sides(corpus)]
     dropped: Counter[str] = Counter(dict.fromkeys(REASONS, 0) if drops else {})
     kept = 0

@@ -4,6 +4,7 @@ from pathlib import Path
 
 from nat.artifacts import InputsOfImport, Model
 from nat.configuration import Configuration
+from nat.data.bpe import read_dictionary
 from nat.data.download import sha256_of
 from nat.data.vocabulary import Vocabulary
 from nat.errors import UserError
@@ -38,7 +39,8 @@ def import_checkpoint(configuration: Configuration, model: Model) -> None:
             f"{checkpoint_file} has the checksum {checksum}, but {inputs.checkpoint.named_by} "
             f"expects {training.imported.sha256}; download it again or correct 'sha256'"
         )
-    dictionary = Vocabulary.load(dictionary_file)
+    in_pieces = configuration.corpus(model.corpus).in_pieces
+    dictionary = read_dictionary(dictionary_file, in_pieces)
     vocabulary = Vocabulary.load(Path(inputs.corpus.path) / "vocabulary.txt")
     weights = converted(checkpoint, dictionary, vocabulary, training)
     output = Path(model.path)

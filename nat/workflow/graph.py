@@ -229,6 +229,12 @@ class Graph:
         """The preparation of a text."""
         return _fingerprint(self.configuration.corpus(corpus).preprocessing.as_written())
 
+    def subwords_given(self, corpus: str) -> list[str]:
+        """The folder with the subwords of a corpus that were learned elsewhere, if they were."""
+        if self.configuration.corpus(corpus).subwords is None:
+            return []
+        return [CorpusStep(corpus, "text").path]
+
     def training(self, corpus: str, system: str) -> str:
         """Everything that determines a model."""
         return _fingerprint(self.configuration.training(corpus, system).as_json())

@@ -85,6 +85,9 @@ PASSES_OF_AN_ANALYSIS = 10.0
 ALONE_ON_A_GPU = 20.0
 """How much slower a GPU is with one sentence at a time; a processor too, beside a GPU."""
 
+SYMBOLS_GIVEN = 40_000
+"""Size of a vocabulary from elsewhere, if the corpus does not say what is expected."""
+
 TOKENS = 28
 """Subwords of one side of a pair."""
 
@@ -432,6 +435,8 @@ def _symbols(configuration: Configuration, corpus: str) -> int:
     expected = found.expected.vocabulary.get("size")
     if expected is not None:
         return number_of(expected)
+    if found.subwords is not None:
+        return SYMBOLS_GIVEN
     subwords = found.preprocessing
     if subwords.sentencepiece is not None:
         return subwords.sentencepiece

@@ -1,0 +1,27 @@
+"""A distilled text from the files of a run, or from one that the corpus has from elsewhere."""
+
+from pathlib import Path
+
+from nat.artifacts import Distilled, InputsOfDistilled, published_by
+from nat.configuration import Configuration
+from nat.data.distilled import distil, distil_published
+from nat.data.text import GIVEN
+
+
+def distil_text(configuration: Configuration, distilled: Distilled) -> None:
+    """Write a distilled text and its report.
+
+    Raises:
+        UserError: if the translations do not belong to the training text, line by line.
+    """
+    inputs = distilled.inputs(configuration)
+    corpus = configuration.corpus(distilled.corpus)
+    bpe = Path(inputs.corpus.path)
+    outputs = Path(distilled.text.path), Path(distilled.path), Path(distilled.report)
+    if isinstance(inputs, InputsOfDistilled):
+        distil(corpus, bpe, Path(inputs.translations.path), *outputs)
+        return
+    teacher = published_by(configuration, distilled.corpus, distilled.system)
+    assert teacher is not None
+    published = Path(inputs.text.path) / GIVEN / f"{teacher}.{corpus.target}"
+    distil_published(corpus, bpe, published, corpus.distilled[teacher].segmented, *outputs)
