@@ -762,6 +762,27 @@ class Translations(_OfSplit):
         )
 
 
+@dataclass(frozen=True)
+class Trace(_OfSplit):
+    """What each pass of a decoding did to the sentences of a split that the browser shows."""
+
+    template = "results/{run}/traces/{corpus}/{system}/seed{seed}/{decoding}/{split}.jsonl"
+
+    def inputs(self, configuration: Configuration) -> InputsOfDecoding:
+        """What the decoding reads.
+
+        Raises:
+            UserError: for a decoding that the system cannot do, or whose passes cannot be told.
+        """
+        there = configuration.on(self.corpus)
+        if not there.is_traced(self.decoding):
+            raise UserError(
+                f"{there.file_of('decodings', self.decoding)}: '{self.decoding}' cannot tell what "
+                "each of its passes does; ask for a decoding by one model whose method has `passes`"
+            )
+        return self.inputs_of_decoding(configuration, self.split)
+
+
 # Measurements
 
 

@@ -203,3 +203,28 @@ rule tune_decoding:
         f"{FAST_MEMORY} python workflow_scripts/tune_decoding.py {CHOSEN}"
         " --corpus {wildcards.corpus} --system {wildcards.system} --seed {wildcards.seed}"
         " --decoding {wildcards.decoding} 2> {log}"
+
+
+# What each pass did to the first sentences of a split, for the sentence browser of the report:
+# results/{run}/traces/{corpus}/{system}/seed{seed}/{decoding}/{split}.jsonl.
+rule trace_decoding:
+    input:
+        unpack(reads(artifacts.Trace)),
+    output:
+        trace="results/{run}/traces/{corpus}/{system}/seed{seed}/{decoding}/{split}.jsonl",
+    log:
+        "results/{run}/logs/trace/{corpus}/{system}/seed{seed}/{decoding}/{split}.log",
+    conda:
+        ENVIRONMENT
+    threads: configuration.threads
+    resources:
+        **ASKS["translate"],
+    params:
+        configuration=lambda wildcards: graph.trace(wildcards.corpus, wildcards.decoding),
+    message:
+        "trace {wildcards.decoding} of {wildcards.system} on {wildcards.corpus}, "
+        "{wildcards.split} (seed {wildcards.seed})"
+    shell:
+        f"{FAST_MEMORY} python workflow_scripts/trace_decoding.py {CHOSEN}"
+        " --corpus {wildcards.corpus} --system {wildcards.system} --seed {wildcards.seed}"
+        " --decoding {wildcards.decoding} --split {wildcards.split} 2> {log}"

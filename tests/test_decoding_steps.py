@@ -1,6 +1,6 @@
 """Mask-predict pass by pass."""
 
-from functools import partial
+import itertools
 from types import SimpleNamespace
 from typing import Any
 
@@ -11,10 +11,10 @@ from nat.configuration.configuration import read
 from nat.data.batch import source_tensor
 from nat.data.vocabulary import BLANK, MASK
 from nat.decoding.mask_predict import MaskPredict
-from nat.decoding.passes import described
+from nat.decoding.passes import Pass, described
 from nat.errors import UserError
 from nat.measures import analysis, decoding_steps
-from nat.measures.decoding_steps import changed, changed_share, passes, text_passes
+from nat.measures.decoding_steps import changed, changed_share, text_passes
 from tests.made_up_run import REPOSITORY
 
 
@@ -22,6 +22,10 @@ from tests.made_up_run import REPOSITORY
 def sources() -> list[np.ndarray]:
     numbers = np.random.default_rng(4)
     return [numbers.integers(6, 29, length) for length in (3, 7, 0, 12, 4, 400)]
+
+
+def a_pass(tokens: list[int], chosen: list[int]) -> Pass:
+    return Pass(tokens, chosen, chosen, [-0.5] * len(tokens))
 
 
 @pytest.fixture
@@ -32,30 +36,39 @@ def model(make_model: Any) -> Any:
 @pytest.mark.parametrize("steps", [1, 2, 4, 10])
 def test_the_last_pass_is_the_translation(model: Any, sources: Any, steps: int) -> None:
     source = source_tensor([sources[number] for number in (0, 1, 3, 4)])
-    found = passes(model, source, steps)
-    decoded = MaskPredict(steps=steps)(model, source)
-    assert [sentence[-1][0] for sentence in found] == [one.tokens for one in decoded]
+    method = MaskPredict(steps=steps)
+    found, decoded = method.passes(model, source), method(model, source)
+    assert [sentence[-1].tokens for sentence in found] == [one.tokens for one in decoded]
     assert [len(sentence) for sentence in found] == [one.steps for one in decoded]
 
 
 def test_a_pass_changes_only_what_it_chose(model: Any, sources: Any) -> None:
-    found = text_passes(partial(passes, steps=4), model, sources, 1000)
+    found = text_passes(MaskPredict(steps=4), model, sources, 1000)
     assert sorted(found) == [0, 1, 3, 4]  # one is empty, one too long
     for sentence in found.values():
-        length = len(sentence[0][0])
-        assert sentence[0][1] == list(range(length))
-        for (before, _), (after, chosen) in zip(sentence, sentence[1:], strict=False):
-            differing = {place for place in range(length) if before[place] != after[place]}
-            assert differing <= set(chosen) and MASK not in after
+        length = len(sentence[0].tokens)
+        assert sentence[0].chosen == list(range(length))
+        for before, after in itertools.pairwise(sentence):
+            pairs = enumerate(zip(before.tokens, after.tokens, strict=True))
+            differing = {place for place, (old, new) in pairs if old != new}
+            assert differing <= set(after.chosen) and MASK not in after.tokens
         wanted = [length * (4 - number) // 4 for number in range(4)]
-        assert [len(chosen) for _, chosen in sentence] == [count for count in wanted if count]
-    assert text_passes(partial(passes, steps=4), model, sources, 1) == found
+        assert [len(each.chosen) for each in sentence] == [count for count in wanted if count]
+    alone = text_passes(MaskPredict(steps=4), model, sources, 1)
+    for number, sentence in found.items():
+        for one, other in zip(sentence, alone[number], strict=True):
+            assert one[:3] == other[:3]
+            assert one.log_probabilities == pytest.approx(other.log_probabilities)
 
 
 def test_shares() -> None:
-    sentence = [([5, 6, 7, 8], [0, 1, 2, 3]), ([5, 9, 9, 8], [1, 2]), ([5, 6, 9, 8], [1])]
+    sentence = [
+        a_pass([5, 6, 7, 8], [0, 1, 2, 3]),
+        a_pass([5, 9, 9, 8], [1, 2]),
+        a_pass([5, 6, 9, 8], [1]),
+    ]
     assert changed(sentence) == 1
-    assert changed_share({0: sentence, 1: [([5, 5, 5, 5], [0, 1, 2, 3])]}) == 12.5
+    assert changed_share({0: sentence, 1: [a_pass([5, 5, 5, 5], [0, 1, 2, 3])]}) == 12.5
     assert changed_share({}) == 0
 
 
@@ -87,5 +100,5 @@ def test_examples_are_what_figures_of_steps_read(
 
 def test_an_empty_token_is_an_empty_word() -> None:
     symbols: Any = SimpleNamespace(symbols=[str(number) for number in range(12)])
-    found = described([([7, BLANK, 8], [0, 1, 2])], symbols)
+    found = described([a_pass([7, BLANK, 8], [0, 1, 2])], symbols)
     assert found == [{"tokens": ["7", "", "8"], "predicted": [0, 1, 2]}]

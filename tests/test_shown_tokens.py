@@ -20,6 +20,10 @@ from tests.made_up_run import REPOSITORY
 SYMBOLS: Any = SimpleNamespace(symbols=[f"w{number}" for number in range(29)])
 
 
+def a_pass(tokens: list[int], chosen: list[int]) -> Pass:
+    return Pass(tokens, chosen, chosen, [-0.5] * len(tokens))
+
+
 @pytest.fixture
 def sources() -> list[np.ndarray]:
     numbers = np.random.default_rng(4)
@@ -63,10 +67,10 @@ def test_a_group_is_written_at_once(make_model: Any, sources: Any) -> None:
 
 def test_right_tokens_count_once() -> None:
     assert right([7, MASK, 7, 8, EOS], [7, 9, EOS]) == [True, False, False, False, False]
-    sentence = [Pass([MASK, 7, MASK, 8], [1, 3]), Pass([9, 7, 7, 8], [0, 2])]
+    sentence = [a_pass([MASK, 7, MASK, 8], [1, 3]), a_pass([9, 7, 7, 8], [0, 2])]
     assert shown(sentence) == [MASK, 7, MASK, 8]
     assert marked(sentence, [7, 9], SYMBOLS) == ["[w9]", "w7*", "[w7]", "w8"]
-    assert shown([Pass([5, 6, 7], [0, 1, 2]), Pass([5, 8, 7], [1])]) == [5, MASK, 7]
+    assert shown([a_pass([5, 6, 7], [0, 1, 2]), a_pass([5, 8, 7], [1])]) == [5, MASK, 7]
 
 
 @pytest.mark.parametrize(

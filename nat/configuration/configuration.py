@@ -177,6 +177,11 @@ class Configuration:
         return own.model_copy(update={"threads": own.threads or self.threads})
 
     @property
+    def shown_sentences(self) -> int:
+        """How many sentences of each test set the sentence browser shows, the first ones."""
+        return self.scale_settings.shown_sentences
+
+    @property
     def decoding_tokens(self) -> int:
         """Number of tokens in a decoding batch."""
         return self.scale_settings.decoding_tokens
@@ -321,6 +326,12 @@ class Configuration:
     def is_tuned(self, decoding: str) -> bool:
         """Whether the weights of a decoding are tuned on the validation set (key `tuning`)."""
         return self._find("decodings", decoding).get("tuning") is not None
+
+    def is_traced(self, decoding: str) -> bool:
+        """Whether a decoding, by one model alone, can tell what each of its passes did."""
+        alone = self.assistant(decoding) is None and self.language_model(decoding) is None
+        method = registry.find("decoding", self.decoding(decoding).method)
+        return alone and hasattr(method, "passes")
 
     def paper(self, name: str) -> "Paper":
         """What a paper shows and claims."""

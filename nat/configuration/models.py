@@ -552,6 +552,8 @@ class Scale(Model):
         latent: changes of the latent variables of all systems; fields of
             nat.transformer.latent_options.
         latency: how latencies are measured.
+        shown_sentences: how many sentences of each test set the sentence browser shows, the first
+            ones.
         tokens_per_device: most tokens in one batch of a device; larger updates are accumulated;
             null: no limit.
         devices: processes of a training on each node, one GPU each; without it, the GPUs that it
@@ -587,6 +589,7 @@ class Scale(Model):
     decoding_tokens: Count
     latent: dict[str, Any] = {}
     latency: Latency = Latency()
+    shown_sentences: Count = 200
     tokens_per_device: Count | None = None
     devices: OrAbsent[Count] = None
     nodes: Count = 1

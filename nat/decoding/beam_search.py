@@ -5,8 +5,11 @@ from pydantic import ConfigDict
 from pydantic.dataclasses import dataclass
 from torch import Tensor
 
+from nat.data.vocabulary import EOS
 from nat.decoding.beams import LeftToRightSearch
+from nat.decoding.forced import forced_tokens
 from nat.decoding.hypothesis import Hypothesis
+from nat.decoding.passes import Pass
 from nat.transformer.model import Transformer
 
 
@@ -27,6 +30,21 @@ class BeamSearch(LeftToRightSearch):
         most = model.architecture.max_positions - 1  # BOS takes one
         longest = self.longest(encoded.lengths).clamp(max=most)
         return [best for best, *_ in self.search(model, encoded, longest)]
+
+    def passes(self, model: Transformer, source: Tensor) -> list[list[Pass]]:
+        """A pass for each token of the translation and one for EOS, without the rest of the beam.
+
+        See `nat.decoding.passes.Traced`.
+        """
+        found = [one.tokens for one in self(model, source)]
+        scores = forced_tokens(model, model.encode(source), found).tolist()
+        return [
+            [
+                Pass(tokens[: place + 1], [place], [place], its_scores[: place + 1])
+                for place in range(len(tokens))
+            ]
+            for tokens, its_scores in zip(([*one, EOS] for one in found), scores, strict=True)
+        ]
 
 
 METHOD = BeamSearch

@@ -5,14 +5,16 @@ will have, each of them MASK or a symbol that was chosen already.
 """
 
 import itertools
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
+from typing import NamedTuple
 
 import torch
 from torch import Tensor
 
 from nat.data.vocabulary import BLANK, MASK, NEVER_WRITTEN, PAD
 from nat.decoding.hypothesis import Hypothesis
+from nat.decoding.passes import Pass
 from nat.transformer.model import Encoded, Transformer
 from nat.transformer.projection import best_symbols
 
@@ -94,9 +96,7 @@ class Canvases:
         Of equal ones, the one with the more probable length. Its number of steps is the largest of
         the sentence's canvases.
         """
-        mean = (self.log_probabilities.sum(1) / self.lengths).view(-1, length_beam)
-        chosen = mean.argmax(1)
-        rows = torch.arange(mean.size(0), device=chosen.device) * length_beam + chosen
+        rows = self._best_rows(length_beam)
         kept = Canvases(
             tokens=self.tokens[rows],
             log_probabilities=self.log_probabilities[rows],
@@ -106,6 +106,49 @@ class Canvases:
             encoded=self.encoded,
         )
         return kept.all(deduplicate)
+
+    def _best_rows(self, length_beam: int) -> Tensor:
+        """Number of each sentence's canvas with the highest score, [B]."""
+        mean = (self.log_probabilities.sum(1) / self.lengths).view(-1, length_beam)
+        chosen = mean.argmax(1)
+        return torch.arange(mean.size(0), device=chosen.device) * length_beam + chosen
+
+    def recorded(self, length_beam: int, decoded: Iterable["Positions"]) -> list[list[Pass]]:
+        """The passes behind the `best` canvas of each sentence.
+
+        Args:
+            length_beam: canvases of a sentence.
+            decoded: decodes the canvases in place, pass by pass.
+        """
+        after = [(each, self.tokens.clone(), self.log_probabilities.clone()) for each in decoded]
+        found = []
+        for row in self._best_rows(length_beam).tolist():
+            length = int(self.lengths[row])
+            found.append(
+                [
+                    Pass(
+                        tokens[row, :length].tolist(),
+                        each.chosen[row].nonzero()[:, 0].tolist(),
+                        each.masked[row].nonzero()[:, 0].tolist(),
+                        scores[row, :length].tolist(),
+                    )
+                    for each, tokens, scores in after
+                    if each.chosen[row].any()
+                ]
+            )
+        return found
+
+
+class Positions(NamedTuple):
+    """Positions of a pass, [N, T] each.
+
+    Attributes:
+        masked: those at which the decoder saw MASK.
+        chosen: those whose symbols it chose.
+    """
+
+    masked: Tensor
+    chosen: Tensor
 
 
 def _of_like_length(lengths: Tensor, rows: Tensor) -> Iterator[tuple[Tensor, int]]:

@@ -6,7 +6,8 @@ from pydantic.dataclasses import dataclass
 from torch import Tensor
 
 from nat.decoding.hypothesis import Hypothesis
-from nat.decoding.imputer import imputed_translations
+from nat.decoding.imputer import imputed_passes, imputed_translations
+from nat.decoding.passes import Pass
 from nat.transformer.model import Encoded, Transformer
 
 
@@ -26,6 +27,10 @@ class Ctc:
     def __call__(self, model: Transformer, source: Tensor) -> list[Hypothesis]:
         """Translate source sentences [B, S] (tokens, EOS, padding on the right)."""
         return best_alignments(model, model.encode(source))
+
+    def passes(self, model: Transformer, source: Tensor) -> list[list[Pass]]:
+        """The pass, of frames; see `nat.decoding.passes.Traced`."""
+        return imputed_passes(model, source, steps=1)
 
 
 def best_alignments(model: Transformer, encoded: Encoded) -> list[Hypothesis]:

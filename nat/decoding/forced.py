@@ -11,7 +11,6 @@ from nat.transformer.model import Encoded, Transformer
 from nat.transformer.projection import gathered_log_probabilities
 
 
-@torch.inference_mode()
 def forced_scores(
     model: Transformer,
     encoded: Encoded,
@@ -19,7 +18,20 @@ def forced_scores(
     begin: int = BOS,
     stride: int = 1,
 ) -> Tensor:
-    """Log-probability of each translation and its EOS, nats, [N].
+    """Log-probability of each translation and its EOS, nats, [N]; see `forced_tokens`."""
+    return forced_tokens(model, encoded, translations, begin, stride).sum(1)
+
+
+@torch.inference_mode()
+def forced_tokens(
+    model: Transformer,
+    encoded: Encoded,
+    translations: Sequence[Sequence[int]],
+    begin: int = BOS,
+    stride: int = 1,
+    group: int = 1,
+) -> Tensor:
+    """Log-probability of each token of translations and of their EOS, nats, [N, T]; zero after it.
 
     Args:
         model: with a causal decoder.
@@ -27,15 +39,18 @@ def forced_scores(
         translations: N token sequences without EOS.
         begin: token before the first one.
         stride: difference between the position numbers of neighbouring tokens.
+        group: tokens that the model predicts at once, from `begin` or the group before.
     """
     device = encoded.states.device
     labels = pad([[*tokens, EOS] for tokens in translations]).to(device)
-    padding = labels.eq(PAD)
-    tokens = pad([[begin, *tokens] for tokens in translations]).to(device)
-    positions = (torch.arange(labels.size(1), device=device) * stride).expand_as(labels)
+    inputs = [[*[begin] * group, *tokens, EOS] for tokens in translations]
+    tokens = pad([each[: (len(each) - 1) // group * group] for each in inputs]).to(device)
+    padding = tokens.eq(PAD)
+    positions = (torch.arange(tokens.size(1), device=device) * stride).expand_as(tokens)
     positions = positions.masked_fill(padding, 0)
-    states = model.decode(tokens, padding, encoded, causal=True, positions=positions)
+    states = model.decode(tokens, padding, encoded, causal=True, positions=positions, group=group)
+    real = labels.ne(PAD)
     found = gathered_log_probabilities(
-        states[~padding], model.embedding.weight, labels[~padding][:, None]
+        states[:, : labels.size(1)][real], model.embedding.weight, labels[real][:, None]
     )
-    return states.new_zeros(labels.shape).masked_scatter(~padding, found).sum(1)
+    return states.new_zeros(labels.shape).masked_scatter(real, found)

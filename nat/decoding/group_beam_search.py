@@ -7,6 +7,7 @@ from torch import Tensor
 
 from nat.data.vocabulary import BOS, EOS
 from nat.decoding.beams import Beams, LeftToRightSearch
+from nat.decoding.forced import forced_tokens
 from nat.decoding.hypothesis import Hypothesis
 from nat.decoding.passes import Pass
 from nat.transformer.model import Transformer
@@ -51,17 +52,24 @@ class GroupBeamSearch(LeftToRightSearch):
         ]
 
     def passes(self, model: Transformer, source: Tensor) -> list[list[Pass]]:
-        """The passes behind the translation of each sentence, whose last token is EOS."""
+        """A pass for each group of the translation; see `nat.decoding.passes.Traced`."""
+        found = [one.tokens for one in self(model, source)]
         chunk = model.decoder.chunk
-        found = [[*one.tokens, EOS] for one in self(model, source)]
         assert chunk is not None
-        return [
-            [
-                Pass(tokens[: start + chunk], list(range(start, min(start + chunk, len(tokens)))))
+        scores = forced_tokens(model, model.encode(source), found, group=chunk).tolist()
+        sentences = []
+        for tokens, its_scores in zip(([*one, EOS] for one in found), scores, strict=True):
+            groups = [
+                list(range(start, min(start + chunk, len(tokens))))
                 for start in range(0, len(tokens), chunk)
             ]
-            for tokens in found
-        ]
+            sentences.append(
+                [
+                    Pass(tokens[: group[-1] + 1], group, group, its_scores[: group[-1] + 1])
+                    for group in groups
+                ]
+            )
+        return sentences
 
 
 METHOD = GroupBeamSearch

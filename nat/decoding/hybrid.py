@@ -12,7 +12,7 @@ from torch import Tensor
 from nat.data.batch import pad
 from nat.data.vocabulary import BEGIN_OF_CHUNKS, EOS, MASK, NEVER_WRITTEN, PAD
 from nat.decoding.beams import LeftToRightSearch
-from nat.decoding.forced import forced_scores
+from nat.decoding.forced import forced_scores, forced_tokens
 from nat.decoding.hypothesis import Hypothesis
 from nat.decoding.passes import Pass
 from nat.transformer.model import Encoded, Transformer
@@ -72,13 +72,21 @@ class Hybrid(LeftToRightSearch):
 
     @torch.inference_mode()
     def passes(self, model: Transformer, source: Tensor) -> list[list[Pass]]:
-        """The passes behind the best sequence of stage I of each sentence, EOS included."""
+        """The passes behind the best sequence of stage I; see `nat.decoding.passes.Traced`."""
         encoded = model.encode(source)
         sequences = [kept[0] for kept in self.every_kth(model, encoded)]
         found = complete(model, encoded, sequences)
+        kth = [each.tokens for each in sequences]
+        chunk = chunk_of(model)
+        of_kth = forced_tokens(model, encoded, kth, BEGIN_OF_CHUNKS, chunk).tolist()
         lengths = found.tokens.ne(PAD).sum(1).tolist()
-        rows = zip(found.tokens.tolist(), found.masked.tolist(), lengths, strict=True)
-        return [_unfolded(tokens[:end], masked[:end]) for tokens, masked, end in rows]
+        rows = zip(*(each.tolist() for each in found), lengths, of_kth, strict=True)
+        sentences = []
+        for tokens, masked, scores, end, its_kth in rows:
+            for place in range(chunk - 1, end, chunk):
+                scores[place] = its_kth[place // chunk]
+            sentences.append(_unfolded(tokens[:end], masked[:end], scores[:end]))
+        return sentences
 
     def every_kth(self, model: Transformer, encoded: Encoded) -> list[list[Hypothesis]]:
         """Stage I: the best sequences of every k-th token of each sentence, best first."""
@@ -193,12 +201,14 @@ def complete(model: Transformer, encoded: Encoded, sequences: Sequence[Hypothesi
     return Completed(tokens, masked, filled)
 
 
-def _unfolded(tokens: list[int], masked: list[bool]) -> list[Pass]:
+def _unfolded(tokens: list[int], masked: list[bool], scores: list[float]) -> list[Pass]:
     """The passes of a completed sequence: one for each token of stage I, one for stage II."""
     shown = [MASK if between else token for token, between in zip(tokens, masked, strict=True)]
-    first = [place for place, between in enumerate(masked) if not between]
-    passes = [Pass(shown[: place + 1], [place]) for place in first]
-    return [*passes, Pass(tokens, [place for place, between in enumerate(masked) if between])]
+    known = [0.0 if between else score for score, between in zip(scores, masked, strict=True)]
+    kth = [place for place, between in enumerate(masked) if not between]
+    between = [place for place, between in enumerate(masked) if between]
+    first = [Pass(shown[: place + 1], [place], [place], known[: place + 1]) for place in kth]
+    return [*first, Pass(tokens, between, between, scores)]
 
 
 def chunk_of(model: Transformer) -> int:

@@ -1,5 +1,7 @@
 """Imputer decoding: an alignment is completed block by block, then collapsed."""
 
+import itertools
+from collections.abc import Iterator
 from typing import NamedTuple
 
 import torch
@@ -11,6 +13,7 @@ from nat.alignment.ctc import collapse
 from nat.alignment.reveal import most_confident_in_blocks
 from nat.data.vocabulary import BLANK, EOS, MASK, NEVER_WRITTEN, PAD
 from nat.decoding.hypothesis import Hypothesis
+from nat.decoding.passes import Pass
 from nat.transformer.model import Encoded, Transformer
 from nat.transformer.projection import best_symbols
 
@@ -19,10 +22,10 @@ NO_LABELS = [symbol for symbol in NEVER_WRITTEN if symbol != BLANK]
 
 
 class Imputed(NamedTuple):
-    """Alignments without masks.
+    """Alignments.
 
     Attributes:
-        labels: BLANK or a token, PAD at padding, [B, T].
+        labels: BLANK or a token, MASK where none is revealed yet, PAD at padding, [B, T].
         log_probabilities: of the labels that were imputed, each from the pass that revealed it,
             nats; zero at the others, [B, T].
         passes: number of decoder passes for each sentence, [B].
@@ -33,7 +36,6 @@ class Imputed(NamedTuple):
     passes: Tensor
 
 
-@torch.no_grad()
 def impute(
     model: Transformer,
     encoded: Encoded,
@@ -42,6 +44,20 @@ def impute(
     steps: int,
     bfloat16: bool = False,
 ) -> Imputed:
+    """The alignments at the end, see `imputations`."""
+    *_, found = imputations(model, encoded, tokens, padding, steps, bfloat16)
+    return found
+
+
+@torch.no_grad()
+def imputations(
+    model: Transformer,
+    encoded: Encoded,
+    tokens: Tensor,
+    padding: Tensor,
+    steps: int,
+    bfloat16: bool = False,
+) -> Iterator[Imputed]:
     """Replace masks by the most probable labels in several passes (Saharia et al. 2020, sec. 3.3).
 
     Every pass sees the labels that are revealed already, and reveals the masks that
@@ -55,6 +71,9 @@ def impute(
         padding: True at padding, [B, T].
         steps: number of passes, at least 1.
         bfloat16: see `nat.transformer.projection`.
+
+    Yields:
+        The alignments before the first pass and after each one.
     """
     masked = tokens.eq(MASK) & ~padding
     log_probabilities = model.embedding.weight.new_zeros(tokens.shape)
@@ -62,6 +81,7 @@ def impute(
     never = torch.tensor(NO_LABELS, device=tokens.device)
     if model.predicts_end:
         never = never[never != EOS]
+    yield Imputed(tokens, log_probabilities, passes)
     for number in range(1, steps + 1):
         if not masked.any():
             break
@@ -75,7 +95,7 @@ def impute(
         tokens = torch.where(revealed, tokens.masked_scatter(masked, labels), tokens)
         log_probabilities = torch.where(revealed, confidence, log_probabilities)
         masked = masked & ~revealed
-    return Imputed(tokens, log_probabilities, passes)
+        yield Imputed(tokens, log_probabilities, passes)
 
 
 def imputed_translations(model: Transformer, encoded: Encoded, steps: int) -> list[Hypothesis]:
@@ -92,6 +112,31 @@ def imputed_translations(model: Transformer, encoded: Encoded, steps: int) -> li
         strict=True,
     )
     return [Hypothesis(tokens[:length], score, passes) for tokens, length, score, passes in rows]
+
+
+@torch.inference_mode()
+def imputed_passes(model: Transformer, source: Tensor, steps: int) -> list[list[Pass]]:
+    """The passes of `imputed_translations`, with frames for tokens."""
+    encoded = model.encode(source)
+    padding = model.upsampled_padding(encoded)
+    empty = torch.where(padding, PAD, MASK)
+    states = list(imputations(model, encoded, empty, padding, steps))
+    frames = (~padding).sum(1).tolist()
+    found: list[list[Pass]] = [[] for _ in frames]
+    for before, after in itertools.pairwise(states):
+        masked = before.labels.eq(MASK)
+        revealed = masked & after.labels.ne(MASK)
+        for row, length in enumerate(frames):
+            if revealed[row].any():
+                found[row].append(
+                    Pass(
+                        after.labels[row, :length].tolist(),
+                        revealed[row].nonzero()[:, 0].tolist(),
+                        masked[row].nonzero()[:, 0].tolist(),
+                        after.log_probabilities[row, :length].tolist(),
+                    )
+                )
+    return found
 
 
 @dataclass(frozen=True, config=ConfigDict(extra="forbid"))
@@ -112,6 +157,10 @@ class Imputer:
     def __call__(self, model: Transformer, source: Tensor) -> list[Hypothesis]:
         """Translate source sentences [B, S] (tokens, EOS, padding on the right)."""
         return imputed_translations(model, model.encode(source), self.steps)
+
+    def passes(self, model: Transformer, source: Tensor) -> list[list[Pass]]:
+        """The passes, of frames; see `nat.decoding.passes.Traced`."""
+        return imputed_passes(model, source, self.steps)
 
 
 METHOD = Imputer

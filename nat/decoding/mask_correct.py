@@ -1,13 +1,16 @@
 """Mask-predict with correction: iterative decoding of CMLMC, which may replace visible tokens."""
 
+from collections.abc import Iterator
+
 import torch
 from pydantic import ConfigDict, Field
 from pydantic.dataclasses import dataclass
 from torch import Tensor
 
 from nat.alignment.reveal import least_confident
-from nat.decoding.canvas import masked_canvases
+from nat.decoding.canvas import Canvases, Positions, masked_canvases
 from nat.decoding.hypothesis import Hypothesis
+from nat.decoding.passes import Pass
 from nat.transformer.length import CLASSES
 from nat.transformer.model import Transformer
 
@@ -41,12 +44,26 @@ class MaskCorrect:
     def __call__(self, model: Transformer, source: Tensor) -> list[Hypothesis]:
         """Translate source sentences [B, S] (tokens, EOS, padding on the right)."""
         canvases = masked_canvases(model, source, self.length_beam)
-        canvases.predict(model, canvases.real)
-        for number in range(1, self.steps):
-            masks = canvases.lengths * (self.steps - number) // self.steps
-            confidence = canvases.log_probabilities.masked_fill(~canvases.real, torch.inf)
-            canvases.predict(model, least_confident(confidence, masks), correct=True)
+        for _ in self._decode(model, canvases):
+            pass
         return canvases.best(self.length_beam, self.deduplicate)
+
+    @torch.inference_mode()
+    def passes(self, model: Transformer, source: Tensor) -> list[list[Pass]]:
+        """The passes of the best length; see `nat.decoding.passes.Traced`."""
+        canvases = masked_canvases(model, source, self.length_beam)
+        return canvases.recorded(self.length_beam, self._decode(model, canvases))
+
+    def _decode(self, model: Transformer, canvases: Canvases) -> Iterator[Positions]:
+        """Decode canvases of masks in place, pass by pass."""
+        masked = canvases.real
+        for number in range(self.steps):
+            if number:
+                masks = canvases.lengths * (self.steps - number) // self.steps
+                confidence = canvases.log_probabilities.masked_fill(~canvases.real, torch.inf)
+                masked = least_confident(confidence, masks)
+            canvases.predict(model, masked, correct=number > 0)
+            yield Positions(masked, canvases.real)
 
 
 METHOD = MaskCorrect

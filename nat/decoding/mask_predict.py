@@ -8,8 +8,9 @@ from pydantic.dataclasses import dataclass
 from torch import Tensor
 
 from nat.alignment.reveal import least_confident
-from nat.decoding.canvas import Canvases, masked_canvases
+from nat.decoding.canvas import Canvases, Positions, masked_canvases
 from nat.decoding.hypothesis import Hypothesis
+from nat.decoding.passes import Pass
 from nat.transformer.length import CLASSES
 from nat.transformer.model import Transformer
 
@@ -48,16 +49,18 @@ class MaskPredict:
     def __call__(self, model: Transformer, source: Tensor) -> list[Hypothesis]:
         """Translate source sentences [B, S] (tokens, EOS, padding on the right)."""
         canvases = masked_canvases(model, source, self.length_beam)
-        for _ in self.passes(model, canvases):
+        for _ in self._decode(model, canvases):
             pass
         return canvases.best(self.length_beam, self.deduplicate)
 
-    def passes(self, model: Transformer, canvases: Canvases) -> Iterator[Tensor]:
-        """Decode canvases of masks in place, pass by pass.
+    @torch.inference_mode()
+    def passes(self, model: Transformer, source: Tensor) -> list[list[Pass]]:
+        """The passes of the best length; see `nat.decoding.passes.Traced`."""
+        canvases = masked_canvases(model, source, self.length_beam)
+        return canvases.recorded(self.length_beam, self._decode(model, canvases))
 
-        Yields:
-            After each pass the positions that it chose, [N, T].
-        """
+    def _decode(self, model: Transformer, canvases: Canvases) -> Iterator[Positions]:
+        """Decode canvases of masks in place, pass by pass."""
         masked = canvases.real
         for number in range(self.steps):
             if number:
@@ -66,7 +69,7 @@ class MaskPredict:
                 confidence = canvases.log_probabilities.masked_fill(~maskable, torch.inf)
                 masked = least_confident(confidence, masks)
             canvases.predict(model, masked)
-            yield masked
+            yield Positions(masked, masked)
 
 
 METHOD = MaskPredict

@@ -5,8 +5,9 @@ from pydantic import ConfigDict, Field
 from pydantic.dataclasses import dataclass
 from torch import Tensor
 
-from nat.decoding.canvas import masked_canvases
+from nat.decoding.canvas import Positions, masked_canvases
 from nat.decoding.hypothesis import Hypothesis
+from nat.decoding.passes import Pass
 from nat.transformer.length import CLASSES
 from nat.transformer.model import Transformer
 
@@ -41,6 +42,13 @@ class OnePass:
         canvases = masked_canvases(model, source, self.length_beam, self.length_factor)
         canvases.predict(model, canvases.real)
         return canvases.best(self.length_beam, self.deduplicate)
+
+    @torch.inference_mode()
+    def passes(self, model: Transformer, source: Tensor) -> list[list[Pass]]:
+        """The pass; see `nat.decoding.passes.Traced`."""
+        canvases = masked_canvases(model, source, self.length_beam, self.length_factor)
+        canvases.predict(model, canvases.real)
+        return canvases.recorded(self.length_beam, [Positions(canvases.real, canvases.real)])
 
 
 METHOD = OnePass

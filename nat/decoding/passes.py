@@ -1,9 +1,12 @@
-"""The passes of a decoding, as figures and tables show them."""
+"""The passes of a decoding, as figures, tables and the sentence browser show them."""
 
 from collections.abc import Sequence
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, Protocol
+
+from torch import Tensor
 
 from nat.data.vocabulary import BLANK, MASK, Vocabulary
+from nat.transformer.model import Transformer
 
 
 class Pass(NamedTuple):
@@ -12,21 +15,41 @@ class Pass(NamedTuple):
     Attributes:
         tokens: after the pass, MASK where none is chosen yet.
         chosen: positions whose tokens it chose.
+        masked: positions at which the decoder saw MASK, or nothing. A pass that corrects also
+            chooses tokens that it sees; one that imputes leaves some masks for later passes.
+        log_probabilities: of the tokens, each from the pass that chose it, nats; zero at masks.
     """
 
     tokens: list[int]
     chosen: list[int]
+    masked: list[int]
+    log_probabilities: list[float]
+
+
+class Traced(Protocol):
+    """A decoding method whose passes can be looked at."""
+
+    def passes(self, model: Transformer, source: Tensor) -> list[list[Pass]]:
+        """The passes behind the translation of each source sentence [B, S].
+
+        EOS is the last token where the decoder predicts it. Passes that left the sentence as it
+        was because nothing was masked are not there.
+        """
 
 
 def described(sentence: Sequence[Pass], vocabulary: Vocabulary) -> list[dict[str, Any]]:
     """Passes as figures of kind `steps` read them; an empty token is an empty word."""
+    return [
+        {"tokens": words(each.tokens, vocabulary), "predicted": each.chosen} for each in sentence
+    ]
+
+
+def words(tokens: Sequence[int], vocabulary: Vocabulary) -> list[str | None]:
+    """Subwords; none for MASK, an empty one for BLANK."""
 
     def word(token: int) -> str | None:
         if token == MASK:
             return None
         return "" if token == BLANK else vocabulary.symbols[token]
 
-    return [
-        {"tokens": [word(token) for token in tokens], "predicted": chosen}
-        for tokens, chosen in sentence
-    ]
+    return [word(token) for token in tokens]

@@ -6,19 +6,14 @@ it chose (the qualitative samples of Norouzi et al. 2022, section G, and Wang et
 compare such passes).
 """
 
-from collections.abc import Callable, Mapping, Sequence
-from functools import partial
+from collections.abc import Mapping, Sequence
 from typing import Any
-
-import torch
-from torch import Tensor
 
 from nat.configuration import Configuration
 from nat.data.batch import source_tensor
-from nat.decoding.canvas import masked_canvases
 from nat.decoding.corpus import batches
 from nat.decoding.mask_predict import MaskPredict
-from nat.decoding.passes import Pass, described
+from nat.decoding.passes import Pass, Traced, described
 from nat.measures import analysis
 from nat.transformer.model import Transformer
 
@@ -31,36 +26,14 @@ EXAMPLES = 3
 UNITS = {f"changed_tokens_{steps}": "percent of positions" for steps in STEPS}
 
 
-@torch.inference_mode()
-def passes(model: Transformer, source: Tensor, steps: int) -> list[list[Pass]]:
-    """Decode by mask-predict with the likeliest length, and keep every pass.
-
-    Args:
-        model: with a length predictor, trained on partial targets.
-        source: tokens, EOS, padding on the right, [B, S].
-        steps: T, decoder passes.
-
-    Returns:
-        Of each sentence its passes; one that would mask nothing is left out.
-    """
-    canvases = masked_canvases(model, source, length_beam=1)
-    found: list[list[Pass]] = [[] for _ in range(len(source))]
-    for masked in MaskPredict(steps).passes(model, canvases):
-        for row, length in enumerate(canvases.lengths.tolist()):
-            chosen = masked[row].nonzero()[:, 0].tolist()
-            if chosen:
-                found[row].append(Pass(canvases.tokens[row, :length].tolist(), chosen))
-    return found
-
-
 def changed(sentence: Sequence[Pass]) -> int:
     """Positions whose last token is not that of the first pass."""
-    first, last = sentence[0][0], sentence[-1][0]
+    first, last = sentence[0].tokens, sentence[-1].tokens
     return sum(one != other for one, other in zip(first, last, strict=True))
 
 
 def text_passes(
-    decode: Callable[[Transformer, Tensor], Sequence[list[Pass]]],
+    method: Traced,
     model: Transformer,
     sources: analysis.Sentences,
     batch_tokens: int,
@@ -68,7 +41,7 @@ def text_passes(
     """The passes of each sentence of a text that fits the model, by its number.
 
     Args:
-        decode: returns the passes of each sentence of a batch [B, S].
+        method: of decoding.
         model: that decodes.
         sources: source sentences.
         batch_tokens: most source tokens of a batch.
@@ -82,13 +55,13 @@ def text_passes(
     found: dict[int, list[Pass]] = {}
     for numbers in batches(lengths, batch_tokens):
         source = source_tensor([sources[number] for number in numbers]).to(device)
-        found.update(zip(numbers, decode(model, source), strict=True))
+        found.update(zip(numbers, method.passes(model, source), strict=True))
     return found
 
 
 def changed_share(found: Mapping[int, Sequence[Pass]]) -> float:
     """Percentage of positions of a text whose last token is not that of the first pass."""
-    positions = sum(len(sentence[0][0]) for sentence in found.values())
+    positions = sum(len(sentence[0].tokens) for sentence in found.values())
     return 100 * sum(map(changed, found.values())) / max(positions, 1)
 
 
@@ -105,7 +78,7 @@ def analyse(configuration: Configuration, corpus: str, system: str, seed: int) -
     for split in found.splits:
         decoded = {
             steps: text_passes(
-                partial(passes, steps=steps), found.model, split.sources, found.batch_tokens
+                MaskPredict(steps=steps), found.model, split.sources, found.batch_tokens
             )
             for steps in STEPS
         }

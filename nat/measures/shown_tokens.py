@@ -9,16 +9,16 @@ half of the target the 5th, so it does not count the first one, over masks alone
 
 from collections import Counter
 from collections.abc import Mapping, Sequence
-from functools import partial
 from typing import Any
 
 from nat.configuration import Configuration
 from nat.data.vocabulary import EOS, MASK, Vocabulary
 from nat.decoding.group_beam_search import GroupBeamSearch
 from nat.decoding.hybrid import Hybrid
-from nat.decoding.passes import Pass, described
+from nat.decoding.mask_predict import MaskPredict
+from nat.decoding.passes import Pass, Traced, described
 from nat.measures import analysis
-from nat.measures.decoding_steps import passes, text_passes
+from nat.measures.decoding_steps import text_passes
 from nat.transformer.model import Transformer
 
 STEPS = 10
@@ -93,13 +93,12 @@ def _decoded(
     model: Transformer, sources: analysis.Sentences, order: str, batch_tokens: int
 ) -> dict[int, list[Pass]]:
     """The passes of each sentence that fits the model, by its number."""
+    method: Traced = MaskPredict(steps=STEPS)
     if order == "hybrid":
-        decode = Hybrid(beam=BEAM).passes
+        method = Hybrid(beam=BEAM)
     elif order == "semi-autoregressive":
-        decode = GroupBeamSearch(beam=BEAM).passes
-    else:
-        decode = partial(passes, steps=STEPS)
-    return text_passes(decode, model, sources, batch_tokens)
+        method = GroupBeamSearch(beam=BEAM)
+    return text_passes(method, model, sources, batch_tokens)
 
 
 def shown(sentence: Sequence[Pass]) -> list[int]:

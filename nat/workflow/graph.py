@@ -19,6 +19,7 @@ from nat.artifacts import (
     Latency,
     Model,
     Score,
+    Trace,
     Training,
     is_generated,
     with_inputs,
@@ -42,6 +43,7 @@ STAGES = {
     "distilled": "every text made of a teacher's translations",
     "students": "every other model",
     "scores": "every number that a report shows, without the reports",
+    "traces": "what each pass did to the first test sentences, for decodings that have run",
 }
 """Public targets besides papers and their reports."""
 
@@ -117,6 +119,27 @@ class Graph:
     def scores(self) -> list[str]:
         """Paths of these."""
         return _paths(self.results())
+
+    def traces(self) -> list[str]:
+        """Traces of the decodings that reports show, if model and translations are there already.
+
+        Of several seeds the first one is traced.
+        """
+        root, there = self.configuration.root, self.configuration.on
+        found: dict[tuple[str, ...], Trace] = {}
+        for score in self.results():
+            if isinstance(score, Score) and there(score.corpus).is_traced(score.decoding):
+                trace = Trace(**vars(score))
+                model = trace.inputs(self.configuration).model
+                paths = model.path, score.translations.path
+                first = found.get(
+                    names := (score.corpus, score.system, score.decoding, score.split)
+                )
+                if all((root / path).exists() for path in paths) and (
+                    first is None or trace.seed < first.seed
+                ):
+                    found[names] = trace
+        return _paths(found.values())
 
     def corpora(self) -> list[str]:
         """The summary of every corpus of this scale."""
@@ -242,6 +265,15 @@ class Graph:
     def decoding(self, corpus: str, decoding: str) -> str:
         """All options of a decoding on a corpus."""
         return _fingerprint(self.configuration.on(corpus).decoding(decoding).as_json())
+
+    def trace(self, corpus: str, decoding: str) -> str:
+        """A decoding, and how many sentences are traced."""
+        return _fingerprint(
+            [
+                self.configuration.on(corpus).decoding(decoding).as_json(),
+                self.configuration.shown_sentences,
+            ]
+        )
 
     def analysis(self, corpus: str, system: str, analysis: str) -> str:
         """What determines an analysis besides what it reads: of a toy the objective."""

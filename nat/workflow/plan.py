@@ -47,6 +47,7 @@ STAGES = {
     TRANSLATE_AND_SCORE: "translation",
     "merge_shards": "scores",
     "tune_decoding": "translation",
+    "trace_decoding": "translation",
     "distil": "distilled text",
     "compare_texts": "distilled text",
     "estimate_ngrams": "distilled text",
