@@ -368,20 +368,29 @@ class Comparison(Artifact):
 
     def inputs(self, configuration: Configuration) -> InputsOfComparison:
         """The texts."""
-        known = comparisons(configuration.on(self.corpus))
-        if self.candidates not in known:
-            raise UserError(
-                f"no system of config/systems compares the texts '{self.candidates}'; "
-                f"{hint(self.candidates, known)}"
-            )
         return InputsOfComparison(
             tuple(
                 CorpusStep(self.corpus, "bpe")
                 if text.system is None
                 else DistilledText(self.run, self.corpus, text.system, self.seed)
-                for text in known[self.candidates]
+                for text in compared(configuration, self.corpus, self.candidates)
             )
         )
+
+
+def compared(configuration: Configuration, corpus: str, candidates: str) -> tuple[Candidate, ...]:
+    """The texts of a comparison.
+
+    Raises:
+        UserError: if no system compares texts of these names.
+    """
+    known = comparisons(configuration.on(corpus))
+    if candidates not in known:
+        raise UserError(
+            f"no system of config/systems compares the texts '{candidates}'; "
+            f"{hint(candidates, known)}"
+        )
+    return known[candidates]
 
 
 @cache
@@ -393,10 +402,63 @@ def comparisons(configuration: Configuration) -> dict[str, tuple[Candidate, ...]
     """
     found = {}
     for name in configuration.systems:
-        texts = configuration.system(name).text.with_seed(configuration.teacher_seed).compared
+        texts = configuration.text(name).with_seed(configuration.teacher_seed).compared
         if texts:
             found[joined_names(texts)] = texts
     return found
+
+
+@dataclass(frozen=True)
+class InputsOfGamma(Inputs):
+    """A split with several references, and its translations by the teachers, in order."""
+
+    text: StepOfSplit
+    references: StepOfSplit
+    translations: tuple["Translations", ...]
+
+
+@dataclass(frozen=True)
+class TunedGamma(Artifact):
+    """Weights of the candidates of dynamic distillation, tuned on several references."""
+
+    template = "results/{run}/distilled/{corpus}/pairwise_bleu/{candidates}/seed{seed}/gamma.json"
+    run: str
+    corpus: str
+    candidates: str
+    seed: int
+
+    def split(self, configuration: Configuration) -> str:
+        """The split that they are tuned on: the first with several references, of valid and tests.
+
+        Raises:
+            UserError: if the corpus has none.
+        """
+        splits = held_out(configuration, self.corpus)
+        for split in sorted(splits, key=lambda name: name != VALID):
+            if references(configuration, self.corpus, split) is not None:
+                return split
+        raise UserError(
+            f"{file_of('corpora', self.corpus)}: no split has several references, on which the "
+            "weights of dynamic distillation could be tuned; add the key 'references' to one, or "
+            "give numbers instead of 'gamma: tuned'"
+        )
+
+    def inputs(self, configuration: Configuration) -> InputsOfGamma:
+        """Raw text and references of the split, and translations of it."""
+        split = self.split(configuration)
+        several = references(configuration, self.corpus, split)
+        assert several is not None
+        return InputsOfGamma(
+            text=step_of(self.corpus, split, "text"),
+            references=several,
+            translations=tuple(
+                Translations(
+                    self.run, self.corpus, text.system, self.seed, str(text.decoding), split
+                )
+                for text in compared(configuration, self.corpus, self.candidates)
+                if text.system is not None
+            ),
+        )
 
 
 @dataclass(frozen=True)
@@ -438,6 +500,7 @@ class InputsOfTraining(Inputs):
         corpus: ids of the raw text.
         texts: ids of the target sides that it learns from, in the order of the key `text`.
         comparison: how alike these are, where the choice among them asks for it.
+        gamma: weights of these in the choice, where they are tuned.
         start: the model whose weights it starts from, or the folder with one that was kept.
         teacher: the model that its objective consults.
     """
@@ -445,6 +508,7 @@ class InputsOfTraining(Inputs):
     corpus: CorpusStep
     texts: tuple[CorpusStep | Distilled, ...]
     comparison: Comparison | None
+    gamma: TunedGamma | None
     start: "Model | KeptModel | None"
     teacher: "Model | None"
 
@@ -484,16 +548,19 @@ class Training(Artifact):
         """Texts and models, as the effective configuration names them."""
         training = configuration.training(self.corpus, self.system)
         texts, teacher = training.text.compared, training.teacher
-        comparison = None
+        comparison = gamma = None
         if texts:
             seed = next(each.seed for each in texts if each.seed is not None)
             comparison = Comparison(self.run, self.corpus, joined_names(texts), seed)
+        if comparison is not None and training.text.is_tuned:
+            gamma = TunedGamma(**vars(comparison))
         return InputsOfTraining(
             corpus=CorpusStep(self.corpus, "binarised"),
             texts=tuple(
                 target_text(self.run, self.corpus, text) for text in training.text.candidates
             ),
             comparison=comparison,
+            gamma=gamma,
             start=self._start(training.init_from),
             teacher=None
             if teacher is None

@@ -1,5 +1,6 @@
 # The training text as a teacher translates it: results/{run}/distilled/{corpus}/{system}/seed{seed}.
-# Pairwise sentence BLEU of several such texts: results/{run}/distilled/{corpus}/pairwise_bleu/{candidates}/seed{seed}.
+# Pairwise sentence BLEU of several such texts: results/{run}/distilled/{corpus}/pairwise_bleu/{candidates}/seed{seed},
+# and weights of the texts that are tuned on several references: gamma.json beside it.
 # The n-gram language model of such a text: results/{run}/ngram/{corpus}/{system}/seed{seed}.
 
 
@@ -50,6 +51,27 @@ rule compare_texts:
         f"python workflow_scripts/compare_texts.py {CHOSEN}"
         " --corpus {wildcards.corpus} --candidates {wildcards.candidates} --seed {wildcards.seed}"
         " --threads {threads} 2> {log}"
+
+
+rule tune_gamma:
+    input:
+        unpack(reads(artifacts.TunedGamma)),
+    output:
+        gamma="results/{run}/distilled/{corpus}/pairwise_bleu/{candidates}/seed{seed}/gamma.json",
+    log:
+        "results/{run}/logs/tune_gamma/{corpus}/{candidates}/seed{seed}.log",
+    wildcard_constraints:
+        candidates=r"[^/]+",
+    conda:
+        ENVIRONMENT
+    resources:
+        **ASKS["score"],
+    message:
+        "tune the weights of {wildcards.candidates} on {wildcards.corpus} (seed {wildcards.seed})"
+    shell:
+        f"python workflow_scripts/tune_gamma.py {CHOSEN}"
+        " --corpus {wildcards.corpus} --candidates {wildcards.candidates} --seed {wildcards.seed}"
+        " 2> {log}"
 
 
 rule estimate_ngrams:

@@ -484,7 +484,7 @@ like: dynamic-kd
 text:
   dynamic:
     candidates: [{system: at-base, decoding: beam5}, raw]
-    regulariser: {beta: 0.2, gamma: [1.0, 1.0]}
+    regulariser: {beta: 0.2, gamma: tuned}
 """
 
 MADE = "results/micro/{}/toy-micro"
@@ -499,7 +499,7 @@ OTHERS = [
     f"{MADE.format('total_correlation')}/nat-raw/at-base/seed1.json",
     f"{MADE.format('scores')}/ctc-kd/seed1/ctc-beam20-lm4-tuned/test.json",  # with n-grams
     f"{MADE.format('scores')}/nat-kd/seed1/one-pass/valid.json",  # of translations in shards
-    f"{MADE.format('models')}/choosing/seed1/model.pt",  # of texts that are compared
+    f"{MADE.format('models')}/choosing/seed1/model.pt",  # of texts that are compared and weighted
     f"{MADE.format('models')}/oaxe-10k-kd/seed1/model.pt",  # from a model that was kept
     "claimed_claims",
     "claimed_table_2",  # with an assistant, and with a model that was converted

@@ -1,6 +1,7 @@
 """Training on several target texts as a user starts it: it ends, goes on, and adds up."""
 
 import csv
+import json
 import shutil
 from pathlib import Path
 
@@ -12,6 +13,7 @@ from nat.data.vocabulary import Vocabulary
 from nat.errors import UserError
 from nat.training.model_file import load_model
 from tests.test_training import (
+    SCALE,
     SYSTEM,
     SYSTEMS,
     curve,
@@ -103,6 +105,20 @@ def test_the_regulariser_decides_where_it_is_strong() -> None:
     # the translation that is missing gives way to its reference
     shares = [row["from_at"] for row in parts("dynamic")]
     assert np.mean(shares) > 0.8 and min(shares) < 1
+
+
+def test_tuned_weights_are_read_and_recorded() -> None:
+    write_yaml("config/scales/demo.yaml", {**SCALE, "regulariser": {"gamma": "tuned"}})
+    gamma = PAIRWISE_BLEU.with_name("gamma.json")
+    with pytest.raises(UserError, match="gamma.json"):
+        train("dynamic")
+    shares = {}
+    for weights in ([1.0, 1.0], [0.5, 3.0]):
+        gamma.write_text(json.dumps({"gamma": weights}))
+        train("dynamic")  # other weights are another training
+        assert report("dynamic")["gamma"] == weights
+        shares[weights[1]] = np.mean([row["from_raw"] for row in parts("dynamic")])
+    assert shares[1.0] != shares[3.0]
 
 
 def test_pairs_whose_candidates_are_partly_there() -> None:

@@ -347,7 +347,7 @@ def _check_distillations(configuration: Configuration) -> None:
 
 def _check_texts(configuration: Configuration, name: str) -> None:
     file = configuration.file_of("systems", name)
-    text = configuration.system(name).text
+    text = configuration.text(name)
     found = text.candidates
     for each in found:
         if each.system is None or each.decoding is None:
@@ -381,8 +381,8 @@ def _check_texts(configuration: Configuration, name: str) -> None:
             f"{KINDS[configuration.decoding_order(name)]} "
             f"(input {configuration.system(name).input.method})"
         )
-    gamma = (chosen.options.get("regulariser") or {}).get("gamma")
-    if gamma is not None and len(gamma) != len(found):
+    gamma = text.regulariser.get("gamma")
+    if gamma is not None and not text.is_tuned and len(gamma) != len(found):
         raise UserError(
             f"{file}: key 'text.{method}.regulariser.gamma': found {len(gamma)} weights, expected "
             f"{len(found)}, one for each of the candidates"

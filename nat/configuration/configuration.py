@@ -407,7 +407,7 @@ class Configuration:
     def _with_defaults(self, system: str) -> dict[str, Any]:
         """As `_effective`, but with decays as they are stated."""
         found, decoding = self._written(system), self._validation_decoding(system)
-        text, chosen = self.system(system).text.with_seed(self.teacher_seed), self._choice(system)
+        text, chosen = self.text(system).with_seed(self.teacher_seed), self._choice(system)
         input_, target = self._methods(system)
         return {
             **found,
@@ -436,7 +436,7 @@ class Configuration:
             "decoder": options_of(found.decoder),
             "latent": None if latent is None else options_of(latent),
             "length": found.length,
-            "text": found.text.with_seed(self.teacher_seed).as_json(),
+            "text": self.text(system).with_seed(self.teacher_seed).as_json(),
             "teacher": None if teacher is None else teacher.model_dump(),
             "init_from": None if found.init_from is None else found.init_from.as_json(),
             "recipe": self._recipe(found.recipe),
@@ -521,6 +521,10 @@ class Configuration:
         except UserError as error:
             where = file_of("scales", self.scale)
             raise UserError(f"{where}: key 'latent': {error}") from error
+
+    def text(self, system: str) -> Text:
+        """What a system learns, with the changes of the scale."""
+        return self.system(system).text.with_regulariser(self.scale_settings.regulariser)
 
     def trained_on_partial_targets(self, system: str) -> bool:
         """Whether a system, or the one it starts from, was trained on partly revealed targets."""
@@ -641,10 +645,13 @@ class Configuration:
 
     def _choice(self, system: str) -> registry.Description[registry.DistillationTraits] | None:
         """How a system chooses among its texts, None where it has only one."""
-        chosen = self.system(system).text.choice
+        chosen = self.text(system).choice
         if chosen is None:
             return None
-        with told_of(f"{self.file_of('systems', system)}: 'text': "):
+        origin = f"{self.file_of('systems', system)}: 'text': "
+        if self.text(system).regulariser and self.scale_settings.regulariser:
+            origin += f"with the key 'regulariser' of {file_of('scales', self.scale)}: "
+        with told_of(origin):
             return registry.describe("distillation", chosen)
 
     @cached_property

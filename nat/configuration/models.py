@@ -551,6 +551,8 @@ class Scale(Model):
         decoding_tokens: tokens of one decoding batch.
         latent: changes of the latent variables of all systems; fields of
             nat.transformer.latent_options.
+        regulariser: changes of the regulariser of all systems that choose among texts; fields of
+            that of nat.distillation.dynamic.
         latency: how latencies are measured.
         shown_sentences: how many sentences of each test set the sentence browser shows, the first
             ones.
@@ -588,6 +590,7 @@ class Scale(Model):
     shards: Shards
     decoding_tokens: Count
     latent: dict[str, Any] = {}
+    regulariser: dict[str, Any] = {}
     latency: Latency = Latency()
     shown_sentences: Count = 200
     tokens_per_device: Count | None = None

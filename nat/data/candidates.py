@@ -13,7 +13,7 @@ from typing import Any
 
 from nat.registry import Method
 
-RAW, DISTILLED = "raw", "distilled"
+RAW, DISTILLED, TUNED = "raw", "distilled", "tuned"
 _LIST = "candidates"
 
 
@@ -99,8 +99,25 @@ class Text:
     @property
     def compared(self) -> tuple[Candidate, ...]:
         """The texts whose pairwise sentence BLEU the choice needs: all of them or none."""
-        wanted = self.choice is not None and self.choice.options.get("regulariser")
-        return self.candidates if wanted else ()
+        return self.candidates if self.regulariser else ()
+
+    @property
+    def is_tuned(self) -> bool:
+        """Whether the weights of the regulariser are tuned on several references."""
+        return self.regulariser.get("gamma") == TUNED
+
+    @property
+    def regulariser(self) -> dict[str, Any]:
+        """That of the choice, empty where it has none."""
+        found = {} if self.choice is None else self.choice.options.get("regulariser")
+        return found or {}
+
+    def with_regulariser(self, changes: Mapping[str, Any]) -> "Text":
+        """The same, with changes of its regulariser where it has one."""
+        if self.choice is None or not self.regulariser:
+            return self
+        options = {**self.choice.options, "regulariser": {**self.regulariser, **changes}}
+        return replace(self, choice=Method(method=self.choice.method, **options))
 
 
 def joined_names(texts: tuple[Candidate, ...]) -> str:

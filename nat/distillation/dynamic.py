@@ -1,5 +1,7 @@
 """Dynamic KD (MPLE): each pair has several targets, of which the model chooses a probable one."""
 
+from typing import Annotated, Literal
+
 import torch
 from pydantic import ConfigDict, Field
 from pydantic.dataclasses import dataclass
@@ -24,12 +26,13 @@ class Regulariser:
 
     Attributes:
         beta: 0.2 for WMT14 En-De and 0.1 for WMT17 Zh-En in the paper.
-        gamma: one weight per candidate, in their order; the paper tunes them without training, see
+        gamma: one weight per candidate, in their order, or `tuned`: those whose choice is closest
+            to several references, found before the training as the paper found its own, see
             `nat.measures.distortion`.
     """
 
     beta: float = Field(gt=0.0)
-    gamma: list[float] = Field(min_length=1)
+    gamma: Literal["tuned"] | Annotated[list[float], Field(min_length=1)] = Field()
 
 
 @dataclass(frozen=True, config=ConfigDict(extra="forbid"))

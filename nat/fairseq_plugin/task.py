@@ -129,9 +129,8 @@ class Task(FairseqTask):
         """Added to the cost of each candidate in a choice among texts, nats, float32 [n, C]."""
         if self.run.pairwise_bleu is None:
             return None
-        chosen_by = self.run.training.text.choice
-        assert chosen_by is not None
-        beta, gamma = (chosen_by.options["regulariser"][key] for key in ("beta", "gamma"))
+        beta, gamma = self.run.training.text.regulariser["beta"], self.run.gamma
+        assert gamma is not None
         return distortion(load_pairwise_bleu(self.run.pairwise_bleu, len(gamma)), beta, gamma)
 
     def get_batch_iterator(

@@ -34,6 +34,7 @@ from nat.data.vocabulary import Vocabulary
 from nat.errors import UserError
 from nat.files import atomic_directory, atomic_write_text, read_json, write_json
 from nat.jobs.launch import leads, together, wait_for_all, world_size
+from nat.jobs.tune_gamma import tuned_gamma
 from nat.machine import processor_name
 from nat.program import Progress
 from nat.training.averaging import average, kept_path, weights_path
@@ -101,6 +102,9 @@ def describe(configuration: Configuration, model: Model) -> Run:
     consulted = (inputs.start, inputs.teacher)
     start, teacher = (None if each is None else each.weights for each in consulted)
     pairwise_bleu = None if inputs.comparison is None else inputs.comparison.path
+    gamma = training.text.regulariser.get("gamma")
+    if inputs.gamma is not None:
+        gamma = tuned_gamma(Path(inputs.gamma.path))
     devices = world_size()
     device = torch.device("cuda" if torch.cuda.is_available() else "cpu")
     precision = training.precision
@@ -115,7 +119,8 @@ def describe(configuration: Configuration, model: Model) -> Run:
     ]
     others = [Path(path) for path in (pairwise_bleu, start, teacher) if path is not None]
     checksums = [_sha256(path) for path in [*files, *others]]
-    fingerprint = configuration.fingerprint([training.as_json(), seed, checksums])
+    tuned = [] if inputs.gamma is None else [gamma]
+    fingerprint = configuration.fingerprint([training.as_json(), seed, checksums, *tuned])
     name = f"{model.system} on {model.corpus}"
     updates_per_epoch = None
     if counts_epochs(training.recipe):
@@ -133,6 +138,7 @@ def describe(configuration: Configuration, model: Model) -> Run:
         seed=seed,
         train=tuple(str(prefix) for prefix in train),
         pairwise_bleu=pairwise_bleu,
+        gamma=gamma,
         valid=(str(valid[0]), str(valid[1])),
         vocabulary=str(raw / "vocabulary.txt"),
         init_from=start,
@@ -273,6 +279,7 @@ def _report(run: Run, record: Record, finished: dict[str, Any]) -> dict[str, Any
             "best_update": record.best_update,
             "validations": record.validations,
         },
+        **({} if run.gamma is None else {"gamma": run.gamma}),
         **({"balanced_weights": finished["balance"]} if finished.get("balance") else {}),
         "averaged_updates": sorted(update for update, _ in record.candidates),
         "seconds": round(record.seconds, 1),

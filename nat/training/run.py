@@ -36,6 +36,7 @@ class Run:
         seed: of initial weights, order of batches, masks and dropout.
         train: prefixes of the binarised source and its target, or its candidate targets.
         pairwise_bleu: file with the pairwise BLEU of these candidates, or None.
+        gamma: weights of these candidates in the choice, given or tuned, or None.
         valid: the same of the raw validation text.
         vocabulary: file of the joined dictionary.
         init_from: model whose weights training starts from, or None.
@@ -57,6 +58,7 @@ class Run:
     seed: int
     train: tuple[str, ...]
     pairwise_bleu: str | None
+    gamma: list[float] | None
     valid: tuple[str, str]
     vocabulary: str
     init_from: str | None

@@ -50,6 +50,7 @@ STAGES = {
     "trace_decoding": "translation",
     "distil": "distilled text",
     "compare_texts": "distilled text",
+    "tune_gamma": "distilled text",
     "estimate_ngrams": "distilled text",
     "score": "scores",
     "analyse": "analyses",

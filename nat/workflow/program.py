@@ -40,7 +40,6 @@ HELP = {
     "text": "folder of the raw text",
     "threads": "processes to use (default: 1)",
     "tokens": "folder of the tokens",
-    "translations": "of the split, by each candidate in order; the raw text is the last candidate",
 }
 """Of the arguments of all programs."""
 

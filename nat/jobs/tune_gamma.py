@@ -1,0 +1,85 @@
+"""Tuning the weights of dynamic distillation on a split with several references.
+
+As in MPLE (Huang et al. 2022, appendix F), nothing is trained for it: the candidates of the split
+are the teachers' translations of it and its own reference, see `nat.measures.distortion`. The split
+is the validation set if that has several references. Otherwise it is a test set, as in the paper.
+"""
+
+from collections import Counter
+from pathlib import Path
+
+from nat.artifacts import TunedGamma, compared
+from nat.configuration import Configuration
+from nat.data.lines import read_lines
+from nat.data.references import references_path
+from nat.data.splits import sides
+from nat.data.translations import read_in_order
+from nat.errors import UserError
+from nat.files import read_json, write_json
+from nat.measures.bleu import DIGITS
+from nat.measures.distortion import chosen, pairwise_bleu, tune
+from nat.measures.score import read_weighted
+
+
+def tune_gamma(configuration: Configuration, gamma: TunedGamma) -> None:
+    """Write the weights whose choice is closest to the references, and what was measured.
+
+    Raises:
+        UserError: if the files do not belong together.
+    """
+    inputs, split = gamma.inputs(configuration), gamma.split(configuration)
+    _, target = sides(configuration.corpus(gamma.corpus))
+    reference = Path(inputs.text.path) / f"{split}.{target}"
+    raw = list(read_lines(reference))
+    translations = iter(inputs.translations)
+    texts, names = [], []
+    for candidate in compared(configuration, gamma.corpus, gamma.candidates):
+        names.append(candidate.name)
+        if candidate.system is None:
+            texts.append(raw)
+            continue
+        path = Path(next(translations).path)
+        texts.append([row["text"] for row in read_in_order(path)])
+        if len(texts[-1]) != len(raw):
+            raise UserError(
+                f"{path} has {len(texts[-1])} translations but {reference} has {len(raw)} "
+                "sentences; remove the translations and translate again"
+            )
+    several = read_weighted(references_path(Path(inputs.references.path), split, target), len(raw))
+    covered = sorted(several)
+    references, weights = zip(*(several[number] for number in covered), strict=True)
+    found = pairwise_bleu(
+        [[text[number] for number in covered] for text in texts], references, weights
+    )
+    tuned = tune(found)
+    choices = Counter(chosen(found, tuned.gamma).tolist())
+    write_json(
+        Path(gamma.path),
+        {
+            "corpus": gamma.corpus,
+            "split": split,
+            "sentences": len(covered),
+            "candidates": names,
+            "gamma": list(tuned.gamma),
+            "chosen": {name: choices[number] for number, name in enumerate(names)},
+            "mean_bleu": {
+                "chosen": round(tuned.bleu, DIGITS),
+                **{
+                    name: round(float(found.references[:, number].mean()), DIGITS)
+                    for number, name in enumerate(names)
+                },
+            },
+        },
+    )
+
+
+def tuned_gamma(path: Path) -> list[float]:
+    """What `tune_gamma` has found.
+
+    Raises:
+        UserError: if the file is missing or damaged.
+    """
+    found = read_json(path).get("gamma")
+    if not isinstance(found, list) or not all(isinstance(value, float) for value in found):
+        raise UserError(f"{path} does not hold the key 'gamma'; remove it and tune again")
+    return found

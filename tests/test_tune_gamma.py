@@ -1,0 +1,104 @@
+"""Weights of dynamic distillation that are tuned on several references."""
+
+import json
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from nat.artifacts import Model, TunedGamma
+from nat.configuration.configuration import Configuration, read
+from nat.errors import UserError
+from nat.files import read_json
+from nat.jobs.tune_gamma import tune_gamma, tuned_gamma
+from tests.made_up_run import REPOSITORY
+
+CORPUS = "toy-ka-lu"
+GAMMA = TunedGamma("demo", CORPUS, "at-tiny+at-small+at-base+at-big+raw", 1)
+TRUTH = [
+    f"w{number} w{number + 1} w{number + 2} w{number + 3} w{number + 4}" for number in range(9)
+]
+
+
+def worse(line: str, words: int) -> str:
+    """The line with so many words replaced."""
+    return " ".join(["x"] * words + line.split()[words:])
+
+
+def write(raw: list[str], translations: list[list[str]], weights: list[float]) -> None:
+    """The validation set, its translations, and its references: the truth and something else."""
+    inputs = GAMMA.inputs(read("demo", REPOSITORY))
+    Path(inputs.text.path).mkdir(parents=True)
+    (Path(inputs.text.path) / "valid.lu").write_text("".join(f"{line}\n" for line in raw))
+    rows = (
+        {"id": number, "references": [line, "y " * 5 + line], "weights": weights}
+        for number, line in enumerate(TRUTH)
+    )
+    Path(inputs.references.path).mkdir()
+    lines = "".join(json.dumps(row) + "\n" for row in rows)
+    (Path(inputs.references.path) / "valid.lu.jsonl").write_text(lines)
+    for each, version in zip(inputs.translations, translations, strict=True):
+        path = Path(each.path)
+        path.parent.mkdir(parents=True)
+        records = (
+            {"id": number, "tokens": text, "text": text, "score": 0.0, "steps": 1, "status": "ok"}
+            for number, text in enumerate(version)
+        )
+        path.write_text("".join(json.dumps(record) + "\n" for record in records))
+
+
+def test_the_teacher_that_is_right_is_chosen(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    versions = [[worse(line, words) for line in TRUTH] for words in (3, 2, 0, 4)]
+    write([worse(line, 5) for line in TRUTH], versions, [0.7, 0.3])
+    tune_gamma(read("demo", REPOSITORY).on(CORPUS), GAMMA)
+    found = read_json(GAMMA.path)
+    assert found["split"] == "valid" and found["sentences"] == 9
+    assert found["candidates"] == ["at-tiny", "at-small", "at-base", "at-big", "raw"]
+    assert found["chosen"] == {"at-tiny": 0, "at-small": 0, "at-base": 9, "at-big": 0, "raw": 0}
+    # references count by their probabilities
+    assert found["mean_bleu"]["chosen"] == found["mean_bleu"]["at-base"] > 70
+    assert found["gamma"] == tuned_gamma(Path(GAMMA.path)) and len(found["gamma"]) == 5
+
+
+def test_translations_of_another_text_are_refused(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    write(TRUTH, [TRUTH, TRUTH[1:], TRUTH, TRUTH], [0.5, 0.5])
+    with pytest.raises(UserError, match=r"at-small/.*valid.jsonl has 8 .*valid.lu has 9"):
+        tune_gamma(read("demo", REPOSITORY).on(CORPUS), GAMMA)
+    assert not Path(GAMMA.path).exists()
+
+
+def training_reads(configuration: Configuration, corpus: str, system: str) -> TunedGamma | None:
+    return Model(configuration.run, corpus, system, 1).inputs_of_training(configuration).gamma
+
+
+def test_the_scale_says_what_is_tuned() -> None:
+    demo, paper = (read(scale, REPOSITORY) for scale in ("demo", "paper"))
+    assert training_reads(demo, CORPUS, "dynamic-kd") == GAMMA
+    assert training_reads(demo, CORPUS, "dynamic-kd-no-regulariser") is None
+    # where nothing is said, the paper's values are used
+    assert training_reads(paper, "wmt14-en-de", "dynamic-kd") is None
+    regulariser = paper.training("wmt17-zh-en", "dynamic-kd").text.regulariser
+    assert regulariser == {"beta": 0.1, "gamma": [0.9, 1.4, 1.3, 0.9, 2.0]}
+    # beta is the task's
+    assert demo.training("toy-zi-ve", "dynamic-kd").text.regulariser["beta"] == 0.1
+
+
+def test_the_split_is_the_first_with_references() -> None:
+    demo, paper = (read(scale, REPOSITORY) for scale in ("demo", "paper"))
+    assert GAMMA.split(demo) == "valid"
+    assert replace(GAMMA, corpus="wmt14-en-de").split(paper) == "test"
+    with pytest.raises(UserError, match=r"toy-synthetic-a.yaml: .*references.*gamma"):
+        replace(GAMMA, corpus="toy-synthetic-a").split(demo)
+
+
+def test_a_damaged_file_is_refused(tmp_path: Path) -> None:
+    path = tmp_path / "gamma.json"
+    path.write_text('{"gamma": "tuned"}')
+    with pytest.raises(UserError, match="gamma.json does not hold the key 'gamma'"):
+        tuned_gamma(path)
