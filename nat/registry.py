@@ -116,6 +116,8 @@ class DecodingTraits:
         input_predictor: only for systems with `decoder: {input_predictor: true}`.
         assistant: order of the system that the key `assistant` must name, if it must.
         assistant_optional: whether the key `assistant` may be left out all the same.
+        starts_from_assistant: completes what the assistant writes, which is the same for all such
+            decodings of a job.
         converted: runs the model in CTranslate2, for which it is converted.
     """
 
@@ -127,6 +129,7 @@ class DecodingTraits:
     input_predictor: bool = False
     assistant: Order | None = None
     assistant_optional: bool = False
+    starts_from_assistant: bool = False
     converted: bool = False
 
 

@@ -3,8 +3,9 @@
 #
 # One job translates a split with a model by every decoding that a paper asks for, and scores each.
 # The program keeps what was made of the same files with the same options, and `update` leaves it in
-# its place, so one more decoding is the only one that runs. What no paper asks for, and what
-# consults another model, is a job by itself: see nat/workflow/together.py.
+# its place, so one more decoding is the only one that runs. Decodings that consult another model
+# share a job of their own, and what no paper asks for is a job by itself: see
+# nat/workflow/together.py.
 #
 # A large text is translated in shards that need not run on one machine, and put together in order;
 # so is the training text.
@@ -89,7 +90,7 @@ for job in graph.together:
         output:
             [update(path) for path in job.outputs],
         log:
-            "results/{run}/logs/translate_and_score/{corpus}/{system}/seed{seed}/{split}.log",
+            f"results/{{run}}/logs/translate_and_score/{{corpus}}/{{system}}/seed{{seed}}/{job.log}",
         wildcard_constraints:
             corpus=re.escape(job.corpus),
             system=re.escape(job.system),

@@ -59,22 +59,22 @@ def translated(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> list[int]:
     return calls
 
 
-def save_model_of(seed: int) -> None:
-    training = load("micro", checked=False).training(CORPUS, SYSTEM)
+def save_model_of(seed: int, system: str = SYSTEM) -> None:
+    training = load("micro", checked=False).training(CORPUS, system)
     torch.manual_seed(seed)
     model = build_model(training, 6 + len(WORDS))
-    path = Path(Model("micro", CORPUS, SYSTEM, 1).path)
+    path = Path(Model("micro", CORPUS, system, 1).path)
     save_model(path, model.state_dict(), training, 6 + len(WORDS), 1)
     evaluation._hash.cache_clear()
 
 
-def scores(*decodings: str) -> list[Score]:
-    return [Score("micro", CORPUS, SYSTEM, 1, decoding, "test") for decoding in decodings]
+def scores(*decodings: str, system: str = SYSTEM) -> list[Score]:
+    return [Score("micro", CORPUS, system, 1, decoding, "test") for decoding in decodings]
 
 
-def run(*decodings: str) -> dict[str, bytes]:
+def run(*decodings: str, system: str = SYSTEM) -> dict[str, bytes]:
     """Make these; all files of the run's translations and scores, by path."""
-    evaluate(load("micro", checked=False).on(CORPUS), scores(*decodings))
+    evaluate(load("micro", checked=False).on(CORPUS), scores(*decodings, system=system))
     return made()
 
 
@@ -95,6 +95,21 @@ def test_several_decodings_are_what_each_alone_would_be(translated: list[int]) -
     alone = [run(decoding) for decoding in ("beam3", "beam2")][-1]
     assert alone == together
     assert len(together) == 2 * 4  # and nothing that was kept aside
+
+
+def test_what_an_assistant_writes_is_written_once(translated: list[int]) -> None:
+    decodings = ("masked-at-head-0.3", "masked-at-chunk-2", "masked-at-random-0.5-seed1")
+    save_model_of(seed=1, system="cmlm-kd")
+    path = Path(TrainingRecord("micro", CORPUS, "cmlm-kd", 1).path)
+    path.write_text('{"fingerprint": "that of the training"}')
+    together = run(*decodings, system="cmlm-kd")
+    assert sum(translated) == (1 + len(decodings)) * len(SENTENCES)
+    shutil.rmtree("results/micro/translations")
+    shutil.rmtree("results/micro/scores")
+    alone = [run(decoding, system="cmlm-kd") for decoding in reversed(decodings)][-1]
+    assert alone == together
+    lines = [path for path in together if path.endswith("jsonl")]
+    assert len({together[path] for path in lines}) == len(decodings)
 
 
 def test_one_more_decoding_is_the_only_one_that_runs(translated: list[int]) -> None:

@@ -38,11 +38,28 @@ def test_decodings_of_a_model_and_split_for_the_same_papers_share_a_job() -> Non
     assert together(configuration(shards=2), asked) == []
 
 
-def test_what_consults_another_model_is_a_job_by_itself() -> None:
-    decodings = ("one-pass", "npd9", "ctc", "ctc-beam20", "ctc-beam20-lm4")
+def test_decodings_that_consult_the_same_model_share_a_job_of_their_own() -> None:
+    decodings = (
+        "one-pass",
+        "npd3",
+        "npd9",
+        "ctc",
+        "hints-npd9",
+        "ctc-beam20-lm3",
+        "ctc-beam20-lm4",
+    )
     asked = {score("ctc-kd", decoding): {"mine"} for decoding in decodings}
-    (found,) = together(configuration(), asked)
-    assert found.decodings == ("ctc", "ctc-beam20", "one-pass")
+    found = together(configuration(), asked)
+    assert [(each.consulted, each.decodings) for each in found] == [
+        ((), ("ctc", "one-pass")),
+        (("at-base",), ("hints-npd9", "npd3", "npd9")),  # the same model at this scale
+    ]
+    assert len({each.rule for each in found}) == len({each.log for each in found}) == 2
+
+
+def test_what_is_tuned_is_a_job_by_itself() -> None:
+    tuned = [score("ctc-kd", f"ctc-beam{beam}-lm4-tuned") for beam in (10, 20)]
+    assert together(configuration(), {each: {"mine"} for each in tuned}) == []
 
 
 def test_seeds_with_the_same_decodings_share_a_rule() -> None:

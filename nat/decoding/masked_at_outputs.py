@@ -17,6 +17,9 @@ from nat.decoding.canvas import Canvases
 from nat.decoding.hypothesis import Hypothesis
 from nat.transformer.model import Transformer
 
+Written = dict[tuple[int, int, bytes], list[Hypothesis]]
+"""What an assistant wrote, by its beam and a batch of source sentences: width and content."""
+
 
 @dataclass(frozen=True, config=ConfigDict(extra="forbid"))
 class MaskedAtOutputs:
@@ -45,6 +48,7 @@ class MaskedAtOutputs:
     seed: int = Field(default=0, ge=0)
 
     assistant = "autoregressive"
+    starts_from_assistant = True
     needs_partial_targets = True
 
     def __post_init__(self) -> None:
@@ -54,10 +58,21 @@ class MaskedAtOutputs:
 
     @torch.inference_mode()
     def __call__(
-        self, model: Transformer, source: Tensor, assistant: Transformer
+        self,
+        model: Transformer,
+        source: Tensor,
+        assistant: Transformer,
+        known: Written | None = None,
     ) -> list[Hypothesis]:
-        """Translate source sentences [B, S] (tokens, EOS, padding on the right)."""
-        written = BeamSearch(beam=self.beam)(assistant, source)
+        """Translate source sentences.
+
+        Args:
+            model: that completes the translations.
+            source: sentences [B, S] (tokens, EOS, padding on the right).
+            assistant: that writes them.
+            known: what the assistant wrote before; what it writes now is added.
+        """
+        written = self._written(assistant, source, {} if known is None else known)
         # a model with fewer positions sees the tokens that fit
         longest = model.architecture.max_positions
         tokens = pad([one.tokens[:longest] for one in written]).to(source.device)
@@ -80,6 +95,12 @@ class MaskedAtOutputs:
             Hypothesis(found.tokens, score if math.isfinite(one.score) else math.nan, found.steps)
             for found, score, one in rows
         ]
+
+    def _written(self, assistant: Transformer, source: Tensor, known: Written) -> list[Hypothesis]:
+        key = self.beam, source.size(1), source.cpu().numpy().tobytes()
+        if key not in known:
+            known[key] = BeamSearch(beam=self.beam)(assistant, source)
+        return known[key]
 
     def masks(self, real: Tensor, ids: Tensor) -> Tensor:
         """Positions that are masked, [B, T].

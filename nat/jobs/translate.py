@@ -3,6 +3,7 @@
 import functools
 import os
 from collections.abc import Iterator
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
@@ -17,12 +18,22 @@ from nat.data.translations import shard_of, write_translations
 from nat.data.vocabulary import Vocabulary
 from nat.decoding.corpus import Method, records, translate
 from nat.decoding.ctranslate2_beam import Engine, runs_on_gpu
+from nat.decoding.masked_at_outputs import Written
 from nat.errors import UserError
 from nat.jobs.tune_decoding import chosen_weights
 from nat.language_model.scorer import matching_language_model
 from nat.program import Progress
 from nat.spelling import hint
 from nat.training.trained_model import matching_model
+from nat.transformer.model import Transformer
+
+
+@dataclass
+class Consulted:
+    """A model that several decodings of a job consult, and what it wrote for them."""
+
+    model: Transformer
+    written: Written = field(default_factory=dict)
 
 
 class Translator:
@@ -50,6 +61,7 @@ class Translator:
         torch.set_num_threads(int(os.environ.get("OMP_NUM_THREADS", configuration.threads)))
         self._model = matching_model(model, configuration, len(self._vocabulary))
         self._configuration = configuration
+        self._consulted: dict[str, Consulted] = {}
         self.sentences = len(self._text)
 
     def translate(
@@ -64,7 +76,9 @@ class Translator:
             job: what is done, for the lines of progress.
         """
         device = next(self._model.parameters()).device
-        method = method_of(self._configuration, decoding, inputs, len(self._vocabulary), device)
+        method = method_of(
+            self._configuration, decoding, inputs, len(self._vocabulary), device, self._consulted
+        )
         translations = translate(
             self._model,
             method,
@@ -97,16 +111,35 @@ def method_of(
     inputs: InputsOfDecoding,
     vocabulary_size: int,
     device: torch.device | str,
+    known: dict[str, Consulted] | None = None,
 ) -> Method:
     """A decoding method with the models that it uses, on a device.
+
+    Args:
+        configuration: of the run.
+        decoding: name of the decoding.
+        inputs: the models that it uses.
+        vocabulary_size: of the corpus.
+        device: of the model.
+        known: by their paths, models that other decodings of the job have consulted, whose
+            translations are used again; this one's is added. Without it nothing is used again, as
+            a decoding that is timed needs it.
 
     Raises:
         UserError: if one of them is missing or does not belong to the rest.
     """
     consulted: dict[str, Any] = {}
     if inputs.assistant is not None:
-        other = matching_model(inputs.assistant, configuration, vocabulary_size)
-        consulted["assistant"] = other.to(device)
+        path = inputs.assistant.path
+        other = None if known is None else known.get(path)
+        if other is None:
+            model = matching_model(inputs.assistant, configuration, vocabulary_size)
+            other = Consulted(model.to(device))
+        consulted["assistant"] = other.model
+        if known is not None:
+            known[path] = other
+            if configuration.decoding_traits(decoding).starts_from_assistant:
+                consulted["known"] = other.written
     if inputs.language_model is not None:
         consulted["language_model"] = matching_language_model(
             Path(inputs.language_model.path), vocabulary_size

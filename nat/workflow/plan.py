@@ -318,8 +318,8 @@ def _seconds_of_models(configuration: Configuration, job: Job) -> float | None:
     if job.rule == "translate":
         decoded = _share(configuration, names) * _passes(configuration.decoding(names["decoding"]))
     elif job.rule == TRANSLATE_AND_SCORE:
-        passes = [_passes(configuration.decoding(name)) for name in _decodings(job)]
-        decoded = sentences(configuration, corpus, names["split"]) * sum(passes)
+        passes = _passes_of_all(configuration, _decodings(job))
+        decoded = sentences(configuration, corpus, names["split"]) * passes
     elif job.rule == "tune_decoding":
         decoded = sentences(configuration, corpus, VALID)
     else:
@@ -337,6 +337,16 @@ def _seconds_of_models(configuration: Configuration, job: Job) -> float | None:
 def _decodings(job: Job) -> list[str]:
     """By which a job translates a split."""
     return [Path(path).parent.name for path in job.outputs if path.endswith(".jsonl")]
+
+
+def _passes_of_all(configuration: Configuration, decodings: Sequence[str]) -> float:
+    """Passes of a job's decodings; what an assistant writes for several is written once."""
+    continuing = {
+        name for name in decodings if configuration.decoding_traits(name).starts_from_assistant
+    }
+    searches = [_passes(configuration.decoding(name)) for name in continuing]
+    alone = [_passes(configuration.decoding(name)) for name in decodings if name not in continuing]
+    return sum(alone) + max(searches, default=0.0) + len(continuing)
 
 
 def in_shards(configuration: Configuration, corpus: str, split: str, decodings: int) -> int:

@@ -20,8 +20,8 @@ class Together:
     """Decodings of a system on a split that the same papers ask for with the same seeds.
 
     Attributes:
-        decodings: several, in the order of their names, that consult no other model and have no
-            weights to tune.
+        decodings: several, in the order of their names, that have no weights to tune.
+        consulted: names of the other models that each of them consults, in order.
     """
 
     corpus: str
@@ -30,12 +30,18 @@ class Together:
     papers: tuple[str, ...]
     seeds: tuple[int, ...]
     decodings: tuple[str, ...]
+    consulted: tuple[str, ...] = ()
 
     @property
     def rule(self) -> str:
         """The name of its rule."""
         names = self.corpus, self.system, self.split, *self.papers, *map(str, self.seeds)
-        return "_".join([RULE, *names])
+        return "_".join([RULE, *names, *self.consulted])
+
+    @property
+    def log(self) -> str:
+        """The name of its log, with wildcards."""
+        return ".".join(["{split}", *self.consulted, "log"])
 
     @property
     def outputs(self) -> list[str]:
@@ -64,9 +70,10 @@ def together(
 ) -> list[Together]:
     """The jobs that make scores, where several are of one model and split, for the same papers.
 
-    So who asks for one paper gets what only others show neither translated nor scored. A decoding
-    that consults another model, or whose weights are tuned, is left to a job by itself: whoever
-    asks for the others need not train that model, or tune.
+    So who asks for one paper gets what only others show neither translated nor scored. Decodings
+    that consult another model share a job with those that consult the same one, and one whose
+    weights are tuned is left to a job by itself: whoever asks for the others need not train that
+    model, or tune.
 
     Args:
         configuration: of the run.
@@ -75,10 +82,9 @@ def together(
     decodings: dict[tuple[Any, ...], dict[int, set[str]]] = {}
     for score, papers in asked.items():
         there = configuration.on(score.corpus)
-        consulted = there.assistant(score.decoding), there.language_model(score.decoding)
-        alone = consulted != (None, None) or there.is_tuned(score.decoding)
-        if not is_sharded(configuration, score.split) and not alone:
-            alike = score.corpus, score.system, score.split, tuple(sorted(papers))
+        if not is_sharded(configuration, score.split) and not there.is_tuned(score.decoding):
+            consulted = _consulted(there, score.decoding)
+            alike = score.corpus, score.system, score.split, tuple(sorted(papers)), consulted
             decodings.setdefault(alike, {}).setdefault(score.seed, set()).add(score.decoding)
     found = []
     for alike, by_seed in sorted(decodings.items()):
@@ -86,5 +92,16 @@ def together(
         for seed, names in sorted(by_seed.items()):
             if len(names) > 1:
                 seeds.setdefault(tuple(sorted(names)), []).append(seed)
-        found += [Together(*alike, tuple(numbers), names) for names, numbers in seeds.items()]
+        *names_of_job, consulted = alike
+        found += [
+            Together(*names_of_job, tuple(numbers), names, consulted)
+            for names, numbers in seeds.items()
+        ]
     return found
+
+
+def _consulted(configuration: Configuration, decoding: str) -> tuple[str, ...]:
+    """Names of the models that a decoding consults besides the one that translates."""
+    assistant, ngrams = configuration.assistant(decoding), configuration.language_model(decoding)
+    of_ngrams = [] if ngrams is None else [f"{ngrams.system}-{ngrams.order}-grams"]
+    return (*([] if assistant is None else [assistant]), *of_ngrams)
