@@ -2,8 +2,8 @@
 
 All latencies of a table or figure that are measured on one corpus, with models of one seed, on one
 device and with one batch form a group. A group is measured in one job, so that whatever disturbs
-the machine disturbs all of it. Reports of a paper whose groups are equal share the file of the
-first one.
+the machine disturbs all of it. A report of a paper whose group is a part of another report's takes
+its latencies from there, so that nothing is measured twice.
 """
 
 from collections.abc import Sequence
@@ -35,11 +35,12 @@ def grouped(
     groups = _groups(found)
     if not groups:
         return found
-    names = {
-        key: _first(configuration, paper, key, members) or group_name(paper, kind, number)
+    own = group_name(paper, kind, number)
+    measured = {
+        key: _largest(configuration, paper, key, members) or (own, members)
         for key, members in groups.items()
     }
-    return [_with_groups(place, groups, names) for place in found]
+    return [_with_groups(place, measured) for place in found]
 
 
 def group_name(paper: str, kind: Kind, number: str | int) -> str:
@@ -97,14 +98,16 @@ def find(configuration: Configuration, corpus: str, group: str, seed: int, setti
     return Latency(configuration.run, corpus, group, seed, setting, groups[key])
 
 
-def _first(
+def _largest(
     configuration: Configuration, paper: str, key: Key, members: tuple[str, ...]
-) -> str | None:
-    """The first report of a paper with this group."""
-    for (kind, number), groups in _groups_of(configuration, paper).items():
-        if groups.get(key) == members:
-            return group_name(paper, kind, number)
-    return None
+) -> tuple[str, tuple[str, ...]] | None:
+    """The largest group of a paper that contains these, with its name; the first of equal ones."""
+    containing = [
+        (group_name(paper, kind, number), groups[key])
+        for (kind, number), groups in _groups_of(configuration, paper).items()
+        if key in groups and set(members) <= set(groups[key])
+    ]
+    return max(containing, key=lambda each: len(each[1]), default=None)
 
 
 @cache
@@ -153,14 +156,15 @@ def _key(cell: Cell) -> Key:
     return cell.corpus, cell.seed, cell.setting
 
 
-def _with_groups(place: Entry, groups: Groups, names: dict[Key, str]) -> Entry:
+def _with_groups(place: Entry, measured: dict[Key, tuple[str, tuple[str, ...]]]) -> Entry:
     def named(cells: tuple[Cell, ...]) -> tuple[Cell, ...]:
-        return tuple(
-            replace(cell, group=names[_key(cell)], timed=groups[_key(cell)])
-            if cell.source == LATENCY
-            else cell
-            for cell in cells
-        )
+        found = []
+        for cell in cells:
+            if cell.source == LATENCY:
+                group, timed = measured[_key(cell)]
+                cell = replace(cell, group=group, timed=timed)
+            found.append(cell)
+        return tuple(found)
 
-    across = None if place.across is None else _with_groups(place.across, groups, names)
+    across = None if place.across is None else _with_groups(place.across, measured)
     return replace(place, cells=named(place.cells), over=named(place.over), across=across)
