@@ -1,5 +1,6 @@
 """Cosines of decoder states and maps of one sentence."""
 
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -7,9 +8,13 @@ import pytest
 import torch
 import torch.nn.functional as F
 
+from nat.artifacts import Analysis
+from nat.configuration import load
 from nat.data.batch import Batch
 from nat.data.vocabulary import BOS, EOS, Vocabulary
-from nat.measures.state_similarity import cosines, maps, trace
+from nat.files import write_json
+from nat.measures import state_similarity
+from nat.measures.state_similarity import cosines, coverage, covered, maps, trace
 from nat.transformer.trace import DecoderTrace
 
 LENGTHS = ((3, 5), (7, 2), (0, 4), (4, 6), (4, 1))
@@ -64,7 +69,9 @@ def test_maps(texts: Any, make_model: Any, causal: bool, layers: int) -> None:
     vocabulary = Vocabulary([f"w{number}" for number in range(29 - 6)])
     assert len(vocabulary) == 29
     batch = Batch.collate([3], [texts[0][3]], [texts[1][3]])
-    found = maps(model, batch, causal, vocabulary)
+    found = maps(model, batch, causal, vocabulary, head=2)
+    assert found["alignment"] == found["attention"][2]
+    assert found["aligned_by"] == f"layer {min(layers, 3)}, head 3 of 4"
     positions = 7 if causal else 6
     assert found["attention_layer"] == min(layers, 3)
     assert np.shape(found["cosines"]) == (positions, positions)
@@ -87,3 +94,40 @@ def test_of_an_upsampled_canvas(texts: Any, make_model: Any) -> None:
     assert found.attention.shape == (2, 4, 14, 8)
     assert found.attention[0, :, :, 4:].abs().max() == 0  # padding of the source
     assert EOS not in texts[0][0]
+
+
+def test_the_head_that_aligns_words_covers_them_best(texts: Any, make_model: Any) -> None:
+    sharp, even, at_end = torch.eye(4)[:3], torch.full((3, 4), 0.25), torch.zeros(3, 4)
+    at_end[:, 3] = 1.0
+    traced = state_similarity.Traced(
+        labels=torch.zeros(1, 4),
+        real=torch.tensor([[True, True, True, False]]),
+        cosines=torch.zeros(1, 4, 4),
+        # the last position is padding, which looks at every word
+        attention=torch.stack(
+            [torch.cat((each, torch.ones(1, 4))) for each in (even, sharp, at_end)]
+        )[None],
+        words=torch.tensor([[True, True, True, False]]),
+    )
+    assert covered(traced)[0].tolist() == pytest.approx([0.25, 1.0, 0.0])
+    model = make_model()
+    found = coverage(model, *texts, True, 1000)
+    assert len(found) == 4 and all(0 < value < 1 for value in found)
+    assert found == pytest.approx(coverage(model, *texts, True, 1))
+
+
+def test_a_student_shows_the_head_of_its_teacher(tmp_path: Path) -> None:
+    demo = load("demo", checked=False)
+    corpus = demo.task("wmt14-en-de")
+    teacher = demo.canonical(corpus, "hints-at-base")
+    for student in ("hints-kd", "hints-none-kd"):
+        read = state_similarity.reads(demo, corpus, student, 1).teacher
+        assert read == Analysis("demo", corpus, teacher, 1, "state_similarity")
+    for alone in (teacher, "nat-raw"):
+        assert state_similarity.reads(demo, corpus, alone, 1).teacher is None
+    path = tmp_path / "analysis.json"
+    write_json(
+        path, {"splits": {"test": {"head": {"number": 3, "chosen_by": "at", "coverage": []}}}}
+    )
+    found = [state_similarity._teachers_head(path, "test", heads) for heads in (4, 3)]
+    assert found == [{"number": 3, "chosen_by": "at"}, None]

@@ -523,17 +523,20 @@ class Matrix(Model):
 
     Attributes:
         label: of the values; without it, the name of the measure.
+        caption: key of a few words on what the panel shows, which stand beside its axis.
     """
 
     values: Text
     rows: Text
     columns: Text
     label: Text | None = None
+    caption: Text | None = None
 
     @property
     def keys(self) -> dict[str, str]:
         """The keys by name."""
-        return {"rows": self.rows, "columns": self.columns, "values": self.values}
+        found = {"rows": self.rows, "columns": self.columns, "values": self.values}
+        return found | ({"caption": self.caption} if self.caption is not None else {})
 
 
 class _Map(_Drawn):

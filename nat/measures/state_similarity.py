@@ -5,20 +5,27 @@ repeat each other's words; of an AT, 70% of the cosines are below 0.25 and 95% b
 those of the last layer after its feed-forward part; attention is that of the third layer.
 
 Where the paper is ambiguous: the target is given, to an AT as its history and to a NAT as its
-length, so that models are compared at the same positions.
+length, so that models are compared at the same positions. The paper shows "one" head of one
+sentence. Here the sentence is the first of median target length, and the head that which aligns
+words best: the one with the largest `coverage` over the split. Of a model that learns from a
+teacher's translations it is the teacher's head, so that maps of both are those of the same head.
 """
 
 from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
 from typing import Any, NamedTuple
 
 import torch
 import torch.nn.functional as F
 from torch import Tensor
 
+from nat.artifacts import Analysis, Inputs
 from nat.configuration import Configuration
 from nat.data.batch import Batch
-from nat.data.vocabulary import MASK, PAD, Vocabulary
+from nat.data.vocabulary import EOS, MASK, PAD, Vocabulary
 from nat.errors import UserError
+from nat.files import read_json
 from nat.inputs.previous_tokens import PreviousTokens
 from nat.measures import analysis
 from nat.objective.context import BatchContext
@@ -49,12 +56,32 @@ class Traced(NamedTuple):
         real: [B, T].
         cosines: between the states of the last layer, [B, T, T].
         attention: cross-attention of `ATTENTION_LAYER`, [B, heads, T, S].
+        words: source positions that are neither EOS nor padding, [B, S].
     """
 
     labels: Tensor
     real: Tensor
     cosines: Tensor
     attention: Tensor
+    words: Tensor
+
+
+@dataclass(frozen=True)
+class Others(Inputs):
+    """The analysis of the teacher, whose head is shown."""
+
+    teacher: Analysis | None
+
+
+def reads(configuration: Configuration, corpus: str, system: str, seed: int) -> Others:
+    """The same analysis of the system whose translations a parallel system learns from, if any."""
+    texts = configuration.training(corpus, system).text.candidates
+    if configuration.is_autoregressive(system) or len(texts) > 1 or texts[0].system is None:
+        return Others(None)
+    [text] = texts
+    assert text.seed is not None
+    name = "state_similarity"
+    return Others(Analysis(configuration.run, corpus, str(text.system), text.seed, name))
 
 
 def analyse(configuration: Configuration, corpus: str, system: str, seed: int) -> dict[str, Any]:
@@ -64,8 +91,11 @@ def analyse(configuration: Configuration, corpus: str, system: str, seed: int) -
     sentence of the maps has the median target length (of those, it is the first).
 
     Returns:
-        For each split `measures` and `map`: `source` and `labels` (subwords), `cosines` [T, T],
-        and `attention` [heads, T, S] of the layer `attention_layer`.
+        For each split `measures`, `map` and `head`. `map` has `source` and `labels` (subwords),
+        `cosines` [T, T], `attention` [heads, T, S] of the layer `attention_layer`, and of the head
+        that is shown `alignment` [T, S] and `aligned_by`, its layer and number. `head` has its
+        `number` from 0, the system that it was `chosen_by`, and, if that is the system itself, the
+        `coverage` of every head.
 
     Raises:
         UserError: if the system is neither parallel nor autoregressive, or does not fit.
@@ -78,6 +108,7 @@ def analyse(configuration: Configuration, corpus: str, system: str, seed: int) -
         )
     causal = configuration.is_autoregressive(system)
     found = analysis.subject(configuration, corpus, system, seed)
+    teacher = reads(configuration, corpus, system, seed).teacher
     splits = {}
     for split in found.splits:
         numbers = analysis.usable(found.model, split.sources, split.targets)
@@ -88,14 +119,28 @@ def analyse(configuration: Configuration, corpus: str, system: str, seed: int) -
             "measures": analysis.measures(values, UNITS),
         }
         if numbers:
+            head = None
+            if teacher is not None:
+                heads = found.model.architecture.heads
+                head = _teachers_head(Path(teacher.path), split.name, heads)
+            if head is None:
+                each = coverage(
+                    found.model, split.sources, split.targets, causal, found.batch_tokens
+                )
+                head = {
+                    "number": max(range(len(each)), key=each.__getitem__),
+                    "chosen_by": system,
+                    "coverage": [round(value, SHOWN) for value in each],
+                }
             by_length = sorted(numbers, key=lambda number: (len(split.targets[number]), number))
             middle = len(split.targets[by_length[len(by_length) // 2]])
             chosen = next(n for n in by_length if len(split.targets[n]) == middle)
             batch = Batch.collate([chosen], [split.sources[chosen]], [split.targets[chosen]])
             batch = batch.to(next(found.model.parameters()).device)
+            content["head"] = head
             content["map"] = {
                 "sentence": chosen,
-                **maps(found.model, batch, causal, found.vocabulary),
+                **maps(found.model, batch, causal, found.vocabulary, head["number"]),
             }
         splits[split.name] = content
     return {"splits": splits}
@@ -129,9 +174,43 @@ def cosines(
     }
 
 
-def maps(model: Transformer, batch: Batch, causal: bool, vocabulary: Vocabulary) -> dict[str, Any]:
-    """The maps of a batch of one sentence, see `analyse`."""
+def coverage(
+    model: Transformer,
+    sources: analysis.Sentences,
+    targets: analysis.Sentences,
+    causal: bool,
+    batch_tokens: int,
+) -> list[float]:
+    """How well each head aligns words, from 0 to 1: mean over the sentences of `covered`."""
+    found = [covered(traced) for traced in _traced(model, sources, targets, causal, batch_tokens)]
+    return [float(value) for value in torch.cat(found).double().mean(0)]
+
+
+def covered(traced: Traced) -> Tensor:
+    """The largest weight that any position gives a source word, mean over the words, [B, heads].
+
+    It is 1 if each word has a position that looks at it alone. It is small for a head whose weights
+    are even, and for one that looks at the end of the sentence or at few words only.
+    """
+    weights = traced.attention.masked_fill(~traced.real[:, None, :, None], 0.0).amax(2)
+    words = traced.words[:, None]
+    return weights.masked_fill(~words, 0.0).sum(2) / words.sum(2).clamp(min=1)
+
+
+def _teachers_head(teacher: Path, split: str, heads: int) -> dict[str, Any] | None:
+    """The head that the teacher's map shows, from its analysis; None if the student has fewer."""
+    head = read_json(teacher)["splits"][split].get("head")
+    if head is None or head["number"] >= heads:
+        return None
+    return {"number": head["number"], "chosen_by": head["chosen_by"]}
+
+
+def maps(
+    model: Transformer, batch: Batch, causal: bool, vocabulary: Vocabulary, head: int
+) -> dict[str, Any]:
+    """The maps of a batch of one sentence with one of the heads, see `analyse`."""
     traced = trace(model, batch, causal)
+    layer = min(ATTENTION_LAYER, model.architecture.decoder_layers)
 
     def symbols(tokens: Tensor) -> list[str]:
         return [vocabulary.symbols[token] for token in tokens.tolist()]
@@ -140,8 +219,10 @@ def maps(model: Transformer, batch: Batch, causal: bool, vocabulary: Vocabulary)
         "source": symbols(batch.source[0]),
         "labels": symbols(traced.labels[0]),
         "cosines": _rounded(traced.cosines[0]),
-        "attention_layer": min(ATTENTION_LAYER, model.architecture.decoder_layers),
+        "attention_layer": layer,
         "attention": _rounded(traced.attention[0]),
+        "alignment": _rounded(traced.attention[0, head]),
+        "aligned_by": f"layer {layer}, head {head + 1} of {traced.attention.size(1)}",
     }
 
 
@@ -158,7 +239,8 @@ def trace(model: Transformer, batch: Batch, causal: bool) -> Traced:
         labels = torch.full_like(labels, PAD).masked_scatter(real, best.symbols)
     last = F.normalize(kept.states[-1], dim=2)
     layer = min(ATTENTION_LAYER, len(kept.attention)) - 1
-    return Traced(labels, real, last @ last.mT, kept.attention[layer])
+    words = batch.source.ne(PAD) & batch.source.ne(EOS)
+    return Traced(labels, real, last @ last.mT, kept.attention[layer], words)
 
 
 def _never(states: Tensor) -> Tensor:

@@ -31,7 +31,7 @@ ROW_WIDTH = 0.62
 
 def heat_map(axes: Axes, panel: Panel) -> Labels:
     """Values as colours; nothing is labelled to the right but the colours."""
-    axes.set_xlabel(panel.description.x.label)
+    axes.set_xlabel(_captioned(panel))
     axes.set_ylabel("")
     points = [record for record in panel.records if record["status"] == "run"]
     if not points:
@@ -61,7 +61,7 @@ def heat_map(axes: Axes, panel: Panel) -> Labels:
 def contour(axes: Axes, panel: Panel) -> Labels:
     """Lines of equal height over a grid, with named points; what was not run is left white."""
     horizontal, vertical = panel.description.x, panel.description.y
-    axes.set_xlabel(horizontal.label)
+    axes.set_xlabel(_captioned(panel))
     axes.set_ylabel(vertical.label)
     axes.grid(visible=False)
     for axis, scale, drawn_axis in (
@@ -114,6 +114,13 @@ def contour(axes: Axes, panel: Panel) -> Labels:
             zorder=5,
         )
     return []
+
+
+def _captioned(panel: Panel) -> str:
+    """The name of the axis across, and what else the analysis says of the panel."""
+    caption = (panel.content or {}).get("caption")
+    label = str(panel.description.x.label)
+    return f"{label} ({caption})" if caption else label
 
 
 def _colours(axes: Axes, panel: Panel, drawn: ScalarMappable) -> None:

@@ -36,6 +36,7 @@ _TYPES: dict[str, Any] = {
     "second": Words,
     "links": list[NonNegativeInt | None],
     "captions": tuple[str, str],
+    "caption": str,
     "passes": list[Pass],
     "source": Words,
     "reference": Words,
@@ -78,7 +79,6 @@ def read(
             records.append(base | {"status": values.NOT_RUN})
             continue
         base |= {"seeds": str(cell.seed), "sources": cell.score_path, "status": "run"}
-        base |= {"remark": ""}
         types = _TYPES | (_OF_PLANES if description.kind == "contour" else {})
         path = root / cell.score_path
         content = {
@@ -86,6 +86,7 @@ def read(
             for name, key in keys[entry.column].items()
         }
         contents[entry.column] = content
+        base |= {"remark": content.get("caption", "")}
         wrong = f"{path}: split {cell.split}, panel '{entry.column}'"
         records += _RECORDS[description.kind](base, content, description, wrong)
     return records, contents
