@@ -36,12 +36,15 @@ def test_every_measure_is_there(root: Path) -> None:
     found = read_json(made_up_run.run(root, "nat-kd", "one-pass", errors=0.2))
     measures = found["measures"]
     assert found["sentences"] == SENTENCES and found["not_decoded"] == 0
-    for name in ("sacrebleu", "tokenised_bleu", "chrf", "multi_reference_bleu"):
+    both = ("multi_reference_bleu", "multi_reference_tokenised_bleu")
+    for name in ("sacrebleu", "tokenised_bleu", "chrf", *both):
         assert measures[name]["low"] < measures[name]["value"] < measures[name]["high"]
         assert "version:" in measures[name]["signature"]
     assert "tok:13a" in measures["sacrebleu"]["signature"]
     assert "tok:none" in measures["tokenised_bleu"]["signature"]
-    assert measures["multi_reference_bleu"]["sentences"] == SENTENCES // 2
+    for name in both:
+        assert measures[name]["sentences"] == SENTENCES // 2
+    assert "tok:none" in measures[both[1]]["signature"]
     assert measures["length_ratio"]["value"] == 1
     assert set(found["files"]) == {"hypotheses", "reference", "tokens", "references"}
 
@@ -50,6 +53,35 @@ def test_several_references_only_where_there_are_some(root: Path) -> None:
     path = root / "test.jsonl"
     made_up_run.write_translations_to(path, errors=0.1)
     assert "multi_reference_bleu" not in score.score(path, references(root)).report["measures"]
+
+
+def test_every_reference_is_tokenised_as_the_corpus_is(root: Path) -> None:
+    folder = root / "several"
+    folder.mkdir()
+    rows: list[dict[str, Any]] = [
+        {"id": 0, "tokens": "a dog , here", "text": "a dog, here"},
+        {"id": 1, "tokens": "it ran .", "text": "it ran."},
+    ]
+    path = folder / "test.jsonl"
+    done = {"steps": 1, "status": "ok", "score": 0.0}
+    path.write_text("".join(json.dumps({**row, **done}) + "\n" for row in rows))
+    (folder / "raw").write_text("dog\nran\n")
+    several = [["a dog, there", "one dog, here"], ["it ran.", "it ran."]]
+    (folder / "several").write_text(
+        "".join(
+            json.dumps({"id": number, "references": texts}) + "\n"
+            for number, texts in enumerate(several)
+        )
+    )
+
+    def split(lines: Any) -> list[str]:
+        return [line.replace(",", " ,").replace(".", " .") for line in lines]
+
+    files = score.References(folder / "raw", folder / "raw", folder / "several", tokenise=split)
+    found = score.score(path, files)
+    # lengths, and of four orders the n-grams that match and all of them
+    counts = found.statistics["multi_reference_tokenised_bleu"].tolist()
+    assert counts == [[4, 4, 4, 3, 2, 0, 4, 3, 2, 1], [3, 3, 3, 2, 1, 0, 3, 2, 1, 0]]
 
 
 def test_subwords_are_joined_for_words(root: Path) -> None:

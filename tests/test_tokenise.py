@@ -5,7 +5,7 @@ import pytest
 from made_up_corpus import as_corpus
 
 from nat.data.lines import read_lines, write_lines
-from nat.data.tokenise import detokenise, tokenise, tokenise_folder, usefulness
+from nat.data.tokenise import detokenise, target_tokens, tokenise, tokenise_folder, usefulness
 from nat.errors import UserError
 from nat.files import read_json
 
@@ -119,6 +119,9 @@ def test_lengths_in_tokens_drop_training_pairs_only(tmp_path: Path) -> None:
     assert facts["train"] == {"read": 4, "kept": 2, "dropped": dropped}
     assert facts["test"] == {"read": 4, "kept": 4, "dropped": {}}
     assert list(read_lines(tmp_path / "tokens" / "train.de")) == ["ein haus , ja .", "ende ."]
+    references = [pair[1] for pair in PAIRS]
+    tokens = list(read_lines(tmp_path / "tokens" / "test.en"))
+    assert target_tokens(references, as_corpus(CORPUS)) == tokens
     useful = usefulness(as_corpus(CORPUS))
     assert [useful(*pair) for pair in PAIRS] == [True, False, False, True]
 

@@ -9,7 +9,7 @@ import logging
 import re
 import tempfile
 from collections import Counter
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from functools import cache, partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -87,6 +87,16 @@ def tokenise(line: str, language: str, tokeniser: str | Mapping[str, str]) -> st
         _check(tokeniser)
         tokens = [line]
     return " ".join(" ".join(tokens).split())
+
+
+def target_tokens(lines: Sequence[str], corpus: Corpus) -> list[str]:
+    """Tokens of raw lines of the target language, as they are in the `tokens` of a corpus."""
+    languages, options = sides(corpus), corpus.preprocessing
+    found = []
+    for _, line, _ in normalised([("", line) for line in lines], languages, options):
+        tokens = tokenise(line, languages[1], options.tokeniser)
+        found.append(tokens.lower() if options.lowercase else tokens)
+    return found
 
 
 def detokenise(line: str, language: str, tokeniser: str | Mapping[str, str]) -> str:

@@ -10,8 +10,10 @@ import hashlib
 import json
 import math
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
+from itertools import islice
 from pathlib import Path
 from typing import Any
 
@@ -22,6 +24,7 @@ from nat.configuration import Configuration
 from nat.data.bpe import merge
 from nat.data.corpus import Corpus
 from nat.data.lines import read_lines
+from nat.data.tokenise import target_tokens
 from nat.data.translations import OK, read_in_order
 from nat.errors import UserError
 from nat.files import read_json, write_json
@@ -37,7 +40,7 @@ class References:
     `reference` is raw text, `tokens` its tokenised form, `references` the file with several
     references per sentence where the corpus has one, `source_tokens` the tokenised source, by
     which sentences count as long. `lowercase` says that the corpus is lower-cased in
-    preprocessing.
+    preprocessing. `tokenise` gives the tokens of raw lines; by default they are split already.
     """
 
     reference: Path
@@ -45,6 +48,7 @@ class References:
     references: Path | None = None
     lowercase: bool = False
     source_tokens: Path | None = None
+    tokenise: Callable[[Sequence[str]], list[str]] = list
 
 
 def reference_files(corpus: str, description: Corpus, split: str, several: bool) -> References:
@@ -67,6 +71,7 @@ def reference_files(corpus: str, description: Corpus, split: str, several: bool)
         references=references / f"{name}.jsonl" if several else None,
         lowercase=description.preprocessing.lowercase,
         source_tokens=tokens / f"{split}.{description.source}",
+        tokenise=partial(target_tokens, corpus=description),
     )
 
 
@@ -98,9 +103,9 @@ class Score:
 def score(hypotheses: Path, references: References) -> Score:
     """Measure the translations in `hypotheses` (JSON lines, see `nat.data.translations`).
 
-    `multi_reference_bleu` is only measured if the corpus has several references,
-    `tokenised_bleu_long` if it has long sentences, `tokenised_bleu_bucket_1` (short) to
-    `_5` (long) if they can be filled. `passes` are those of the decoded sentences.
+    `multi_reference_bleu` and `multi_reference_tokenised_bleu` are only measured if the corpus has
+    several references, `tokenised_bleu_long` if it has long sentences, `tokenised_bleu_bucket_1`
+    (short) to `_5` (long) if they can be filled. `passes` are those of the decoded sentences.
 
     Raises:
         UserError: if files are missing, or lines are missing, repeated, shifted or unreadable;
@@ -148,17 +153,25 @@ def score(hypotheses: Path, references: References) -> Score:
     if references.references is not None:
         several = read_references(references.references, len(rows))
         covered = sorted(several)
-        name = "multi_reference_bleu"
-        counts[name] = bleu.sacrebleu(
-            [text[number] for number in covered],
-            [several[number] for number in covered],
-            references.lowercase,
-        )
-        found[name] = counts[name].sentences
-        extra[name] = {
-            "sentences": len(covered),
-            "references_per_sentence": round(sum(map(len, several.values())) / len(covered), 2),
+        tokens = iter(references.tokenise([line for number in covered for line in several[number]]))
+        against_all = {
+            "multi_reference_bleu": bleu.sacrebleu(
+                [text[number] for number in covered],
+                [several[number] for number in covered],
+                references.lowercase,
+            ),
+            "multi_reference_tokenised_bleu": bleu.tokenised_bleu(
+                [words[number] for number in covered],
+                [list(islice(tokens, len(several[number]))) for number in covered],
+            ),
         }
+        counts |= against_all
+        for name, each in against_all.items():
+            found[name] = each.sentences
+            extra[name] = {
+                "sentences": len(covered),
+                "references_per_sentence": round(sum(map(len, several.values())) / len(covered), 2),
+            }
         files["references"] = references.references
     if references.source_tokens is not None:
         files["source_tokens"] = references.source_tokens

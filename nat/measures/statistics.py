@@ -57,6 +57,7 @@ MEASURED = {
     "sacrebleu": Measured("sacrebleu", bleu.smoothed),
     "tokenised_bleu": Measured("tokenised_bleu", bleu.unsmoothed),
     "multi_reference_bleu": Measured("multi_reference_bleu", bleu.smoothed),
+    "multi_reference_tokenised_bleu": Measured("multi_reference_tokenised_bleu", bleu.unsmoothed),
     "chrf": Measured("chrf", bleu.chrf_score),
     "brevity_penalty": Measured("tokenised_bleu", bleu.brevity_penalty),
     "sacrebleu_brevity_penalty": Measured("sacrebleu", bleu.brevity_penalty),

@@ -99,6 +99,9 @@ MEASURES = {
     "multi_reference_bleu": Measure(
         "multi-ref. sacreBLEU", "BLEU", 2, "against all references that a sentence has"
     ),
+    "multi_reference_tokenised_bleu": Measure(
+        "multi-ref. tokenised BLEU", "BLEU", 2, "against all references that a sentence has"
+    ),
     "chrf": Measure("chrF2", "chrF", 2),
     "brevity_penalty": Measure("brevity penalty", "ratio", 3, "of tokenised BLEU"),
     "sacrebleu_brevity_penalty": Measure("brevity penalty, sacreBLEU", "ratio", 3, "of sacreBLEU"),

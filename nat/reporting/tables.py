@@ -40,7 +40,10 @@ NUMBERS = (
     *("x", "ours", "spread", "low", "high", "published", "difference"),
     *("baseline_difference", "p_value", "not_decoded"),
 )
-TESTED = ("sacrebleu", "tokenised_bleu", "multi_reference_bleu")
+TESTED = (
+    *("sacrebleu", "tokenised_bleu"),
+    *("multi_reference_bleu", "multi_reference_tokenised_bleu"),
+)
 
 Records = list[dict[str, Any]]
 
