@@ -33,6 +33,13 @@ wildcard_constraints:
 rule all:
     input:
         graph.all_reports(),
+        graph.site,
+    localrule: True
+
+
+rule report:
+    input:
+        graph.site,
     localrule: True
 
 
@@ -112,6 +119,7 @@ include: "rules/decoding.smk"
 include: "rules/evaluation.smk"
 include: "rules/latency.smk"
 include: "rules/papers.smk"
+include: "rules/report.smk"
 include: "rules/slurm.smk"
 
 

@@ -86,6 +86,14 @@ class Claims(Report):
     kind = "claims"
 
 
+@dataclass(frozen=True)
+class Site(Artifact):
+    """The pages of a run, by the first one; made from whatever exists, see `nat.report.site`."""
+
+    template = "results/{run}/report/index.html"
+    run: str
+
+
 def report(configuration: Configuration, target: Target) -> Report:
     """The report of a target."""
     paper, kind, number = target

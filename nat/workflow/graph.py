@@ -8,6 +8,7 @@ detects that a part of the configuration has changed.
 from collections.abc import Iterable
 from dataclasses import replace
 from functools import cache, cached_property
+from pathlib import Path
 from typing import Any
 
 from nat.artifacts import (
@@ -31,12 +32,13 @@ from nat.data.splits import TRAIN, VALID, is_cut_out, split_names, text_part
 from nat.errors import UserError
 from nat.reporting import reports, timing
 from nat.reporting.cells import TOYS, Cell
-from nat.reporting.reports import Report
+from nat.reporting.reports import Report, Site
 from nat.spelling import hint
 from nat.workflow.together import Together, together
 
 STAGES = {
-    "all": "every table, figure and claim of every paper",
+    "all": "every table, figure and claim of every paper, and the report",
+    "report": "pages to look at, of whatever exists; nothing else is made",
     "demo": "the tables and figures of config/papers/overview.yaml",
     "corpora": "every corpus of the scale, prepared",
     "teachers": "every model that others learn from",
@@ -97,6 +99,18 @@ class Graph:
     def all_reports(self) -> list[str]:
         """Paths of the reports of all papers."""
         return [report.path for report in self.reports.values()]
+
+    @property
+    def site(self) -> str:
+        """Path of the first page of the report."""
+        return Site(self.configuration.run).path
+
+    def existing(self) -> str:
+        """What the report is made of: the results that exist, and all of the configuration."""
+        root = Path(self.configuration.root)
+        there = [root / path for path in self.scores() if (root / path).exists()]
+        results = {str(path): path.stat().st_mtime_ns for path in there}
+        return _fingerprint([self.configuration.files, results])
 
     def described(self) -> dict[str, str]:
         """One line for every public target."""

@@ -1,0 +1,72 @@
+"""Interactive charts, as specifications of Vega-Lite that the pages draw themselves."""
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import altair as alt
+
+from nat.reporting.drawing import COLOURS
+
+HEIGHT = 360
+SHAPES = ("circle", "diamond", "square", "triangle-up", "cross", "triangle-down", "stroke")
+
+
+def quality(points: Sequence[Mapping[str, Any]], settings: Sequence[str], papers: Sequence[str]) -> Any:
+    """BLEU against the time of a sentence, one point for each decoding of each system.
+
+    Args:
+        points: with `setting`, `time`, `bleu`, `paper`, `system`, `decoding`, `corpus`, `measure`.
+        settings: those that can be chosen, the first of which is shown at first.
+        papers: that colours and shapes stand for.
+    """
+    choice = alt.binding_select(options=list(settings), name="Latency ")
+    setting = alt.param(name="setting", value=settings[0], bind=choice)
+    chosen = alt.selection_point(fields=["paper"], bind="legend")
+    colours = alt.Scale(domain=list(papers), range=list(COLOURS[: len(papers)]))
+    shapes = alt.Scale(domain=list(papers), range=list(SHAPES[: len(papers)]))
+    chart = (
+        alt.Chart(alt.Data(values=list(points)))
+        .mark_point(filled=True, size=90)
+        .encode(
+            x=alt.X("time:Q", title="a sentence (ms, or passes of the decoder)").scale(type="log"),
+            y=alt.Y("bleu:Q", title="BLEU").scale(zero=False),
+            color=alt.Color("paper:N", title="paper", scale=colours),
+            shape=alt.Shape("paper:N", title="paper", scale=shapes),
+            opacity=alt.condition(chosen, alt.value(0.9), alt.value(0.12)),
+            tooltip=[
+                alt.Tooltip(f"{name}:{kind}", title=title)
+                for name, kind, title in (
+                    ("system", "N", "system"),
+                    ("decoding", "N", "decoding"),
+                    ("corpus", "N", "corpus"),
+                    ("bleu", "Q", "BLEU"),
+                    ("measure", "N", "of"),
+                    ("time", "Q", "time"),
+                    ("paper", "N", "paper"),
+                )
+            ],
+        )
+        .transform_filter("datum.setting == setting")
+        .add_params(setting, chosen)
+        .properties(width="container", height=HEIGHT)
+        .interactive()
+    )
+    return chart.to_dict()
+
+
+def curve(points: Sequence[Mapping[str, Any]], title: str) -> Any:
+    """A number over the updates of a training.
+
+    Args:
+        points: with `update`, `value` and `series`.
+        title: of the vertical axis.
+    """
+    base = alt.Chart(alt.Data(values=list(points))).encode(
+        x=alt.X("update:Q", title="updates"),
+        y=alt.Y("value:Q", title=title).scale(zero=False),
+        color=alt.Color("series:N", title=None, scale=alt.Scale(range=list(COLOURS))),
+        shape=alt.Shape("series:N", title=None, scale=alt.Scale(range=list(SHAPES))),
+        tooltip=["series:N", "update:Q", "value:Q"],
+    )
+    layers = base.mark_line(strokeWidth=1.5) + base.mark_point(size=30, filled=True)
+    return layers.properties(width="container", height=220).to_dict()

@@ -1,0 +1,108 @@
+"""Where a number comes from: what a page says of it on demand.
+
+The lines that many numbers share, such as those of a model, are written once to a page.
+"""
+
+import json
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+from nat.report import addresses
+from nat.report.page import root_of
+from nat.report.results import Results, snakemake
+from nat.reporting.cells import LATENCY, SCORE, Cell
+from nat.reporting.values import NOT_RUN
+
+Line = tuple[str, str, str, bool]
+"""A term, its text, the page that it leads to (or nothing), and whether it is code."""
+
+
+def line(term: str, text: Any, address: str = "", code: bool = False) -> Line:
+    """A line of details."""
+    return term, str(text), address, code
+
+
+@dataclass
+class Details:
+    """What a page says of its numbers.
+
+    Attributes:
+        results: of the run.
+        path: of the page.
+        numbers: a title, the lines of this number alone, and the places of the others in `shared`.
+        shared: groups of lines.
+    """
+
+    results: Results
+    path: str
+    numbers: list[dict[str, Any]] = field(default_factory=list)
+    shared: list[list[Line]] = field(default_factory=list)
+    _places: dict[Any, int] = field(default_factory=dict)
+
+    def add(self, title: str, lines: Iterable[Line], cells: Sequence[Cell]) -> int:
+        """Add a number with the cells behind it; returns its place in `numbers`."""
+        own = list(lines)
+        there = [cell for cell in cells if (self.results.root / cell.score_path).exists()]
+        missing = [cell for cell in cells if cell not in there]
+        for cell in there:
+            own.append(line("file", cell.score_path, code=True))
+            if cell.source == SCORE:
+                own.append(line("translations", cell.translations_path, code=True))
+        shared = [self._of_model(cell) for cell in there if cell.of_training]
+        shared += [self._of_decoding(cell) for cell in there if cell.decoding]
+        paths = list(dict.fromkeys(cell.score_path for cell in cells))
+        if paths:
+            again = snakemake(self.results.configuration, *paths)
+            if missing:
+                own.append(line(NOT_RUN, "; ".join(cell.score_path for cell in missing), code=True))
+                own.append(line("made by", again, code=True))
+            else:
+                forced = ["--forcerun", *paths]
+                own.append(
+                    line("made again by", snakemake(self.results.configuration, *forced), code=True)
+                )
+        self.numbers.append(
+            {"title": title, "lines": own, "shared": list(dict.fromkeys(shared))}
+        )
+        return len(self.numbers) - 1
+
+    def as_json(self) -> dict[str, Any]:
+        """For the script of the page."""
+        return {"numbers": self.numbers, "shared": self.shared}
+
+    def _share(self, key: Any, lines: list[Line]) -> int:
+        if key not in self._places:
+            self._places[key] = len(self.shared)
+            self.shared.append(lines)
+        return self._places[key]
+
+    def _of_model(self, cell: Cell) -> int:
+        key = cell.corpus, cell.system, cell.seed
+        if key in self._places:
+            return self._places[key]
+        address = root_of(self.path) + addresses.system(cell.corpus, cell.system)
+        lines = [line("model", f"{cell.system} on {cell.corpus}, seed {cell.seed}", address)]
+        record = self.results.training(*key)
+        if record is not None:
+            hours = f"{record['seconds'] / 60:,.1f} min" if "seconds" in record else "unknown time"
+            lines.append(
+                line("trained", f"{record['updates']:,} updates, {hours}, {record.get('device', '')}")
+            )
+            lines.append(line("versions", addresses.listed(record.get("versions", {}))))
+        older = self.results.changes(*key)
+        if older:
+            lines.append(line("older configuration", "; ".join(older)))
+        return self._share(key, lines)
+
+    def _of_decoding(self, cell: Cell) -> int:
+        key = cell.corpus, cell.decoding
+        if key in self._places:
+            return self._places[key]
+        there = self.results.configuration.on(cell.corpus)
+        options = json.dumps(there.decoding(cell.decoding).as_json())
+        lines = [line("decoding", f"{cell.decoding}: {options}", code=True)]
+        if cell.source == LATENCY:
+            latency = json.dumps(there.latency.model_dump(mode="json"))
+            lines.append(line("latency", f"{cell.setting}: {latency}", code=True))
+        return self._share(key, lines)

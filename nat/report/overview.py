@@ -1,0 +1,237 @@
+"""The first page: what was run at which scale, all claims, all systems, and the field as a map."""
+
+import statistics
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+from nat import registry
+from nat.artifacts import Score
+from nat.configuration import choice, load
+from nat.files import read_json
+from nat.report import addresses, charts, papers, systems
+from nat.report.page import Page
+from nat.report.results import COMPLETE, NOTHING, PART, Results, State, snakemake, state
+from nat.reporting import claims, reports, values
+from nat.reporting.cells import LATENCY, Cell, measured
+from nat.reporting.reports import Target
+from nat.reporting.verdicts import FAILS, HOLDS, UNDECIDED
+
+BLEU = "sacrebleu"
+PASSES = "decoder passes"
+"""A setting of the plot besides those of latencies, known for all that was translated."""
+
+
+def page(results: Results) -> Page:
+    """Make the overview.
+
+    Raises:
+        UserError: for damaged results.
+    """
+    configuration = results.configuration
+    scales, experiments = _experiments(results)
+    content = {
+        "all": snakemake(configuration, "all"),
+        "tiles": [_tile(results, paper) for paper in configuration.papers],
+        "quality": _quality(results),
+        "board": _board(results),
+        "scales": scales,
+        "experiments": experiments,
+        "map": _map(results),
+    }
+    return Page(addresses.OVERVIEW, "All papers", "overview.html", content)
+
+
+def _tile(results: Results, paper: str) -> dict[str, str]:
+    """A paper in three lines."""
+    kinds = [found.kind for target, found in results.states.items() if target[0] == paper]
+    records = results.claims.get(paper)
+    return {
+        "path": addresses.paper(paper),
+        "title": results.configuration.paper(paper).title,
+        "reports": f"{kinds.count(COMPLETE)} of {len(kinds)} complete, {kinds.count(PART)} in part",
+        "claims": f"claims: {claims.summary(records)}" if records else "",
+    }
+
+
+# Experiments
+
+
+def _experiments(results: Results) -> tuple[list[str], list[dict[str, Any]]]:
+    """The scales, and every table and figure with its state at each of them."""
+    own = results.configuration
+    shown = [target for target in results.targets if target[1] != "claims"]
+    others = {
+        scale: _states_at(results, scale, shown)
+        for scale in own.files["scales"]
+        if scale != own.run
+    }
+    rows = []
+    for target in shown:
+        paper, kind, number = target
+        rows.append(
+            {
+                "paper": own.paper(paper).title,
+                "name": f"{kind} {number}",
+                "title": reports.title(own, target).partition(", ")[2],
+                "address": f"{addresses.paper(paper)}#{addresses.section(kind, number)}",
+                "states": [results.states[target], *(found[target] for found in others.values())],
+                "command": snakemake(own, reports.name(target)),
+            }
+        )
+    return [own.run, *others], rows
+
+
+def _states_at(results: Results, scale: str, shown: list[Target]) -> dict[Target, State]:
+    """The states at another scale; its configuration is read only where there are results."""
+    if not (results.root / "results" / scale).exists():
+        return dict.fromkeys(shown, State(NOTHING, "not run"))
+    there = load(choice({"scale": scale}), root=results.root, checked=False)
+    return {target: state(there, target, reports.cells(there, target)) for target in shown}
+
+
+# Claims
+
+
+def _board(results: Results) -> list[dict[str, Any]]:
+    """All judgements by verdict."""
+    columns: dict[str, list[dict[str, str]]] = {
+        verdict: [] for verdict in (HOLDS, UNDECIDED, FAILS, values.NOT_RUN)
+    }
+    for paper, records in results.claims.items():
+        title = results.configuration.paper(paper).title
+        for record in records:
+            ran = record["verdict"] != values.NOT_RUN
+            columns[record["verdict"]].append(
+                {
+                    "text": record["text"],
+                    "case": record["case"],
+                    "paper": title,
+                    "numbers": claims.lines(record)["ours"] if ran else "",
+                    "address": f"{addresses.paper(paper)}#{papers.anchor(record)}",
+                }
+            )
+    return [{"verdict": verdict, "cards": cards} for verdict, cards in columns.items()]
+
+
+# Quality against latency
+
+
+def _quality(results: Results) -> dict[str, Any] | None:
+    """All systems of all papers; nothing where no system was scored."""
+    points = list(_points(results))
+    if not points:
+        return None
+    settings = sorted({point["setting"] for point in points}, key=lambda name: (name == PASSES, name))
+    shown = list(dict.fromkeys(point["paper"] for point in points))
+    columns = ["paper", "system", "decoding", "corpus", "setting", "time", "bleu", "measure"]
+    latencies = [name for name in settings if name != PASSES]
+    return {
+        "text": (
+            "Every system that was translated and scored, by sacreBLEU on the test set. "
+            + (
+                "Times are medians a sentence, as measured on this run's machine."
+                if latencies
+                else "No latency has been measured at this scale, so time stands for the passes "
+                "of the decoder a sentence."
+            )
+        ),
+        "specification": charts.quality(points, settings, shown),
+        "alternative": (
+            f"BLEU of {len({point['system'] for point in points})} systems against the time of a "
+            "sentence; the table below has the points"
+        ),
+        "columns": columns,
+        "rows": [[point[name] for name in columns] for point in points],
+    }
+
+
+def _points(results: Results) -> Iterator[dict[str, Any]]:
+    asked: dict[tuple[str, str, str, str], dict[str, None]] = {}
+    latencies: dict[tuple[str, str, str, str], list[Cell]] = {}
+    for (paper, _, _), cells in results.cells.items():
+        for cell in cells:
+            if not cell.decoding:
+                continue
+            asked.setdefault((paper, cell.corpus, cell.system, cell.decoding), {})
+            if cell.source == LATENCY and cell.measure == "latency":
+                key = cell.corpus, cell.system, cell.decoding, cell.setting
+                latencies.setdefault(key, []).append(cell)
+    run, root = results.configuration.run, results.root
+    for paper, corpus, system, decoding in asked:
+        found, passes = [], []
+        for seed in results.configuration.seeds:
+            score = Score(run, corpus, system, seed, decoding, systems.TEST)
+            if (root / score.path).exists():
+                found.append(read_json(root / score.path)["measures"][BLEU]["value"])
+                summary = root / score.translations.summary
+                if summary.exists():
+                    passes.append(read_json(summary)["mean_steps"])
+        if not found:
+            continue
+        point = {
+            "paper": results.configuration.paper(paper).title,
+            "system": system,
+            "decoding": decoding,
+            "corpus": corpus,
+            "bleu": round(statistics.mean(found), 2),
+            "measure": f"sacreBLEU, {len(found)} seeds" if len(found) > 1 else "sacreBLEU",
+        }
+        if passes:
+            yield point | {"setting": PASSES, "time": round(statistics.mean(passes), 2)}
+        for key, cells in latencies.items():
+            if key[:3] == (corpus, system, decoding):
+                times = [
+                    each.value
+                    for cell in dict.fromkeys(cells)
+                    if (root / cell.score_path).exists()
+                    and (each := measured(cell, Path(root))) is not None
+                ]
+                if times:
+                    yield point | {"setting": key[3], "time": round(statistics.mean(times), 3)}
+
+
+# The field
+
+
+def _map(results: Results) -> dict[str, Any]:
+    """Proxy inputs x proxy targets: the systems that combine them, with their best BLEU."""
+    configuration = results.configuration
+    best: dict[str, tuple[float, str]] = {}
+    for corpus, system in systems.places(results):
+        for score in systems.scores(results, corpus, system):
+            if score["split"] == systems.TEST and score[BLEU] is not None:
+                best[system] = max(best.get(system, (0.0, "")), (score[BLEU], corpus))
+    pages = {system: corpus for corpus, system in systems.places(results)}
+    inputs, targets = registry.names("inputs"), registry.names("targets")
+    cells: dict[tuple[str, str], list[dict[str, Any]]] = {}
+    for name in configuration.systems:
+        system = configuration.system(name)
+        number = f"{best[name][0]:.2f} ({best[name][1]})" if name in best else ""
+        cells.setdefault((system.input.method, system.target.method), []).append(
+            {
+                "name": name,
+                "number": number,
+                "value": best[name][0] if name in best else -1.0,
+                "file": configuration.file_of("systems", name).partition(":")[0],
+                "address": addresses.system(pages[name], name) if name in pages else "",
+            }
+        )
+    rows = []
+    for its_input in inputs:
+        row = []
+        for target in targets:
+            found = sorted(cells.get((its_input, target), []), key=lambda each: -each["value"])
+            row.append(found and _map_cell(found))
+        rows.append({"input": its_input, "cells": row})
+    return {"targets": targets, "rows": rows}
+
+
+def _map_cell(found: list[dict[str, Any]]) -> dict[str, Any]:
+    measured_ = found[0]["value"] >= 0
+    count = f"{len(found)} system" + ("s" if len(found) > 1 else "")
+    return {
+        "systems": found,
+        "measured": measured_,
+        "best": f"{found[0]['number']}, {count}" if measured_ else f"not run, {count}",
+    }

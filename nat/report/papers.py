@@ -1,0 +1,336 @@
+"""The page of a paper: its tables, figures and claims beside what the paper prints."""
+
+import shutil
+from collections.abc import Iterable, Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+from nat.report import addresses
+from nat.report.details import Details, Line, line
+from nat.report.page import Page
+from nat.report.results import COMPLETE, NOTHING, Results, snakemake
+from nat.reporting import claims, figures, reports, tables
+from nat.reporting.entry import Entry
+from nat.reporting.figures import Plot
+from nat.reporting.paper import describe, entries, measure_of
+from nat.reporting.stated import deviations
+
+FOLDER = "downloads"
+
+
+def page(results: Results, paper: str, folder: Path) -> Page:
+    """Make the page of a paper, and the files that it links to.
+
+    Raises:
+        UserError: for damaged results.
+    """
+    configuration = results.configuration
+    described = configuration.paper(paper)
+    details = Details(results, addresses.paper(paper))
+    files = folder / FOLDER / paper
+    content = {
+        "description": described.description,
+        "paper": paper,
+        "command": snakemake(configuration, paper),
+        "tables": [_table(results, paper, number, details, files) for number in described.tables],
+        "figures": [_figure(results, paper, number, files) for number in described.figures],
+        "claims": _claims(results, paper, details) if described.claims else None,
+        "deviations": deviations(configuration, paper),
+        "cost": _cost(results, paper),
+        "folder": f"../{FOLDER}/{paper}",
+    }
+    content["numbers"] = details.as_json()
+    return Page(addresses.paper(paper), described.title, "paper.html", content)
+
+
+def _section(results: Results, paper: str, kind: Any, number: str) -> dict[str, Any]:
+    target = (paper, kind, number)
+    name = reports.name(target)
+    return {
+        "id": addresses.section(kind, number),
+        "number": number,
+        "name": name,
+        "state": results.states[target],
+        "command": snakemake(results.configuration, name),
+    }
+
+
+# Tables
+
+
+def _table(
+    results: Results, paper: str, number: str, details: Details, files: Path
+) -> dict[str, Any]:
+    table = results.table(paper, number)
+    files.mkdir(parents=True, exist_ok=True)
+    tables.write(table, files / f"table_{number}.csv")
+    found = entries(results.configuration, paper, "table", number)
+    places = {(each.row, each.column): each for each in found}
+    labels = sum(1 for column, _ in table.columns if column in ("", "system"))
+    numeric = describe(results.configuration, paper, "table", number).kind == "grid"
+    records = table.records if numeric else []
+    rows = list(dict.fromkeys(record["row"] for record in records))
+    by_place = {(record["row"], record["column"]): record for record in records}
+    body, group = [], ""
+    indices: dict[tuple[str, str], int] = {}
+    for row, texts in zip(rows, table.cells, strict=True) if numeric else ():
+        again = labels > 1 and not texts[0]
+        group = texts[0] or group if labels > 1 else ""
+        shown: list[dict[str, Any]] = []
+        if labels > 1:
+            shown.append({"kind": "group", "text": group, "again": again})
+        shown.append({"kind": "label", "text": texts[labels - 1]})
+        for (heading, part), text in zip(table.columns[labels:], texts[labels:], strict=True):
+            column = heading.rstrip(tables.SUPERSCRIPTS)
+            record = by_place[row, column]
+            shown.append(_number(results, record, places[row, column], part, text, details, indices))
+        body.append(shown)
+    if not numeric:
+        for texts in table.cells:
+            group = texts[0] or group if labels > 1 else ""
+            start = [{"kind": "group", "text": group, "again": not texts[0]}] if labels > 1 else []
+            start.append({"kind": "label", "text": texts[labels - 1]})
+            body.append(start + [{"kind": "text", "text": text} for text in texts[labels:]])
+    return _section(results, paper, "table", number) | {
+        "title": describe(results.configuration, paper, "table", number).title,
+        "origin": table.headline.origin,
+        "head": _head(table.columns, labels),
+        "body": body,
+        "notes": table.notes + table.signatures,
+        "older": any(cell.get("older") for row in body for cell in row),
+        "stem": f"table_{number}",
+    }
+
+
+def _head(columns: Sequence[tuple[str, str]], labels: int) -> list[list[dict[str, Any]]]:
+    """Two rows of headings where columns are divided, otherwise one."""
+    start = [{"text": name or "group", "at": at} for at, (name, _) in enumerate(columns[:labels])]
+    if not any(part for _, part in columns):
+        rest = [{"text": name, "at": at} for at, (name, _) in enumerate(columns)][labels:]
+        return [[*start, *rest]]
+    above: list[dict[str, Any]] = [{"text": "", "span": 1} for _ in start]
+    below: list[dict[str, Any]] = list(start)
+    for at, (name, part) in enumerate(columns[labels:], labels):
+        if part != tables.PUBLISHED and part != tables.DIFFERENCE:
+            above.append({"text": name, "span": 0})
+        above[-1]["span"] += 1
+        below.append({"text": part or "ours", "at": at})
+    return [above, below]
+
+
+def _number(
+    results: Results,
+    record: Mapping[str, Any],
+    entry: Entry,
+    part: str,
+    text: str,
+    details: Details,
+    indices: dict[tuple[str, str], int],
+) -> dict[str, Any]:
+    """A cell of a table: what it shows, what it is sorted by, and where it comes from."""
+    key = {tables.PUBLISHED: "published", tables.DIFFERENCE: "difference"}.get(part, "ours")
+    value = record[key]
+    found: dict[str, Any] = {"kind": "number", "text": text, "older": False, "small": ""}
+    found["sort"] = value if isinstance(value, float | int) and tables.given(value) else ""
+    if part in (tables.PUBLISHED, tables.DIFFERENCE):
+        return found
+    if record["status"] == "run":
+        digits = measure_of(record["measure"]).digits
+        small = []
+        if tables.given(record["low"]) and "[" not in text:
+            ends = (f"{record[end]:z.{max(digits - 1, 0)}f}" for end in ("low", "high"))
+            small.append(f"[{', '.join(ends)}]")
+        if len(str(record["seeds"]).split()) > 1:
+            small.append(f"{len(str(record['seeds']).split())} seeds")
+        found["small"] = " ".join(small)
+    elif not entry.cells:
+        return found | {"kind": "nothing"}
+    else:
+        found["kind"] = "nothing"
+    older = results.older(entry.cells)
+    found["older"] = bool(older)
+    place = record["row"], record["column"]
+    if place not in indices:
+        title = ", ".join(each for each in place if each)
+        indices[place] = details.add(title, _lines(record, older), [*entry.cells, *entry.over])
+    return found | {"details": indices[place]}
+
+
+def _lines(record: Mapping[str, Any], older: Iterable[str]) -> list[Line]:
+    """What the record of a place says."""
+    measure = measure_of(record["measure"])
+    found = [line("measure", ", ".join(filter(None, (measure.label, measure.definition))))]
+    if record["status"] != "run":
+        found.append(line("state", record["status"]))
+    else:
+        found.append(line("ours", f"{record['ours']:.{measure.digits + 2}f} {measure.unit}"))
+        if tables.given(record["low"]):
+            found.append(line("95% interval", f"{record['low']} to {record['high']}"))
+        if tables.given(record["spread"]):
+            found.append(line("standard deviation", f"{record['spread']} over seeds"))
+        found.append(line("seeds", record["seeds"]))
+    if tables.given(record["published"]) and record["published"] != "":
+        found.append(line("published", f"{record['published']} {record['published_source']}"))
+    for term, key in (("not comparable", "stand_in"), ("remark", "remark")):
+        if record.get(key):
+            found.append(line(term, record[key]))
+    if record.get("baseline") and tables.given(record.get("p_value")):
+        found.append(
+            line(
+                "baseline",
+                f"{record['baseline']}: {record['baseline_difference']:+.2f}, "
+                f"p = {record['p_value']:.3f} ({record['test']})",
+            )
+        )
+    if record.get("signature"):
+        found.append(line("signature", record["signature"], code=True))
+    return found
+
+
+# Figures
+
+
+def _figure(results: Results, paper: str, number: str, files: Path) -> dict[str, Any]:
+    target = reports.report(results.configuration, (paper, "figure", number))
+    section = _section(results, paper, "figure", number)
+    found = section | {
+        "title": describe(results.configuration, paper, "figure", number).title,
+        "stem": f"figure_{number}",
+        "shown": section["state"].kind != NOTHING,
+        "origin": "",
+        "alternative": "",
+        "points": [],
+        "older": False,
+    }
+    if not found["shown"]:
+        return found
+    plot = results.plot(paper, number)
+    files.mkdir(parents=True, exist_ok=True)
+    made = results.made((paper, "figure", number))
+    pdf = files / f"figure_{number}.pdf"
+    if made is not None and section["state"].kind == COMPLETE:
+        for suffix in (".pdf", ".png", ".csv"):
+            shutil.copyfile(made.with_suffix(suffix), pdf.with_suffix(suffix))
+    else:
+        figures.write(plot, pdf)
+    assert target.path.endswith(pdf.name)
+    return found | {
+        "origin": plot.headline.origin,
+        "alternative": _alternative(plot),
+        "points": _points(plot),
+        "older": bool(results.older(results.cells[paper, "figure", number])),
+    }
+
+
+def _alternative(plot: Plot) -> str:
+    """A figure in words: its title, and the numbers of each series."""
+    parts = [f"{plot.headline.title} ({plot.headline.origin})."]
+    series: dict[tuple[str, str], list[str]] = {}
+    for record in plot.records:
+        if tables.given(record.get("ours")) and isinstance(record["ours"], float | int):
+            at = record["category"] or record["x"]
+            where = "" if at is None or at == "" else f"{at:g}: " if _is_number(at) else f"{at}: "
+            series.setdefault((record["column"], record["row"]), []).append(
+                f"{where}{record['ours']:g}"
+            )
+    for (panel, name), points in list(series.items())[:24]:
+        shown = points if len(points) <= 12 else [*points[:6], "…", *points[-3:]]
+        parts.append(f"{', '.join(filter(None, (panel, name)))}: {'; '.join(shown)}.")
+    return " ".join(parts)
+
+
+def _is_number(value: Any) -> bool:
+    return isinstance(value, float | int)
+
+
+def _points(plot: Plot) -> list[list[Any]]:
+    """The points of a figure: panel, series, place, ours, published, state."""
+    found = []
+    for record in plot.records:
+        at = record["category"] or record["x"]
+        found.append(
+            [
+                record["column"],
+                record["row"],
+                "" if at is None else at,
+                *("" if not tables.given(record[key]) else record[key] for key in ("ours", "published")),
+                record["status"],
+            ]
+        )
+    return found
+
+
+# Claims
+
+
+def _claims(results: Results, paper: str, details: Details) -> dict[str, Any]:
+    records = results.claims[paper]
+    checks = claims.checks(results.configuration, paper)
+    rows = []
+    for record, check in zip(records, checks, strict=True):
+        texts = claims.lines(record)
+        cells = [cell for place in check.places for cell in (*place.cells, *place.over)]
+        older = results.older(cells)
+        index = details.add(
+            " ".join(filter(None, (check.text, f"({check.case})" if check.case else ""))),
+            [
+                line("verdict", record["verdict"]),
+                line("check", f"{check.kind} {check.relation}, margin {check.margin:g}"),
+                *([line("numbers", record["numbers"])] if record["numbers"] else []),
+                *([line("reason", record["reason"])] if record["reason"] else []),
+                *([line("seeds", record["seeds"])] if record["seeds"] else []),
+            ],
+            list(dict.fromkeys(cells)),
+        )
+        rows.append(
+            {
+                "id": anchor(record),
+                "texts": texts,
+                "verdict": record["verdict"],
+                "details": index,
+                "older": bool(older),
+            }
+        )
+    return _section(results, paper, "claims", "") | {
+        "rows": rows,
+        "summary": claims.summary(records),
+        "notes": claims.notes(records),
+        "columns": claims.COLUMNS,
+    }
+
+
+def anchor(record: Mapping[str, Any]) -> str:
+    """Where the judgement of a claim stands on the page of its paper."""
+    words = f"claim {record['claim']} {record['case']}".lower()
+    return "-".join("".join(each if each.isalnum() else " " for each in words).split())
+
+
+# Cost
+
+
+def _cost(results: Results, paper: str) -> list[tuple[str, str]]:
+    """What the trainings behind a paper took, those of teachers included where they are shown."""
+    cells = {
+        (cell.corpus, cell.system, cell.seed)
+        for target in results.targets
+        if target[0] == paper
+        for cell in results.cells[target]
+        if cell.of_training
+    }
+    records = [record for key in sorted(cells) if (record := results.training(*key)) is not None]
+    found = [("trainings", f"{len(records)} of {len(cells)}")]
+    if not records:
+        return found
+    seconds = sum(float(record.get("seconds") or 0) * _devices(record) for record in records)
+    tokens = sum(int(record.get("tokens") or 0) for record in records)
+    devices = dict.fromkeys(str(record.get("device", "unknown device")) for record in records)
+    return [
+        *found,
+        ("device hours", f"{seconds / 3600:,.2f}"),
+        ("target tokens seen", f"{tokens:,}"),
+        ("devices", ", ".join(devices)),
+    ]
+
+
+def _devices(record: Mapping[str, Any]) -> int:
+    return int(record.get("devices") or 1)

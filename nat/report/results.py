@@ -1,0 +1,200 @@
+"""What exists of a run: tables, figures, judged claims, and the records of trainings.
+
+What a job has made, and nothing that it shows has changed since, is read back; everything else is
+computed here from the results that exist, by the same functions as in the job.
+"""
+
+import shlex
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property
+from pathlib import Path
+from typing import Any
+
+from nat.artifacts import TrainingRecord
+from nat.configuration import Configuration, differences
+from nat.files import read_json
+from nat.reporting import claims, figures, reports, tables
+from nat.reporting.cells import Cell
+from nat.reporting.figures import Plot
+from nat.reporting.paper import describe, entries
+from nat.reporting.reports import Target
+
+COMPLETE, PART, NOTHING = "complete", "part", "nothing"
+
+
+def snakemake(configuration: Configuration, *targets: str) -> str:
+    """The command that makes targets or files of this run."""
+    choices = [f"{key}={value}" for key, value in configuration.choices.items()]
+    return shlex.join(["snakemake", *targets, "--config", *choices])
+
+
+@dataclass(frozen=True)
+class State:
+    """How much of a report's results exists.
+
+    Attributes:
+        kind: `COMPLETE`, `PART` or `NOTHING`.
+        text: for the reader.
+    """
+
+    kind: str
+    text: str
+
+
+def state(configuration: Configuration, target: Target, cells: Iterable[Cell]) -> State:
+    """How much exists of what a table, figure or the claims of a paper are made from."""
+    paths = {cell.score_path for cell in cells}
+    if not paths:
+        paper, kind, number = target
+        described = kind != "claims" and describe(configuration, paper, kind, number).kind
+        if described == "settings":
+            return State(COMPLETE, "configuration")
+        return State(NOTHING, "no corpus")
+    there = sum((Path(configuration.root) / path).exists() for path in paths)
+    if there == len(paths):
+        return State(COMPLETE, "complete")
+    return State(PART, f"{there} of {len(paths)}") if there else State(NOTHING, "not run")
+
+
+class Results:
+    """The results of a run that exist.
+
+    Attributes:
+        configuration: of the run.
+        root: folder of `config` and `results`.
+    """
+
+    def __init__(self, configuration: Configuration) -> None:
+        self.configuration = configuration
+        self.root = Path(configuration.root)
+        self._changes: dict[tuple[str, str, int], list[str]] = {}
+
+    @cached_property
+    def targets(self) -> list[Target]:
+        """Every table, figure and set of claims."""
+        return reports.targets(self.configuration)
+
+    @cached_property
+    def cells(self) -> dict[Target, list[Cell]]:
+        """The cells of each of them."""
+        return {target: reports.cells(self.configuration, target) for target in self.targets}
+
+    @cached_property
+    def states(self) -> dict[Target, State]:
+        """How much of each exists."""
+        return {
+            target: state(self.configuration, target, self.cells[target])
+            for target in self.targets
+        }
+
+    def made(self, target: Target) -> Path | None:
+        """The main file of a report, if a job made it from all that exists today."""
+        path = self.root / reports.report(self.configuration, target).path
+        if not path.exists():
+            return None
+        when = path.stat().st_mtime
+        shown = (self.root / cell.score_path for cell in self.cells[target])
+        return None if any(_changed_after(each, when) for each in shown) else path
+
+    def table(self, paper: str, number: str) -> tables.Table:
+        """A table, filled with what exists.
+
+        Raises:
+            UserError: for damaged results.
+        """
+        path = self.made((paper, "table", number))
+        if path is not None:
+            places = entries(self.configuration, paper, "table", number)
+            shown = [(each.row, each.column) for each in places]
+            made = tables.read_records(path, ()) if describe(
+                self.configuration, paper, "table", number
+            ).kind == "grid" else []
+            if made and [(each["row"], each["column"]) for each in made] == shown:
+                return reports.read_table(self.configuration, paper, number, path)
+        return reports.make_table(self.configuration, paper, number)
+
+    def judged(self, paper: str) -> tables.Records:
+        """The claims of a paper, judged by what exists.
+
+        Raises:
+            UserError: for damaged results.
+        """
+        path = self.made((paper, "claims", ""))
+        if path is not None:
+            found = claims.read(path)
+            asked = [
+                (each.claim, each.case, each.text)
+                for each in claims.checks(self.configuration, paper)
+            ]
+            if [(each["claim"], each["case"], each["text"]) for each in found] == asked:
+                return found
+        return claims.judge(self.configuration, paper)
+
+    @cached_property
+    def claims(self) -> dict[str, tables.Records]:
+        """The judged claims of each paper that makes some."""
+        with_claims = [paper for paper, kind, _ in self.targets if kind == "claims"]
+        return {paper: self.judged(paper) for paper in with_claims}
+
+    def plot(self, paper: str, number: str) -> Plot:
+        """The points of a figure that exist.
+
+        Raises:
+            UserError: for damaged results.
+        """
+        return figures.make(self.configuration, paper, number)
+
+    # Trainings
+
+    def training(self, corpus: str, system: str, seed: int) -> dict[str, Any] | None:
+        """The record of a training, if it has ended."""
+        path = self.root / TrainingRecord(self.configuration.run, corpus, system, seed).path
+        return read_json(path) if path.exists() else None
+
+    def changes(self, corpus: str, system: str, seed: int) -> list[str]:
+        """How the configuration that a model was trained with differs from today's.
+
+        That of the systems that it learned or started from counts, too.
+
+        Returns:
+            Lines such as `recipe.dropout: 0.1 is now 0.3`, none if there is no record.
+        """
+        key = corpus, system, seed
+        if key not in self._changes:
+            self._changes[key] = []  # also ends circles
+            self._changes[key] = list(self._found_changes(*key))
+        return self._changes[key]
+
+    def _found_changes(self, corpus: str, system: str, seed: int) -> Iterable[str]:
+        record = self.training(corpus, system, seed)
+        if record is None:
+            return
+        today = self.configuration.training(corpus, system).as_json()
+        yield from differences(record["training"], today)
+        there = self.configuration.on(corpus)
+        for name, key in there.references(system):
+            its = seed if key == "init_from" else self.configuration.teacher_seed
+            yield from (f"{name}: {line}" for line in self.changes(corpus, name, its))
+
+    def older(self, cells: Sequence[Cell]) -> list[str]:
+        """Why numbers are of an older configuration; nothing if they are of today's."""
+        found: dict[str, None] = {}
+        for cell in cells:
+            path = self.root / cell.score_path
+            if not cell.of_training or not path.exists():
+                continue
+            found |= dict.fromkeys(self.changes(cell.corpus, cell.system, cell.seed))
+            if cell.partner:
+                found |= dict.fromkeys(self.changes(cell.corpus, cell.partner, cell.seed))
+            if cell.source == "score":
+                record = self.training(cell.corpus, cell.system, cell.seed)
+                made_by = read_json(path).get("model", {}).get("fingerprint")
+                if record is not None and made_by != record.get("fingerprint"):
+                    found["translated by an earlier training of this system"] = None
+        return list(found)
+
+
+def _changed_after(path: Path, when: float) -> bool:
+    return path.exists() and path.stat().st_mtime > when
+

@@ -1,0 +1,255 @@
+"""The pages of systems: curves, scores, samples, settings and ancestors; and their list."""
+
+import csv
+import itertools
+import json
+from collections.abc import Iterator
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+from nat.artifacts import Model, Score, TrainingCurve, step_of
+from nat.configuration.overrides import Overrides
+from nat.data.splits import sides
+from nat.errors import UserError
+from nat.files import read_json
+from nat.report import addresses, ancestors, charts
+from nat.report.page import Page, root_of
+from nat.report.results import COMPLETE, NOTHING, Results, State, snakemake
+from nat.reporting.cells import MEASURES
+from nat.reporting.stated import SCALE, Stated
+
+SHOWN = ("sacrebleu", "tokenised_bleu", "multi_reference_bleu", "chrf", "repeated_tokens")
+SAMPLES = 8
+TEST = "test"
+Place = tuple[str, str]
+"""Corpus and system."""
+
+
+def places(results: Results) -> dict[Place, list[int]]:
+    """Corpora and systems of all cells, with the seeds that are asked for."""
+    found: dict[Place, dict[int, None]] = {}
+    for cells in results.cells.values():
+        for cell in cells:
+            if cell.of_training:
+                found.setdefault((cell.corpus, cell.system), {})[cell.seed] = None
+    for corpus, system in list(found):
+        there = results.configuration.on(corpus)
+        for name in ancestors.ancestors(there, system):
+            seeds = found.setdefault((corpus, name), {})
+            seeds.setdefault(results.configuration.teacher_seed)
+    return {place: sorted(seeds) for place, seeds in sorted(found.items())}
+
+
+def pages(results: Results) -> Iterator[Page]:
+    """The list of systems, and a page for each."""
+    asked = places(results)
+    stated = _stated(results)
+    rows = []
+    for (corpus, system), seeds in asked.items():
+        page, row = _page(results, corpus, system, seeds, asked, stated.get((corpus, system), []))
+        rows.append(row)
+        yield page
+    yield Page(addresses.SYSTEMS, "Systems", "systems.html", {"rows": rows})
+
+
+def _page(
+    results: Results,
+    corpus: str,
+    system: str,
+    seeds: list[int],
+    asked: dict[Place, list[int]],
+    settings: list[list[str]],
+) -> tuple[Page, dict[str, Any]]:
+    configuration = results.configuration
+    there = configuration.on(corpus)
+    path = addresses.system(corpus, system)
+    described = configuration.files["systems"][system]
+    models = [Model(configuration.run, corpus, system, seed) for seed in seeds]
+    trained = [seed for seed in seeds if results.training(corpus, system, seed) is not None]
+    found = scores(results, corpus, system)
+    effective = configuration.training(corpus, system).as_json()
+    older = [line for seed in trained for line in results.changes(corpus, system, seed)]
+    state = State(NOTHING, "not run")
+    if trained:
+        complete = len(trained) == len(seeds)
+        text = "trained" if complete else f"{len(trained)} of {len(seeds)} seeds"
+        state = State(COMPLETE if complete else "part", text)
+    root = root_of(path)
+    links = {
+        name: root + addresses.system(corpus, name) for its, name in asked if its == corpus
+    }
+    trainings = [_training(results, corpus, system, seed) for seed in trained]
+    test = [each for each in found if each["split"] == TEST]
+    best = max(test, key=lambda each: each["sacrebleu"] or 0.0, default=None)
+    record = results.training(corpus, system, trained[0]) if trained else None
+    content = {
+        "corpus": corpus,
+        "description": described.get("description", ""),
+        "file": configuration.file_of("systems", system).partition(":")[0],
+        "state": state,
+        "older": list(dict.fromkeys(older)),
+        "command": snakemake(configuration, *(model.path for model in models)),
+        "names": [
+            name
+            for name in configuration.systems
+            if name != system and configuration.canonical(corpus, name) == system
+        ],
+        "ancestors": ancestors.draw(there, system, links),
+        "trainings": trainings,
+        "score_columns": [
+            *("decoding", "split", "seed"),
+            *(MEASURES[name].label for name in SHOWN),
+            "passes",
+        ],
+        "scores": [_shown(each) for each in found],
+        "samples": _samples(results, corpus, system, best) if best else None,
+        "settings": settings,
+        "configuration": json.dumps(effective, indent=2),
+    }
+    row = {
+        "path": path,
+        "system": system,
+        "corpus": corpus,
+        "state": state,
+        "older": bool(older),
+        "input": effective["input"]["method"],
+        "target": effective["target"]["method"],
+        "best": best["sacrebleu"] if best else None,
+        "parameters": (record or {}).get("parameters") or "",
+        "minutes": f"{record['seconds'] / 60:.1f}" if record and record.get("seconds") else "",
+        "description": content["description"],
+    }
+    return Page(path, system, "system.html", content), row
+
+
+def _training(results: Results, corpus: str, system: str, seed: int) -> dict[str, Any]:
+    """What the record of a training says, and its curves."""
+    record = results.training(corpus, system, seed)
+    assert record is not None
+    facts = [("updates", f"{record['updates']:,}")]
+    if record.get("seconds"):
+        facts.append(("minutes", f"{record['seconds'] / 60:,.1f}"))
+    if record.get("tokens"):
+        facts.append(("target tokens seen", f"{record['tokens']:,}"))
+    if record.get("parameters"):
+        facts.append(("parameters", f"{record['parameters']:,}"))
+    if record.get("device"):
+        facts.append((f"device, {record.get('precision', '')}", record["device"]))
+    validation = record.get("validation") or {}
+    if validation.get("best") is not None:
+        facts.append((f"best validation {validation['metric']}", f"{validation['best']:.3f}"))
+    facts.append(("versions", addresses.listed(record.get("versions", {}))))
+    curve = results.root / TrainingCurve(results.configuration.run, corpus, system, seed).path
+    return {"seed": seed, "facts": facts, "charts": _charts(curve, system)}
+
+
+def _charts(path: Path, system: str) -> list[dict[str, Any]]:
+    """Loss and validation BLEU over the updates."""
+    if not path.exists():
+        return []
+    with path.open(encoding="utf-8", newline="") as file:
+        rows = list(csv.DictReader(file))
+    found = []
+    for column, title in (("loss", "loss"), ("bleu", "validation BLEU")):
+        points = [
+            {"update": int(row["update"]), "value": float(row[column]), "series": row["split"]}
+            for row in rows
+            if row.get(column)
+        ]
+        if not points:
+            continue
+        last = points[-1]
+        found.append(
+            {
+                "title": title.capitalize() if title == "loss" else "Validation BLEU",
+                "specification": charts.curve(points, title),
+                "alternative": (
+                    f"{title} of {system} over its updates, from {points[0]['value']:g} at "
+                    f"{points[0]['update']} to {last['value']:g} at {last['update']}"
+                ),
+            }
+        )
+    return found
+
+
+def scores(results: Results, corpus: str, system: str) -> list[dict[str, Any]]:
+    """Every score of a system that exists, whatever asked for it."""
+    template = Score(results.configuration.run, corpus, system, 0, "decoding", "split").path
+    folder = results.root / Path(template).parents[2]
+    found = []
+    for path in sorted(folder.glob("seed*/*/*.json")):
+        content = read_json(path)
+        score = Score(
+            results.configuration.run,
+            corpus,
+            system,
+            int(content["seed"]),
+            content["decoding"],
+            content["split"],
+        )
+        summary = results.root / score.translations.summary
+        passes = read_json(summary).get("mean_steps") if summary.exists() else None
+        measures = content["measures"]
+        numbers = {name: (measures.get(name) or {}).get("value") for name in SHOWN}
+        found.append({**vars(score), **numbers, "passes": passes})
+    return found
+
+
+def _shown(score: dict[str, Any]) -> list[str]:
+    numbers = [score[name] for name in (*SHOWN, "passes")]
+    return [
+        *(str(score[name]) for name in ("decoding", "split", "seed")),
+        *("" if number is None else f"{number:.2f}" for number in numbers),
+    ]
+
+
+def _samples(
+    results: Results, corpus: str, system: str, best: dict[str, Any]
+) -> dict[str, Any] | None:
+    """The first sentences of the test set under a decoding."""
+    score = Score(results.configuration.run, corpus, system, best["seed"], best["decoding"], TEST)
+    translations = results.root / score.translations.path
+    folder = results.root / step_of(corpus, TEST, "tokens").path
+    texts = [folder / f"{TEST}.{side}" for side in sides(results.configuration.corpus(corpus))]
+    if not all(path.exists() for path in (translations, *texts)):
+        return None
+    with translations.open(encoding="utf-8") as file:
+        made = [json.loads(each)["text"] for each in itertools.islice(file, SAMPLES)]
+    columns = []
+    for path in texts:
+        with path.open(encoding="utf-8") as file:
+            columns.append([each.strip() for each in itertools.islice(file, SAMPLES)])
+    return {
+        "decoding": f"{best['decoding']}, seed {best['seed']}",
+        "rows": list(zip(*columns, made, strict=False)),
+    }
+
+
+def _stated(results: Results) -> dict[Place, list[list[str]]]:
+    """The settings that papers state, by the system and corpus of this scale that stand for them."""
+    configuration = results.configuration
+    found: dict[Place, list[list[str]]] = {}
+    stated = Stated(replace(configuration, scale=SCALE, overrides=Overrides()))
+    for verdict in stated.verdicts():
+        row = verdict.row
+        if row.key.startswith("decoding.") or verdict.kind is None:
+            continue
+        for task, name in itertools.product(stated.tasks(row), stated.named(row)):
+            corpus = configuration.tasks.get(task)
+            if corpus is None or name not in configuration.systems:
+                continue
+            place = corpus, configuration.canonical(corpus, name)
+            ours = verdict.ours.get(f"{name} on {task}", "")
+            line = [
+                row.paper,
+                f"{row.system}, {task}",
+                row.key,
+                f"{row.value} ({row.source})",
+                json.dumps(ours) if isinstance(ours, dict | list | bool) else str(ours),
+                verdict.kind + (f": {verdict.reason}" if verdict.reason else ""),
+            ]
+            known = found.setdefault(place, [])
+            if line not in known:
+                known.append(line)
+    return found
