@@ -11,7 +11,9 @@ HEIGHT = 360
 SHAPES = ("circle", "diamond", "square", "triangle-up", "cross", "triangle-down", "stroke")
 
 
-def quality(points: Sequence[Mapping[str, Any]], settings: Sequence[str], papers: Sequence[str]) -> Any:
+def quality(
+    points: Sequence[Mapping[str, Any]], settings: Sequence[str], papers: Sequence[str]
+) -> Any:
     """BLEU against the time of a sentence, one point for each decoding of each system.
 
     Args:

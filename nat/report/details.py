@@ -62,9 +62,7 @@ class Details:
                 own.append(
                     line("made again by", snakemake(self.results.configuration, *forced), code=True)
                 )
-        self.numbers.append(
-            {"title": title, "lines": own, "shared": list(dict.fromkeys(shared))}
-        )
+        self.numbers.append({"title": title, "lines": own, "shared": list(dict.fromkeys(shared))})
         return len(self.numbers) - 1
 
     def as_json(self) -> dict[str, Any]:
@@ -87,7 +85,9 @@ class Details:
         if record is not None:
             hours = f"{record['seconds'] / 60:,.1f} min" if "seconds" in record else "unknown time"
             lines.append(
-                line("trained", f"{record['updates']:,} updates, {hours}, {record.get('device', '')}")
+                line(
+                    "trained", f"{record['updates']:,} updates, {hours}, {record.get('device', '')}"
+                )
             )
             lines.append(line("versions", addresses.listed(record.get("versions", {}))))
         older = self.results.changes(*key)

@@ -122,7 +122,9 @@ def _quality(results: Results) -> dict[str, Any] | None:
     points = list(_points(results))
     if not points:
         return None
-    settings = sorted({point["setting"] for point in points}, key=lambda name: (name == PASSES, name))
+    settings = sorted(
+        {point["setting"] for point in points}, key=lambda name: (name == PASSES, name)
+    )
     shown = list(dict.fromkeys(point["paper"] for point in points))
     columns = ["paper", "system", "decoding", "corpus", "setting", "time", "bleu", "measure"]
     latencies = [name for name in settings if name != PASSES]
@@ -206,9 +208,9 @@ def _map(results: Results) -> dict[str, Any]:
     inputs, targets = registry.names("inputs"), registry.names("targets")
     cells: dict[tuple[str, str], list[dict[str, Any]]] = {}
     for name in configuration.systems:
-        system = configuration.system(name)
+        described = configuration.system(name)
         number = f"{best[name][0]:.2f} ({best[name][1]})" if name in best else ""
-        cells.setdefault((system.input.method, system.target.method), []).append(
+        cells.setdefault((described.input.method, described.target.method), []).append(
             {
                 "name": name,
                 "number": number,

@@ -83,7 +83,9 @@ def _table(
         for (heading, part), text in zip(table.columns[labels:], texts[labels:], strict=True):
             column = heading.rstrip(tables.SUPERSCRIPTS)
             record = by_place[row, column]
-            shown.append(_number(results, record, places[row, column], part, text, details, indices))
+            shown.append(
+                _number(results, record, places[row, column], part, text, details, indices)
+            )
         body.append(shown)
     if not numeric:
         for texts in table.cells:
@@ -253,7 +255,10 @@ def _points(plot: Plot) -> list[list[Any]]:
                 record["column"],
                 record["row"],
                 "" if at is None else at,
-                *("" if not tables.given(record[key]) else record[key] for key in ("ours", "published")),
+                *(
+                    "" if not tables.given(record[key]) else record[key]
+                    for key in ("ours", "published")
+                ),
                 record["status"],
             ]
         )

@@ -6,7 +6,7 @@ computed here from the results that exist, by the same functions as in the job.
 
 import shlex
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
 from typing import Any
@@ -84,8 +84,7 @@ class Results:
     def states(self) -> dict[Target, State]:
         """How much of each exists."""
         return {
-            target: state(self.configuration, target, self.cells[target])
-            for target in self.targets
+            target: state(self.configuration, target, self.cells[target]) for target in self.targets
         }
 
     def made(self, target: Target) -> Path | None:
@@ -107,9 +106,11 @@ class Results:
         if path is not None:
             places = entries(self.configuration, paper, "table", number)
             shown = [(each.row, each.column) for each in places]
-            made = tables.read_records(path, ()) if describe(
-                self.configuration, paper, "table", number
-            ).kind == "grid" else []
+            made = (
+                tables.read_records(path, ())
+                if describe(self.configuration, paper, "table", number).kind == "grid"
+                else []
+            )
             if made and [(each["row"], each["column"]) for each in made] == shown:
                 return reports.read_table(self.configuration, paper, number, path)
         return reports.make_table(self.configuration, paper, number)
@@ -197,4 +198,3 @@ class Results:
 
 def _changed_after(path: Path, when: float) -> bool:
     return path.exists() and path.stat().st_mtime > when
-

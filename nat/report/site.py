@@ -98,7 +98,8 @@ def write(configuration: Configuration, folder: Path) -> None:
 def _navigation(configuration: Configuration) -> list[Link]:
     found = [Link(addresses.OVERVIEW, "All papers")]
     found += [
-        Link(addresses.paper(name), configuration.paper(name).title) for name in configuration.papers
+        Link(addresses.paper(name), configuration.paper(name).title)
+        for name in configuration.papers
     ]
     return [*found, Link(addresses.SYSTEMS, "Systems")]
 
@@ -118,4 +119,4 @@ def _write_assets(folder: Path, before: Path) -> None:
     if (before / CHARTS).exists():
         shutil.copyfile(before / CHARTS, folder / CHARTS)
     else:
-        (folder / CHARTS).write_text(vl_convert.javascript_bundle(), encoding="utf-8")
+        (folder / CHARTS).write_text(vl_convert.javascript_bundle(None), encoding="utf-8")

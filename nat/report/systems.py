@@ -11,7 +11,6 @@ from typing import Any
 from nat.artifacts import Model, Score, TrainingCurve, step_of
 from nat.configuration.overrides import Overrides
 from nat.data.splits import sides
-from nat.errors import UserError
 from nat.files import read_json
 from nat.report import addresses, ancestors, charts
 from nat.report.page import Page, root_of
@@ -76,9 +75,7 @@ def _page(
         text = "trained" if complete else f"{len(trained)} of {len(seeds)} seeds"
         state = State(COMPLETE if complete else "part", text)
     root = root_of(path)
-    links = {
-        name: root + addresses.system(corpus, name) for its, name in asked if its == corpus
-    }
+    links = {name: root + addresses.system(corpus, name) for its, name in asked if its == corpus}
     trainings = [_training(results, corpus, system, seed) for seed in trained]
     test = [each for each in found if each["split"] == TEST]
     best = max(test, key=lambda each: each["sacrebleu"] or 0.0, default=None)
@@ -227,7 +224,7 @@ def _samples(
 
 
 def _stated(results: Results) -> dict[Place, list[list[str]]]:
-    """The settings that papers state, by the system and corpus of this scale that stand for them."""
+    """The settings that papers state, by the corpus and system that stand for theirs here."""
     configuration = results.configuration
     found: dict[Place, list[list[str]]] = {}
     stated = Stated(replace(configuration, scale=SCALE, overrides=Overrides()))

@@ -1,0 +1,165 @@
+"""A headless Chromium that tests open pages of the report in, over its own debugging protocol.
+
+    with Browser(tmp_path) as browser:
+        browser.open(folder / "index.html")
+        assert browser.run("document.title") == "..."
+        assert browser.problems == []
+
+Commands are JSON with a zero byte behind, written to file descriptor 3 and answered on 4
+(`--remote-debugging-pipe`), so no package is needed.
+"""
+
+import base64
+import json
+import os
+import shutil
+import subprocess
+import time
+from pathlib import Path
+from types import TracebackType
+from typing import Any
+
+import pytest
+
+PROGRAM = next(filter(None, map(shutil.which, ("chromium", "chromium-browser"))), None)
+needs_chromium = pytest.mark.skipif(
+    PROGRAM is None, reason="there is no Chromium here (Debian: apt-get install chromium)"
+)
+PATIENCE = 120.0
+"""Seconds to wait for an answer; two cores may be busy with others."""
+
+
+class Browser:
+    """One page of a headless Chromium.
+
+    Attributes:
+        problems: errors and warnings of scripts, and requests that do not stay on this disk.
+        requests: addresses of all requests.
+    """
+
+    def __init__(self, folder: Path) -> None:
+        self.folder = folder
+        self.problems: list[str] = []
+        self.requests: list[str] = []
+        self._sent = 0
+        self._rest = b""
+        self._session = ""
+
+    def __enter__(self) -> "Browser":
+        read_by_it, self._writes = os.pipe()
+        self._reads, written_by_it = os.pipe()
+        arguments = [
+            *(str(PROGRAM), "--headless=new", "--no-sandbox", "--disable-gpu"),
+            *("--hide-scrollbars", "--no-first-run", "--disable-background-networking"),
+            f"--user-data-dir={self.folder / 'profile'}",
+            "--remote-debugging-pipe",
+            "about:blank",
+        ]
+        # file descriptors 3 and 4, by which the browser expects its commands
+        moved = f'exec 3<&{read_by_it} 4>&{written_by_it}; exec "$@"'
+        self._process = subprocess.Popen(
+            ["bash", "-c", moved, "bash", *arguments],
+            pass_fds=(read_by_it, written_by_it),
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.DEVNULL,
+            stderr=subprocess.DEVNULL,
+        )
+        os.close(read_by_it)
+        os.close(written_by_it)
+        found = self._call("Target.createTarget", url="about:blank")
+        attached = self._call("Target.attachToTarget", targetId=found["targetId"], flatten=True)
+        self._session = attached["sessionId"]
+        for domain in ("Page", "Runtime", "Network", "Log"):
+            self._call(f"{domain}.enable")
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        os.close(self._writes)
+        self._process.terminate()
+        self._process.wait(timeout=PATIENCE)
+        os.close(self._reads)
+
+    def open(self, page: Path, width: int = 1280, height: int = 900, dark: bool = False) -> None:
+        """Open a page in a window of this size and wait until it is drawn."""
+        scheme = [{"name": "prefers-color-scheme", "value": "dark" if dark else "light"}]
+        self._call("Emulation.setEmulatedMedia", features=scheme)
+        size = {"width": width, "height": height, "deviceScaleFactor": 1, "mobile": width < 600}
+        self._call("Emulation.setDeviceMetricsOverride", **size)
+        self._call("Page.navigate", url=page.resolve().as_uri())
+        end = time.monotonic() + PATIENCE
+        while self.run("document.readyState") != "complete" or not self.run(_DRAWN):
+            assert time.monotonic() < end, f"{page} was not drawn in {PATIENCE:g} s"
+            time.sleep(0.05)
+
+    def run(self, expression: str) -> Any:
+        """The value of an expression of JavaScript in the page."""
+        found = self._call("Runtime.evaluate", expression=expression, returnByValue=True)
+        assert "exceptionDetails" not in found, found["exceptionDetails"]
+        return found["result"].get("value")
+
+    def press(self, key: str) -> None:
+        """Press a key, by its name in JavaScript."""
+        text = {"text": "\r"} if key == "Enter" else {"text": key} if len(key) == 1 else {}
+        code = {"Enter": 13, "Escape": 27, "Tab": 9}.get(key, ord(key) if len(key) == 1 else 0)
+        for kind in ("keyDown", "keyUp"):
+            self._call(
+                "Input.dispatchKeyEvent",
+                type=kind,
+                key=key,
+                windowsVirtualKeyCode=code,
+                **(text if kind == "keyDown" else {}),
+            )
+
+    def picture(self, path: Path) -> None:
+        """Save what the whole page looks like, as PNG."""
+        found = self._call("Page.captureScreenshot", captureBeyondViewport=True)
+        path.write_bytes(base64.b64decode(found["data"]))
+
+    def _call(self, method: str, **parameters: Any) -> dict[str, Any]:
+        self._sent += 1
+        message = {"id": self._sent, "method": method, "params": parameters}
+        if self._session:
+            message["sessionId"] = self._session
+        os.write(self._writes, json.dumps(message).encode() + b"\0")
+        while True:
+            answer = self._next()
+            if answer.get("id") == self._sent:
+                assert "error" not in answer, answer["error"]
+                result: dict[str, Any] = answer["result"]
+                return result
+            self._note(answer)
+
+    def _next(self) -> dict[str, Any]:
+        while b"\0" not in self._rest:
+            chunk = os.read(self._reads, 1 << 16)
+            assert chunk, "Chromium has ended"
+            self._rest += chunk
+        first, _, self._rest = self._rest.partition(b"\0")
+        answer: dict[str, Any] = json.loads(first)
+        return answer
+
+    def _note(self, event: dict[str, Any]) -> None:
+        content = event.get("params", {})
+        if event.get("method") == "Network.requestWillBeSent":
+            address = content["request"]["url"]
+            self.requests.append(address)
+            if not address.startswith(("file:", "data:", "about:")):
+                self.problems.append(f"request of {address}")
+        elif event.get("method") == "Network.loadingFailed":
+            self.problems.append(f"a request failed: {content['errorText']}")
+        elif event.get("method") == "Runtime.exceptionThrown":
+            self.problems.append(str(content["exceptionDetails"]))
+        elif event.get("method") == "Log.entryAdded":
+            self.problems.append(str(content["entry"]))
+        elif event.get("method") == "Runtime.consoleAPICalled":
+            if content["type"] in ("error", "warning", "assert"):
+                self.problems.append(str(content["args"]))
+
+
+_DRAWN = """[...document.querySelectorAll("script[data-chart]")].every(
+  (script) => document.querySelector(`#${script.dataset.chart} svg`))"""
