@@ -92,6 +92,32 @@ def corpus_subword_entropies(
     }
 
 
+def subword_law(language: Language, split: Split, source: str) -> dict[tuple[str, ...], float]:
+    """All targets of one source sentence, in subwords, and their probabilities.
+
+    Their number doubles with each content word, see `Language.distribution`.
+
+    Raises:
+        UserError: if `source` is not a sentence of the language.
+    """
+    found: defaultdict[tuple[str, ...], float] = defaultdict(float)
+    clause = language.clause(source)
+    for front, dropped, share in language.layouts():
+        words = clause.layout(front, dropped)
+        for register, p in enumerate(language.register_probabilities):
+            targets = {(): share * p} if p else {}
+            for word in words:
+                forms = _forms(language, word, register, split)
+                targets = {
+                    before + subwords: weight * q
+                    for before, weight in targets.items()
+                    for subwords, q in forms
+                }
+            for target, weight in targets.items():
+                found[target] += weight
+    return dict(found)
+
+
 def _forms(
     language: Language, word: Word, register: int, split: Split
 ) -> list[tuple[tuple[str, ...], float]]:

@@ -1,0 +1,156 @@
+"""What the analyses of a known law share: its sentences, and means over them with an interval."""
+
+from collections import defaultdict
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from nat.artifacts import CorpusStep, Inputs, step_of
+from nat.configuration import Configuration
+from nat.data.binarised import BinarisedText
+from nat.data.bpe import merge, segments_of
+from nat.data.splits import sides
+from nat.data.subword_law import subword_law
+from nat.data.synthetic import Language, read_options
+from nat.data.vocabulary import UNK, Vocabulary
+from nat.errors import UserError
+from nat.measures import bleu
+
+SPLIT = "test"
+"""The split whose sources are analysed."""
+
+SENTENCES = 200
+"""Most sources: the first ones of the split that differ from each other."""
+
+MOST_TARGETS = 1 << 15
+"""Sources with more possible targets are left out."""
+
+STEPS = (1, 2, 4, 8)
+"""Numbers of steps of iterative decodings and schedules."""
+
+RESAMPLES = 1000
+
+BITS = "bits per sentence"
+
+Targets = Mapping[tuple[int, ...], float]
+"""All targets of a source, as ids, and their probabilities."""
+
+
+@dataclass(frozen=True)
+class Others(Inputs):
+    """With what words are split into the subwords of the corpus."""
+
+    subwords: CorpusStep
+
+
+def reads(configuration: Configuration, corpus: str, system: str, seed: int) -> Others:
+    """What is read besides the ids of the corpus.
+
+    Raises:
+        UserError: if the corpus has no known law.
+    """
+    if configuration.corpus(corpus).generator is None:
+        raise UserError(
+            f"{configuration.file_of('corpora', corpus)}: no key 'generator', so the law of "
+            f"'{corpus}' is not known; remove it from the table or figure"
+        )
+    return Others(CorpusStep(corpus, "bpe"))
+
+
+@dataclass(frozen=True)
+class Known:
+    """Sources and their laws.
+
+    Attributes:
+        sources: ids without EOS.
+        laws: of their targets.
+        left_out: sources of the split that have too many targets, or an unknown subword.
+    """
+
+    sources: list[np.ndarray]
+    laws: list[Targets]
+    left_out: int
+
+    def result(
+        self, values: Mapping[str, np.ndarray], further: Mapping[str, Any] | None = None
+    ) -> dict[str, Any]:
+        """What an analysis writes: means over sources, with their 95% bootstrap intervals.
+
+        Args:
+            values: of each source, [N]: nats, or passes where the name says so.
+            further: written beside the measures.
+        """
+        numbers = np.random.default_rng(0)
+        chosen = numbers.integers(len(self.laws), size=(RESAMPLES, len(self.laws)))
+        measures = {}
+        for name, nats in values.items():
+            passes = "passes" in name
+            each = nats if passes else nats / np.log(2)
+            low, high = np.percentile(each[chosen].mean(1), (2.5, 97.5))
+            measures[name] = {
+                "value": round(float(each.mean()), bleu.DIGITS),
+                "low": round(float(low), bleu.DIGITS),
+                "high": round(float(high), bleu.DIGITS),
+                "unit": "passes" if passes else BITS,
+            }
+        counts = {"sentences": len(self.laws), "left_out": self.left_out}
+        return {"splits": {SPLIT: {**counts, **(further or {}), "measures": measures}}}
+
+
+def sentences(configuration: Configuration, corpus: str) -> Known:
+    """The sources that are analysed, and the laws of their targets in ids.
+
+    Targets that differ only in subwords that the vocabulary does not have are one.
+
+    Raises:
+        UserError: if the corpus has no known law, or none of its sources can be analysed.
+    """
+    folder = Path(reads(configuration, corpus, "", 0).subwords.path)
+    description = configuration.corpus(corpus)
+    assert description.generator is not None
+    language, _ = read_options(description.generator, tuple(description.generator.pairs))
+    segment = segments_of(folder).split
+    vocabulary = Vocabulary.load(Path(CorpusStep(corpus, "binarised").path) / "vocabulary.txt")
+    source, _ = sides(description)
+    text = BinarisedText(f"{step_of(corpus, SPLIT, 'binarised').path}/{SPLIT}.{source}")
+    known: dict[str, np.ndarray] = {}
+    laws: list[Targets] = []
+    seen: set[str] = set()
+    left_out = 0
+    for ids in (text[number] for number in range(len(text))):
+        if len(laws) == SENTENCES:
+            break
+        sentence = merge(vocabulary.decode(ids.tolist()))
+        if sentence in seen:
+            continue
+        seen.add(sentence)
+        if UNK in ids or number_of_targets(language, sentence) > MOST_TARGETS:
+            left_out += 1
+            continue
+        known[sentence] = ids
+        found: defaultdict[tuple[int, ...], float] = defaultdict(float)
+        for subwords, p in subword_law(language, segment, sentence).items():
+            found[tuple(vocabulary.encode(" ".join(subwords)))] += p
+        laws.append(dict(found))
+    if not laws:
+        raise UserError(
+            f"each source of {SPLIT} of '{corpus}' has more than {MOST_TARGETS} possible targets; "
+            f"analyse a corpus with shorter sentences ({configuration.file_of('corpora', corpus)})"
+        )
+    return Known(list(known.values()), laws, left_out)
+
+
+def number_of_targets(language: Language, source: str) -> int:
+    """How many targets a source has at most: layouts, registers, and slips of its words.
+
+    Raises:
+        UserError: if `source` is not a sentence of the language.
+    """
+    words = language.clause(source).layout(front=False, dropped=False)
+    registers = sum(p > 0 for p in language.register_probabilities)
+    slips = sum(word.slip is not None for word in words) if language.slip_probability else 0
+    found: int = len(list(language.layouts())) * registers * 2**slips
+    return found

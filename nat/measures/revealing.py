@@ -1,0 +1,217 @@
+"""What is lost when tokens are drawn together: KL from a known law, split step by step.
+
+A decoding that draws tokens defines a law Q of its outputs. It begins with nothing revealed. In
+each step it selects a set Z of hidden positions, by what it has revealed so far, and draws their
+tokens y_i independently of each other from q_i(. | y_A), where A are the positions that are
+revealed already. The sets that lead to a target y are determined by y, so
+
+    log Q(y) = sum over steps of sum over i in Z of log q_i(y_i | y_A),
+
+and by the chain rule, with the sets of y, the same steps cut up the true law P:
+
+    KL(P || Q) = sum over steps of E over y_A of KL(P(Y_Z | y_A) || product over i in Z of q_i)
+               = sum over steps of E over y_A of
+                   { sum over i in Z of KL(P_i(. | y_A) || q_i(. | y_A))         learning error
+                     + sum over i in Z of H(Y_i | y_A) - H(Y_Z | y_A) }          factorisation error
+
+Neither is ever negative. The learning error is that of marginals that are wrong; it is zero for
+a model that knows every P_i(. | y_A). The factorisation error is the total correlation of the
+tokens that are revealed together. It does not depend on the probabilities of the model, only on the
+sets, and is zero if each step reveals one token. Everything is conditional on the source.
+
+A position need not occur in each target: after its end there is none. Then P_i is the law of the
+token given that there is one, the learning error is weighted by the probability that there is one,
+and the identity holds.
+
+P is given as the list of all targets, so conditional laws are exact. The expectations over y_A are
+sums over all prefixes that occur, of which improbable ones are sampled (`prune`).
+"""
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import NamedTuple
+
+import numpy as np
+
+from nat.data.vocabulary import EOS
+
+ABSENT = -1
+"""In place of a token after the end of a target."""
+
+SMALLEST = 0.01
+"""Prefixes of a smaller probability are sampled."""
+
+
+class Law(NamedTuple):
+    """All targets of one source and their probabilities.
+
+    Attributes:
+        tokens: `ABSENT` where a target has no token, [K, W].
+        weights: probabilities, [K], with sum one.
+    """
+
+    tokens: np.ndarray
+    weights: np.ndarray
+
+
+def by_length(targets: Mapping[tuple[int, ...], float]) -> dict[int, tuple[float, Law]]:
+    """The law of the targets of each length, and the probability of the length."""
+    found = {}
+    for length in sorted({len(target) for target in targets}):
+        alike = {target: p for target, p in targets.items() if len(target) == length}
+        weights = np.array(list(alike.values()))
+        tokens = np.array(list(alike), dtype=np.int64).reshape(len(alike), length)
+        found[length] = float(weights.sum()), Law(tokens, weights / weights.sum())
+    return found
+
+
+def ended(targets: Mapping[tuple[int, ...], float], chunk: int = 1) -> Law:
+    """The law of targets with their ends, as left-to-right and hybrid models write them.
+
+    A hybrid model writes every k-th position from left to right until one is EOS, so the padding
+    of a target to a multiple of k is present there; the tokens between do not count after EOS.
+    """
+    width = max(len(target) // chunk + 1 for target in targets) * chunk
+    tokens = np.full((len(targets), width), ABSENT, dtype=np.int64)
+    for row, target in enumerate(targets):
+        tokens[row, : len(target)] = target
+        tokens[row, len(target)] = EOS
+        tokens[row, (len(target) // chunk + 1) * chunk - 1] = EOS
+    weights = np.array(list(targets.values()))
+    return Law(tokens, weights / weights.sum())
+
+
+@dataclass(frozen=True)
+class State:
+    """A prefix: what is revealed of the targets of a source.
+
+    Attributes:
+        sentence: number of the source.
+        law: of the source, or of its targets of one length.
+        rows: the targets that have these tokens, [n].
+        revealed: positions, [W].
+        weight: probability of the prefix, or what it counts after pruning.
+    """
+
+    sentence: int
+    law: Law
+    rows: np.ndarray
+    revealed: np.ndarray
+    weight: float
+
+    @property
+    def tokens(self) -> np.ndarray:
+        """One target that has the revealed tokens, [W]."""
+        found: np.ndarray = self.law.tokens[self.rows[0]]
+        return found
+
+    @property
+    def complete(self) -> bool:
+        """Whether all tokens are revealed that occur in any of its targets."""
+        return bool((self.law.tokens[self.rows][:, ~self.revealed] == ABSENT).all())
+
+
+def root(sentence: int, law: Law, weight: float = 1.0) -> State:
+    """The state in which nothing is revealed."""
+    hidden = np.zeros(law.tokens.shape[1], dtype=bool)
+    return State(sentence, law, np.arange(len(law.tokens)), hidden, weight)
+
+
+class Choice(NamedTuple):
+    """What a step reveals of a state.
+
+    Attributes:
+        positions: hidden ones, [n]; none if the step does nothing.
+        log_probabilities: of all symbols at these positions, nats, [n, V]; None for those of the
+            law, whose learning error is zero.
+    """
+
+    positions: np.ndarray
+    log_probabilities: np.ndarray | None
+
+
+Decoding = Callable[[Sequence[State], int], Iterator[Choice]]
+"""What a step reveals of each of several states that are not complete; steps are counted from 1."""
+
+
+class Errors(NamedTuple):
+    """Errors of one source, nats, and the expected number of passes that revealed something."""
+
+    learning: float
+    factorisation: float
+    passes: float
+
+    @property
+    def divergence(self) -> float:
+        """KL(P || Q)."""
+        return self.learning + self.factorisation
+
+
+def split(
+    roots: Sequence[State], decoding: Decoding, smallest: float = SMALLEST, seed: int = 0
+) -> dict[int, Errors]:
+    """Learning and factorisation error of each source, sums over its roots by weight.
+
+    Args:
+        roots: one or more of each source; their weights are probabilities.
+        decoding: what each step reveals.
+        smallest: see `prune`; 0 for exact expectations.
+        seed: of the pruning.
+    """
+    sums = {state.sentence: np.zeros(3) for state in roots}
+    numbers = np.random.default_rng(seed)
+    states = prune([state for state in roots if not state.complete], smallest, numbers)
+    step = 0
+    while states:
+        step += 1
+        following: list[State] = []
+        for state, choice in zip(states, decoding(states, step), strict=True):
+            if not len(choice.positions):
+                following.append(state)
+                continue
+            learning, factorisation, groups = _reveal(state, choice)
+            sums[state.sentence] += state.weight * np.array([learning, factorisation, 1.0])
+            revealed = state.revealed.copy()
+            revealed[choice.positions] = True
+            following += [
+                State(state.sentence, state.law, rows, revealed, state.weight * p)
+                for rows, p in groups
+            ]
+        states = prune([state for state in following if not state.complete], smallest, numbers)
+    return {sentence: Errors(*map(float, values)) for sentence, values in sums.items()}
+
+
+def _reveal(state: State, choice: Choice) -> tuple[float, float, list[tuple[np.ndarray, float]]]:
+    """Both errors of a step, and the targets with each outcome, with its probability."""
+    weights = state.law.weights[state.rows]
+    weights = weights / weights.sum()
+    tokens = state.law.tokens[state.rows][:, choice.positions]
+    learning = marginals = 0.0
+    for place, column in enumerate(tokens.T):
+        present = column != ABSENT
+        symbols, numbers = np.unique(column[present], return_inverse=True)
+        p = np.bincount(numbers, weights[present], len(symbols))
+        log_p = np.log(p / p.sum()) if len(p) else p
+        marginals += float(p @ log_p)
+        if choice.log_probabilities is not None:
+            learning += float(p @ (log_p - choice.log_probabilities[place, symbols]))
+    _, numbers = np.unique(tokens, axis=0, return_inverse=True)
+    numbers = numbers.reshape(-1)
+    p = np.bincount(numbers, weights)
+    groups = [(state.rows[numbers == number], float(share)) for number, share in enumerate(p)]
+    # a rounding error must not make it negative
+    return learning, max(float(p @ np.log(p)) - marginals, 0.0), groups
+
+
+def prune(states: list[State], smallest: float, numbers: np.random.Generator) -> list[State]:
+    """Keep a state of weight w below `smallest` with probability w / smallest, of this weight then.
+
+    So expectations are what they were, and the number of states stays below 1 / smallest a source.
+    """
+    found = []
+    for state in states:
+        if state.weight >= smallest:
+            found.append(state)
+        elif numbers.random() * smallest < state.weight:
+            found.append(State(state.sentence, state.law, state.rows, state.revealed, smallest))
+    return found

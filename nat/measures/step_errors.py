@@ -1,0 +1,426 @@
+"""Where the error of each decoding comes from: learning and factorisation, on a known law.
+
+KL(P || Q) from the law P of an invented language to the law Q of a model's outputs, in bits a
+sentence, is the sum of two parts: what better probabilities would remove (learning error), and what
+remains since tokens are drawn at once and independently of each other (factorisation error). See
+`nat.measures.revealing` for the split of decodings that reveal tokens in steps. Decodings write the
+most probable tokens, so that a law of their outputs would be a single target; here tokens are
+drawn, and everything else is as in the decoding:
+
+- *left to right*: one token a step until EOS, so no factorisation error;
+- *hybrid*: every k-th token from left to right, then all others at once. Continuations of stage I
+  behind an end that stage II wrote are not added up, so the divergence is an upper bound there;
+- *masks*: the length is drawn first, from the length predictor (its divergence is part of the
+  learning error). Steps reveal positions in the order and number of mask-predict, those of which
+  the most probable symbol is the most probable, without masking again (`remask: false`). That the
+  model selects the sets by what it sees does not touch the identity.
+
+Other one-pass models have hidden variables h: the alignment of CTC, or latents. P is completed by
+the posterior of the model, R(y, h) = P(y) Q(h | y), which leaves the divergence as it is,
+KL(R(Y, H) || Q(Y, H)) = KL(P || Q), and the divergence of the completed laws is split:
+
+- *CTC*: an alignment determines its target, so KL(P || Q) = KL(R(A) || product of p_j(a_j)), which
+  is the sum over frames of KL(R_j || p_j), the learning error, and the total correlation of the
+  frames under R. P(y) and R_j are exact (forward and backward). The learning error is zero where
+  the expected likelihood has no gradient with respect to the frames. Targets that need more frames
+  than there are have no probability; P is conditional on the others.
+- *latents*: h is revealed first, then all tokens at once, so the learning error is KL(R(h) || p(h))
+  plus the expectation over R(h) of the sum over i of KL(R(y_i | h) || q_i(. | h)), and the
+  factorisation error the expectation of the total correlation of R(y | h). The integral over h is a
+  mean over `DRAWS` draws by importance sampling, from the posteriors of the most probable targets
+  and from the prior; the split is exact for this mixture, and its divergence is an upper bound in
+  expectation.
+"""
+
+from collections.abc import Iterator, Sequence
+from typing import Any
+
+import numpy as np
+import torch
+from torch import Tensor
+
+from nat.alignment.ctc import frames_needed, negative_log_likelihood, own_symbols
+from nat.alignment.reveal import most_confident
+from nat.configuration import Configuration
+from nat.data.batch import pad, source_tensor
+from nat.data.vocabulary import BEGIN_OF_CHUNKS, BOS, EOS, MASK, NEVER_WRITTEN, PAD
+from nat.errors import UserError
+from nat.measures import analysis, known_law, revealing
+from nat.measures.known_law import STEPS, Targets
+from nat.measures.revealing import Choice, Decoding, Errors, State
+from nat.measures.schedule_bounds import to_reveal
+from nat.transformer.length import LengthPredictor
+from nat.transformer.model import Encoded, Transformer
+from nat.transformer.projection import chunks_of_logits
+
+ALL = "all"
+"""In names of measures: as many steps as the system makes."""
+
+DRAWS = 256
+"""Draws of the latents of a source."""
+
+POSTERIORS = 32
+"""Targets whose posteriors latents are drawn from."""
+
+FROM_PRIOR = 0.1
+"""Share of the draws that are from the prior."""
+
+TARGETS = 2048
+"""Targets that are aligned at a time."""
+
+reads = known_law.reads
+
+
+def analyse(configuration: Configuration, corpus: str, system: str, seed: int) -> dict[str, Any]:
+    """Split the divergence of a system from the law of an invented language.
+
+    Returns:
+        Of the sources that `nat.measures.known_law` selects, for each number of steps T that the
+        system is trained for (`all`: as many as it makes): `law_kl_T`, `law_learning_T`,
+        `law_factorisation_T`, `law_passes_T`; of models with a length predictor also `law_length`,
+        the part of the length in the learning error.
+
+    Raises:
+        UserError: if the corpus has no known law, or the output of the system no law that can be
+            computed.
+    """
+    check(configuration, system)
+    known = known_law.sentences(configuration, corpus)
+    found = analysis.subject(configuration, corpus, system, seed)
+    model = found.model
+    device = next(model.parameters()).device
+    with torch.no_grad():
+        encoded = model.encode(source_tensor(known.sources).to(device))
+    order = configuration.decoding_order(system)
+    errors: dict[int | str, dict[int, Errors]]
+    lengths = np.zeros(len(known.laws))
+    if order != "parallel":
+        chunk = model.decoder.chunk if order == "hybrid" else None
+        roots = [
+            revealing.root(number, revealing.ended(targets, chunk or 1))
+            for number, targets in enumerate(known.laws)
+        ]
+        decoding = (
+            left_to_right(model, encoded, found.batch_tokens)
+            if chunk is None
+            else hybrid(model, encoded, chunk, found.batch_tokens)
+        )
+        errors = {ALL: revealing.split(roots, decoding, seed=seed)}
+    elif model.decoder.upsample is not None:
+        errors = {1: dict(enumerate(of_alignments(model, encoded, known.laws)))}
+    else:
+        lengths = length_errors(model, encoded, known.laws)
+        if model.latents is not None:
+            errors = {1: dict(enumerate(of_latents(model, encoded, known.laws, seed)))}
+        else:
+            roots = [
+                revealing.root(number, law, share)
+                for number, targets in enumerate(known.laws)
+                for share, law in revealing.by_length(targets).values()
+            ]
+            several = configuration.trained_on_partial_targets(system)
+            errors = {
+                steps: revealing.split(
+                    roots, masked(model, encoded, steps, found.batch_tokens), seed=seed
+                )
+                for steps in (STEPS if several else STEPS[:1])
+            }
+    values = {}
+    for steps, by_sentence in errors.items():
+        rows = np.array([by_sentence[number] for number in range(len(known.laws))])
+        values[f"law_learning_{steps}"] = rows[:, 0] + lengths
+        values[f"law_factorisation_{steps}"] = rows[:, 1]
+        values[f"law_kl_{steps}"] = rows[:, 0] + lengths + rows[:, 1]
+        values[f"law_passes_{steps}"] = rows[:, 2]
+    if lengths.any():
+        values["law_length"] = lengths
+    return known.result(values)
+
+
+def check(configuration: Configuration, system: str) -> None:
+    """Refuse a system whose outputs have no law that is computed here.
+
+    Raises:
+        UserError: naming the file and the key.
+    """
+    training = configuration.system(system)
+    order = configuration.decoding_order(system)
+    key = None
+    if order == "semi-autoregressive":
+        key = f"'input.method', {training.input.method}"
+    elif order == "parallel" and training.decoder.upsample is not None:
+        if training.target.method != "ctc":
+            key = f"'target.method', {training.target.method}"
+        elif training.latent is not None:
+            key = "'latent', with CTC"
+    elif order == "parallel" and training.target.method == "axe":
+        key = "'target.method', axe"
+    elif order == "parallel" and training.length == "constant":
+        key = "'length', constant"
+    if key is not None:
+        where = configuration.file_of("systems", system)
+        raise UserError(
+            f"{where}: key {key}: the law of the outputs of such a system is not computed; remove "
+            "the system from the table or figure"
+        )
+
+
+def masked(model: Transformer, encoded: Encoded, steps: int, batch_tokens: int) -> Decoding:
+    """The steps of mask-predict with tokens that are drawn, without masking again.
+
+    Args:
+        model: with a canvas as long as the target.
+        encoded: sources, by their numbers.
+        steps: T.
+        batch_tokens: most positions of a batch.
+    """
+    never = torch.tensor(NEVER_WRITTEN, device=encoded.source.device)
+
+    def choose(states: Sequence[State], step: int) -> Iterator[Choice]:
+        for batch in _batches(states, batch_tokens):
+            counts = [to_reveal(state, steps, step) for state in batch]
+            if not any(counts):
+                yield from (Choice(np.empty(0, dtype=np.int64), None) for _ in batch)
+                continue
+            tokens = pad([np.where(state.revealed, state.tokens, MASK) for state in batch])
+            found = _log_probabilities(model, encoded, batch, tokens, causal=False)
+            writable = found.index_fill(2, never.cpu(), -torch.inf)
+            confidence = writable.amax(2).masked_fill(tokens.ne(MASK), -torch.inf)
+            chosen = most_confident(confidence, torch.tensor(counts))
+            for row in range(len(batch)):
+                positions = chosen[row].nonzero()[:, 0]
+                yield Choice(positions.numpy(), found[row, positions].numpy())
+
+    return choose
+
+
+def left_to_right(model: Transformer, encoded: Encoded, batch_tokens: int) -> Decoding:
+    """One token after another, until EOS."""
+
+    def choose(states: Sequence[State], step: int) -> Iterator[Choice]:
+        for batch in _batches(states, batch_tokens):
+            tokens = pad([[BOS, *state.tokens[state.revealed]] for state in batch])
+            found = _log_probabilities(model, encoded, batch, tokens, causal=True)
+            yield from (Choice(np.array([step - 1]), row[step - 1 : step].numpy()) for row in found)
+
+    return choose
+
+
+def hybrid(model: Transformer, encoded: Encoded, chunk: int, batch_tokens: int) -> Decoding:
+    """Every k-th token from left to right until EOS, then all tokens between at once."""
+
+    def choose(states: Sequence[State], step: int) -> Iterator[Choice]:
+        for batch in _batches(states, batch_tokens):
+            begun = [state for state in batch if not _stage_one_ended(state)]
+            ended = [state for state in batch if _stage_one_ended(state)]
+            next_one = iter(stage_one(begun, step) if begun else ())
+            between = iter(stage_two(ended) if ended else ())
+            for state in batch:
+                yield next(between if _stage_one_ended(state) else next_one)
+
+    def stage_one(states: Sequence[State], step: int) -> Iterator[Choice]:
+        tokens = pad([[BEGIN_OF_CHUNKS, *state.tokens[state.revealed]] for state in states])
+        positions = (torch.arange(tokens.size(1)) * chunk).expand_as(tokens)
+        found = _log_probabilities(model, encoded, states, tokens, True, positions)
+        place = np.array([step * chunk - 1])
+        yield from (Choice(place, row[step - 1 : step].numpy()) for row in found)
+
+    def stage_two(states: Sequence[State]) -> Iterator[Choice]:
+        ends = [int(state.revealed.nonzero()[0][-1]) + 1 for state in states]
+        tokens = pad(
+            [
+                np.where(state.revealed, state.tokens, MASK)[:end]
+                for state, end in zip(states, ends, strict=True)
+            ]
+        )
+        positions = torch.arange(1, tokens.size(1) + 1).expand_as(tokens)
+        positions = positions.masked_fill(tokens.eq(PAD), 0)
+        found = _log_probabilities(model, encoded, states, tokens, False, positions)
+        for row, (state, end) in enumerate(zip(states, ends, strict=True)):
+            hidden = (~state.revealed[:end]).nonzero()[0]
+            yield Choice(hidden, found[row, hidden].numpy())
+
+    return choose
+
+
+def _stage_one_ended(state: State) -> bool:
+    return bool((state.tokens[state.revealed] == EOS).any())
+
+
+def _batches(states: Sequence[State], batch_tokens: int) -> Iterator[Sequence[State]]:
+    """States in order, in batches of at most so many positions, padding included."""
+    batch: list[State] = []
+    width = 0
+    for state in states:
+        width = max(width, len(state.revealed) + 1)
+        if batch and width * (len(batch) + 1) > batch_tokens:
+            yield batch
+            batch, width = [], len(state.revealed) + 1
+        batch.append(state)
+    if batch:
+        yield batch
+
+
+@torch.no_grad()
+def _log_probabilities(
+    model: Transformer,
+    encoded: Encoded,
+    states: Sequence[State],
+    tokens: Tensor,
+    causal: bool,
+    positions: Tensor | None = None,
+) -> Tensor:
+    """Log-probabilities of all symbols at all positions of decoder inputs, nats, [N, T, V]."""
+    device = encoded.source.device
+    rows = torch.tensor([state.sentence for state in states], device=device)
+    tokens = tokens.to(device)
+    positions = None if positions is None else positions.to(device)
+    decoded = model.decode(tokens, tokens.eq(PAD), encoded.rows(rows), causal, positions)
+    return _of_states(model, decoded).cpu()
+
+
+def _of_states(model: Transformer, states: Tensor) -> Tensor:
+    """Log-probabilities of all symbols from decoder states [..., D], nats, [..., V]."""
+    logits = [logits for _, logits in chunks_of_logits(states.flatten(0, -2), model.embedding.weight)]
+    return torch.cat(logits).log_softmax(1).unflatten(0, states.shape[:-1])
+
+
+@torch.no_grad()
+def length_errors(
+    model: Transformer, encoded: Encoded, laws: Sequence[Targets]
+) -> np.ndarray:
+    """KL from the law of the length to the length predictor, of each source, nats, [N]."""
+    predictor = model.length_predictor
+    assert isinstance(predictor, LengthPredictor)
+    log_probabilities = predictor(encoded.source_states, encoded.padding).double().cpu()
+    errors = np.zeros(len(laws))
+    for number, targets in enumerate(laws):
+        shares = {length: share for length, (share, _) in revealing.by_length(targets).items()}
+        lengths = torch.tensor(list(shares), device=encoded.padding.device)
+        padding = encoded.padding[number : number + 1].expand(len(lengths), -1)
+        classes = predictor.classes(lengths, padding).cpu()
+        p = np.array(list(shares.values()))
+        errors[number] = p @ (np.log(p) - log_probabilities[number, classes].numpy())
+    return errors
+
+
+def of_alignments(
+    model: Transformer, encoded: Encoded, laws: Sequence[Targets]
+) -> Iterator[Errors]:
+    """Errors of a CTC model on each source."""
+    with torch.no_grad():
+        padding = model.upsampled_padding(encoded)
+        tokens = torch.where(padding, PAD, MASK)
+        states = model.decode(tokens, padding, encoded, causal=False)
+    for number, targets in enumerate(laws):
+        with torch.no_grad():
+            frames = _of_states(model, states[number, ~padding[number]]).double().cpu()
+        yield alignment_errors(frames, targets)
+
+
+def alignment_errors(frames: Tensor, targets: Targets) -> Errors:
+    """Errors of one source, from the log-probabilities of its frames [F, V], float64."""
+    sequences = pad(list(targets))
+    fits = frames_needed(sequences) <= len(frames)
+    sequences = sequences[fits]
+    weights = torch.tensor(list(targets.values()), dtype=torch.float64)[fits]
+    weights = weights / weights.sum()
+    symbols, classes = own_symbols(sequences).unique(return_inverse=True)
+    table = frames[:, symbols].clone().requires_grad_()
+    total = 0.0
+    for start in range(0, len(classes), TARGETS):
+        part = slice(start, start + TARGETS)
+        own = table[:, classes[part]].transpose(0, 1)
+        padding = torch.zeros(own.shape[:2], dtype=torch.bool)
+        nll = negative_log_likelihood(own, sequences[part], padding)
+        cost = weights[part] @ nll
+        cost.backward()
+        total += float(cost.detach())
+    assert table.grad is not None
+    # the derivative of log Q(y) by log p_j(v) is the posterior probability of v in frame j
+    posterior = -table.grad
+    learning = torch.special.xlogy(posterior, posterior) - posterior * table.detach()
+    divergence = total + float(torch.special.xlogy(weights, weights).sum())
+    return Errors(float(learning.sum()), divergence - float(learning.sum()), 1.0)
+
+
+@torch.no_grad()
+def of_latents(
+    model: Transformer, encoded: Encoded, laws: Sequence[Targets], seed: int
+) -> Iterator[Errors]:
+    """Errors of a model with latents on each source, without that of the length."""
+    numbers = np.random.default_rng(seed)
+    for number, targets in enumerate(laws):
+        one = model.encode(encoded.source[number : number + 1, ~encoded.padding[number]])
+        drawn, log_weights = draw_latents(model, one, targets, numbers)
+        several = model.with_latents(one.repeat(len(drawn)), drawn)
+        roots = [
+            revealing.root(length, law, share)
+            for length, (share, law) in revealing.by_length(targets).items()
+        ]
+        sums = np.zeros(2)
+        for state in revealing.prune(roots, revealing.SMALLEST, numbers):
+            tokens = torch.full((len(drawn), state.sentence), MASK, device=drawn.device)
+            decoded = model.decode(tokens, tokens.eq(PAD), several, causal=False)
+            found = _of_states(model, decoded).double().cpu().numpy()
+            sums += state.weight * np.array(mixture_errors(found, log_weights, state.law))
+        yield Errors(*map(float, sums), 1.0)
+
+
+def draw_latents(
+    model: Transformer, one: Encoded, targets: Targets, numbers: np.random.Generator
+) -> tuple[Tensor, np.ndarray]:
+    """Draws of the latents of one source, [M, S, d], and log p(h) / r(h) of each, [M].
+
+    r is a mixture of the posteriors of the most probable targets, by their probabilities, and the
+    prior.
+    """
+    likely = sorted(targets, key=lambda target: -targets[target])[:POSTERIORS]
+    shares = np.array([targets[target] for target in likely])
+    shares = np.append(shares / shares.sum() * (1 - FROM_PRIOR), FROM_PRIOR)
+    posterior = model.posterior(one.repeat(len(likely)), pad(likely).to(one.source.device))
+    prior = model.prior(one)
+    means = torch.cat((posterior.mean, prior.mean)).double()
+    deviations = torch.cat((posterior.deviation, prior.deviation)).double()
+    chosen = torch.from_numpy(numbers.choice(len(shares), DRAWS, p=shares)).to(means.device)
+    noise = torch.from_numpy(numbers.standard_normal((DRAWS, *means.shape[1:]))).to(means.device)
+    drawn = means[chosen] + deviations[chosen] * noise
+    densities = torch.distributions.Normal(means, deviations).log_prob(drawn[:, None])
+    of_each = densities.flatten(2).sum(2)
+    mixed = torch.logsumexp(of_each + torch.from_numpy(np.log(shares)).to(means.device), 1)
+    log_weights: np.ndarray = (of_each[:, -1] - mixed).cpu().numpy()
+    return drawn.to(one.states.dtype), log_weights
+
+
+def mixture_errors(
+    log_probabilities: np.ndarray, log_weights: np.ndarray, law: revealing.Law
+) -> tuple[float, float]:
+    """Learning and factorisation error of a mixture of products, nats.
+
+    Args:
+        log_probabilities: of each component, [M, L, V].
+        log_weights: of the components, divided by their mean, [M].
+        law: of targets of length L.
+    """
+    components, length, _ = log_probabilities.shape
+    log_prior = log_weights - np.log(components)
+    # log of prior times likelihood, [M, K]
+    joint = log_prior[:, None] + sum(
+        log_probabilities[:, place, law.tokens[:, place]] for place in range(length)
+    )
+    highest = joint.max(0)
+    log_q = highest + np.log(np.exp(joint - highest).sum(0))
+    divergence = float(law.weights @ (np.log(law.weights) - log_q))
+    completed = law.weights * np.exp(joint - log_q)  # R(h, y)
+    of_component = completed.sum(1)
+    there = of_component > 0
+    completed, of_component = completed[there], of_component[there]
+    learning = float(of_component @ (np.log(of_component) - log_prior[there]))
+    for place in range(length):
+        symbols, numbers = np.unique(law.tokens[:, place], return_inverse=True)
+        together = completed @ np.eye(len(symbols))[numbers.reshape(-1)]  # R(h, y_i), [M, S]
+        log_marginal = np.log(np.maximum(together, 1e-300) / of_component[:, None])
+        learning += float(
+            (together * (log_marginal - log_probabilities[there][:, place, symbols])).sum()
+        )
+    return learning, divergence - learning
