@@ -35,33 +35,42 @@ reads = known_law.reads
 def analyse(configuration: Configuration, corpus: str, system: str, seed: int) -> dict[str, Any]:
     """Errors of schedules, of the law of a corpus alone; `system` is not looked at.
 
-    `law_bound_T` is the mean of the least error in T steps, where lengths with more than `CLASSES`
-    classes, or with a probability below `revealing.SMALLEST`, count as zero, so it is a bound in
-    any case; `covered` is the probability of the others. `law_random_T` is the error if the
-    positions are drawn at random, as many at a time as in mask-predict.
+    `bound_factorisation_T` is the mean of the least error in T steps. With more than one step,
+    lengths with more than `CLASSES` classes, or with a probability below `revealing.SMALLEST`,
+    count as zero, so it is a bound in any case; `covered` is the probability of the others.
+    `random_factorisation_T` is the error if the positions are drawn at random, as many at a time as
+    in mask-predict. Nothing is learned, so `learning` is zero and `kl` the same.
 
     Raises:
         UserError: if the corpus has no known law.
     """
     found = known_law.sentences(configuration, corpus)
-    least, covered = np.zeros((len(found.laws), len(STEPS))), 0.0
-    for number, targets in enumerate(found.laws):
-        for share, law in revealing.by_length(targets).values():
-            errors = least_errors(law, max(STEPS)) if share >= revealing.SMALLEST else None
-            if errors is not None:
-                least[number] += share * errors[[steps - 1 for steps in STEPS]]
-                covered += share / len(found.laws)
-    values = {f"law_bound_{steps}": least[:, place] for place, steps in enumerate(STEPS)}
     roots = [
         revealing.root(number, law, share)
         for number, targets in enumerate(found.laws)
         for share, law in revealing.by_length(targets).values()
     ]
-    for steps in STEPS:
-        errors_of = revealing.split(roots, at_random(steps, seed), seed=seed)
-        values[f"law_random_{steps}"] = np.array(
-            [errors_of[number].factorisation for number in range(len(found.laws))]
-        )
+    least, covered = np.zeros((len(STEPS), len(found.laws))), 0.0
+    for state in roots:
+        if state.weight >= revealing.SMALLEST:
+            errors = least_errors(state.law, max(STEPS))
+            if errors is not None:
+                least[:, state.sentence] += state.weight * errors[[steps - 1 for steps in STEPS]]
+                covered += state.weight / len(found.laws)
+    # there is one schedule with one step, and nothing to search for
+    least[0] = [
+        errors.factorisation
+        for errors in revealing.split(roots, at_random(1, seed), smallest=0).values()
+    ]
+    values = {}
+    for steps, errors_of_bound in zip(STEPS, least, strict=True):
+        drawn = revealing.split(roots, at_random(steps, seed), seed=seed)
+        of_random = np.array([each.factorisation for each in drawn.values()])
+        for law, of_each in (("bound", errors_of_bound), ("random", of_random)):
+            values[f"{law}_kl_{steps}"] = values[f"{law}_factorisation_{steps}"] = of_each
+            values[f"{law}_learning_{steps}"] = np.zeros(len(of_each))
+        values[f"bound_passes_{steps}"] = np.full(len(of_random), float(steps))
+        values[f"random_passes_{steps}"] = np.array([each.passes for each in drawn.values()])
     return found.result(values, {"covered": round(covered, 6)})
 
 

@@ -326,7 +326,7 @@ def alignment_errors(frames: Tensor, targets: Targets) -> Errors:
     weights = torch.tensor(list(targets.values()), dtype=torch.float64)[fits]
     weights = weights / weights.sum()
     symbols, classes = own_symbols(sequences).unique(return_inverse=True)
-    table = frames[:, symbols].clone().requires_grad_()
+    table = frames[:, symbols].detach().requires_grad_()
     total = 0.0
     for start in range(0, len(classes), TARGETS):
         part = slice(start, start + TARGETS)

@@ -56,6 +56,9 @@ CANDIDATES = 5
 TIMES = "milliseconds_per_sentence"
 """Key of the times in the file of a latency."""
 
+LAW_STEPS = (1, 2, 4, 8)
+"""Steps after which outputs are compared with a known law, see `nat.measures.known_law`."""
+
 VALIDATION = "valid"
 """The split of L_NAT and L_input in L_MPLE, as in the paper (section 4)."""
 
@@ -75,6 +78,8 @@ class Measure:
             cells, see `nat.reporting.differences`.
         counted: whether it is counted in a training rather than estimated.
         of_corpus: whether it depends on the corpus of its task; what does not has no stand-in.
+        known_law: whether it is defined on invented languages alone, which then stand for no other
+            corpus.
     """
 
     label: str
@@ -86,6 +91,7 @@ class Measure:
     relative: bool = False
     counted: bool = False
     of_corpus: bool = True
+    known_law: bool = False
 
     @property
     def coordinates(self) -> tuple[str, ...]:
@@ -337,6 +343,36 @@ MEASURES = {
         )
         for steps in (4, 10)
     },
+    **{
+        f"{law}_{part}_{passes}": Measure(
+            label, unit, 2, f"{definition}; {of}", source, known_law=True
+        )
+        for law, source, of, counts in (
+            ("law", "step_errors", "of the system's outputs", (*LAW_STEPS, "all")),
+            ("bound", "schedule_bounds", "of the best schedule of a perfect model", LAW_STEPS),
+            ("random", "schedule_bounds", "of a perfect model in random order", LAW_STEPS),
+        )
+        for part, label, unit, definition in (
+            ("kl", "KL from the law", "bits", "a sentence"),
+            ("learning", "learning error", "bits", "of a sentence, by wrong probabilities"),
+            (
+                "factorisation",
+                "factorisation error",
+                "bits",
+                "of a sentence, by tokens that are drawn together",
+            ),
+            ("passes", "passes", "passes", "a sentence, mean"),
+        )
+        for passes in counts
+    },
+    "law_length": Measure(
+        "learning error of the length",
+        "bits",
+        2,
+        "a sentence, of the length predictor",
+        "step_errors",
+        known_law=True,
+    ),
     "shown_tokens": Measure(
         "tokens shown (%)", "%", 1, "to the decoder before a late pass", "shown_tokens"
     ),

@@ -9,6 +9,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, Literal
 
+from nat.artifacts import is_generated
+from nat.artifacts import is_generated
 from nat.configuration import Configuration
 from nat.configuration import papers as models
 from nat.errors import UserError
@@ -296,8 +298,11 @@ class Resolver:
             corpus = configuration.task(task)
         except UserError as error:
             raise UserError(f"{self.where}: {label}: {error}") from error
-        stand_in = ""
-        if (corpus != task or scale != PAPER_SCALE) and MEASURES[address.measure].of_corpus:
+        stand_in, measure = "", MEASURES[address.measure]
+        if measure.known_law and not is_generated(configuration, corpus):
+            return address, (), "", f"the law of {corpus} is not known"
+        comparable = not measure.of_corpus or measure.known_law
+        if not comparable and (corpus != task or scale != PAPER_SCALE):
             paper = task if corpus != task else "training"
             stand_in = f"corpus {corpus} at scale {scale}, not the paper's {paper}"
         cells = tuple(

@@ -1,0 +1,306 @@
+"""Errors of models on made-up laws, against the probability of each output."""
+
+import itertools
+import math
+from typing import Any
+
+import numpy as np
+import pytest
+import torch
+from torch import Tensor
+
+from nat.alignment.ctc import collapse
+from nat.configuration import load
+from nat.data.batch import pad, source_tensor
+from nat.data.vocabulary import BEGIN_OF_CHUNKS, BLANK, BOS, EOS, MASK, NEVER_WRITTEN, PAD
+from nat.decoding.canvas import masked_canvases
+from nat.decoding.forced import forced_scores
+from nat.decoding.mask_predict import MaskPredict
+from nat.errors import UserError
+from nat.measures import known_law, revealing, step_errors
+from nat.measures.revealing import Law, by_length, ended, root, split
+from tests.test_revealing import law
+
+SOURCES = [[7, 8, 9], [10, 11, 12, 13, 14]]
+
+
+def encoded(model: Any, number: int = 0) -> Any:
+    with torch.no_grad():
+        return model.encode(source_tensor(SOURCES[: number + 1]))
+
+
+def log_probabilities(model: Any, tokens: Any, number: int = 0, **options: Any) -> Tensor:
+    with torch.no_grad():
+        rows = encoded(model, number).rows(torch.tensor([number]))
+        shown = torch.tensor([tokens])
+        states = model.decode(shown, shown.eq(PAD), rows, **{"causal": False, **options})
+        found: Tensor = (states[0] @ model.embedding.weight.T).log_softmax(1)
+    return found
+
+
+def divergence(targets: Any, log_q: Any) -> float:
+    return sum(p * (math.log(p) - log_q(target)) for target, p in targets.items())
+
+
+@pytest.mark.parametrize("steps", [1, 2, 4])
+@pytest.mark.parametrize("number", [0, 1])
+def test_masks(make_model: Any, steps: int, number: int) -> None:
+    """Target by target, with the sets that mask-predict would reveal."""
+    model = make_model(length="target", seed=3)
+    targets = law(1, (5,), 12)
+    [(_, of)] = by_length(targets).values()
+
+    def log_q(target: Any) -> float:
+        shown, total = [MASK] * 5, 0.0
+        for step in range(1, steps + 1):
+            found = log_probabilities(model, shown, number)
+            sure = found.clone()
+            sure[:, list(NEVER_WRITTEN)] = -torch.inf
+            hidden = [place for place in range(5) if shown[place] == MASK]
+            hidden.sort(key=lambda place: -float(sure[place].max()))
+            for place in hidden[: len(hidden) - 5 * (steps - step) // steps]:
+                total += float(found[place, target[place]])
+                shown[place] = target[place]
+        return total
+
+    decoding = step_errors.masked(model, encoded(model, number), steps, 20)
+    found = split([root(number, of)], decoding, smallest=0)[number]
+    assert found.divergence == pytest.approx(divergence(targets, log_q))
+    assert found.learning > 0 and found.factorisation > 0
+    assert found.passes == pytest.approx(steps)
+
+
+def test_the_sets_are_those_of_mask_predict(make_model: Any) -> None:
+    """If the most probable symbols are drawn, the passes reveal what the decoding reveals."""
+    model = make_model(length="target", seed=5)
+    source = source_tensor(SOURCES[:1])
+    canvases = masked_canvases(model, source, length_beam=1)
+    length = int(canvases.lengths[0])
+    assert 2 < length < 40
+    method = MaskPredict(steps=3, remask=False)
+    masks = [chosen[0].clone() for chosen in method.passes(model, canvases)]
+    [written] = canvases.all()
+    of = Law(np.array([written.tokens]), np.ones(1))
+    state, sets = root(0, of), []
+    choose = step_errors.masked(model, encoded(model), 3, 1000)
+    for step in (1, 2, 3):
+        [choice] = choose([state], step)
+        revealed = state.revealed.copy()
+        revealed[choice.positions] = True
+        sets.append(set(choice.positions.tolist()))
+        state = revealing.State(0, of, state.rows, revealed, 1.0)
+    left = [set(mask.nonzero()[:, 0].tolist()) for mask in masks] + [set()]
+    assert sets == [left[step] - left[step + 1] for step in range(3)]
+
+
+@pytest.mark.parametrize("number", [0, 1])
+def test_left_to_right(make_model: Any, number: int) -> None:
+    model = make_model(seed=1)
+    targets = law(2, (1, 2, 4))
+    translations = list(targets)
+    rows = encoded(model, number).rows(torch.tensor([number] * len(targets)))
+    scores = dict(zip(translations, forced_scores(model, rows, translations).tolist(), strict=True))
+    decoding = step_errors.left_to_right(model, encoded(model, number), 11)
+    found = split([root(number, ended(targets))], decoding, smallest=0)[number]
+    assert found.factorisation == pytest.approx(0, abs=1e-12)
+    assert found.learning == pytest.approx(divergence(targets, scores.__getitem__))
+
+
+@pytest.mark.parametrize("chunk", [2, 3])
+def test_hybrid(make_model: Any, chunk: int) -> None:
+    model = make_model(decoder={"chunk": chunk}, seed=2)
+    targets = law(4, (1, 2, 3, 5), 4)
+
+    def log_q(target: Any) -> float:
+        whole = [*target, *[EOS] * (chunk - len(target) % chunk)]
+        first = whole[chunk - 1 :: chunk]
+        one = log_probabilities(
+            model,
+            [BEGIN_OF_CHUNKS, *first[:-1]],
+            causal=True,
+            positions=torch.arange(len(first))[None] * chunk,
+        )
+        shown = [s if (i + 1) % chunk == 0 else MASK for i, s in enumerate(whole)]
+        two = log_probabilities(model, shown, positions=torch.arange(1, len(whole) + 1)[None])
+        between = [i for i in range(len(target) + 1) if (i + 1) % chunk]
+        return float(
+            sum(one[i, token] for i, token in enumerate(first))
+            + sum(two[i, whole[i]] for i in between)
+        )
+
+    decoding = step_errors.hybrid(model, encoded(model), chunk, 40)
+    found = split([root(0, ended(targets, chunk))], decoding, smallest=0)[0]
+    assert found.divergence == pytest.approx(divergence(targets, log_q))
+    assert found.learning > 0 and found.factorisation > 0
+    expected = sum(p * (len(target) // chunk + 2) for target, p in targets.items())
+    assert found.passes == pytest.approx(expected)
+
+
+def test_frames_of_ctc_against_all_alignments() -> None:
+    torch.manual_seed(0)
+    frames = torch.randn(4, 9, dtype=torch.float64).log_softmax(1)
+    targets = {(6, 7): 0.5, (7, 7): 0.2, (6,): 0.2, (8, 7, 6): 0.1}
+    symbols = [BLANK, 6, 7, 8]
+    completed: dict[tuple[int, ...], float] = {}
+    of_target: dict[Any, dict[Any, float]] = {target: {} for target in targets}
+    for alignment in itertools.product(symbols, repeat=4):
+        written = collapse(torch.tensor([alignment]), torch.zeros(1, 4, dtype=torch.bool))
+        target = tuple(written.tokens[0].tolist())
+        if target in targets:
+            q = math.exp(sum(float(frames[i, s]) for i, s in enumerate(alignment)))
+            of_target[target][alignment] = q
+    for target, alignments in of_target.items():
+        for alignment, q in alignments.items():
+            completed[alignment] = targets[target] * q / sum(alignments.values())
+    learning = 0.0
+    for i in range(4):
+        for s in symbols:
+            p = sum(weight for alignment, weight in completed.items() if alignment[i] == s)
+            learning += p * (math.log(p) - float(frames[i, s])) if p else 0
+    total = divergence(targets, lambda target: math.log(sum(of_target[target].values())))
+    found = step_errors.alignment_errors(frames, targets)
+    assert found.divergence == pytest.approx(total)
+    assert found.learning == pytest.approx(learning)
+    entropy = -sum(p * math.log(p) for p in completed.values())
+    marginal = -sum(
+        p * math.log(p)
+        for i in range(4)
+        for s in symbols
+        if (p := sum(weight for alignment, weight in completed.items() if alignment[i] == s))
+    )
+    assert found.factorisation == pytest.approx(marginal - entropy)
+    # what does not fit the canvas is left out
+    longer = {**{target: p / 2 for target, p in targets.items()}, (6, 7, 6, 7, 6): 0.5}
+    assert step_errors.alignment_errors(frames, longer).divergence == pytest.approx(total)
+
+
+def test_frames_of_a_single_alignment_have_no_error() -> None:
+    frames = torch.full((3, 9), -60.0, dtype=torch.float64)
+    frames[[0, 1, 2], [6, BLANK, 7]] = 0.0
+    found = step_errors.alignment_errors(frames.log_softmax(1), {(6, 7): 1.0})
+    assert found[:2] == pytest.approx((0, 0), abs=1e-9)
+
+
+def test_the_error_of_frames_is_that_of_the_model(make_model: Any) -> None:
+    model = make_model(decoder={"upsample": 2.0}, seed=2)
+    laws = [law(0, (2, 3)), law(1, (4, 5))]
+    found = list(step_errors.of_alignments(model, encoded(model, 1), laws))
+    alone = log_probabilities(model, [MASK] * 10, 1)
+    assert found[1] == pytest.approx(step_errors.alignment_errors(alone, laws[1]))
+
+
+@pytest.mark.parametrize("components", [1, 3])
+def test_a_mixture_against_its_completed_law(components: int) -> None:
+    numbers = np.random.default_rng(1)
+    logits = numbers.standard_normal((components, 3, 9))
+    table = logits - np.log(np.exp(logits).sum(2, keepdims=True))
+    log_weights = np.log(numbers.dirichlet(np.ones(components)) * components)
+    [(_, of)] = by_length(law(6, (3,), 8)).values()
+    prior = np.exp(log_weights) / components
+    each = np.exp([[sum(row[i, y[i]] for i in range(3)) for y in of.tokens] for row in table])
+    joint = prior[:, None] * each
+    total = float(of.weights @ (np.log(of.weights) - np.log(joint.sum(0))))
+    learning, factorisation = step_errors.mixture_errors(table, log_weights, of)
+    assert learning + factorisation == pytest.approx(total)
+    completed = of.weights * joint / joint.sum(0)
+    expected = 0.0
+    for component in range(components):
+        share = completed[component].sum()
+        given = Law(of.tokens, completed[component] / share)
+        alone = split(
+            [root(0, given)],
+            lambda states, step: (revealing.Choice(np.arange(3), None) for _ in states),
+            smallest=0,
+        )[0]
+        expected += share * alone.factorisation
+    assert factorisation == pytest.approx(expected)
+    assert learning > 0 and factorisation > 0
+
+
+def test_a_perfect_mixture_has_no_error() -> None:
+    """Two registers: a component for each."""
+    rows = np.array([[6, 7, 8], [7, 8, 6]])
+    table = np.full((2, 3, 9), -800.0)
+    for component, row in enumerate(rows):
+        table[component, np.arange(3), row] = 0
+    of = Law(rows, np.array([0.3, 0.7]))
+    log_weights = np.log(np.array([0.3, 0.7]) * 2)
+    assert step_errors.mixture_errors(table, log_weights, of) == pytest.approx((0, 0))
+    # a single component has to make do with the marginals
+    both = np.log(np.maximum(0.3 * np.exp(table[:1]) + 0.7 * np.exp(table[1:]), 1e-300))
+    entropy = -0.3 * math.log(0.3) - 0.7 * math.log(0.7)
+    assert step_errors.mixture_errors(both, np.zeros(1), of) == pytest.approx((0, 2 * entropy))
+
+
+def test_draws_of_latents_weigh_what_the_prior_does(make_model: Any) -> None:
+    """Importance weights have mean one; latents that are ignored leave their mean and no more."""
+    model = make_model(length="target", latent={"dim": 2}, seed=4)
+    with torch.no_grad():
+        for parameter in model.latents.parameters():
+            parameter.add_(0.2 * torch.randn_like(parameter))
+    targets = law(7, (3, 4))
+    with torch.no_grad():
+        one = model.encode(source_tensor(SOURCES[:1]))
+        numbers = np.random.default_rng(0)
+        weights = [step_errors.draw_latents(model, one, targets, numbers)[1] for _ in range(20)]
+    means = np.exp(weights).mean(1)
+    assert abs(means.mean() - 1) < 4 * means.std() / math.sqrt(20)
+    with torch.no_grad():
+        model.latents.output.weight.zero_()
+        one = model.encode(source_tensor(SOURCES[:1]))
+        _, log_weights = step_errors.draw_latents(model, one, targets, np.random.default_rng(1))
+    [found] = step_errors.of_latents(model, one, [targets], seed=1)
+    decoding = step_errors.masked(model, one, 1, 1000)
+    roots = [root(0, of, share) for share, of in by_length(targets).values()]
+    expected = split(roots, decoding, smallest=0)[0]
+    off = math.log(np.exp(log_weights).mean())
+    assert found.divergence == pytest.approx(expected.divergence - off)
+    assert found.factorisation == pytest.approx(expected.factorisation)
+
+
+def test_length(make_model: Any) -> None:
+    model = make_model(length="offset", seed=4)
+    laws = [{(6,): 0.5, (7,): 0.2, (7, 8): 0.3}, {(6, 6): 1.0}]
+    both = encoded(model, 1)
+    found = step_errors.length_errors(model, both, laws)
+    with torch.no_grad():
+        log_q = model.length_predictor(both.source_states, both.padding)
+    expected = 0.7 * (math.log(0.7) - log_q[0, 128 + 1 - 3]) + 0.3 * (
+        math.log(0.3) - log_q[0, 128 + 2 - 3]
+    )
+    assert found == pytest.approx([float(expected), -float(log_q[1, 128 + 2 - 5])])
+
+
+@pytest.mark.parametrize(
+    ("system", "key"),
+    [
+        ("imputer-kd", "imputer.yaml.*target.method"),
+        ("ctc-vae-kd", "ctc.yaml.*latent"),
+        ("axe-kd", "axe.yaml.*target.method"),
+        ("sat-mixed", "sat.yaml.*input.method"),
+    ],
+)
+def test_systems_without_a_law(system: str, key: str) -> None:
+    with pytest.raises(UserError, match=key):
+        step_errors.check(load("micro"), system)
+
+
+def test_systems_with_a_law_and_corpora_without() -> None:
+    configuration = load("micro")
+    for system in ("at-base", "hrt-raw", "nat-raw", "glat-raw", "ctc-raw", "vae-raw", "cmlm-raw"):
+        step_errors.check(configuration, system)
+    with pytest.raises(UserError, match=r"multi30k-en-de.yaml: no key 'generator'"):
+        known_law.reads(load("small"), "multi30k-en-de", "nat-raw", 1)
+
+
+def test_begin_symbols_are_those_of_decodings(make_model: Any) -> None:
+    """A law of one target: minus its log-probability, whatever the batches."""
+    model = make_model(seed=1)
+    target = (6, 7, 8)
+    found = split(
+        [root(0, ended({target: 1.0}))], step_errors.left_to_right(model, encoded(model), 5), 0
+    )[0]
+    table = log_probabilities(model, [BOS, *target], causal=True)
+    expected = -sum(float(table[i, symbol]) for i, symbol in enumerate((*target, EOS)))
+    assert found.learning == pytest.approx(expected)
+    assert pad([target]).tolist() == [[6, 7, 8]]
