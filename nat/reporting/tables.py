@@ -7,6 +7,7 @@ Both are made from the same records, so they cannot disagree.
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from itertools import groupby
 from pathlib import Path
 from typing import Any
 
@@ -36,6 +37,8 @@ LEVEL = 0.05
 OURS, PUBLISHED, DIFFERENCE = "ours", "published", "difference"
 DAGGER, STAR, NOTHING, MINUS = "†", "*", "–", "\N{MINUS SIGN}"
 SUPERSCRIPTS = "⁰¹²³⁴⁵⁶⁷⁸⁹"
+WIDE, WIDEST = 6, 14
+"""Columns of numbers from which a table is as wide as the text in LaTeX, and at most of one."""
 NUMBERS = (
     *("x", "ours", "spread", "low", "high", "published", "difference"),
     *("baseline_difference", "p_value", "not_decoded"),
@@ -345,32 +348,52 @@ def markdown(table: Table) -> str:
 
 
 def latex(table: Table) -> str:
-    """The table for LaTeX; needs the packages booktabs and multirow (`multicolumn` headings)."""
-    labels = _labels(table)
-    frame = pd.DataFrame(_map(table.cells, _escape_latex))
-    split = any(part for _, part in table.columns)
-    frame.columns = (
-        pd.MultiIndex.from_tuples(
-            [(_escape_latex(column), _escape_latex(part)) for column, part in table.columns]
-        )
-        if split
-        else pd.Index([_escape_latex(column) for column, _ in table.columns])
-    )
-    text = frame.style.hide(axis="index").to_latex(
-        column_format="l" * labels + _column_format(table) * (len(table.columns) - labels),
-        position="t",
-        position_float="centering",
-        hrules=True,
-        multicol_align="c",
-        caption=_escape_latex(f"{table.headline.title} ({table.headline.origin})."),
-    )
+    """The table for LaTeX; needs the packages booktabs, multirow and graphicx.
+
+    A wide table is broken into several below each other, as wide as the text.
+    """
+    grids = "\n\\medskip\n\n".join(_grid(table, columns) for columns in _blocks(table))
+    caption = _escape_latex(f"{table.headline.title} ({table.headline.origin}).")
+    text = f"\\begin{{table}}[t]\n\\centering\n\\caption{{{caption}}}\n{grids}"
     notes = r" \\ ".join(_escape_latex(note) for note in table.notes + table.signatures)
     if notes:
-        end = r"\end{tabular}"
-        text = text.replace(
-            end, f"{end}\n\n\\smallskip\n\\parbox{{\\linewidth}}{{\\footnotesize {notes}}}"
-        )
-    return text
+        text += f"\n\\smallskip\n\\parbox{{\\linewidth}}{{\\footnotesize {notes}}}\n"
+    return f"{text}\\end{{table}}\n"
+
+
+def _blocks(table: Table) -> list[list[int]]:
+    """Numbers of the columns that stand beside each other; those of a heading stay together."""
+    labels = _labels(table)
+    blocks: list[list[int]] = [[]]
+    places = range(labels, len(table.columns))
+    for _, same in groupby(places, key=lambda place: table.columns[place][0]):
+        together = list(same)
+        if blocks[-1] and len(blocks[-1]) + len(together) > WIDEST:
+            blocks.append([])
+        blocks[-1] += together
+    return [[*range(labels), *block] for block in blocks]
+
+
+def _grid(table: Table, places: Sequence[int]) -> str:
+    """Some columns of a table as a tabular of LaTeX."""
+    labels, numbers = _labels(table), len(places) - _labels(table)
+    columns = [table.columns[place] for place in places]
+    frame = pd.DataFrame(
+        _map([[row[place] for place in places] for row in table.cells], _escape_latex)
+    )
+    escaped = [(_escape_latex(column), _escape_latex(part)) for column, part in columns]
+    split = any(part for _, part in columns)
+    frame.columns = (
+        pd.MultiIndex.from_tuples(escaped) if split else pd.Index([name for name, _ in escaped])
+    )
+    grid = frame.style.hide(axis="index").to_latex(
+        column_format="l" * labels + _column_format(table) * numbers,
+        hrules=True,
+        multicol_align="c",
+    )
+    if table.prose or numbers <= WIDE:
+        return grid
+    return f"\\resizebox{{\\linewidth}}{{!}}{{%\n{grid}}}\n"
 
 
 def _column_format(table: Table) -> str:
@@ -457,6 +480,8 @@ LATEX = {
     MINUS: "$-$",
     "→": r"$\rightarrow$",
     "⇒": r"$\Rightarrow$",
+    "α": r"$\alpha$",
+    "Δ": r"$\Delta$",
     **{digit: f"$^{value}$" for value, digit in enumerate(SUPERSCRIPTS)},
     # A bracket at the start of a row would be taken for the optional argument of the row before.
     "[": "{[}",

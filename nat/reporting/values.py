@@ -12,7 +12,7 @@ from typing import Any
 
 from nat.configuration import Configuration
 from nat.measures.correlation import pearson
-from nat.reporting.cells import MEASURES, TRAINING, measured, state
+from nat.reporting.cells import LATENCY, MEASURES, TRAINING, measured, state
 from nat.reporting.differences import (
     Difference,
     SpeedUp,
@@ -130,7 +130,8 @@ def record(scale: str, entry: Entry, value: Value) -> dict[str, Any]:
     """A place and what was measured there as one line of a long CSV.
 
     Missing numbers are `None`; `status` is "run", "not run", "not available" or "only quoted".
-    `difference`, ours minus the published value, is left out where a stand-in was run.
+    `difference`, ours minus the published value, is left out where a stand-in was run, and of
+    times, which are those of different machines.
     """
     cell = entry.cells[0] if entry.cells else None
     if value.value is not None:
@@ -141,7 +142,9 @@ def record(scale: str, entry: Entry, value: Value) -> dict[str, Any]:
         status = entry.reason if entry.reason in (QUOTED, DERIVED) else NOT_RUN
     difference = None
     printed = entry.published.value if entry.published is not None else None
-    if value.value is not None and printed is not None and not entry.stand_in:
+    known = measure_of(entry.measure)
+    of_machine = known.source == LATENCY and not known.relative
+    if value.value is not None and printed is not None and not (entry.stand_in or of_machine):
         difference = rounded(value.value - printed)
     return {
         "group": entry.group,
