@@ -29,8 +29,8 @@ FAMILIES = {
     "decoding": "decoding method",
 }
 
-Order = Literal["parallel", "autoregressive", "semi-autoregressive", "hybrid"]
-"""An order in which a system predicts the tokens of a sentence."""
+Order = Literal["parallel", "autoregressive", "semi-autoregressive", "hybrid", "fairseq"]
+"""An order in which a system predicts the tokens of a sentence; `fairseq`: its own models know."""
 
 
 class Method(BaseModel):

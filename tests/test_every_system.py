@@ -33,7 +33,9 @@ MICRO = load(SCALE, REPOSITORY)
 SYSTEMS = [
     name
     for name in MICRO.systems
-    if MICRO.canonical(CORPUS, name) == name and not SWEEPS.fullmatch(name)
+    if MICRO.canonical(CORPUS, name) == name
+    and not SWEEPS.fullmatch(name)
+    and not MICRO.cannot_train(name)
 ]
 
 
@@ -112,7 +114,7 @@ def decode(configuration: Configuration, system: str) -> tuple[list[Hypothesis],
     own = configuration.training(CORPUS, system).validation_decoding
     options = own or next(
         configuration.decoding(name)
-        for name in ("beam5", "hybrid5-1", "group-beam1")
+        for name in ("beam5", "hybrid5-1", "group-beam1", "refinement-3")
         if configuration.decoding_traits(name).decoding_order
         == configuration.decoding_order(system)
     )

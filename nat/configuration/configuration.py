@@ -37,6 +37,7 @@ from nat.options import options_of, validated
 from nat.registry import Method
 from nat.spelling import hint
 from nat.transformer.architecture import Architecture
+from nat.transformer.fairseq_models import COMPILED, NEEDS_COMPILED, has_compiled_parts
 from nat.transformer.latent_options import LatentOptions
 
 if TYPE_CHECKING:
@@ -58,6 +59,7 @@ KINDS = {
     "autoregressive": "autoregressive",
     "semi-autoregressive": "semi-autoregressive",
     "hybrid": "hybrid",
+    "fairseq": "fairseq-native",
 }
 
 
@@ -502,6 +504,12 @@ class Configuration:
         if found.teacher is not None:
             references.append((found.teacher, "teacher"))
         return references
+
+    def cannot_train(self, system: str) -> str:
+        """Why a system cannot be trained on this machine; empty if it can."""
+        target = self.system(system).target
+        compiled = target.options.get("model") in COMPILED
+        return NEEDS_COMPILED if compiled and not has_compiled_parts() else ""
 
     def is_autoregressive(self, system: str) -> bool:
         """Whether a system is autoregressive."""

@@ -63,6 +63,12 @@ def train_system(configuration: Configuration, model: Model) -> None:
     Raises:
         UserError: if an input is missing, the training diverges or a file cannot be written.
     """
+    cannot = configuration.cannot_train(model.system)
+    if cannot:
+        raise UserError(
+            f"{configuration.file_of('systems', model.system)}: {cannot}; install fairseq with a "
+            "compiler and without READTHEDOCS (envs/fairseq.txt), or leave the system out"
+        )
     run, output = describe(configuration, model), Path(model.path)
     progress = Progress(f"train {run.name}", run.updates, "updates")
     if _is_written(run, output):

@@ -296,6 +296,9 @@ class Resolver:
             if task in configuration.all_tasks and task not in configuration.tasks:
                 return address, (), "", f"scale {scale} has no corpus for {task}"
             corpus = configuration.task(task)
+            cannot = configuration.cannot_train(address.system)
+            if cannot:
+                return address, (), "", cannot
         except UserError as error:
             raise UserError(f"{self.where}: {label}: {error}") from error
         stand_in, measure = "", MEASURES[address.measure]

@@ -12,6 +12,7 @@ _HEADINGS = {
     "parallel": "Non-autoregressive",
     "hybrid": "Hybrid-regressive",
     "semi-autoregressive": "Semi-autoregressive",
+    "fairseq": "Of fairseq's own",
 }
 _COLUMNS = ("system", "description", "file", "input", "target", "text", "other keys")
 

@@ -139,7 +139,8 @@ def record(scale: str, entry: Entry, value: Value) -> dict[str, Any]:
     elif entry.cells:
         status = value.reason
     else:
-        status = entry.reason if entry.reason in (QUOTED, DERIVED) else NOT_RUN
+        tells = entry.reason in (QUOTED, DERIVED) or entry.reason.startswith(NOT_RUN)
+        status = entry.reason if tells else NOT_RUN
     difference = None
     printed = entry.published.value if entry.published is not None else None
     known = measure_of(entry.measure)

@@ -5,7 +5,7 @@ import pickle
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
 import torch
 from torch import Tensor
@@ -15,6 +15,10 @@ from nat.configuration.models import Training
 from nat.errors import UserError
 from nat.files import atomic_path
 from nat.transformer.model import Transformer
+from nat.transformer.of_fairseq import OfFairseq
+
+OF_FAIRSEQ = "fairseq_loss"
+"""The proxy target whose models are fairseq's own."""
 
 
 @dataclass(frozen=True)
@@ -34,6 +38,19 @@ class TrainedModel:
 
 def build_model(training: Training, vocabulary_size: int) -> Transformer:
     """An untrained model of an effective configuration."""
+    target = training.target.options
+    if training.target.method == OF_FAIRSEQ:
+        model = OfFairseq(
+            training.architecture,
+            vocabulary_size,
+            target["model"],
+            target["options"],
+            target["label_smoothing"],
+            training.recipe.dropout,
+            training.recipe.length_loss_weight,
+        )
+        # trainings, translations and latencies ask no more of a model than it has
+        return cast(Transformer, model)
     return Transformer(
         training.architecture,
         vocabulary_size,

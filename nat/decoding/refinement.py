@@ -1,0 +1,52 @@
+"""Iterative refinement by fairseq's own generator, for models of fairseq's own."""
+
+import torch
+from pydantic import ConfigDict, Field
+from pydantic.dataclasses import dataclass
+from torch import Tensor
+
+from nat.data.vocabulary import NEVER_WRITTEN, UNK
+from nat.decoding.hypothesis import Hypothesis
+from nat.transformer.model import Transformer
+from nat.transformer.of_fairseq import OfFairseq, swapped
+
+
+@dataclass(frozen=True, config=ConfigDict(extra="forbid"))
+class Refinement:
+    """fairseq's `IterativeRefinementGenerator`: it ends when a step changes nothing.
+
+    UNK, which stands for a masked token in these models, is never written. The score is that of
+    fairseq, the mean over the tokens with BOS and EOS.
+
+    Attributes:
+        steps: most steps, fairseq's `--iter-decode-max-iter` plus one. A step of LevT is three
+            passes of the decoder: deletions, places of insertions, and words.
+        end_penalty: subtracted from the score of inserting nothing (Gu et al. 2019, section 4).
+    """
+
+    steps: int = Field(default=10, ge=1)
+    end_penalty: float = Field(default=0.0, ge=0.0)
+
+    decoding_order = "fairseq"
+
+    @torch.inference_mode()
+    def __call__(self, model: Transformer, source: Tensor) -> list[Hypothesis]:
+        """Translate source sentences [B, S] (tokens, EOS, padding on the right)."""
+        from fairseq.iterative_refinement_generator import IterativeRefinementGenerator
+
+        assert isinstance(model, OfFairseq)
+        generator = IterativeRefinementGenerator(
+            model.dictionary, max_iter=self.steps - 1, eos_penalty=self.end_penalty
+        )
+        found = []
+        for [best] in generator.generate([model.model], {"net_input": model.source(source)}):
+            tokens = [
+                token
+                for token in swapped(best["tokens"]).tolist()
+                if token not in (*NEVER_WRITTEN, UNK)
+            ]
+            found.append(Hypothesis(tokens, float(best["score"]), best["steps"] + 1))
+        return found
+
+
+METHOD = Refinement

@@ -1,0 +1,197 @@
+"""Models of fairseq's own with the vocabulary of this project.
+
+They are trained with fairseq's noise, losses and random numbers and decoded by its generator, so
+that what is measured of them is fairseq's. fairseq is imported when a model is built.
+"""
+
+from argparse import SUPPRESS, ArgumentParser, Namespace
+from collections.abc import Mapping
+from types import SimpleNamespace
+from typing import Any
+
+import torch
+from torch import Tensor, nn
+
+from nat.data.vocabulary import BOS, EOS, PAD, SPECIALS
+from nat.errors import UserError
+from nat.spelling import hint
+from nat.transformer.architecture import Architecture
+
+_FAIRSEQ_BOS, _FAIRSEQ_PAD = 0, 1
+
+
+def swapped(tokens: Tensor) -> Tensor:
+    """Ids of this project as those of fairseq, or the reverse.
+
+    BOS and PAD are exchanged; EOS, UNK and all other symbols have the same ids.
+    """
+    return torch.where(tokens <= max(PAD, BOS), PAD + BOS - tokens, tokens)
+
+
+class OfFairseq(nn.Module):
+    """A model of fairseq, with what trainings and decodings ask of any model here.
+
+    Args:
+        architecture: sizes.
+        vocabulary_size: symbols of the joined dictionary.
+        name: of the architecture in fairseq.
+        options: of the model, by fairseq's names; what they do not say is fairseq's default.
+        label_smoothing: of the words that are predicted.
+        dropout: share of the states that is set to zero.
+        length_loss_weight: of the length predictor's loss.
+
+    Attributes:
+        longest_source: tokens of the longest source without BOS and EOS.
+        longest_target: likewise of a target.
+
+    Raises:
+        UserError: for an option that the model does not have.
+    """
+
+    length_predictor = latents = input_predictor = None
+
+    def __init__(
+        self,
+        architecture: Architecture,
+        vocabulary_size: int,
+        name: str,
+        options: Mapping[str, Any],
+        label_smoothing: float,
+        dropout: float,
+        length_loss_weight: float,
+    ) -> None:
+        super().__init__()
+        from fairseq.data import Dictionary
+        from fairseq.models import ARCH_CONFIG_REGISTRY, ARCH_MODEL_REGISTRY
+
+        _mend()
+        kind = ARCH_MODEL_REGISTRY[name]
+        parser = ArgumentParser(argument_default=SUPPRESS)
+        kind.add_args(parser)
+        known = {action.dest for action in parser._actions} - {"help"}
+        for option in options:
+            if option not in known:
+                raise UserError(
+                    f"{name} of fairseq has no option '{option}'; {hint(option, known)}"
+                )
+        chosen = Namespace(
+            **{
+                **_arguments(architecture),
+                "dropout": dropout,
+                "label_smoothing": label_smoothing,
+                "length_loss_factor": length_loss_weight,
+                **options,
+            }
+        )
+        ARCH_CONFIG_REGISTRY[name](chosen)
+        if hasattr(chosen, "crf_beam_approx"):
+            chosen.crf_beam_approx = min(chosen.crf_beam_approx, vocabulary_size)
+        self.dictionary = Dictionary()
+        for number in range(len(self.dictionary), vocabulary_size):
+            self.dictionary.add_symbol(SPECIALS[number] if number < len(SPECIALS) else str(number))
+        # what building a model asks of a task
+        task = SimpleNamespace(source_dictionary=self.dictionary, target_dictionary=self.dictionary)
+        self.model = kind.build_model(chosen, task)
+        self.longest_source = self.longest_target = architecture.max_positions - 2
+
+    @property
+    def embedding(self) -> nn.Embedding:
+        """The joined embedding, [V, D]."""
+        found: nn.Embedding = self.model.encoder.embed_tokens
+        return found
+
+    def encode(self, source: Tensor) -> Tensor:
+        """The source itself: fairseq's models encode it where they use it."""
+        return source
+
+    def noised(self, target: Tensor, noise: str) -> Tensor:
+        """What the decoder sees in training, by the noise of fairseq's task `translation_lev`.
+
+        Args:
+            target: tokens, padding on the right, [B, T].
+            noise: its name in fairseq.
+
+        Returns:
+            Ids of this project with BOS and EOS, [B, at most T + 2].
+        """
+        from fairseq.tasks.translation_lev import TranslationLevenshteinTask
+
+        task = SimpleNamespace(tgt_dict=self.dictionary, cfg=SimpleNamespace(noise=noise))
+        injected = TranslationLevenshteinTask.inject_noise(task, swapped(with_ends(target)))
+        return swapped(injected)
+
+    def loss(
+        self, source: Tensor, shown: Tensor, target: Tensor
+    ) -> tuple[Tensor, dict[str, Tensor]]:
+        """The loss of a batch by fairseq's criterion `nat_loss`, and its parts without factors.
+
+        Args:
+            source: tokens and EOS, [B, S].
+            shown: what the decoder sees, see `noised`.
+            target: tokens, [B, T].
+        """
+        from fairseq.criterions.nat_loss import LabelSmoothedDualImitationCriterion
+
+        task = SimpleNamespace(target_dictionary=self.dictionary)
+        criterion = LabelSmoothedDualImitationCriterion(task, self.model.args.label_smoothing)
+        sample = {
+            "nsentences": len(source),
+            "ntokens": 0,  # not used
+            "net_input": self.source(source),
+            "target": swapped(with_ends(target)),
+            "prev_target": swapped(shown),
+        }
+        value, _, log = criterion(self.model, sample)
+        parts = {
+            name.removesuffix("-loss"): value.new_tensor(part)
+            for name, part in log.items()
+            if name.endswith("-loss")
+        }
+        return value, parts
+
+    def source(self, source: Tensor) -> dict[str, Tensor]:
+        """The source [B, S] (tokens, EOS) as fairseq's task gives it to a model: with BOS."""
+        begin = torch.full_like(source[:, :1], BOS)
+        tokens = swapped(torch.cat((begin, source), 1))
+        return {"src_tokens": tokens, "src_lengths": tokens.ne(_FAIRSEQ_PAD).sum(1)}
+
+
+def with_ends(target: Tensor) -> Tensor:
+    """Targets [B, T] between BOS and EOS, [B, T + 2]."""
+    begin, end = (torch.full_like(target[:, :1], each) for each in (BOS, PAD))
+    ended = torch.cat((begin, target, end), 1)
+    lengths = target.ne(PAD).sum(1, keepdim=True)
+    return ended.scatter(1, lengths + 1, EOS)
+
+
+def _arguments(architecture: Architecture) -> dict[str, Any]:
+    """The options of an architecture by fairseq's names."""
+    longest = architecture.max_positions
+    both = {
+        "embed_dim": architecture.model_dim,
+        "ffn_embed_dim": architecture.ffn_dim,
+        "attention_heads": architecture.heads,
+        "normalize_before": architecture.pre_norm,
+        "learned_pos": architecture.positions != "sinusoidal",
+    }
+    return {
+        **{
+            f"{side}_{key}": value for side in ("encoder", "decoder") for key, value in both.items()
+        },
+        "encoder_layers": architecture.encoder_layers,
+        "decoder_layers": architecture.decoder_layers,
+        "activation_fn": architecture.activation,
+        "apply_bert_init": architecture.initialisation == "bert",
+        "no_scale_embedding": not architecture.scale_embeddings,
+        "share_all_embeddings": True,
+        "max_source_positions": longest,
+        # fairseq inserts up to twice the source, and predicts lengths of up to 255 tokens
+        "max_target_positions": 2 * longest + 256,
+    }
+
+
+def _mend() -> None:
+    """Give fairseq's CRF the name `np.float`, which NumPy has removed."""
+    from fairseq.modules import dynamic_crf_layer
+
+    dynamic_crf_layer.np = SimpleNamespace(float=float)

@@ -1,0 +1,157 @@
+"""Models of fairseq's own: what they learn and write is what fairseq's task makes of the text."""
+
+from types import SimpleNamespace
+from typing import Any
+
+import numpy as np
+import pytest
+import torch
+from fairseq.criterions.nat_loss import LabelSmoothedDualImitationCriterion
+from fairseq.data import LanguagePairDataset, ListDataset, PrependTokenDataset
+from fairseq.iterative_refinement_generator import IterativeRefinementGenerator
+from fairseq.tasks.translation_lev import TranslationLevenshteinTask
+from torch import Tensor
+
+from nat.artifacts import Model
+from nat.configuration import configuration as module
+from nat.configuration import load
+from nat.data.batch import Batch
+from nat.data.vocabulary import BOS, EOS, NEVER_WRITTEN, PAD, UNK
+from nat.decoding.refinement import Refinement
+from nat.errors import UserError
+from nat.inputs.fairseq_noise import FairseqNoise
+from nat.jobs.train import train_system
+from nat.objective.context import BatchContext
+from nat.targets.fairseq_loss import FairseqLoss
+from nat.transformer.architecture import Architecture
+from nat.transformer.fairseq_models import NEEDS_COMPILED, FairseqModelName
+from nat.transformer.of_fairseq import OfFairseq, swapped, with_ends
+
+SYMBOLS = 30
+SIZE = Architecture(16, 32, 1, 1, 2, positions="learned", initialisation="bert", max_positions=32)
+SOURCES = [[7, 8, 9, 20], [10], [11, 12, UNK]]
+TARGETS = [[17, 18], [19, 21, 22, 23, 6], [24, UNK, 25]]
+INAT: FairseqModelName = "iterative_nonautoregressive_transformer"
+CRF: FairseqModelName = "nacrf_transformer"
+LEVT: FairseqModelName = "levenshtein_transformer"
+
+
+def built(name: str, **options: Any) -> Any:
+    torch.manual_seed(1)
+    return OfFairseq(SIZE, SYMBOLS, name, options, 0.1, dropout=0.2, length_loss_weight=0.3)
+
+
+def as_fairseq(sentence: list[int]) -> Tensor:
+    return torch.tensor([*sentence, EOS])  # words, UNK and EOS have the same ids
+
+
+def of_fairseq(model: Any, noise: str) -> dict[str, Any]:
+    """The batch that fairseq's task makes of the sentences."""
+    dictionary = model.dictionary
+    sides = [
+        PrependTokenDataset(
+            ListDataset([as_fairseq(one) for one in text], np.array([len(o) + 1 for o in text])),
+            dictionary.bos(),
+        )
+        for text in (SOURCES, TARGETS)
+    ]
+    pairs = LanguagePairDataset(
+        sides[0], sides[0].sizes, dictionary, sides[1], sides[1].sizes, dictionary,
+        left_pad_source=False, shuffle=False,
+    )  # fmt: skip
+    sample: dict[str, Any] = pairs.collater([pairs[number] for number in range(len(SOURCES))])
+    task = SimpleNamespace(tgt_dict=dictionary, cfg=SimpleNamespace(noise=noise))
+    torch.manual_seed(7)
+    sample["prev_target"] = TranslationLevenshteinTask.inject_noise(task, sample["target"])
+    return sample
+
+
+def batch() -> Batch:
+    return Batch.collate([0, 1, 2], SOURCES, TARGETS)
+
+
+def context(model: Any) -> BatchContext:
+    return BatchContext(model, batch(), model.encode(batch().source), seed=7, update=0)
+
+
+def test_begin_and_padding_are_exchanged() -> None:
+    ended = with_ends(batch().target)
+    assert ended.tolist()[0] == [BOS, 17, 18, EOS, PAD, PAD, PAD]
+    assert swapped(ended).tolist()[0] == [0, 17, 18, EOS, 1, 1, 1]
+    assert torch.equal(swapped(swapped(ended)), ended)
+
+
+@pytest.mark.parametrize("noise", ["full_mask", "random_delete"])
+@pytest.mark.parametrize("name", [INAT, CRF])
+def test_the_loss_is_that_of_fairseq(name: FairseqModelName, noise: Any) -> None:
+    options = {"pred_length_offset": True}
+    model = built(name, **options).eval()
+    sample = of_fairseq(model, noise)
+    if noise == "random_delete":  # these models keep the length
+        sample["prev_target"] = sample["target"].clone()
+    criterion = LabelSmoothedDualImitationCriterion(SimpleNamespace(target_dictionary=None), 0.1)
+    order = sample["id"]  # fairseq sorts by length
+    torch.manual_seed(3)
+    theirs, _, log = criterion(model.model, sample)
+    ours = Batch.collate(order.tolist(), *([text[n] for n in order] for text in (SOURCES, TARGETS)))
+    torch.manual_seed(3)
+    found, parts = model.loss(ours.source, swapped(sample["prev_target"]), ours.target)
+    torch.testing.assert_close(found, theirs)
+    assert parts["length"].item() == pytest.approx(log["length-loss"])
+    assert {"word_ins", "length"} <= set(parts) and ("word_crf" in parts) == (name == CRF)
+
+
+@pytest.mark.parametrize("noise", ["full_mask", "random_delete"])
+def test_the_noise_is_that_of_fairseq_and_the_same_in_validation(noise: Any) -> None:
+    model = built(LEVT).eval()
+    shown = FairseqNoise(noise)(context(model))
+    torch.manual_seed(7)
+    task = SimpleNamespace(tgt_dict=model.dictionary, cfg=SimpleNamespace(noise=noise))
+    target = swapped(with_ends(batch().target))
+    assert torch.equal(swapped(shown.tokens), TranslationLevenshteinTask.inject_noise(task, target))
+    assert torch.equal(FairseqNoise(noise)(context(model)).tokens, shown.tokens)
+    assert shown.tokens[:, 0].eq(BOS).all() and shown.padding.eq(shown.tokens.eq(PAD)).all()
+
+
+def test_a_batch_counts_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    model = built(INAT, train_step=2)
+    target = FairseqLoss(INAT, 0.1, {"train_step": 2})
+    loss = target(context(model), FairseqNoise("full_mask")(context(model)))
+    assert loss.value.shape == (1,) and loss.positions.tolist() == [1]
+    loss.value.sum().backward()
+    assert all(each.grad is not None for each in model.model.decoder.layers.parameters())
+
+
+@pytest.mark.parametrize(("name", "steps"), [(INAT, 3), (CRF, 1), (LEVT, 3)])
+def test_translations_are_those_of_fairseq(name: str, steps: int) -> None:
+    model = built(name).eval()
+    for parameter in model.parameters():
+        torch.nn.init.normal_(parameter, std=0.3)
+    source = batch().source
+    found = Refinement(steps)(model, source)
+    sample = of_fairseq(model, "full_mask")
+    order = sample["id"].tolist()
+    generator = IterativeRefinementGenerator(model.dictionary, max_iter=steps - 1)
+    written = dict(zip(order, generator.generate([model.model], sample), strict=True))
+    several = False
+    for number, one in enumerate(found):
+        [best] = written[number]
+        kept = [token for token in best["tokens"].tolist() if token > UNK]
+        assert one.tokens == [token for token in kept if token not in NEVER_WRITTEN]
+        assert one.score == pytest.approx(float(best["score"]), abs=1e-4)
+        assert 1 <= one.steps <= steps
+        several |= len(one.tokens) > 1
+    assert several
+
+
+def test_an_option_that_a_model_does_not_have() -> None:
+    with pytest.raises(UserError, match=r"'train_steps'.*train_step"):
+        built(INAT, train_steps=2)
+
+
+def test_without_compiled_parts_a_training_says_so(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(module, "has_compiled_parts", lambda: False)
+    micro = load("micro", checked=False)
+    assert micro.cannot_train("levt-kd") == NEEDS_COMPILED and not micro.cannot_train("inat-kd")
+    with pytest.raises(UserError, match=r"fairseq\.yaml.*levt-kd.*compiled parts"):
+        train_system(micro, Model("micro", "toy-micro", "levt-kd", 1))
