@@ -81,6 +81,27 @@ def test_at_in_an_inference_engine_is_beside_every_speed(scale: str) -> None:
         assert over <= {"beam5"}, name
 
 
+@pytest.mark.parametrize("scale", ["demo", "paper"])
+def test_what_is_timed_is_what_was_scored(scale: str) -> None:
+    found = load(scale, ROOT, checked=False)
+    places = [("table", number) for number in "2356"] + [("figure", number) for number in "14"]
+    for kind, number in places:
+        scored: dict[tuple[str, ...], set[tuple[str, str, str, int]]] = {}
+        timed: dict[tuple[str, ...], set[tuple[str, str, str, int]]] = {}
+        for place in entries(found, "fully_nat", kind, number):
+            # in figures each point is a row of its own
+            name = (place.row, place.category, place.column) if kind == "figure" else (place.row,)
+            for one in (place, place.across):
+                for cell in () if one is None else one.cells:
+                    rows = timed if cell.source == "latency" else scored
+                    model = (cell.corpus, cell.system, cell.decoding, cell.seed)
+                    rows.setdefault(name, set()).add(model)
+        assert timed, (kind, number)
+        for name, models in timed.items():
+            assert models <= scored[name], (kind, number, name)
+            assert len({model[1:] for model in models}) == 1, (kind, number, name)
+
+
 @pytest.mark.parametrize("compiled", [False, True])
 def test_systems_of_fairseq_are_run_where_its_parts_are_there(
     compiled: bool, monkeypatch: pytest.MonkeyPatch
