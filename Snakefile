@@ -121,6 +121,7 @@ include: "rules/latency.smk"
 include: "rules/papers.smk"
 include: "rules/report.smk"
 include: "rules/slurm.smk"
+include: "rules/verify.smk"
 
 
 if workflow.is_main_process:

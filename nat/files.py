@@ -1,4 +1,4 @@
-"""Files that appear whole or not at all."""
+"""Files that appear whole or not at all, with a record of their checksums."""
 
 import errno
 import json
@@ -10,7 +10,9 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
+from nat.checksums import OF_FOLDER, file_lines, folder_lines, record_of, remedy, verified
 from nat.errors import UserError
+from nat.locks import alone
 
 
 def refusal(error: OSError) -> str:
@@ -27,7 +29,8 @@ def refusal(error: OSError) -> str:
 def atomic_path(path: Path | str) -> Iterator[Path]:
     """Yield a temporary sibling of `path` that replaces it when the block ends well.
 
-    When the block fails, the temporary file is removed and `path` is left as it was.
+    When the block fails, the temporary file is removed and `path` is left as it was. The SHA-256
+    is recorded beside the file, see `nat.checksums`.
 
     Raises:
         UserError: if the file system refuses the write (disk full, permission).
@@ -40,14 +43,21 @@ def atomic_path(path: Path | str) -> Iterator[Path]:
         raise UserError(f"cannot write {path}: {refusal(error)}") from error
     os.close(handle)
     temporary = Path(name)
+    record = record_of(path)
     try:
         yield temporary
+        lines = file_lines(temporary).replace(temporary.name, path.name)
         mask = os.umask(0)
         os.umask(mask)
         temporary.chmod(0o666 & ~mask)
+        _to_disk(temporary)
+        # whoever is stopped between these steps leaves a file without a record, not a wrong one
+        record.unlink(missing_ok=True)
         temporary.replace(path)
+        replace_text(record, lines)
     except OSError as error:
-        if error.filename is not None and Path(error.filename) != temporary:
+        own = f".{path.name}."
+        if error.filename is not None and not Path(error.filename).name.startswith(own):
             raise
         raise UserError(f"cannot write {path}: {refusal(error)}") from error
     finally:
@@ -59,31 +69,101 @@ def atomic_directory(path: Path | str) -> Iterator[Path]:
     """Yield an empty temporary sibling of the directory `path` that takes its place at the end.
 
     When the block fails, the temporary directory is removed and `path` is left as it was. The
-    sibling has a fixed name, so that what a killed run left behind goes away with the next one.
+    sibling has a fixed name, so that what a killed run left behind goes away with the next one, and
+    a lock, so that a process that is still writing there is not disturbed. The SHA-256 of each file
+    is recorded in the directory, see `nat.checksums`.
 
     Raises:
-        UserError: if the file system refuses a write inside the directory (disk full, permission).
+        UserError: if another process is writing the directory, or if the file system refuses a
+            write inside it (disk full, permission).
     """
     path = Path(path)
     temporary = path.parent / f".{path.name}.partial"
     replaced = path.parent / f".{path.name}.replaced"
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
-        for leftover in (temporary, replaced):
-            shutil.rmtree(leftover, ignore_errors=True)
-        temporary.mkdir()
-        yield temporary
-        if path.exists():
-            path.rename(replaced)
-        temporary.rename(path)
-        shutil.rmtree(replaced, ignore_errors=True)
+        temporary.mkdir(exist_ok=True)
+        with alone(temporary, f"writing {path}"):
+            yield from _filled(path, temporary, replaced)
     except OSError as error:
         inside = error.filename is None or Path(error.filename).is_relative_to(path.parent)
         if not inside:
             raise
         raise UserError(f"cannot write {path}: {refusal(error)}") from error
-    finally:
+
+
+def _filled(path: Path, temporary: Path, replaced: Path) -> Iterator[Path]:
+    shutil.rmtree(replaced, ignore_errors=True)
+    clear(temporary)
+    try:
+        yield temporary
+        (temporary / OF_FOLDER).write_text(folder_lines(temporary), encoding="utf-8")
+        for each in temporary.rglob("*"):
+            _to_disk(each)
+        _to_disk(temporary)
+        if path.exists():
+            path.rename(replaced)
+    except BaseException:
         shutil.rmtree(temporary, ignore_errors=True)
+        raise
+    temporary.rename(path)
+    _to_disk(path.parent)
+    shutil.rmtree(replaced, ignore_errors=True)
+
+
+def make_folder(path: Path) -> None:
+    """Make a folder and those above it, if they are not there.
+
+    Raises:
+        UserError: if the file system refuses it.
+    """
+    try:
+        path.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise UserError(f"cannot write {path}: {refusal(error)}") from error
+
+
+def clear(folder: Path) -> None:
+    """Remove what is in a folder; nothing that a link in it points to."""
+    for each in folder.iterdir():
+        if each.is_dir() and not each.is_symlink():
+            shutil.rmtree(each)
+        else:
+            each.unlink()
+
+
+def remove_folder(folder: Path) -> None:
+    """Remove a folder, or what is in the folder that a link points to, and the link."""
+    clear(folder)
+    if folder.is_symlink():
+        folder.unlink()
+    else:
+        folder.rmdir()
+
+
+def _to_disk(path: Path) -> None:
+    """Have the system write a file or folder to the disk now, before it takes another's place.
+
+    Otherwise a power failure can leave a file under its final name without its content.
+    """
+    handle = os.open(path, os.O_RDONLY)
+    try:
+        os.fsync(handle)
+    except OSError as error:
+        # some network file systems cannot do so for folders
+        if not (path.is_dir() and error.errno in (errno.EINVAL, errno.EBADF, errno.ENOTSUP)):
+            raise
+    finally:
+        os.close(handle)
+
+
+def replace_text(path: Path, text: str) -> None:
+    """Write a small file to the disk, whole or not at all, without a record of its checksum."""
+    temporary = path.with_name(f"{path.name}.{os.getpid()}")
+    temporary.write_text(text, encoding="utf-8")
+    _to_disk(temporary)
+    temporary.replace(path)
+    _to_disk(path.parent)
 
 
 def atomic_write_text(path: Path | str, text: str) -> None:
@@ -101,12 +181,14 @@ def read_json(path: Path | str) -> Any:
     """Read a JSON file.
 
     Raises:
-        UserError: if the file is missing or is not JSON.
+        UserError: if the file is missing, is damaged or is not JSON.
     """
     path = Path(path)
     try:
-        return json.loads(path.read_text(encoding="utf-8"))
+        found = json.loads(path.read_text(encoding="utf-8"))
     except FileNotFoundError as error:
         raise UserError(f"{path} does not exist") from error
-    except (json.JSONDecodeError, UnicodeDecodeError) as error:
-        raise UserError(f"{path} is not valid JSON ({error}); remove it and run again") from error
+    except (ValueError, RecursionError) as error:
+        raise UserError(f"{path} is not valid JSON ({error}); {remedy(path)}") from error
+    verified(path)
+    return found

@@ -40,4 +40,7 @@ def test_removing(tmp_path: Path) -> None:
         save_weights(weights_path(tmp_path, update), {"a": torch.zeros(1)})
     (tmp_path / "checkpoint_1_1.pt").touch()
     remove_weights_except(tmp_path, [2, 3])
-    assert sorted(path.name for path in tmp_path.iterdir()) == ["checkpoint_1_1.pt", "weights_2.pt"]
+    assert sorted(path.name for path in tmp_path.glob("[!.]*")) == [
+        "checkpoint_1_1.pt",
+        "weights_2.pt",
+    ]

@@ -37,7 +37,7 @@ def test_round_trip(tmp_path: Path) -> None:
     for wrong in (-1, len(LINES)):
         with pytest.raises(IndexError):
             text[wrong]
-    assert sorted(path.name for path in tmp_path.iterdir()) == [
+    assert sorted(path.name for path in tmp_path.glob("[!.]*")) == [
         "train.en.offsets.npy",
         "train.en.tokens.npy",
     ]
@@ -67,6 +67,8 @@ def test_files_that_do_not_belong_together(tmp_path: Path) -> None:
     vocabulary = Vocabulary(["a", "b"])
     write_binarised(["a b", "b"], vocabulary, tmp_path / "x")
     write_binarised(["a b", "b a"], vocabulary, tmp_path / "y")
+    for record in tmp_path.glob(".*"):
+        record.unlink()
     (tmp_path / "y.offsets.npy").replace(tmp_path / "x.offsets.npy")
     with pytest.raises(UserError, match=r"x\.tokens\.npy .*x\.offsets\.npy do not belong"):
         BinarisedText(tmp_path / "x")

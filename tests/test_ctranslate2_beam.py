@@ -9,6 +9,7 @@ import pytest
 import torch
 from test_decode_corpus import CONFIGURATION, engine, symbols, texts
 
+from nat.checksums import OF_FOLDER
 from nat.data.batch import source_tensor
 from nat.data.vocabulary import EOS, NEVER_WRITTEN
 from nat.decoding.beam_search import BeamSearch
@@ -112,5 +113,8 @@ def test_what_is_no_converted_model_is_told(model: Any, tmp_path: Path) -> None:
     with pytest.raises(UserError, match="made has 29 symbols but the vocabulary has 30"):
         matching_engine(tmp_path / "made", 30, "float32", torch.device("cpu"))
     (tmp_path / "made/model.bin").write_bytes(b"damaged")
+    with pytest.raises(UserError, match=r"model\.bin is damaged"):
+        Engine(tmp_path / "made", "float32")
+    (tmp_path / "made" / OF_FOLDER).unlink()
     with pytest.raises(UserError, match="CTranslate2 cannot open .*made"):
         Engine(tmp_path / "made", "float32")

@@ -65,7 +65,6 @@ def save_model_of(seed: int, system: str = SYSTEM) -> None:
     model = build_model(training, 6 + len(WORDS))
     path = Path(Model("micro", CORPUS, system, 1).path)
     save_model(path, model.state_dict(), training, 6 + len(WORDS), 1)
-    evaluation._hash.cache_clear()
 
 
 def scores(*decodings: str, system: str = SYSTEM) -> list[Score]:

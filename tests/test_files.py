@@ -4,18 +4,21 @@ from pathlib import Path
 
 import pytest
 
+from nat.checksums import is_record
 from nat.errors import UserError
 from nat.files import (
     atomic_directory,
     atomic_path,
     atomic_write_text,
+    make_folder,
     read_json,
+    remove_folder,
     write_json,
 )
 
 
 def names(folder: Path) -> list[str]:
-    return sorted(path.name for path in folder.iterdir())
+    return sorted(path.name for path in folder.iterdir() if not is_record(path))
 
 
 def test_file_appears_whole(tmp_path: Path) -> None:
@@ -111,3 +114,24 @@ def test_value_that_is_no_json_leaves_nothing(tmp_path: Path) -> None:
     with pytest.raises(TypeError):
         write_json(tmp_path / "value.json", {"a": object()})
     assert names(tmp_path) == []
+
+
+def test_a_folder_that_is_a_link_is_emptied(tmp_path: Path) -> None:
+    """As of checkpoints on a scratch disk."""
+    scratch, elsewhere = tmp_path / "scratch", tmp_path / "elsewhere"
+    for folder in (scratch / "inner", elsewhere):
+        folder.mkdir(parents=True)
+        (folder / "file").touch()
+    (scratch / "other").symlink_to(elsewhere)
+    (tmp_path / "checkpoints").symlink_to(scratch)
+    remove_folder(tmp_path / "checkpoints")
+    assert names(tmp_path) == ["elsewhere", "scratch"]
+    assert names(scratch) == [] and names(elsewhere) == ["file"]
+    remove_folder(scratch)
+    assert names(tmp_path) == ["elsewhere"]
+
+
+def test_a_folder_that_is_refused_is_one_sentence(tmp_path: Path) -> None:
+    (tmp_path / "file").touch()
+    with pytest.raises(UserError, match="cannot write .*file/inner"):
+        make_folder(tmp_path / "file/inner")

@@ -112,7 +112,7 @@ def test_every_public_target_is_listed_with_a_line(repository: Path) -> None:
     assert status == 0
     listed = [line for line in screen.splitlines() if not line.startswith("Using")]
     assert all(re.fullmatch(r"[\w-]+ \(.+\)", line) for line in listed), listed
-    assert {"demo", "scores", "dims", "dims_table_1", "plan"} <= {
+    assert {"demo", "scores", "dims", "dims_table_1", "plan", "verify"} <= {
         each.split()[0] for each in listed
     }
 
@@ -577,6 +577,7 @@ def test_programs_open_what_their_rules_declare(run: tuple[Path, str]) -> None:
     named = re.findall(r"^ *(?:use rule \w+ as|rule) (\w+)", rules, re.MULTILINE)
     assert programs == set(named) - {
         "plan",
+        "verify",
         "import_checkpoint",
         "fetch_text",
         "fetch_test_text",

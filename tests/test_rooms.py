@@ -7,7 +7,8 @@ from pathlib import Path
 NAT = Path(__file__).resolve().parents[1] / "nat"
 
 ROOMS = (
-    *("errors", "files", "spelling", "options", "fields", "machine", "randomness", "program"),
+    *("errors", "checksums", "locks", "files", "spelling", "options", "fields"),
+    *("machine", "randomness", "program"),
     *("registry", "data", "language_model", "transformer", "configuration", "alignment"),
     "decoding",
     *("objective", "inputs", "targets", "distillation", "artifacts", "training"),

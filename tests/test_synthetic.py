@@ -378,10 +378,10 @@ def test_write_corpus(tmp_path):
     assert json.loads((tmp_path / "text" / "text.json").read_text()) == json.loads(
         json.dumps(facts)
     )
-    assert sorted(path.name for path in (tmp_path / "text").iterdir()) == sorted(
+    assert sorted(path.name for path in (tmp_path / "text").glob("[!.]*")) == sorted(
         [f"{split}.{code}" for split in options["pairs"] for code in ("ka", "lu")] + ["text.json"]
     )
-    assert sorted(path.name for path in (tmp_path / "references").iterdir()) == [
+    assert sorted(path.name for path in (tmp_path / "references").glob("[!.]*")) == [
         "test.lu.jsonl",
         "valid.lu.jsonl",
     ]
@@ -412,7 +412,7 @@ def test_a_test_set_written_alone_is_the_same(tmp_path):
         chosen = generator({"pairs": part, "seed": 4})
         write_corpus(chosen, "ka", "lu", tmp_path / name, tmp_path / name)
     for name in ("alone", "rest"):
-        for path in (tmp_path / name).iterdir():
+        for path in (tmp_path / name).glob("[!.]*"):
             if path.name != "text.json":
                 assert path.read_bytes() == (tmp_path / "whole" / path.name).read_bytes()
     assert not list((tmp_path / "rest").glob("test*"))

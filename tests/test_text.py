@@ -110,7 +110,7 @@ def test_local_files_are_copied_and_described(tmp_path: Path) -> None:
     packed.write_bytes(gzip.compress((tmp_path / "data" / "test.de").read_bytes()))
     corpus["splits"]["test"]["files"]["de"] = str(packed)  # an absolute path
     folder = make(tmp_path, corpus)
-    assert sorted(path.name for path in folder.iterdir()) == sorted(
+    assert sorted(path.name for path in folder.glob("[!.]*")) == sorted(
         [f"{s}.{code}" for s in ("train", "valid", "test") for code in ("en", "de")] + ["text.json"]
     )
     text = (folder / "test.de").read_bytes()
@@ -230,9 +230,9 @@ def test_directory_is_replaced_whole(tmp_path: Path) -> None:
         (tmp_path / ".folder.partial" / "half").touch()
         with atomic_directory(target) as folder:
             (folder / content).touch()
-    assert [path.name for path in target.iterdir()] == ["second"]
+    assert [path.name for path in target.glob("[!.]*")] == ["second"]
     with pytest.raises(RuntimeError), atomic_directory(target) as folder:
         (folder / "third").touch()
         raise RuntimeError
-    assert [path.name for path in target.iterdir()] == ["second"]
+    assert [path.name for path in target.glob("[!.]*")] == ["second"]
     assert [path.name for path in tmp_path.iterdir()] == ["folder"]

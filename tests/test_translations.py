@@ -6,6 +6,7 @@ from typing import Any
 
 import pytest
 
+from nat.checksums import record_of
 from nat.data.translations import (
     Reasons,
     merge_shards,
@@ -103,6 +104,7 @@ def test_a_long_list_of_missing_sentences_is_cut(tmp_path: Path) -> None:
 def test_a_line_that_is_no_record_is_refused(tmp_path: Path, line: str) -> None:
     path = write(tmp_path / "test.jsonl", [0])
     path.write_text(path.read_text() + line + "\n")
+    record_of(path).unlink()
     with pytest.raises(UserError, match="line 2 is not a translation"):
         list(read_translations(path))
 

@@ -18,7 +18,7 @@ from nat.data.vocabulary import Vocabulary
 from nat.decoding.corpus import records, translate
 from nat.decoding.ctc_beam import CtcBeam
 from nat.errors import UserError
-from nat.files import read_json
+from nat.files import read_json, write_json
 from nat.jobs.translate import translate_shard
 from nat.jobs.tune_decoding import chosen_weights, tune_decoding
 from nat.language_model.ngram import NgramModel, estimate
@@ -128,7 +128,7 @@ def test_translations_are_made_with_what_the_file_says(weights: TunedWeights) ->
     found = read_json(file)
     lengths = []
     for bonus in (-5.0, 30.0):
-        file.write_text(json.dumps({**found, "chosen": {"weight": 0.1, "word_bonus": bonus}}))
+        write_json(file, {**found, "chosen": {"weight": 0.1, "word_bonus": bonus}})
         lengths.append(sum(len(row["tokens"].split()) for row in translated(weights)))
     assert lengths[0] < lengths[1]
 

@@ -3,6 +3,7 @@
 from pathlib import Path
 
 from nat.artifacts import Translations, step_of
+from nat.checksums import record_of
 from nat.configuration import Configuration
 from nat.data.binarised import BinarisedText
 from nat.data.splits import sides
@@ -18,6 +19,8 @@ def main(configuration: Configuration, translations: Translations) -> None:
     sentences = len(BinarisedText(Path(text.path) / f"{translations.split}.{source}"))
     shards = [Path(shard.path) for shard in translations.shards(configuration)]
     merge_shards(shards, sentences, Path(translations.path))
+    for shard in shards:  # Snakemake removes the shards themselves
+        record_of(shard).unlink(missing_ok=True)
 
 
 if __name__ == "__main__":

@@ -5,7 +5,6 @@ from pathlib import Path
 
 from nat import program
 from nat.configuration import load
-from nat.files import atomic_write_text
 from nat.reporting.systems_page import with_tables
 
 
@@ -14,7 +13,8 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--page", type=Path, default=Path("docs/methods.md"))
     page: Path = parser.parse_args().page
-    atomic_write_text(page, with_tables(page.read_text(encoding="utf-8"), load()))
+    text = with_tables(page.read_text(encoding="utf-8"), load())
+    page.write_text(text, encoding="utf-8")
 
 
 if __name__ == "__main__":

@@ -9,9 +9,11 @@ import shutil
 from array import array
 from collections.abc import Iterable
 from pathlib import Path
+from tokenize import TokenError
 
 import numpy as np
 
+from nat.checksums import remedy, verified
 from nat.data.corpus import Corpus
 from nat.data.lines import count_lines, read_lines
 from nat.data.splits import sides, split_names
@@ -76,7 +78,7 @@ class BinarisedText:
         ):
             raise UserError(
                 f"{paths[0]} ({len(tokens)} tokens) and {paths[1]} do not belong together; "
-                "remove both and run again"
+                f"{remedy(paths[0])}"
             )
         self._tokens, self._offsets = tokens, offsets
 
@@ -97,11 +99,11 @@ class BinarisedText:
 
 def _load(path: Path) -> np.ndarray:
     try:
-        return np.asarray(np.load(path, mmap_mode="r", allow_pickle=False))
+        return np.asarray(np.load(verified(path), mmap_mode="r", allow_pickle=False))
     except FileNotFoundError as error:
-        raise UserError(f"{path} does not exist; make the corpus again") from error
-    except (ValueError, EOFError) as error:
-        raise UserError(f"{path} is damaged ({error}); remove it and run again") from error
+        raise UserError(f"{path} does not exist; {remedy(path)}") from error
+    except (ValueError, EOFError, SyntaxError, TokenError, OSError) as error:
+        raise UserError(f"{path} is damaged ({error}); {remedy(path)}") from error
 
 
 def binarise_folder(corpus: Corpus, bpe: Path, output: Path) -> None:

@@ -21,6 +21,7 @@ from typing import Protocol
 from subword_nmt.apply_bpe import BPE
 from subword_nmt.learn_bpe import learn_bpe
 
+from nat.checksums import remedy, verified
 from nat.data.corpus import Corpus
 from nat.data.corruption import corrupt_lines
 from nat.data.expected import check_expected
@@ -103,9 +104,9 @@ class Segmenter:
     def load(cls, path: Path | str) -> "Segmenter":
         """Read the codes that `bpe_folder` wrote."""
         try:
-            return cls(Path(path).read_text(encoding="utf-8"))
+            return cls(verified(path).read_text(encoding="utf-8"))
         except FileNotFoundError as error:
-            raise UserError(f"the BPE codes {path} do not exist; make the corpus again") from error
+            raise UserError(f"the BPE codes {path} do not exist; {remedy(path)}") from error
 
     def split(self, line: str) -> str:
         """Subwords of a tokenised line, joined by spaces."""
@@ -128,9 +129,9 @@ class Pieces:
     def load(cls, path: Path | str) -> "Pieces":
         """Read the model that `bpe_folder` wrote."""
         try:
-            return cls(Path(path).read_bytes())
+            return cls(verified(path).read_bytes())
         except FileNotFoundError as error:
-            raise UserError(f"the model {path} does not exist; make the corpus again") from error
+            raise UserError(f"the model {path} does not exist; {remedy(path)}") from error
 
     def split(self, line: str) -> str:
         """Pieces of a line, joined by spaces."""

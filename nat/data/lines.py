@@ -5,11 +5,16 @@ import zlib
 from collections.abc import Iterable, Iterator
 from pathlib import Path
 
+from nat.checksums import verified
 from nat.errors import UserError
 
 # Characters that str.splitlines breaks at, other than the line feed.
 _SEPARATORS = str.maketrans(dict.fromkeys("\r\v\f\x1c\x1d\x1e\x85\u2028\u2029", " "))
 _BYTE_ORDER_MARK = b"\xef\xbb\xbf"
+
+LONGEST_LINE = 1 << 22
+"""Bytes. A longer line is no sentence, and a compressed file of a megabyte can hold one that does
+not fit in memory."""
 
 
 def read_lines(path: Path | str, undecodable: str = "refuse") -> Iterator[str]:
@@ -24,16 +29,22 @@ def read_lines(path: Path | str, undecodable: str = "refuse") -> Iterator[str]:
             by `empty` lines, which cleaning counts and drops.
 
     Raises:
-        UserError: if the file is missing, is not valid UTF-8 (with the line number), or is
-            damaged as a gzip file.
+        UserError: if the file is missing, is not valid UTF-8 or has a line that is too long (with
+            the line number), is damaged as a gzip file, or is a result that has changed since it
+            was written.
     """
-    path = Path(path)
+    path = verified(path)
     number = 0
     try:
         with path.open("rb") as file:
             compressed = file.read(2) == b"\x1f\x8b"
         with gzip.open(path, "rb") if compressed else path.open("rb") as file:
-            for number, line in enumerate(file, start=1):
+            for number, line in enumerate(iter(lambda: file.readline(LONGEST_LINE + 1), b""), 1):
+                if len(line) > LONGEST_LINE:
+                    raise UserError(
+                        f"{path}, line {number} is longer than {LONGEST_LINE:,} bytes; a line of "
+                        "text is one sentence, so correct the file or its 'format'"
+                    )
                 if number == 1:
                     line = line.removeprefix(_BYTE_ORDER_MARK)
                 try:

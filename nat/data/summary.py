@@ -3,6 +3,7 @@
 from pathlib import Path
 from typing import Any
 
+from nat.checksums import remedy
 from nat.data.binarised import BinarisedText
 from nat.data.bpe import CODES, PIECES, segments_of
 from nat.data.corpus import Corpus
@@ -49,7 +50,8 @@ def summarise(name: str, corpus: Corpus, folder: Path) -> dict[str, Any]:
         if facts["read"] != text["pairs"][split]:
             raise UserError(
                 f"{its_folder / 'text'} has {text['pairs'][split]} pairs of {split}, but "
-                f"{its_folder / 'clean'} was made from {facts['read']}; make the corpus again"
+                f"{its_folder / 'clean'} was made from {facts['read']}; "
+                f"{remedy(its_folder / 'clean' / 'clean.json')}"
             )
         kept = tokenised["kept"]
         languages = {
@@ -102,7 +104,7 @@ def _describe(folder: Path, name: str, cleaned: int, pairs: int) -> dict[str, An
         if count != due[step]:
             raise UserError(
                 f"{folder / step / name} has {count} sentences where the step before "
-                f"counts {due[step]}; make the corpus again"
+                f"counts {due[step]}; {remedy(folder / step / name)}"
             )
     tokens = int(binarised.lengths.sum())
     return {

@@ -15,10 +15,10 @@ from itertools import chain
 from pathlib import Path
 from typing import IO, Any
 
+from nat.checksums import sha256_of
 from nat.data.bpe import CODES, DICTIONARY, PIECES, joined
 from nat.data.corpus import Corpus, Derived, Generator, Source, Split
 from nat.data.diacritics import line_change
-from nat.data.download import sha256_of
 from nat.data.expected import check_expected
 from nat.data.lines import check_count, count_lines, read_lines, write_lines
 from nat.data.sources import FetchedSource, Place, fetch, parts_of

@@ -4,6 +4,7 @@ from collections import Counter
 from collections.abc import Iterable, Sequence
 from pathlib import Path
 
+from nat.checksums import remedy, verified
 from nat.errors import UserError
 from nat.files import atomic_write_text
 
@@ -52,11 +53,11 @@ class Vocabulary:
             UserError: if the file is missing or a line is malformed.
         """
         try:
-            lines = Path(path).read_text(encoding="utf-8").split("\n")
+            lines = verified(path).read_text(encoding="utf-8").split("\n")
         except FileNotFoundError as error:
-            raise UserError(f"vocabulary {path} does not exist") from error
+            raise UserError(f"vocabulary {path} does not exist; {remedy(path)}") from error
         except UnicodeDecodeError as error:
-            raise UserError(f"vocabulary {path} is not UTF-8 text; make it again") from error
+            raise UserError(f"vocabulary {path} is not UTF-8 text; {remedy(path)}") from error
         symbols, counts = [], []
         for number, line in enumerate(lines, start=1):
             if not line:

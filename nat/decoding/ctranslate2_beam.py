@@ -9,6 +9,7 @@ from pydantic import ConfigDict
 from pydantic.dataclasses import dataclass
 from torch import Tensor
 
+from nat.checksums import remedy, verified_folder
 from nat.data.vocabulary import EOS, NEVER_WRITTEN, PAD
 from nat.decoding.beams import LeftToRightSearch
 from nat.decoding.hypothesis import Hypothesis
@@ -41,6 +42,7 @@ class Engine:
     def __init__(self, folder: Path, precision: str, device: str = "cpu") -> None:
         from ctranslate2 import Translator
 
+        verified_folder(folder)
         self.symbols: list[str] = read_json(folder / "shared_vocabulary.json")
         self._ids = {symbol: number for number, symbol in enumerate(self.symbols)}
         try:
@@ -52,7 +54,7 @@ class Engine:
             )
         except (RuntimeError, ValueError) as error:
             raise UserError(
-                f"CTranslate2 cannot open {folder} ({error}); remove it and run again"
+                f"CTranslate2 cannot open {folder} ({error}); {remedy(folder / 'model.bin')}"
             ) from error
 
     def words(self, tokens: list[int]) -> list[str]:

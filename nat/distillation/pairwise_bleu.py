@@ -8,12 +8,14 @@ model, so it is computed once, before any training.
 from collections import Counter
 from collections.abc import Sequence
 from pathlib import Path
+from tokenize import TokenError
 from typing import Any
 
 import numpy as np
 from sacrebleu.metrics import BLEU
 from sacrebleu.metrics.helpers import extract_all_word_ngrams
 
+from nat.checksums import remedy, verified
 from nat.data.bpe import merge
 from nat.data.corpus import Corpus
 from nat.data.lines import count_lines, read_lines
@@ -133,15 +135,15 @@ def load_pairwise_bleu(path: Path | str, number: int) -> np.ndarray:
         UserError: if the file is missing or damaged, or does not belong to the texts.
     """
     try:
-        found = np.load(path, mmap_mode="r", allow_pickle=False)
+        found = np.load(verified(path), mmap_mode="r", allow_pickle=False)
     except FileNotFoundError as error:
-        raise UserError(f"{path} does not exist; compare the distilled texts first") from error
-    except (ValueError, EOFError) as error:
-        raise UserError(f"{path} is damaged ({error}); remove it and run again") from error
+        raise UserError(f"{path} does not exist; {remedy(path)}") from error
+    except (ValueError, EOFError, SyntaxError, TokenError, OSError) as error:
+        raise UserError(f"{path} is damaged ({error}); {remedy(path)}") from error
     if found.ndim != 3 or found.shape[1:] != (number, number):
         raise UserError(
             f"{path} has the shape {list(found.shape)} instead of sentences x {number} x {number}; "
-            "remove it and run again"
+            f"{remedy(path)}"
         )
     return np.asarray(found)
 

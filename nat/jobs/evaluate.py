@@ -10,13 +10,12 @@ the job is, and the next attempt goes on after it.
 
 import shutil
 from collections.abc import Iterator, Sequence
-from functools import cache
 from pathlib import Path
 
 from nat.artifacts import Converted, Score, StepOfSplit, references
+from nat.checksums import is_intact, sha256_of
 from nat.configuration import Configuration
 from nat.data.binarised import files_of
-from nat.data.download import sha256_of
 from nat.data.splits import sides
 from nat.data.translations import write_translations
 from nat.files import atomic_path, read_json, write_json
@@ -89,7 +88,7 @@ def fingerprint(configuration: Configuration, score: Score) -> str | None:
     return configuration.fingerprint(
         {
             "decoding": configuration.decoding(score.decoding).as_json(),
-            "files": {name: _hash(path) for name, path in files.items()},
+            "files": {name: sha256_of(path) for name, path in files.items()},
         }
     )
 
@@ -116,11 +115,6 @@ def _read(configuration: Configuration, score: Score) -> Iterator[tuple[str, Pat
             yield name, path
 
 
-@cache
-def _hash(path: Path) -> str:
-    return sha256_of(path)
-
-
 def _job(score: Score) -> str:
     return f"translate {score.split} of {score.corpus} with {score.system}, {score.decoding}"
 
@@ -137,7 +131,7 @@ def _files(score: Score) -> dict[str, Path]:
 
 
 def _is_made(files: dict[str, Path], made_from: str) -> bool:
-    if not all(path.exists() for path in files.values()):
+    if not all(path.exists() and is_intact(path) for path in files.values()):
         return False
     return bool(read_json(files["summary.json"]).get(FINGERPRINT) == made_from)
 

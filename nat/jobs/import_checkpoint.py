@@ -3,9 +3,9 @@
 from pathlib import Path
 
 from nat.artifacts import InputsOfImport, Model
+from nat.checksums import sha256_of
 from nat.configuration import Configuration
 from nat.data.bpe import read_dictionary
-from nat.data.download import sha256_of
 from nat.data.vocabulary import Vocabulary
 from nat.errors import UserError
 from nat.files import atomic_write_text, write_json

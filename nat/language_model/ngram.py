@@ -23,6 +23,7 @@ from typing import Any
 
 import numpy as np
 
+from nat.checksums import remedy, verified
 from nat.data.binarised import BinarisedText
 from nat.data.vocabulary import BLANK, BOS, EOS, MASK, PAD, Vocabulary
 from nat.errors import UserError
@@ -80,12 +81,14 @@ class NgramModel:
         """
         names = cls.__dataclass_fields__
         try:
-            with np.load(path, allow_pickle=False) as archive:
+            with np.load(verified(path), allow_pickle=False) as archive:
                 found = {name: archive[name] for name in names}
+        except UserError:
+            raise
         except FileNotFoundError as error:
-            raise UserError(f"{path} does not exist; estimate the language model") from error
+            raise UserError(f"{path} does not exist; {remedy(path)}") from error
         except Exception as error:  # zip, zlib and numpy have their own kinds of damage
-            raise UserError(f"{path} is damaged ({error}); remove it and run again") from error
+            raise UserError(f"{path} is damaged ({error}); {remedy(path)}") from error
         return cls(**{**found, "vocabulary_size": int(found["vocabulary_size"])})
 
 

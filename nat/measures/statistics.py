@@ -14,6 +14,7 @@ from pathlib import Path
 
 import numpy as np
 
+from nat.checksums import remedy, verified
 from nat.errors import UserError
 from nat.files import atomic_path
 from nat.measures import bleu
@@ -117,9 +118,9 @@ def read(path: Path) -> dict[str, np.ndarray]:
         UserError: if the file is missing or damaged.
     """
     try:
-        with np.load(path, allow_pickle=False) as arrays:
+        with np.load(verified(path), allow_pickle=False) as arrays:
             return {name: arrays[name] for name in arrays.files}
     except FileNotFoundError as error:
-        raise UserError(f"{path} does not exist; score the translations again") from error
+        raise UserError(f"{path} does not exist; {remedy(path)}") from error
     except (OSError, ValueError, EOFError, zipfile.BadZipFile, zlib.error) as error:
-        raise UserError(f"{path} is damaged; remove it and run again") from error
+        raise UserError(f"{path} is damaged; {remedy(path)}") from error

@@ -12,6 +12,7 @@ from pathlib import Path
 
 import numpy as np
 
+from nat.checksums import remedy
 from nat.errors import UserError
 from nat.measures import statistics
 from nat.measures.latency_setting import STATE
@@ -369,7 +370,7 @@ def _check_test_sets(cells: Sequence[Cell], root: Path) -> None:
             files = read_score(path)["files"]
             found.append({name: file["sha256"] for name, file in files.items()})
         except (AttributeError, KeyError, TypeError) as error:
-            raise UserError(f"{path} is not a score file; remove it and run again") from error
+            raise UserError(f"{path} is not a score file; {remedy(path)}") from error
     references = [{key: each[key] for key in each if key != "hypotheses"} for each in found]
     for cell, each in zip(cells, references, strict=True):
         if each != references[0]:

@@ -17,6 +17,7 @@ import rich.table
 from rich.console import Console
 from rich.text import Text
 
+from nat.checksums import remedy, verified
 from nat.configuration import Configuration
 from nat.errors import UserError
 from nat.files import atomic_path, atomic_write_text
@@ -308,13 +309,13 @@ def read_records(csv: Path, numbers: Sequence[str] = NUMBERS) -> Records:
         UserError: if the file is missing or is not such a table.
     """
     try:
-        frame = pd.read_csv(csv, dtype=str, keep_default_na=False)
+        frame = pd.read_csv(verified(csv), dtype=str, keep_default_na=False)
         for name in numbers:
             frame[name] = _read_back(frame[name])
     except FileNotFoundError as error:
         raise UserError(f"{csv} does not exist; run the workflow first") from error
     except (KeyError, ValueError) as error:
-        raise UserError(f"{csv} is not a table of this version; remove it and run again") from error
+        raise UserError(f"{csv} is not a table of this version; {remedy(csv)}") from error
     return [{str(key): value for key, value in row.items()} for row in frame.to_dict("records")]
 
 

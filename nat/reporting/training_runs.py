@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+from nat.checksums import verified
 from nat.errors import UserError
 from nat.files import read_json
 
@@ -119,7 +120,7 @@ def read_run(path: Path) -> TrainingRun:
     report = read_json(path)
     curve = path.with_suffix(".csv")
     try:
-        with curve.open(encoding="utf-8", newline="") as file:
+        with verified(curve).open(encoding="utf-8", newline="") as file:
             rows = list(csv.DictReader(file))
         return TrainingRun(
             updates=int(report["updates"]),

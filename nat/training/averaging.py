@@ -1,5 +1,6 @@
 """The weights that a training keeps, and their mean."""
 
+import pickle
 import re
 from collections.abc import Iterable, Sequence
 from pathlib import Path
@@ -7,6 +8,7 @@ from pathlib import Path
 import torch
 from torch import Tensor
 
+from nat.checksums import record_of, remedy, verified
 from nat.errors import UserError
 from nat.training.model_file import write_tensors
 
@@ -35,26 +37,30 @@ def remove_weights_except(folder: Path, updates: Iterable[int]) -> None:
         found = _NAME.fullmatch(path.name)
         if found is not None and int(found[1]) not in kept:
             path.unlink(missing_ok=True)
+            record_of(path).unlink(missing_ok=True)
 
 
 def average(paths: Sequence[Path]) -> dict[str, Tensor]:
     """The mean of each weight over several files, summed in float64, in the weights' own type.
 
     Raises:
-        UserError: if a file is missing or the files do not contain the same weights.
+        UserError: if a file is missing or damaged, or the files do not contain the same weights.
     """
     sums: dict[str, Tensor] = {}
     types: dict[str, torch.dtype] = {}
     for path in paths:
+        verified(path)
         try:
             weights = torch.load(path, map_location="cpu", weights_only=True)
         except FileNotFoundError as error:
-            raise UserError(f"{path} does not exist; train again") from error
+            raise UserError(f"{path} does not exist; {remedy(path)}") from error
+        except (OSError, RuntimeError, ValueError, EOFError, pickle.UnpicklingError) as error:
+            raise UserError(f"{path} is damaged; {remedy(path)}") from error
         if not sums:
             types = {name: value.dtype for name, value in weights.items()}
             sums = {name: value.double() for name, value in weights.items()}
         elif weights.keys() != sums.keys():
-            raise UserError(f"{path} holds other weights than {paths[0]}; train again")
+            raise UserError(f"{path} holds other weights than {paths[0]}; {remedy(path)}")
         else:
             for name, value in weights.items():
                 sums[name] += value

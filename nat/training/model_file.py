@@ -11,6 +11,7 @@ import torch
 from torch import Tensor
 
 from nat import registry
+from nat.checksums import remedy, verified
 from nat.configuration.models import Training
 from nat.errors import UserError
 from nat.files import atomic_path
@@ -99,8 +100,9 @@ def load_model(path: Path | str, device: torch.device | str = "cpu") -> TrainedM
     """Read `model.pt`.
 
     Raises:
-        UserError: if the file is missing or is not a model of this project.
+        UserError: if the file is missing, is damaged or is not a model of this project.
     """
+    verified(path)
     try:
         saved = torch.load(path, map_location=device, weights_only=True)
         training = Training.of(saved["training"])
@@ -110,6 +112,7 @@ def load_model(path: Path | str, device: torch.device | str = "cpu") -> TrainedM
         raise UserError(f"model {path} does not exist; train it first") from error
     except (
         UserError,
+        OSError,
         pickle.UnpicklingError,
         RuntimeError,
         LookupError,
@@ -119,8 +122,7 @@ def load_model(path: Path | str, device: torch.device | str = "cpu") -> TrainedM
     ) as error:
         reason = str(error).splitlines()[0].split(". ")[0] if str(error) else type(error).__name__
         raise UserError(
-            f"{path} is damaged or not a model of this project ({reason}); remove it and train "
-            "again"
+            f"{path} is damaged or not a model of this project ({reason}); {remedy(path)}"
         ) from error
     model.to(device).eval().requires_grad_(False)
     return TrainedModel(model, training, saved["updates"])

@@ -20,6 +20,8 @@ def record(event: str, arguments: tuple[Any, ...]) -> None:
     if event != "open" or not isinstance(arguments[0], str | bytes | os.PathLike):
         return
     path = Path(os.fsdecode(arguments[0])).absolute()
+    if path.name.endswith((".sha256", ".sha256sums")):
+        return
     writes = arguments[2] & (os.O_WRONLY | os.O_RDWR)
     if writes or path in seen or not path.is_relative_to(RESULTS) or path.is_dir():
         return

@@ -1,0 +1,188 @@
+"""Checksums of results: what is damaged is not used in silence.
+
+Whatever `nat.files` writes has its SHA-256 recorded in the format of `sha256sum`: of a file `NAME`
+in `.NAME.sha256` beside it, of a folder that is written as one in its file `.sha256sums`. Every
+reader of results passes its files through `verified`. A file without a record, such as one that a
+user keeps, is not checked.
+"""
+
+import hashlib
+import json
+import shlex
+import time
+from collections.abc import Iterator
+from functools import cache
+from pathlib import Path
+
+from nat.errors import UserError
+
+OF_FOLDER = ".sha256sums"
+"""Name of the record of a folder."""
+
+CHECKPOINTS = "checkpoints"
+"""Folder beside a model that its training owns; no job makes a file of it again."""
+
+_COARSE = 2_000_000_000  # nanoseconds: a later change may have the same time on some file systems
+_TIMESTAMP = ".snakemake_timestamp"  # Snakemake marks a folder that is the output of a job with it
+
+
+def record_of(path: Path) -> Path:
+    """The record of a single file."""
+    return path.with_name(f".{path.name}.sha256")
+
+
+def is_record(path: Path) -> bool:
+    """Whether a file is the record of a file or folder."""
+    return path.name == OF_FOLDER or (path.name.startswith(".") and path.suffix == ".sha256")
+
+
+def sha256_of(path: Path | str) -> str:
+    """SHA-256 of a file, hexadecimal; computed once as long as the file does not change.
+
+    It costs about 0.8 seconds per GB of a processor with instructions for it.
+
+    Raises:
+        UserError: if the file cannot be read.
+    """
+    path = Path(path)
+    try:
+        found = path.stat()
+        if time.time_ns() - found.st_mtime_ns < _COARSE:
+            return _digest(path)
+        return _once(path.absolute(), found.st_ino, found.st_size, found.st_mtime_ns)
+    except OSError as error:
+        made = f"; {remedy(path)}" if command(path) else ""
+        raise UserError(f"{path} cannot be read ({error.strerror or error}){made}") from error
+
+
+@cache
+def _once(path: Path, _inode: int, _size: int, _time: int) -> str:
+    return _digest(path)
+
+
+def _digest(path: Path) -> str:
+    with path.open("rb") as file:
+        return hashlib.file_digest(file, "sha256").hexdigest()
+
+
+def file_lines(path: Path) -> str:
+    """The record of a file, to be written at `record_of(path)`."""
+    return f"{sha256_of(path)}  {path.name}\n"
+
+
+def folder_lines(folder: Path) -> str:
+    """The record of a folder, to be written to its `OF_FOLDER`.
+
+    Records of its single files, if there are any, are taken over and removed.
+    """
+    lines = []
+    for path in sorted(path for path in folder.rglob("*") if path.is_file()):
+        if not is_record(path):
+            lines.append(f"{recorded(path) or sha256_of(path)}  {path.relative_to(folder)}\n")
+            record_of(path).unlink(missing_ok=True)
+    return "".join(lines)
+
+
+def recorded(path: Path) -> str | None:
+    """The SHA-256 that a file had when it was written; None if there is no record of it."""
+    try:
+        return record_of(path).read_text(encoding="utf-8", errors="replace").partition(" ")[0]
+    except OSError:
+        return dict(in_folder(path.parent)).get(path.name)
+
+
+def in_folder(folder: Path) -> Iterator[tuple[str, str]]:
+    """Names and SHA-256 that the record of a folder lists; nothing without a record."""
+    try:
+        lines = (folder / OF_FOLDER).read_text(encoding="utf-8", errors="replace").splitlines()
+    except OSError:
+        return
+    for line in lines:
+        digest, _, name = line.partition("  ")
+        yield name, digest
+
+
+def is_intact(path: Path) -> bool:
+    """Whether a file is what was written there, as far as there is a record."""
+    expected = recorded(path)
+    return expected is None or sha256_of(path) == expected
+
+
+def verified(path: Path | str) -> Path:
+    """`path`, unless its content has changed since it was written.
+
+    A missing file is left to the reader, who knows what it is.
+
+    Raises:
+        UserError: if the file is damaged, with the command that makes it again.
+    """
+    path = Path(path)
+    if path.is_file() and not is_intact(path):
+        raise UserError(
+            f"{path} is damaged: its SHA-256 differs from the one of what was written there; "
+            f"{remedy(path)}"
+        )
+    return path
+
+
+def verified_folder(folder: Path) -> Path:
+    """`folder`, unless a file that was written there has changed or is missing.
+
+    Raises:
+        UserError: as `verified`.
+    """
+    for name, _ in in_folder(folder):
+        if not verified(folder / name).is_file():
+            raise UserError(f"{folder / name} does not exist; {remedy(folder / name)}")
+    return folder
+
+
+def remedy(path: Path | str) -> str:
+    """How a result is made again, as the end of a message."""
+    path = Path(path)
+    if path.parent.name == CHECKPOINTS:
+        return f"remove the folder {path.parent} and train again"
+    found = command(path)
+    return "remove it and run again" if found is None else f"run '{found}' to make it again"
+
+
+def output_of(path: Path) -> Path:
+    """What a job makes as one: the folder of a file where that is the output, else the file."""
+    folder = path.parent
+    is_output = any((folder / name).exists() for name in (OF_FOLDER, _TIMESTAMP))
+    return folder if is_output else path
+
+
+def command(path: Path | str) -> str | None:
+    """The command that makes a file below `results` again; None for other files."""
+    output = output_of(Path(path))
+    parts = output.parts
+    if "results" not in parts[:-2]:
+        return None
+    place = len(parts) - 1 - parts[::-1].index("results")
+    words = ["snakemake", "--force", str(Path(*parts[place:]))]
+    run = parts[place + 1]
+    if run != "corpora":
+        scale, _, name = run.partition("@")
+        words += ["--config", f"scale={scale}"]
+        words += [f"name={name}"] if name else []
+        words += _override(Path(*parts[: place + 2], "override.json"))
+    return shlex.join(words)
+
+
+def _override(record: Path) -> list[str]:
+    """The overrides of a named run, as its first run saved them, as typed."""
+    try:
+        changes = json.loads(record.read_text(encoding="utf-8"))
+    except (OSError, ValueError):
+        return []
+    given = " ".join(f"{key}={value}" for key, value in _flat(changes, ""))
+    return [f"override={given}"] if given else []
+
+
+def _flat(changes: dict[str, object], prefix: str) -> Iterator[tuple[str, str]]:
+    for key, value in changes.items():
+        if isinstance(value, dict):
+            yield from _flat(value, f"{prefix}{key}.")
+        else:
+            yield f"{prefix}{key}", json.dumps(value)

@@ -1,0 +1,217 @@
+"""Nothing damaged is used in silence: one bit of a result changes, and its reader refuses it."""
+
+import json
+import os
+import subprocess
+import sys
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+import torch
+
+from nat.checksums import command, is_intact, recorded, sha256_of, verified, verified_folder
+from nat.data.binarised import BinarisedText, write_binarised
+from nat.data.lines import read_lines, write_lines
+from nat.data.references import References, write_references
+from nat.data.translations import OK, read_in_order, write_translations
+from nat.data.vocabulary import Vocabulary
+from nat.distillation.pairwise_bleu import load_pairwise_bleu
+from nat.errors import UserError
+from nat.files import atomic_directory, atomic_path, atomic_write_text, read_json, write_json
+from nat.language_model.ngram import NgramModel, estimate
+from nat.measures import statistics
+from nat.measures.score import read_references
+from nat.training.averaging import average, save_weights
+from nat.workflow.verification import verify
+
+ROOT = Path(__file__).resolve().parents[1]
+ENVIRONMENT = {**os.environ, "PYTHONPATH": str(ROOT)}
+
+RECORD = {"id": 0, "tokens": "a", "text": "a", "score": 0.5, "steps": 1, "status": OK}
+
+
+def write_pairwise_bleu(path: Path) -> None:
+    with atomic_path(path) as temporary, temporary.open("wb") as file:
+        np.save(file, np.ones((3, 2, 2), dtype=np.float32))
+
+
+def write_tokens(path: Path) -> None:
+    write_binarised(["a b b", "b"], Vocabulary(["a", "b"]), path.parent / "train.en")
+
+
+def write_ngrams(path: Path) -> None:
+    model, _ = estimate(np.array([6, 7, 6, 7, 7]), np.array([3, 2]), 8, 2)
+    model.save(path)
+
+
+KINDS: dict[str, tuple[Callable[[Path], Any], Callable[[Path], Any]]] = {
+    "score.json": (lambda path: write_json(path, {"value": 34.25}), read_json),
+    "test.npz": (
+        lambda path: statistics.write(path, {"sacrebleu": np.arange(40)}),
+        statistics.read,
+    ),
+    "test.jsonl": (
+        lambda path: write_translations(path, [RECORD]),
+        lambda path: [*read_in_order(path)],
+    ),
+    "references.jsonl": (
+        lambda path: write_references(path, {0: References(["a b", "c"])}),
+        lambda path: read_references(path, 1),
+    ),
+    "train.en.tokens.npy": (write_tokens, lambda path: BinarisedText(path.parent / "train.en")),
+    "train.en.offsets.npy": (write_tokens, lambda path: BinarisedText(path.parent / "train.en")),
+    "vocabulary.txt": (lambda path: Vocabulary(["a", "b"]).save(path), Vocabulary.load),
+    "weights_10.pt": (
+        lambda path: save_weights(path, {"weight": torch.arange(100.0)}),
+        lambda path: average([path]),
+    ),
+    "bleu.npy": (write_pairwise_bleu, lambda path: load_pairwise_bleu(path, 2)),
+    "order2.npz": (write_ngrams, NgramModel.load),
+}
+"""How each kind of file is written and read."""
+
+
+@pytest.mark.parametrize("name", KINDS)
+def test_any_flipped_bit_is_found_when_the_file_is_read(name: str, tmp_path: Path) -> None:
+    write, read = KINDS[name]
+    path = tmp_path / name
+    write(path)
+    read(path)
+    whole = path.read_bytes()
+    for place in np.random.default_rng(1).integers(0, 8 * len(whole), 12):
+        damaged = bytearray(whole)
+        damaged[place // 8] ^= 1 << place % 8
+        path.write_bytes(damaged)
+        with pytest.raises(UserError, match=name):
+            read(path)
+    path.write_bytes(whole)
+    read(path)
+
+
+def test_a_record_is_in_the_format_of_sha256sum(tmp_path: Path) -> None:
+    write_json(tmp_path / "score.json", {"value": 1})
+    with atomic_directory(tmp_path / "text") as folder:
+        write_lines(folder / "train.en", ["a", "b"])
+        write_json(folder / "text.json", {})
+    assert sorted(path.name for path in (tmp_path / "text").iterdir()) == [
+        ".sha256sums",
+        "text.json",
+        "train.en",
+    ]
+    for record in (tmp_path / ".score.json.sha256", tmp_path / "text/.sha256sums"):
+        checked = subprocess.run(
+            ["sha256sum", "--check", "--strict", record.name], cwd=record.parent
+        )
+        assert checked.returncode == 0
+
+
+def test_a_file_of_a_folder_is_checked_against_the_record_of_the_folder(tmp_path: Path) -> None:
+    folder = tmp_path / "results/corpora/toy/text"
+    with atomic_directory(folder) as partial:
+        write_lines(partial / "train.en", ["a", "b"])
+    assert [*read_lines(folder / "train.en")] == ["a", "b"]
+    (folder / "train.en").write_text("a\nc\n")
+    expected = "train.en is damaged.*snakemake --force results/corpora/toy/text'"
+    with pytest.raises(UserError, match=expected):
+        [*read_lines(folder / "train.en")]
+    (folder / "train.en").unlink()
+    with pytest.raises(UserError, match=r"train\.en does not exist.* results/corpora/toy/text'"):
+        verified_folder(folder)
+
+
+def test_files_of_a_user_are_not_checked(tmp_path: Path) -> None:
+    path = tmp_path / "mine.txt"
+    path.write_text("text")
+    assert recorded(path) is None and verified(path) == path and is_intact(path)
+
+
+def test_a_record_that_is_damaged_itself_does_not_pass(tmp_path: Path) -> None:
+    atomic_write_text(tmp_path / "file", "text")
+    (tmp_path / ".file.sha256").write_bytes(b"\xff")
+    with pytest.raises(UserError, match="file is damaged"):
+        verified(tmp_path / "file")
+
+
+def test_a_change_just_after_the_check_is_seen(tmp_path: Path) -> None:
+    path = tmp_path / "file"
+    path.write_text("one")
+    first = sha256_of(path)
+    path.write_text("two")
+    assert sha256_of(path) != first
+
+
+@pytest.mark.parametrize(
+    ("path", "expected"),
+    [
+        (
+            "results/demo/models/c/s/seed1/model.pt",
+            "snakemake --force results/demo/models/c/s/seed1/model.pt --config scale=demo",
+        ),
+        (
+            "results/demo@wide/scores/c/s/seed1/d/test.json",
+            "snakemake --force results/demo@wide/scores/c/s/seed1/d/test.json --config scale=demo "
+            "name=wide 'override=config.threads=2 recipes.student.betas=[0.9, 0.98]'",
+        ),
+        ("results/corpora/c/corpus.json", "snakemake --force results/corpora/c/corpus.json"),
+        ("elsewhere/model.pt", None),
+    ],
+)
+def test_the_command_that_makes_a_result_again(
+    path: str, expected: str | None, tmp_path: Path
+) -> None:
+    override = tmp_path / "results/demo@wide/override.json"
+    override.parent.mkdir(parents=True)
+    changes = {"config": {"threads": 2}, "recipes": {"student": {"betas": [0.9, 0.98]}}}
+    override.write_text(json.dumps(changes))
+    assert command(tmp_path / path) == expected
+
+
+def test_weights_of_an_unfinished_training_name_a_remedy_that_works(tmp_path: Path) -> None:
+    path = tmp_path / "results/demo/models/c/s/seed1/checkpoints/weights_10.pt"
+    save_weights(path, {"weight": torch.arange(100.0)})
+    path.write_bytes(path.read_bytes()[:-30])
+    with pytest.raises(UserError, match=f"remove the folder {path.parent} and train again"):
+        average([path])
+
+
+def test_all_results_are_verified(tmp_path: Path) -> None:
+    results = tmp_path / "results"
+    scores = [results / f"demo/scores/c/s/seed{seed}/d/test.json" for seed in (1, 2, 3)]
+    for path in scores:
+        write_json(path, {"value": 1})
+    with atomic_directory(results / "corpora/c/text") as folder:
+        for name in ("train.en", "train.de"):
+            write_lines(folder / name, ["a", "b"])
+    (results / "demo/papers").mkdir()
+    (results / "demo/papers/of_an_earlier_version.csv").write_text("")
+    (results / "demo/logs").mkdir()
+    (results / "demo/logs/train.log").write_text("")
+    found = verify(results)
+    assert (found.intact, found.unknown, found.damaged) == (5, 1, ())
+    scores[0].write_text('{"value": 2}')
+    scores[1].unlink()  # Snakemake sees this itself
+    (results / "corpora/c/text/train.en").write_text("a\nB\n")
+    (results / "corpora/c/text/train.de").unlink()
+    found = verify(results)
+    text = results / "corpora/c/text"
+    assert set(found.damaged) == {scores[0], text / "train.en", text / "train.de"}
+    assert found.remedies == [
+        "snakemake --force results/corpora/c/text",
+        "snakemake --force results/demo/scores/c/s/seed1/d/test.json --config scale=demo",
+    ]
+
+
+def test_the_program_that_verifies_names_what_is_damaged(tmp_path: Path) -> None:
+    path = tmp_path / "results/demo/scores/test.json"
+    write_json(path, {"value": 1})
+    for damaged in (False, True):
+        if damaged:
+            path.write_text('{"value": 2}')
+        command = [sys.executable, ROOT / "workflow_scripts/verify_results.py"]
+        run = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, env=ENVIRONMENT)
+        assert run.returncode == damaged
+        assert ("damaged: results/demo/scores/test.json" in run.stdout) == damaged
+        assert ("snakemake --force" in run.stderr) == damaged

@@ -1,0 +1,75 @@
+"""Two processes that would write the same folder: one waits or is refused, nothing is destroyed."""
+
+import multiprocessing
+import shutil
+from multiprocessing.synchronize import Event
+from pathlib import Path
+
+import pytest
+
+from nat.errors import UserError
+from nat.files import atomic_directory
+
+
+def write(path: Path, started: Event, finish: Event) -> None:
+    with atomic_directory(path) as folder:
+        (folder / "train.en").write_text("of the first\n")
+        started.set()
+        assert finish.wait(60)
+        (folder / "train.de").write_text("of the first\n")
+
+
+@pytest.fixture
+def events() -> tuple[Event, Event]:
+    context = multiprocessing.get_context("fork")
+    return context.Event(), context.Event()
+
+
+def test_a_successor_is_refused_and_does_no_harm(
+    tmp_path: Path, events: tuple[Event, Event]
+) -> None:
+    started, finish = events
+    path = tmp_path / "clean"
+    first = multiprocessing.get_context("fork").Process(target=write, args=(path, *events))
+    first.start()
+    assert started.wait(60)
+    with (
+        pytest.raises(UserError, match="another process is writing .*clean.*wait for its end"),
+        atomic_directory(path) as folder,
+    ):
+        (folder / "train.en").write_text("of the second\n")
+    finish.set()
+    first.join(60)
+    assert first.exitcode == 0
+    assert sorted(each.name for each in path.glob("[!.]*")) == ["train.de", "train.en"]
+    assert (path / "train.en").read_text() == "of the first\n"
+    with atomic_directory(path) as folder:
+        (folder / "train.en").write_text("of the second\n")
+    assert (path / "train.en").read_text() == "of the second\n"
+
+
+def test_what_a_killed_process_left_is_no_lock(tmp_path: Path, events: tuple[Event, Event]) -> None:
+    started, _ = events
+    path = tmp_path / "clean"
+    first = multiprocessing.get_context("fork").Process(target=write, args=(path, *events))
+    first.start()
+    assert started.wait(60)
+    first.kill()
+    first.join(60)
+    assert (tmp_path / ".clean.partial/train.en").exists()
+    with atomic_directory(path) as folder:
+        (folder / "train.de").write_text("of the second\n")
+    assert [each.name for each in path.glob("[!.]*")] == ["train.de"]
+    assert [each.name for each in tmp_path.iterdir()] == ["clean"]
+
+
+def test_a_process_whose_folder_went_away_leaves_its_successor_alone(tmp_path: Path) -> None:
+    """A file system without locks: the first comes to its end while the second is at work."""
+    path = tmp_path / "clean"
+    with (
+        pytest.raises(UserError, match="cannot write .*clean"),
+        atomic_directory(path) as folder,
+    ):
+        shutil.rmtree(folder)
+        (folder / "train.en").write_text("lost\n")
+    assert not path.exists()

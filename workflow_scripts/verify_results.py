@@ -1,0 +1,27 @@
+"""Compare every result with the checksum that it was written with; `--folder` chooses a part."""
+
+import argparse
+from pathlib import Path
+
+from nat import program
+from nat.errors import UserError
+from nat.workflow.verification import verify
+
+
+def main() -> None:
+    """Parse the command line, print what is damaged and how it is made again."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--folder", type=Path, default=Path("results"))
+    found = verify(parser.parse_args().folder)
+    print(f"{found.intact} files are intact; {found.unknown} have no recorded checksum")
+    for path in found.damaged:
+        print(f"damaged: {path}" if path.exists() else f"missing: {path}")
+    if found.damaged:
+        raise UserError(
+            f"{len(found.damaged)} files are damaged or missing; make them again with: "
+            + "; ".join(found.remedies)
+        )
+
+
+if __name__ == "__main__":
+    program.run(main)
