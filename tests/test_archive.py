@@ -1,6 +1,12 @@
+import bz2
+import gzip
 import io
+import lzma
+import random
+import struct
 import tarfile
 import zipfile
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -77,7 +83,7 @@ def test_links_are_no_files(tmp_path: Path) -> None:
         entry = tarfile.TarInfo("a_en.txt")
         entry.type, entry.linkname = tarfile.SYMTYPE, "/etc/passwd"
         archive.addfile(entry)
-    with pytest.raises(UserError, match="no member 'a_en.txt'"):
+    with pytest.raises(UserError, match="no file 'a_en.txt'.*a link"):
         unpack(path, {"en": ["a_en.txt"]}, tmp_path, "key")
 
 
@@ -87,3 +93,50 @@ def test_damaged_archives(archive: Path, tmp_path: Path) -> None:
         archive.write_bytes(content)
         with pytest.raises(UserError, match="is a damaged archive|has no member"):
             unpack(archive, {"en": ["corpus/readme"]}, tmp_path, "key")
+
+
+@pytest.mark.parametrize("pack", [gzip.compress, bz2.compress, lzma.compress])
+def test_a_flipped_bit_of_a_compressed_tar_is_never_another_text(
+    pack: Callable[[bytes], bytes], tmp_path: Path
+) -> None:
+    lines = "".join(f"{random.Random(n).getrandbits(64)}\n" for n in range(300))
+    whole = pack(tar(tmp_path / "plain", {"a_en.txt": lines}, "w").read_bytes())
+    archive, folder = tmp_path / "packed", tmp_path / "out"
+    folder.mkdir()
+    told = 0
+    for place in random.Random(1).sample(range(8 * len(whole)), 60):
+        damaged = bytearray(whole)
+        damaged[place // 8] ^= 1 << place % 8
+        archive.write_bytes(damaged)
+        try:
+            [found] = unpack(archive, {"en": ["a_en.txt"]}, folder, "key")["en"]
+        except UserError:
+            told += 1
+        else:  # a bit that does not matter, such as of the time of the archive
+            assert found.read_text() == lines
+    assert told > 40
+
+
+def test_zips_that_cannot_be_read_are_told_in_a_sentence(tmp_path: Path) -> None:
+    whole = zipped(tmp_path / "zip", {"a_en.txt": "one\n"}).read_bytes()
+    header = whole.index(b"PK\x01\x02")
+    entry = whole.index(b"PK\x01\x02", header + 4)
+    for offset, value, expected in (
+        (8, struct.pack("<H", 1), "holds 'a_en.txt' encrypted"),
+        (10, struct.pack("<H", 99), "is a damaged archive"),
+        (42, struct.pack("<L", 0xFFFFFFF0), "is a damaged archive"),
+    ):
+        damaged = bytearray(whole)
+        damaged[entry + offset : entry + offset + len(value)] = value
+        (tmp_path / "bad.zip").write_bytes(damaged)
+        with pytest.raises(UserError, match=expected):
+            unpack(tmp_path / "bad.zip", {"en": ["a_en.txt"]}, tmp_path, "key")
+
+
+def test_a_link_in_a_zip_is_no_text(tmp_path: Path) -> None:
+    with zipfile.ZipFile(tmp_path / "links.zip", "w") as archive:
+        link = zipfile.ZipInfo("a_en.txt")
+        link.external_attr = 0o120777 << 16
+        archive.writestr(link, "/etc/passwd")
+    with pytest.raises(UserError, match="no file 'a_en.txt'.*a link"):
+        unpack(tmp_path / "links.zip", {"en": ["a_en.txt"]}, tmp_path, "key")

@@ -14,7 +14,7 @@ from typing import Any
 import pytest
 
 import nat.data.download as module
-from nat.data.download import Checksum, download
+from nat.data.download import Checksum, download, probe
 from nat.errors import UserError
 
 CONTENT = b"".join(b"line %d of the published file\n" % number for number in range(20_000))
@@ -49,7 +49,7 @@ def server(monkeypatch: pytest.MonkeyPatch) -> Iterator[Server]:
                 return
             start = 0
             if asked and state.ranges:
-                start = int(asked.removeprefix("bytes=").rstrip("-"))
+                start = int(asked.removeprefix("bytes=").partition("-")[0])
                 if start >= len(state.content):
                     self.send_response(416)
                     self.send_header("Content-Range", f"bytes */{len(state.content)}")
@@ -292,7 +292,11 @@ def test_full_disk_leaves_nothing(
 
 
 @pytest.mark.parametrize(
-    "url", ["ftp://data.example/a", "data/a", "https://data.example/", "http://h/../../etc/x"]
+    "url",
+    [
+        *("ftp://data.example/a", "data/a", "https://data.example/", "http://h/../../etc/x"),
+        *("http://[::1/a", "http://h/a\0b", f"http://h/{'a' * 300}"),
+    ],
 )
 def test_other_addresses_are_refused(tmp_path: Path, url: str) -> None:
     with pytest.raises(UserError, match="not the http or https address of a file"):
@@ -345,8 +349,11 @@ def test_a_cut_first_download_is_resumed(server: Server, tmp_path: Path) -> None
 def test_a_file_of_the_mirror_is_written_down_too(tmp_path: Path) -> None:
     mirrored = tmp_path / "mirror" / "data.example" / "a.tgz"
     mirrored.parent.mkdir(parents=True)
-    mirrored.write_bytes(CONTENT)
     url = "https://data.example/a.tgz"
+    mirrored.write_bytes(PACKED[:-5] + b"wrong")
+    with pytest.raises(UserError, match="the mirror's copy .* not a complete .tgz file"):
+        get(tmp_path, url, None, mirror=tmp_path / "mirror")
+    mirrored.write_bytes(PACKED)
     assert get(tmp_path, url, None, mirror=tmp_path / "mirror") == mirrored
     mirrored.write_bytes(b"changed")
     with pytest.raises(UserError, match="the mirror's copy .* checksum"):
@@ -379,3 +386,34 @@ def test_two_corpora_download_a_file_once(server: Server, tmp_path: Path) -> Non
     assert len(set(paths)) == 1
     assert server.asked.count(None) == 1
     assert files(tmp_path) == ["train.en"]
+
+
+def test_an_earlier_download_that_was_damaged_is_fetched_again(
+    server: Server, tmp_path: Path
+) -> None:
+    server.content = PACKED
+    path = get(tmp_path, server.address + ".gz", None)
+    for record in (True, False):
+        path.write_bytes(PACKED[:-5] + b"wrong")
+        if not record:
+            path.with_name(path.name + ".sha256").unlink()
+        assert get(tmp_path, server.address + ".gz", None).read_bytes() == PACKED
+
+
+def test_what_came_before_a_connection_went_silent_is_kept(
+    server: Server, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(module, "TIMEOUT", (5.0, 1.0))
+    server.stall_after = 1000  # far less than is read at once
+    server.content = CONTENT[:3500]
+    checksum = hashlib.sha256(server.content).hexdigest()
+    assert get(tmp_path, server.address, checksum).read_bytes() == server.content
+    assert len(server.asked) == 4
+
+
+def test_an_address_is_probed_without_a_download(server: Server) -> None:
+    assert probe(server.address) is None
+    assert server.asked == ["bytes=0-0"]
+    server.status = 404
+    assert probe(server.address) == "the server answers 404 Not Found"
+    assert (probe("http://127.0.0.1:1/a") or "").startswith("no answer")

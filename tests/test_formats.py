@@ -104,3 +104,78 @@ def test_segments(tmp_path: Path) -> None:
         ("zwei", "two"),
     ]
     assert read(tmp_path, {"format": "ted_segments"}, german, text)[0][1] == "It's AT&amp;T"
+
+
+@pytest.mark.parametrize(
+    ("segment", "text"),
+    [
+        ("Press <ph/>the red <b>button</b> now", "Press the red button now"),
+        ('a <bpt i="1">&lt;b&gt;</bpt>bold<ept i="1">&lt;/b&gt;</ept> word', "a bold word"),
+        ("<hi>all</hi> of <it>code</it>it", "all of it"),
+    ],
+)
+def test_formatting_inside_a_segment_of_tmx(tmp_path: Path, segment: str, text: str) -> None:
+    tmx = TMX.replace("AT&amp;T\nagain", segment)
+    assert read_ro(tmp_path, tmx)[0] == ("din nou", text)
+
+
+def test_languages_of_tmx_may_have_a_region(tmp_path: Path) -> None:
+    tmx = TMX.replace('"en"><seg>', '"EN-US"><seg>').replace('"ro"><seg>', '"ro_RO"><seg>')
+    assert read_ro(tmp_path, tmx)[:2] == [("din nou", "AT&T again"), ("doi", "two")]
+    both = '<tuv xml:lang="en-GB"><seg>British</seg></tuv><tuv xml:lang="en"><seg>plain</seg></tuv>'
+    tmx = TMX.replace('<tuv xml:lang="en"><seg>two</seg></tuv>', both)
+    assert read_ro(tmp_path, tmx)[1] == ("doi", "plain")
+    with pytest.raises(
+        UserError, match="no unit with text of 'ro' and of 'en', only of 'xx', 'ro'"
+    ):
+        read_ro(tmp_path, TMX.replace('"en"><seg>', '"xx"><seg>'))
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        TMX.replace("UTF-8", "klingon"),
+        TMX.replace("UTF-8", "utf-7"),
+        TMX.replace("again", "a" * (1 << 23)),
+        TMX.replace("<tu><tuv", "<!--" + "a" * (1 << 23) + "--><tu><tuv", 1),
+    ],
+    ids=["unknown encoding", "other encoding", "long text", "long comment"],
+)
+def test_tmx_that_cannot_be_read_is_told_in_a_sentence(tmp_path: Path, text: str) -> None:
+    with pytest.raises(UserError, match="0 "):
+        read(tmp_path, {"format": "tmx"}, text)
+
+
+def test_a_missing_tmx_is_named(tmp_path: Path) -> None:
+    with pytest.raises(UserError, match="cannot read .*absent.tmx"):
+        list(read_format(Part(format="tmx"), {"pairs": [tmp_path / "absent.tmx"]}, "ro", "en"))
+
+
+def read_ro(folder: Path, tmx: str) -> list[tuple[str, str]]:
+    path = folder / "x.tmx"
+    path.write_text(tmx)
+    return list(read_format(Part(format="tmx"), {"pairs": [path]}, "ro", "en"))
+
+
+def test_segments_that_share_a_line_or_go_on_over_lines(tmp_path: Path) -> None:
+    german = '<SEG id="1">eins</SEG> <seg id="2">zwei\nund mehr</seg><seg>drei</seg>\n'
+    english = "<segment>\n<seg>one</seg>\n<seg>two\n\nand more\n</seg>\n<seg>three</seg>"
+    assert read(tmp_path, {"format": "segments"}, german, english) == [
+        ("eins", "one"),
+        ("zwei und mehr", "two and more"),
+        ("drei", "three"),
+    ]
+
+
+@pytest.mark.parametrize("text", ["<seg>one\n<seg>two</seg>", "a\n<seg>one\n"])
+def test_a_segment_without_an_end_is_told(tmp_path: Path, text: str) -> None:
+    with pytest.raises(UserError, match="1, line [12]: <seg> has no </seg>"):
+        read(tmp_path, {"format": "segments"}, "<seg>eins</seg>", text)
+
+
+@pytest.mark.parametrize("packed", [False, True])
+def test_a_line_without_an_end_is_told_before_it_fills_the_memory(
+    tmp_path: Path, packed: bool
+) -> None:
+    with pytest.raises(UserError, match="1, line 2 is longer than 4,194,304 bytes"):
+        read(tmp_path, {}, "eins\nzwei", "one\n" + "a" * (1 << 23), packed=packed)

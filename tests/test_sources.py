@@ -4,20 +4,26 @@ import gzip
 import hashlib
 import io
 import tarfile
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
 import pytest
+import yaml
 from made_up_corpus import as_corpus
 from sacrebleu.dataset import DATASETS
 
+from nat.configuration import load
 from nat.data.clean import clean_folder
 from nat.data.lines import read_lines
+from nat.data.sources import addresses
 from nat.data.sources import test_set as a_test_set
 from nat.data.text import make_text
 from nat.data.tokenise import tokenise_folder
 from nat.errors import UserError
 from nat.files import read_json
+
+ROOT = Path(__file__).resolve().parents[1]
 
 
 def tgz(path: Path, files: dict[str, str]) -> str:
@@ -187,7 +193,7 @@ def test_parts_follow_each_other_and_diacritics_go(tmp_path: Path) -> None:
     facts = read_json(text / "text.json")
     assert facts["pairs_of_parts"]["train"] == [2, 3, 1]
     assert facts["origin"] == "urls and archive and files"
-    assert sorted(path.name for path in text.iterdir()) == sorted(
+    assert sorted(path.name for path in text.glob("[!.]*")) == sorted(
         [f"{s}.{code}" for s in ("train", "valid", "test") for code in ("en", "ro")] + ["text.json"]
     )
 
@@ -263,3 +269,22 @@ def test_both_sides_are_one_side_of_another_corpus(tmp_path: Path) -> None:
     facts = read_json(output / "text.json")
     assert facts["pairs"] == {"train": 6, "valid": 1, "test": 1}
     assert facts["origin"] == "en of parent"
+
+
+def _urls(value: Any) -> Iterator[str]:
+    """Every address anywhere in a file."""
+    if isinstance(value, str) and value.startswith("http"):
+        yield value
+    elif isinstance(value, dict | list):
+        for each in value.values() if isinstance(value, dict) else value:
+            yield from _urls(each)
+
+
+def test_every_address_of_a_corpus_is_known() -> None:
+    configuration = load("paper", ROOT)
+    for name in configuration.corpora:
+        written = yaml.safe_load((ROOT / f"config/corpora/{name}.yaml").read_text())
+        found = addresses(configuration.corpus(name))
+        assert set(_urls(written.get("splits", {}))) <= set(found.values()), name
+    found = addresses(configuration.corpus("iwslt14-de-en"))
+    assert found and all(key.startswith("splits.") for key in found)

@@ -4,9 +4,13 @@ A member never determines where it is written: it gets a new name, and an archiv
 outside its folder is refused completely.
 """
 
+import bz2
+import errno
 import gzip
 import lzma
 import shutil
+import stat
+import struct
 import tarfile
 import zipfile
 import zlib
@@ -14,7 +18,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from fnmatch import fnmatchcase
 from functools import partial
 from pathlib import Path, PurePosixPath
-from typing import IO, cast
+from typing import IO, Any, cast
 
 from nat.errors import UserError
 from nat.spelling import hint
@@ -26,7 +30,17 @@ _DAMAGED = (
     lzma.LZMAError,
     zlib.error,
     EOFError,
+    ValueError,
+    struct.error,
+    OverflowError,
+    NotImplementedError,
 )
+_ENCRYPTED = 1  # bit of the flags of a member of a zip file
+_COMPRESSED: Mapping[bytes, Callable[..., Any]] = {
+    b"\x1f\x8b": gzip.open,
+    b"BZ": bz2.open,
+    b"\xfd7": lzma.open,
+}
 
 
 def unpack(
@@ -48,6 +62,7 @@ def unpack(
     """
     found: dict[str, dict[tuple[int, str], Path]] = {label: {} for label in wanted}
     names: list[str] = []
+    others: list[str] = []
     try:
         for name, is_file, opened in _members(archive):
             clean = PurePosixPath(name)
@@ -56,7 +71,7 @@ def unpack(
                     f"{archive} ({key}) holds '{name}', which is outside its folder; do not "
                     "use this archive, fetch it again from its publisher"
                 )
-            names.append(str(clean))
+            (names if is_file else others).append(str(clean))
             path: Path | None = None
             for label, patterns in wanted.items():
                 for number, pattern in enumerate(patterns):
@@ -67,17 +82,26 @@ def unpack(
                         with path.open("wb") as file, opened() as content:
                             shutil.copyfileobj(content, file, 1 << 20)
                     found[label][number, str(clean)] = path
-    except _DAMAGED as error:
+    except (*_DAMAGED, OSError) as error:
+        # the disk gives another number, bz2 and places outside the file one of these
+        if isinstance(error, OSError) and error.errno not in (None, errno.EINVAL):
+            raise
         raise UserError(f"{archive} ({key}) is a damaged archive ({error}); fetch it again") from (
             error
         )
     for label, patterns in wanted.items():
         for number, pattern in enumerate(patterns):
-            if not any(index == number for index, _ in found[label]):
+            if any(index == number for index, _ in found[label]):
+                continue
+            if any(fnmatchcase(name, pattern) for name in others):
                 raise UserError(
-                    f"{archive} has no member '{pattern}' ({key}.members.{label}); "
-                    f"{hint(pattern, names[:50])}"
+                    f"{archive} has no file '{pattern}' ({key}.members.{label}): it is a folder or "
+                    f"a link; {hint(pattern, names[:50])}"
                 )
+            raise UserError(
+                f"{archive} has no member '{pattern}' ({key}.members.{label}); "
+                f"{hint(pattern, names[:50])}"
+            )
     return {label: [files[place] for place in sorted(files)] for label, files in found.items()}
 
 
@@ -86,9 +110,26 @@ def _members(archive: Path) -> Iterator[tuple[str, bool, Callable[[], IO[bytes]]
     if zipfile.is_zipfile(archive):
         with zipfile.ZipFile(archive) as packed:
             for entry in packed.infolist():
-                yield entry.filename, not entry.is_dir(), partial(packed.open, entry)
+                kind = stat.S_IFMT(entry.external_attr >> 16)
+                is_file = not entry.is_dir() and kind in (0, stat.S_IFREG)
+                yield entry.filename, is_file, partial(_open_zipped, archive, packed, entry)
         return
-    with tarfile.open(archive, "r|*") as stream:
-        for member in stream:
-            opened = cast(Callable[[], IO[bytes]], partial(stream.extractfile, member))
-            yield member.name, member.isreg(), opened
+    with archive.open("rb") as file:
+        start = file.read(2)
+    with _COMPRESSED.get(start, open)(archive, "rb") as unpacked:
+        # tarfile does not look at the checksum of a compressed stream that it opens itself
+        with tarfile.open(fileobj=unpacked, mode="r|") as stream:
+            for member in stream:
+                opened = cast(Callable[[], IO[bytes]], partial(stream.extractfile, member))
+                yield member.name, member.isreg(), opened
+        while unpacked.read(1 << 20):
+            pass
+
+
+def _open_zipped(archive: Path, packed: zipfile.ZipFile, entry: zipfile.ZipInfo) -> IO[bytes]:
+    if entry.flag_bits & _ENCRYPTED:
+        raise UserError(
+            f"{archive} holds '{entry.filename}' encrypted; unpack it with its password, and give "
+            "the files under 'files'"
+        )
+    return packed.open(entry)

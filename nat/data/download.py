@@ -1,21 +1,23 @@
 """Downloads with checksum, mirror folder, resume and atomic rename."""
 
+import bz2
 import fcntl
 import gzip
 import hashlib
+import lzma
 import os
 import time
 import zipfile
 import zlib
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import closing, contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 from urllib.parse import urlsplit
 
 from nat.errors import UserError
-from nat.files import atomic_write_text, refusal
+from nat.files import refusal, replace_text
 from nat.program import Progress
 
 if TYPE_CHECKING:
@@ -25,6 +27,14 @@ ATTEMPTS = 4  # in a row without any new byte
 PAUSE = 1.0  # seconds before the second attempt; doubles with each one
 TIMEOUT = (10.0, 30.0)  # seconds to connect, and between two pieces of data
 PIECE = 1 << 18  # bytes
+LONGEST_NAME = 200  # bytes of a part of an address; a file system takes 255, with our endings
+
+_COMPRESSED: Mapping[str, Callable[..., Any]] = {
+    ".gz": gzip.open,
+    ".tgz": gzip.open,
+    ".bz2": bz2.open,
+    ".xz": lzma.open,
+}
 
 
 class _Interrupted(Exception):
@@ -90,23 +100,33 @@ def download(
     with _one_at_a_time(path.parent):
         expected = _expected(checksum, record)  # the process that held the lock may have stored it
         if path.is_file():
-            if expected.digest is None or _digest(path, expected.algorithm) == expected.digest:
+            if not _fault(path, place, expected):
                 if expected.digest is None:
-                    _write_down(path, record)
+                    replace_text(record, _digest(path, "sha256") + "\n")
                 return path
-            path.unlink()  # the checksum in the configuration has changed since
+            path.unlink()  # it is damaged, or the checksum in the configuration has changed since
         part = path.with_name(f"{path.name}.{owner}.part")
         with _disk_errors(part):
             _fetch(url, part, place, expected, record, key, mirror)
             part.replace(path)
         if expected.digest is None:
-            _write_down(path, record)
+            replace_text(record, _digest(path, "sha256") + "\n")
     return path
 
 
-def sha256_of(path: Path) -> str:
-    """SHA-256 of a file, hexadecimal."""
-    return _digest(path, "sha256")
+def probe(url: str) -> str | None:
+    """Ask for the first byte of a file; what is wrong, or None if it answers."""
+    import requests
+
+    try:
+        with closing(
+            requests.get(url, headers={"Range": "bytes=0-0"}, stream=True, timeout=TIMEOUT)
+        ) as response:
+            if response.ok:
+                return None
+            return f"the server answers {response.status_code} {response.reason}"
+    except requests.RequestException as error:
+        return f"no answer ({type(error).__name__})"
 
 
 def _fetch(
@@ -150,27 +170,26 @@ def _expected(checksum: Checksum, record: Path) -> Checksum:
         return Checksum()
 
 
-def _write_down(path: Path, record: Path) -> None:
-    atomic_write_text(record, _digest(path, "sha256") + "\n")
-
-
 def _fault(path: Path, place: PurePosixPath, expected: Checksum) -> str | None:
     """What is wrong with a downloaded file; None if nothing is.
 
-    Without a checksum a compressed file must at least be complete: gzip and zip have their own.
+    Without a checksum a compressed file must at least be intact, for it has its own.
     """
     if expected.digest is not None:
         found = _digest(path, expected.algorithm)
         if found == expected.digest:
             return None
         return f"with the checksum {found} instead of {expected.digest}"
-    if place.suffix in (".gz", ".tgz"):
+    opened = _COMPRESSED.get(place.suffix)
+    if opened is not None:
         try:
-            _digest(path, "sha256", unpack=True)
-        except UserError:
-            return "that are not a complete gzip file"
+            with opened(path, "rb") as file:
+                while file.read(PIECE):
+                    pass
+        except (OSError, EOFError, zlib.error, lzma.LZMAError):
+            return f"that are not a complete {place.suffix} file"
     if place.suffix == ".zip" and not _is_whole_zip(path):
-        return "that are not a complete zip file"
+        return "that are not a complete .zip file"
     return None
 
 
@@ -178,8 +197,10 @@ def _is_whole_zip(path: Path) -> bool:
     try:
         with zipfile.ZipFile(path) as archive:
             return archive.testzip() is None
-    except (zipfile.BadZipFile, EOFError, zlib.error):
+    except (zipfile.BadZipFile, EOFError, ValueError, OSError, zlib.error):
         return False
+    except RuntimeError:  # encrypted, or packed in a way that Python does not know
+        return True
 
 
 @contextmanager
@@ -197,10 +218,15 @@ def _one_at_a_time(folder: Path) -> Iterator[None]:
 
 def _place(url: str, key: str) -> PurePosixPath:
     """HOST/PATH of a URL, its path in the mirror and download folder."""
-    parts = urlsplit(url)
-    query = f"?{parts.query}" if parts.query else ""
-    place = PurePosixPath(parts.hostname or "", parts.path.lstrip("/") + query)
-    if parts.scheme not in ("http", "https") or len(place.parts) < 2 or ".." in place.parts:
+    try:
+        parts = urlsplit(url)
+        query = f"?{parts.query}" if parts.query else ""
+        place = PurePosixPath(parts.hostname or "", parts.path.lstrip("/") + query)
+        fits = all(0 < len(part.encode()) <= LONGEST_NAME for part in place.parts)
+    except ValueError:  # such as of a damaged IPv6 address
+        place, fits = PurePosixPath(), False
+    is_file = len(place.parts) > 1 and ".." not in place.parts and "\0" not in url and fits
+    if not url.lower().startswith(("http://", "https://")) or not is_file:
         raise UserError(
             f"{key} is '{url}', which is not the http or https address of a file; "
             "use `files` for local files"
@@ -222,7 +248,13 @@ def _from_mirror(
         return None
     found = _digest(path, expected.algorithm, unpack=path == packed)
     if expected.digest is None:
-        atomic_write_text(record, found + "\n")
+        fault = _fault(path, place, expected) if path == plain else None
+        if fault:
+            raise UserError(
+                f"the mirror's copy {path} of {url} has bytes {fault} ({key}); put the right file "
+                "there, or remove it to use the network"
+            )
+        replace_text(record, found + "\n")
     elif found != expected.digest:
         raise UserError(
             f"the mirror's copy {path} of {url} has the checksum {found} instead of "
@@ -331,7 +363,8 @@ def _receive(response: "requests.Response", part: Path, start: int) -> None:
         file.truncate(start)
         try:
             # The body as transferred: a .gz file is not decompressed.
-            for piece in response.raw.stream(PIECE, decode_content=False):
+            # `read1` gives what has come, so that nothing is lost if no more comes
+            while piece := response.raw.read1(PIECE, decode_content=False):
                 file.write(piece)
                 done += len(piece)
                 if progress is not None:

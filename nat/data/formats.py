@@ -2,7 +2,8 @@
 
 - `lines`: one file per language, line n of one translating line n of the other;
 - `tsv`: one file, its columns separated by tabs;
-- `tmx`: one file of Translation Memory eXchange, as OPUS publishes it;
+- `tmx`: one file of Translation Memory eXchange, as OPUS publishes it; formatting inside a segment
+  is left out, and `en` is also what a file calls `en-US`;
 - `ted`: one file per language with the headers of each talk between the lines (IWSLT's
   `train.tags`): title and description are text, the other headers are not;
 - `segments`: one file per language with a `<seg>` per sentence (the sgm files of WMT). Entities
@@ -17,10 +18,11 @@ import re
 import zlib
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
+from typing import Any
 from xml.etree import ElementTree
 
 from nat.data.corpus import Part
-from nat.data.lines import read_lines
+from nat.data.lines import LONGEST_LINE, read_lines
 from nat.errors import UserError
 
 FORMATS = ("lines", "tsv", "tmx", "ted", "segments", "ted_segments")
@@ -32,7 +34,10 @@ TOGETHER = ("tsv", "tmx")
 
 _HEADER = re.compile(r"<(/?[a-z]+)\b[^>]*>")
 _KEPT_HEADERS = ("title", "description")
-_SEGMENT = re.compile(r"<seg[^>]*>(.*?)</seg>")
+_SEGMENT = re.compile(r"<seg(?:\s[^>]*)?>", re.IGNORECASE)
+_SEGMENT_END = re.compile(r"</seg\s*>", re.IGNORECASE)
+_CODES = ("bpt", "ept", "it", "ph", "ut")
+"""Elements inside a segment of TMX whose content is formatting, not text."""
 _LANGUAGE = "{http://www.w3.org/XML/1998/namespace}lang"
 
 
@@ -114,27 +119,72 @@ def _tsv(path: Path, part: Part, source: str, target: str) -> Iterator[tuple[str
 
 
 def _tmx(path: Path, source: str, target: str) -> Iterator[tuple[str, str]]:
-    with path.open("rb") as file:
-        packed = file.read(2) == b"\x1f\x8b"
+    """A translation unit that lacks one of the languages is an empty pair for cleaning."""
+    seen: dict[str, None] = {}
+    whole = False
+    for unit in _units(path):
+        texts: dict[str, str] = {}
+        for side in unit.iter("tuv"):
+            language = str(side.get(_LANGUAGE, side.get("lang"))).lower().replace("_", "-")
+            segment = side.find("seg")
+            texts.setdefault(language, "" if segment is None else _text(segment))
+        seen.update(dict.fromkeys(texts))
+        one, other = (_of_language(texts, language) for language in (source, target))
+        whole = whole or bool(one and other)
+        yield " ".join(one.split()), " ".join(other.split())
+    if not whole:
+        raise UserError(
+            f"{path} has no unit with text of '{source}' and of '{target}', only of "
+            f"{', '.join(map(repr, seen)) or 'no language'}; correct the languages or the file"
+        )
+
+
+def _units(path: Path) -> Iterator[ElementTree.Element]:
+    """The translation units of a TMX file, each of which is freed afterwards."""
     try:
+        with path.open("rb") as file:
+            packed = file.read(2) == b"\x1f\x8b"
         with gzip.open(path, "rb") if packed else path.open("rb") as file:
-            body = None
-            for event, element in ElementTree.iterparse(file, events=("start", "end")):
-                if event == "start":
-                    body = element if element.tag == "body" else body
-                elif element.tag == "tu":
-                    texts = {
-                        str(side.get(_LANGUAGE, side.get("lang"))).lower(): side.findtext("seg")
-                        for side in element.iter("tuv")
-                    }
-                    one, other = (texts.get(language) or "" for language in (source, target))
-                    yield " ".join(one.split()), " ".join(other.split())
-                    if body is not None:
-                        body.clear()  # frees the elements that have been read
-    except ElementTree.ParseError as error:
-        raise UserError(f"{path} is not a valid TMX file ({error}); fetch it again") from error
+            parser: Any = ElementTree.XMLPullParser(events=("start", "end"))
+            body, since = None, 0
+            while piece := file.read(1 << 16):
+                parser.feed(piece)
+                since += len(piece)
+                for event, element in parser.read_events():
+                    since = 0
+                    if event == "start":
+                        body = element if element.tag == "body" else body
+                    elif element.tag == "tu":
+                        yield element
+                        if body is not None:
+                            body.clear()  # frees the elements that have been read
+                if since > LONGEST_LINE:
+                    raise UserError(
+                        f"{path} has more than {LONGEST_LINE:,} bytes between two tags; this is "
+                        "not the text of a sentence, so correct the file"
+                    )
+            parser.close()
     except (gzip.BadGzipFile, EOFError, zlib.error) as error:
         raise UserError(f"{path} is a damaged gzip file ({error}); fetch it again") from error
+    except (ElementTree.ParseError, LookupError, ValueError) as error:
+        raise UserError(f"{path} is not a valid TMX file ({error}); fetch it again") from error
+    except OSError as error:
+        raise UserError(f"cannot read {path}: {error.strerror or error}") from error
+
+
+def _text(element: ElementTree.Element) -> str:
+    """The text of a segment without the codes of its formatting (TMX 1.4b, section 2.4)."""
+    parts = [] if element.tag in _CODES else [element.text or ""]
+    for child in element:
+        parts += ["" if child.tag in _CODES else _text(child), child.tail or ""]
+    return "".join(parts)
+
+
+def _of_language(texts: Mapping[str, str], language: str) -> str:
+    """The text of a language, else that of the first of its regions, as `en-us` is of `en`."""
+    wanted = language.lower().replace("_", "-")
+    regional = (text for name, text in texts.items() if name.startswith(f"{wanted}-"))
+    return texts[wanted] if wanted in texts else next(regional, "")
 
 
 def _ted(path: Path) -> Iterator[str]:
@@ -147,10 +197,37 @@ def _ted(path: Path) -> Iterator[str]:
 
 
 def _segments(path: Path) -> Iterator[str]:
-    for line in read_lines(path):
-        segment = _SEGMENT.search(line)
-        if segment is not None:
-            yield " ".join(segment[1].split())
+    """Several segments may stand on one line, and one may go on over lines."""
+    begun: str | None = None
+    opened_at = 0
+    for number, line in enumerate(read_lines(path), start=1):
+        rest = line
+        while True:
+            if begun is None:
+                opening = _SEGMENT.search(rest)
+                if opening is None:
+                    break
+                begun, opened_at, rest = "", number, rest[opening.end() :]
+            text, closing, after = _split(rest)
+            begun += text
+            if _SEGMENT.search(begun) or len(begun) > LONGEST_LINE:
+                raise UserError(
+                    f"{path}, line {opened_at}: <seg> has no </seg> before the next one; correct "
+                    "the file"
+                )
+            if not closing:
+                begun += " "
+                break
+            yield " ".join(begun.split())
+            begun, rest = None, after
+    if begun is not None:
+        raise UserError(f"{path}, line {opened_at}: <seg> has no </seg>; correct the file")
+
+
+def _split(text: str) -> tuple[str, bool, str]:
+    """What stands before the end of a segment, whether there is one, and what stands behind it."""
+    end = _SEGMENT_END.search(text)
+    return (text, False, "") if end is None else (text[: end.start()], True, text[end.end() :])
 
 
 def _ted_segments(path: Path) -> Iterator[str]:

@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from nat.data.archive import unpack
-from nat.data.corpus import Part, Source, Split
+from nat.data.corpus import Corpus, Part, Source, Split
 from nat.data.download import Checksum, download
 from nat.data.formats import PAIRS, read_format
 from nat.errors import UserError
@@ -109,6 +109,26 @@ class FetchedSource:
             yield from read_format(self.description, files, source, target)
         except UserError as error:
             raise UserError(f"{self.key}: {error}") from error
+
+
+def addresses(corpus: Corpus) -> dict[str, str]:
+    """The addresses that the text and the references of a corpus come from, by key."""
+    found: dict[str, str] = {}
+    for split, description in corpus.splits.items():
+        sources: list[tuple[str, Source]] = [
+            *((f"splits.{split}", part) for part in parts_of(description)),
+            *((f"splits.{split}.references", part) for part in description.references),
+        ]
+        for key, part in sources:
+            if isinstance(part, Part) and part.sacrebleu is not None:
+                part, key = (
+                    test_set(part.sacrebleu, corpus.source, corpus.target),
+                    f"{key}.sacrebleu",
+                )
+            if part.archive is not None:
+                found[f"{key}.archive"] = part.archive
+            found |= {f"{key}.urls.{label}": url for label, url in part.urls.items()}
+    return found
 
 
 def fetch(part: Source, source: str, target: str, key: str, place: Place) -> FetchedSource:
