@@ -1,4 +1,6 @@
+import math
 from collections.abc import Callable
+from fractions import Fraction
 from itertools import combinations
 from types import SimpleNamespace
 from typing import Any
@@ -7,6 +9,7 @@ import pytest
 import torch
 
 from nat import registry
+from nat.alignment.reveal import share_of
 from nat.data.batch import Batch
 from nat.data.vocabulary import MASK
 from nat.errors import UserError
@@ -50,3 +53,13 @@ def test_every_set_of_positions_is_as_likely() -> None:
 def test_a_senseless_share_is_refused(revealed: object) -> None:
     with pytest.raises(UserError, match="revealed"):
         registry.build("inputs", Method(method="fixed_mask", revealed=revealed))
+
+
+def test_a_half_is_a_half_whatever_the_share(make_batch: Callable[..., Batch]) -> None:
+    lengths = torch.arange(1001)
+    for share in ("0.3", "0.15", "0.58", "0.7"):
+        products = [Fraction(share) * int(length) for length in lengths]
+        assert share_of(lengths, float(share)).round().tolist() == list(map(round, products))
+        assert share_of(lengths, float(share)).floor().tolist() == list(map(math.floor, products))
+    # 0.3 * 95 = 28.5, of which the nearest even integer is shown
+    assert masked(make_batch([(1, 95)]), revealed=0.3).loss_mask.sum() == 95 - 28

@@ -114,6 +114,8 @@ def test_the_margin_is_a_probability_and_what_equals_it_is_kept() -> None:
     assert probable(found, 0.25).tolist() == [True, False, True, False, False, True]
     # a logarithm to the base 2 would let 0.1 pass
     assert not probable(torch.tensor(0.1).log(), 0.15)
+    # so that the loss is no number either, and training stops
+    assert probable(torch.tensor(math.nan), 0.15)
 
 
 def full_log_probabilities(model: Transformer, context: Any, shown: DecoderInput) -> Tensor:

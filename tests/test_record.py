@@ -1,5 +1,7 @@
 """The record of a training: its curve and its choice of weights."""
 
+import math
+
 import pytest
 
 from nat.training.record import Record
@@ -69,3 +71,18 @@ def test_a_record_survives_its_state() -> None:
         "update,split,seconds,loss,nll,bleu,learning_rate,gradient_norm,tokens_per_second"
     )
     assert lines[1] == "1,valid,0,,,1,,,"
+
+
+@pytest.mark.parametrize("metric", ["bleu", "loss"])
+@pytest.mark.parametrize("by", ["best", "last"])
+@pytest.mark.parametrize("bad", [math.nan, math.inf, -math.inf])
+def test_what_is_no_number_is_neither_best_nor_kept(metric: str, by: str, bad: float) -> None:
+    record = choose([bad, bad, 1.0, 2.0, bad, bad], metric, 2, by)
+    assert (record.best, record.best_update) == ((2.0, 4) if metric == "bleu" else (1.0, 3))
+    assert [update for update, _ in record.candidates] == [4]
+    assert choose([bad, bad], metric, 2, by).best is None
+
+
+def test_bleu_of_the_last_validation() -> None:
+    assert choose([1.0, 2.0], "loss", 2, "best").last_bleu is None
+    assert choose([3.0, 0.0], "bleu", 2, "best").last_bleu == 0

@@ -3,6 +3,7 @@ import os
 import subprocess
 import sys
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -11,6 +12,7 @@ import pytest
 from made_up_corpus import as_corpus
 from made_up_run import CORPUS, REPOSITORY, SENTENCES
 
+from nat.checksums import record_of
 from nat.errors import UserError
 from nat.files import read_json
 from nat.measures import score, significance, statistics
@@ -30,6 +32,7 @@ def references(root: Path) -> score.References:
 def change(path: Path, edit: Callable[[list[dict[str, Any]]], list[dict[str, Any]]]) -> None:
     rows = edit([json.loads(line) for line in path.read_text().splitlines()])
     path.write_text("".join(json.dumps(row) + "\n" for row in rows))
+    record_of(path).unlink(missing_ok=True)
 
 
 def test_every_measure_is_there(root: Path) -> None:
@@ -181,6 +184,7 @@ def test_half_a_line_is_an_error(root: Path) -> None:
     path = root / "test.jsonl"
     made_up_run.write_translations_to(path, errors=0.1)
     path.write_text(path.read_text()[:-20])
+    record_of(path).unlink(missing_ok=True)
     with pytest.raises(UserError, match=rf"line {SENTENCES} is not a translation"):
         score.score(path, references(root))
 
@@ -191,6 +195,9 @@ def test_missing_files_are_named(root: Path) -> None:
     made_up_run.write_translations_to(root / "test.jsonl", errors=0.1)
     absent = score.References(root / "absent.yy", root / "absent.yy")
     with pytest.raises(UserError, match="absent.yy"):
+        score.score(root / "test.jsonl", absent)
+    absent = replace(references(root), references=root / "absent.yy.jsonl")
+    with pytest.raises(UserError, match=r"absent\.yy\.jsonl"):
         score.score(root / "test.jsonl", absent)
 
 
@@ -263,3 +270,14 @@ def test_program_ends_with_one_sentence(tmp_path: Path) -> None:
     assert ended.returncode == 1
     assert ended.stderr.startswith("error: unknown corpus 'nowhere'")
     assert len(ended.stderr.splitlines()) == 1
+
+
+def test_translations_that_are_all_the_same_are_flagged(root: Path) -> None:
+    path = root / "test.jsonl"
+    made_up_run.write_translations_to(path, errors=0.2)
+    found = score.score(path, references(root)).report
+    assert found["flags"] == [] and found["distinct"]["translations"] == SENTENCES
+    change(path, lambda rows: [{**row, "text": f"ejej {row['id'] % 6}"} for row in rows])
+    found = score.score(path, references(root)).report
+    expected = f"only 6 distinct translations for {SENTENCES} distinct references"
+    assert found["flags"] == [expected]

@@ -23,8 +23,9 @@ from nat.data.binarised import BinarisedText, write_binarised
 from nat.data.vocabulary import Vocabulary
 from nat.errors import UserError
 from nat.fairseq_plugin.dataset import batches_per_epoch
-from nat.jobs.train import train_system
+from nat.jobs.train import describe, flags, train_system
 from nat.training.model_file import build_model, load_model, save_model
+from nat.training.record import Record
 
 REPOSITORY = Path(__file__).resolve().parents[1]
 WORDS = 12
@@ -269,7 +270,7 @@ def test_a_killed_training_ends_like_an_undisturbed_one(
     start = [] if system == "at" else ["0"]
     validated = [row["update"] for row in rows if row["split"] == "valid"]
     assert validated == [*start, "3", "6", "9", "12"]
-    assert sorted(path.name for path in model_file(system).parent.iterdir()) == [
+    assert sorted(path.name for path in model_file(system).parent.glob("[!.]*")) == [
         "model.pt",
         "training.csv",
         "training.json",
@@ -600,7 +601,7 @@ def test_patience_ends_a_training(folder: Path) -> None:
 
 
 def test_missing_inputs_are_named(folder: Path) -> None:
-    with pytest.raises(UserError, match=r"cmlm/seed1/model.pt cannot be read .*; make it first"):
+    with pytest.raises(UserError, match=r"cmlm/seed1/model.pt cannot be read .*--force .*model.pt"):
         train("dims")
     Path("results/demo/distilled/toy/at/seed1/binarised/train.lu.tokens.npy").unlink()
     with pytest.raises(UserError, match=r"train.lu.tokens.npy cannot be read"):
@@ -622,6 +623,78 @@ def test_divergence_is_told(folder: Path, monkeypatch: pytest.MonkeyPatch) -> No
         train("at")
     assert not model_file("at").exists()
     assert not list(model_file("at").parent.rglob("crash.pt*"))
+
+
+@pytest.mark.parametrize("wrong", [torch.nan, torch.inf])
+def test_a_gradient_that_is_not_finite_is_told(
+    folder: Path, monkeypatch: pytest.MonkeyPatch, wrong: float
+) -> None:
+    """The loss is finite; the training goes on from its last checkpoint to the same model."""
+    from nat.objective.context import BatchContext, DecoderInput, Loss
+    from nat.targets.cross_entropy import CrossEntropy
+
+    undisturbed = train("at")
+    shutil.rmtree(model_file("at").parent)
+    original: Callable[..., Loss] = CrossEntropy.__call__
+
+    def spoil(self: CrossEntropy, context: BatchContext, decoder_input: DecoderInput) -> Loss:
+        loss = original(self, context, decoder_input)
+        if context.update >= 8 and loss.value.requires_grad:
+            loss.value.register_hook(lambda gradient: gradient * wrong)
+        return loss
+
+    with monkeypatch.context() as during:
+        during.setattr(CrossEntropy, "__call__", spoil)
+        with pytest.raises(UserError, match="not finite; use a lower 'learning_rate'"):
+            train("at")
+    checkpoints = model_file("at").parent / "checkpoints"
+    assert list(checkpoints.glob("checkpoint_*_6.pt")) and not list(checkpoints.glob("crash.pt*"))
+    assert same(undisturbed, train("at"))
+
+
+def test_damaged_weights_of_a_training_name_a_remedy_that_works(
+    folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    undisturbed = train("at")
+    shutil.rmtree(model_file("at").parent)
+    interrupt_at("at", 6, monkeypatch)
+    checkpoints = model_file("at").parent / "checkpoints"
+    weights = sorted(checkpoints.glob("weights_*.pt"))[-1]
+    damaged = bytearray(weights.read_bytes())
+    damaged[len(damaged) // 2] ^= 1
+    weights.write_bytes(damaged)
+    with pytest.raises(
+        UserError, match=f"{weights.name} is damaged.*remove the folder .*checkpoints"
+    ):
+        train("at")
+    shutil.rmtree(checkpoints)
+    assert same(undisturbed, train("at"))
+
+
+def test_what_is_suspicious_is_flagged() -> None:
+    record = Record(rows=[{"split": "valid", "bleu": 3.0}, {"split": "valid", "bleu": 0.0}])
+    few = {"used": 72, "left_out": {"empty": 0, "longer_than_batch": 228}}
+    assert [flag.split(",")[0] for flag in flags(record, few)] == [
+        "the last validation of its training has BLEU 0",
+        "its training left out 228 of 300 pairs",
+    ]
+    many = {"used": 228, "left_out": {"empty": 72}}
+    assert flags(Record(rows=[{"split": "valid", "bleu": 1.0}]), many) == []
+
+
+def test_threads_are_those_of_openmp(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    model = Model("demo", "toy", "at", 1)
+    configuration = load().on("toy")
+    found = {}
+    for given in ("1", "2", "2,4"):
+        monkeypatch.setenv("OMP_NUM_THREADS", given)
+        found[given] = describe(configuration, model)
+    assert found["2"] == found["2,4"]
+    assert found["1"].fingerprint == found["2"].fingerprint
+    assert found["1"].exact_fingerprint != found["2"].exact_fingerprint
+    monkeypatch.setenv("OMP_NUM_THREADS", "many")
+    with pytest.raises(UserError, match="OMP_NUM_THREADS is 'many'"):
+        describe(configuration, model)
 
 
 def test_a_batch_that_does_not_fit_is_told(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:

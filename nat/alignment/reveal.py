@@ -5,6 +5,15 @@ import torch.nn.functional as F
 from torch import Tensor
 
 
+def share_of(counts: Tensor, share: float | Tensor) -> Tensor:
+    """share * counts in float64, [B], as if the share were the decimal that is written down.
+
+    In float32, and where a share has no finite binary form, a product that is a half or a whole
+    number can come out just beside it, and be rounded to another number.
+    """
+    return (counts.double() * share).round(decimals=9)
+
+
 def most_confident(confidence: Tensor, number: Tensor) -> Tensor:
     """Mark the most confident positions of each row; ties go to the leftmost.
 

@@ -2,10 +2,11 @@
 
 import logging
 import os
+from contextlib import nullcontext
 from pathlib import Path
 
 import torch
-from fairseq import options
+from fairseq import options, trainer
 from fairseq.dataclass.utils import convert_namespace_to_omegaconf
 from fairseq.distributed import utils as distributed
 from fairseq_cli import train as program
@@ -36,6 +37,9 @@ def train(run: Run) -> None:
             a checkpoint cannot be written.
     """
     folder = Path(run.checkpoints)
+    # Before fairseq tells of a gradient that is not finite, it searches for its origin, with hooks
+    # that take modules with tensors as outputs only; ours have others.
+    trainer.NanDetector = nullcontext
     parser = options.get_training_parser()
     arguments = options.parse_args_and_arch(parser, input_args=_arguments(run, folder))
     try:

@@ -3,6 +3,7 @@
 from pydantic import ConfigDict, Field
 from pydantic.dataclasses import dataclass
 
+from nat.alignment.reveal import share_of
 from nat.inputs.masks import mask_at_random
 from nat.objective.context import BatchContext, DecoderInput
 
@@ -26,7 +27,7 @@ class FixedMask:
     def __call__(self, context: BatchContext) -> DecoderInput:
         """Mask the rest of the target [B, T]; the masked positions carry the loss."""
         lengths = context.batch.target_lengths
-        shown = (lengths * self.revealed).round().long()
+        shown = share_of(lengths, self.revealed).round().long()
         # at least one mask, since a sentence without one has no loss
         return mask_at_random(context, (lengths - shown).clamp(min=1))
 

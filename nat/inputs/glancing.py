@@ -13,7 +13,7 @@ from torch import Tensor
 
 from nat.alignment.ctc import collapse
 from nat.alignment.edit_distance import edit_distance
-from nat.alignment.reveal import most_confident
+from nat.alignment.reveal import most_confident, share_of
 from nat.data.vocabulary import MASK
 from nat.objective.context import BatchContext, DecoderInput
 from nat.objective.first_pass import FirstPass
@@ -82,7 +82,7 @@ class Glancing:
                 predicted = collapse(predicted, first.canvas.padding).tokens
             distance = edit_distance(predicted, context.batch.target)
         final = self.ratio if self.final_ratio is None else self.final_ratio
-        mean = (self.ratio + (final - self.ratio) * context.progress) * distance
+        mean = share_of(distance, self.ratio + (final - self.ratio) * context.progress)
         if self.count == "deterministic":
             return mean.round().long()
         return poisson(mean, context.uniform(1, COUNT)[:, 0], labels.size(1))

@@ -7,18 +7,12 @@ Checkpoints are in a folder beside these files. They belong to one configuration
 input data; those of another are discarded. They are removed when the model is finished.
 """
 
-import errno
-import fcntl
-import hashlib
 import importlib.metadata
 import os
 import platform
 import re
-import shutil
-import time
 import zipfile
-from collections.abc import Iterator
-from contextlib import contextmanager, nullcontext
+from contextlib import nullcontext
 from dataclasses import asdict
 from pathlib import Path
 from typing import Any
@@ -26,15 +20,25 @@ from typing import Any
 import torch
 
 from nat.artifacts import Model
+from nat.checksums import is_intact, is_record, sha256_of, verified
 from nat.configuration import Configuration, differences
 from nat.configuration.lengths import counts_epochs, in_updates
 from nat.configuration.models import Training
 from nat.data.splits import sides
 from nat.data.vocabulary import Vocabulary
 from nat.errors import UserError
-from nat.files import atomic_directory, atomic_write_text, read_json, write_json
+from nat.files import (
+    atomic_directory,
+    atomic_write_text,
+    clear,
+    make_folder,
+    read_json,
+    remove_folder,
+    write_json,
+)
 from nat.jobs.launch import leads, together, wait_for_all, world_size
 from nat.jobs.tune_gamma import tuned_gamma
+from nat.locks import alone
 from nat.machine import processor_name
 from nat.program import Progress
 from nat.training.averaging import average, kept_path, weights_path
@@ -47,9 +51,6 @@ from nat.transformer.model import Transformer
 PACKAGES = ("torch", "fairseq-fixed", "numpy", "sacrebleu", "pydantic")
 SHOWN = 3
 """Most changes of the configuration that a message lists."""
-
-SECONDS_FOR_OTHERS = 300
-"""How long a Slurm job waits for another process that is still training in its folder."""
 
 _CHECKPOINT = re.compile(r"checkpoint_\d+_(\d+)\.pt")
 
@@ -73,11 +74,17 @@ def train_system(configuration: Configuration, model: Model) -> None:
     progress = Progress(f"train {run.name}", run.updates, "updates")
     if _is_written(run, output):
         if leads():
-            shutil.rmtree(run.checkpoints, ignore_errors=True)
+            if Path(run.checkpoints).exists():
+                remove_folder(Path(run.checkpoints))
             progress.say(f"is finished already, see {output}")
         return
-    torch.set_num_threads(int(os.environ.get("OMP_NUM_THREADS", configuration.threads)))
-    with _alone(output.parent, progress) if leads() else nullcontext(), together():
+    torch.set_num_threads(threads(configuration))
+    if leads():
+        make_folder(output.parent)
+        lock = alone(output.parent, f"training in {output.parent}", progress.say)
+    else:
+        lock = nullcontext()
+    with lock, together():
         if leads():
             prepare_checkpoints(run, progress)
         wait_for_all()
@@ -124,7 +131,7 @@ def describe(configuration: Configuration, model: Model) -> Run:
         for part in ("tokens", "offsets")
     ]
     others = [Path(path) for path in (pairwise_bleu, start, teacher) if path is not None]
-    checksums = [_sha256(path) for path in [*files, *others]]
+    checksums = [sha256_of(verified(path)) for path in [*files, *others]]
     tuned = [] if inputs.gamma is None else [gamma]
     fingerprint = configuration.fingerprint([training.as_json(), seed, checksums, *tuned])
     name = f"{model.system} on {model.corpus}"
@@ -156,58 +163,30 @@ def describe(configuration: Configuration, model: Model) -> Run:
         tokens_per_batch=tokens,
         fingerprint=fingerprint,
         exact_fingerprint=configuration.fingerprint(
+            # the order of sums on a CPU depends on the number of threads
             [fingerprint, bfloat16, devices, batches, tokens]
+            + ([threads(configuration)] if device.type == "cpu" else [])
         ),
     )
+
+
+def threads(configuration: Configuration) -> int:
+    """Threads of PyTorch: what OpenMP is told for its outermost level, else those of a job.
+
+    Raises:
+        UserError: if the variable is no number.
+    """
+    given = os.environ.get("OMP_NUM_THREADS") or str(configuration.threads)
+    found = given.partition(",")[0].strip()
+    if not found.isdecimal() or int(found) == 0:
+        raise UserError(f"OMP_NUM_THREADS is '{given}'; give a number of threads above 0")
+    return int(found)
 
 
 def _shape(training: Training, vocabulary: Path) -> Transformer:
     """The model of a training without its numbers."""
     with torch.device("meta"):
         return build_model(training, len(Vocabulary.load(vocabulary)))
-
-
-@contextmanager
-def _alone(folder: Path, progress: Progress) -> Iterator[None]:
-    """Prevent other processes from training in the same folder.
-
-    A training survives a Snakemake that was killed, and on a cluster, for a while, a node that was
-    given up. The operating system releases the lock when the process ends for any reason. On file
-    systems without locks nothing is checked.
-    """
-    folder.mkdir(parents=True, exist_ok=True)
-    handle = os.open(folder, os.O_RDONLY)
-    patience = SECONDS_FOR_OTHERS if "SLURM_JOB_ID" in os.environ else 0
-    try:
-        try:
-            _lock(handle, patience, progress)
-        except BlockingIOError as error:
-            raise UserError(
-                f"another process is training in {folder}, perhaps one that a killed run left "
-                "behind; wait for its end or stop it, then run again"
-            ) from error
-        except OSError as error:
-            if error.errno not in (errno.ENOLCK, errno.ENOTSUP, errno.EBADF, errno.ENOSYS):
-                raise
-        yield
-    finally:
-        os.close(handle)
-
-
-def _lock(handle: int, patience: float, progress: Progress) -> None:
-    """Lock a folder; raises `BlockingIOError` if another process has not released it in time."""
-    until = time.monotonic() + patience
-    told = False
-    while True:
-        try:
-            return fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        except BlockingIOError:
-            if time.monotonic() >= until:
-                raise
-        if not told:
-            progress.say("waits for another process that is still training in its folder")
-            told = True
-        time.sleep(1)
 
 
 def prepare_checkpoints(run: Run, progress: Progress) -> None:
@@ -220,13 +199,19 @@ def prepare_checkpoints(run: Run, progress: Progress) -> None:
     before = read_json(run_file) if run_file.exists() else {}
     if folder.exists() and before.get("exact_fingerprint") != run.exact_fingerprint:
         changes = differences(before.get("training", {}), run.training.as_json()) if before else []
-        why = "; ".join(changes[:SHOWN]) or "other data, another seed, device or batch"
-        shutil.rmtree(folder)
+        why = (
+            "; ".join(changes[:SHOWN])
+            or "other data, another seed, device, batch or number of threads"
+        )
+        clear(folder)
         progress.say(f"its old checkpoints do not fit ({why}): discarded")
-    folder.mkdir(parents=True, exist_ok=True)
+    make_folder(folder)
     run.write(run_file)
-    for leftover in [*folder.glob("*.tmp"), *folder.glob(".*"), folder / RESTORE]:
+    hidden = [path for path in folder.glob(".*") if not is_record(path)]
+    for leftover in [*folder.glob("*.tmp"), *hidden, folder / RESTORE]:
         leftover.unlink(missing_ok=True)
+    for weights in folder.glob("*.pt"):
+        verified(weights)
     found = {
         int(match[1]): path
         for path in folder.iterdir()
@@ -248,6 +233,11 @@ def finish(run: Run, output: Path, progress: Progress) -> None:
     folder = Path(run.checkpoints)
     finished = read_json(folder / FINISHED)
     record = Record.from_state(finished["record"])
+    if record.best is None or not record.candidates:
+        raise UserError(
+            f"{run.name}: no validation gave a finite {run.metric}; use a lower 'learning_rate' or "
+            f"more 'warmup_updates' in the recipe, remove {folder} and train again"
+        )
     updates = [update for update, _ in record.candidates]
     weights = average([weights_path(folder, update) for update in updates])
     symbols = finished["vocabulary_size"]
@@ -259,8 +249,10 @@ def finish(run: Run, output: Path, progress: Progress) -> None:
                 save_model(kept / f"{name}.pt", weights, run.training, symbols, update)
     atomic_write_text(output.parent / CURVE, record.csv())
     write_json(output.parent / "training.json", _report(run, record, finished))
-    shutil.rmtree(folder)
+    remove_folder(folder)
     metric = {"bleu": "BLEU"}.get(run.metric, run.metric)
+    for flag in flags(record, finished["pairs"]["train"]):
+        progress.say(f"warning: {flag}")
     progress.say(
         f"made {output} after {record.updates:,} updates, mean of {len(updates)} checkpoints; "
         f"best validation {metric} {record.best:.2f} at update {record.best_update:,}"
@@ -278,6 +270,7 @@ def _report(run: Run, record: Record, finished: dict[str, Any]) -> dict[str, Any
         "epochs": round(batches / finished["batches_per_epoch"], 3),
         "tokens": record.tokens,
         "pairs": finished["pairs"],
+        "flags": flags(record, finished["pairs"]["train"]),
         "lengths": asdict(run.lengths),
         "validation": {
             "metric": run.metric,
@@ -305,6 +298,25 @@ def _report(run: Run, record: Record, finished: dict[str, Any]) -> dict[str, Any
     }
 
 
+def flags(record: Record, pairs: dict[str, Any]) -> list[str]:
+    """What makes a finished training suspicious, each as the end of a sentence.
+
+    Args:
+        record: of the training.
+        pairs: of the training text: the number `used`, and of those `left_out` by reason.
+    """
+    found = []
+    if record.last_bleu == 0:
+        found.append("the last validation of its training has BLEU 0")
+    left_out = sum(pairs["left_out"].values())
+    if left_out > pairs["used"]:
+        found.append(
+            f"its training left out {left_out:,} of {left_out + pairs['used']:,} pairs, see key "
+            "'pairs' of training.json"
+        )
+    return found
+
+
 def _is_trained(run: Run) -> bool:
     """Whether the folder of checkpoints contains the end of this run, without its outputs."""
     folder = Path(run.checkpoints)
@@ -316,7 +328,8 @@ def _is_trained(run: Run) -> bool:
 def _is_written(run: Run, output: Path) -> bool:
     report = output.parent / "training.json"
     kept = [output.parent / KEPT / f"{name}.pt" for name in run.keep]
-    if not all(path.exists() for path in (output, output.parent / CURVE, report, *kept)):
+    written = (output, output.parent / CURVE, report, *kept)
+    if not all(path.exists() and is_intact(path) for path in written):
         return False
     return bool(read_json(report).get("fingerprint") == run.fingerprint)
 
@@ -328,11 +341,3 @@ def _is_complete(path: Path) -> bool:
             return archive.testzip() is None
     except (zipfile.BadZipFile, OSError):
         return False
-
-
-def _sha256(path: Path) -> str:
-    try:
-        with path.open("rb") as file:
-            return hashlib.file_digest(file, "sha256").hexdigest()
-    except OSError as error:
-        raise UserError(f"{path} cannot be read ({error.strerror}); make it first") from error

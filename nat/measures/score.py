@@ -6,7 +6,6 @@ missing, repeated or shifted line is an error, and a sentence that could not be 
 empty translation.
 """
 
-import hashlib
 import json
 import math
 from collections import Counter
@@ -20,6 +19,7 @@ from typing import Any
 import numpy as np
 
 from nat import artifacts
+from nat.checksums import sha256_of
 from nat.configuration import Configuration
 from nat.data.bpe import merge
 from nat.data.corpus import Corpus
@@ -75,6 +75,10 @@ def reference_files(corpus: str, description: Corpus, split: str, several: bool)
     )
 
 
+COLLAPSED = 0.5
+"""Distinct translations per distinct reference below which a model counts as collapsed."""
+
+
 @dataclass(frozen=True)
 class Score:
     """What was measured on the translations of a test set.
@@ -82,7 +86,7 @@ class Score:
     Attributes:
         report: JSON-able; `measures` maps each measure to its `value`, its 95% interval (`low`,
             `high`) and, for BLEU and chrF, signature and parts. The rest says what was measured:
-            sentences, files, statuses.
+            sentences, files, statuses, and `flags`, what makes the translations suspicious.
         statistics: by name, see `nat.measures.statistics`.
     """
 
@@ -188,6 +192,8 @@ def score(hypotheses: Path, references: References) -> Score:
         "sentences": len(rows),
         "not_decoded": len(rows) - statuses[OK],
         "statuses": dict(sorted(statuses.items())),
+        "distinct": {"translations": len(set(text)), "references": len(set(raw))},
+        "flags": flags(text, raw),
         "lowercase": references.lowercase,
         "measures": {
             name: _measure(name, found, signatures) | extra.get(name, {})
@@ -195,11 +201,21 @@ def score(hypotheses: Path, references: References) -> Score:
             if statistics.counts_of(name, found) is not None
         },
         "files": {
-            name: {"path": str(path), "sha256": hashlib.sha256(path.read_bytes()).hexdigest()}
-            for name, path in files.items()
+            name: {"path": str(path), "sha256": sha256_of(path)} for name, path in files.items()
         },
     }
     return Score(report, found)
+
+
+def flags(translations: Sequence[str], references: Sequence[str]) -> list[str]:
+    """What makes translations suspicious, each as the end of a sentence.
+
+    A model that has collapsed writes the same few sentences whatever the source is.
+    """
+    distinct, due = len(set(translations)), len(set(references))
+    if distinct >= COLLAPSED * due:
+        return []
+    return [f"only {distinct} distinct translations for {due} distinct references"]
 
 
 def score_translations(configuration: Configuration, artifact: artifacts.Score) -> None:
@@ -216,6 +232,7 @@ def score_translations(configuration: Configuration, artifact: artifacts.Score) 
         several=inputs.references is not None,
     )
     record = Path(inputs.training.path)
+    training = read_json(record)
     origin = {
         "corpus": artifact.corpus,
         "system": artifact.system,
@@ -225,10 +242,11 @@ def score_translations(configuration: Configuration, artifact: artifacts.Score) 
         # the fingerprint of the training covers its configuration, seed and data
         "model": {
             "path": str(record.parent),
-            "fingerprint": str(read_json(record).get("fingerprint")),
+            "fingerprint": str(training.get("fingerprint")),
         },
     }
     found = score(Path(artifact.translations.path), references)
+    found.report["flags"] += training.get("flags", [])
     found.write(Path(artifact.path), origin)
 
 

@@ -22,6 +22,7 @@ from nat.artifacts import (
     TrainingRecord,
     Translations,
 )
+from nat.checksums import remedy
 from nat.errors import UserError
 from nat.files import read_json
 from nat.measures.latency_setting import STATE, parse_setting
@@ -512,7 +513,8 @@ class Measured:
     """A number from a file.
 
     `low` and `high` are its 95% bootstrap interval, if any. If the number is a share of sentences,
-    `hits` has a digit 1 for each sentence that counts and 0 for the others.
+    `hits` has a digit 1 for each sentence that counts and 0 for the others. `flags` says what makes
+    the translations or their model suspicious.
     """
 
     value: float
@@ -521,6 +523,7 @@ class Measured:
     signature: str = ""
     not_decoded: int = 0
     hits: str = ""
+    flags: tuple[str, ...] = ()
 
 
 def measured(cell: Cell, root: Path) -> Measured | None:
@@ -541,8 +544,9 @@ def measured(cell: Cell, root: Path) -> Measured | None:
     if cell.source == SCORE:
         content = read_score(path)
         found, lost = content["measures"].get(cell.measure), int(content["not_decoded"])
+        flags = tuple(content.get("flags", ()))
     else:
-        found, lost = _of_analysis(cell, path), 0
+        found, lost, flags = _of_analysis(cell, path), 0, ()
     if found is None:
         return None
     return Measured(
@@ -552,6 +556,7 @@ def measured(cell: Cell, root: Path) -> Measured | None:
         signature=found.get("signature", ""),
         not_decoded=lost,
         hits=found.get("hits", ""),
+        flags=flags,
     )
 
 
@@ -622,7 +627,7 @@ def _of_pair(cell: Cell, path: Path) -> Measured | None:
         found = split["per_token"] if exact is None else split["exact_per_token"][exact]
         return Measured(float(found[unit]))
     except (AttributeError, KeyError, TypeError, ValueError) as error:
-        raise UserError(f"{path} is not a total correlation; remove it and run again") from error
+        raise UserError(f"{path} is not a total correlation; {remedy(path)}") from error
 
 
 def _of_analysis(cell: Cell, path: Path) -> Mapping[str, Any] | None:
@@ -647,7 +652,7 @@ def read_score(path: Path) -> dict[str, Any]:
         int(content["not_decoded"])
         _check_measures(content["measures"])
     except (AttributeError, KeyError, TypeError, ValueError) as error:
-        raise UserError(f"{path} is not a score file; remove it and run again") from error
+        raise UserError(f"{path} is not a score file; {remedy(path)}") from error
     return content
 
 
@@ -662,7 +667,7 @@ def read_analysis(path: Path, split: str) -> Mapping[str, Any]:
         measures: dict[str, Any] = content["splits"].get(split, {}).get("measures", {})
         _check_measures(measures)
     except (AttributeError, KeyError, TypeError, ValueError) as error:
-        raise UserError(f"{path} is not an analysis; remove it and run again") from error
+        raise UserError(f"{path} is not an analysis; {remedy(path)}") from error
     return measures
 
 
@@ -687,7 +692,7 @@ def read_latency(path: Path, name: str) -> dict[str, Any]:
             [float(value) for value in times["repeats"]]
             int(content["sentences_of_split"])
     except (AttributeError, KeyError, TypeError, ValueError) as error:
-        raise UserError(f"{path} is not a latency of {name}; remove it and run again") from error
+        raise UserError(f"{path} is not a latency of {name}; {remedy(path)}") from error
     return {key: content[key] for key in content if key != "systems"} | found
 
 

@@ -34,8 +34,8 @@ class Value:
     With one seed, `low` and `high` are the 95% bootstrap interval over sentences (BLEU and
     chrF only); with several, `spread` is the standard deviation over seeds (n - 1) instead.
     `value` is `None` if nothing was run, or if the corpus does not allow the measure; `reason`
-    says which. `not_decoded` counts sentences, over all seeds, that were scored as empty,
-    `signature` is sacreBLEU's.
+    says which; of a number it says what is wrong with it. `not_decoded` counts sentences, over all
+    seeds, that were scored as empty, `signature` is sacreBLEU's.
     """
 
     value: float | None
@@ -62,6 +62,7 @@ def read(entry: Entry, root: Path) -> Value:
     low = high = None
     ran, not_decoded, signature = False, 0, ""
     told = ""
+    flags: dict[str, None] = {}
     for cell in entry.cells:
         if not (root / cell.score_path).exists():
             continue
@@ -73,6 +74,7 @@ def read(entry: Entry, root: Path) -> Value:
         values.append(found.value)
         low, high, signature = found.low, found.high, found.signature
         not_decoded += found.not_decoded
+        flags.update(dict.fromkeys(found.flags))
         if cell.seed not in seeds:
             seeds.append(cell.seed)
         sources.append(cell.score_path)
@@ -85,7 +87,8 @@ def read(entry: Entry, root: Path) -> Value:
         spread = (sum((value - mean) ** 2 for value in values) / (len(values) - 1)) ** 0.5
         low = high = None
     missing = [str(cell.seed) for cell in entry.cells if cell.seed not in seeds]
-    reason = f"without seed {', '.join(missing)}, which was not run" if missing else ""
+    without = [f"without seed {', '.join(missing)}, which was not run"] if missing else []
+    reason = "; ".join([*without, *flags])
     return Value(
         mean, spread, low, high, tuple(seeds), tuple(sources), not_decoded, signature, reason
     )

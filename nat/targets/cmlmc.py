@@ -13,7 +13,7 @@ from pydantic import ConfigDict, Field
 from pydantic.dataclasses import dataclass
 from torch import Tensor
 
-from nat.alignment.reveal import least_confident
+from nat.alignment.reveal import least_confident, share_of
 from nat.data.vocabulary import MASK, NEVER_WRITTEN
 from nat.objective.context import BatchContext, DecoderInput, Loss, together
 from nat.targets.cross_entropy import CrossEntropy
@@ -70,7 +70,7 @@ class Cmlmc:
         tokens, padding = decoder_input.tokens, decoder_input.padding
         visible = ~padding & tokens.ne(MASK)
         order = context.uniform(tokens.size(1), stream=2).masked_fill(~visible, 2.0)
-        count = (visible.sum(1).double() * self.replace_factor).long()
+        count = share_of(visible.sum(1), self.replace_factor).long()
         chosen = least_confident(order, count) & visible
         blank = replace(decoder_input, tokens=tokens.masked_fill(~padding, MASK))
         states = context.decode(blank)[chosen]

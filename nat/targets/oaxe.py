@@ -50,8 +50,11 @@ def assign(log_probabilities: Tensor, taking_part: Tensor) -> Tensor:
 
 
 def probable(log_probabilities: Tensor, margin: float) -> Tensor:
-    """True where a probability is at least the margin, from natural log-probabilities."""
-    return log_probabilities >= math.log(margin)
+    """True where a probability is not below the margin, from natural log-probabilities.
+
+    One that is not a number is kept, so that the loss is no number either, and training stops.
+    """
+    return ~(log_probabilities < math.log(margin))
 
 
 @dataclass(frozen=True, config=ConfigDict(extra="forbid"))

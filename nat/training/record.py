@@ -37,7 +37,7 @@ class Record:
         rows: of the training curve.
         open: sums since the last row: losses (nats), positions, tokens, and so on.
         candidates: (update, validation metric) whose weights are kept for the mean.
-        best: best value of the validation metric, None before the first validation.
+        best: best value of the validation metric, None before the first that is a finite number.
         best_update: where it was reached.
         since_best: validations since then.
         validations: number of validations.
@@ -110,7 +110,8 @@ class Record:
             metric: `bleu` (higher is better) or `loss` (lower is better).
             keep: how many weights enter the mean.
             by: `best`, those with the best metric (the later of equal ones), or `last`.
-            saved: whether this update is a checkpoint's; only such weights are kept.
+            saved: whether this update is a checkpoint's; only such weights are kept, and only if
+                the metric is a finite number.
 
         Returns:
             Whether the weights of this update are to be kept.
@@ -119,21 +120,27 @@ class Record:
         self.rows.append(row)
         self.validations += 1
         value = values[metric]
-        # so that more is better, and a loss that is not a number is worst of all
+        # so that more is better
         merit = value if metric == "bleu" else -value
-        merit = -math.inf if math.isnan(merit) else merit
         best = -math.inf if self.best is None else self.best * (1 if metric == "bleu" else -1)
-        if self.best is None or merit > best:
+        finite = math.isfinite(merit)
+        if finite and merit > best:
             self.best, self.best_update, self.since_best = value, self.updates, 0
         else:
             self.since_best += 1
-        if not saved:
+        if not (saved and finite):
             return False
         candidates = [*self.candidates, (self.updates, merit)]
         if by == "best":
             candidates.sort(key=lambda candidate: (candidate[1], candidate[0]))
         self.candidates = candidates[-keep:]
         return any(update == self.updates for update, _ in self.candidates)
+
+    @property
+    def last_bleu(self) -> float | None:
+        """BLEU of the last validation; None if it was not measured."""
+        found = [row.get("bleu") for row in self.rows if row["split"] == "valid"]
+        return found[-1] if found else None
 
     def csv(self) -> str:
         """The curve as comma-separated values with a header."""
