@@ -511,6 +511,11 @@ def test_an_unknown_scale(folder: Folder) -> None:
             ["seeds"],
         ),
         (
+            "scales/tiny",
+            {"seeds": [2**32]},
+            ["seeds"],
+        ),
+        (
             "scales/large",
             {"sizes": {"base": {**SIZE, "head": 2}}},
             ["head", "sizes.base", "heads"],
@@ -600,6 +605,8 @@ def test_a_generated_corpus(folder: Folder) -> None:
         ("a: {b: 1, b: 2}\n", r"line 1: the key 'b' is given twice"),
         ("? [a, b]\n: 1\n", r"line 1: a key must be one word"),
         ("a: !python/object:os.system x\n", r"line 1: could not determine a constructor"),
+        ("a: &b [1, {c: *b}]\n", r"own.yaml: an alias stands for what it is part of"),
+        ("a: " + 5000 * "[" + 5000 * "]", r"own.yaml: .*nested too deeply"),
         ("a: *nowhere\n", r"line 1: not valid YAML \(found undefined alias\)"),
         ("", r"own.yaml: found nothing, expected lines of the form"),
         ("- a\n", r"own.yaml: found a list, expected lines of the form"),

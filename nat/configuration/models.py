@@ -32,6 +32,7 @@ from nat.fields import (
     Number,
     OrAbsent,
     Positive,
+    Seed,
     Text,
     kind_of,
 )
@@ -566,7 +567,7 @@ class Scale(Model):
     """
 
     description: Text
-    seeds: Annotated[list[Number], Field(min_length=1), AfterValidator(_unique)]
+    seeds: Annotated[list[Seed], Field(min_length=1), AfterValidator(_unique)]
     tasks: Annotated[
         dict[
             str,

@@ -11,6 +11,8 @@ from typing import Annotated, Any, Literal, TypeAlias, TypeVar
 
 from pydantic import BaseModel, ConfigDict, Discriminator, Field, PositiveInt, Tag, model_validator
 
+from nat.fields import Seed
+
 Text = Annotated[str, Field(min_length=1)]
 Number = int | float
 Percent = Annotated[str, Field(pattern=r"^-?[0-9]+(\.[0-9]+)?%$")]
@@ -686,7 +688,7 @@ class Paper(Model):
 
     title: Text
     description: Text = ""
-    seeds: Annotated[list[Annotated[int, Field(ge=0)]], Field(min_length=1)] | None = None
+    seeds: Annotated[list[Seed], Field(min_length=1)] | None = None
     cells: Coordinates = Coordinates()
     systems: dict[Text, System] = {}
     where: dict[str, Binding] = {}

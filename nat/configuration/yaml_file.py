@@ -96,9 +96,26 @@ def read_value(text: str, origin: str) -> Any:
         UserError: if it is not YAML; names `origin` and, where there is one, the line.
     """
     try:
-        return yaml.load(text, _Loader)  # noqa: S506 (a safe loader)
+        found = yaml.load(text, _Loader)  # noqa: S506 (a safe loader)
+        _refuse_circles(found, origin, (), set())
+        return found
+    except RecursionError as error:
+        raise UserError(f"{origin}: lists or mappings are nested too deeply") from error
     except yaml.YAMLError as error:
         raise UserError(f"{origin}: {_explain(error, text)}") from error
+
+
+def _refuse_circles(value: Any, origin: str, around: tuple[int, ...], seen: set[int]) -> None:
+    """Refuse an alias (`*name`) inside of what it stands for."""
+    if not isinstance(value, dict | list):
+        return
+    if id(value) in around:
+        raise UserError(f"{origin}: an alias stands for what it is part of; write it out")
+    if id(value) in seen:
+        return
+    seen.add(id(value))
+    for each in value.values() if isinstance(value, dict) else value:
+        _refuse_circles(each, origin, (*around, id(value)), seen)
 
 
 def _explain(error: yaml.YAMLError, text: str) -> str:
