@@ -1,17 +1,24 @@
 # make demo    the main job on the embedded corpora, within minutes, and its table
 # make test    everything that is checked before a change goes in
+# make test-endurance   kills, full disks, damaged and hostile files at random, with figures
+# make test-latest   the tiny run with the newest versions of all packages; Python 3.11 to 3.13
+# make audit   known vulnerabilities of the versions in envs/
 # make test-slurm   the graph on a real Slurm of its own, with two virtual nodes; some minutes
 #
 # Both make the environment .venv first, from the lock files in envs/.
 SHELL := bash
 .SHELLFLAGS := -euo pipefail -c
 .ONESHELL:
-.PHONY: help demo test test-gpu test-slurm bench environment
+.PHONY: help demo test test-gpu test-slurm test-endurance test-latest audit bench environment
 
 PYTHON ?= python3
 BIN := .venv/bin
 # of `make test-slurm`, an expression of pytest's -k; without it all
 CASES ?=
+# of `make test-latest`
+PYTHONS ?= python3.11 python3.12 python3.13
+# of `make test-endurance`: 1 for all, less for a share
+ENDURANCE ?= 1
 SLURM_PACKAGES := munge slurmctld slurmd slurm-client
 export PYTHONHASHSEED := 0
 
@@ -41,6 +48,24 @@ test-slurm: environment
 		DEBIAN_FRONTEND=noninteractive apt-get install -qq -y --no-install-recommends $(SLURM_PACKAGES) > /dev/null
 	fi
 	$(BIN)/pytest -m slurm tests/slurm -k '$(CASES)'
+
+test-endurance: environment
+	NAT_ENDURANCE=$(ENDURANCE) $(BIN)/pytest -s -q tests/test_endurance.py
+
+# In an environment of its own, `.venv-latest`, which each Python makes anew.
+test-latest:
+	@for python in $(PYTHONS); do
+		if ! command -v $$python > /dev/null; then echo "$$python is not installed: left out"; continue; fi
+		$$python envs/latest.py
+		.venv-latest/bin/python --version
+		.venv-latest/bin/pytest -m graph
+		.venv-latest/bin/pytest tests/test_stored_model.py tests/test_training.py
+	done
+
+audit:
+	@$(PYTHON) -m venv --clear .venv-audit
+	.venv-audit/bin/pip install --quiet pip-audit==2.10.1
+	.venv-audit/bin/pip-audit --no-deps --disable-pip $(patsubst %,--requirement envs/%,build.txt cpu.lock fairseq.txt)
 
 bench: environment
 	$(BIN)/python benchmarks/training_speed.py

@@ -153,3 +153,13 @@ def test_an_environment_of_another_folder_is_left_alone(
     with pytest.raises(SystemExit, match="is a link"):
         installer.main()
     assert (other / "kept").exists()
+
+
+def test_the_newest_versions_are_those_of_no_lock() -> None:
+    specification = importlib.util.spec_from_file_location("latest", ROOT / "envs/latest.py")
+    assert specification and specification.loader
+    latest = importlib.util.module_from_spec(specification)
+    specification.loader.exec_module(latest)
+    found = latest.requirements()
+    assert {"torch", "numpy", "snakemake>=9.27", "pytest"} <= set(found)
+    assert not any("==" in each or each.startswith("fairseq") for each in found)
