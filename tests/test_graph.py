@@ -338,6 +338,25 @@ def test_run_keeps_every_sentence(run: tuple[Path, str]) -> None:
 
 
 @pytest.mark.graph
+def test_the_command_translates_as_the_run(run: tuple[Path, str]) -> None:
+    repository, _ = run
+    command = [sys.executable, "-m", "nat.deploy.command", "translate"]
+    raw = repository / "results/corpora/toy-micro/tests/test/text/test.ka"
+    for path in (repository / "results/micro/translations").glob("*/*/seed1/*/test.jsonl"):
+        decoding, model = path.parent.name, Path(*path.parent.parent.parts[-3:])
+        folder = Path("results/micro/models") / model
+        found = subprocess.run(
+            [*command, str(folder), "--decoding", decoding],
+            cwd=repository,
+            input=raw.read_text(),
+            capture_output=True,
+            text=True,
+        )
+        expected = [json.loads(line)["text"] for line in path.read_text().splitlines()]
+        assert found.stdout.split("\n")[:-1] == expected, found.stderr
+
+
+@pytest.mark.graph
 def test_run_shows_jobs_and_progress(run: tuple[Path, str]) -> None:
     _, screen = run
     lines = screen.splitlines()

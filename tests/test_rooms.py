@@ -12,7 +12,7 @@ ROOMS = (
     *("registry", "data", "language_model", "transformer", "configuration", "alignment"),
     "decoding",
     *("objective", "inputs", "targets", "distillation", "artifacts", "training"),
-    *("export", "fairseq_plugin", "measures", "reporting", "report", "workflow", "jobs"),
+    *("export", "fairseq_plugin", "measures", "reporting", "report", "workflow", "jobs", "deploy"),
 )
 """Folders and modules of nat/; each may import from those before it."""
 

@@ -51,9 +51,7 @@ def test_random_positions_are_no_better_than_the_bound() -> None:
     found = least_errors(of, 6)
     assert found is not None
     for steps in (1, 2, 3, 6):
-        drawn = [
-            split([root(0, of)], at_random(steps, seed), smallest=0)[0] for seed in range(20)
-        ]
+        drawn = [split([root(0, of)], at_random(steps, seed), smallest=0)[0] for seed in range(20)]
         errors = [each.factorisation for each in drawn]
         assert min(errors) >= found[steps - 1] - 1e-12
         assert all(each.passes == pytest.approx(steps) and each.learning == 0 for each in drawn)

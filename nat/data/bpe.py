@@ -319,7 +319,11 @@ def _apply(corpus: Corpus, tokens: Path, learned: Path, folder: Path, threads: i
 def segments_of(folder: Path) -> Segments:
     """What splits text into the subwords of a corpus, by its folder `bpe`."""
     path = folder / PIECES
-    path = path if path.exists() else folder / CODES
+    return segments_at(path if path.exists() else folder / CODES)
+
+
+def segments_at(path: Path) -> Segments:
+    """What splits text into subwords, by the file `codes` or `pieces.model`."""
     return _segments(path, path.stat().st_mtime_ns)
 
 

@@ -4,6 +4,7 @@ import gzip
 import zlib
 from collections.abc import Iterable, Iterator
 from pathlib import Path
+from typing import Protocol
 
 from nat.checksums import verified
 from nat.errors import UserError
@@ -15,6 +16,13 @@ _BYTE_ORDER_MARK = b"\xef\xbb\xbf"
 LONGEST_LINE = 1 << 22
 """Bytes. A longer line is no sentence, and a compressed file of a megabyte can hold one that does
 not fit in memory."""
+
+
+class BinaryStream(Protocol):
+    """A file that is open in binary mode, compressed or not."""
+
+    def readline(self, size: int, /) -> bytes:
+        """The next line, or its first `size` bytes."""
 
 
 def read_lines(path: Path | str, undecodable: str = "refuse") -> Iterator[str]:
@@ -34,35 +42,51 @@ def read_lines(path: Path | str, undecodable: str = "refuse") -> Iterator[str]:
             was written.
     """
     path = verified(path)
-    number = 0
     try:
         with path.open("rb") as file:
             compressed = file.read(2) == b"\x1f\x8b"
         with gzip.open(path, "rb") if compressed else path.open("rb") as file:
-            for number, line in enumerate(iter(lambda: file.readline(LONGEST_LINE + 1), b""), 1):
-                if len(line) > LONGEST_LINE:
-                    raise UserError(
-                        f"{path}, line {number} is longer than {LONGEST_LINE:,} bytes; a line of "
-                        "text is one sentence, so correct the file or its 'format'"
-                    )
-                if number == 1:
-                    line = line.removeprefix(_BYTE_ORDER_MARK)
-                try:
-                    text = line.decode("utf-8")
-                except UnicodeDecodeError:
-                    if undecodable == "refuse":
-                        raise
-                    text = ""
-                yield text.rstrip("\r\n").translate(_SEPARATORS)
-    except UnicodeDecodeError as error:
-        raise UserError(
-            f"{path}, line {number} is not valid UTF-8 (byte {error.start + 1} of the line); "
-            "convert the file to UTF-8"
-        ) from error
+            yield from decoded(file, str(path), undecodable)
     except (gzip.BadGzipFile, EOFError, zlib.error) as error:
         raise UserError(f"{path} is a damaged gzip file ({error}); fetch it again") from error
     except (FileNotFoundError, IsADirectoryError, PermissionError) as error:
         raise UserError(f"cannot read {path}: {error.strerror}") from error
+
+
+def decoded(file: BinaryStream, name: str, undecodable: str = "refuse") -> Iterator[str]:
+    """Yield lines of UTF-8 as `read_lines` does.
+
+    Args:
+        file: open in binary mode.
+        name: of the file, for messages.
+        undecodable: as in `read_lines`.
+
+    Raises:
+        UserError: for a line that is not valid UTF-8, or too long.
+    """
+    for number, line in enumerate(iter(lambda: file.readline(LONGEST_LINE + 1), b""), start=1):
+        if len(line) > LONGEST_LINE:
+            raise UserError(
+                f"{name}, line {number} is longer than {LONGEST_LINE:,} bytes; a line of text is "
+                "one sentence, so correct the file or its 'format'"
+            )
+        if number == 1:
+            line = line.removeprefix(_BYTE_ORDER_MARK)
+        try:
+            text = line.decode("utf-8")
+        except UnicodeDecodeError as error:
+            if undecodable == "refuse":
+                raise UserError(
+                    f"{name}, line {number} is not valid UTF-8 (byte {error.start + 1} of the "
+                    "line); convert the file to UTF-8"
+                ) from error
+            text = ""
+        yield single_line(text)
+
+
+def single_line(text: str) -> str:
+    """A line without its end, and with spaces for line separators within it."""
+    return text.rstrip("\r\n").translate(_SEPARATORS)
 
 
 def write_lines(path: Path, lines: Iterable[str]) -> int:

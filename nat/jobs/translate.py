@@ -128,29 +128,57 @@ def method_of(
     Raises:
         UserError: if one of them is missing or does not belong to the rest.
     """
-    consulted: dict[str, Any] = {}
+    resolved = configuration.on(inputs.model.corpus)
+    built = registry.build("decoding", resolved.decoding(decoding))
+    if inputs.weights is not None:
+        built = built.tuned(**chosen_weights(Path(inputs.weights.path)))
+    again: dict[str, Any] = {}
+    assistant = None
     if inputs.assistant is not None:
         path = inputs.assistant.path
         other = None if known is None else known.get(path)
         if other is None:
             model = matching_model(inputs.assistant, configuration, vocabulary_size)
             other = Consulted(model.to(device))
-        consulted["assistant"] = other.model
+        assistant = other.model
         if known is not None:
             known[path] = other
             if configuration.decoding_traits(decoding).starts_from_assistant:
-                consulted["known"] = other.written
-    if inputs.language_model is not None:
-        consulted["language_model"] = matching_language_model(
-            Path(inputs.language_model.path), vocabulary_size
-        )
-    resolved = configuration.on(inputs.model.corpus)
-    built = registry.build("decoding", resolved.decoding(decoding))
-    if inputs.weights is not None:
-        built = built.tuned(**chosen_weights(Path(inputs.weights.path)))
-    if inputs.converted is not None:
+                again["known"] = other.written
+    method = consulting(
+        built,
+        vocabulary_size,
+        device,
+        assistant,
+        *(
+            None if artifact is None else Path(artifact.path)
+            for artifact in (inputs.language_model, inputs.converted)
+        ),
+    )
+    return functools.partial(method, **again) if again else method
+
+
+def consulting(
+    built: Any,
+    vocabulary_size: int,
+    device: torch.device | str,
+    assistant: Transformer | None = None,
+    language_model: Path | None = None,
+    converted: Path | None = None,
+) -> Method:
+    """A decoding method with what it consults besides the model, on a device.
+
+    Raises:
+        UserError: if something is missing or does not belong to the rest.
+    """
+    consulted: dict[str, Any] = {}
+    if assistant is not None:
+        consulted["assistant"] = assistant.to(device)
+    if language_model is not None:
+        consulted["language_model"] = matching_language_model(language_model, vocabulary_size)
+    if converted is not None:
         consulted["engine"] = matching_engine(
-            Path(inputs.converted.path), vocabulary_size, built.precision, torch.device(device)
+            converted, vocabulary_size, built.precision, torch.device(device)
         )
     return functools.partial(built, **consulted) if consulted else built
 

@@ -281,14 +281,14 @@ def _log_probabilities(
 
 def _of_states(model: Transformer, states: Tensor) -> Tensor:
     """Log-probabilities of all symbols from decoder states [..., D], nats, [..., V]."""
-    logits = [logits for _, logits in chunks_of_logits(states.flatten(0, -2), model.embedding.weight)]
+    logits = [
+        logits for _, logits in chunks_of_logits(states.flatten(0, -2), model.embedding.weight)
+    ]
     return torch.cat(logits).log_softmax(1).unflatten(0, states.shape[:-1])
 
 
 @torch.no_grad()
-def length_errors(
-    model: Transformer, encoded: Encoded, laws: Sequence[Targets]
-) -> np.ndarray:
+def length_errors(model: Transformer, encoded: Encoded, laws: Sequence[Targets]) -> np.ndarray:
     """KL from the law of the length to the length predictor, of each source, nats, [N]."""
     predictor = model.length_predictor
     assert isinstance(predictor, LengthPredictor)

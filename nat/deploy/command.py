@@ -1,0 +1,88 @@
+"""The command `nat`: trained models on raw text."""
+
+import argparse
+import os
+import sys
+from collections.abc import Iterable, Iterator
+from itertools import islice
+from pathlib import Path
+
+from nat.data.lines import decoded
+from nat.program import run
+
+BLOCK = 10_000
+"""Lines that are read, sorted by length and translated at a time."""
+
+
+def main() -> None:
+    """Run the command."""
+    run(_main)
+
+
+def _main() -> None:
+    arguments = _parser().parse_args()
+    arguments.do(arguments)
+
+
+def _parser() -> argparse.ArgumentParser:
+    parser = argparse.ArgumentParser(prog="nat", description=__doc__)
+    commands = parser.add_subparsers(required=True, metavar="COMMAND")
+    folder = "a folder that 'nat pack' made, or results/RUN/models/CORPUS/SYSTEM/seedN"
+
+    translate = commands.add_parser(
+        "translate",
+        help="translate raw text from standard input to standard output",
+        description="Translate raw text, one line of standard output for each of standard input.",
+    )
+    translate.add_argument("folder", type=Path, help=folder)
+    translate.add_argument(
+        "--decoding", metavar="NAME", help="default: the usual one of the system"
+    )
+    translate.set_defaults(do=_translate)
+
+    pack = commands.add_parser(
+        "pack",
+        help="copy a model with all that it needs to one folder",
+        description="Copy a model, its vocabulary, its subwords and its decodings to one folder.",
+    )
+    pack.add_argument("folder", type=Path, help=folder)
+    pack.add_argument("output", type=Path, help="folder to make")
+    pack.add_argument(
+        "--decodings",
+        metavar="NAME",
+        nargs="+",
+        default=[],
+        help="default: the usual one of the system, and those that the run has scored",
+    )
+    pack.set_defaults(do=_pack)
+    return parser
+
+
+def _translate(arguments: argparse.Namespace) -> None:
+    # torch takes a second to import, and a mistake in the arguments should be told before
+    from nat.deploy.translator import load
+
+    translator = load(arguments.folder, arguments.decoding)
+    try:
+        for block in _blocks(decoded(sys.stdin.buffer, "standard input"), BLOCK):
+            for line in translator.translate(block):
+                sys.stdout.buffer.write(line.encode() + b"\n")
+            sys.stdout.buffer.flush()
+    except BrokenPipeError:  # what reads the translations has ended, as `head` does
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+
+
+def _pack(arguments: argparse.Namespace) -> None:
+    from nat.deploy.package import packed
+
+    packed(arguments.folder, arguments.output, arguments.decodings)
+
+
+def _blocks(lines: Iterable[str], size: int) -> Iterator[list[str]]:
+    left = iter(lines)
+    while block := list(islice(left, size)):
+        yield block
+
+
+if __name__ == "__main__":
+    main()

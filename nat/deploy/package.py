@@ -1,0 +1,307 @@
+"""A trained model with all that it needs to translate raw text, in one folder.
+
+    package.json         corpus, languages, preprocessing, and the decodings that it can do
+    model.pt             weights and the configuration that made them
+    vocabulary.txt       symbols
+    codes                byte pair encoding, or pieces.model of SentencePiece
+
+and, for decodings that consult them, `assistant-SYSTEM.pt`, `ngrams-DECODING.npz` and the folders
+of converted models. In the results of a run the same files lie in several places, where
+`of_training` finds them; `write` copies them to one folder, which needs neither the configuration
+nor the corpus.
+"""
+
+import re
+import shutil
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from nat import registry
+from nat.artifacts import CorpusStep, InputsOfDecoding, Model, Translations
+from nat.configuration import Choice, Configuration, load
+from nat.data.bpe import CODES, PIECES
+from nat.data.corpus import Corpus
+from nat.data.splits import TRAIN
+from nat.errors import UserError
+from nat.fields import Count, Name, Number, OrAbsent, Text
+from nat.fields import Model as Keys
+from nat.files import atomic_directory, read_json, write_json
+from nat.options import options_of, validated
+from nat.registry import Method
+from nat.spelling import hint
+
+PACKAGE = "package.json"
+MODEL, VOCABULARY = "model.pt", "vocabulary.txt"
+
+USUAL = (
+    "beam5",
+    "group-beam5",
+    "hybrid5-1",
+    "mask-correct-10-lb5",
+    "mask-predict-10-lb5",
+    "ctc",
+    "one-pass",
+)
+"""Decodings of which a system is translated with the first one that suits it."""
+
+USUAL_OF_STUDENTS = ("mask-predict-1-lb5", "ctc")
+"""The same for students of several steps, which are trained to need one."""
+
+_FOLDER = re.compile(
+    r"(?P<root>.*?)results/(?P<run>[^/]+)/models/(?P<corpus>[^/]+)/(?P<system>[^/]+)"
+    r"/seed(?P<seed>\d+)"
+)
+
+
+class PackagedDecoding(Keys):
+    """A decoding, and the names of the files that it consults besides the model.
+
+    Attributes:
+        method: with all of its options; weights that are tuned have their values.
+        assistant: the second model.
+        language_model: n-grams.
+        converted: the folder of the model in the format of another engine.
+    """
+
+    method: Method
+    assistant: OrAbsent[Text] = None
+    language_model: OrAbsent[Text] = None
+    converted: OrAbsent[Text] = None
+
+    @property
+    def files(self) -> list[str]:
+        """Names of all of them."""
+        found = (self.assistant, self.language_model, self.converted)
+        return [name for name in found if name is not None]
+
+
+class Package(Keys):
+    """What `package.json` says.
+
+    Attributes:
+        corpus: that the model was trained on.
+        system: a file of config/systems.
+        seed: of the training.
+        text: languages and preprocessing, as the file of the corpus has them.
+        subwords: name of the file that splits tokens into subwords.
+        batch_tokens: most source tokens in a batch.
+        decodings: by name, the usual one first.
+    """
+
+    corpus: Name
+    system: Name
+    seed: Number
+    text: Corpus
+    subwords: Text
+    batch_tokens: Count
+    decodings: dict[str, PackagedDecoding]
+
+
+@dataclass(frozen=True)
+class Opened:
+    """A package and where its files lie.
+
+    Attributes:
+        package: what it says.
+        files: path of each file or folder by its name in a package.
+        folder: that was opened.
+    """
+
+    package: Package
+    files: dict[str, Path]
+    folder: Path
+
+    def decoding(self, name: str | None) -> tuple[str, PackagedDecoding]:
+        """A decoding by name; the first one for None.
+
+        Raises:
+            UserError: if it is not in the package; names the nearest one.
+        """
+        known = self.package.decodings
+        if name is None:
+            return next(iter(known.items()))
+        if name not in known:
+            raise UserError(
+                f"{self.folder / PACKAGE}: no decoding '{name}'; {hint(name, known)}; to add it, "
+                "pack the model again with --decodings"
+            )
+        return name, known[name]
+
+
+def open_folder(folder: Path, decodings: Sequence[str] = ()) -> Opened:
+    """Open a package, or the folder of a training in the results of a run.
+
+    Args:
+        folder: that `write` made, or `results/RUN/models/CORPUS/SYSTEM/seedN`.
+        decodings: those of a training that are wanted; without any, the usual one.
+
+    Raises:
+        UserError: if it is neither, or something is missing.
+    """
+    if (folder / PACKAGE).exists():
+        package = _read(folder)
+        names = {MODEL, VOCABULARY, package.subwords}
+        names.update(name for each in package.decodings.values() for name in each.files)
+        opened = Opened(package, {name: folder / name for name in sorted(names)}, folder)
+    else:
+        opened = of_training(folder, decodings)
+    for path in opened.files.values():
+        if not path.exists():
+            raise UserError(f"{folder} needs {path}, which does not exist; make it first")
+    return opened
+
+
+def of_training(folder: Path, decodings: Sequence[str] = ()) -> Opened:
+    """The files of a trained model in the results of a run, see `open_folder`.
+
+    Raises:
+        UserError: if the folder is not one of a training, or a decoding does not suit the system.
+    """
+    found = _FOLDER.fullmatch(str(folder.resolve()))
+    if found is None or not (folder / MODEL).exists():
+        raise UserError(
+            f"{folder} holds neither {PACKAGE} nor {MODEL} of a training; give a folder that "
+            "'nat pack' made, or results/RUN/models/CORPUS/SYSTEM/seedN"
+        )
+    root = Path(found["root"])
+    run, corpus, system, seed = found["run"], found["corpus"], found["system"], int(found["seed"])
+    scale = run.partition("@")[0]
+    configuration = load(Choice(scale), root, checked=False).on(corpus)
+    names = list(dict.fromkeys(decodings)) or [usual_decoding(configuration, system)]
+    bpe = root / CorpusStep(corpus, "bpe").path
+    subwords = PIECES if (bpe / PIECES).exists() else CODES
+    files = {
+        MODEL: root / Model(run, corpus, system, seed).path,
+        VOCABULARY: bpe / VOCABULARY,
+        subwords: bpe / subwords,
+    }
+    packaged = {}
+    for name in names:
+        artifact = Translations(run, corpus, system, seed, name, TRAIN)
+        inputs = artifact.inputs_of_decoding(configuration, TRAIN)
+        packaged[name], more = _packaged(configuration, name, inputs, root)
+        files |= more
+    whole = configuration.corpus(corpus)
+    text = Corpus(
+        source=whole.source,
+        target=whole.target,
+        diacritics=whole.diacritics,
+        preprocessing=whole.preprocessing,
+    )
+    package = Package(
+        corpus=corpus,
+        system=system,
+        seed=seed,
+        text=text,
+        subwords=subwords,
+        batch_tokens=configuration.decoding_tokens,
+        decodings=packaged,
+    )
+    return Opened(package, files, folder)
+
+
+def usual_decoding(configuration: Configuration, system: str) -> str:
+    """The decoding that a system is translated with if nobody names one.
+
+    Args:
+        configuration: as it holds on the corpus.
+        system: its name.
+    """
+    student = configuration.target_traits(system).distils
+    wanted = (*USUAL_OF_STUDENTS, *USUAL) if student else USUAL
+    for name in wanted:
+        try:
+            configuration.check_decoding(system, name)
+        except UserError:
+            continue
+        return name
+    raise UserError(f"'{system}' has no usual decoding; name one with --decoding")
+
+
+def scored_decodings(folder: Path) -> list[str]:
+    """The decodings of a trained model that its run has scored, in alphabetical order."""
+    scores = Path(re.sub(r"/models/(?!.*/models/)", "/scores/", str(folder.resolve())))
+    return sorted(path.name for path in scores.glob("*") if list(path.glob("*.json")))
+
+
+def packed(folder: Path, output: Path, decodings: Sequence[str] = ()) -> None:
+    """Make a package of a trained model.
+
+    Args:
+        folder: of a training in the results of a run, or a package.
+        output: folder to make.
+        decodings: names, the usual one first; without any, the usual one of the system and those
+            that the run has scored; of a package, all that it has.
+
+    Raises:
+        UserError: if something is missing, or a decoding does not suit the system; nothing is
+            written.
+    """
+    if not decodings and not (folder / PACKAGE).exists():
+        (usual,) = open_folder(folder).package.decodings
+        decodings = [usual, *scored_decodings(folder)]
+    opened = open_folder(folder, decodings)
+    if decodings:
+        chosen = dict(opened.decoding(name) for name in decodings)
+        needed = {name for each in chosen.values() for name in each.files}
+        needed |= {MODEL, VOCABULARY, opened.package.subwords}
+        opened = Opened(
+            opened.package.model_copy(update={"decodings": chosen}),
+            {name: path for name, path in opened.files.items() if name in needed},
+            folder,
+        )
+    write(opened, output)
+
+
+def write(opened: Opened, output: Path) -> None:
+    """Copy a package to a folder that can be taken to another machine.
+
+    Raises:
+        UserError: if the file system refuses the write; nothing is written.
+    """
+    with atomic_directory(output) as temporary:
+        for name, path in opened.files.items():
+            if path.is_dir():
+                shutil.copytree(path, temporary / name)
+            else:
+                shutil.copyfile(path, temporary / name)
+        write_json(temporary / PACKAGE, _as_json(opened.package))
+
+
+def _packaged(
+    configuration: Configuration, name: str, inputs: InputsOfDecoding, root: Path
+) -> tuple[PackagedDecoding, dict[str, Path]]:
+    """A decoding of a run, and its files."""
+    built = registry.build("decoding", configuration.decoding(name))
+    if inputs.weights is not None:
+        from nat.jobs.tune_decoding import chosen_weights
+
+        built = built.tuned(**chosen_weights(root / inputs.weights.path))
+    method = configuration.decoding(name).method
+    names: dict[str, Any] = {"method": Method(method=method, **options_of(built))}
+    files = {}
+    if inputs.assistant is not None:
+        names["assistant"] = f"assistant-{inputs.assistant.system}.pt"
+        files[names["assistant"]] = root / inputs.assistant.path
+    if inputs.language_model is not None:
+        names["language_model"] = f"ngrams-{name}.npz"
+        files[names["language_model"]] = root / inputs.language_model.path
+    if inputs.converted is not None:
+        path = root / inputs.converted.path
+        names["converted"] = path.name
+        files[path.name] = path
+    return PackagedDecoding(**names), files
+
+
+def _read(folder: Path) -> Package:
+    path = folder / PACKAGE
+    try:
+        return validated(Package, read_json(path))
+    except UserError as error:
+        raise UserError(f"{path}: {error}") from error
+
+
+def _as_json(package: Package) -> dict[str, Any]:
+    return package.model_dump(mode="json", exclude_unset=True)

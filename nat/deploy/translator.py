@@ -1,0 +1,169 @@
+"""Raw text to raw text with a trained model.
+
+from nat.deploy.translator import load
+translator = load("results/demo/models/toy-ka-lu/nat-kd/seed1")
+print(translator.translate(["wara foh delis"]))
+"""
+
+import logging
+from collections.abc import Iterable
+from pathlib import Path
+
+import numpy as np
+import torch
+
+from nat import registry
+from nat.data.bpe import merge, segments_at
+from nat.data.clean import normaliser
+from nat.data.diacritics import line_change
+from nat.data.lines import single_line
+from nat.data.splits import sides
+from nat.data.tokenise import detokenise, tokenise
+from nat.data.translations import EMPTY_SOURCE, OK
+from nat.data.vocabulary import Vocabulary
+from nat.decoding.corpus import translate
+from nat.deploy.package import MODEL, VOCABULARY, Opened, open_folder
+from nat.errors import UserError
+from nat.jobs.translate import consulting
+from nat.training.model_file import load_model
+from nat.transformer.model import Transformer
+
+ENDS = frozenset(".!?;:。！？；")
+"""Tokens after which a long line is preferably cut."""
+
+_LOG = logging.getLogger(__name__)
+
+
+class TextTranslator:
+    """A model and a decoding that translate raw text.
+
+    Source lines are prepared as those of the corpus on which the model was trained: diacritics,
+    punctuation, tokens, case and subwords. Translations are detokenised.
+
+    Args:
+        opened: the model with what it needs.
+        decoding: name of one of its decodings; None for the usual one.
+
+    Attributes:
+        decoding: its name.
+        model: on a GPU if there is one.
+
+    Raises:
+        UserError: if a file is damaged, files do not belong together, or there is no such decoding.
+    """
+
+    def __init__(self, opened: Opened, decoding: str | None = None) -> None:
+        self.decoding, chosen = opened.decoding(decoding)
+        self._package, files = opened.package, opened.files
+        self.vocabulary = Vocabulary.load(files[VOCABULARY])
+        device = torch.device("cuda" if torch.cuda.is_available() else "cpu")
+        self.model = _matching(files[MODEL], self.vocabulary, device)
+        assistant, language_model, converted = (
+            None if name is None else files[name]
+            for name in (chosen.assistant, chosen.language_model, chosen.converted)
+        )
+        self.method = consulting(
+            registry.build("decoding", chosen.method),
+            len(self.vocabulary),
+            device,
+            None if assistant is None else _matching(assistant, self.vocabulary, device),
+            language_model,
+            converted,
+        )
+        source, _ = sides(self._package.text)
+        options = self._package.text.preprocessing
+        self._change = line_change(self._package.text, source)
+        self._normalise = normaliser(source, normalise_punctuation=options.normalise_punctuation)
+        self._segments = segments_at(files[self._package.subwords])
+
+    def translate(self, lines: Iterable[str]) -> list[str]:
+        """Translate lines of raw text.
+
+        Lines are translated in batches of similar length, so many at a time are faster than one.
+
+        Args:
+            lines: one sentence each, or more.
+
+        Returns:
+            As many lines in the same order, without line feeds. An empty line stays empty. A line
+            with more subwords than the model has positions is cut, after the end of a sentence if
+            there is one in the second half of a part and otherwise between words; its parts are
+            translated one by one. A line for which the decoding finds no translation is empty.
+            Both are logged as warnings.
+        """
+        parts: list[np.ndarray] = []
+        line_of: list[int] = []
+        count = 0
+        for count, line in enumerate(lines, start=1):
+            cut = in_parts(self.subwords(line).split(), self.model.longest_source)
+            if len(cut) > 1:
+                _LOG.warning("line %d is too long for the model and was cut in %d", count, len(cut))
+            parts.extend(
+                np.array(self.vocabulary.encode(" ".join(part)), dtype=np.int64) for part in cut
+            )
+            line_of.extend([count - 1] * len(cut))
+        found = translate(
+            self.model, self.method, parts, range(len(parts)), self._package.batch_tokens
+        )
+        words: list[list[str]] = [[] for _ in range(count)]
+        for number, translation in zip(line_of, found, strict=True):
+            if translation.status not in (OK, EMPTY_SOURCE):
+                _LOG.warning("line %d is not translated: %s", number + 1, translation.status)
+            words[number].append(merge(self.vocabulary.decode(translation.hypothesis.tokens)))
+        _, target = sides(self._package.text)
+        tokeniser = self._package.text.preprocessing.tokeniser
+        return [detokenise(" ".join(each), target, tokeniser) for each in words]
+
+    def subwords(self, line: str) -> str:
+        """The subwords of a line of raw text, joined by spaces."""
+        source, _ = sides(self._package.text)
+        options = self._package.text.preprocessing
+        clean = self._normalise(self._change(single_line(line)))
+        tokens = tokenise(clean, source, options.tokeniser)
+        return self._segments.split(tokens.lower() if options.lowercase else tokens)
+
+
+def load(folder: Path | str, decoding: str | None = None) -> TextTranslator:
+    """Load a trained model to translate raw text.
+
+    Args:
+        folder: that `nat pack` made, or `results/RUN/models/CORPUS/SYSTEM/seedN` of a run.
+        decoding: a name as in config/decodings; None for the usual one of the system. A folder
+            that was packed has the decodings that it was packed with.
+
+    Raises:
+        UserError: if something is missing or does not belong together; says what and what to do.
+    """
+    return TextTranslator(open_folder(Path(folder), [decoding] if decoding else ()), decoding)
+
+
+def in_parts(subwords: list[str], longest: int) -> list[list[str]]:
+    """Cut a sentence into parts of at most `longest` subwords, see `TextTranslator.translate`."""
+    parts = []
+    while len(subwords) > longest:
+        ends = [
+            place
+            for place in range(longest, longest // 2, -1)
+            if subwords[place - 1] in ENDS and _between_words(subwords, place)
+        ]
+        between = (place for place in range(longest, 0, -1) if _between_words(subwords, place))
+        cut = ends[0] if ends else next(between, longest)
+        parts.append(subwords[:cut])
+        subwords = subwords[cut:]
+    return [*parts, subwords]
+
+
+def _between_words(subwords: list[str], place: int) -> bool:
+    return " " in merge(f"{subwords[place - 1]} {subwords[place]}")
+
+
+def _matching(path: Path, vocabulary: Vocabulary, device: torch.device) -> Transformer:
+    """A model, if it has as many symbols as the vocabulary."""
+    model = load_model(path, device).model
+    symbols = model.embedding.num_embeddings
+    if symbols != len(vocabulary):
+        raise UserError(
+            f"{path} has {symbols} symbols but its vocabulary has {len(vocabulary)}; the corpus "
+            "was made again since, so train the model again"
+        )
+    return model

@@ -1,0 +1,106 @@
+"""A run with untrained models: a corpus of two dozen lines, really prepared, and random weights."""
+
+import random
+import shutil
+from collections.abc import Sequence
+from pathlib import Path
+
+import torch
+import yaml
+
+from nat.artifacts import Converted, Model
+from nat.configuration import load
+from nat.data.binarised import binarise_folder
+from nat.data.bpe import bpe_folder
+from nat.data.clean import clean_folder
+from nat.data.splits import text_part, training_part
+from nat.data.test_set import prepare_test_set
+from nat.data.text import make_text
+from nat.data.tokenise import tokenise_folder
+from nat.data.vocabulary import NEVER_WRITTEN, Vocabulary
+from nat.export.ctranslate2 import write_ctranslate2
+from nat.training.model_file import build_model, load_model, save_model
+
+ROOT = Path(__file__).resolve().parents[1]
+CORPUS = "made-up"
+WORDS = [f"{first}{second}" for first in "bdfgklmnprst" for second in ("a", "ei", "ou", "ur")]
+PREPROCESSING = {
+    "lowercase": True,
+    "normalise_punctuation": True,
+    "tokeniser": "moses",
+    "max_tokens": 100,
+    "max_ratio": 9.0,
+    "bpe_merges": 30,
+}
+
+
+def sentences(number: int, seed: int) -> list[str]:
+    """Raw text with capitals, quotes, commas and words that BPE splits."""
+    numbers = random.Random(seed)
+    found = []
+    for _ in range(number):
+        words = [
+            numbers.choice(WORDS) + numbers.choice(WORDS) for _ in range(numbers.randint(2, 9))
+        ]
+        words[0] = words[0].title()
+        words[-1] += numbers.choice([".", "?", "…", "!"])
+        words.insert(1, f"„{numbers.choice(WORDS)}“,")
+        found.append(" ".join(words))
+    return found
+
+
+def write_corpus(root: Path, test: Sequence[str]) -> None:
+    """The configuration of the repository at `root`, and a corpus with this test set, prepared.
+
+    The working directory must be `root`. The scale `micro` uses the corpus.
+    """
+    shutil.copytree(ROOT / "config", root / "config")
+    splits = {"train": sentences(200, 1), "valid": sentences(9, 2), "test": list(test)}
+    for name, lines in splits.items():
+        for side in ("en", "de"):
+            (root / f"{name}.{side}").write_text("".join(line + "\n" for line in lines))
+    description = {
+        "source": "en",
+        "target": "de",
+        "splits": {
+            name: {"files": {side: f"{name}.{side}" for side in ("en", "de")}} for name in splits
+        },
+        "preprocessing": PREPROCESSING,
+    }
+    (root / f"config/corpora/{CORPUS}.yaml").write_text(yaml.safe_dump(description))
+    scale = root / "config/scales/micro.yaml"
+    scale.write_text(scale.read_text().replace("toy-micro", CORPUS))
+    corpus = load("micro", checked=False).corpus(CORPUS)
+    folder = Path("results/corpora") / CORPUS
+    for name, part in ((None, text_part(corpus)), ("test", text_part(corpus, "test"))):
+        where = folder if name is None else folder / "tests" / name
+        make_text(CORPUS, part, where / "text", root=Path(), mirror=None, downloads=Path("d"))
+    training = training_part(corpus)
+    clean_folder(training, folder / "text", folder / "clean")
+    tokenise_folder(training, folder / "clean", folder / "tokens")
+    bpe_folder(training, folder / "tokens", folder / "bpe")
+    binarise_folder(training, folder / "bpe", folder / "binarised")
+    prepare_test_set(corpus, "test", folder / "tests/test", folder / "bpe")
+
+
+def write_model(system: str, seed: int = 1) -> Path:
+    """An untrained model of a system, of a few symbols a sentence; returns its folder."""
+    training = load("micro", checked=False).training(CORPUS, system)
+    vocabulary = Vocabulary.load(Path("results/corpora") / CORPUS / "bpe/vocabulary.txt")
+    torch.manual_seed(seed)
+    model = build_model(training, len(vocabulary))
+    with torch.no_grad():  # distinct predictions, and none of what is never written
+        model.embedding.weight.mul_(4)
+        model.embedding.weight[list(NEVER_WRITTEN)] *= 0.2
+    path = Path(Model("micro", CORPUS, system, seed).path)
+    save_model(path, model.state_dict(), training, len(vocabulary), 1)
+    return path.parent
+
+
+def write_converted(system: str, seed: int = 1) -> None:
+    """The model of an autoregressive system for CTranslate2."""
+    vocabulary = Vocabulary.load(Path("results/corpora") / CORPUS / "bpe/vocabulary.txt")
+    model = load_model(Model("micro", CORPUS, system, seed).path).model
+    write_ctranslate2(
+        model, vocabulary.symbols, Path(Converted("micro", CORPUS, system, seed).path)
+    )

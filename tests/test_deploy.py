@@ -1,0 +1,242 @@
+"""The command `nat`: raw text to raw text, as the graph translates; packages that travel."""
+
+import importlib
+import io
+import shutil
+import subprocess
+import sys
+import tomllib
+from collections.abc import Callable
+from pathlib import Path
+from types import SimpleNamespace
+
+import pytest
+from made_up_models import CORPUS, ROOT, sentences, write_converted, write_corpus, write_model
+
+from nat.artifacts import Shard
+from nat.configuration import load as load_configuration
+from nat.data.translations import read_translations
+from nat.deploy import command
+from nat.deploy.package import (
+    PACKAGE,
+    USUAL_OF_STUDENTS,
+    open_folder,
+    packed,
+    scored_decodings,
+    usual_decoding,
+)
+from nat.deploy.translator import in_parts, load
+from nat.errors import UserError
+from nat.jobs.translate import translate_shard
+
+TEST = [*sentences(20, 3), "", "   ", "A line\u2028with\x85breaks\x1cin it.", "x" * 40]
+SYSTEMS = {
+    "at-base": ["beam5", "ctranslate2-float32-beam2"],
+    "nat-kd": ["one-pass"],
+    "cmlm-kd": ["mask-predict-10-lb5", "mask-predict-2-lb3"],
+    "dims-cmlm-kd": ["mask-predict-1-lb5"],
+    "cmlmc-kd": ["mask-correct-10-lb5"],
+    "ctc-kd": ["ctc", "ctc-beam20"],
+    "ctc-vae-kd": ["ctc"],
+    "imputer-kd": ["imputer-4"],
+    "hrt": ["hybrid5-1"],
+    "sat-mixed": ["group-beam5"],
+}
+"""Decodings of systems; the first is usual."""
+
+
+@pytest.fixture(scope="module")
+def root(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A run with models of all systems."""
+    folder = tmp_path_factory.mktemp("run")
+    with pytest.MonkeyPatch.context() as patch:
+        patch.chdir(folder)
+        write_corpus(folder, TEST)
+        for system in SYSTEMS:
+            write_model(system)
+        write_converted("at-base")
+    return folder
+
+
+@pytest.fixture(autouse=True)
+def in_root(root: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(root)
+
+
+def model(system: str) -> Path:
+    return Path("results/micro/models") / CORPUS / system / "seed1"
+
+
+def of_graph(system: str, decoding: str) -> list[str]:
+    """The translations that a job of the graph makes."""
+    shard = Shard("micro", CORPUS, system, 1, decoding, "test", 1, 1)
+    translate_shard(load_configuration("micro", checked=False), shard)
+    return [record["text"] for record in read_translations(Path(shard.path))]
+
+
+Run = Callable[..., tuple[str, str, int]]
+
+
+@pytest.fixture
+def nat(monkeypatch: pytest.MonkeyPatch, capfdbinary: pytest.CaptureFixture[bytes]) -> Run:
+    """Run the command in this process; returns both outputs and the exit status."""
+
+    def run(*arguments: object, text: bytes = b"") -> tuple[str, str, int]:
+        monkeypatch.setattr(sys, "argv", ["nat", *map(str, arguments)])
+        monkeypatch.setattr(sys, "stdin", SimpleNamespace(buffer=io.BytesIO(text)))
+        status = 0
+        try:
+            command.main()
+        except SystemExit as end:
+            status = end.code if isinstance(end.code, int) else 1
+        found = capfdbinary.readouterr()
+        return found.out.decode(), found.err.decode(), status
+
+    return run
+
+
+@pytest.mark.parametrize(
+    ("system", "decoding"),
+    [(system, name) for system, names in SYSTEMS.items() for name in names],
+)
+def test_translations_are_those_of_the_graph(system: str, decoding: str) -> None:
+    expected = of_graph(system, decoding)
+    found = load(model(system), decoding).translate(TEST)
+    assert found == expected
+    assert len({*found}) > 5
+    assert [not text for text in found][20:22] == [True, True]
+
+
+def test_the_usual_decoding_suits_every_system() -> None:
+    configuration = load_configuration("micro", checked=False)
+    for system in configuration.systems:
+        usual = usual_decoding(configuration, system)
+        configuration.check_decoding(system, usual)
+    for system, names in SYSTEMS.items():
+        if system != "imputer-kd":
+            assert usual_decoding(configuration, system) == names[0]
+    assert usual_decoding(configuration, "dims-imputer-kd") == USUAL_OF_STUDENTS[1]
+
+
+def test_a_line_comes_out_for_every_line_that_goes_in(nat: Run) -> None:
+    text = "\n".join([*TEST, "no line feed at the end"]).encode()
+    out, _, status = nat("translate", model("ctc-kd"), text=text)
+    assert status == 0
+    assert out.count("\n") == len(TEST) + 1 == len(out.splitlines())
+    assert out.splitlines()[:-1] == load(model("ctc-kd")).translate(TEST)
+    windows, _, _ = nat("translate", model("ctc-kd"), text=text.replace(b"\n", b"\r\n"))
+    assert windows == out
+    assert nat("translate", model("ctc-kd")) == ("", "", 0)
+
+
+def test_blocks_of_lines_stay_in_order(nat: Run, monkeypatch: pytest.MonkeyPatch) -> None:
+    text = "".join(line + "\n" for line in TEST).encode()
+    whole = nat("translate", model("ctc-kd"), text=text)[0]
+    monkeypatch.setattr(command, "BLOCK", 3)
+    assert nat("translate", model("ctc-kd"), text=text)[0] == whole
+
+
+def test_a_long_line_is_cut_and_translated(root: Path, caplog: pytest.LogCaptureFixture) -> None:
+    translator = load(model("ctc-kd"))
+    limit = translator.model.longest_source
+    sentence = "bada beida bouda burda. "
+    parts = in_parts(translator.subwords(sentence * limit).split(), limit)
+    assert len(parts) > 3
+    assert all(part[-1] == "." and limit // 2 < len(part) <= limit for part in parts[:-1])
+    (found,) = translator.translate([sentence * limit])
+    assert len(found) > 100
+    assert f"line 1 is too long for the model and was cut in {len(parts)}" in caplog.text
+    (unbroken,) = translator.translate(["bada" * 2 * limit])
+    assert unbroken
+
+
+@pytest.mark.parametrize(
+    ("subwords", "longest", "parts"),
+    [
+        ("a b c", 3, ["a b c"]),
+        ("a b c d", 3, ["a b c", "d"]),
+        ("a b@@ c@@ d e", 3, ["a", "b@@ c@@ d", "e"]),
+        ("a@@ b@@ c@@ d", 3, ["a@@ b@@ c@@", "d"]),
+        ("a b . c d e f", 4, ["a b .", "c d e f"]),
+        ("a . b c d e", 4, ["a . b c", "d e"]),
+        ("\uffeda \uffedb c \uffedd", 3, ["\uffeda \uffedb", "c \uffedd"]),
+        ("", 3, [""]),
+    ],
+)
+def test_where_a_line_is_cut(subwords: str, longest: int, parts: list[str]) -> None:
+    assert in_parts(subwords.split(), longest) == [part.split() for part in parts]
+
+
+@pytest.mark.parametrize("system", ["at-base", "ctc-kd"])
+def test_a_package_needs_nothing_else(
+    system: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, nat: Run
+) -> None:
+    names = SYSTEMS[system]
+    expected = [load(model(system), name).translate(TEST) for name in names]
+    status = nat("pack", model(system), tmp_path / "first", "--decodings", *names)[2]
+    assert status == 0
+    shutil.move(tmp_path / "first", tmp_path / "moved")
+    monkeypatch.chdir(tmp_path)
+    assert [load("moved", name).translate(TEST) for name in names] == expected
+    assert load("moved").decoding == names[0]
+    with pytest.raises(UserError, match=f"{PACKAGE}: no decoding '{names[0]}s'.*{names[0]}"):
+        load("moved", f"{names[0]}s")
+    packed(Path("moved"), Path("smaller"), names[-1:])
+    assert load("smaller").translate(TEST) == expected[-1]
+    assert not (Path("smaller") / "ctranslate2").exists() or system == "at-base"
+
+
+def test_decodings_that_the_run_has_scored_are_packed(root: Path, tmp_path: Path) -> None:
+    score = root / "results/micro/scores" / CORPUS / "cmlm-kd/seed1/mask-predict-3-lb1/test.json"
+    score.parent.mkdir(parents=True)
+    score.write_text("{}")
+    assert scored_decodings(model("cmlm-kd")) == ["mask-predict-3-lb1"]
+    packed(model("cmlm-kd"), tmp_path / "packed")
+    found = open_folder(tmp_path / "packed").package.decodings
+    assert list(found) == ["mask-predict-10-lb5", "mask-predict-3-lb1"]
+
+
+@pytest.mark.parametrize(
+    ("arguments", "text", "told"),
+    [
+        (["translate", "nowhere"], b"", "nowhere holds neither package.json nor model.pt"),
+        (["translate", model("ctc-kd"), "--decoding", "beam5"], b"", "'beam5'"),
+        (["translate", model("ctc-kd"), "--decoding", "ctd"], b"", "did you mean 'ctc'"),
+        (["translate", model("ctc-kd")], b"fine\n\xff\n", "standard input, line 2"),
+        (["translate", model("nat-raw")], b"", "nat-raw"),
+    ],
+)
+def test_a_mistake_is_one_sentence(
+    arguments: list[object], text: bytes, told: str, nat: Run
+) -> None:
+    _, err, status = nat(*arguments, text=text)
+    assert status == 1
+    assert err.startswith("error: ") and err.count("\n") == 1
+    assert told in err
+
+
+def test_a_package_that_is_not_whole_is_refused(tmp_path: Path) -> None:
+    packed(model("ctc-kd"), tmp_path / "packed")
+    (tmp_path / "packed/codes").unlink()
+    with pytest.raises(UserError, match="codes, which does not exist"):
+        load(tmp_path / "packed")
+    (tmp_path / "packed" / PACKAGE).write_text('{"corpus": 1}')
+    with pytest.raises(UserError, match=PACKAGE):
+        load(tmp_path / "packed")
+
+
+def test_the_command_is_installed() -> None:
+    scripts = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]["scripts"]
+    module, _, name = scripts["nat"].partition(":")
+    assert getattr(importlib.import_module(module), name) is command.main
+
+
+def test_help_does_not_import_torch() -> None:
+    program = (
+        "import sys; from nat.deploy import command; sys.argv = ['nat', 'translate', '--help']\n"
+        "try: command.main()\n"
+        "finally: assert 'torch' not in sys.modules"
+    )
+    found = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True)
+    assert found.returncode == 0, found.stderr
+    assert "--decoding" in found.stdout
