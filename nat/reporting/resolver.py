@@ -10,7 +10,6 @@ from dataclasses import dataclass, replace
 from typing import Any, Literal
 
 from nat.artifacts import is_generated
-from nat.artifacts import is_generated
 from nat.configuration import Configuration
 from nat.configuration import papers as models
 from nat.errors import UserError
