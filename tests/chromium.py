@@ -25,6 +25,7 @@ PROGRAM = next(filter(None, map(shutil.which, ("chromium", "chromium-browser")))
 needs_chromium = pytest.mark.skipif(
     PROGRAM is None, reason="there is no Chromium here (Debian: apt-get install chromium)"
 )
+SERIOUS = ("error", "warning", "assert")
 PATIENCE = 120.0
 """Seconds to wait for an answer; two cores may be busy with others."""
 
@@ -156,9 +157,8 @@ class Browser:
             self.problems.append(str(content["exceptionDetails"]))
         elif event.get("method") == "Log.entryAdded":
             self.problems.append(str(content["entry"]))
-        elif event.get("method") == "Runtime.consoleAPICalled":
-            if content["type"] in ("error", "warning", "assert"):
-                self.problems.append(str(content["args"]))
+        elif event.get("method") == "Runtime.consoleAPICalled" and content["type"] in SERIOUS:
+            self.problems.append(str(content["args"]))
 
 
 _DRAWN = """[...document.querySelectorAll("script[data-chart]")].every(

@@ -49,7 +49,8 @@ def draw(configuration: Configuration, system: str, addresses: dict[str, str]) -
         for at, name in enumerate(names)
     }
     width = (max(columns) + 1) * (WIDTH + ACROSS) - ACROSS + 4
-    height = max(map(len, columns.values())) * (HEIGHT + DOWN) - DOWN + 4
+    rows = max(map(len, columns.values()))
+    height = rows * (HEIGHT + DOWN) + DOWN
     parts = [
         f'<svg viewBox="0 0 {width} {height}" width="{width}" height="{height}" '
         'xmlns="http://www.w3.org/2000/svg">'
@@ -61,9 +62,18 @@ def draw(configuration: Configuration, system: str, addresses: dict[str, str]) -
             start, end = x1 + WIDTH, x2
             middle = (start + end) / 2
             from_, to = y1 + HEIGHT / 2, y2 + HEIGHT / 2
+            under = (from_ + to) / 2
+            path = f"C{middle},{from_} {middle},{to} {end},{to}"
+            if end - start > ACROSS:  # below what stands between
+                under = rows * (HEIGHT + DOWN) - DOWN / 2
+                turn = ACROSS / 2
+                path = (
+                    f"C{start + turn},{from_} {start},{under} {start + ACROSS},{under} "
+                    f"L{end - ACROSS},{under} C{end},{under} {end - turn},{to} {end},{to}"
+                )
             parts.append(
-                f'<path d="M{start},{from_} C{middle},{from_} {middle},{to} {end},{to}"/>'
-                f'<text x="{middle}" y="{(from_ + to) / 2 - 4}" text-anchor="middle" '
+                f'<path d="M{start},{from_} {path}"/>'
+                f'<text x="{middle}" y="{under - 4}" text-anchor="middle" '
                 f'style="font-size:11px">{escape(keys)}</text>'
             )
     for name, (x, y) in places.items():

@@ -17,7 +17,8 @@ def quality(
     """BLEU against the time of a sentence, one point for each decoding of each system.
 
     Args:
-        points: with `setting`, `time`, `bleu`, `paper`, `system`, `decoding`, `corpus`, `measure`.
+        points: with `setting`, `time`, `bleu`, `measure`, `paper`, `papers`, `system`, `decoding`
+            and `corpus`.
         settings: those that can be chosen, the first of which is shown at first.
         papers: that colours and shapes stand for.
     """
@@ -30,8 +31,10 @@ def quality(
         alt.Chart(alt.Data(values=list(points)))
         .mark_point(filled=True, size=90)
         .encode(
-            x=alt.X("time:Q", title="a sentence (ms, or passes of the decoder)").scale(type="log"),
-            y=alt.Y("bleu:Q", title="BLEU").scale(zero=False),
+            x=alt.X("time:Q", title="a sentence (ms, or passes of the decoder)").scale(
+                type="log", nice=False, padding=15
+            ),
+            y=alt.Y("bleu:Q", title="BLEU").scale(zero=False, padding=10),
             color=alt.Color("paper:N", title="paper", scale=colours),
             shape=alt.Shape("paper:N", title="paper", scale=shapes),
             opacity=alt.condition(chosen, alt.value(0.9), alt.value(0.12)),
@@ -44,7 +47,7 @@ def quality(
                     ("bleu", "Q", "BLEU"),
                     ("measure", "N", "of"),
                     ("time", "Q", "time"),
-                    ("paper", "N", "paper"),
+                    ("papers", "N", "papers"),
                 )
             ],
         )
@@ -65,9 +68,9 @@ def curve(points: Sequence[Mapping[str, Any]], title: str) -> Any:
     """
     base = alt.Chart(alt.Data(values=list(points))).encode(
         x=alt.X("update:Q", title="updates"),
-        y=alt.Y("value:Q", title=title).scale(zero=False),
+        y=alt.Y("value:Q", title=title).scale(zero=False, padding=10),
         color=alt.Color("series:N", title=None, scale=alt.Scale(range=list(COLOURS))),
-        shape=alt.Shape("series:N", title=None, scale=alt.Scale(range=list(SHAPES))),
+        shape=alt.Shape("series:N", scale=alt.Scale(range=list(SHAPES)), legend=None),
         tooltip=["series:N", "update:Q", "value:Q"],
     )
     layers = base.mark_line(strokeWidth=1.5) + base.mark_point(size=30, filled=True)

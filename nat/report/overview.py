@@ -2,22 +2,20 @@
 
 import statistics
 from collections.abc import Iterator
-from pathlib import Path
 from typing import Any
 
 from nat import registry
-from nat.artifacts import Score
 from nat.configuration import choice, load
-from nat.files import read_json
 from nat.report import addresses, charts, papers, systems
 from nat.report.page import Page
 from nat.report.results import COMPLETE, NOTHING, PART, Results, State, snakemake, state
 from nat.reporting import claims, reports, values
-from nat.reporting.cells import LATENCY, Cell, measured
+from nat.reporting.cells import Cell, measured
 from nat.reporting.reports import Target
 from nat.reporting.verdicts import FAILS, HOLDS, UNDECIDED
 
 BLEU = "sacrebleu"
+SEVERAL = "several papers"
 PASSES = "decoder passes"
 """A setting of the plot besides those of latencies, known for all that was translated."""
 
@@ -126,7 +124,7 @@ def _quality(results: Results) -> dict[str, Any] | None:
         {point["setting"] for point in points}, key=lambda name: (name == PASSES, name)
     )
     shown = list(dict.fromkeys(point["paper"] for point in points))
-    columns = ["paper", "system", "decoding", "corpus", "setting", "time", "bleu", "measure"]
+    columns = ["papers", "system", "decoding", "corpus", "setting", "time", "bleu", "measure"]
     latencies = [name for name in settings if name != PASSES]
     return {
         "text": (
@@ -149,48 +147,45 @@ def _quality(results: Results) -> dict[str, Any] | None:
 
 
 def _points(results: Results) -> Iterator[dict[str, Any]]:
-    asked: dict[tuple[str, str, str, str], dict[str, None]] = {}
-    latencies: dict[tuple[str, str, str, str], list[Cell]] = {}
+    """A point for each decoding of each system on a corpus, and each setting of a latency."""
+    asked: dict[tuple[str, str, str], dict[str, None]] = {}
+    latencies: dict[tuple[str, str, str, str], dict[Cell, None]] = {}
     for (paper, _, _), cells in results.cells.items():
+        title = results.configuration.paper(paper).title
         for cell in cells:
             if not cell.decoding:
                 continue
-            asked.setdefault((paper, cell.corpus, cell.system, cell.decoding), {})
-            if cell.source == LATENCY and cell.measure == "latency":
+            asked.setdefault((cell.corpus, cell.system, cell.decoding), {})[title] = None
+            if cell.measure == "latency":
                 key = cell.corpus, cell.system, cell.decoding, cell.setting
-                latencies.setdefault(key, []).append(cell)
-    run, root = results.configuration.run, results.root
-    for paper, corpus, system, decoding in asked:
-        found, passes = [], []
-        for seed in results.configuration.seeds:
-            score = Score(run, corpus, system, seed, decoding, systems.TEST)
-            if (root / score.path).exists():
-                found.append(read_json(root / score.path)["measures"][BLEU]["value"])
-                summary = root / score.translations.summary
-                if summary.exists():
-                    passes.append(read_json(summary)["mean_steps"])
-        if not found:
+                latencies.setdefault(key, {})[cell] = None
+    for (corpus, system, decoding), titles in asked.items():
+        scores = [
+            score
+            for score in results.scores(corpus, system)
+            if score["decoding"] == decoding and score["split"] == systems.TEST
+        ]
+        if not scores:
             continue
         point = {
-            "paper": results.configuration.paper(paper).title,
+            "paper": SEVERAL if len(titles) > 1 else next(iter(titles)),
+            "papers": ", ".join(titles),
             "system": system,
             "decoding": decoding,
             "corpus": corpus,
-            "bleu": round(statistics.mean(found), 2),
-            "measure": f"sacreBLEU, {len(found)} seeds" if len(found) > 1 else "sacreBLEU",
+            "bleu": round(statistics.mean(score[BLEU] for score in scores), 2),
+            "measure": f"sacreBLEU, {len(scores)} seeds" if len(scores) > 1 else "sacreBLEU",
         }
+        passes = [score["passes"] for score in scores if score["passes"] is not None]
         if passes:
             yield point | {"setting": PASSES, "time": round(statistics.mean(passes), 2)}
-        for key, cells in latencies.items():
-            if key[:3] == (corpus, system, decoding):
-                times = [
-                    each.value
-                    for cell in dict.fromkeys(cells)
-                    if (root / cell.score_path).exists()
-                    and (each := measured(cell, Path(root))) is not None
-                ]
-                if times:
-                    yield point | {"setting": key[3], "time": round(statistics.mean(times), 3)}
+        for key, timed in latencies.items():
+            if key[:3] != (corpus, system, decoding):
+                continue
+            there = [cell for cell in timed if (results.root / cell.score_path).exists()]
+            times = [each.value for cell in there if (each := measured(cell, results.root))]
+            if times:
+                yield point | {"setting": key[3], "time": round(statistics.mean(times), 3)}
 
 
 # The field
@@ -201,7 +196,7 @@ def _map(results: Results) -> dict[str, Any]:
     configuration = results.configuration
     best: dict[str, tuple[float, str]] = {}
     for corpus, system in systems.places(results):
-        for score in systems.scores(results, corpus, system):
+        for score in results.scores(corpus, system):
             if score["split"] == systems.TEST and score[BLEU] is not None:
                 best[system] = max(best.get(system, (0.0, "")), (score[BLEU], corpus))
     pages = {system: corpus for corpus, system in systems.places(results)}
@@ -230,10 +225,9 @@ def _map(results: Results) -> dict[str, Any]:
 
 
 def _map_cell(found: list[dict[str, Any]]) -> dict[str, Any]:
-    measured_ = found[0]["value"] >= 0
-    count = f"{len(found)} system" + ("s" if len(found) > 1 else "")
     return {
         "systems": found,
-        "measured": measured_,
-        "best": f"{found[0]['number']}, {count}" if measured_ else f"not run, {count}",
+        "measured": found[0]["value"] >= 0,
+        "best": found[0]["number"],
+        "count": f"{len(found)} system" + ("s" if len(found) > 1 else ""),
     }

@@ -62,8 +62,11 @@ def _table(
     results: Results, paper: str, number: str, details: Details, files: Path
 ) -> dict[str, Any]:
     table = results.table(paper, number)
-    files.mkdir(parents=True, exist_ok=True)
-    tables.write(table, files / f"table_{number}.csv")
+    section = _section(results, paper, "table", number)
+    written = section["state"].kind != NOTHING
+    if written:
+        files.mkdir(parents=True, exist_ok=True)
+        tables.write(table, files / f"table_{number}.csv")
     found = entries(results.configuration, paper, "table", number)
     places = {(each.row, each.column): each for each in found}
     labels = sum(1 for column, _ in table.columns if column in ("", "system"))
@@ -93,7 +96,8 @@ def _table(
             start = [{"kind": "group", "text": group, "again": not texts[0]}] if labels > 1 else []
             start.append({"kind": "label", "text": texts[labels - 1]})
             body.append(start + [{"kind": "text", "text": text} for text in texts[labels:]])
-    return _section(results, paper, "table", number) | {
+    return section | {
+        "written": written,
         "title": describe(results.configuration, paper, "table", number).title,
         "origin": table.headline.origin,
         "head": _head(table.columns, labels),
@@ -271,7 +275,7 @@ def _points(plot: Plot) -> list[list[Any]]:
 def _claims(results: Results, paper: str, details: Details) -> dict[str, Any]:
     records = results.claims[paper]
     checks = claims.checks(results.configuration, paper)
-    rows = []
+    rows: list[dict[str, Any]] = []
     for record, check in zip(records, checks, strict=True):
         texts = claims.lines(record)
         cells = [cell for place in check.places for cell in (*place.cells, *place.over)]
@@ -294,6 +298,7 @@ def _claims(results: Results, paper: str, details: Details) -> dict[str, Any]:
                 "verdict": record["verdict"],
                 "details": index,
                 "older": bool(older),
+                "again": bool(rows) and rows[-1]["texts"]["claim"] == texts["claim"],
             }
         )
     return _section(results, paper, "claims", "") | {

@@ -11,14 +11,17 @@ from functools import cached_property
 from pathlib import Path
 from typing import Any
 
-from nat.artifacts import TrainingRecord
+from nat.artifacts import Score, TrainingRecord
 from nat.configuration import Configuration, differences
 from nat.files import read_json
 from nat.reporting import claims, figures, reports, tables
-from nat.reporting.cells import Cell
+from nat.reporting.cells import SCORE, Cell, read_score
 from nat.reporting.figures import Plot
 from nat.reporting.paper import describe, entries
 from nat.reporting.reports import Target
+
+MEASURED = ("sacrebleu", "tokenised_bleu", "multi_reference_bleu", "chrf", "repeated_tokens")
+"""What is shown of every score."""
 
 COMPLETE, PART, NOTHING = "complete", "part", "nothing"
 
@@ -69,6 +72,7 @@ class Results:
         self.configuration = configuration
         self.root = Path(configuration.root)
         self._changes: dict[tuple[str, str, int], list[str]] = {}
+        self._scores: dict[tuple[str, str], list[dict[str, Any]]] = {}
 
     @cached_property
     def targets(self) -> list[Target]:
@@ -146,6 +150,36 @@ class Results:
         """
         return figures.make(self.configuration, paper, number)
 
+    def scores(self, corpus: str, system: str) -> list[dict[str, Any]]:
+        """Every score of a system that exists, whatever asked for it.
+
+        Returns:
+            The names of the score, the values of `MEASURED`, the passes of the decoder a sentence,
+            and the fingerprint of the training whose model translated; `None` for what is unknown.
+        """
+        key = corpus, system
+        if key not in self._scores:
+            template = Score(self.configuration.run, corpus, system, 0, "decoding", "split").path
+            folder = self.root / Path(template).parents[2]
+            self._scores[key] = [
+                self._score(path, corpus, system) for path in sorted(folder.glob("seed*/*/*.json"))
+            ]
+        return self._scores[key]
+
+    def _score(self, path: Path, corpus: str, system: str) -> dict[str, Any]:
+        content = read_score(path)
+        seed, decoding = path.parts[-3].removeprefix("seed"), path.parts[-2]
+        score = Score(self.configuration.run, corpus, system, int(seed), decoding, path.stem)
+        summary = self.root / score.translations.summary
+        passes = read_json(summary).get("mean_steps") if summary.exists() else None
+        numbers = {name: content["measures"].get(name) for name in MEASURED}
+        return {
+            **vars(score),
+            **{name: found and found["value"] for name, found in numbers.items()},
+            "passes": passes,
+            "model": content.get("model", {}).get("fingerprint"),
+        }
+
     # Trainings
 
     def training(self, corpus: str, system: str, seed: int) -> dict[str, Any] | None:
@@ -188,12 +222,19 @@ class Results:
             found |= dict.fromkeys(self.changes(cell.corpus, cell.system, cell.seed))
             if cell.partner:
                 found |= dict.fromkeys(self.changes(cell.corpus, cell.partner, cell.seed))
-            if cell.source == "score":
-                record = self.training(cell.corpus, cell.system, cell.seed)
-                made_by = read_json(path).get("model", {}).get("fingerprint")
-                if record is not None and made_by != record.get("fingerprint"):
-                    found["translated by an earlier training of this system"] = None
+            if cell.source == SCORE and self._translated_before(cell):
+                found["translated by an earlier training of this system"] = None
         return list(found)
+
+    def _translated_before(self, cell: Cell) -> bool:
+        """Whether another model than the one that is there made the translations of a score."""
+        record = self.training(cell.corpus, cell.system, cell.seed)
+        names = cell.seed, cell.decoding, cell.split
+        return record is not None and any(
+            score["model"] not in (None, record.get("fingerprint"))
+            for score in self.scores(cell.corpus, cell.system)
+            if (score["seed"], score["decoding"], score["split"]) == names
+        )
 
 
 def _changed_after(path: Path, when: float) -> bool:

@@ -119,4 +119,5 @@ def _write_assets(folder: Path, before: Path) -> None:
     if (before / CHARTS).exists():
         shutil.copyfile(before / CHARTS, folder / CHARTS)
     else:
-        (folder / CHARTS).write_text(vl_convert.javascript_bundle(None), encoding="utf-8")
+        bundle = vl_convert.javascript_bundle()  # type: ignore[call-arg]
+        (folder / CHARTS).write_text(bundle, encoding="utf-8")

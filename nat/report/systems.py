@@ -11,14 +11,12 @@ from typing import Any
 from nat.artifacts import Model, Score, TrainingCurve, step_of
 from nat.configuration.overrides import Overrides
 from nat.data.splits import sides
-from nat.files import read_json
 from nat.report import addresses, ancestors, charts
 from nat.report.page import Page, root_of
-from nat.report.results import COMPLETE, NOTHING, Results, State, snakemake
+from nat.report.results import COMPLETE, MEASURED, NOTHING, PART, Results, State, snakemake
 from nat.reporting.cells import MEASURES
-from nat.reporting.stated import SCALE, Stated
+from nat.reporting.stated import CHECKED, DEVIATION, MAP, SCALE, Stated
 
-SHOWN = ("sacrebleu", "tokenised_bleu", "multi_reference_bleu", "chrf", "repeated_tokens")
 SAMPLES = 8
 TEST = "test"
 Place = tuple[str, str]
@@ -66,14 +64,14 @@ def _page(
     described = configuration.files["systems"][system]
     models = [Model(configuration.run, corpus, system, seed) for seed in seeds]
     trained = [seed for seed in seeds if results.training(corpus, system, seed) is not None]
-    found = scores(results, corpus, system)
+    found = results.scores(corpus, system)
     effective = configuration.training(corpus, system).as_json()
     older = [line for seed in trained for line in results.changes(corpus, system, seed)]
     state = State(NOTHING, "not run")
     if trained:
         complete = len(trained) == len(seeds)
         text = "trained" if complete else f"{len(trained)} of {len(seeds)} seeds"
-        state = State(COMPLETE if complete else "part", text)
+        state = State(COMPLETE if complete else PART, text)
     root = root_of(path)
     links = {name: root + addresses.system(corpus, name) for its, name in asked if its == corpus}
     trainings = [_training(results, corpus, system, seed) for seed in trained]
@@ -96,7 +94,7 @@ def _page(
         "trainings": trainings,
         "score_columns": [
             *("decoding", "split", "seed"),
-            *(MEASURES[name].label for name in SHOWN),
+            *(MEASURES[name].label for name in MEASURED),
             "passes",
         ],
         "scores": [_shown(each) for each in found],
@@ -136,9 +134,13 @@ def _training(results: Results, corpus: str, system: str, seed: int) -> dict[str
     validation = record.get("validation") or {}
     if validation.get("best") is not None:
         facts.append((f"best validation {validation['metric']}", f"{validation['best']:.3f}"))
-    facts.append(("versions", addresses.listed(record.get("versions", {}))))
     curve = results.root / TrainingCurve(results.configuration.run, corpus, system, seed).path
-    return {"seed": seed, "facts": facts, "charts": _charts(curve, system)}
+    return {
+        "seed": seed,
+        "facts": facts,
+        "versions": addresses.listed(record.get("versions", {})),
+        "charts": _charts(curve, system),
+    }
 
 
 def _charts(path: Path, system: str) -> list[dict[str, Any]]:
@@ -170,31 +172,8 @@ def _charts(path: Path, system: str) -> list[dict[str, Any]]:
     return found
 
 
-def scores(results: Results, corpus: str, system: str) -> list[dict[str, Any]]:
-    """Every score of a system that exists, whatever asked for it."""
-    template = Score(results.configuration.run, corpus, system, 0, "decoding", "split").path
-    folder = results.root / Path(template).parents[2]
-    found = []
-    for path in sorted(folder.glob("seed*/*/*.json")):
-        content = read_json(path)
-        score = Score(
-            results.configuration.run,
-            corpus,
-            system,
-            int(content["seed"]),
-            content["decoding"],
-            content["split"],
-        )
-        summary = results.root / score.translations.summary
-        passes = read_json(summary).get("mean_steps") if summary.exists() else None
-        measures = content["measures"]
-        numbers = {name: (measures.get(name) or {}).get("value") for name in SHOWN}
-        found.append({**vars(score), **numbers, "passes": passes})
-    return found
-
-
 def _shown(score: dict[str, Any]) -> list[str]:
-    numbers = [score[name] for name in (*SHOWN, "passes")]
+    numbers = [score[name] for name in (*MEASURED, "passes")]
     return [
         *(str(score[name]) for name in ("decoding", "split", "seed")),
         *("" if number is None else f"{number:.2f}" for number in numbers),
@@ -227,10 +206,12 @@ def _stated(results: Results) -> dict[Place, list[list[str]]]:
     """The settings that papers state, by the corpus and system that stand for theirs here."""
     configuration = results.configuration
     found: dict[Place, list[list[str]]] = {}
+    if not (results.root / MAP).exists():
+        return found
     stated = Stated(replace(configuration, scale=SCALE, overrides=Overrides()))
     for verdict in stated.verdicts():
         row = verdict.row
-        if row.key.startswith("decoding.") or verdict.kind is None:
+        if row.key.startswith("decoding.") or verdict.kind not in (CHECKED, DEVIATION):
             continue
         for task, name in itertools.product(stated.tasks(row), stated.named(row)):
             corpus = configuration.tasks.get(task)

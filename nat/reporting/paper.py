@@ -13,6 +13,8 @@ This module is the interface of `coordinates` (products of lists), `entry` (a pl
 (from coordinates to cells), `table_places`, `figure_places` and `timing` (what is timed together).
 """
 
+from functools import cache
+
 from nat.configuration import Configuration
 from nat.configuration import papers as models
 from nat.reporting import figure_places, table_places, timing
@@ -61,9 +63,16 @@ def entries(configuration: Configuration, paper: str, kind: Kind, number: str | 
         UserError: for a table, system, decoding, measure, baseline or published value that does
             not exist; names the file and the key.
     """
+    return list(_entries(configuration, paper, kind, str(number)))
+
+
+@cache
+def _entries(
+    configuration: Configuration, paper: str, kind: Kind, number: str
+) -> tuple[Entry, ...]:
     module = table_places if kind == "table" else figure_places
     found = module.entries(configuration, paper, number)
-    return timing.grouped(configuration, paper, kind, number, found)
+    return tuple(timing.grouped(configuration, paper, kind, number, found))
 
 
 def lines_of(

@@ -1,0 +1,338 @@
+"""The pages of a run, made from whatever exists."""
+
+import json
+import os
+import re
+from html.parser import HTMLParser
+from pathlib import Path
+from typing import Any
+
+import made_up_run as made_up
+import pytest
+from made_up_run import CORPUS, PAPER, run, write_corpus, write_latencies
+
+from nat.artifacts import TrainingRecord
+from nat.configuration import Configuration
+from nat.files import write_json
+from nat.report import ancestors, site
+from nat.report.results import COMPLETE, NOTHING, PART, Results
+from nat.reporting import reports, tables
+from nat.reporting.cells import Cell
+
+HOSTILE = "<script>alert(1)</script>"
+CLAIMS = {
+    "better": {
+        "claim": "DiMS is better than the NAT.",
+        "from": "abstract",
+        "in": "table 1",
+        "task": made_up.TASK,
+        "compare": ["DiMS", "above", "NAT"],
+    }
+}
+
+
+@pytest.fixture(autouse=True)
+def no_bundle(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Without the libraries that draw charts, whose bundling takes seconds."""
+    monkeypatch.setattr(site.vl_convert, "javascript_bundle", lambda: "// no charts")
+
+
+def prepare(root: Path) -> Path:
+    """Of the systems of the paper two were run, NAT and DiMS; the CMLM was not."""
+    write_corpus(root)
+    for names, errors in (
+        (("nat-kd", "one-pass"), 0.4),
+        (("dims-cmlm-kd", "mask-predict-1-lb5"), 0.1),
+    ):
+        score = run(root, *names, errors)
+        summary = str(score).replace("/scores/", "/translations/")
+        write_json(summary, {"mean_steps": 1.0})
+    made_up.publish(root)
+    return root
+
+
+@pytest.fixture
+def root(tmp_path: Path) -> Path:
+    return prepare(tmp_path)
+
+
+def configuration(root: Path, **paper: Any) -> Configuration:
+    return made_up.configuration(root, {"paper": PAPER | paper})
+
+
+def write(root: Path, **paper: Any) -> Path:
+    """Make the report; returns its folder."""
+    found = configuration(root, **paper)
+    folder = root / "results/demo/report"
+    site.write(found, folder)
+    return folder
+
+
+def write_record(
+    found: Configuration, system: str, changed: dict[str, Any] | None = None, seed: int = 1
+) -> Path:
+    """The record of a training; `changed` are keys of the recipe that had other values."""
+    training = found.training(CORPUS, system).as_json()
+    training["recipe"] |= changed or {}
+    path = found.root / TrainingRecord("demo", CORPUS, system, seed).path
+    record = {"training": training, "fingerprint": "None", "updates": 7, "seconds": 90.0}
+    write_json(path, record)
+    path.with_suffix(".csv").write_text("update,split,loss,bleu\n1,train,2.5,\n7,valid,2.1,30.5\n")
+    return path
+
+
+@pytest.fixture(scope="module")
+def written(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A report to look at, with a claim, a training and a hostile name."""
+    root = prepare(tmp_path_factory.mktemp("written"))
+    write_record(configuration(root), "nat-kd")
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(site.vl_convert, "javascript_bundle", lambda: "// no charts")
+        return write(root, claims=CLAIMS, description=HOSTILE)
+
+
+class Page(HTMLParser):
+    """What a page links to and shows."""
+
+    def __init__(self, path: Path) -> None:
+        super().__init__()
+        self.links: list[str] = []
+        self.identifiers: list[str] = []
+        self.pictures: list[dict[str, str | None]] = []
+        self.text = path.read_text(encoding="utf-8")
+        self.feed(self.text)
+
+    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        given = dict(attrs)
+        self.links += [value for key in ("href", "src") if (value := given.get(key))]
+        self.identifiers += [value for key, value in attrs if key == "id" and value]
+        if tag == "img":
+            self.pictures.append(given)
+
+
+def details(page: Path) -> list[dict[str, Any]]:
+    """What a page says of its numbers, the shared lines included."""
+    match = re.search(r'id="numbers">(.*?)</script>', page.read_text(), re.DOTALL)
+    assert match
+    found = json.loads(match[1])
+    return [
+        {
+            "title": number["title"],
+            "lines": [
+                *number["lines"],
+                *(line for at in number["shared"] for line in found["shared"][at]),
+            ],
+        }
+        for number in found["numbers"]
+    ]
+
+
+def test_every_link_leads_to_a_file_of_the_folder(written: Path) -> None:
+    pages = sorted(written.rglob("*.html"))
+    assert len(pages) > 5
+    identifiers = {path: Page(path).identifiers for path in pages}
+    for path in pages:
+        page = Page(path)
+        assert len(set(page.identifiers)) == len(page.identifiers), path
+        for link in page.links:
+            if link.startswith("data:"):
+                continue
+            file, _, place = link.partition("#")
+            target = (path.parent / file).resolve() if file else path
+            assert target.is_relative_to(written.resolve()), (path, link)
+            assert target.exists(), (path, link)
+            assert not place or place in identifiers[target] or target == path, (path, link)
+        assert all(picture["alt"] for picture in page.pictures)
+        assert not re.search(r"(src|href)=.https?:", page.text)
+
+
+def test_a_table_shows_ours_with_interval_and_the_published_value(written: Path) -> None:
+    page = Page(written / "papers/paper.html")
+    root = written.parents[2]
+    table = reports.make_table(configuration(root), "paper", "1")
+    ours = next(each for each in table.records if each["row"] == "NAT" and each["status"] == "run")
+    assert f"{ours['ours']:.2f}" in page.text
+    assert f"[{ours['low']:.1f}, {ours['high']:.1f}]" in page.text
+    assert "20.50" in page.text
+
+
+def test_what_was_not_run_says_so_with_the_command(written: Path) -> None:
+    page = Page(written / "papers/paper.html")
+    assert "snakemake paper_figure_2 --config scale=demo" in page.text
+    assert "Not run. It is made by" in page.text
+    assert not (written / "downloads/paper/figure_2.png").exists()
+
+
+def test_a_number_leads_back_to_its_files_model_and_command(written: Path) -> None:
+    found = details(written / "papers/paper.html")
+    lines = next(each["lines"] for each in found if each["title"] == "NAT, En-De")
+    said = {term: text for term, text, *_ in lines}
+    path = f"results/demo/scores/{CORPUS}/nat-kd/seed1/one-pass/test.json"
+    assert said["file"] == path
+    assert said["translations"] == path.replace("scores", "translations").replace(".json", ".jsonl")
+    assert path in said["made again by"]
+    assert said["trained"].startswith("7 updates, 1.5 min")
+    assert json.loads(said["decoding"].partition(": ")[2])["method"] == "one_pass"
+    addresses = [address for _, _, address, _ in lines if address]
+    assert addresses == [f"../systems/{CORPUS}/nat-kd.html"]
+
+
+def test_states_count_the_results_that_exist(root: Path) -> None:
+    found = {
+        target[1:]: state.kind for target, state in Results(configuration(root)).states.items()
+    }
+    assert found == {("table", "1"): COMPLETE, ("figure", "2"): NOTHING}
+    run(root, "cmlm-kd", "mask-predict-1-lb5", 0.2)
+    states = Results(configuration(root)).states
+    assert states["paper", "figure", "2"].kind == PART
+    assert states["paper", "figure", "2"].text == "1 of 2"
+
+
+def test_a_figure_is_drawn_from_the_points_that_exist(root: Path) -> None:
+    run(root, "cmlm-kd", "mask-predict-1-lb5", 0.2)
+    folder = write(root)
+    assert (folder / "downloads/paper/figure_2.png").stat().st_size > 1000
+    (picture,) = Page(folder / "papers/paper.html").pictures
+    assert "CMLM: 1: " in str(picture["alt"])
+
+
+@pytest.mark.parametrize(
+    ("recorded", "shown"),
+    [({}, False), ({"dropout": 0.45}, True)],
+    ids=["of today", "older"],
+)
+def test_numbers_of_an_older_configuration_are_marked(
+    root: Path, recorded: dict[str, Any], shown: bool
+) -> None:
+    write_record(configuration(root), "nat-kd", recorded)
+    folder = write(root)
+    page = Page(folder / "papers/paper.html")
+    assert ("older configuration" in page.text) == shown
+    system = Page(folder / f"systems/{CORPUS}/nat-kd.html")
+    assert ("recipe.dropout: 0.45 is now" in system.text) == shown
+
+
+def test_numbers_that_rest_on_an_older_model_are_marked_too(root: Path) -> None:
+    found = configuration(root)
+    write_record(found, "dims-cmlm-kd")
+    results = Results(found)
+    assert results.changes(CORPUS, "dims-cmlm-kd", 1) == []
+    write_record(found, "cmlm-kd", {"dropout": 0.45})
+    (line,) = Results(found).changes(CORPUS, "dims-cmlm-kd", 1)
+    assert line.startswith("cmlm-kd: recipe.dropout: 0.45 is now")
+
+
+def test_translations_of_an_earlier_model_are_marked(root: Path) -> None:
+    found = configuration(root)
+    path = write_record(found, "nat-kd")
+    cell = Cell("demo", CORPUS, "nat-kd", 1, "one-pass", "test", "sacrebleu")
+    score = root / cell.score_path
+    content = json.loads(score.read_text())
+    write_json(score, content | {"model": {"fingerprint": "None"}})
+    assert Results(found).older([cell]) == []
+    write_json(path, json.loads(path.read_text()) | {"fingerprint": "another"})
+    (line,) = Results(found).older([cell])
+    assert "earlier training" in line
+
+
+def test_a_table_of_a_job_is_read_back_until_a_result_changes(
+    root: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    found = configuration(root)
+    csv = root / reports.report(found, ("paper", "table", "1")).path
+    made = reports.make_table(found, "paper", "1")
+    csv.parent.mkdir(parents=True)
+    tables.write(made, csv)
+
+    def refuse(*arguments: Any) -> None:
+        raise AssertionError("computed again")
+
+    monkeypatch.setattr(reports, "make_table", refuse)
+    assert Results(found).table("paper", "1").cells == made.cells
+    score = root / Cell("demo", CORPUS, "nat-kd", 1, "one-pass", "test", "sacrebleu").score_path
+    later = csv.stat().st_mtime + 10
+    os.utime(score, (later, later))
+    with pytest.raises(AssertionError, match="computed again"):
+        Results(found).table("paper", "1")
+
+
+def test_a_table_with_other_rows_than_the_job_made_is_computed(root: Path) -> None:
+    found = configuration(root)
+    csv = root / reports.report(found, ("paper", "table", "1")).path
+    csv.parent.mkdir(parents=True)
+    tables.write(reports.make_table(found, "paper", "1"), csv)
+    table = PAPER["tables"]["1"]
+    renamed = {**table, "rows": [table["rows"][0], {**table["rows"][1], "label": "ours"}]}
+    cells = Results(configuration(root, tables={"1": renamed})).table("paper", "1").cells
+    assert "ours" in [row[0] for row in cells]
+
+
+def test_the_overview_has_every_claim_and_every_point(written: Path) -> None:
+    page = Page(written / "index.html")
+    assert "DiMS is better than the NAT." in page.text
+    match = re.search(r'data-chart="quality">(.*?)</script>', page.text, re.DOTALL)
+    assert match
+    points = json.loads(match[1])["data"]["values"]
+    assert {(each["system"], each["setting"]) for each in points} == {
+        ("nat-kd", "decoder passes"),
+        ("dims-cmlm-kd", "decoder passes"),
+    }
+
+
+def test_latencies_are_points_of_the_plot(root: Path) -> None:
+    column = {"label": "ms", "task": made_up.TASK, "measure": "latency", "setting": "cpu-1"}
+    grid = {**PAPER["tables"]["1"], "columns": [PAPER["tables"]["1"]["columns"][0], column]}
+    (root / "config/published/paper.csv").unlink()
+    found = configuration(root, tables={"1": grid}, figures={})
+    cells = [cell for cell in reports.cells(found, ("paper", "table", "1")) if cell.setting]
+    for cell in cells:
+        write_latencies(root, {each: [5.0] * 5 for each in cells if each.group == cell.group})
+    site.write(found, root / "results/demo/report")
+    page = Page(root / "results/demo/report/index.html")
+    match = re.search(r'data-chart="quality">(.*?)</script>', page.text, re.DOTALL)
+    assert match
+    points = [each for each in json.loads(match[1])["data"]["values"] if each["setting"] == "cpu-1"]
+    assert {(each["system"], each["time"]) for each in points} == {
+        ("nat-kd", 5.0),
+        ("dims-cmlm-kd", 5.0),
+    }
+
+
+def test_the_same_results_give_the_same_pages(root: Path) -> None:
+    folder = write(root, claims=CLAIMS)
+    before = {path: path.read_bytes() for path in folder.rglob("*") if path.is_file()}
+    write(root, claims=CLAIMS)
+    assert {path: path.read_bytes() for path in folder.rglob("*") if path.is_file()} == before
+
+
+def test_texts_are_not_taken_for_html(written: Path) -> None:
+    assert not any(HOSTILE in path.read_text() for path in written.rglob("*.html"))
+    assert "&lt;script&gt;alert(1)" in (written / "papers/paper.html").read_text()
+
+
+def test_ancestors_are_drawn_oldest_first(root: Path) -> None:
+    there = configuration(root).on(CORPUS)
+    drawing = ancestors.draw(there, "dims-cmlm-kd", {"cmlm-kd": "cmlm-kd.html"})
+    assert "dims-cmlm-kd: text of at-base, starts from cmlm-kd" in drawing.alternative
+    assert 'href="cmlm-kd.html"' in drawing.drawing
+    places = {
+        name: float(x)
+        for x, name in re.findall(r'<text x="([\d.]+)"[^>]*>([a-z-]+)</text></a>', drawing.drawing)
+    }
+    assert places["at-base"] < places["cmlm-kd"] < places["dims-cmlm-kd"]
+
+
+def test_another_scale_is_read_only_where_it_has_results(
+    root: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    found = configuration(root)
+    read: list[str] = []
+
+    def note(chosen: Any, **_: Any) -> Configuration:
+        read.append(chosen.scale)
+        return found
+
+    monkeypatch.setattr("nat.report.overview.load", note)
+    (root / "results/small").mkdir()
+    site.write(found, root / "results/demo/report")
+    assert read == ["small"]

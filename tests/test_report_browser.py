@@ -1,0 +1,131 @@
+"""The report in a real browser: no errors, no requests, and what a reader does with it."""
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import made_up_run as made_up
+import pytest
+from chromium import Browser, needs_chromium
+from made_up_run import CORPUS, PAPER
+from test_report import CLAIMS, configuration, prepare, write_record
+
+from nat.report import site
+
+pytestmark = [needs_chromium, pytest.mark.timeout(900)]
+TABLE, PHONE = "papers/paper.html", 390
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A report with a table, a figure, a claim, a plot and a learning curve."""
+    root = prepare(tmp_path_factory.mktemp("report"))
+    made_up.run(root, "cmlm-kd", "mask-predict-1-lb5", 0.2)
+    found = configuration(root, claims=CLAIMS)
+    write_record(found, "nat-kd", {"dropout": 0.45})
+    site.write(found, root / "report")
+    return root / "report"
+
+
+@pytest.fixture(scope="module")
+def browser(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Browser]:
+    with Browser(tmp_path_factory.mktemp("browser")) as browser:
+        yield browser
+
+
+@pytest.mark.parametrize("dark", [False, True], ids=["light", "dark"])
+@pytest.mark.parametrize("width", [1280, PHONE])
+def test_pages_open_without_errors_or_requests(
+    folder: Path, browser: Browser, width: int, dark: bool
+) -> None:
+    pages = ["index.html", TABLE, "systems/index.html", f"systems/{CORPUS}/nat-kd.html"]
+    for page in pages:
+        browser.open(folder / page, width=width, dark=dark)
+        assert browser.problems == [], page
+        # tables scroll in their frames, pages do not
+        assert browser.run("document.documentElement.scrollWidth") <= width, page
+        assert browser.run("[...document.images].every((image) => image.alt)"), page
+        background = browser.run("getComputedStyle(document.body).backgroundColor")
+        assert (background != "rgb(255, 255, 255)") == dark
+
+
+def test_charts_are_drawn_from_disk(folder: Path, browser: Browser) -> None:
+    browser.open(folder / "index.html")
+    assert browser.run("document.querySelectorAll('#quality path[aria-label]').length") == 3
+    browser.open(folder / f"systems/{CORPUS}/nat-kd.html")
+    assert browser.run("document.querySelectorAll('.chart svg').length") == 2
+    assert browser.problems == []
+
+
+ROWS = """[...document.querySelectorAll("#table-1-rows tbody tr")]"""
+
+
+def test_headings_sort_by_number(folder: Path, browser: Browser) -> None:
+    browser.open(folder / TABLE)
+    heading = "document.querySelectorAll('#table-1-rows th[data-at]')[1]"
+    ours = f"{ROWS}.map((row) => row.cells[1].dataset.sort).filter(Boolean).map(Number)"
+    for order, sign in (("ascending", 1), ("descending", -1)):
+        browser.run(f"{heading}.querySelector('button').click()")
+        assert browser.run(f"{heading}.getAttribute('aria-sort')") == order
+        found = browser.run(ours)
+        assert len(found) == 2 and found == sorted(found, key=lambda value: sign * value)
+        # the quoted row, which has no number of ours, stays last
+        assert "quoted" in browser.run(f"{ROWS}.at(-1).textContent")
+
+
+def test_search_filters_rows_and_cards(folder: Path, browser: Browser) -> None:
+    browser.open(folder / TABLE)
+    shown = f"{ROWS}.filter((row) => !row.hidden).map((row) => row.cells[0].textContent)"
+    assert len(browser.run(shown)) == 3
+    browser.run("document.querySelector('[data-filters=table-1-rows]').focus()")
+    for key in "dims":
+        browser.press(key)
+    assert browser.run(shown) == ["DiMS"]
+    assert (
+        browser.run("document.querySelector('[data-count=table-1-rows]').textContent") == "1 of 3"
+    )
+    browser.open(folder / "index.html")
+    assert browser.run("document.activeElement.tagName") == "BODY"
+    browser.press("/")
+    assert browser.run("document.activeElement.type") == "search"
+
+
+def test_a_number_says_where_it_comes_from_by_keyboard(folder: Path, browser: Browser) -> None:
+    browser.open(folder / TABLE)
+    browser.run("document.querySelector('#table-1-rows button[data-number]').focus()")
+    browser.press("Enter")
+    assert browser.run("document.getElementById('details').open")
+    text = browser.run("document.getElementById('details').textContent")
+    assert f"scores/{CORPUS}/nat-kd/seed1/one-pass/test.json" in text
+    assert "recipe.dropout: 0.45 is now" in text
+    browser.press("Escape")
+    assert not browser.run("document.getElementById('details').open")
+    assert browser.run("document.activeElement.dataset.number") == "0"
+
+
+def test_the_theme_changes_and_stays(folder: Path, browser: Browser) -> None:
+    browser.open(folder / TABLE)
+    colour = "getComputedStyle(document.body).backgroundColor"
+    light = browser.run(colour)
+    browser.run("document.getElementById('theme').click()")
+    dark = browser.run(colour)
+    assert dark != light
+    browser.open(folder / "index.html")
+    assert browser.run(colour) == dark
+    browser.run("document.getElementById('theme').click()")
+    assert browser.run(colour) == light
+
+
+def test_older_numbers_are_told_by_words_too(folder: Path, browser: Browser) -> None:
+    browser.open(folder / TABLE)
+    older = browser.run("document.querySelector('td.older').textContent")
+    assert "older configuration" in older
+
+
+def test_pages_of_a_paper_without_results_open(tmp_path: Path, browser: Browser) -> None:
+    made_up.write_corpus(tmp_path)
+    found = made_up.configuration(tmp_path, {"paper": PAPER})
+    site.write(found, tmp_path / "report")
+    for page in ("index.html", TABLE):
+        browser.open(tmp_path / "report" / page)
+        assert browser.problems == []
+        assert "not run" in browser.run("document.body.textContent")
