@@ -121,6 +121,15 @@ def unsmoothed(sums: np.ndarray) -> np.ndarray:
     return np.array([_bleu(row, UNSMOOTHED).score for row in sums])
 
 
+def of_sentences(counts: np.ndarray) -> np.ndarray:
+    """BLEU of each sentence by its own counts, [n, 10] to [n].
+
+    Plain BLEU of a sentence without a common 4-gram is 0, so orders are smoothed (Chen and Cherry,
+    2014, as in sacreBLEU) and shorter sentences are judged by the orders that they have.
+    """
+    return np.array([_bleu(row, SMOOTHED, effective_order=True).score for row in counts])
+
+
 def brevity_penalty(sums: np.ndarray) -> np.ndarray:
     """BLEU's brevity penalty of summed counts, [S, 10] to [S]; 0 for empty hypotheses."""
     hypothesis, reference = sums[:, 0].astype(np.float64), sums[:, 1].astype(np.float64)
@@ -157,7 +166,7 @@ def chrf_score(sums: np.ndarray) -> np.ndarray:
     return 100 * np.divide(both, denominator, out=np.zeros_like(both), where=denominator > 0)
 
 
-def _bleu(sums: np.ndarray, smooth_method: str) -> BLEUScore:
+def _bleu(sums: np.ndarray, smooth_method: str, effective_order: bool = False) -> BLEUScore:
     hypothesis, reference, *counts = (int(round(count)) for count in sums.tolist())
     return BLEU.compute_bleu(
         correct=counts[:ORDERS],
@@ -165,6 +174,7 @@ def _bleu(sums: np.ndarray, smooth_method: str) -> BLEUScore:
         sys_len=hypothesis,
         ref_len=reference,
         smooth_method=smooth_method,
+        effective_order=effective_order,
     )
 
 
