@@ -349,33 +349,71 @@ class InputsOfComparison(Inputs):
 
 
 @dataclass(frozen=True)
-class Comparison(Artifact):
+class _Compared(Artifact):
+    run: str
+    corpus: str
+    candidates: str
+    seed: int
+
+    def texts(self, configuration: Configuration) -> tuple["CorpusStep | DistilledText", ...]:
+        """Their subwords, in order.
+
+        Raises:
+            UserError: if no system compares texts of these names.
+        """
+        return tuple(
+            CorpusStep(self.corpus, "bpe")
+            if text.system is None
+            else DistilledText(self.run, self.corpus, text.system, self.seed)
+            for text in compared(configuration, self.corpus, self.candidates)
+        )
+
+
+@dataclass(frozen=True)
+class ComparisonShard(_Compared):
+    """A part of a comparison, from 1; it is removed when the parts are joined."""
+
+    template = (
+        "results/{run}/distilled/{corpus}/pairwise_bleu/{candidates}/seed{seed}/"
+        "shards/{shard}of{shards}.npy"
+    )
+    shard: int
+    shards: int
+
+    def inputs(self, configuration: Configuration) -> InputsOfComparison:
+        """The texts."""
+        return InputsOfComparison(self.texts(configuration))
+
+
+@dataclass(frozen=True)
+class InputsOfComparisonMerge(InputsOfComparison):
+    """The parts, in order; the texts that these were made from are named, too."""
+
+    shards: tuple[ComparisonShard, ...]
+
+
+@dataclass(frozen=True)
+class Comparison(_Compared):
     """How alike several target sides of the training text are, sentence by sentence.
 
     `candidates` is made of their names with + between them, as in `at-base+raw`.
     """
 
     template = "results/{run}/distilled/{corpus}/pairwise_bleu/{candidates}/seed{seed}/bleu.npy"
-    run: str
-    corpus: str
-    candidates: str
-    seed: int
 
     @property
     def report(self) -> str:
         """Means over the sentences."""
         return str(Path(self.path).with_name("pairwise_bleu.json"))
 
-    def inputs(self, configuration: Configuration) -> InputsOfComparison:
-        """The texts."""
-        return InputsOfComparison(
-            tuple(
-                CorpusStep(self.corpus, "bpe")
-                if text.system is None
-                else DistilledText(self.run, self.corpus, text.system, self.seed)
-                for text in compared(configuration, self.corpus, self.candidates)
-            )
+    def inputs(self, configuration: Configuration) -> InputsOfComparisonMerge:
+        """The shards, in order, and the texts."""
+        count = configuration.shards[TRAIN]
+        shards = (
+            ComparisonShard(**vars(self), shard=number, shards=count)
+            for number in range(1, count + 1)
         )
+        return InputsOfComparisonMerge(self.texts(configuration), tuple(shards))
 
 
 def compared(configuration: Configuration, corpus: str, candidates: str) -> tuple[Candidate, ...]:

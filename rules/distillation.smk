@@ -32,25 +32,50 @@ rule distil:
 
 rule compare_texts:
     input:
+        unpack(reads(artifacts.ComparisonShard)),
+    output:
+        shard=temp(
+            "results/{run}/distilled/{corpus}/pairwise_bleu/{candidates}/seed{seed}/"
+            "shards/{shard}of{shards}.npy"
+        ),
+    log:
+        "results/{run}/logs/compare_texts/{corpus}/{candidates}/seed{seed}/{shard}of{shards}.log",
+    wildcard_constraints:
+        candidates=r"[^/]+",
+    conda:
+        ENVIRONMENT
+    resources:
+        **ASKS["compare"],
+    message:
+        "compare {wildcards.candidates} of {wildcards.corpus} "
+        "(seed {wildcards.seed}, part {wildcards.shard}/{wildcards.shards})"
+    shell:
+        f"python workflow_scripts/compare_texts.py {CHOSEN}"
+        " --corpus {wildcards.corpus} --candidates {wildcards.candidates} --seed {wildcards.seed}"
+        " --shard {wildcards.shard} --shards {wildcards.shards} 2> {log}"
+
+
+rule merge_comparisons:
+    input:
         unpack(reads(artifacts.Comparison)),
     output:
         pairwise_bleu="results/{run}/distilled/{corpus}/pairwise_bleu/{candidates}/seed{seed}/bleu.npy",
         report="results/{run}/distilled/{corpus}/pairwise_bleu/{candidates}/seed{seed}/pairwise_bleu.json",
     log:
-        "results/{run}/logs/compare_texts/{corpus}/{candidates}/seed{seed}.log",
+        "results/{run}/logs/merge_comparisons/{corpus}/{candidates}/seed{seed}.log",
     wildcard_constraints:
         candidates=r"[^/]+",
     conda:
         ENVIRONMENT
-    threads: lambda wildcards: graph.threads_of_text(wildcards.corpus)
     resources:
         **ASKS["compare"],
     message:
-        "compare {wildcards.candidates} of {wildcards.corpus} (seed {wildcards.seed})"
+        "merge comparisons of {wildcards.candidates} of {wildcards.corpus} "
+        "(seed {wildcards.seed})"
     shell:
-        f"python workflow_scripts/compare_texts.py {CHOSEN}"
+        f"python workflow_scripts/merge_comparisons.py {CHOSEN}"
         " --corpus {wildcards.corpus} --candidates {wildcards.candidates} --seed {wildcards.seed}"
-        " --threads {threads} 2> {log}"
+        " 2> {log}"
 
 
 rule tune_gamma:

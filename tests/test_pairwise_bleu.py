@@ -11,6 +11,7 @@ from nat.distillation.pairwise_bleu import (
     compare_texts,
     distortion,
     load_pairwise_bleu,
+    merge_comparisons,
     sentence_bleu,
 )
 from nat.errors import UserError
@@ -58,7 +59,11 @@ def test_versions_of_a_text(tmp_path: Path) -> None:
     }
     folders = write_versions(tmp_path, versions)
     output, report = tmp_path / "out/bleu.npy", tmp_path / "out/pairwise_bleu.json"
-    found = compare_texts(CORPUS, list(versions), folders, output, report)
+    parts = [tmp_path / f"out/shards/{shard}of2.npy" for shard in (1, 2)]
+    for shard, part in enumerate(parts, start=1):
+        compare_texts(CORPUS, folders, part, shard, shards=2)
+    assert [len(np.load(part)) for part in parts] == [1, 2]
+    found = merge_comparisons(parts, list(versions), output, report)
     pairwise_bleu = load_pairwise_bleu(output, 2)
     assert pairwise_bleu.shape == (3, 2, 2) and pairwise_bleu.dtype == np.float32
     # words are compared, not subwords
@@ -70,6 +75,7 @@ def test_versions_of_a_text(tmp_path: Path) -> None:
     assert sorted(path.name for path in output.parent.glob("[!.]*")) == [
         "bleu.npy",
         "pairwise_bleu.json",
+        "shards",
     ]
 
 
@@ -77,7 +83,7 @@ def test_versions_of_unequal_length_are_refused(tmp_path: Path) -> None:
     folders = write_versions(tmp_path, {"at": ["a", "b"], "raw": ["a"]})
     output = tmp_path / "bleu.npy"
     with pytest.raises(UserError, match="at/train.lu has 2, .*raw/train.lu has 1"):
-        compare_texts(CORPUS, ["at", "raw"], folders, output, tmp_path / "report.json")
+        compare_texts(CORPUS, folders, output)
     assert not output.exists()
 
 

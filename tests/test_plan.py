@@ -112,7 +112,11 @@ OF_STAGES = {
     "translate": {**PAPER, "split": "train", "shard": "3", "shards": "32"},
     "merge_shards": {**PAPER, "split": "train"},
     "distil": {"corpus": "wmt14-en-de", "system": "at-base", "seed": "1"},
-    "compare_texts": {"corpus": "wmt14-en-de", "candidates": "at-base+at-12-1-kd+raw"},
+    "compare_texts": {
+        **{"corpus": "wmt14-en-de", "candidates": "at-base+at-12-1-kd+raw"},
+        **{"shard": "3", "shards": "32"},
+    },
+    "merge_comparisons": {"corpus": "wmt14-en-de", "candidates": "at-base+at-12-1-kd+raw"},
     "estimate_ngrams": {**PAPER, "order": "4"},
     "tune_decoding": {**PAPER, "system": "ctc-kd", "decoding": "ctc-beam20-lm4-tuned"},
     "score": PAPER,
@@ -169,7 +173,9 @@ def test_estimates_grow_with_what_is_done() -> None:
     assert hours("measure_latency") == pytest.approx(plan.ALONE_ON_A_GPU * of_32)
     assert hours("measure_latency", setting="cpu-1") > of_32
     five = {"corpus": "wmt14-en-de", "candidates": "a+b+c+d+raw"}
-    assert one("compare_texts", five).disk_bytes == 4 * 4_500_000 * 25
+    shard = {**five, "shard": "3", "shards": "10"}
+    assert one("merge_comparisons", five).disk_bytes == 4 * 4_500_000 * 25
+    assert one("compare_texts", shard).disk_bytes == 4 * 450_000 * 25
     more = hours("compare_texts", **five)
     assert more == pytest.approx(25 / 9 * hours("compare_texts"))
 

@@ -7,6 +7,7 @@ model, so it is computed once, before any training.
 
 from collections import Counter
 from collections.abc import Sequence
+from itertools import islice
 from pathlib import Path
 from tokenize import TokenError
 from typing import Any
@@ -19,8 +20,8 @@ from nat.checksums import remedy, verified
 from nat.data.bpe import merge
 from nat.data.corpus import Corpus
 from nat.data.lines import count_lines, read_lines
-from nat.data.parallel import in_order
 from nat.data.splits import TRAIN, sides
+from nat.data.translations import shard_of
 from nat.errors import UserError
 from nat.files import atomic_path, write_json
 
@@ -70,25 +71,16 @@ def _bleu(
 
 
 def compare_texts(
-    corpus: Corpus,
-    names: Sequence[str],
-    folders: Sequence[Path],
-    output: Path,
-    report: Path,
-    threads: int = 1,
-) -> dict[str, Any]:
-    """Compute the pairwise BLEU of versions of the target side of the training text.
+    corpus: Corpus, folders: Sequence[Path], output: Path, shard: int = 1, shards: int = 1
+) -> None:
+    """Compute the pairwise BLEU of versions of a part of the target side of the training text.
 
     Args:
         corpus: the corpus.
-        names: of the versions.
-        folders: that hold them, as `train.{target}` in subwords; words are compared.
+        folders: that hold the versions, as `train.{target}` in subwords; words are compared.
         output: file to write, float32 [n, C, C], see `sentence_bleu`.
-        report: JSON file to write, after `output`.
-        threads: processes to share the work.
-
-    Returns:
-        The report: sentences, and the mean of S for each pair.
+        shard: the part, from 1 to `shards`.
+        shards: number of parts, see `nat.data.translations.shard_of`.
 
     Raises:
         UserError: if the versions differ in their number of lines.
@@ -99,17 +91,41 @@ def compare_texts(
     if len(set(counts.values())) > 1:
         shown = ", ".join(f"{file} has {count}" for file, count in counts.items())
         raise UserError(f"versions of one text differ in their number of lines: {shown}")
-    sentences = counts[files[0]]
+    part = shard_of(counts[files[0]], shard, shards)
+    found = np.zeros((len(part), len(files), len(files)), dtype=np.float32)
+    lines = zip(*(read_lines(file) for file in files), strict=True)
+    for number, versions in enumerate(islice(lines, part.start, part.stop)):
+        found[number] = sentence_bleu([merge(version) for version in versions])
+    with atomic_path(output) as temporary, temporary.open("wb") as file:
+        np.save(file, found)
+
+
+def merge_comparisons(
+    parts: Sequence[Path], names: Sequence[str], output: Path, report: Path
+) -> dict[str, Any]:
+    """Join the parts that `compare_texts` has written.
+
+    Args:
+        parts: in order.
+        names: of the versions.
+        output: file to write, float32 [n, C, C].
+        report: JSON file to write, after `output`.
+
+    Returns:
+        The report: sentences, and the mean of S for each pair.
+
+    Raises:
+        UserError: if a part is missing or damaged.
+    """
+    found = [load_pairwise_bleu(part, len(names)) for part in parts]
+    sentences = sum(map(len, found))
     with atomic_path(output) as temporary:
-        shape = (sentences, len(files), len(files))
-        pairwise_bleu = np.lib.format.open_memmap(
-            temporary, mode="w+", dtype=np.float32, shape=shape
+        joined = np.lib.format.open_memmap(
+            temporary, mode="w+", dtype=np.float32, shape=(sentences, len(names), len(names))
         )
-        lines = zip(*(read_lines(file) for file in files), strict=True)
-        for number, found in enumerate(in_order(_compare, lines, threads)):
-            pairwise_bleu[number] = found
-        pairwise_bleu.flush()
-    means = pairwise_bleu.mean(0, dtype=np.float64)
+        np.concatenate(found, out=joined)
+        joined.flush()
+    means = sum(part.sum(0, dtype=np.float64) for part in found) / max(sentences, 1)
     described = {
         "sentences": sentences,
         "mean_bleu": {
@@ -122,10 +138,6 @@ def compare_texts(
     }
     write_json(report, described)
     return described
-
-
-def _compare(sentences: list[tuple[str, ...]]) -> list[np.ndarray]:
-    return [sentence_bleu([merge(version) for version in versions]) for versions in sentences]
 
 
 def load_pairwise_bleu(path: Path | str, number: int) -> np.ndarray:

@@ -50,6 +50,7 @@ STAGES = {
     "trace_decoding": "translation",
     "distil": "distilled text",
     "compare_texts": "distilled text",
+    "merge_comparisons": "distilled text",
     "tune_gamma": "distilled text",
     "estimate_ngrams": "distilled text",
     "score": "scores",
@@ -393,7 +394,7 @@ def _seconds_of_texts(configuration: Configuration, job: Job) -> float | None:
     speed = PAIRS_PER_SECOND.get(job.rule)
     pairs = _pairs(configuration, job)
     if job.rule == "compare_texts":
-        return pairs * _candidates(job) ** 2 / COMPARISONS_PER_SECOND
+        return _compared(configuration, job) / COMPARISONS_PER_SECOND
     return SECONDS_OF_SMALL_STEPS if speed is None else pairs / speed
 
 
@@ -413,7 +414,7 @@ def _at_once(configuration: Configuration, rule: str) -> int:
         return (devices(configuration) or 1) * nodes(configuration)
     if rule in ("clean", "tokenise", "apply_bpe"):
         return needs(configuration, "prepare").cores
-    return needs(configuration, "compare").cores if rule == "compare_texts" else 1
+    return 1
 
 
 def _disk(configuration: Configuration, job: Job) -> float:
@@ -434,8 +435,8 @@ def _disk(configuration: Configuration, job: Job) -> float:
         decoded = sentences(configuration, names["corpus"], names["split"]) * len(_decodings(job))
         return float(decoded * 2 * BYTES_PER_SIDE)
     pairs = _pairs(configuration, job)
-    if job.rule == "compare_texts":
-        return 4.0 * pairs * _candidates(job) ** 2
+    if job.rule in ("compare_texts", "merge_comparisons"):
+        return 4.0 * _compared(configuration, job)
     if job.rule == "estimate_ngrams":
         return pairs * TOKENS * int(names["order"]) * NGRAMS_PER_TOKEN * BYTES_PER_NGRAM
     return float(pairs * BYTES_PER_PAIR.get(job.rule, 0))
@@ -456,9 +457,10 @@ def _symbols(configuration: Configuration, corpus: str) -> int:
     return int(subwords.bpe_merges * 1.25)  # and the symbols that are merged
 
 
-def _candidates(job: Job) -> int:
-    """Texts that a job compares."""
-    return len(job.wildcards["candidates"].split("+"))
+def _compared(configuration: Configuration, job: Job) -> float:
+    """Comparisons of the texts of a job, or of a shard of them."""
+    pairs = _pairs(configuration, job) / int(job.wildcards.get("shards", 1))
+    return pairs * len(job.wildcards["candidates"].split("+")) ** 2
 
 
 def _size(configuration: Configuration, system: str) -> float:
