@@ -38,6 +38,19 @@ def test_mean_and_spread_over_seeds(tmp_path: Path) -> None:
     assert record["sources"].split() == [cell.score_path for cell in entry.cells[:2]]
 
 
+def test_times_of_different_machines_are_not_subtracted(tmp_path: Path) -> None:
+    entry = replace(place(tmp_path), stand_in="")
+    found = values.Value(22.0, None, None, None, (1,), (), 0, "", "")
+    differences = {
+        measure: values.record("paper", replace(entry, measure=measure), found)["difference"]
+        for measure in ("latency", "decoding_seconds", "speed_up", "passes")
+    }
+    assert differences == {
+        **dict.fromkeys(("latency", "decoding_seconds")),
+        **dict.fromkeys(("speed_up", "passes"), pytest.approx(1.5)),
+    }
+
+
 def test_not_run_and_not_available(tmp_path: Path) -> None:
     entry = place(tmp_path)
     record = values.record("demo", entry, values.read(entry, tmp_path))
