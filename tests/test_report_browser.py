@@ -50,7 +50,7 @@ def test_pages_open_without_errors_or_requests(
 
 def test_charts_are_drawn_from_disk(folder: Path, browser: Browser) -> None:
     browser.open(folder / "index.html")
-    assert browser.run("document.querySelectorAll('#quality path[aria-label]').length") == 3
+    assert browser.run("document.querySelectorAll('#quality path[aria-label]').length") == 2
     browser.open(folder / f"systems/{CORPUS}/nat-kd.html")
     assert browser.run("document.querySelectorAll('.chart svg').length") == 2
     assert browser.problems == []

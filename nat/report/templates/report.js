@@ -95,7 +95,8 @@
   searches.forEach((input) => input.addEventListener("input", () => filter(input)));
   document.addEventListener("keydown", (event) => {
     if (event.key !== "/" || event.target.matches("input, textarea, select")) return;
-    const first = searches.find((input) => input.getBoundingClientRect().bottom > 0) ?? searches[0];
+    const seen = searches.filter((input) => input.checkVisibility());
+    const first = seen.find((input) => input.getBoundingClientRect().bottom > 0) ?? seen[0];
     if (first) {
       event.preventDefault();
       first.focus();
