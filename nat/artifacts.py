@@ -661,13 +661,14 @@ class InputsOfConversion(Inputs):
 
 @dataclass(frozen=True)
 class Converted(Artifact):
-    """The folder of a model in the format of CTranslate2."""
+    """The folder of a model in the format of another engine."""
 
-    template = "results/{run}/models/{corpus}/{system}/seed{seed}/ctranslate2"
+    template = "results/{run}/models/{corpus}/{system}/seed{seed}/{engine}"
     run: str
     corpus: str
     system: str
     seed: int
+    engine: str
 
     def inputs(self, configuration: Configuration) -> InputsOfConversion:
         """The model and the vocabulary."""
@@ -690,7 +691,7 @@ class InputsOfDecoding(Inputs):
         assistant: the model that is consulted besides.
         language_model: n-grams that are consulted besides.
         weights: those of the decoding, where they are tuned.
-        converted: the model in the format of CTranslate2, where that runs it.
+        converted: the model in the format of the engine that runs it, where that is not PyTorch.
     """
 
     corpus: StepOfSplit
@@ -720,13 +721,14 @@ class _Decoded(Artifact):
         assistant, seed = there.assistant(self.decoding), there.teacher_seed
         names = self.run, self.corpus, self.system, self.seed
         tuned = there.is_tuned(self.decoding)
+        engine = there.decoding_traits(self.decoding).converted
         return InputsOfDecoding(
             corpus=step_of(self.corpus, split, "binarised"),
             model=Model(*names),
             assistant=None if assistant is None else Model(self.run, self.corpus, assistant, seed),
             language_model=self._language_model(there),
             weights=TunedWeights(*names, self.decoding) if tuned else None,
-            converted=Converted(*names) if there.decoding_traits(self.decoding).converted else None,
+            converted=None if engine is None else Converted(*names, engine),
         )
 
     def _language_model(self, configuration: Configuration) -> Ngrams | None:

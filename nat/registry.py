@@ -14,7 +14,7 @@ from dataclasses import dataclass, fields
 from functools import cache
 from pathlib import Path
 from types import MappingProxyType
-from typing import Any, Generic, Literal, TypeVar, overload
+from typing import Any, Generic, Literal, TypeVar, get_args, overload
 
 from pydantic import BaseModel, ConfigDict
 
@@ -31,6 +31,12 @@ FAMILIES = {
 
 Order = Literal["parallel", "autoregressive", "semi-autoregressive", "hybrid", "fairseq"]
 """An order in which a system predicts the tokens of a sentence; `fairseq`: its own models know."""
+
+
+Engine = Literal["ctranslate2", "onnx"]
+"""An engine besides PyTorch; also the name of the folder of a model in its format."""
+
+ENGINES: tuple[Engine, ...] = get_args(Engine)
 
 
 class Method(BaseModel):
@@ -118,7 +124,8 @@ class DecodingTraits:
         assistant_optional: whether the key `assistant` may be left out all the same.
         starts_from_assistant: completes what the assistant writes, which is the same for all such
             decodings of a job.
-        converted: runs the model in CTranslate2, for which it is converted.
+        converted: the other engine that runs the model, for which it is converted: `ctranslate2`
+            or `onnx`; None for PyTorch.
     """
 
     decoding_order: Order = "parallel"
@@ -130,7 +137,7 @@ class DecodingTraits:
     assistant: Order | None = None
     assistant_optional: bool = False
     starts_from_assistant: bool = False
-    converted: bool = False
+    converted: Engine | None = None
 
 
 TRAITS: dict[str, type] = {

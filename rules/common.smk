@@ -17,6 +17,7 @@ if Path(nat.__file__).resolve().parents[1] != Path(workflow.basedir).resolve():
 
 from nat import artifacts
 from nat.configuration import choice, load
+from nat.registry import ENGINES
 from nat.workflow.cluster import DEFAULT_NEEDS, needs, read_cluster, resources
 from nat.configuration.named_runs import hold_to_overrides
 from nat.configuration.notes import notes

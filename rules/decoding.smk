@@ -13,8 +13,8 @@
 # Weights of decodings that are tuned on the validation set:
 # results/{run}/tuning/{corpus}/{system}/seed{seed}/{decoding}.json.
 #
-# What CTranslate2 translates with is converted before:
-# results/{run}/models/{corpus}/{system}/seed{seed}/ctranslate2.
+# What CTranslate2 and ONNX Runtime translate with is converted before:
+# results/{run}/models/{corpus}/{system}/seed{seed}/{engine}.
 
 TRANSLATE_AND_SCORE = (
     f"{FAST_MEMORY} python workflow_scripts/translate_and_score.py {CHOSEN}"
@@ -23,24 +23,28 @@ TRANSLATE_AND_SCORE = (
 )
 
 
-rule convert_to_ctranslate2:
+rule convert:
     input:
         unpack(reads(artifacts.Converted)),
     output:
         converted=directory(
-            "results/{run}/models/{corpus}/{system}/seed{seed}/ctranslate2"
+            "results/{run}/models/{corpus}/{system}/seed{seed}/{engine}"
         ),
     log:
-        "results/{run}/logs/convert_to_ctranslate2/{corpus}/{system}/seed{seed}.log",
+        "results/{run}/logs/convert/{corpus}/{system}/seed{seed}/{engine}.log",
+    wildcard_constraints:
+        engine=one_of(ENGINES),
     conda:
         ENVIRONMENT
     resources:
         **ASKS["translate"],
     message:
-        "convert {wildcards.system} on {wildcards.corpus} for CTranslate2 (seed {wildcards.seed})"
+        "convert {wildcards.system} on {wildcards.corpus} for {wildcards.engine} "
+        "(seed {wildcards.seed})"
     shell:
-        f"python workflow_scripts/convert_to_ctranslate2.py {CHOSEN}"
-        " --corpus {wildcards.corpus} --system {wildcards.system} --seed {wildcards.seed} 2> {log}"
+        f"python workflow_scripts/convert.py {CHOSEN}"
+        " --corpus {wildcards.corpus} --system {wildcards.system} --seed {wildcards.seed}"
+        " --engine {wildcards.engine} 2> {log}"
 
 
 rule translate_and_score:

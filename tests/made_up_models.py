@@ -18,7 +18,7 @@ from nat.data.test_set import prepare_test_set
 from nat.data.text import make_text
 from nat.data.tokenise import tokenise_folder
 from nat.data.vocabulary import NEVER_WRITTEN, Vocabulary
-from nat.export.ctranslate2 import write_ctranslate2
+from nat.jobs.convert import WRITERS
 from nat.training.model_file import build_model, load_model, save_model
 
 ROOT = Path(__file__).resolve().parents[1]
@@ -97,10 +97,10 @@ def write_model(system: str, seed: int = 1) -> Path:
     return path.parent
 
 
-def write_converted(system: str, seed: int = 1) -> None:
-    """The model of an autoregressive system for CTranslate2."""
+def write_converted(system: str, engine: str, seed: int = 1) -> None:
+    """The model of a system for another engine."""
     vocabulary = Vocabulary.load(Path("results/corpora") / CORPUS / "bpe/vocabulary.txt")
     model = load_model(Model("micro", CORPUS, system, seed).path).model
-    write_ctranslate2(
-        model, vocabulary.symbols, Path(Converted("micro", CORPUS, system, seed).path)
+    WRITERS[engine](
+        model, vocabulary.symbols, Path(Converted("micro", CORPUS, system, seed, engine).path)
     )

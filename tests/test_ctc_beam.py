@@ -23,6 +23,7 @@ from nat.language_model.ngram import estimate
 from nat.language_model.options import LanguageModelOptions
 from nat.language_model.scorer import LanguageModel
 from nat.registry import Method, build
+from nat.transformer.decoder_options import DecoderOptions
 
 SYMBOLS = 8
 WRITTEN = (UNK, 6, 7)
@@ -31,7 +32,8 @@ WRITTEN = (UNK, 6, 7)
 class Frames:
     """Stands for a model of given logits, [B, T, V]; the embedding is the identity."""
 
-    predicts_end = False
+    predicts_end = empty_token = False
+    decoder = DecoderOptions(upsample=2.0)
 
     def __init__(self, logits: Tensor, lengths: list[int]) -> None:
         self.padding = torch.arange(logits.size(1)) >= torch.tensor(lengths)[:, None]

@@ -11,6 +11,7 @@ from torch import Tensor
 from nat.data.batch import source_tensor
 from nat.data.vocabulary import BLANK, BOS, EOS, MASK, PAD, UNK
 from nat.decoding.ctc import Ctc
+from nat.transformer.decoder_options import DecoderOptions
 
 SYMBOLS = 12
 
@@ -21,7 +22,8 @@ class LoggedModel:
     The embedding is the identity, so the decoder's states are its logits.
     """
 
-    predicts_end = False
+    predicts_end = empty_token = False
+    decoder = DecoderOptions(upsample=2.0)
 
     def __init__(self, labels: list[list[int]], weight: float = 5.0) -> None:
         width = max(map(len, labels))

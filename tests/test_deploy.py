@@ -33,11 +33,11 @@ TEST = [*sentences(20, 3), "", "   ", "A line\u2028with\x85breaks\x1cin it.", "x
 SYSTEMS = {
     "at-base": ["beam5", "ctranslate2-float32-beam2"],
     "nat-kd": ["one-pass"],
-    "cmlm-kd": ["mask-predict-10-lb5", "mask-predict-2-lb3"],
+    "cmlm-kd": ["mask-predict-10-lb5", "mask-predict-2-lb3", "onnx-float32-2-lb3"],
     "dims-cmlm-kd": ["mask-predict-1-lb5"],
     "cmlmc-kd": ["mask-correct-10-lb5"],
     "ctc-kd": ["ctc", "ctc-beam20"],
-    "ctc-vae-kd": ["ctc"],
+    "ctc-vae-kd": ["ctc", "onnx-float32-1-lb1"],
     "imputer-kd": ["imputer-4"],
     "hrt": ["hybrid5-1"],
     "sat-mixed": ["group-beam5"],
@@ -54,7 +54,9 @@ def root(tmp_path_factory: pytest.TempPathFactory) -> Path:
         write_corpus(folder, TEST)
         for system in SYSTEMS:
             write_model(system)
-        write_converted("at-base")
+        write_converted("at-base", "ctranslate2")
+        for system in ("cmlm-kd", "ctc-kd", "ctc-vae-kd"):
+            write_converted(system, "onnx")
     return folder
 
 

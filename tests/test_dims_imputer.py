@@ -10,8 +10,8 @@ from torch import nn
 from nat.alignment.ctc import collapse
 from nat.data.batch import Batch
 from nat.data.vocabulary import EOS, MASK, PAD
-from nat.decoding.imputer import NO_LABELS
 from nat.decoding.imputer import Imputer as Decoding
+from nat.decoding.network import never_chosen
 from nat.inputs.block_mask import BlockMask
 from nat.objective.context import DecoderInput
 from nat.targets.dims_imputer import DimsImputer
@@ -69,7 +69,7 @@ def test_visible_labels_stay_and_bind(make_model: MakeModel, make_context: MakeC
     for places in ([3, 5], [0, 2]):
         states = teacher.decode(labels, shown.padding, encoded, causal=False)
         logits = states @ teacher.embedding.weight.t()
-        logits[:, :, NO_LABELS] = -torch.inf
+        logits[:, :, never_chosen(teacher)] = -torch.inf
         labels[:, places] = logits.argmax(2)[:, places]
     target = collapse(labels, shown.padding).tokens[0].tolist()
     full = (context.decode(shown) @ student.embedding.weight.t()).log_softmax(2)[0]

@@ -11,6 +11,7 @@ from torch import Tensor
 from nat.data.batch import source_tensor
 from nat.data.vocabulary import BLANK, BOS, EOS, MASK, PAD, UNK
 from nat.decoding.one_pass import OnePass
+from nat.transformer.decoder_options import DecoderOptions
 from nat.transformer.model import Encoded, Transformer
 
 MakeModel = Callable[..., Transformer]
@@ -28,7 +29,7 @@ class LoggedModel:
         self.seen: list[list[list[int]]] = []
         self.architecture = SimpleNamespace(max_positions=50)
         self.embedding = SimpleNamespace(weight=torch.eye(12))
-        self.empty_token = False
+        self.empty_token, self.decoder = False, DecoderOptions()
         self.length_predictor = SimpleNamespace(candidates=self.candidates)
 
     def candidates(self, states: Tensor, padding: Tensor, number: int, longest: int) -> Tensor:

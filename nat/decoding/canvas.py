@@ -12,11 +12,11 @@ from typing import NamedTuple
 import torch
 from torch import Tensor
 
-from nat.data.vocabulary import BLANK, MASK, NEVER_WRITTEN, PAD
+from nat.data.vocabulary import BLANK, MASK, PAD
 from nat.decoding.hypothesis import Hypothesis
+from nat.decoding.network import Network, predict
 from nat.decoding.passes import Pass
-from nat.transformer.model import Encoded, Transformer
-from nat.transformer.projection import best_symbols
+from nat.transformer.model import Encoded
 
 
 @dataclass
@@ -42,7 +42,7 @@ class Canvases:
     passes: Tensor
     encoded: Encoded
 
-    def predict(self, model: Transformer, masked: Tensor, correct: bool = False) -> None:
+    def predict(self, model: Network, masked: Tensor, correct: bool = False) -> None:
         """Choose the most probable symbols at `masked` positions [N, T] in one bidirectional pass.
 
         Canvases of similar length are decoded together: a length beam contains lengths that are
@@ -53,15 +53,12 @@ class Canvases:
         that was trained with it as the empty token.
         """
         chosen = self.real if correct else masked
-        never = [symbol for symbol in NEVER_WRITTEN if not (symbol == BLANK and model.empty_token)]
-        forbidden = torch.tensor(never, device=masked.device)
         for rows, width in _of_like_length(self.lengths, chosen.any(1).nonzero()[:, 0]):
             seen, wanted = self.real[rows, :width], chosen[rows, :width]
             tokens = torch.where(masked[rows, :width], MASK, self.tokens[rows, :width])
             all_rows = rows.numel() == len(self.tokens)
             encoded = self.encoded if all_rows else self.encoded.rows(rows)
-            states = model.decode(tokens, ~seen, encoded, causal=False)
-            best = best_symbols(states[wanted], model.embedding.weight, forbidden=forbidden)
+            best = predict(model, tokens, ~seen, encoded, wanted)
             row, position = wanted.nonzero(as_tuple=True)
             self.tokens[rows[row], position] = best.symbols
             self.log_probabilities[rows[row], position] = best.log_probabilities
@@ -166,14 +163,14 @@ def _of_like_length(lengths: Tensor, rows: Tensor) -> Iterator[tuple[Tensor, int
 
 
 def masked_canvases(
-    model: Transformer, source: Tensor, length_beam: int, length_factor: float = 1.0
+    model: Network, source: Tensor, length_beam: int, length_factor: float = 1.0
 ) -> Canvases:
     """Encode source sentences [B, S]; make canvases of masks for the most probable lengths."""
     return canvases_of(model, model.encode(source), length_beam, length_factor)
 
 
 def canvases_of(
-    model: Transformer, encoded: Encoded, length_beam: int, length_factor: float = 1.0
+    model: Network, encoded: Encoded, length_beam: int, length_factor: float = 1.0
 ) -> Canvases:
     """Make canvases of masks for the most probable target lengths of B encoded sentences.
 

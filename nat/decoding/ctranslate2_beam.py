@@ -83,7 +83,7 @@ class CTranslate2Beam(LeftToRightSearch):
     precision: Literal["float32", "int8"] = "float32"
 
     decoding_order = "autoregressive"
-    converted = True
+    converted = "ctranslate2"
 
     def __call__(self, model: Transformer, source: Tensor, engine: Engine) -> list[Hypothesis]:
         """Translate source sentences [B, S] (tokens, EOS, padding on the right).

@@ -11,14 +11,11 @@ from torch import Tensor
 
 from nat.alignment.ctc import collapse
 from nat.alignment.reveal import most_confident_in_blocks
-from nat.data.vocabulary import BLANK, EOS, MASK, NEVER_WRITTEN, PAD
+from nat.data.vocabulary import BLANK, EOS, MASK, PAD
 from nat.decoding.hypothesis import Hypothesis
+from nat.decoding.network import Network, predict
 from nat.decoding.passes import Pass
 from nat.transformer.model import Encoded, Transformer
-from nat.transformer.projection import best_symbols
-
-NO_LABELS = [symbol for symbol in NEVER_WRITTEN if symbol != BLANK]
-"""Symbols that never occur in alignments."""
 
 
 class Imputed(NamedTuple):
@@ -37,7 +34,7 @@ class Imputed(NamedTuple):
 
 
 def impute(
-    model: Transformer,
+    model: Network,
     encoded: Encoded,
     tokens: Tensor,
     padding: Tensor,
@@ -51,7 +48,7 @@ def impute(
 
 @torch.no_grad()
 def imputations(
-    model: Transformer,
+    model: Network,
     encoded: Encoded,
     tokens: Tensor,
     padding: Tensor,
@@ -78,16 +75,12 @@ def imputations(
     masked = tokens.eq(MASK) & ~padding
     log_probabilities = model.embedding.weight.new_zeros(tokens.shape)
     passes = torch.zeros_like(tokens[:, 0])
-    never = torch.tensor(NO_LABELS, device=tokens.device)
-    if model.predicts_end:
-        never = never[never != EOS]
     yield Imputed(tokens, log_probabilities, passes)
     for number in range(1, steps + 1):
         if not masked.any():
             break
         passes = passes + masked.any(1)
-        states = model.decode(tokens, padding, encoded, causal=False)
-        best = best_symbols(states[masked], model.embedding.weight, bfloat16, never)
+        best = predict(model, tokens, padding, encoded, masked, bfloat16)
         labels = best.symbols.masked_fill(best.symbols == EOS, BLANK)
         confidence = torch.zeros_like(log_probabilities)
         confidence[masked] = best.log_probabilities
@@ -98,7 +91,7 @@ def imputations(
         yield Imputed(tokens, log_probabilities, passes)
 
 
-def imputed_translations(model: Transformer, encoded: Encoded, steps: int) -> list[Hypothesis]:
+def imputed_translations(model: Network, encoded: Encoded, steps: int) -> list[Hypothesis]:
     """Collapsed alignments, imputed from masks only, with their mean log-probability per frame."""
     padding = model.upsampled_padding(encoded)
     found = impute(model, encoded, torch.where(padding, PAD, MASK), padding, steps)

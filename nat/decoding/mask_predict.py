@@ -10,6 +10,7 @@ from torch import Tensor
 from nat.alignment.reveal import least_confident
 from nat.decoding.canvas import Canvases, Positions, masked_canvases
 from nat.decoding.hypothesis import Hypothesis
+from nat.decoding.network import Network
 from nat.decoding.passes import Pass
 from nat.transformer.length import CLASSES
 from nat.transformer.model import Transformer
@@ -49,7 +50,7 @@ class MaskPredict:
     def __call__(self, model: Transformer, source: Tensor) -> list[Hypothesis]:
         """Translate source sentences [B, S] (tokens, EOS, padding on the right)."""
         canvases = masked_canvases(model, source, self.length_beam)
-        for _ in self._decode(model, canvases):
+        for _ in self.fill(model, canvases):
             pass
         return canvases.best(self.length_beam, self.deduplicate)
 
@@ -57,9 +58,9 @@ class MaskPredict:
     def passes(self, model: Transformer, source: Tensor) -> list[list[Pass]]:
         """The passes of the best length; see `nat.decoding.passes.Traced`."""
         canvases = masked_canvases(model, source, self.length_beam)
-        return canvases.recorded(self.length_beam, self._decode(model, canvases))
+        return canvases.recorded(self.length_beam, self.fill(model, canvases))
 
-    def _decode(self, model: Transformer, canvases: Canvases) -> Iterator[Positions]:
+    def fill(self, model: Network, canvases: Canvases) -> Iterator[Positions]:
         """Decode canvases of masks in place, pass by pass."""
         masked = canvases.real
         for number in range(self.steps):

@@ -6,17 +6,21 @@ from nat.artifacts import Converted
 from nat.configuration import Configuration
 from nat.data.vocabulary import Vocabulary
 from nat.export.ctranslate2 import write_ctranslate2
+from nat.export.onnx import write_onnx
 from nat.training.trained_model import matching_model
+
+WRITERS = {"ctranslate2": write_ctranslate2, "onnx": write_onnx}
+"""What writes the model for each engine."""
 
 
 def convert_model(configuration: Configuration, converted: Converted) -> None:
-    """Convert a model for CTranslate2.
+    """Convert a model for another engine.
 
     Raises:
-        UserError: if a file is missing, files do not belong together, or CTranslate2 cannot run
+        UserError: if a file is missing, files do not belong together, or the engine cannot run
             the model; nothing is written.
     """
     inputs = converted.inputs(configuration)
     vocabulary = Vocabulary.load(Path(inputs.corpus.path) / "vocabulary.txt")
     model = matching_model(inputs.model, configuration, len(vocabulary))
-    write_ctranslate2(model, vocabulary.symbols, Path(converted.path))
+    WRITERS[converted.engine](model, vocabulary.symbols, Path(converted.path))

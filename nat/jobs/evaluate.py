@@ -106,7 +106,9 @@ def _read(configuration: Configuration, score: Score) -> Iterator[tuple[str, Pat
         if artifact is not None and not isinstance(artifact, StepOfSplit | Converted):
             yield name, Path(artifact.path)
     if inputs.converted is not None:
-        yield "converted", Path(inputs.converted.path) / "model.bin"
+        converted = Path(inputs.converted.path)
+        for path in sorted(converted.iterdir()) if converted.is_dir() else [converted]:
+            yield f"converted {path.name}", path
     several = references(configuration, score.corpus, score.split) is not None
     compared = reference_files(score.corpus, description, score.split, several)
     for name in ("reference", "tokens", "references", "source_tokens"):

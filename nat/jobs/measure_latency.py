@@ -15,8 +15,11 @@ from nat.decoding.ctranslate2_beam import runs_on_gpu
 from nat.files import write_json
 from nat.jobs.translate import method_of
 from nat.measures.latency import System, measure, without_device
-from nat.measures.latency_setting import NO_CUBLAS, Setting, parse_setting
+from nat.measures.latency_setting import NO_CUBLAS, ONLY_PROCESSORS, Setting, parse_setting
 from nat.training.trained_model import matching_model
+
+PACKAGES = {"ctranslate2": "ctranslate2", "onnx": "onnxruntime"}
+"""The Python package of each engine."""
 
 
 def measure_latency(configuration: Configuration, latency: Latency) -> None:
@@ -64,11 +67,14 @@ def _system(configuration: Configuration, timed: Timed, symbols: int, device: st
     """A system on a device, or the reason why it cannot run there."""
     inputs = timed.inputs(configuration)
     options = configuration.on(timed.corpus).decoding(timed.decoding).options
-    if inputs.converted is not None and device == "cuda" and not runs_on_gpu():
-        return NO_CUBLAS
+    if inputs.converted is not None and device == "cuda":
+        if inputs.converted.engine == "onnx":
+            return ONLY_PROCESSORS
+        if not runs_on_gpu():
+            return NO_CUBLAS
     model = matching_model(inputs.model, configuration, symbols).to(device)
     method = method_of(configuration, timed.decoding, inputs, symbols, device)
-    engine = "torch" if inputs.converted is None else "ctranslate2"
+    engine = "torch" if inputs.converted is None else PACKAGES[inputs.converted.engine]
     precision = str(next(model.parameters()).dtype).removeprefix("torch.")
     return System(
         model,

@@ -19,6 +19,7 @@ from nat.data.vocabulary import Vocabulary
 from nat.decoding.corpus import Method, records, translate
 from nat.decoding.ctranslate2_beam import Engine, runs_on_gpu
 from nat.decoding.masked_at_outputs import Written
+from nat.decoding.network import OnnxEngine
 from nat.errors import UserError
 from nat.jobs.tune_decoding import chosen_weights
 from nat.language_model.scorer import matching_language_model
@@ -185,14 +186,20 @@ def consulting(
 
 def matching_engine(
     path: Path, vocabulary_size: int, precision: str, device: torch.device
-) -> Engine:
+) -> Engine | OnnxEngine:
     """Open a converted model, if it is of the same vocabulary; on a processor if it must be.
+
+    ONNX Runtime always runs on a processor, CTranslate2 where it finds no GPU.
 
     Raises:
         UserError: if it is not.
     """
-    on_gpu = device.type == "cuda" and runs_on_gpu()
-    engine = Engine(path, precision, "cuda" if on_gpu else "cpu")
+    engine: Engine | OnnxEngine
+    if path.name == "onnx":
+        engine = OnnxEngine(path, precision)
+    else:
+        on_gpu = device.type == "cuda" and runs_on_gpu()
+        engine = Engine(path, precision, "cuda" if on_gpu else "cpu")
     if len(engine.symbols) != vocabulary_size:
         raise UserError(
             f"{path} has {len(engine.symbols)} symbols but the vocabulary has {vocabulary_size}; "

@@ -15,6 +15,8 @@ STATE = "state"
 NO_GPU, OUT_OF_MEMORY = "no GPU", "out of memory"
 NO_CUBLAS = "not run: CTranslate2 needs cuBLAS 12"
 """On a GPU, whose libraries are PyTorch's and may be of another version."""
+ONLY_PROCESSORS = "not run: ONNX Runtime is installed for processors"
+"""On a GPU."""
 
 _NAME = re.compile(rf"(cpu)-([1-9]\d*)|(cuda)-([1-9]\d*|{LARGEST})")
 

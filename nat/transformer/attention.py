@@ -86,7 +86,7 @@ class PositionalAttention(nn.Module):
             [B, T, D].
         """
         query, key = (
-            _split(part, self.heads).expand(len(states), -1, -1, -1)
+            _split(part, self.heads).expand(states.size(0), -1, -1, -1)
             for part in self.query_key(positions).chunk(2, dim=-1)
         )
         value = _split(self.value(states), self.heads)

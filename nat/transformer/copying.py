@@ -78,7 +78,7 @@ def soft_copy_upsampled(states: Tensor, lengths: Tensor, upsample: float, width:
     places = torch.arange(states.size(1), device=states.device, dtype=states.dtype)
     centres = (places + 0.5) * upsample
     energy = -((positions[:, None] - centres) ** 2) / TEMPERATURE
-    return _interpolated(states, lengths, energy.expand(len(states), -1, -1))
+    return _interpolated(states, lengths, energy.expand(states.size(0), -1, -1))
 
 
 def soft_copy_by_index(states: Tensor, lengths: Tensor, temperature: Tensor, width: int) -> Tensor:
@@ -94,7 +94,7 @@ def soft_copy_by_index(states: Tensor, lengths: Tensor, temperature: Tensor, wid
     places = torch.arange(states.size(1), device=states.device)
     distances = (positions[:, None] - places).abs().to(states.dtype)
     energy = -distances / temperature.clamp(min=SMALLEST_TEMPERATURE)
-    return _interpolated(states, lengths, energy.expand(len(states), -1, -1))
+    return _interpolated(states, lengths, energy.expand(states.size(0), -1, -1))
 
 
 def _interpolated(states: Tensor, lengths: Tensor, energy: Tensor) -> Tensor:

@@ -361,9 +361,9 @@ class Transformer(nn.Module):
             # an empty target attends to its padding, since a softmax over nothing would be NaN
             visible = (~padding | padding.all(1, keepdim=True))[:, None, None, :]
             if self.decoder.attention_without_self:
-                itself = torch.eye(tokens.size(1), dtype=torch.bool, device=tokens.device)
-                others = visible & ~itself
-                visible = torch.where(others.any(3, keepdim=True), others, visible)
+                places = torch.arange(tokens.size(1), device=tokens.device)
+                others = visible & places.ne(places[:, None])
+                visible = others | (visible & ~others.any(3, keepdim=True))
         elif group > 1:
             groups = torch.arange(tokens.size(1), device=tokens.device) // group
             seen = groups[:, None] >= groups

@@ -21,6 +21,7 @@ HELP = {
     "corpus": "name of a file of config/corpora",
     "decoding": "name of a file of config/decodings",
     "decodings": "names of files of config/decodings",
+    "engine": "ctranslate2 or onnx",
     "folder": "of the test set, which holds `text`",
     "group": "the table or figure, as in dims_table_1",
     "learned": "folder of the subwords of the training text",

@@ -1,0 +1,155 @@
+"""What parallel decodings ask of a network, whichever engine runs it.
+
+ONNX Runtime takes the place of PyTorch with a model that `nat.export.onnx` wrote.
+"""
+
+from pathlib import Path
+from typing import Any
+
+import torch
+from torch import Tensor
+
+from nat.data.vocabulary import BLANK, EOS, NEVER_WRITTEN, PAD
+from nat.errors import UserError
+from nat.files import read_json
+from nat.transformer.model import Encoded, Transformer
+from nat.transformer.projection import Best, best_symbols
+
+
+class OnnxEngine:
+    """The two graphs of a model in ONNX Runtime, on a processor, with PyTorch's threads.
+
+    Args:
+        folder: written by `nat.export.onnx`.
+        precision: of the weights of matrix products.
+
+    Attributes:
+        symbols: of the vocabulary, in the order of their ids.
+        encoder, decoder: sessions.
+
+    Raises:
+        UserError: if the folder is missing or damaged.
+    """
+
+    def __init__(self, folder: Path, precision: str) -> None:
+        import onnxruntime
+
+        self.symbols: list[str] = read_json(folder / "vocabulary.json")
+        options = onnxruntime.SessionOptions()
+        options.intra_op_num_threads = torch.get_num_threads()
+        options.inter_op_num_threads = 1
+        options.log_severity_level = 3
+        try:
+            self.encoder, self.decoder = (
+                onnxruntime.InferenceSession(
+                    folder / f"{part}.{precision}.onnx",
+                    options,
+                    providers=["CPUExecutionProvider"],
+                )
+                for part in ("encoder", "decoder")
+            )
+        except Exception as error:
+            if not type(error).__module__.startswith("onnxruntime"):
+                raise
+            raise UserError(
+                f"ONNX Runtime cannot open {folder} ({error}); remove it and run again"
+            ) from error
+
+
+class OnnxNetwork:
+    """A model whose encoder and decoder run in ONNX Runtime.
+
+    Args:
+        model: that was exported; its length predictor and its sizes are used.
+        engine: with the exported graphs.
+    """
+
+    def __init__(self, model: Transformer, engine: OnnxEngine) -> None:
+        self.architecture, self.decoder = model.architecture, model.decoder
+        self.empty_token, self.predicts_end = model.empty_token, model.predicts_end
+        self.length_predictor, self.embedding = model.length_predictor, model.embedding
+        self.upsampled_padding = model.upsampled_padding
+        self._engine = engine
+        self._outputs = [each.name for each in engine.encoder.get_outputs()]
+        self._inputs = {each.name for each in engine.decoder.get_inputs()}
+
+    def encode(self, source: Tensor) -> Encoded:
+        """Encode source tokens [B, S], see `Transformer.encode`."""
+        found = self._engine.encoder.run(None, {"source": source.cpu().numpy()})
+        named = {
+            name: torch.from_numpy(array).to(self.embedding.weight)
+            for name, array in zip(self._outputs, found, strict=True)
+        }
+        return Encoded(
+            named["states"],
+            source.eq(PAD),
+            source,
+            named.get("without_latents"),
+            named.get("copied"),
+        )
+
+    def predict(self, tokens: Tensor, encoded: Encoded, chosen: Tensor) -> Best:
+        """See `nat.decoding.network.predict`."""
+        given: dict[str, Any] = {
+            "source": encoded.source,
+            "states": encoded.states,
+            "copied": encoded.copied,
+            "tokens": tokens,
+        }
+        arrays = {
+            name: (value.float() if value.is_floating_point() else value).cpu().numpy()
+            for name, value in given.items()
+            if name in self._inputs
+        }
+        symbols, log_probabilities = self._engine.decoder.run(
+            ["symbols", "log_probabilities"], arrays
+        )
+        return Best(
+            torch.from_numpy(symbols).to(tokens.device)[chosen],
+            torch.from_numpy(log_probabilities).to(encoded.states)[chosen],
+        )
+
+
+Network = Transformer | OnnxNetwork
+"""A model in PyTorch or in ONNX Runtime."""
+
+
+def never_chosen(network: Network) -> list[int]:
+    """Symbols that a parallel decoding never chooses.
+
+    BLANK is a label on an upsampled canvas, and the empty token of a model that was trained with
+    it; EOS is one of a model whose upsampled canvas ends in it.
+    """
+    upsampled = network.decoder.upsample is not None
+    allowed = {BLANK} if upsampled or network.empty_token else set()
+    if upsampled and network.predicts_end:
+        allowed.add(EOS)
+    return [symbol for symbol in NEVER_WRITTEN if symbol not in allowed]
+
+
+def predict(
+    network: Network,
+    tokens: Tensor,
+    padding: Tensor,
+    encoded: Encoded,
+    chosen: Tensor,
+    bfloat16: bool = False,
+) -> Best:
+    """The most probable symbols at chosen positions, in one bidirectional pass.
+
+    Args:
+        network: the model.
+        tokens: decoder input, [B, T].
+        padding: True at padding, [B, T].
+        encoded: encoder states of the same sentences, by the same network.
+        chosen: True at positions to predict, N of them, [B, T].
+        bfloat16: see `nat.transformer.projection`; of PyTorch.
+
+    Returns:
+        Symbols other than `never_chosen` and their log-probabilities under the full softmax, [N].
+    """
+    if isinstance(network, OnnxNetwork):
+        return network.predict(tokens, encoded, chosen)
+    states = network.decode(tokens, padding, encoded, causal=False)
+    forbidden = tokens.new_tensor(never_chosen(network))
+    return best_symbols(states[chosen], network.embedding.weight, bfloat16, forbidden)

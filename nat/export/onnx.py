@@ -1,0 +1,232 @@
+"""A parallel Transformer as two graphs of ONNX, for ONNX Runtime and other programs.
+
+    encoder.float32.onnx    source -> states
+    decoder.float32.onnx    source, states, tokens -> symbols, log_probabilities
+    encoder.int8.onnx       the same with quantised matrix products
+    decoder.int8.onnx
+    vocabulary.json         symbols in the order of their ids
+    model.json              what a program needs to know besides
+
+Ids are int64. `source` [B, S] holds the tokens of each sentence, EOS, and padding on the right;
+`tokens` [B, T] holds MASK at every position that is to be predicted, and padding on the right.
+`symbols` [B, T] are the most probable ones, without those that are never written, and
+`log_probabilities` [B, T] theirs, in nats, under the full softmax.
+"""
+
+import copy
+import logging
+import warnings
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import torch
+from torch import Tensor, nn
+
+from nat.data.batch import source_tensor
+from nat.data.vocabulary import BLANK, EOS, MASK, PAD, SPECIALS
+from nat.decoding.network import never_chosen
+from nat.errors import UserError
+from nat.files import atomic_directory, write_json
+from nat.transformer.length import LengthPredictor
+from nat.transformer.model import Encoded, Transformer
+
+OPSET = 18
+TOLERANCE = 1e-3
+"""Largest difference between states of the graphs and of the model."""
+
+
+class EncoderGraph(nn.Module):
+    """Source [B, S] to everything that the decoder and the choice of lengths need.
+
+    Attributes:
+        outputs: names of what is returned: `states` [B, S, D]; of a model with latents
+            `without_latents` or `copied`, [B, S, D], see `nat.transformer.model.Encoded`; of one
+            with a length predictor `lengths`, the log-probabilities of its classes, [B, 256].
+    """
+
+    def __init__(self, model: Transformer) -> None:
+        super().__init__()
+        self.model = model
+        with torch.no_grad():
+            encoded = model.encode(source_tensor([[len(SPECIALS)]]))
+        self.outputs = ["states"]
+        for name in ("without_latents", "copied"):
+            if getattr(encoded, name) is not None:
+                self.outputs.append(name)
+        if isinstance(model.length_predictor, LengthPredictor):
+            self.outputs.append("lengths")
+
+    def forward(self, source: Tensor) -> tuple[Tensor, ...]:
+        """What `outputs` names."""
+        encoded = self.model.encode(source)
+        found = []
+        for name in self.outputs:
+            if name == "lengths":
+                assert isinstance(self.model.length_predictor, LengthPredictor)
+                states = encoded.source_states
+                found.append(self.model.length_predictor(states, encoded.padding))
+            else:
+                found.append(getattr(encoded, name))
+        return tuple(found)
+
+
+class DecoderGraph(nn.Module):
+    """A bidirectional pass over a canvas, and the output projection."""
+
+    forbidden: Tensor
+
+    def __init__(self, model: Transformer, has_copied: bool) -> None:
+        super().__init__()
+        self.model = model
+        self.inputs = ["source", "states", *(["copied"] if has_copied else []), "tokens"]
+        forbidden = torch.zeros(model.embedding.num_embeddings)
+        forbidden[never_chosen(model)] = -torch.inf
+        self.register_buffer("forbidden", forbidden)
+
+    def forward(self, source: Tensor, states: Tensor, *more: Tensor) -> tuple[Tensor, Tensor]:
+        """Symbols and log-probabilities, [B, T] each."""
+        *copied, tokens = more
+        padding = source.eq(PAD)
+        encoded = Encoded(states, padding, source, copied=copied[0] if copied else None)
+        decoded = self.model.decode(tokens, tokens.eq(PAD), encoded, causal=False)
+        logits = decoded @ self.model.embedding.weight.t()
+        best, symbols = (logits + self.forbidden).max(2)
+        return symbols, best - logits.logsumexp(2)
+
+
+def write_onnx(model: Transformer, symbols: Sequence[str], folder: Path) -> None:
+    """Write a model as a folder of graphs, see above.
+
+    The folder appears whole or not at all.
+
+    Args:
+        model: that translates in parallel, in evaluation mode.
+        symbols: of the vocabulary, in the order of their ids, special ones included.
+        folder: to write.
+
+    Raises:
+        UserError: for a model that cannot be exported.
+    """
+    if model.length_predictor is None and model.decoder.upsample is None:
+        raise UserError(
+            "only systems that translate in parallel are exported to ONNX, and this one has "
+            "neither a length predictor nor an upsampled canvas (keys 'length' and "
+            "'decoder.upsample'); an autoregressive one can be exported to ctranslate2"
+        )
+    if not all(weight.isfinite().all() for weight in model.parameters()):
+        raise UserError("the model has weights that are not finite; train it again")
+    model = copy.deepcopy(model).float().cpu()
+    encoder = EncoderGraph(model)
+    decoder = DecoderGraph(model, "copied" in encoder.outputs)
+    with atomic_directory(folder) as temporary:
+        source, tokens = _example(model, [5, 3])
+        with torch.no_grad():
+            found = dict(zip(encoder.outputs, encoder(source), strict=True))
+            given = {"source": source, **found, "tokens": tokens}
+            _write(encoder, temporary / "encoder.float32.onnx", {"source": source}, encoder.outputs)
+            _write(
+                decoder,
+                temporary / "decoder.float32.onnx",
+                {name: given[name] for name in decoder.inputs},
+                ["symbols", "log_probabilities"],
+            )
+        _check(model, encoder, decoder, temporary)
+        for part in ("encoder", "decoder"):
+            _quantise(temporary / f"{part}.float32.onnx", temporary / f"{part}.int8.onnx")
+        write_json(temporary / "vocabulary.json", list(symbols))
+        write_json(temporary / "model.json", _described(model))
+
+
+def _described(model: Transformer) -> dict[str, Any]:
+    return {
+        "pad": PAD,
+        "end": EOS,
+        "mask": MASK,
+        "blank": BLANK,
+        "upsample": model.decoder.upsample,
+        "count_source_end": model.decoder.count_source_end,
+        "longest_source": model.longest_source,
+        "length": None if model.length_predictor is None else model.length_predictor.predicts,
+    }
+
+
+def _example(model: Transformer, lengths: Sequence[int]) -> tuple[Tensor, Tensor]:
+    """Random sources of these lengths [B, S], and their canvases of masks [B, T]."""
+    numbers = np.random.default_rng(1)
+    count = model.embedding.num_embeddings
+    source = source_tensor([numbers.integers(len(SPECIALS), count, each) for each in lengths])
+    padding = source.eq(PAD)
+    encoded = Encoded(torch.empty(0), padding, source)
+    upsampled = model.decoder.upsample is not None
+    unseen = model.upsampled_padding(encoded) if upsampled else padding
+    return source, torch.where(unseen, PAD, MASK)
+
+
+def _write(graph: nn.Module, path: Path, given: dict[str, Tensor], outputs: list[str]) -> None:
+    names = {"tokens": "T", "symbols": "T", "log_probabilities": "T"}
+    axes = {
+        name: {0: "B"} if name == "lengths" else {0: "B", 1: names.get(name, "S")}
+        for name in (*given, *outputs)
+    }
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # that sizes of the example are taken for constants: see
+        torch.onnx.export(  # `_check`
+            graph,
+            tuple(given.values()),
+            path,
+            dynamo=False,  # the other exporter takes the widths of canvases for constants
+            opset_version=OPSET,
+            input_names=list(given),
+            output_names=outputs,
+            dynamic_axes=axes,
+        )
+
+
+def _check(model: Transformer, encoder: EncoderGraph, decoder: DecoderGraph, folder: Path) -> None:
+    """Refuse graphs that do not compute what the model computes, for another number of sentences
+    of other lengths than those of the example."""
+    from onnxruntime import InferenceSession
+
+    source, tokens = _example(model, [9, 1, 7])
+    with torch.no_grad():
+        expected = dict(zip(encoder.outputs, encoder(source), strict=True))
+        given = {"source": source, **expected, "tokens": tokens}
+        expected["log_probabilities"] = decoder(*(given[name] for name in decoder.inputs))[1]
+    session = InferenceSession(folder / "encoder.float32.onnx")
+    found = dict(zip(encoder.outputs, session.run(None, {"source": source.numpy()}), strict=True))
+    session = InferenceSession(folder / "decoder.float32.onnx")
+    inputs = {name: given[name].numpy() for name in decoder.inputs}
+    found["log_probabilities"] = session.run(["log_probabilities"], inputs)[0]
+    for name, value in expected.items():
+        unseen = tokens.eq(PAD) if name == "log_probabilities" else source.eq(PAD)
+        difference = (torch.from_numpy(found[name]) - value).abs()
+        if name != "lengths":
+            difference = difference[~unseen]
+        if not difference.max() < TOLERANCE:
+            raise UserError(
+                f"the exported model differs from the model in its {name} by "
+                f"{float(difference.max()):g}; this kind of system cannot be exported to ONNX"
+            )
+
+
+def _quantise(path: Path, output: Path) -> None:
+    from onnxruntime.quantization import QuantType, quantize_dynamic
+
+    logging.getLogger().addFilter(_silent)  # it recommends a step that changes nothing here
+    try:
+        quantize_dynamic(
+            path,
+            output,
+            op_types_to_quantize=["MatMul"],
+            per_channel=True,
+            weight_type=QuantType.QInt8,
+            extra_options={"MatMulConstBOnly": True},
+        )
+    finally:
+        logging.getLogger().removeFilter(_silent)
+
+
+def _silent(record: logging.LogRecord) -> bool:
+    return record.levelno >= logging.ERROR

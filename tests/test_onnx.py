@@ -1,0 +1,151 @@
+"""Models in ONNX Runtime: equal translations, whatever the decoder."""
+
+import json
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import onnxruntime
+import pytest
+import torch
+from test_decode_corpus import CONFIGURATION, engine, symbols, texts
+
+from nat.data.batch import source_tensor
+from nat.data.vocabulary import BLANK, NEVER_WRITTEN
+from nat.decoding.ctc import Ctc
+from nat.decoding.imputer import Imputer
+from nat.decoding.mask_predict import MaskPredict
+from nat.decoding.onnx_parallel import OnnxParallel
+from nat.errors import UserError
+from nat.export.onnx import write_onnx
+from nat.jobs.translate import matching_engine
+
+SOURCE = source_tensor(texts([3, 9, 1, 12, 5, 1, 11]))
+
+DECODERS: list[dict[str, Any]] = [
+    {"length": "offset"},
+    {"length": "target", "pre_norm": True, "activation": "gelu", "positions": "learned_apart"},
+    {"length": "constant", "decoder": {"copy": "uniform"}},
+    {"length": "offset", "decoder": {"copy": "soft", "positional_attention": True}},
+    {"length": "offset", "decoder": {"copy": "soft_index", "attention_without_self": True}},
+    {"length": "offset", "decoder": {"positions": "concatenated", "causal_attention": True}},
+    {"decoder": {"upsample": 2.5}},
+    {"decoder": {"copy": "soft_upsampled", "upsample": 3.0, "count_source_end": True}},
+    {"decoder": {"copy": "soft", "upsample": 1.5}, "latent": {"dim": 3, "posterior_layers": 1}},
+    {
+        "decoder": {"copy": "soft", "upsample": 2.0},
+        "latent": {"dim": 3, "posterior_layers": 1, "added_to": "decoder_input"},
+    },
+]
+
+
+@pytest.mark.parametrize("options", DECODERS, ids=lambda options: json.dumps(options))
+def test_translations_are_those_of_the_model(
+    make_model: Callable[..., Any], options: dict[str, Any]
+) -> None:
+    model = make_model(dtype=torch.float32, **options)
+    opened = engine(model, "float32", "onnx")
+    for steps in (1, 3):
+        ours: Any = Imputer(steps) if "upsample" in options.get("decoder", {}) else None
+        ours = ours or MaskPredict(steps, length_beam=2)
+        lengths = 1 if model.decoder.upsample else 2
+        its = OnnxParallel(steps=steps, length_beam=lengths)(model, SOURCE, opened)
+        expected = ours(model, SOURCE)
+        assert [each.tokens for each in its] == [each.tokens for each in expected]
+        for one, other in zip(its, expected, strict=True):
+            assert one.score == pytest.approx(other.score, abs=1e-4)
+            assert one.steps == other.steps
+    assert any(each.tokens for each in expected)
+
+
+def test_what_is_never_written_is_never_chosen(make_model: Callable[..., Any]) -> None:
+    model = make_model(dtype=torch.float32, length="offset")
+    with torch.no_grad():
+        model.embedding.weight[list(NEVER_WRITTEN)] *= 9
+    found = OnnxParallel()(model, SOURCE, engine(model, "float32", "onnx"))
+    assert not {token for each in found for token in each.tokens} & set(NEVER_WRITTEN)
+
+
+def test_int8_is_near_float32(make_model: Callable[..., Any], tmp_path: Path) -> None:
+    model = make_model(
+        dtype=torch.float32, decoder={"copy": "soft", "upsample": 2.0}, model_dim=32, ffn_dim=64
+    )
+    write_onnx(model, symbols(29), tmp_path / "onnx")
+    exact, rounded = (
+        OnnxParallel(precision)(
+            model, SOURCE, matching_engine(tmp_path / "onnx", 29, precision, torch.device("cpu"))
+        )
+        for precision in ("float32", "int8")
+    )
+    assert any(one.score != other.score for one, other in zip(exact, rounded, strict=True))
+    for one, other in zip(exact, rounded, strict=True):
+        assert other.score == pytest.approx(one.score, abs=0.2)
+    sizes = [
+        (tmp_path / f"onnx/decoder.{name}.onnx").stat().st_size for name in ("int8", "float32")
+    ]
+    assert sizes[0] < sizes[1]
+
+
+def test_the_graphs_can_be_used_without_this_project(
+    make_model: Callable[..., Any], tmp_path: Path
+) -> None:
+    model = make_model(dtype=torch.float32, decoder={"copy": "soft_upsampled", "upsample": 2.5})
+    write_onnx(model, symbols(29), tmp_path / "onnx")
+    about = json.loads((tmp_path / "onnx/model.json").read_text())
+    encoder, decoder = (
+        onnxruntime.InferenceSession(tmp_path / f"onnx/{part}.float32.onnx")
+        for part in ("encoder", "decoder")
+    )
+    given = texts([3, 9, 1])
+    for text, expected in zip(given, Ctc()(model, source_tensor(given)), strict=True):
+        source = np.append(text.astype(np.int64), about["end"])[None]
+        width = int(np.ceil(len(text) * about["upsample"]))
+        tokens = np.full((1, width), about["mask"])
+        (states,) = encoder.run(None, {"source": source})
+        labels, _ = decoder.run(None, {"source": source, "states": states, "tokens": tokens})
+        written = [
+            label
+            for label, before in zip(labels[0], [BLANK, *labels[0][:-1]], strict=True)
+            if label not in (before, about["blank"])
+        ]
+        assert written == expected.tokens
+
+
+def test_the_lengths_of_the_graph_are_those_of_the_predictor(
+    make_model: Callable[..., Any], tmp_path: Path
+) -> None:
+    model = make_model(dtype=torch.float32, length="offset")
+    write_onnx(model, symbols(29), tmp_path / "onnx")
+    encoder = onnxruntime.InferenceSession(tmp_path / "onnx/encoder.float32.onnx")
+    assert [each.name for each in encoder.get_outputs()] == ["states", "lengths"]
+    encoded = model.encode(SOURCE)
+    expected = model.length_predictor(encoded.states, encoded.padding)
+    found = encoder.run(["lengths"], {"source": SOURCE.numpy()})[0]
+    torch.testing.assert_close(torch.from_numpy(found), expected, atol=1e-4, rtol=0)
+
+
+def test_an_autoregressive_model_is_refused(make_model: Callable[..., Any], tmp_path: Path) -> None:
+    with pytest.raises(UserError, match="keys 'length' and 'decoder.upsample'"):
+        write_onnx(make_model(), symbols(29), tmp_path / "onnx")
+    assert not (tmp_path / "onnx").exists()
+
+
+def test_only_parallel_systems_are_translated() -> None:
+    CONFIGURATION.check_decoding("ctc-kd", "onnx-int8-1-lb1")
+    CONFIGURATION.check_decoding("cmlm-kd", "onnx-int8-4-lb5")
+    with pytest.raises(UserError, match="'onnx-int8-1-lb1' .* for non-autoregressive systems"):
+        CONFIGURATION.check_decoding("at-base", "onnx-int8-1-lb1")
+    with pytest.raises(UserError, match="takes 2 steps"):
+        CONFIGURATION.check_decoding("ctc-kd", "onnx-int8-2-lb1")
+
+
+def test_what_is_no_exported_model_is_told(make_model: Callable[..., Any], tmp_path: Path) -> None:
+    with pytest.raises(UserError, match="vocabulary.json does not exist"):
+        matching_engine(tmp_path / "onnx", 29, "int8", torch.device("cpu"))
+    write_onnx(make_model(length="offset"), symbols(29), tmp_path / "onnx")
+    with pytest.raises(UserError, match="onnx has 29 symbols but the vocabulary has 30"):
+        matching_engine(tmp_path / "onnx", 30, "int8", torch.device("cpu"))
+    (tmp_path / "onnx/encoder.int8.onnx").write_bytes(b"damaged")
+    with pytest.raises(UserError, match="ONNX Runtime cannot open .*onnx"):
+        matching_engine(tmp_path / "onnx", 29, "int8", torch.device("cpu"))
