@@ -44,7 +44,7 @@ DECODERS: list[dict[str, Any]] = [
 def test_translations_are_those_of_the_model(
     make_model: Callable[..., Any], options: dict[str, Any]
 ) -> None:
-    model = make_model(dtype=torch.float32, **options)
+    model = make_model(dtype=torch.float32, dropout=0.1, **options)
     opened = engine(model, "float32", "onnx")
     for steps in (1, 3):
         ours: Any = Imputer(steps) if "upsample" in options.get("decoder", {}) else None

@@ -118,8 +118,8 @@ def write_onnx(model: Transformer, symbols: Sequence[str], folder: Path) -> None
     if not all(weight.isfinite().all() for weight in model.parameters()):
         raise UserError("the model has weights that are not finite; train it again")
     model = copy.deepcopy(model).float().cpu()
-    encoder = EncoderGraph(model)
-    decoder = DecoderGraph(model, "copied" in encoder.outputs)
+    encoder = EncoderGraph(model).eval()
+    decoder = DecoderGraph(model, "copied" in encoder.outputs).eval()
     with atomic_directory(folder) as temporary:
         source, tokens = _example(model, [5, 3])
         with torch.no_grad():
