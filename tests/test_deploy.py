@@ -198,6 +198,17 @@ def test_decodings_that_the_run_has_scored_are_packed(root: Path, tmp_path: Path
     assert list(found) == ["mask-predict-10-lb5", "mask-predict-3-lb1"]
 
 
+@pytest.mark.parametrize(("system", "engine"), [("at-base", "ctranslate2"), ("ctc-kd", "onnx")])
+def test_an_export_is_what_the_graph_converts(
+    system: str, engine: str, tmp_path: Path, nat: Run
+) -> None:
+    assert nat("export", model(system), tmp_path / "made", "--to", engine)[2] == 0
+    expected = {path.name: path.read_bytes() for path in (model(system) / engine).iterdir()}
+    made = {path.name: path.read_bytes() for path in (tmp_path / "made").iterdir()}
+    assert made.pop("codes") == Path("results/corpora", CORPUS, "bpe/codes").read_bytes()
+    assert made == expected
+
+
 @pytest.mark.parametrize(
     ("arguments", "text", "told"),
     [
@@ -206,6 +217,8 @@ def test_decodings_that_the_run_has_scored_are_packed(root: Path, tmp_path: Path
         (["translate", model("ctc-kd"), "--decoding", "ctd"], b"", "did you mean 'ctc'"),
         (["translate", model("ctc-kd")], b"fine\n\xff\n", "standard input, line 2"),
         (["translate", model("nat-raw")], b"", "nat-raw"),
+        (["export", model("ctc-kd"), "made", "--to", "ctranslate2"], b"", "keys 'decoder'"),
+        (["export", model("at-base"), "made", "--to", "onnx"], b"", "keys 'length'"),
     ],
 )
 def test_a_mistake_is_one_sentence(

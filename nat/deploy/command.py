@@ -9,6 +9,7 @@ from pathlib import Path
 
 from nat.data.lines import decoded
 from nat.program import run
+from nat.registry import ENGINES
 
 BLOCK = 10_000
 """Lines that are read, sorted by length and translated at a time."""
@@ -55,6 +56,21 @@ def _parser() -> argparse.ArgumentParser:
         help="default: the usual one of the system, and those that the run has scored",
     )
     pack.set_defaults(do=_pack)
+
+    export = commands.add_parser(
+        "export",
+        help="write a model in the format of another program",
+        description="Write a model in the format of another program, with its subwords.",
+    )
+    export.add_argument("folder", type=Path, help=folder)
+    export.add_argument("output", type=Path, help="folder to make")
+    export.add_argument(
+        "--to",
+        required=True,
+        choices=ENGINES,
+        help="ctranslate2: autoregressive systems; onnx: systems that translate in parallel",
+    )
+    export.set_defaults(do=_export)
     return parser
 
 
@@ -76,6 +92,12 @@ def _pack(arguments: argparse.Namespace) -> None:
     from nat.deploy.package import packed
 
     packed(arguments.folder, arguments.output, arguments.decodings)
+
+
+def _export(arguments: argparse.Namespace) -> None:
+    from nat.deploy.export import export
+
+    export(arguments.folder, arguments.output, arguments.to)
 
 
 def _blocks(lines: Iterable[str], size: int) -> Iterator[list[str]]:

@@ -57,7 +57,7 @@ class TextTranslator:
         self._package, files = opened.package, opened.files
         self.vocabulary = Vocabulary.load(files[VOCABULARY])
         device = torch.device("cuda" if torch.cuda.is_available() else "cpu")
-        self.model = _matching(files[MODEL], self.vocabulary, device)
+        self.model = matching(files[MODEL], self.vocabulary, device)
         assistant, language_model, converted = (
             None if name is None else files[name]
             for name in (chosen.assistant, chosen.language_model, chosen.converted)
@@ -66,7 +66,7 @@ class TextTranslator:
             registry.build("decoding", chosen.method),
             len(self.vocabulary),
             device,
-            None if assistant is None else _matching(assistant, self.vocabulary, device),
+            None if assistant is None else matching(assistant, self.vocabulary, device),
             language_model,
             converted,
         )
@@ -157,8 +157,12 @@ def _between_words(subwords: list[str], place: int) -> bool:
     return " " in merge(f"{subwords[place - 1]} {subwords[place]}")
 
 
-def _matching(path: Path, vocabulary: Vocabulary, device: torch.device) -> Transformer:
-    """A model, if it has as many symbols as the vocabulary."""
+def matching(path: Path, vocabulary: Vocabulary, device: torch.device | str) -> Transformer:
+    """Load a model, if it has as many symbols as the vocabulary.
+
+    Raises:
+        UserError: if it has not, or the file is missing or damaged.
+    """
     model = load_model(path, device).model
     symbols = model.embedding.num_embeddings
     if symbols != len(vocabulary):
