@@ -2,9 +2,10 @@
 #
 # A group is the systems whose latencies a table or figure shows; they are measured by turns in one
 # job, and reports of the same paper that show some of them take them from there. A setting is a
-# device and a batch: cpu-1, cpu-32, cuda-1, cuda-largest. Where there is no GPU, or its memory is
-# too small, the file says so; remove it to measure again. Nothing else that this workflow runs on
-# the machine disturbs the clock: a measurement takes all cores that it was given.
+# device and a batch: cpu-1, cpu-32, thread-1 (one thread), cores-1 (all cores), cuda-1,
+# cuda-largest. Where there is no GPU, or its memory is too small, the file says so; remove it to
+# measure again. Nothing else that this workflow runs on the machine disturbs the clock: a
+# measurement takes all cores that it was given.
 # Slurm gives it a node of its own, see `resources` of nat/workflow/cluster.py.
 
 
@@ -17,7 +18,7 @@ rule measure_latency:
         "results/{run}/logs/latency/{corpus}/{group}/seed{seed}/{setting}.log",
     wildcard_constraints:
         group=one_of(graph.reports),
-        setting=r"cpu-[1-9]\d*|cuda-([1-9]\d*|largest)",
+        setting=r"(cpu|thread|cores)-[1-9]\d*|cuda-([1-9]\d*|largest)",
     conda:
         ENVIRONMENT
     threads: workflow.cores

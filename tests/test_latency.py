@@ -9,7 +9,7 @@ from nat.configuration import load
 from nat.decoding.hypothesis import Hypothesis
 from nat.errors import UserError
 from nat.measures.latency import System, measure, without_device
-from nat.measures.latency_setting import Setting, parse_setting
+from nat.measures.latency_setting import ALL_CORES, Setting, parse_setting
 
 
 class Counting:
@@ -97,13 +97,21 @@ def test_a_protocol_that_is_none_is_refused(arguments: tuple[Any, ...], words: s
 
 @pytest.mark.parametrize(
     ("name", "expected"),
-    [("cpu-1", ("cpu", 1)), ("cuda-32", ("cuda", 32)), ("cuda-largest", ("cuda", "largest"))],
+    [
+        ("cpu-1", ("cpu", 1, None)),
+        ("thread-8", ("cpu", 8, 1)),
+        ("cores-1", ("cpu", 1, ALL_CORES)),
+        ("cuda-32", ("cuda", 32, None)),
+        ("cuda-largest", ("cuda", "largest", None)),
+    ],
 )
 def test_settings_have_names(name: str, expected: tuple[str, Any]) -> None:
     assert parse_setting(name) == expected
 
 
-@pytest.mark.parametrize("name", ["", "cpu", "cpu-0", "cpu-largest", "gpu-1", "cpu-1x", "cuda-01"])
+@pytest.mark.parametrize(
+    "name", ["", "cpu", "cpu-0", "cpu-largest", "gpu-1", "cpu-1x", "cuda-01", "thread-largest"]
+)
 def test_a_name_that_is_no_setting(name: str) -> None:
     with pytest.raises(UserError, match="setting: found"):
         parse_setting(name)

@@ -511,13 +511,19 @@ class Cloud(Varied):
 
 
 class Scatter(_Drawn):
-    """One measure against another; `quotes` as for lines."""
+    """One measure against another; `quotes` as for lines.
+
+    Attributes:
+        front: whether a line joins the points for which no other is lower on the horizontal axis
+            and higher on the vertical one (Pareto front), such as of latency and quality.
+    """
 
     kind: Literal["scatter"]
     x: MeasuredAxis
     y: MeasuredAxis
     series: Annotated[list[Cloud], Field(min_length=1)]
     quotes: list[PositiveInt] = []
+    front: bool = False
 
 
 class Matrix(Model):

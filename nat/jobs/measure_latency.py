@@ -1,6 +1,8 @@
 """Measuring latencies: from the files of a run to a JSON file."""
 
 import importlib.metadata
+import os
+from functools import partial
 from pathlib import Path
 
 import numpy as np
@@ -8,18 +10,30 @@ import torch
 
 from nat.artifacts import TIMED, Latency, Timed
 from nat.configuration import Configuration
+from nat.data.batch import source_tensor
 from nat.data.binarised import BinarisedText
+from nat.data.bpe import merge
 from nat.data.splits import sides
 from nat.data.vocabulary import Vocabulary
 from nat.decoding.ctranslate2_beam import runs_on_gpu
 from nat.files import write_json
 from nat.jobs.translate import method_of
 from nat.measures.latency import System, measure, without_device
-from nat.measures.latency_setting import NO_CUBLAS, ONLY_PROCESSORS, Setting, parse_setting
+from nat.measures.latency_setting import (
+    ALL_CORES,
+    NO_CUBLAS,
+    ONLY_PROCESSORS,
+    Setting,
+    parse_setting,
+)
+from nat.measures.memory import peak_of
 from nat.training.trained_model import matching_model
 
 PACKAGES = {"ctranslate2": "ctranslate2", "onnx": "onnxruntime"}
 """The Python package of each engine."""
+
+WEIGHTS = {"ctranslate2": "model.bin", "onnx": "*.{precision}.onnx"}
+"""The files that an engine opens at a precision."""
 
 
 def measure_latency(configuration: Configuration, latency: Latency) -> None:
@@ -34,19 +48,29 @@ def measure_latency(configuration: Configuration, latency: Latency) -> None:
     """
     options = configuration.latency
     assert options.threads is not None
-    chosen = Setting(*parse_setting(latency.setting), options.threads, options.repeats)
+    device, batch, threads = parse_setting(latency.setting)
+    if threads is None:
+        threads = options.threads
+    elif threads == ALL_CORES:
+        threads = os.cpu_count() or 1
+    chosen = Setting(device, batch, threads, options.repeats)
     missing = without_device(chosen)
     if missing is not None:
         write_json(Path(latency.path), {"split": TIMED, **missing})
         return
     source, _ = sides(configuration.corpus(latency.corpus))
     folder = Path(latency.inputs(configuration).corpus.path)
-    symbols = len(Vocabulary.load(folder / "vocabulary.txt"))
+    vocabulary = Vocabulary.load(folder / "vocabulary.txt")
+    symbols = len(vocabulary)
     torch.set_num_threads(chosen.threads)  # an engine takes as many when it is opened
+    sentences = BinarisedText(folder / f"{TIMED}.{source}")
+    memory = {
+        each.name: peak_of(partial(_first_batch, configuration, each, symbols, sentences))
+        for each in (latency.timed if chosen.device == "cpu" else ())
+    }
     systems = {
         each.name: _system(configuration, each, symbols, chosen.device) for each in latency.timed
     }
-    sentences = BinarisedText(folder / f"{TIMED}.{source}")
     limits = {each.model.longest_source for each in systems.values() if isinstance(each, System)}
     lengths = [len(sentences[number]) for number in range(len(sentences))]
     ids = [
@@ -59,8 +83,38 @@ def measure_latency(configuration: Configuration, latency: Latency) -> None:
         drawn = np.random.default_rng(1).choice(ids, options.sentences, replace=False)
         ids = sorted(drawn.tolist())
     measured = measure(systems, sentences, ids, chosen)
-    counted = {"split": TIMED, "sentences_of_split": len(sentences), "left_out": left_out}
+    for each in latency.timed:
+        found = measured["systems"][each.name]
+        found["model_bytes"] = _size(configuration, each)
+        found["memory_bytes"] = memory.get(each.name)
+    words = [len(merge(vocabulary.decode(sentences[number].tolist())).split()) for number in ids]
+    counted = {
+        "split": TIMED,
+        "sentences_of_split": len(sentences),
+        "left_out": left_out,
+        "source_words_per_sentence": float(np.mean(words)),
+    }
     write_json(Path(latency.path), counted | measured)
+
+
+def _first_batch(
+    configuration: Configuration, timed: Timed, symbols: int, sentences: BinarisedText
+) -> None:
+    """Load a system and translate the first sentence that is not empty."""
+    system = _system(configuration, timed, symbols, "cpu")
+    assert isinstance(system, System)
+    number = next(number for number, length in enumerate(sentences.lengths) if length)
+    system.method(system.model, source_tensor([sentences[number]]))
+
+
+def _size(configuration: Configuration, timed: Timed) -> int:
+    """Bytes of the files of the model that the engine opens."""
+    inputs = timed.inputs(configuration)
+    if inputs.converted is None:
+        return Path(inputs.model.path).stat().st_size
+    options = configuration.on(timed.corpus).decoding(timed.decoding).options
+    files = WEIGHTS[inputs.converted.engine].format(precision=options["precision"])
+    return sum(path.stat().st_size for path in Path(inputs.converted.path).glob(files))
 
 
 def _system(configuration: Configuration, timed: Timed, symbols: int, device: str) -> System | str:

@@ -9,6 +9,9 @@ LEAST_REPEATS = 5
 LARGEST = "largest"
 """The batch of as many sentences as fit the memory of a GPU."""
 
+ALL_CORES = 0
+"""Number of threads that stands for one on each core."""
+
 STATE = "state"
 """Key in the file of a latency that could not be measured; its value is one of these."""
 
@@ -18,7 +21,10 @@ NO_CUBLAS = "not run: CTranslate2 needs cuBLAS 12"
 ONLY_PROCESSORS = "not run: ONNX Runtime is installed for processors"
 """On a GPU."""
 
-_NAME = re.compile(rf"(cpu)-([1-9]\d*)|(cuda)-([1-9]\d*|{LARGEST})")
+_NAME = re.compile(rf"(cpu|thread|cores)-([1-9]\d*)|(cuda)-([1-9]\d*|{LARGEST})")
+
+THREADS = {"cpu": None, "thread": 1, "cores": ALL_CORES}
+"""Threads of a processor by the first word of a setting's name; None for those of the scale."""
 
 
 @dataclass(frozen=True)
@@ -48,8 +54,11 @@ class Setting:
             )
 
 
-def parse_setting(name: str) -> tuple[str, int | str]:
-    """Device and batch of a setting's name, such as `cpu-1` or `cuda-largest`.
+def parse_setting(name: str) -> tuple[str, int | str, int | None]:
+    """Device, batch and threads of a setting's name, such as `cpu-1` or `cuda-largest`.
+
+    `thread-1` is one thread of a processor, `cores-1` are as many as there are cores
+    (`ALL_CORES`); otherwise there are as many as the scale says (None).
 
     Raises:
         UserError: for an invalid name.
@@ -57,8 +66,9 @@ def parse_setting(name: str) -> tuple[str, int | str]:
     found = _NAME.fullmatch(name)
     if found is None:
         raise UserError(
-            f"setting: found '{name}', expected cpu-N or cuda-N, N sentences in a batch, or "
-            f"cuda-{LARGEST}"
+            f"setting: found '{name}', expected cpu-N, thread-N, cores-N or cuda-N, N sentences in "
+            f"a batch, or cuda-{LARGEST}"
         )
-    device, batch = found[1] or found[3], found[2] or found[4]
-    return device, batch if batch == LARGEST else int(batch)
+    if found[1]:
+        return "cpu", int(found[2]), THREADS[found[1]]
+    return found[3], found[4] if found[4] == LARGEST else int(found[4]), None

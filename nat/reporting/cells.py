@@ -6,7 +6,7 @@ decoding. Everything that is reported refers to a measure, so a new one is an en
 """
 
 import math
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -277,6 +277,15 @@ MEASURES = {
     ),
     "decoding_seconds": Measure(
         "time", "s", 1, "of the whole test set, mean of the repeats", LATENCY
+    ),
+    "words_per_second": Measure(
+        "words/s", "words/s", 0, "of the source, in the median time of the repeats", LATENCY
+    ),
+    "model_size": Measure(
+        "size", "MB", 1, "of the files with weights that the engine opens", LATENCY
+    ),
+    "memory": Measure(
+        "memory", "MB", 0, "peak of loading the model and translating a sentence", LATENCY
     ),
     SPEED_UP: Measure(
         "speed-up",
@@ -606,14 +615,21 @@ def _of_latency(cell: Cell, path: Path) -> Measured | None:
     if STATE in content or MEASURES[cell.measure].relative:
         return None
     found = content[TIMES]
-    values = {
-        "latency": found["median"],
-        "latency_mean": found["mean"],
-        "latency_quartile_1": found["quartile_1"],
-        "latency_quartile_3": found["quartile_3"],
-        "decoding_seconds": found["mean"] * content["sentences_of_split"] / 1000,
+    values: dict[str, Callable[[], float | None]] = {
+        "latency": lambda: found["median"],
+        "latency_mean": lambda: found["mean"],
+        "latency_quartile_1": lambda: found["quartile_1"],
+        "latency_quartile_3": lambda: found["quartile_3"],
+        "decoding_seconds": lambda: found["mean"] * content["sentences_of_split"] / 1000,
+        "words_per_second": lambda: 1000 * content["source_words_per_sentence"] / found["median"],
+        "model_size": lambda: content["model_bytes"] / 1e6,
+        "memory": lambda: content["memory_bytes"] and content["memory_bytes"] / 1e6,
     }
-    return Measured(float(values[cell.measure]))
+    try:
+        value = values[cell.measure]()
+    except KeyError as error:
+        raise UserError(f"{path} has no {error}; remove it and run again") from error
+    return None if value is None else Measured(float(value))
 
 
 def _of_pair(cell: Cell, path: Path) -> Measured | None:

@@ -303,8 +303,32 @@ def _scatter(axes: Axes, panel: Panel) -> Labels:
             text = "\n".join(wrap(name, LABEL_WIDTH - 0.25, LABEL_SIZE))
             labels.append((_height_of(axes, heights[-1]), text, colour))
     axes.margins(x=0.12, y=0.12)
+    if panel.description.front:
+        ran = [record for record in panel.records if record["status"] == "run"]
+        front = pareto_front([(record["x"], record["ours"]) for record in ran])
+        if front:
+            axes.step(
+                *zip(*front, strict=True),
+                where="post",
+                color=GREY,
+                linestyle="--",
+                linewidth=1,
+                zorder=1,
+            )
     _name_points(axes, named)
     return labels
+
+
+def pareto_front(points: list[tuple[float, float]]) -> list[tuple[float, float]]:
+    """The points for which no other is lower in the first number and higher in the second.
+
+    In increasing order of both; of equal points one.
+    """
+    front: list[tuple[float, float]] = []
+    for x, y in sorted(points, key=lambda point: (point[0], -point[1])):
+        if not front or y > front[-1][1]:
+            front.append((x, y))
+    return front
 
 
 def _name_points(axes: Axes, points: list[tuple[float, float, str, str]]) -> None:

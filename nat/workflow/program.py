@@ -31,7 +31,7 @@ HELP = {
     "output": "file or folder to make",
     "paper": "name of a file of config/papers",
     "seed": "of the training",
-    "setting": "cpu-N, cuda-N or cuda-largest",
+    "setting": "cpu-N, thread-N, cores-N, cuda-N or cuda-largest",
     "shard": "which part, from 1",
     "shards": "number of parts",
     "split": "train, valid, test or another test set",

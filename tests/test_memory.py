@@ -1,0 +1,36 @@
+"""Memory of a piece of work, in a process of its own."""
+
+import sys
+
+import numpy as np
+import pytest
+
+from nat.measures.memory import peak_of
+
+linux = pytest.mark.skipif(sys.platform != "linux", reason="reads /proc")
+MEGABYTE = 1 << 20
+
+
+@linux
+def test_what_work_takes_is_measured() -> None:
+    held = np.ones(50 * MEGABYTE, dtype=np.uint8)  # is not counted
+    found = peak_of(lambda: np.ones(30 * MEGABYTE, dtype=np.uint8).sum())
+    assert found is not None
+    assert 25 * MEGABYTE < found < 40 * MEGABYTE
+    assert held.sum() == len(held)
+
+
+@linux
+def test_the_peak_counts_not_the_end() -> None:
+    def work() -> None:
+        for _ in range(3):
+            np.ones(30 * MEGABYTE, dtype=np.uint8)
+
+    found = peak_of(work)
+    assert found is not None
+    assert 25 * MEGABYTE < found < 40 * MEGABYTE
+
+
+@linux
+def test_work_that_fails_has_no_number(capfd: pytest.CaptureFixture[str]) -> None:
+    assert peak_of(lambda: 1 / 0) is None
