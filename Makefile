@@ -72,6 +72,7 @@ bench: environment
 	$(BIN)/python benchmarks/objectives.py
 	$(BIN)/python benchmarks/decoding.py
 	$(BIN)/python benchmarks/ctc_beam.py
+	$(BIN)/python benchmarks/deployment.py
 
 environment:
 	@command -v $(PYTHON) > /dev/null || { echo "error: Python 3.11 or newer is needed, but there is no $(PYTHON)"; exit 1; }

@@ -4,7 +4,7 @@ from types import ModuleType
 
 import pytest
 
-from benchmarks import ctc_beam, decoding
+from benchmarks import ctc_beam, decoding, deployment
 from nat.configuration import load
 
 
@@ -33,3 +33,13 @@ def test_a_beam_search_is_held_against_greedy_decoding(
     for key in ("greedy", "beam", "ratio"):
         low, median, high = found[key]
         assert 0 < low <= median <= high
+
+
+def test_a_student_is_held_against_an_engine() -> None:
+    small = {"model_dim": 16, "ffn_dim": 16, "heads": 2}
+    found = deployment.measure(50, rounds=3, tokens=4, architecture=small)
+    assert len(found) == 10
+    assert found[deployment.REFERENCE]["ratio"] == [1.0, 1.0, 1.0]
+    for each in found.values():
+        for low, median, high in each.values():
+            assert 0 < low <= median <= high
