@@ -79,7 +79,7 @@ rule scores:
     localrule: True
 
 
-# Trains and translates nothing: of what is not there yet there is no trace.
+# Of what has not been trained and translated yet there is no trace.
 rule traces:
     input:
         lambda wildcards: graph.traces(),

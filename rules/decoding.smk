@@ -225,7 +225,9 @@ rule trace_decoding:
     resources:
         **ASKS["translate"],
     params:
-        configuration=lambda wildcards: graph.trace(wildcards.corpus, wildcards.decoding),
+        configuration=lambda wildcards: graph.trace(
+            wildcards.corpus, wildcards.decoding
+        ),
     message:
         "trace {wildcards.decoding} of {wildcards.system} on {wildcards.corpus}, "
         "{wildcards.split} (seed {wildcards.seed})"

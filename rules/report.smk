@@ -2,16 +2,23 @@
 #
 # `snakemake report` shows what exists and makes nothing else: what the pages are made of is no
 # input of the rule, so the results that they lack, or that a changed configuration would make
-# anew, stay as they are. `snakemake all` makes the pages last, after everything that they show.
+# anew, stay as they are. `snakemake all` makes the pages last, after everything that they show;
+# `snakemake traces report` after the steps that the sentence browser shows.
 def comes_last():
     """Whether everything is made in this run."""
     targets = workflow.dag_settings.targets
     return not targets or "all" in targets
 
 
+def made_before():
+    """What the pages wait for, of what is made in this run."""
+    traces = graph.traces() if "traces" in workflow.dag_settings.targets else []
+    return traces + (graph.all_reports() if comes_last() else [])
+
+
 rule make_report:
     input:
-        lambda wildcards: graph.all_reports() if comes_last() else [],
+        lambda wildcards: made_before(),
     output:
         "results/{run}/report/index.html",
     log:

@@ -116,12 +116,13 @@ def reference() -> list[list[str]]:
 
 
 def write_corpus(root: Path, several: bool = True, complete: bool = False) -> None:
-    """Write reference, tokens and, if wanted, several references, of half or all sentences."""
+    """Write text, tokens and, if wanted, several references, of half or all sentences."""
     folder = root / "results/corpora" / CORPUS / "tests/test"
     lines = "".join(" ".join(words) + "\n" for words in reference())
     for name in ("text", "tokens"):
         (folder / name).mkdir(parents=True)
         (folder / name / "test.yy").write_text(lines)
+        (folder / name / "test.xx").write_text(lines.upper())
     if several:
         (folder / "references").mkdir()
         (folder / "references/test.yy.jsonl").write_text(

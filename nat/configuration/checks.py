@@ -163,6 +163,9 @@ def _check_scale(configuration: Configuration) -> None:
                 raise UserError(f"{where}: '{recipe}' is itself: {circle}; change one of these")
             followed.append(change["as"])
             change = changed.get(change["as"], {})
+    for decoding in configuration.browser.steps:
+        where = f"{scale}: key 'browser.steps'"
+        _known_decoding(configuration, decoding, where)
     _check_recipes(configuration, "")
     for task in dict.fromkeys(task for each in recipes.values() for task in each.get("tasks", {})):
         on_task = {name: families.on_task(content, task) for name, content in recipes.items()}

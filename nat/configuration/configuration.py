@@ -15,6 +15,7 @@ from nat.configuration.corpora import resolved
 from nat.configuration.lengths import at_length, in_proportion
 from nat.configuration.models import (
     MODELS,
+    Browser,
     Kind,
     Latency,
     Recipe,
@@ -179,9 +180,9 @@ class Configuration:
         return own.model_copy(update={"threads": own.threads or self.threads})
 
     @property
-    def shown_sentences(self) -> int:
-        """How many sentences of each test set the sentence browser shows, the first ones."""
-        return self.scale_settings.shown_sentences
+    def browser(self) -> Browser:
+        """What the sentence browser of the report shows."""
+        return self.scale_settings.browser
 
     @property
     def decoding_tokens(self) -> int:

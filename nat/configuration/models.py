@@ -514,6 +514,18 @@ class Latency(Model):
     threads: Count | None = None
 
 
+class Browser(Model):
+    """What the sentence browser of the report shows.
+
+    Attributes:
+        sentences: of each test set, the first ones.
+        steps: decodings that are shown step by step, of each system that a report shows with them.
+    """
+
+    sentences: Count = 200
+    steps: Annotated[list[str], AfterValidator(_unique)] = []
+
+
 class Speed(Model):
     """Assumed, for the estimates of `snakemake plan`, of one device and the size base.
 
@@ -555,8 +567,7 @@ class Scale(Model):
         regulariser: changes of the regulariser of all systems that choose among texts; fields of
             that of nat.distillation.dynamic.
         latency: how latencies are measured.
-        shown_sentences: how many sentences of each test set the sentence browser shows, the first
-            ones.
+        browser: what the sentence browser of the report shows.
         tokens_per_device: most tokens in one batch of a device; larger updates are accumulated;
             null: no limit.
         devices: processes of a training on each node, one GPU each; without it, the GPUs that it
@@ -593,7 +604,7 @@ class Scale(Model):
     latent: dict[str, Any] = {}
     regulariser: dict[str, Any] = {}
     latency: Latency = Latency()
-    shown_sentences: Count = 200
+    browser: Browser = Browser()
     tokens_per_device: Count | None = None
     devices: OrAbsent[Count] = None
     nodes: Count = 1

@@ -2,9 +2,9 @@
 
 One JSON object per line and sentence that could be decoded:
 
-    {"id": 0, "tokens": "sub@@ words", "positions": 2, "passes": [
-        {"chosen": [0, 1], "masked": [0, 1], "tokens": ["sub@@", "at"], "probabilities": [0.9, 0.4]},
-        {"chosen": [1], "masked": [1], "tokens": ["words"], "probabilities": [0.7]}]}
+    {"id": 0, "tokens": "sub@@ word", "positions": 2, "passes": [
+        {"chosen": [0, 1], "masked": [0, 1], "tokens": ["sub@@", "a"], "probabilities": [0.9, 0.4]},
+        {"chosen": [1], "masked": [1], "tokens": ["word"], "probabilities": [0.7]}]}
 
 `tokens` of the sentence is the translation; `positions` is the number of tokens that the decoder
 writes, with EOS, or frames, before empty tokens and repetitions are dropped. A pass says which
@@ -51,7 +51,7 @@ def trace_decoding(configuration: Configuration, trace: Trace) -> None:
     torch.set_num_threads(int(os.environ.get("OMP_NUM_THREADS", configuration.threads)))
     model = matching_model(inputs.model, configuration, len(vocabulary))
     method = registry.build("decoding", configuration.decoding(trace.decoding))
-    shown = [text[number] for number in range(min(configuration.shown_sentences, len(text)))]
+    shown = [text[number] for number in range(min(configuration.browser.sentences, len(text)))]
     tokens = configuration.decoding_tokens
     passes = text_passes(method, model, shown, tokens)
     translations = translate(model, method, shown, range(len(shown)), tokens)

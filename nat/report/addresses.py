@@ -5,6 +5,7 @@ from typing import Any
 
 OVERVIEW = "index.html"
 SYSTEMS = "systems/index.html"
+SENTENCES = "sentences.html"
 
 
 def paper(name: str) -> str:

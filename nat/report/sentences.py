@@ -7,7 +7,7 @@ when its steps are looked at.
 
 import itertools
 import json
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -66,7 +66,7 @@ def page(results: Results, folder: Path) -> Page:
         )
     content = {
         "test_sets": found,
-        "shown": results.configuration.shown_sentences,
+        "shown": results.configuration.browser.sentences,
         "command": snakemake(results.configuration, "traces", "report"),
     }
     return Page(addresses.SENTENCES, "Sentences", "sentences.html", content)
@@ -97,7 +97,7 @@ def _test_set(
 ) -> dict[str, Any]:
     """Sources, references and translations of the sentences that are shown."""
     root, split = Path(configuration.root), place.split
-    number = configuration.shown_sentences
+    number = configuration.browser.sentences
     source, target = sides(configuration.corpus(place.corpus))
     text = root / step_of(place.corpus, split, "text").path
     sources = list(read_lines(text / f"{split}.{source}"))
@@ -136,7 +136,7 @@ def _translations(
     Raises:
         UserError: if the score is of another test set.
     """
-    root, number = Path(configuration.root), configuration.shown_sentences
+    root, number = Path(configuration.root), configuration.browser.sentences
     counts = statistics.read(root / score.statistics.path)
     if len(counts["sacrebleu"]) != sentences:
         raise UserError(
@@ -172,7 +172,7 @@ def _translations(
 
 
 def _steps(path: Path, trace: Trace, rows: list[dict[str, Any]], folder: Path) -> str | None:
-    """Write the passes of a traced decoding as the page reads them; returns where, if there are any.
+    """Write the passes of a traced decoding as the page reads them; returns the file, if any.
 
     Of each sentence [positions, whether it is another translation, passes], of each pass its
     positions, tokens, percentages and, if they are others, the positions that were masked.

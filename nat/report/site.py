@@ -1,7 +1,7 @@
 """The report of a run: a folder of pages that opens from disk, without a network.
 
 `write` makes it from whatever exists. A page is a template of `templates/` with its content; the
-modules `overview`, `papers` and `systems` yield them.
+modules `overview`, `papers`, `systems` and `sentences` yield them.
 """
 
 import shutil
@@ -15,12 +15,12 @@ import vl_convert
 
 from nat.configuration import Configuration
 from nat.files import atomic_directory
-from nat.report import addresses, overview, papers, systems
+from nat.report import addresses, overview, papers, sentences, systems
 from nat.report.page import Page
 from nat.report.results import Results, snakemake
 
 HEADING = "NAT, reproduced"
-ASSETS = ("report.css", "report.js", "theme.js")
+ASSETS = ("report.css", "report.js", "theme.js", "sentences.css", "sentences.js")
 TEMPLATES = Path(__file__).parent / "templates"
 CHARTS = f"vega-{version('vl-convert-python')}.js"
 """The libraries that draw charts, by the version of the package that bundles them."""
@@ -101,7 +101,8 @@ def _navigation(configuration: Configuration) -> list[Link]:
         Link(addresses.paper(name), configuration.paper(name).title)
         for name in configuration.papers
     ]
-    return [*found, Link(addresses.SYSTEMS, "Systems")]
+    found.append(Link(addresses.SYSTEMS, "Systems"))
+    return [*found, Link(addresses.SENTENCES, "Sentences")]
 
 
 def _pages(results: Results, folder: Path) -> Iterator[Page]:
@@ -109,6 +110,7 @@ def _pages(results: Results, folder: Path) -> Iterator[Page]:
     for paper in results.configuration.papers:
         yield papers.page(results, paper, folder)
     yield from systems.pages(results)
+    yield sentences.page(results, folder)
 
 
 def _write_assets(folder: Path, before: Path) -> None:

@@ -45,7 +45,7 @@ STAGES = {
     "distilled": "every text made of a teacher's translations",
     "students": "every other model",
     "scores": "every number that a report shows, without the reports",
-    "traces": "what each pass did to the first test sentences, for decodings that have run",
+    "traces": "the steps of decodings that have run, for the sentence browser of the report",
 }
 """Public targets besides papers and their reports."""
 
@@ -108,7 +108,8 @@ class Graph:
     def existing(self) -> str:
         """What the report is made of: the results that exist, and all of the configuration."""
         root = Path(self.configuration.root)
-        there = [root / path for path in self.scores() if (root / path).exists()]
+        paths = self.scores() + self.traces()
+        there = [root / path for path in paths if (root / path).exists()]
         results = {str(path): path.stat().st_mtime_ns for path in there}
         return _fingerprint([self.configuration.files, results])
 
@@ -135,14 +136,14 @@ class Graph:
         return _paths(self.results())
 
     def traces(self) -> list[str]:
-        """Traces of the decodings that reports show, if model and translations are there already.
+        """Traces of the decodings that are to be shown step by step.
 
-        Of several seeds the first one is traced.
+        Only of models and translations that are there already; of several seeds the first one.
         """
-        root, there = self.configuration.root, self.configuration.on
+        root = Path(self.configuration.root)
         found: dict[tuple[str, ...], Trace] = {}
         for score in self.results():
-            if isinstance(score, Score) and there(score.corpus).is_traced(score.decoding):
+            if isinstance(score, Score) and score.decoding in self.configuration.browser.steps:
                 trace = Trace(**vars(score))
                 model = trace.inputs(self.configuration).model
                 paths = model.path, score.translations.path
@@ -285,7 +286,7 @@ class Graph:
         return _fingerprint(
             [
                 self.configuration.on(corpus).decoding(decoding).as_json(),
-                self.configuration.shown_sentences,
+                self.configuration.browser.sentences,
             ]
         )
 

@@ -606,7 +606,10 @@ const sentenceBrowser = (() => {
     for (const id of ["list", "gains"])
       byId(id).addEventListener("click", (event) => {
         const chosen = event.target.closest("[data-number]");
-        if (chosen) choose(Number(chosen.dataset.number), true);
+        if (!chosen) return;
+        choose(Number(chosen.dataset.number), true);
+        const below = byId("sentence").getBoundingClientRect().top > byId("list").getBoundingClientRect().bottom;
+        if (below) byId("sentence").scrollIntoView(); // on a narrow page
       });
     document.addEventListener("keydown", (event) => {
       if (event.ctrlKey || event.metaKey || event.altKey || !data) return;

@@ -1,0 +1,314 @@
+"""The sentence browser: what it is made of, and its page in a real browser."""
+
+import json
+import shutil
+from pathlib import Path
+from typing import Any
+
+import made_up_run as made_up
+import numpy as np
+import pytest
+from chromium import Browser, needs_chromium
+from made_up_run import CORPUS, PAPER, SENTENCES, run, write_corpus
+from sacrebleu.metrics import BLEU
+
+from nat.artifacts import Model, Trace, Translations, step_of
+from nat.configuration import Configuration
+from nat.data.vocabulary import Vocabulary
+from nat.errors import UserError
+from nat.jobs import trace as job
+from nat.measures import bleu
+from nat.report import sentences, site
+from nat.report.results import Results
+from nat.workflow.graph import Graph
+
+NAT, DIMS = ("nat-kd", "one-pass"), ("dims-cmlm-kd", "mask-predict-1-lb5")
+CMLM = ("cmlm-kd", "mask-predict-4-lb5")
+
+
+def configuration(root: Path, shown: int = 200, steps: tuple[str, ...] = ()) -> Configuration:
+    found = made_up.configuration(root, {"paper": PAPER})
+    browser = {"browser": {"sentences": shown, "steps": list(steps)}}
+    scales = {**found.files["scales"], "demo": found.files["scales"]["demo"] | browser}
+    found.files["scales"].update(scales)
+    return found
+
+
+def trace_of(system: str, decoding: str, seed: int = 1) -> Trace:
+    return Trace("demo", CORPUS, system, seed, decoding, "test")
+
+
+def write_trace(root: Path, system: str, decoding: str) -> None:
+    """Two passes of each translation: the second one chooses the last token again."""
+    trace = trace_of(system, decoding)
+    translations = root / Translations(**vars(trace)).path
+    lines = []
+    for line in translations.read_text().splitlines():
+        row = json.loads(line)
+        tokens = row["tokens"].split()
+        places = list(range(len(tokens)))
+        passes = [
+            {
+                "chosen": places,
+                "masked": places,
+                "tokens": [*tokens[:-1], "wrong"],
+                "probabilities": [0.9] * (len(tokens) - 1) + [0.25],
+            },
+            {
+                "chosen": places[-1:],
+                "masked": places[-1:],
+                "tokens": tokens[-1:],
+                "probabilities": [0.75],
+            },
+        ]
+        said = row["tokens"] if row["id"] else "another translation"
+        lines.append({"id": row["id"], "tokens": said, "positions": len(tokens), "passes": passes})
+    (root / trace.path).parent.mkdir(parents=True)
+    (root / trace.path).write_text("".join(json.dumps(line) + "\n" for line in lines))
+
+
+def called(path: Path) -> Any:
+    """What a file of the page's data hands over."""
+    text = path.read_text()
+    arguments = text[text.index("(") + 1 : text.rindex(");")]
+    name, content = json.loads(f"[{arguments}]")
+    return content
+
+
+def write(root: Path, shown: int = 200) -> dict[str, Any]:
+    """The data of the page."""
+    folder = root / "page"
+    folder.mkdir()
+    sentences.page(Results(configuration(root, shown)), folder)
+    found: dict[str, Any] = called(folder / f"sentences/{CORPUS}.test.js")
+    return found
+
+
+def write_page(root: Path) -> Path:
+    """The page alone, of the whole report; returns its folder."""
+    folder, found = root / "page", configuration(root)
+    (folder / "assets").mkdir(parents=True)
+    for name in site.ASSETS:
+        shutil.copyfile(site.TEMPLATES / name, folder / "assets" / name)
+    site.Site(found, folder, []).add(sentences.page(Results(found), folder))
+    return folder
+
+
+@pytest.fixture
+def root(tmp_path: Path) -> Path:
+    write_corpus(tmp_path)
+    run(tmp_path, *NAT, 0.4)
+    run(tmp_path, *DIMS, 0.1, not_decoded=2)
+    return tmp_path
+
+
+def test_every_sentence_has_its_texts_and_numbers(
+    root: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    # half of the sentences of the made-up corpus have references of their own
+    monkeypatch.setattr(sentences, "references", lambda *_: step_of(CORPUS, "test", "references"))
+    found = write(root)
+    assert found["sentences"] == len(found["sources"]) == SENTENCES
+    assert [len(set(each)) for each in found["references"]] == list(map(len, found["references"]))
+    assert {(each["system"], each["decoding"]) for each in found["systems"]} == {NAT, DIMS}
+    metric = BLEU(effective_order=True, force=True)
+    for system in found["systems"]:
+        for number, text in enumerate(system["outputs"]):
+            # with two references where the corpus has two
+            right = metric.sentence_score(text, found["references"][number]).score
+            assert system["bleu"][number] == pytest.approx(right, abs=0.051)
+    dims = next(each for each in found["systems"] if each["system"] == DIMS[0])
+    assert set(dims["lost"]) == {"0", "1"} and dims["bleu"][0] == 0
+    assert any(len(each) == 2 for each in found["references"])
+
+
+def test_only_the_first_sentences_are_shown(root: Path) -> None:
+    found = write(root, shown=7)
+    assert found["sentences"] == SENTENCES
+    for texts in (found["sources"], found["references"], *(s["bleu"] for s in found["systems"])):
+        assert len(texts) == 7
+
+
+def test_sentence_bleu_is_sacrebleus_own() -> None:
+    texts, right = ["a b c d", "a", ""], [["a b c e"], ["a", "b"], ["c"]]
+    counts = bleu.sacrebleu(texts, right).sentences
+    metric = BLEU(effective_order=True)
+    expected = [metric.sentence_score(*each).score for each in zip(texts, right, strict=True)]
+    assert bleu.of_sentences(counts).tolist() == pytest.approx(expected)
+
+
+def test_steps_are_shown_where_they_were_traced(root: Path) -> None:
+    write_trace(root, *DIMS)
+    systems = {each["system"]: each for each in write(root)["systems"]}
+    assert systems["nat-kd"]["steps"] is None
+    assert "results/demo/traces/" in systems["nat-kd"]["command"]
+    steps = called(root / "page" / systems[DIMS[0]]["steps"])
+    positions, differs, passes = steps["5"]
+    assert len(passes) == 2 and passes[0][0] == list(range(positions)) and not differs
+    assert passes[1][1:] == [[passes[1][1][0]], [75]]
+    assert steps["2"][1] == 0 and steps["0"][1] == 1  # says another translation
+
+
+def test_the_lowest_seed_that_exists_is_shown(root: Path) -> None:
+    run(root, *CMLM, 0.2, seed=2)
+    run(root, *CMLM, 0.2, seed=3)
+    found = made_up.configuration(root, {"paper": PAPER}, seeds=[1, 2, 3])
+    ((_, scores),) = sentences.translated(Results(found)).items()
+    assert {score.system: score.seed for score in scores} == {
+        "nat-kd": 1,
+        "dims-cmlm-kd": 1,
+        "cmlm-kd": 2,
+    }
+
+
+def test_a_score_of_another_test_set_is_told(root: Path) -> None:
+    for name in ("text/test.xx", "text/test.yy"):
+        path = root / "results/corpora" / CORPUS / "tests/test" / name
+        path.write_text(path.read_text() + "one more\n")
+    with pytest.raises(UserError, match=r"\.npz"):
+        write(root)
+
+
+def test_traces_are_of_what_has_run(root: Path) -> None:
+    found = configuration(root, steps=(DIMS[1],))
+    graph = Graph(found)
+    assert graph.traces() == []
+    trace = trace_of(*DIMS)
+    model = root / Model("demo", CORPUS, DIMS[0], 1).path
+    model.parent.mkdir(parents=True)
+    model.touch()
+    assert graph.traces() == [trace.path]
+    assert graph.trace(CORPUS, DIMS[1]) != Graph(configuration(root, 7)).trace(CORPUS, DIMS[1])
+
+
+def test_a_decoding_that_combines_translations_has_no_trace(root: Path) -> None:
+    with pytest.raises(UserError, match="npd5"):
+        trace_of("nat-kd", "npd5").inputs(configuration(root))
+
+
+def test_a_trace_is_what_each_pass_chose(
+    root: Path, make_model: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    folder = root / "results/corpora" / CORPUS / "tests/test/binarised"
+    folder.mkdir()
+    words = [f"w{number}" for number in range(23)]
+    Vocabulary(words).save(folder / "vocabulary.txt")
+    numbers = np.random.default_rng(0)
+    text = [numbers.integers(6, 29, length) for length in (3, 0, 5, 4)]
+    model = make_model(length="offset")
+    monkeypatch.setattr(job, "BinarisedText", lambda _: text)
+    monkeypatch.setattr(job, "matching_model", lambda *_: model)
+    monkeypatch.chdir(root)
+    trace = trace_of(*CMLM)
+    job.trace_decoding(configuration(root, shown=3), trace)
+    lines = [json.loads(line) for line in (root / trace.path).read_text().splitlines()]
+    assert [line["id"] for line in lines] == [0, 2]  # one is empty, one is not among the first
+    for line in lines:
+        tokens = [None] * line["positions"]
+        for each in line["passes"]:
+            assert each["chosen"] == each["masked"]
+            assert all(0 <= probability <= 1 for probability in each["probabilities"])
+            for place, token in zip(each["chosen"], each["tokens"], strict=True):
+                tokens[place] = token
+        assert " ".join(map(str, tokens)) == line["tokens"]
+
+
+CHOOSE = """(id, value) => {
+  const field = document.getElementById(id);
+  field.value = value;
+  field.dispatchEvent(new Event(field.type === "search" ? "input" : "change", { bubbles: true }));
+}"""
+
+
+@needs_chromium
+def test_the_page_sorts_searches_and_steps(root: Path, tmp_path: Path) -> None:
+    write_trace(root, *DIMS)
+    folder = write_page(root)
+    with Browser(tmp_path) as browser:
+        browser.open(folder / "sentences.html")
+
+        def chosen() -> str:
+            return str(browser.run("document.querySelector('#sentence h2').textContent"))
+
+        def numbers() -> list[int]:
+            return list(
+                browser.run(
+                    "[...document.querySelectorAll('#list li')].map(l => +l.dataset.number)"
+                )
+            )
+
+        def choose(key: str, value: str) -> None:
+            browser.run(f"({CHOOSE})('{key}', '{value}')")
+
+        choose("a", "/".join(NAT))
+        choose("b", "/".join(DIMS))
+        data = called(folder / f"sentences/{CORPUS}.test.js")
+        nat, dims = (
+            next(each["bleu"] for each in data["systems"] if each["system"] == system)
+            for system, _ in (NAT, DIMS)
+        )
+        gains = [round(new - old, 1) for old, new in zip(nat, dims, strict=True)]
+        choose("order", "gain")
+        assert [gains[each] for each in numbers()] == sorted(gains, reverse=True)
+        assert chosen().startswith(f"Sentence {numbers()[0] + 1} of {SENTENCES}")
+        choose("order", "longest")
+        lengths = [len(each.split()) for each in data["sources"]]
+        assert [lengths[each] for each in numbers()] == sorted(lengths, reverse=True)
+        choose("order", "number")
+
+        word = data["sources"][4].split()[0].lower()
+        choose("query", word)
+        hits = {number for number, each in enumerate(data["sources"]) if word in each.lower()}
+        assert 4 in numbers() and hits <= set(numbers()) and len(numbers()) < SENTENCES
+        choose("query", "no such word")
+        assert numbers() == [] and "No sentence" in browser.run("summary.textContent")
+        choose("query", "")
+
+        browser.run("document.getElementById('list').focus()")
+        browser.press("j")
+        browser.press("j")
+        assert chosen() == f"Sentence 3 of {SENTENCES}"
+
+        steps = f"document.querySelector('[data-system=\"{'/'.join(DIMS)}\"]')"
+        rows = f"[...{steps}.querySelectorAll('tr:not(.later)')].map(row => row.cells.length)"
+        (file,) = (each["steps"] for each in data["systems"] if each["steps"])
+        width = called(folder / file)["2"][0] + 1
+        assert browser.run(f"{steps}.querySelector('output').textContent").startswith("step 2 of 2")
+        assert browser.run(rows) == [width, width]
+        browser.press("ArrowLeft")
+        assert browser.run(rows) == [width]
+        last = f"{steps}.querySelectorAll('tr')[1].cells[{width - 1}]"
+        assert browser.run(f"{last}.querySelector('s').textContent") == "wrong"
+        assert "75%" in browser.run(f"{last}.textContent")
+
+        address = browser.run("location.hash")
+        assert "sentence=3" in address and "step=1" in address
+        assert browser.problems == []
+    assert all(each.startswith(("file:", "data:", "about:")) for each in browser.requests)
+
+
+@needs_chromium
+@pytest.mark.parametrize("dark", [False, True])
+def test_the_page_fits_a_phone(root: Path, tmp_path: Path, dark: bool) -> None:
+    write_trace(root, *DIMS)
+    folder = write_page(root)
+    with Browser(tmp_path) as browser:
+        browser.open(folder / "sentences.html", width=390, height=800, dark=dark)
+        assert browser.run("document.documentElement.scrollWidth") <= 390
+        assert browser.run("document.querySelectorAll('#sentence article').length") == 2
+        assert browser.problems == []
+
+
+def test_a_report_of_nothing_has_the_page(tmp_path: Path) -> None:
+    write_corpus(tmp_path)
+    folder = tmp_path / "page"
+    folder.mkdir()
+    page = sentences.page(Results(configuration(tmp_path)), folder)
+    assert page.content["test_sets"] == []
+
+
+def test_the_decodings_of_the_browser_must_exist(tmp_path: Path) -> None:
+    from nat.configuration.checks import check_names
+
+    with pytest.raises(UserError, match=r"browser\.steps.*mask-predict-4"):
+        check_names(configuration(tmp_path, steps=("mask-predikt-4-lb5",)))
