@@ -9,6 +9,7 @@ from collections import Counter
 from pathlib import Path
 
 from nat.artifacts import TunedGamma, compared
+from nat.checksums import remedy
 from nat.configuration import Configuration
 from nat.data.lines import read_lines
 from nat.data.references import references_path
@@ -43,7 +44,7 @@ def tune_gamma(configuration: Configuration, gamma: TunedGamma) -> None:
         if len(texts[-1]) != len(raw):
             raise UserError(
                 f"{path} has {len(texts[-1])} translations but {reference} has {len(raw)} "
-                "sentences; remove the translations and translate again"
+                f"sentences; {remedy(path)}"
             )
     several = read_weighted(references_path(Path(inputs.references.path), split, target), len(raw))
     covered = sorted(several)
@@ -81,5 +82,5 @@ def tuned_gamma(path: Path) -> list[float]:
     """
     found = read_json(path).get("gamma")
     if not isinstance(found, list) or not all(isinstance(value, float) for value in found):
-        raise UserError(f"{path} does not hold the key 'gamma'; remove it and tune again")
+        raise UserError(f"{path} does not hold the key 'gamma'; {remedy(path)}")
     return found
