@@ -14,6 +14,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from nat.artifacts import Score, Trace, references, step_of
+from nat.checksums import verified
 from nat.configuration import Configuration
 from nat.data.lines import read_lines
 from nat.data.splits import TRAIN, sides
@@ -180,7 +181,7 @@ def _steps(path: Path, trace: Trace, rows: list[dict[str, Any]], folder: Path) -
     if not path.exists():
         return None
     found = {}
-    for line in map(json.loads, read_lines(path)):
+    for line in map(json.loads, read_lines(verified(path))):
         number = line["id"]
         if number >= len(rows):
             continue
