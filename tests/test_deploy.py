@@ -203,8 +203,8 @@ def test_an_export_is_what_the_graph_converts(
     system: str, engine: str, tmp_path: Path, nat: Run
 ) -> None:
     assert nat("export", model(system), tmp_path / "made", "--to", engine)[2] == 0
-    expected = {path.name: path.read_bytes() for path in (model(system) / engine).iterdir()}
-    made = {path.name: path.read_bytes() for path in (tmp_path / "made").iterdir()}
+    expected = {each.name: each.read_bytes() for each in (model(system) / engine).glob("[!.]*")}
+    made = {each.name: each.read_bytes() for each in (tmp_path / "made").glob("[!.]*")}
     assert made.pop("codes") == Path("results/corpora", CORPUS, "bpe/codes").read_bytes()
     assert made == expected
 

@@ -6,8 +6,10 @@ from pathlib import Path
 from nat.data.vocabulary import Vocabulary
 from nat.deploy.package import MODEL, VOCABULARY, open_folder
 from nat.deploy.translator import matching
+from nat.errors import UserError
 from nat.files import atomic_directory
 from nat.jobs.convert import WRITERS
+from nat.transformer.model import Transformer
 
 
 def export(folder: Path, output: Path, engine: str) -> None:
@@ -25,6 +27,10 @@ def export(folder: Path, output: Path, engine: str) -> None:
     opened = open_folder(folder)
     vocabulary = Vocabulary.load(opened.files[VOCABULARY])
     model = matching(opened.files[MODEL], vocabulary, "cpu")
+    if not isinstance(model, Transformer):
+        raise UserError(
+            f"{folder}: models of fairseq's own are not exported; only fairseq runs them"
+        )
     with atomic_directory(output) as temporary:
         made = temporary / engine
         WRITERS[engine](model, vocabulary.symbols, made)

@@ -43,6 +43,7 @@ USUAL = (
     "mask-predict-10-lb5",
     "ctc",
     "one-pass",
+    "refinement-10",
 )
 """Decodings of which a system is translated with the first one that suits it."""
 

@@ -107,7 +107,8 @@ def _read(configuration: Configuration, score: Score) -> Iterator[tuple[str, Pat
             yield name, Path(artifact.path)
     if inputs.converted is not None:
         converted = Path(inputs.converted.path)
-        for path in sorted(converted.iterdir()) if converted.is_dir() else [converted]:
+        files = converted.glob("[!.]*") if converted.is_dir() else [converted]
+        for path in sorted(files):
             yield f"converted {path.name}", path
     several = references(configuration, score.corpus, score.split) is not None
     compared = reference_files(score.corpus, description, score.split, several)
