@@ -159,11 +159,17 @@ def _to_disk(path: Path) -> None:
 
 def replace_text(path: Path, text: str) -> None:
     """Write a small file to the disk, whole or not at all, without a record of its checksum."""
+    make_folder(path.parent)
     temporary = path.with_name(f"{path.name}.{os.getpid()}")
-    temporary.write_text(text, encoding="utf-8")
-    _to_disk(temporary)
-    temporary.replace(path)
-    _to_disk(path.parent)
+    try:
+        temporary.write_text(text, encoding="utf-8")
+        _to_disk(temporary)
+        temporary.replace(path)
+        _to_disk(path.parent)
+    except OSError as error:
+        raise UserError(f"cannot write {path}: {refusal(error)}") from error
+    finally:
+        temporary.unlink(missing_ok=True)
 
 
 def atomic_write_text(path: Path | str, text: str) -> None:

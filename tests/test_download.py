@@ -351,7 +351,7 @@ def test_a_file_of_the_mirror_is_written_down_too(tmp_path: Path) -> None:
     mirrored.parent.mkdir(parents=True)
     url = "https://data.example/a.tgz"
     mirrored.write_bytes(PACKED[:-5] + b"wrong")
-    with pytest.raises(UserError, match="the mirror's copy .* not a complete .tgz file"):
+    with pytest.raises(UserError, match="the mirror's copy .* not a complete gzip file"):
         get(tmp_path, url, None, mirror=tmp_path / "mirror")
     mirrored.write_bytes(PACKED)
     assert get(tmp_path, url, None, mirror=tmp_path / "mirror") == mirrored

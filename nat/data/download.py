@@ -29,11 +29,11 @@ TIMEOUT = (10.0, 30.0)  # seconds to connect, and between two pieces of data
 PIECE = 1 << 18  # bytes
 LONGEST_NAME = 200  # bytes of a part of an address; a file system takes 255, with our endings
 
-_COMPRESSED: Mapping[str, Callable[..., Any]] = {
-    ".gz": gzip.open,
-    ".tgz": gzip.open,
-    ".bz2": bz2.open,
-    ".xz": lzma.open,
+_COMPRESSED: Mapping[str, tuple[str, Callable[..., Any]]] = {
+    ".gz": ("gzip", gzip.open),
+    ".tgz": ("gzip", gzip.open),
+    ".bz2": ("bzip2", bz2.open),
+    ".xz": ("xz", lzma.open),
 }
 
 
@@ -180,16 +180,18 @@ def _fault(path: Path, place: PurePosixPath, expected: Checksum) -> str | None:
         if found == expected.digest:
             return None
         return f"with the checksum {found} instead of {expected.digest}"
-    opened = _COMPRESSED.get(place.suffix)
-    if opened is not None:
+    if path.stat().st_size == 0:
+        return "that hold nothing"
+    if place.suffix in _COMPRESSED:
+        name, opened = _COMPRESSED[place.suffix]
         try:
             with opened(path, "rb") as file:
                 while file.read(PIECE):
                     pass
         except (OSError, EOFError, zlib.error, lzma.LZMAError):
-            return f"that are not a complete {place.suffix} file"
+            return f"that are not a complete {name} file"
     if place.suffix == ".zip" and not _is_whole_zip(path):
-        return "that are not a complete .zip file"
+        return "that are not a complete zip file"
     return None
 
 

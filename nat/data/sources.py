@@ -116,8 +116,14 @@ def addresses(corpus: Corpus) -> dict[str, str]:
     found: dict[str, str] = {}
     for split, description in corpus.splits.items():
         sources: list[tuple[str, Source]] = [
-            *((f"splits.{split}", part) for part in parts_of(description)),
-            *((f"splits.{split}.references", part) for part in description.references),
+            *(
+                (f"splits.{split}.parts[{n}]" if description.parts else f"splits.{split}", part)
+                for n, part in enumerate(parts_of(description))
+            ),
+            *(
+                (f"splits.{split}.references[{n}]", part)
+                for n, part in enumerate(description.references)
+            ),
         ]
         for key, part in sources:
             if isinstance(part, Part) and part.sacrebleu is not None:
