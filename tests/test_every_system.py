@@ -35,7 +35,7 @@ SYSTEMS = [
     for name in MICRO.systems
     if MICRO.canonical(CORPUS, name) == name
     and not SWEEPS.fullmatch(name)
-    and not MICRO.cannot_train(name)
+    and not MICRO.on(CORPUS).cannot_train(name)
 ]
 
 

@@ -507,10 +507,17 @@ class Configuration:
         return references
 
     def cannot_train(self, system: str) -> str:
-        """Why a system cannot be trained on this machine; empty if it can."""
-        target = self.system(system).target
-        compiled = target.options.get("model") in COMPILED
-        return NEEDS_COMPILED if compiled and not has_compiled_parts() else ""
+        """Why there can be no model of a system on this machine; empty if there can be one."""
+        found = self.system(system)
+        if found.target.options.get("model") in COMPILED and not has_compiled_parts():
+            return NEEDS_COMPILED
+        if found.size not in self._architectures:
+            return f"not run: scale {self.scale} has no size {found.size}"
+        files = (
+            () if found.imported is None else (found.imported.checkpoint, found.imported.dictionary)
+        )
+        missing = next((file for file in files if not (self.root / file).exists()), None)
+        return "" if missing is None else f"not run: {missing} is not there"
 
     def is_autoregressive(self, system: str) -> bool:
         """Whether a system is autoregressive."""

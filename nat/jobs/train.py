@@ -45,6 +45,7 @@ from nat.training.averaging import average, kept_path, weights_path
 from nat.training.model_file import build_model, save_model
 from nat.training.record import Record
 from nat.training.run import CURVE, FINISHED, KEPT, RESTORE, RUN_FILE, Run, accumulation
+from nat.transformer.fairseq_models import NEEDS_COMPILED
 from nat.transformer.linear import has_bfloat16_products
 from nat.transformer.model import Transformer
 
@@ -64,11 +65,10 @@ def train_system(configuration: Configuration, model: Model) -> None:
     Raises:
         UserError: if an input is missing, the training diverges or a file cannot be written.
     """
-    cannot = configuration.cannot_train(model.system)
-    if cannot:
+    if configuration.cannot_train(model.system) == NEEDS_COMPILED:
+        place = configuration.file_of("systems", model.system)
         raise UserError(
-            f"{configuration.file_of('systems', model.system)}: {cannot}; install fairseq with a "
-            "compiler and without READTHEDOCS (envs/fairseq.txt), or leave the system out"
+            f"{place}: {NEEDS_COMPILED}; install them (docs/methods.md) or leave the system out"
         )
     run, output = describe(configuration, model), Path(model.path)
     progress = Progress(f"train {run.name}", run.updates, "updates")

@@ -295,7 +295,8 @@ class Resolver:
             if task in configuration.all_tasks and task not in configuration.tasks:
                 return address, (), "", f"scale {scale} has no corpus for {task}"
             corpus = configuration.task(task)
-            cannot = configuration.cannot_train(address.system)
+            system = configuration.canonical(corpus, address.system)
+            cannot = configuration.on(corpus).cannot_train(system)
             if cannot:
                 return address, (), "", cannot
         except UserError as error:
