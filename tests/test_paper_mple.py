@@ -1,11 +1,17 @@
 """MPLE as it is configured: its reports resolve, and all published values have their places."""
 
 import csv
+import math
+from dataclasses import replace
+from pathlib import Path
 
 import pytest
 
+from nat.artifacts import TotalCorrelation
 from nat.configuration.configuration import read
-from nat.reporting import claims, reports
+from nat.files import write_json
+from nat.measures.total_correlation import estimate, with_exact
+from nat.reporting import claims, reports, tables
 from nat.reporting.paper import entries
 from nat.reporting.published import NONE, file_of
 from tests.made_up_run import REPOSITORY
@@ -58,3 +64,49 @@ def test_published_correlations_are_those_of_the_published_rows() -> None:
     assert claims._published(found["inputs"]) < -0.9
     assert claims._published(found["inputs-default"]) == pytest.approx(-0.35, abs=0.02)
     assert claims._published(found["regulariser-single"]) < 0
+
+
+def test_the_exact_columns_of_table_1_are_ours_alone(tmp_path: Path) -> None:
+    """They are filled where the law is known, and blank elsewhere."""
+    configuration = replace(read("demo", REPOSITORY), root=tmp_path)
+    published = tmp_path / file_of(PAPER)
+    published.parent.mkdir(parents=True)
+    published.write_bytes((REPOSITORY / file_of(PAPER)).read_bytes())
+    exact = {"joint": 2.0, "length": 0.5, "given_length": 8.5, "padded": 11.0, "tokens": 9.0}
+    for corpus, system, other, known in (
+        ("toy-ka-lu", "mple-nat-raw", "at-base", True),
+        ("toy-ka-lu-law", "likelihood-nat-raw", "likelihood-at-base", True),
+        ("toy-synthetic-a", "mple-nat-raw", "at-base", False),
+    ):
+        losses = [
+            {
+                "corpus": corpus,
+                "system": name,
+                "seed": 1,
+                "splits": {"valid": {"sentences": 2, "tokens": 20, "totals": totals}},
+            }
+            for name, totals in (
+                (system, {"nll": 19.0, "length": 2.0}),
+                (other, {"nll": 5.0}),
+            )
+        ]
+        summary = {"entropies": {"valid": {"subwords": exact}}} if known else {}
+        result = TotalCorrelation("demo", corpus, system, other, 1)
+        made = with_exact(estimate(*losses), summary)
+        write_json(tmp_path / result.path, made)
+    table = tables.make(configuration, PAPER, "1")
+    headings = [tables.heading(column) for column in table.columns]
+    rows = {row[1]: dict(zip(headings, row, strict=True)) for row in table.cells}
+    assert "C: published" in headings and "exact C" in headings
+    assert not any(heading.startswith("ex") and ":" in heading for heading in headings)
+    exact_columns = "exact C", "exact C, padded", "excess of the NAT", "excess of the AT"
+    for name in ("WMT14 En-De", "toy-ka-lu"):
+        # 20 tokens in 2 sentences; bits
+        nats = [(9.0 - 2.0) / 10, (11.0 - 2.0) / 10, (10.5 - 9.0) / 10, (2.5 - 2.0) / 10]
+        assert [rows[name][column] for column in exact_columns] == [
+            f"{value / math.log(2):.3f}†" for value in nats
+        ]
+    assert {rows["Synthetic A"][column] for column in exact_columns} == {"–"}
+    assert {rows["WMT16 En-Ro"][column] for column in exact_columns} == {"not run"}
+    assert rows["toy-ka-lu"]["C: published"] == "–"
+    assert not any("the paper's known-law" in note for note in table.notes)

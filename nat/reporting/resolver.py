@@ -307,7 +307,9 @@ class Resolver:
         comparable = not measure.of_corpus or measure.known_law
         if not comparable and (corpus != task or scale != PAPER_SCALE):
             paper = task if corpus != task else "training"
-            stand_in = f"corpus {corpus} at scale {scale}, not the paper's {paper}"
+            stand_in = f"corpus {corpus} at scale {scale}"
+            if task in configuration.files["scales"].get(PAPER_SCALE, {}).get("tasks", [task]):
+                stand_in += f", not the paper's {paper}"
         cells = tuple(
             Cell(
                 run=configuration.run,
