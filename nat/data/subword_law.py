@@ -105,7 +105,7 @@ def subword_law(language: Language, split: Split, source: str) -> dict[tuple[str
     for front, dropped, share in language.layouts():
         words = clause.layout(front, dropped)
         for register, p in enumerate(language.register_probabilities):
-            targets = {(): share * p} if p else {}
+            targets: dict[tuple[str, ...], float] = {(): share * p} if p else {}
             for word in words:
                 forms = _forms(language, word, register, split)
                 targets = {

@@ -75,7 +75,7 @@ def analyse(configuration: Configuration, corpus: str, system: str, seed: int) -
 
 
 def at_random(steps: int, seed: int) -> Decoding:
-    """Positions are drawn at random, as many at a time as in mask-predict, and tokens by the law."""
+    """Positions drawn at random, as many at a time as in mask-predict; tokens by the law."""
     numbers = np.random.default_rng(seed)
 
     def choose(states: Any, step: int) -> Any:

@@ -358,13 +358,15 @@ def of_latents(
             revealing.root(length, law, share)
             for length, (share, law) in revealing.by_length(targets).items()
         ]
-        sums = np.zeros(2)
+        learning = factorisation = 0.0
         for state in revealing.prune(roots, revealing.SMALLEST, numbers):
             tokens = torch.full((len(drawn), state.sentence), MASK, device=drawn.device)
             decoded = model.decode(tokens, tokens.eq(PAD), several, causal=False)
             found = _of_states(model, decoded).double().cpu().numpy()
-            sums += state.weight * np.array(mixture_errors(found, log_weights, state.law))
-        yield Errors(*map(float, sums), 1.0)
+            errors = mixture_errors(found, log_weights, state.law)
+            learning += state.weight * errors[0]
+            factorisation += state.weight * errors[1]
+        yield Errors(learning, factorisation, 1.0)
 
 
 def draw_latents(

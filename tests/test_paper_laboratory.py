@@ -1,0 +1,51 @@
+"""The laboratory as it is configured: it resolves at every scale, or says why it has no numbers."""
+
+import pytest
+
+from nat.configuration.configuration import read
+from nat.measures import known_law, schedule_bounds, step_errors
+from nat.reporting import reports
+from nat.reporting.cells import LAW_STEPS, MEASURES
+from nat.reporting.paper import entries
+from tests.made_up_run import REPOSITORY
+
+PAPER = "laboratory"
+
+
+@pytest.mark.parametrize("scale", ["micro", "demo", "small", "paper"])
+def test_all_reports_resolve(scale: str) -> None:
+    configuration = read(scale, REPOSITORY)
+    targets = [target for target in reports.targets(configuration) if target[0] == PAPER]
+    assert {target[1:] for target in targets} >= {
+        (kind, number) for kind in ("table", "figure") for number in ("1", "2")
+    }
+    for _, kind, number in targets:
+        if kind not in ("table", "figure"):
+            continue
+        places = entries(configuration, PAPER, kind, number)
+        assert places and not any(place.stand_in for place in places)
+        reasons = {place.reason for place in places}
+        if scale in ("micro", "demo"):
+            assert reasons == {""} and all(place.cells for place in places)
+        else:
+            [corpus] = {configuration.task(place.task) for place in places}
+            assert reasons == {f"the law of {corpus} is not known"}
+
+
+@pytest.mark.parametrize("number", ["1", "2"])
+def test_every_system_has_a_law(number: str) -> None:
+    configuration = read("demo", REPOSITORY)
+    systems = {
+        cell.system
+        for place in entries(configuration, PAPER, "figure", number)
+        for cell in place.cells
+    }
+    assert len(systems) == 8
+    for system in systems:
+        step_errors.check(configuration, system)
+
+
+def test_measures_are_of_the_steps_that_are_analysed() -> None:
+    assert LAW_STEPS == known_law.STEPS == step_errors.STEPS == schedule_bounds.STEPS
+    named = {name for name in MEASURES if name.startswith("bound_factorisation_")}
+    assert named == {f"bound_factorisation_{steps}" for steps in known_law.STEPS}
