@@ -354,24 +354,17 @@ MEASURES = {
         for steps in (4, 10)
     },
     **{
-        f"{law}_{part}_{passes}": Measure(
-            label, unit, 2, f"{definition}; {of}", source, known_law=True
+        f"{law}_{part}_{passes}": Measure(label, unit, 2, source=source, known_law=True)
+        for law, source, counts in (
+            ("law", "step_errors", (*LAW_STEPS, "all")),
+            ("bound", "schedule_bounds", LAW_STEPS),
+            ("random", "schedule_bounds", LAW_STEPS),
         )
-        for law, source, of, counts in (
-            ("law", "step_errors", "of the system's outputs", (*LAW_STEPS, "all")),
-            ("bound", "schedule_bounds", "of the best schedule of a perfect model", LAW_STEPS),
-            ("random", "schedule_bounds", "of a perfect model in random order", LAW_STEPS),
-        )
-        for part, label, unit, definition in (
-            ("kl", "KL from the law", "bits", "a sentence"),
-            ("learning", "learning error", "bits", "of a sentence, by wrong probabilities"),
-            (
-                "factorisation",
-                "factorisation error",
-                "bits",
-                "of a sentence, by tokens that are drawn together",
-            ),
-            ("passes", "passes", "passes", "a sentence, mean"),
+        for part, label, unit in (
+            ("kl", "KL from the law", "bits"),
+            ("learning", "learning error", "bits"),
+            ("factorisation", "factorisation error", "bits"),
+            ("passes", "passes", "passes"),
         )
         for passes in counts
     },
