@@ -376,6 +376,11 @@ def test_a_heat_map_of_an_analysis(root: Path) -> None:
     page, texts = drawn(plot)
     assert page.axes[0].images[0].get_array().tolist() == cosines
     assert "not run" in {text.get_text() for text in texts}
+    other = reports.cells(plain, ("paper", "figure", "2"))[1]
+    wider = {**content, "map": {**content["map"], "cosines": [[1.0, -0.5], [-0.5, 1.0]]}}
+    write_json(root / other.score_path, {"splits": {"test": wider}})
+    page, _ = drawn(figures.make(plain, "paper", "2"))
+    assert [axes.images[0].get_clim() for axes in page.axes if axes.images] == [(-0.5, 1.0)] * 2
     del content["map"]
     write_json(root / cell.score_path, {"splits": {"test": content}})
     with pytest.raises(UserError, match="has no 'map.labels' of the split test"):

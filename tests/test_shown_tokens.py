@@ -104,6 +104,12 @@ def test_analyses(
         assert " ⇒ a" in found["order"]["text"]
 
 
+def test_every_place_has_a_name_of_its_own() -> None:
+    names = [shown_tokens._letter(place) for place in range(60)]
+    assert names[:3] == ["a", "b", "c"] and names[25:28] == ["z", "a1", "b1"]
+    assert len(set(names)) == 60 and names[52] == "a2"
+
+
 def test_an_autoregressive_system_shows_nothing() -> None:
     with pytest.raises(UserError, match="at-base"):
         shown_tokens.analyse(read("demo", REPOSITORY), "made-up", "at-base", 1)

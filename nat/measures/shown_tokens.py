@@ -160,7 +160,7 @@ def _order(decoded: dict[int, list[Pass]], hybrid: bool, vocabulary: Vocabulary)
     number = min(decoded, key=lambda each: (abs(length(each) - TYPICAL), each))
     sentence, end = decoded[number], length(number)
     groups = [
-        ", ".join(chr(ord("a") + place) if place < end else END for place in each.chosen)
+        ", ".join(_letter(place) if place < end else END for place in each.chosen)
         for each in sentence
     ]
     together = [AT_ONCE if hybrid else IN_SEQUENCE, groups.pop()] if len(groups) > 1 else []
@@ -169,6 +169,12 @@ def _order(decoded: dict[int, list[Pass]], hybrid: bool, vocabulary: Vocabulary)
         "tokens": _words(sentence[-1].tokens[:end], vocabulary),
         "text": "".join([IN_SEQUENCE.join(groups), *together]),
     }
+
+
+def _letter(place: int) -> str:
+    """What stands for a token in an order of writing: a to z, then a1 to z1 and so on."""
+    turn, letter = divmod(place, 26)
+    return f"{chr(ord('a') + letter)}{turn or ''}"
 
 
 def _of_median_length(references: dict[int, list[int]]) -> list[int]:

@@ -42,6 +42,8 @@ class Panel:
     records: Records
     content: dict[str, Any] | None = None
     """Parts of the analysis that the panel shows, by their names in the description."""
+    limits: tuple[float, float] | None = None
+    """Lowest and highest value of the figure's panels that show the same measure, if any."""
 
     @property
     def differences(self) -> bool:

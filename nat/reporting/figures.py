@@ -200,6 +200,7 @@ def draw(plot: Plot) -> Figure:
             plot.layout.series,
             [record for record in plot.records if record["column"] == name],
             plot.contents.get(name),
+            _limits(plot.records, name),
         )
         for name in plot.layout.panels
     ]
@@ -256,6 +257,18 @@ def draw(plot: Plot) -> Figure:
         linespacing=LINE_SPACING,
     )
     return figure
+
+
+def _limits(records: Records, panel: str) -> tuple[float, float] | None:
+    """Lowest and highest value of a panel and of those with the same measure; None without one."""
+    measures = {record["measure"] for record in records if record["column"] == panel}
+    found = [
+        record["ours"]
+        for record in records
+        if record["measure"] in measures and record["status"] == "run"
+        if record["ours"] is not None
+    ]
+    return (min(found), max(found)) if found else None
 
 
 def _notes(plot: Plot) -> list[str]:

@@ -44,7 +44,10 @@ def heat_map(axes: Axes, panel: Panel) -> Labels:
     for record in points:
         image[places[record.get("y", record["row"])], across[record["x"]]] = record["ours"]
     axes.grid(visible=False)
-    drawn = axes.imshow(image, aspect="auto", cmap=COLOUR_MAP, interpolation="nearest")
+    low, high = panel.limits or (None, None)  # colours mean the same in every panel
+    drawn = axes.imshow(
+        image, aspect="auto", cmap=COLOUR_MAP, interpolation="nearest", vmin=low, vmax=high
+    )
     size = min(9.0, 72 * PANEL_HEIGHT / max(len(rows), 1))
     ticks(axes, [float(at) for at in across.values()], [columns[key] for key in sorted(columns)])
     # Names that are wider than their columns are rotated.

@@ -417,12 +417,14 @@ def show(table: Table, console: Console) -> None:
 
 
 def _show_prose(table: Table, console: Console) -> None:
-    for group, label, *sentences in table.cells:
-        if group:
+    labels = _labels(table)
+    for row in table.cells:
+        if labels > 1 and row[0]:
             console.print()
-            console.print(Text(group, style="bold"))
-        for sentence in sentences:
-            console.print(Text(f"{label}: ", style="cyan").append(sentence, style="default"))
+            console.print(Text(row[0], style="bold"))
+        for sentence in row[labels:]:
+            label = Text(f"{row[labels - 1]}: ", style="cyan")
+            console.print(label.append(sentence, style="default"))
     console.print()
 
 

@@ -56,12 +56,14 @@ def lay_out(
     description = describe(configuration, paper, "table", number)
     printed = any(record["published"] for record in records)
     shown = [(tables.OURS, ""), (tables.PUBLISHED, "")] if printed else [("text", "")]
+    grouped = any(record["group"] for record in records)
     cells, last = [], None
     for record in records:
         text = tables.NOTHING
         if record["status"] != QUOTED:
             text = record["text"] if record["status"] == "run" else values.NOT_RUN
-        row = ["" if record["group"] == last else record["group"], record["row"], text]
+        group = ["" if record["group"] == last else record["group"]] if grouped else []
+        row = [*group, record["row"], text]
         last = record["group"]
         if printed:
             row.append(record["published"] or tables.NOTHING)
@@ -70,7 +72,7 @@ def lay_out(
     return tables.Table(
         headline=values.headline(configuration, paper, "table", number),
         records=records,
-        columns=[("", ""), ("system", ""), *shown],
+        columns=[*([("", "")] if grouped else []), ("system", ""), *shown],
         cells=cells,
         notes=[
             *([f"Not comparable with the paper: {stand_ins}."] if stand_ins else []),
