@@ -1,11 +1,18 @@
-# Tables, figures and judged claims: results/{run}/papers/{paper}.
+# Tables, figures and judged claims: results/{run}/papers/{paper}. `snakemake --report` has them,
+# by paper, with the captions of the folder `captions`.
 
 
 rule table:
     input:
         unpack(reads(reports.Table)),
     output:
-        csv="results/{run}/papers/{paper}/table_{number}.csv",
+        csv=report(
+            "results/{run}/papers/{paper}/table_{number}.csv",
+            caption="captions/table.rst",
+            category="{paper}",
+            subcategory="tables",
+            labels={"table": "{number}", "run": "{run}"},
+        ),
         markdown="results/{run}/papers/{paper}/table_{number}.md",
         latex="results/{run}/papers/{paper}/table_{number}.tex",
     log:
@@ -31,7 +38,13 @@ rule figure:
         unpack(reads(reports.Figure)),
     output:
         pdf="results/{run}/papers/{paper}/figure_{number}.pdf",
-        png="results/{run}/papers/{paper}/figure_{number}.png",
+        png=report(
+            "results/{run}/papers/{paper}/figure_{number}.png",
+            caption="captions/figure.rst",
+            category="{paper}",
+            subcategory="figures",
+            labels={"figure": "{number}", "run": "{run}"},
+        ),
         csv="results/{run}/papers/{paper}/figure_{number}.csv",
     log:
         "results/{run}/logs/papers/{paper}/figure_{number}.log",
@@ -55,7 +68,13 @@ rule claims:
     input:
         unpack(reads(reports.Claims)),
     output:
-        csv="results/{run}/papers/{paper}/claims.csv",
+        csv=report(
+            "results/{run}/papers/{paper}/claims.csv",
+            caption="captions/claims.rst",
+            category="{paper}",
+            subcategory="claims",
+            labels={"claims": "judged", "run": "{run}"},
+        ),
         markdown="results/{run}/papers/{paper}/claims.md",
     log:
         "results/{run}/logs/papers/{paper}/claims.log",
