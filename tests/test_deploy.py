@@ -2,6 +2,7 @@
 
 import importlib
 import io
+import os
 import shutil
 import subprocess
 import sys
@@ -15,6 +16,8 @@ from made_up_models import CORPUS, ROOT, sentences, write_converted, write_corpu
 
 from nat.artifacts import Shard
 from nat.configuration import load as load_configuration
+from nat.data.bpe import merge
+from nat.data.tokenise import detokenise
 from nat.data.translations import read_translations
 from nat.deploy import command
 from nat.deploy.package import (
@@ -207,6 +210,38 @@ def test_an_export_is_what_the_graph_converts(
     made = {each.name: each.read_bytes() for each in (tmp_path / "made").glob("[!.]*")}
     assert made.pop("codes") == Path("results/corpora", CORPUS, "bpe/codes").read_bytes()
     assert made == expected
+
+
+@pytest.mark.parametrize(
+    ("system", "decoding"),
+    [("at-base", "beam5"), ("ctc-kd", "ctc"), ("cmlm-kd", "mask-predict-2-lb3")],
+)
+def test_fairseq_generate_translates_the_same(
+    system: str, decoding: str, tmp_path: Path, nat: Run
+) -> None:
+    made = tmp_path / "made"
+    status = nat("export", model(system), made, "--to", "fairseq", "--decodings", decoding)[2]
+    assert status == 0
+    translator = load(model(system), decoding)
+    for side in ("en", "de"):
+        shutil.copy(made / f"dict.{side}.txt", tmp_path)
+        lines = [translator.subwords(line) for line in TEST[:20]]
+        (tmp_path / f"test.en-de.{side}").write_text("".join(line + "\n" for line in lines))
+    generate = [sys.executable, "-m", "fairseq_cli.generate", tmp_path, "--path", made / "model.pt"]
+    generate += ["--user-dir", ROOT / "nat/fairseq_plugin", "--task", "nat_translation"]
+    generate += ["--dataset-impl", "raw", "--scoring", "sacrebleu", "--max-tokens", "300"]
+    found = subprocess.run(
+        list(map(str, generate)),
+        capture_output=True,
+        text=True,
+        env={**os.environ, "PYTHONPATH": str(ROOT)},
+    )
+    assert found.returncode == 0, found.stderr[-2000:]
+    rows = [line.split("\t") for line in found.stdout.splitlines() if line.startswith("H-")]
+    hypotheses = {int(row[0][2:]): row[2] for row in rows}
+    assert sorted(hypotheses) == list(range(20))
+    merged = [merge(hypotheses[number]) for number in range(20)]
+    assert [detokenise(line, "de", "moses") for line in merged] == translator.translate(TEST[:20])
 
 
 @pytest.mark.parametrize(

@@ -11,6 +11,9 @@ from nat.data.lines import decoded
 from nat.program import run
 from nat.registry import ENGINES
 
+FORMATS = (*ENGINES, "fairseq")
+"""What a model can be exported to."""
+
 BLOCK = 10_000
 """Lines that are read, sorted by length and translated at a time."""
 
@@ -48,13 +51,7 @@ def _parser() -> argparse.ArgumentParser:
     )
     pack.add_argument("folder", type=Path, help=folder)
     pack.add_argument("output", type=Path, help="folder to make")
-    pack.add_argument(
-        "--decodings",
-        metavar="NAME",
-        nargs="+",
-        default=[],
-        help="default: the usual one of the system, and those that the run has scored",
-    )
+    _add_decodings(pack)
     pack.set_defaults(do=_pack)
 
     export = commands.add_parser(
@@ -67,11 +64,23 @@ def _parser() -> argparse.ArgumentParser:
     export.add_argument(
         "--to",
         required=True,
-        choices=ENGINES,
-        help="ctranslate2: autoregressive systems; onnx: systems that translate in parallel",
+        choices=FORMATS,
+        help="ctranslate2: autoregressive systems; onnx: systems that translate in parallel; "
+        "fairseq: all, for fairseq-generate --user-dir nat/fairseq_plugin",
     )
+    _add_decodings(export)
     export.set_defaults(do=_export)
     return parser
+
+
+def _add_decodings(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument(
+        "--decodings",
+        metavar="NAME",
+        nargs="+",
+        default=[],
+        help="default: the usual one of the system, and those that the run has scored",
+    )
 
 
 def _translate(arguments: argparse.Namespace) -> None:
@@ -97,7 +106,7 @@ def _pack(arguments: argparse.Namespace) -> None:
 def _export(arguments: argparse.Namespace) -> None:
     from nat.deploy.export import export
 
-    export(arguments.folder, arguments.output, arguments.to)
+    export(arguments.folder, arguments.output, arguments.to, arguments.decodings)
 
 
 def _blocks(lines: Iterable[str], size: int) -> Iterator[list[str]]:

@@ -1,30 +1,36 @@
 """A trained model in the format of another program, with its subwords."""
 
 import shutil
+from collections.abc import Sequence
 from pathlib import Path
 
+from nat.data.splits import sides
 from nat.data.vocabulary import Vocabulary
-from nat.deploy.package import MODEL, VOCABULARY, open_folder
+from nat.deploy.package import MODEL, VOCABULARY, chosen
 from nat.deploy.translator import matching
 from nat.errors import UserError
+from nat.export.fairseq import write_fairseq
 from nat.files import atomic_directory
 from nat.jobs.convert import WRITERS
+from nat.training.model_file import load_model
 from nat.transformer.model import Transformer
 
 
-def export(folder: Path, output: Path, engine: str) -> None:
-    """Write a trained model for another engine.
+def export(folder: Path, output: Path, to: str, decodings: Sequence[str] = ()) -> None:
+    """Write a trained model for another program.
 
     Args:
         folder: of a package or of a training, see `nat.deploy.package.open_folder`.
-        output: folder to make: what the engine opens, and the file that splits tokens into
+        output: folder to make: what the program opens, and the file that splits tokens into
             subwords.
-        engine: one of `nat.registry.ENGINES`.
+        to: one of `nat.deploy.command.FORMATS`.
+        decodings: that the export can do, as for `nat.deploy.package.packed`; read for fairseq.
 
     Raises:
-        UserError: if something is missing, or the engine cannot run the model; nothing is written.
+        UserError: if something is missing, or the program cannot run the model; nothing is written.
     """
-    opened = open_folder(folder)
+    opened = chosen(folder, decodings)
+    package = opened.package
     vocabulary = Vocabulary.load(opened.files[VOCABULARY])
     model = matching(opened.files[MODEL], vocabulary, "cpu")
     if not isinstance(model, Transformer):
@@ -32,10 +38,23 @@ def export(folder: Path, output: Path, engine: str) -> None:
             f"{folder}: models of fairseq's own are not exported; only fairseq runs them"
         )
     with atomic_directory(output) as temporary:
-        made = temporary / engine
-        WRITERS[engine](model, vocabulary.symbols, made)
+        made = temporary / to
+        if to == "fairseq":
+            methods = {
+                name: decoding.method.as_json()
+                for name, decoding in package.decodings.items()
+                if not decoding.files
+            }
+            if not methods:
+                raise UserError(
+                    f"{folder}: none of the decodings {', '.join(package.decodings)} works with "
+                    "the model alone; name another one with --decodings"
+                )
+            trained = load_model(opened.files[MODEL])
+            write_fairseq(trained, vocabulary, sides(package.text), methods, made)
+        else:
+            WRITERS[to](model, vocabulary.symbols, made)
         for path in made.iterdir():
             path.rename(temporary / path.name)
         made.rmdir()
-        subwords = opened.package.subwords
-        shutil.copyfile(opened.files[subwords], temporary / subwords)
+        shutil.copyfile(opened.files[package.subwords], temporary / package.subwords)

@@ -233,27 +233,40 @@ def packed(folder: Path, output: Path, decodings: Sequence[str] = ()) -> None:
     Args:
         folder: of a training in the results of a run, or a package.
         output: folder to make.
-        decodings: names, the usual one first; without any, the usual one of the system and those
-            that the run has scored; of a package, all that it has.
+        decodings: see `chosen`.
 
     Raises:
         UserError: if something is missing, or a decoding does not suit the system; nothing is
             written.
     """
+    write(chosen(folder, decodings), output)
+
+
+def chosen(folder: Path, decodings: Sequence[str] = ()) -> Opened:
+    """Open a model with some of its decodings.
+
+    Args:
+        folder: of a training in the results of a run, or a package.
+        decodings: names, the usual one first; without any, the usual one of the system and those
+            that the run has scored; of a package, all that it has.
+
+    Raises:
+        UserError: if something is missing, or a decoding does not suit the system.
+    """
     if not decodings and not (folder / PACKAGE).exists():
         (usual,) = open_folder(folder).package.decodings
         decodings = [usual, *scored_decodings(folder)]
     opened = open_folder(folder, decodings)
-    if decodings:
-        chosen = dict(opened.decoding(name) for name in decodings)
-        needed = {name for each in chosen.values() for name in each.files}
-        needed |= {MODEL, VOCABULARY, opened.package.subwords}
-        opened = Opened(
-            opened.package.model_copy(update={"decodings": chosen}),
-            {name: path for name, path in opened.files.items() if name in needed},
-            folder,
-        )
-    write(opened, output)
+    if not decodings:
+        return opened
+    found = dict(opened.decoding(name) for name in decodings)
+    needed = {name for each in found.values() for name in each.files}
+    needed |= {MODEL, VOCABULARY, opened.package.subwords}
+    return Opened(
+        opened.package.model_copy(update={"decodings": found}),
+        {name: path for name, path in opened.files.items() if name in needed},
+        folder,
+    )
 
 
 def write(opened: Opened, output: Path) -> None:

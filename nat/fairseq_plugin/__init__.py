@@ -1,5 +1,5 @@
-"""Training by fairseq: one task, one model, one criterion, all named `nat`."""
+"""Training by fairseq: one task, one model, one criterion, all named `nat`; and translation."""
 
-from nat.fairseq_plugin import criterion, model, task
+from nat.fairseq_plugin import criterion, model, task, translation
 
-__all__ = ["criterion", "model", "task"]
+__all__ = ["criterion", "model", "task", "translation"]

@@ -54,7 +54,7 @@ class SelfAttention(nn.Module):
         return self.output(_join(F.scaled_dot_product_attention(query, keys, values)))
 
     def _project(self, states: Tensor) -> tuple[Tensor, Tensor, Tensor]:
-        query, key, value = self.query_key_value(states).chunk(3, dim=-1)
+        query, key, value = self.query_key_value(states).split(self.output.in_features, dim=-1)
         return _split(query, self.heads), _split(key, self.heads), _split(value, self.heads)
 
 
@@ -87,7 +87,7 @@ class PositionalAttention(nn.Module):
         """
         query, key = (
             _split(part, self.heads).expand(states.size(0), -1, -1, -1)
-            for part in self.query_key(positions).chunk(2, dim=-1)
+            for part in self.query_key(positions).split(self.output.in_features, dim=-1)
         )
         value = _split(self.value(states), self.heads)
         attended = F.scaled_dot_product_attention(
@@ -108,7 +108,7 @@ class CrossAttention(nn.Module):
 
     def keys_and_values(self, encoded: Tensor) -> tuple[Tensor, Tensor]:
         """Keys and values of encoder states [B, S, D], each [B, heads, S, D / heads]."""
-        key, value = self.key_value(encoded).chunk(2, dim=-1)
+        key, value = self.key_value(encoded).split(self.output.in_features, dim=-1)
         return _split(key, self.heads), _split(value, self.heads)
 
     def forward(

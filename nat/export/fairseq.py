@@ -1,0 +1,58 @@
+"""A model as a checkpoint that `fairseq-generate --user-dir nat/fairseq_plugin` opens.
+
+    model.pt          checkpoint of fairseq, whose task is `nat_translation`
+    dict.LANGUAGE.txt dictionaries of both languages, which are the same
+
+`nat.fairseq_plugin.translation` has the task.
+"""
+
+import json
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+from nat.data.vocabulary import Vocabulary
+from nat.files import atomic_directory
+from nat.training.model_file import TrainedModel, write_tensors
+
+
+def write_fairseq(
+    trained: TrainedModel,
+    vocabulary: Vocabulary,
+    languages: tuple[str, str],
+    decodings: Mapping[str, Any],
+    folder: Path,
+) -> None:
+    """Write the folder; it appears whole or not at all.
+
+    Args:
+        trained: the model.
+        vocabulary: of the corpus.
+        languages: codes of source and target.
+        decodings: methods with their options, JSON-able, by name; the usual one first.
+        folder: to write.
+    """
+    source, target = languages
+    task = {"_name": "nat_translation", "source_lang": source, "target_lang": target}
+    model = {
+        "_name": "nat_exported",
+        "training": json.dumps(trained.training.as_json()),
+        "vocabulary_size": len(vocabulary),
+        "decodings": json.dumps(dict(decodings)),
+    }
+    weights = trained.model.state_dict()
+    with atomic_directory(folder) as temporary:
+        write_tensors(
+            temporary / "model.pt",
+            {
+                "args": None,
+                "cfg": {"task": task, "model": model},
+                "model": {f"transformer.{name}": value for name, value in weights.items()},
+                "optimizer_history": [
+                    {"num_updates": trained.updates, "criterion_name": "", "lr_scheduler_state": {}}
+                ],
+                "extra_state": {},
+            },
+        )
+        for language in languages:
+            vocabulary.save(temporary / f"dict.{language}.txt")

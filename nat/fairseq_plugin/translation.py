@@ -1,0 +1,140 @@
+"""Exported models in `fairseq-generate` and `fairseq-interactive`, see `nat.export.fairseq`.
+
+    fairseq-generate DATA --path FOLDER/model.pt --user-dir nat/fairseq_plugin \\
+        --task nat_translation
+
+The dictionary of fairseq has four special symbols before the words, ours six; ids are changed on
+the way in and out.
+"""
+
+import json
+from dataclasses import dataclass, field
+from typing import Any
+
+import torch
+from fairseq.data import iterators
+from fairseq.models import BaseFairseqModel
+from fairseq.tasks import register_task
+from fairseq.tasks.translation import TranslationConfig, TranslationTask
+from torch import Tensor
+
+from nat import registry
+from nat.configuration.models import Training
+from nat.data.vocabulary import BOS, EOS, PAD, SPECIALS, UNK
+from nat.decoding.corpus import batches
+from nat.errors import UserError
+from nat.registry import Method
+from nat.spelling import hint
+from nat.training.model_file import build_model
+
+FAIRSEQ_SPECIALS = (BOS, PAD, EOS, UNK)
+"""Our ids of fairseq's special symbols, in the order of theirs."""
+SHIFT = len(SPECIALS) - len(FAIRSEQ_SPECIALS)
+BATCH_TOKENS = 12_000
+"""Tokens of a batch if neither --max-tokens nor --batch-size is given, as in fairseq."""
+
+
+@dataclass
+class TranslationOptions(TranslationConfig):
+    """The options of fairseq's translation, and the decoding."""
+
+    decoding: str = field(default="", metadata={"help": "of the model; default: its first one"})
+
+
+class Exported(BaseFairseqModel):
+    """A Transformer of this project and the decodings that it was exported with."""
+
+    def __init__(self, options: Any) -> None:
+        super().__init__()
+        training = Training.of(json.loads(options.training))
+        self.transformer = build_model(training, options.vocabulary_size)
+        self.decodings: dict[str, Any] = json.loads(options.decodings)
+
+    def max_positions(self) -> tuple[int, int]:
+        """Most tokens of a source and of a target, with their EOS."""
+        model = self.transformer
+        return model.longest_source + 1, model.longest_target + 1
+
+
+@register_task("nat_translation", dataclass=TranslationOptions)
+class Translation(TranslationTask):
+    """Translates with the decodings of this project."""
+
+    def build_model(self, options: Any, from_checkpoint: bool = False) -> Exported:
+        """The model of a checkpoint; there is nothing to train."""
+        if not from_checkpoint:
+            raise UserError("nat_translation only translates; train with workflow_scripts/train.py")
+        return Exported(options)
+
+    def build_generator(self, models: list[Any], *_: Any, **__: Any) -> "Generator":
+        """The decoding that the option `--decoding` names."""
+        (model,) = models  # no decoding of this project has several
+        names = list(model.decodings)
+        name = self.cfg.decoding or names[0]
+        if name not in names:
+            raise UserError(f"--decoding: the model has no '{name}'; {hint(name, names)}")
+        return Generator(model, Method(**model.decodings[name]))
+
+    def get_batch_iterator(self, dataset: Any, **options: Any) -> iterators.EpochBatchIterator:
+        """Batches of sentences of similar length, made without the compiled parts of fairseq."""
+        sentences, tokens = options.get("max_sentences"), options.get("max_tokens")
+        lengths = {number: int(size) - 1 for number, size in enumerate(dataset.src_sizes)}
+        made = batches(lengths, tokens or (10**9 if sentences else BATCH_TOKENS))
+        size = sentences or len(lengths)
+        return iterators.EpochBatchIterator(
+            dataset=dataset,
+            collate_fn=dataset.collater,
+            batch_sampler=[
+                batch[start : start + size]
+                for batch in made
+                for start in range(0, len(batch), size)
+            ],
+            seed=1,
+            num_shards=options.get("num_shards", 1),
+            shard_id=options.get("shard_id", 0),
+            disable_shuffling=True,
+        )
+
+
+class Generator:
+    """A decoding in the form that fairseq calls.
+
+    Attributes:
+        symbols_to_strip_from_output: read by fairseq.
+    """
+
+    def __init__(self, model: Exported, method: Method) -> None:
+        self._method = registry.build("decoding", method)
+        self.symbols_to_strip_from_output = {FAIRSEQ_SPECIALS.index(EOS)}
+
+    def generate(
+        self, models: list[Exported], sample: dict[str, Any], **_: Any
+    ) -> list[list[dict[str, Any]]]:
+        """Translate a batch; one hypothesis for each sentence."""
+        source = ours(sample["net_input"]["src_tokens"])
+        found = self._method(models[0].transformer, source)
+        return [[_described(each.tokens, each.score, each.steps)] for each in found]
+
+
+def ours(tokens: Tensor) -> Tensor:
+    """Source sentences of fairseq [B, S], padded on either side, with our ids and right padding."""
+    specials = torch.tensor(FAIRSEQ_SPECIALS, device=tokens.device)
+    few = len(FAIRSEQ_SPECIALS)
+    changed = torch.where(tokens < few, specials[tokens.clamp(max=few - 1)], tokens + SHIFT)
+    order = changed.eq(PAD).int().argsort(dim=1, stable=True)
+    return changed.gather(1, order)
+
+
+def _described(tokens: list[int], score: float, steps: int) -> dict[str, Any]:
+    theirs = [
+        FAIRSEQ_SPECIALS.index(token) if token < len(SPECIALS) else token - SHIFT
+        for token in (*tokens, EOS)
+    ]
+    return {
+        "tokens": torch.tensor(theirs),
+        "score": torch.tensor(score),
+        "attention": None,
+        "alignment": None,
+        "positional_scores": torch.full((len(theirs),), score),
+        "steps": steps,
+    }
