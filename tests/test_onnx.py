@@ -11,6 +11,7 @@ import pytest
 import torch
 from test_decode_corpus import CONFIGURATION, engine, symbols, texts
 
+from nat.checksums import OF_FOLDER
 from nat.data.batch import source_tensor
 from nat.data.vocabulary import BLANK, NEVER_WRITTEN
 from nat.decoding.ctc import Ctc
@@ -147,5 +148,8 @@ def test_what_is_no_exported_model_is_told(make_model: Callable[..., Any], tmp_p
     with pytest.raises(UserError, match="onnx has 29 symbols but the vocabulary has 30"):
         matching_engine(tmp_path / "onnx", 30, "int8", torch.device("cpu"))
     (tmp_path / "onnx/encoder.int8.onnx").write_bytes(b"damaged")
+    with pytest.raises(UserError, match="encoder.int8.onnx is damaged"):
+        matching_engine(tmp_path / "onnx", 29, "int8", torch.device("cpu"))
+    (tmp_path / "onnx" / OF_FOLDER).unlink()
     with pytest.raises(UserError, match="ONNX Runtime cannot open .*onnx"):
         matching_engine(tmp_path / "onnx", 29, "int8", torch.device("cpu"))

@@ -9,6 +9,7 @@ from typing import Any
 import torch
 from torch import Tensor
 
+from nat.checksums import remedy, verified_folder
 from nat.data.vocabulary import BLANK, EOS, NEVER_WRITTEN, PAD
 from nat.errors import UserError
 from nat.files import read_json
@@ -34,6 +35,7 @@ class OnnxEngine:
     def __init__(self, folder: Path, precision: str) -> None:
         import onnxruntime
 
+        verified_folder(folder)
         self.symbols: list[str] = read_json(folder / "vocabulary.json")
         options = onnxruntime.SessionOptions()
         options.intra_op_num_threads = torch.get_num_threads()
@@ -52,7 +54,7 @@ class OnnxEngine:
             if not type(error).__module__.startswith("onnxruntime"):
                 raise
             raise UserError(
-                f"ONNX Runtime cannot open {folder} ({error}); remove it and run again"
+                f"ONNX Runtime cannot open {folder} ({error}); {remedy(folder / 'vocabulary.json')}"
             ) from error
 
 

@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from nat.artifacts import Model, Score, TrainingCurve, step_of
+from nat.checksums import verified
 from nat.configuration.overrides import Overrides
 from nat.data.splits import sides
 from nat.report import addresses, ancestors, charts
@@ -147,7 +148,7 @@ def _charts(path: Path, system: str) -> list[dict[str, Any]]:
     """Loss and validation BLEU over the updates."""
     if not path.exists():
         return []
-    with path.open(encoding="utf-8", newline="") as file:
+    with verified(path).open(encoding="utf-8", newline="") as file:
         rows = list(csv.DictReader(file))
     found = []
     for column, title in (("loss", "loss"), ("bleu", "validation BLEU")):
@@ -190,11 +191,11 @@ def _samples(
     texts = [folder / f"{TEST}.{side}" for side in sides(results.configuration.corpus(corpus))]
     if not all(path.exists() for path in (translations, *texts)):
         return None
-    with translations.open(encoding="utf-8") as file:
+    with verified(translations).open(encoding="utf-8") as file:
         made = [json.loads(each)["text"] for each in itertools.islice(file, SAMPLES)]
     columns = []
     for path in texts:
-        with path.open(encoding="utf-8") as file:
+        with verified(path).open(encoding="utf-8") as file:
             columns.append([each.strip() for each in itertools.islice(file, SAMPLES)])
     return {
         "decoding": f"{best['decoding']}, seed {best['seed']}",
