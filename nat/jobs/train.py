@@ -12,7 +12,7 @@ import os
 import platform
 import re
 import zipfile
-from contextlib import nullcontext
+from contextlib import AbstractContextManager, nullcontext
 from dataclasses import asdict
 from pathlib import Path
 from typing import Any
@@ -79,11 +79,10 @@ def train_system(configuration: Configuration, model: Model) -> None:
             progress.say(f"is finished already, see {output}")
         return
     torch.set_num_threads(threads(configuration))
+    lock: AbstractContextManager[None] = nullcontext()
     if leads():
         make_folder(output.parent)
         lock = alone(output.parent, f"training in {output.parent}", progress.say)
-    else:
-        lock = nullcontext()
     with lock, together():
         if leads():
             prepare_checkpoints(run, progress)
