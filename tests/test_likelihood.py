@@ -45,6 +45,10 @@ def test_a_nat_is_as_sure_as_its_probabilities(
         length -= float(predicted[len(target)])
     assert sums.totals["nll"] == pytest.approx(nll)
     assert sums.totals["length"] == pytest.approx(length)
+    assert sum(nats for nats, _ in sums.of_sentences.values()) == pytest.approx(nll + length)
+    assert {n: tokens for n, (_, tokens) in sums.of_sentences.items()} == {
+        number: LENGTHS[number][1] for number in SENTENCES
+    }
     assert sums.sentences == len(SENTENCES)
     assert sums.tokens == sums.positions == sum(LENGTHS[number][1] for number in SENTENCES)
 

@@ -150,6 +150,8 @@ def test_a_nat_on_plain_text(texts: Any, make_model: Any, make_objective: Any) -
     )
     assert alone.input == together.input == 0
     assert alone.tokens == 14 and alone.nll == pytest.approx(together.nll)
+    assert sum(nats for nats, _ in alone.of_sentences.values()) == pytest.approx(alone.nll)
+    assert sum(tokens for _, tokens in alone.of_sentences.values()) == 14
     assert alone.targets == together.targets
     assert alone.targets == {n: texts[1][n].tolist() for n in (0, 1, 3, 4)}
 

@@ -4,7 +4,9 @@ import csv
 import math
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
+import numpy as np
 import pytest
 
 from nat.artifacts import TotalCorrelation
@@ -12,6 +14,8 @@ from nat.configuration.configuration import read
 from nat.files import write_json
 from nat.measures.total_correlation import estimate, with_exact
 from nat.reporting import claims, reports, tables
+from nat.reporting.cells import Cell
+from nat.reporting.differences import difference
 from nat.reporting.paper import entries
 from nat.reporting.published import NONE, file_of
 from tests.made_up_run import REPOSITORY
@@ -110,3 +114,28 @@ def test_the_exact_columns_of_table_1_are_ours_alone(tmp_path: Path) -> None:
     assert {rows["WMT16 En-Ro"][column] for column in exact_columns} == {"not run"}
     assert rows["toy-ka-lu"]["C: published"] == "–"
     assert not any("the paper's known-law" in note for note in table.notes)
+
+
+def test_one_seed_decides_whether_l_nat_is_below_c(tmp_path: Path) -> None:
+    """Both are ratios of sums over the same sentences, which are resampled together."""
+    numbers = np.random.default_rng(3)
+    tokens = numbers.integers(4, 12, 400)
+    hard = tokens * numbers.uniform(1.0, 3.0, 400)  # some sentences are hard for both
+    names = "demo", "toy-ka-lu", "mple-nat-kd", 1, "", "valid"
+    cells = [Cell(*names, "l_nat"), Cell(*names, "total_correlation", partner="at-base")]
+    for cell, sums in zip(cells, (hard, hard + 0.1 * tokens), strict=True):
+        rows = {"sums": sums.tolist(), "tokens": tokens.tolist()}
+        bits = float(sums.sum() / tokens.sum())
+        content: dict[str, Any] = {"per_token": {"bits": bits}, "by_sentence": rows}
+        if cell.measure == "l_nat":
+            measure = {"value": bits, "unit": "bits per target token", "by_sentence": rows}
+            content = {"measures": {"l_nat": measure}}
+        write_json(tmp_path / cell.score_path, {"splits": {"valid": content}})
+    found = difference(cells[:1], cells[1:], tmp_path)
+    assert found is not None and found.value == pytest.approx(-0.1)
+    # the difference is the same in each sentence, though these differ from each other
+    assert found.interval is not None
+    assert found.interval.low == pytest.approx(-0.1) == found.interval.high
+    alone = difference(cells[:1], 2.0, tmp_path)
+    assert alone is not None and alone.interval is not None
+    assert alone.interval.high - alone.interval.low > 0.05

@@ -55,6 +55,16 @@ def test_the_estimate_is_split_into_the_truth_and_what_the_models_lose() -> None
     assert "exact_per_token" not in with_exact(plain, {"splits": {}})["splits"]["test"]
 
 
+def test_sentences_add_up_to_the_estimate() -> None:
+    """So that C can be resampled, with L_NAT, which is measured on the same sentences."""
+    both = likelihood("nat", {"nll": 60.0}), likelihood("at", {"nll": 40.0})
+    for each, sums in zip(both, ([20.0, 10.0, 10.0, 10.0, 10.0], [8.0] * 5), strict=True):
+        each["splits"]["test"]["by_sentence"] = {"sums": sums, "tokens": [4] * 5}
+    found = estimate(*both)["splits"]["test"]
+    rows = found["by_sentence"]
+    assert sum(rows["sums"]) / sum(rows["tokens"]) == pytest.approx(found["per_token"]["bits"])
+
+
 def test_different_texts_are_refused() -> None:
     with pytest.raises(UserError, match="not of the same sentences"):
         estimate(likelihood("nat", {"nll": 1.0}), likelihood("at", {"nll": 1.0}, tokens=19))

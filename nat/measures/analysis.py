@@ -1,6 +1,6 @@
 """Code shared by analyses of a trained model: the model, and the pairs of held-out splits."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -100,6 +100,19 @@ def pair_batches(
             [sources[number] for number in numbers],
             [targets[number] for number in numbers],
         ).to(device)
+
+
+def by_sentence(found: Mapping[int, tuple[float, float]]) -> dict[str, list[float]]:
+    """Sums and tokens of each sentence as analyses write them; their ratio can be resampled.
+
+    Args:
+        found: a sum and a number of tokens by the number of the sentence.
+    """
+    rows = [found[number] for number in sorted(found)]
+    return {
+        "sums": [round(value, bleu.DIGITS) for value, _ in rows],
+        "tokens": [tokens for _, tokens in rows],
+    }
 
 
 def measures(values: dict[str, float], units: dict[str, str]) -> dict[str, dict[str, Any]]:

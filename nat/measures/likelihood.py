@@ -9,6 +9,7 @@ from nat.configuration import Configuration
 from nat.data.candidates import RAW, Text
 from nat.measures import analysis
 from nat.measures.analysis import Sentences
+from nat.measures.total_correlation import PARTS
 from nat.objective.objective import Objective
 from nat.transformer.model import Transformer
 
@@ -25,7 +26,8 @@ def analyse(configuration: Configuration, corpus: str, system: str, seed: int) -
 
     Returns:
         For each split: `measures`, each part of the loss in nats per position with a loss,
-        and `nll_bits`; and `totals`, sums in nats over the split, the length's by sentence.
+        and `nll_bits`; `totals`, sums in nats over the split, the length's by sentence; and
+        `by_sentence`, the sum of `PARTS` in nats and the tokens of each sentence, in order.
     """
     found = analysis.subject(configuration, corpus, system, seed)
     training = found.training.model_copy(update={"text": Text.of(RAW)})
@@ -44,6 +46,7 @@ def analyse(configuration: Configuration, corpus: str, system: str, seed: int) -
             "positions": sums.positions,
             "measures": analysis.measures(means, units),
             "totals": {name: round(value, 6) for name, value in sums.totals.items()},
+            "by_sentence": analysis.by_sentence(sums.of_sentences),
         }
     return {"splits": splits}
 
@@ -58,12 +61,14 @@ class Sums:
         by_position: each part of the loss as summed in training, nats; that of the length predictor
             is weighted by the number of positions of the sentence.
         totals: each part, nats; the length predictor's once per sentence.
+        of_sentences: the sum of `PARTS`, nats, and the tokens of each sentence, by its number.
     """
 
     def __init__(self) -> None:
         self.sentences = self.tokens = self.positions = 0
         self.by_position: dict[str, float] = {}
         self.totals: dict[str, float] = {}
+        self.of_sentences: dict[int, tuple[float, int]] = {}
 
 
 @torch.no_grad()
@@ -81,9 +86,14 @@ def losses(
         sums.sentences += len(batch.ids)
         sums.tokens += int(batch.target_lengths.sum())
         sums.positions += int(loss.positions.sum())
+        nats = torch.zeros_like(loss.value, dtype=torch.float64)
         for name, part in loss.parts.items():
             sums.by_position[name] = sums.by_position.get(name, 0.0) + float(part.sum())
             if name == LENGTH:
                 part = part / loss.positions.clamp(min=1)
+            if name in PARTS:
+                nats += part.double()
             sums.totals[name] = sums.totals.get(name, 0.0) + float(part.double().sum())
+        rows = zip(nats.tolist(), batch.target_lengths.tolist(), strict=True)
+        sums.of_sentences |= dict(zip(batch.ids.tolist(), rows, strict=True))
     return sums

@@ -76,12 +76,14 @@ class Proxy(NamedTuple):
         nll: sum of -log P(T | Z, X), nats.
         input: sum of log Q(Z | X) - log P(Z | X), nats.
         tokens: of the targets that Z and T are made from.
+        of_sentences: -log P(T | Z, X) in nats and the tokens of each sentence, by its number.
     """
 
     targets: dict[int, list[int]]
     nll: float
     input: float
     tokens: int
+    of_sentences: dict[int, tuple[float, int]]
 
 
 def losses(nll: float, input: float, tokens: int) -> dict[str, float]:
@@ -181,6 +183,7 @@ def measure(
     """
     update = objective.updates + draw
     found: dict[int, list[int]] = {}
+    of_sentences: dict[int, tuple[float, int]] = {}
     nll = input_ = 0.0
     tokens = 0
     for batch in analysis.pair_batches(model, sources, targets, batch_tokens):
@@ -189,6 +192,12 @@ def measure(
         # a pair that no alignment fits has no loss
         kept = loss.positions.gt(0)
         tokens += int(batch.target_lengths[kept].sum())
+        rows = zip(
+            loss.parts["nll"][kept].double().tolist(),
+            batch.target_lengths[kept].tolist(),
+            strict=True,
+        )
+        of_sentences |= dict(zip(batch.ids[kept].tolist(), rows, strict=True))
         if "kl" in loss.parts:
             input_ += float(loss.parts["kl"].double().sum())
         if "input" in loss.parts:
@@ -204,7 +213,7 @@ def measure(
             learnt = objective.target.proxy_target(*proxy_input(objective, model, batch, update))
         for number, row in zip(batch.ids[kept].tolist(), learnt[kept].tolist(), strict=True):
             found[number] = [token for token in row if token not in (PAD, BLANK)]
-    return Proxy(found, nll, input_, tokens)
+    return Proxy(found, nll, input_, tokens, of_sentences)
 
 
 def proxy_input(
@@ -324,6 +333,16 @@ def analyse(configuration: Configuration, corpus: str, system: str, seed: int) -
         values["target_bleu"] = float(
             np.mean([pairwise_bleu([text], truth, weights).references.mean() for text in texts])
         )
+        measures = analysis.measures(values, UNITS)
+        measures["l_nat"]["by_sentence"] = analysis.by_sentence(
+            {
+                number: (
+                    sum(proxy.of_sentences[number][0] for proxy in proxies) / math.log(2),
+                    sum(proxy.of_sentences[number][1] for proxy in proxies),
+                )
+                for number in measured
+            }
+        )
         splits[split.name] = {
             "sentences": len(measured),
             "left_out": len(split.sources) - len(measured),
@@ -331,7 +350,7 @@ def analyse(configuration: Configuration, corpus: str, system: str, seed: int) -
             "references_per_sentence": round(sum(map(len, truth)) / len(covered), 2),
             "tokens": proxies[0].tokens,
             "draws": len(proxies),
-            "measures": analysis.measures(values, UNITS),
+            "measures": measures,
         }
     return {"splits": splits}
 

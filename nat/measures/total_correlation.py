@@ -29,7 +29,8 @@ def estimate(parallel: Mapping[str, Any], autoregressive: Mapping[str, Any]) -> 
 
     Returns:
         For each split, C per token and per sentence, in nats and bits; it may be negative. `losses`
-        are those of the whole split, nats.
+        are those of the whole split, nats. `by_sentence` has the difference of the losses in bits
+        and the tokens of each sentence.
 
     Raises:
         UserError: if the two likelihoods are not of the same text.
@@ -50,6 +51,7 @@ def estimate(parallel: Mapping[str, Any], autoregressive: Mapping[str, Any]) -> 
             "per_token": _in_units((nat - at) / max(of_parallel["tokens"], 1)),
             "per_sentence": _in_units((nat - at) / max(of_parallel["sentences"], 1)),
             "losses": {"parallel": nat, "autoregressive": at},
+            **_by_sentence(of_parallel, autoregressive["splits"][name]),
         }
     return {
         "corpus": parallel["corpus"],
@@ -126,6 +128,15 @@ def _measured(likelihood: Mapping[str, Any]) -> tuple[tuple[str, int, int], ...]
         (name, split["sentences"], split["tokens"])
         for name, split in sorted(likelihood["splits"].items())
     )
+
+
+def _by_sentence(parallel: Mapping[str, Any], autoregressive: Mapping[str, Any]) -> dict[str, Any]:
+    if "by_sentence" not in parallel or "by_sentence" not in autoregressive:
+        return {}
+    of_nat, of_at = parallel["by_sentence"], autoregressive["by_sentence"]
+    pairs = zip(of_nat["sums"], of_at["sums"], strict=True)
+    bits = [round((nat - at) / math.log(2), bleu.DIGITS) for nat, at in pairs]
+    return {"by_sentence": {"sums": bits, "tokens": of_nat["tokens"]}}
 
 
 def _in_units(nats: float) -> dict[str, float]:

@@ -515,8 +515,9 @@ class Measured:
     """A number from a file.
 
     `low` and `high` are its 95% bootstrap interval, if any. If the number is a share of sentences,
-    `hits` has a digit 1 for each sentence that counts and 0 for the others. `flags` says what makes
-    the translations or their model suspicious.
+    `hits` has a digit 1 for each sentence that counts and 0 for the others. If it is a ratio of
+    sums over sentences, `by_sentence` has both for each sentence. `flags` says what makes the
+    translations or their model suspicious.
     """
 
     value: float
@@ -525,6 +526,7 @@ class Measured:
     signature: str = ""
     not_decoded: int = 0
     hits: str = ""
+    by_sentence: tuple[tuple[float, float], ...] = ()
     flags: tuple[str, ...] = ()
 
 
@@ -558,6 +560,7 @@ def measured(cell: Cell, root: Path) -> Measured | None:
         signature=found.get("signature", ""),
         not_decoded=lost,
         hits=found.get("hits", ""),
+        by_sentence=_by_sentence(found),
         flags=flags,
     )
 
@@ -634,9 +637,15 @@ def _of_pair(cell: Cell, path: Path) -> Measured | None:
         if split is None or (exact is not None and "exact_per_token" not in split):
             return None
         found = split["per_token"] if exact is None else split["exact_per_token"][exact]
-        return Measured(float(found[unit]))
+        ratio = exact is None and unit == "bits"
+        return Measured(float(found[unit]), by_sentence=_by_sentence(split) if ratio else ())
     except (AttributeError, KeyError, TypeError, ValueError) as error:
         raise UserError(f"{path} is not a total correlation; {remedy(path)}") from error
+
+
+def _by_sentence(found: Mapping[str, Any]) -> tuple[tuple[float, float], ...]:
+    given = found.get("by_sentence")
+    return () if given is None else tuple(zip(given["sums"], given["tokens"], strict=True))
 
 
 def _of_analysis(cell: Cell, path: Path) -> Mapping[str, Any] | None:

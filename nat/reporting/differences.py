@@ -29,6 +29,7 @@ from nat.measures.significance import (
 from nat.reporting.cells import (
     ANALYSES,
     LATENCY,
+    PAIR,
     SCORE,
     TIMES,
     Cell,
@@ -37,6 +38,9 @@ from nat.reporting.cells import (
     read_score,
 )
 from nat.reporting.training_runs import read_run
+
+RATIOS = {*ANALYSES, PAIR}
+"""Sources of numbers that may be ratios of sums over sentences."""
 
 
 @dataclass(frozen=True)
@@ -330,6 +334,8 @@ def _sentences(cell: Cell) -> tuple[str, ...]:
 def _resampled(cells: Sequence[Cell], root: Path) -> list[Resampled]:
     """Each cell on the same resamples; none if they cannot be resampled together."""
     first = cells[0]
+    if all(cell.source in RATIOS for cell in cells) and (found := _resampled_ratios(cells, root)):
+        return found
     if len({(cell.corpus, cell.split, cell.measure) for cell in cells}) > 1:
         return []
     if first.source == SCORE and can_be_resampled(first.measure):
@@ -341,6 +347,21 @@ def _resampled(cells: Sequence[Cell], root: Path) -> list[Resampled]:
     if first.source in ANALYSES:
         return _resampled_shares(cells, root)
     return _resampled_latencies(cells, root) if first.measure == "latency" else []
+
+
+def _resampled_ratios(cells: Sequence[Cell], root: Path) -> list[Resampled]:
+    """Numbers per token of the same sentences, as L_NAT and C; none if one is something else."""
+    if len({(cell.corpus, cell.split) for cell in cells}) > 1:
+        return []
+    found = [measured(cell, root) for cell in cells]
+    rows = [each.by_sentence for each in found if each is not None and each.by_sentence]
+    if len(rows) < len(cells) or len({len(each) for each in rows}) > 1:
+        return []
+    return [resample(np.array(each, dtype=float), _ratio) for each in rows]
+
+
+def _ratio(sums: np.ndarray) -> np.ndarray:
+    return np.asarray(sums[:, 0] / sums[:, 1])
 
 
 def _resampled_shares(cells: Sequence[Cell], root: Path) -> list[Resampled]:
