@@ -2,6 +2,7 @@
 
 import csv
 import math
+import shutil
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -139,3 +140,11 @@ def test_one_seed_decides_whether_l_nat_is_below_c(tmp_path: Path) -> None:
     alone = difference(cells[:1], 2.0, tmp_path)
     assert alone is not None and alone.interval is not None
     assert alone.interval.high - alone.interval.low > 0.05
+    # of other sentences: as if C of another corpus were compared with it
+    elsewhere = replace(cells[1], corpus="toy-re-na")
+    (tmp_path / elsewhere.score_path).parent.mkdir(parents=True)
+    shutil.copyfile(tmp_path / cells[1].score_path, tmp_path / elsewhere.score_path)
+    apart = difference([elsewhere], cells[1:], tmp_path)
+    assert apart is not None and apart.interval is not None and apart.value == 0
+    assert apart.interval.low < -0.03 < 0.03 < apart.interval.high
+    assert "paired" not in apart.interval.method

@@ -106,7 +106,8 @@ def by_sentence(found: Mapping[int, tuple[float, float]]) -> dict[str, list[floa
     """Sums and tokens of each sentence as analyses write them; their ratio can be resampled.
 
     Args:
-        found: a sum and a number of tokens by the number of the sentence.
+        found: a sum and a number of tokens by the number of the sentence; 1 for a mean over
+            sentences.
     """
     rows = [found[number] for number in sorted(found)]
     return {

@@ -103,12 +103,17 @@ def analyse(configuration: Configuration, corpus: str, system: str, seed: int) -
             learnt = [row["text"] for row in rows]
         scores = [distances(learnt[sentence], *truth[sentence]) for sentence in sorted(truth)]
         values = dict(zip(MEASURED, np.mean(scores, axis=0), strict=True))
+        measures = analysis.measures(values, dict.fromkeys(MEASURED, "BLEU"))
+        for place, name in enumerate(MEASURED):
+            measures[name]["by_sentence"] = analysis.by_sentence(
+                {number: (row[place], 1) for number, row in enumerate(scores)}
+            )
         splits[split] = {
             "sentences": len(truth),
             "references_per_sentence": round(
                 sum(len(texts) for texts, _ in truth.values()) / len(truth), 2
             ),
-            "measures": analysis.measures(values, dict.fromkeys(MEASURED, "BLEU")),
+            "measures": measures,
         }
     return {"splits": splits}
 

@@ -111,7 +111,7 @@ def difference(
         estimate=Estimate(
             by_seed=tuple(of_left - of_right for of_left, of_right in values),
             samples=np.mean(known, axis=0) if len(known) == len(found) else None,
-            resampled=_method(found[0].cells[0], paired=len(both) > 1),
+            resampled=_method(found[0].cells[0], paired=len(both) > 1 and _of_one_text(found[0])),
         ),
         seeds=tuple(each.seed for each in found),
         sources=tuple(cell.score_path for each in found for cell in each.cells),
@@ -327,6 +327,10 @@ def _method(cell: Cell, paired: bool) -> str:
     return PAIRED if paired else "bootstrap"
 
 
+def _of_one_text(found: _Seed) -> bool:
+    return len({(cell.corpus, cell.split) for cell in found.cells}) == 1
+
+
 def _sentences(cell: Cell) -> tuple[str, ...]:
     return cell.corpus, cell.split, cell.measure if statistics.is_part(cell.measure) else ""
 
@@ -350,14 +354,23 @@ def _resampled(cells: Sequence[Cell], root: Path) -> list[Resampled]:
 
 
 def _resampled_ratios(cells: Sequence[Cell], root: Path) -> list[Resampled]:
-    """Numbers per token of the same sentences, as L_NAT and C; none if one is something else."""
-    if len({(cell.corpus, cell.split) for cell in cells}) > 1:
-        return []
+    """Ratios of sums over sentences, such as L_NAT and C; none if one is something else.
+
+    Those of the same sentences are resampled together, those of different ones independently.
+    """
+    texts = [(cell.corpus, cell.split) for cell in cells]
     found = [measured(cell, root) for cell in cells]
     rows = [each.by_sentence for each in found if each is not None and each.by_sentence]
-    if len(rows) < len(cells) or len({len(each) for each in rows}) > 1:
+    sizes = {(text, len(each)) for text, each in zip(texts, rows, strict=False)}
+    if len(rows) < len(cells) or len(sizes) > len(set(texts)):
         return []
-    return [resample(np.array(each, dtype=float), _ratio) for each in rows]
+    known = list(dict.fromkeys(texts))
+    resampled = [resample(np.array(each, dtype=float), _ratio) for each in rows]
+    # the first resample of one text goes with the second of the next, and so on
+    return [
+        Resampled(each.value, np.roll(each.samples, known.index(text)))
+        for text, each in zip(texts, resampled, strict=True)
+    ]
 
 
 def _ratio(sums: np.ndarray) -> np.ndarray:
