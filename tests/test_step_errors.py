@@ -13,7 +13,6 @@ from nat.alignment.ctc import collapse
 from nat.configuration import load
 from nat.data.batch import pad, source_tensor
 from nat.data.vocabulary import BEGIN_OF_CHUNKS, BLANK, BOS, EOS, MASK, NEVER_WRITTEN, PAD
-from nat.decoding.canvas import masked_canvases
 from nat.decoding.forced import forced_scores
 from nat.decoding.mask_predict import MaskPredict
 from nat.errors import UserError
@@ -73,14 +72,8 @@ def test_masks(make_model: Any, steps: int, number: int) -> None:
 def test_the_sets_are_those_of_mask_predict(make_model: Any) -> None:
     """If the most probable symbols are drawn, the passes reveal what the decoding reveals."""
     model = make_model(length="target", seed=5)
-    source = source_tensor(SOURCES[:1])
-    canvases = masked_canvases(model, source, length_beam=1)
-    length = int(canvases.lengths[0])
-    assert 2 < length < 40
-    method = MaskPredict(steps=3, remask=False)
-    masks = [chosen[0].clone() for chosen in method.passes(model, canvases)]
-    [written] = canvases.all()
-    of = Law(np.array([written.tokens]), np.ones(1))
+    [passes] = MaskPredict(steps=3, remask=False).passes(model, source_tensor(SOURCES[:1]))
+    of = Law(np.array([passes[-1].tokens]), np.ones(1))
     state, sets = root(0, of), []
     choose = step_errors.masked(model, encoded(model), 3, 1000)
     for step in (1, 2, 3):
@@ -89,8 +82,9 @@ def test_the_sets_are_those_of_mask_predict(make_model: Any) -> None:
         revealed[choice.positions] = True
         sets.append(set(choice.positions.tolist()))
         state = revealing.State(0, of, state.rows, revealed, 1.0)
-    left = [set(mask.nonzero()[:, 0].tolist()) for mask in masks] + [set()]
-    assert sets == [left[step] - left[step + 1] for step in range(3)]
+    masked = [*(set(each.masked) for each in passes), set()]
+    assert sets == [masked[step] - masked[step + 1] for step in range(3)]
+    assert [len(each) for each in sets] == [3, 3, 3]
 
 
 @pytest.mark.parametrize("number", [0, 1])
