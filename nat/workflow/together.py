@@ -6,7 +6,6 @@ each system. So there is a rule for each system and split that several decodings
 
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass
-from typing import Any
 
 from nat.artifacts import Score, is_sharded
 from nat.configuration import Configuration
@@ -65,6 +64,10 @@ def kind_of(rule: str) -> str:
     return RULE if rule.startswith(f"{RULE}_") else rule
 
 
+_Alike = tuple[str, str, str, tuple[str, ...], tuple[str, ...]]
+"""Corpus, system and split of decodings, the papers that ask for them, and whom they consult."""
+
+
 def together(
     configuration: Configuration, asked: Mapping[Score, Collection[str]]
 ) -> list[Together]:
@@ -79,7 +82,7 @@ def together(
         configuration: of the run.
         asked: scores, and the papers that each is for.
     """
-    decodings: dict[tuple[Any, ...], dict[int, set[str]]] = {}
+    decodings: dict[_Alike, dict[int, set[str]]] = {}
     for score, papers in asked.items():
         there = configuration.on(score.corpus)
         if not is_sharded(configuration, score.split) and not there.is_tuned(score.decoding):
@@ -87,14 +90,13 @@ def together(
             alike = score.corpus, score.system, score.split, tuple(sorted(papers)), consulted
             decodings.setdefault(alike, {}).setdefault(score.seed, set()).add(score.decoding)
     found = []
-    for alike, by_seed in sorted(decodings.items()):
+    for (corpus, system, split, whose, others), by_seed in sorted(decodings.items()):
         seeds: dict[tuple[str, ...], list[int]] = {}
         for seed, names in sorted(by_seed.items()):
             if len(names) > 1:
                 seeds.setdefault(tuple(sorted(names)), []).append(seed)
-        *names_of_job, consulted = alike
         found += [
-            Together(*names_of_job, tuple(numbers), names, consulted)
+            Together(corpus, system, split, whose, tuple(numbers), names, others)
             for names, numbers in seeds.items()
         ]
     return found
