@@ -38,8 +38,10 @@ LEVEL = 0.05
 OURS, PUBLISHED, DIFFERENCE = "ours", "published", "difference"
 DAGGER, STAR, NOTHING, MINUS = "†", "*", "–", "\N{MINUS SIGN}"
 SUPERSCRIPTS = "⁰¹²³⁴⁵⁶⁷⁸⁹"
-WIDE, WIDEST = 6, 14
-"""Columns of numbers from which a table is as wide as the text in LaTeX, and at most of one."""
+WIDEST = 14
+"""Columns of numbers that stand beside each other at most in LaTeX."""
+NO_WIDER = r"\ifdim\width>\linewidth\linewidth\else\width\fi"
+"""The width of a table in LaTeX: its own, but at most that of a line."""
 NUMBERS = (
     *("x", "ours", "spread", "low", "high", "published", "difference"),
     *("baseline_difference", "p_value", "not_decoded"),
@@ -349,16 +351,20 @@ def markdown(table: Table) -> str:
 
 
 def latex(table: Table) -> str:
-    """The table for LaTeX; needs the packages booktabs, multirow and graphicx.
+    """The table for LaTeX; needs the packages booktabs and graphicx.
 
-    A wide table is broken into several below each other, as wide as the text.
+    A table of many columns is broken into several below each other, and what is wider than a line
+    is made as wide.
     """
     grids = "\n\\medskip\n\n".join(_grid(table, columns) for columns in _blocks(table))
     caption = _escape_latex(f"{table.headline.title} ({table.headline.origin}).")
     text = f"\\begin{{table}}[t]\n\\centering\n\\caption{{{caption}}}\n{grids}"
     notes = r" \\ ".join(_escape_latex(note) for note in table.notes + table.signatures)
     if notes:
-        text += f"\n\\smallskip\n\\parbox{{\\linewidth}}{{\\footnotesize {notes}}}\n"
+        # signatures of sacreBLEU have no space to break a line at
+        notes = notes.replace("|", r"|\allowbreak{}")
+        notes = f"\\footnotesize\\raggedright {notes}"
+        text += f"\n\\smallskip\n\\parbox{{\\linewidth}}{{{notes}}}\n"
     return f"{text}\\end{{table}}\n"
 
 
@@ -392,9 +398,7 @@ def _grid(table: Table, places: Sequence[int]) -> str:
         hrules=True,
         multicol_align="c",
     )
-    if table.prose or numbers <= WIDE:
-        return grid
-    return f"\\resizebox{{\\linewidth}}{{!}}{{%\n{grid}}}\n"
+    return f"\\resizebox{{{NO_WIDER}}}{{!}}{{%\n{grid}}}\n"
 
 
 def _column_format(table: Table) -> str:

@@ -1,0 +1,46 @@
+"""Tables in LaTeX, set by LaTeX in the columns of a paper."""
+
+import shutil
+import subprocess
+from pathlib import Path
+
+import pytest
+
+from nat.configuration import load
+from nat.reporting import reports, tables
+
+ROOT = Path(__file__).resolve().parents[1]
+DOCUMENT = r"""\documentclass[twocolumn]{article}
+\usepackage[T1]{fontenc}
+\usepackage{booktabs,graphicx}
+\begin{document}
+%s
+\end{document}
+"""
+
+
+@pytest.mark.skipif(
+    shutil.which("pdflatex") is None,
+    reason="there is no LaTeX here (Debian: apt-get install texlive-latex-recommended)",
+)
+@pytest.mark.parametrize("paper", load("demo", ROOT, checked=False).papers)
+def test_all_tables_of_a_paper_fit_its_columns(tmp_path: Path, paper: str) -> None:
+    found = load("demo", ROOT, checked=False)
+    inputs = []
+    for number in found.paper(paper).tables:
+        table = reports.make_table(found, paper, number)
+        table.signatures.append("sacreBLEU: nrefs:1|bs:1000|seed:12345|case:mixed|eff:no|tok:13a")
+        (tmp_path / f"{number}.tex").write_text(tables.latex(table), encoding="utf-8")
+        inputs.append(rf"\input{{{number}.tex}}\clearpage")
+    (tmp_path / "all.tex").write_text(DOCUMENT % "\n".join(inputs), encoding="utf-8")
+    ended = subprocess.run(
+        ["pdflatex", "-interaction=nonstopmode", "-halt-on-error", "all.tex"],
+        cwd=tmp_path,
+        text=True,
+        errors="replace",
+        capture_output=True,
+        timeout=300,
+    )
+    assert ended.returncode == 0, ended.stdout[-2000:]
+    overfull = [line for line in ended.stdout.splitlines() if line.startswith(r"Overfull \hbox")]
+    assert overfull == []
