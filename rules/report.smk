@@ -12,7 +12,7 @@ def comes_last():
 
 def made_before():
     """What the pages wait for, of what is made in this run."""
-    traces = graph.traces() if "traces" in workflow.dag_settings.targets else []
+    traces = graph.traces_among(workflow.dag_settings.targets)
     return traces + (graph.all_reports() if comes_last() else [])
 
 

@@ -2,13 +2,14 @@
 
 import json
 import shutil
+import time
 from pathlib import Path
 from typing import Any
 
 import made_up_run as made_up
 import numpy as np
 import pytest
-from chromium import Browser, needs_chromium
+from chromium import PATIENCE, Browser, needs_chromium
 from made_up_run import CORPUS, PAPER, SENTENCES, run, write_corpus
 from sacrebleu.metrics import BLEU
 
@@ -177,7 +178,9 @@ def test_traces_are_of_what_has_run(root: Path) -> None:
     model = root / Model("demo", CORPUS, DIMS[0], 1).path
     model.parent.mkdir(parents=True)
     model.touch()
-    assert graph.traces() == [trace.path]
+    assert graph.traces() == graph.traces_among({"traces", "report"}) == [trace.path]
+    other = trace_of(*NAT).path
+    assert graph.traces_among({other, "report"}) == [other]
     assert graph.trace(CORPUS, DIMS[1]) != Graph(configuration(root, 7)).trace(CORPUS, DIMS[1])
 
 
@@ -281,8 +284,10 @@ def test_the_page_sorts_searches_and_steps(root: Path, tmp_path: Path) -> None:
         assert browser.run(f"{last}.querySelector('s').textContent") == "wrong"
         assert "75%" in browser.run(f"{last}.textContent")
 
-        address = browser.run("location.hash")
-        assert "sentence=3" in address and "step=1" in address
+        end = time.monotonic() + PATIENCE
+        while "sentence=3&step=1" not in browser.run("location.hash"):
+            assert time.monotonic() < end, browser.run("location.hash")
+            time.sleep(0.05)
         assert browser.problems == []
     assert all(each.startswith(("file:", "data:", "about:")) for each in browser.requests)
 

@@ -76,7 +76,7 @@ def page(results: Results, folder: Path) -> Page:
 def translated(results: Results) -> dict[TestSet, list[Score]]:
     """The scores that reports show and that exist, by test set; of several seeds the first one."""
     root = results.root
-    firsts: dict[tuple[str, ...], Score] = {}
+    firsts: dict[tuple[str, str, str, str], Score] = {}
     for cells in results.cells.values():
         for score in (cell.result for cell in cells):
             if not isinstance(score, Score) or score.split == TRAIN:
@@ -88,8 +88,8 @@ def translated(results: Results) -> dict[TestSet, list[Score]]:
             if all((root / path).exists() for path in files):
                 firsts[names] = score
     found: dict[TestSet, list[Score]] = {}
-    for names, score in sorted(firsts.items()):
-        found.setdefault(TestSet(*names[:2]), []).append(score)
+    for _, score in sorted(firsts.items()):
+        found.setdefault(TestSet(score.corpus, score.split), []).append(score)
     return found
 
 

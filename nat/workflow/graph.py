@@ -5,7 +5,7 @@ the results of public targets, the priorities of jobs, and the fingerprints by w
 detects that a part of the configuration has changed.
 """
 
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable
 from dataclasses import replace
 from functools import cache, cached_property
 from pathlib import Path
@@ -155,6 +155,12 @@ class Graph:
                 ):
                     found[names] = trace
         return _paths(found.values())
+
+    def traces_among(self, targets: Collection[str]) -> list[str]:
+        """Paths of the traces among the targets of a run, of which `traces` is several."""
+        folder = f"results/{self.configuration.run}/traces/"
+        named = [target for target in targets if target.startswith(folder)]
+        return named + (self.traces() if "traces" in targets else [])
 
     def corpora(self) -> list[str]:
         """The summary of every corpus of this scale."""

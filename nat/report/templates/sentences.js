@@ -375,7 +375,10 @@ const sentenceBrowser = (() => {
         percentages[place] = found[number];
       });
       const last = tokens.findLastIndex((token) => token !== null);
-      return { before, tokens, percentages, last, now: new Set(chosen), masked: new Set(masked) };
+      const [now, unseen] = [new Set(chosen), new Set(masked)];
+      const fresh = chosen.filter((place) => unseen.has(place)).length;
+      const corrected = chosen.filter((place) => !unseen.has(place) && before[place] !== tokens[place]).length;
+      return { before, tokens, percentages, last, now, masked: unseen, fresh, corrected };
     });
   }
 
@@ -420,8 +423,8 @@ const sentenceBrowser = (() => {
       const at = Math.min(Math.max(number, 1), passes.length);
       slider.value = at;
       step = at;
-      const { now, last } = passes[at - 1];
-      const done = grown ? `${last + 1} tokens` : `${now.size} chosen`;
+      const { last, fresh, corrected } = passes[at - 1];
+      const done = grown ? `${last + 1} tokens` : `${fresh} chosen${corrected ? `, ${corrected} corrected` : ""}`;
       output.textContent = `step ${at} of ${passes.length}, ${done}`;
       slider.setAttribute("aria-valuetext", output.textContent);
       back.disabled = at === 1;
@@ -542,6 +545,7 @@ const sentenceBrowser = (() => {
     const [a, b] = standards();
     options(byId("a"), wanted.get("a"), a);
     options(byId("b"), wanted.get("b"), b);
+    if (!wanted.has("a") && byId("a").value === byId("b").value) byId("a").value = b; // of a link to B
     others = (wanted.get("others") ?? "").split(",").filter((name) => data.systems.some((system) => nameOf(system) === name));
     byId("more").hidden = data.systems.length < 3;
     furtherSystems();
@@ -551,9 +555,15 @@ const sentenceBrowser = (() => {
     choose(number in data.sources ? number : (listed[0] ?? null));
   }
 
-  // The address keeps what is chosen.
+  // The address keeps what is chosen, once nothing has changed for a moment.
 
+  let waiting = null;
   function keep() {
+    clearTimeout(waiting);
+    waiting = setTimeout(write, 150);
+  }
+
+  function write() {
     const kept = new URLSearchParams();
     for (const id of CHOSEN) if (byId(id).value) kept.set(id, byId(id).value);
     if (byId("differing").checked) kept.set("differing", "1");
