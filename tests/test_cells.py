@@ -8,7 +8,7 @@ import pytest
 from made_up_run import write_latencies
 
 from nat.errors import UserError
-from nat.files import write_json
+from nat.files import read_json, write_json
 from nat.reporting.cells import (
     ANALYSES,
     MEASURES,
@@ -47,6 +47,17 @@ def test_a_latency_and_its_states(tmp_path: Path) -> None:
         assert found is not None and found.value == value
     found = measured(cell("decoding_seconds", **where), tmp_path)
     assert found is not None and found.value == pytest.approx(6 * 3.003)
+    with pytest.raises(UserError, match="cpu-1.json has no 'source_words_per_sentence'"):
+        measured(cell("words_per_second", **where), tmp_path)
+    content = read_json(tmp_path / own.score_path)
+    content["source_words_per_sentence"] = 12
+    content["systems"]["nat-kd/one-pass"] |= {"model_bytes": 2_500_000, "memory_bytes": None}
+    write_json(tmp_path / own.score_path, content)
+    found = measured(cell("words_per_second", **where), tmp_path)
+    assert found is not None and found.value == pytest.approx(12 / 0.003)
+    found = measured(cell("model_size", **where), tmp_path)
+    assert found is not None and found.value == 2.5
+    assert measured(cell("memory", **where), tmp_path) is None
     assert state(own, tmp_path) == ""
     assert measured(other, tmp_path) is None and state(other, tmp_path) == "out of memory"
     with pytest.raises(UserError, match="cpu-1.json is not a latency of cmlm-kd/one-pass"):
