@@ -100,7 +100,8 @@ def measure_latency(configuration: Configuration, latency: Latency) -> None:
 def _first_batch(
     configuration: Configuration, timed: Timed, symbols: int, sentences: BinarisedText
 ) -> None:
-    """Load a system and translate the first sentence that is not empty."""
+    """Load a system and translate the first sentence that is not empty, in a process of its own."""
+    os.environ["CUDA_VISIBLE_DEVICES"] = ""  # models are loaded to a GPU first, if there is one
     system = _system(configuration, timed, symbols, "cpu")
     assert isinstance(system, System)
     number = next(number for number, length in enumerate(sentences.lengths) if length)
