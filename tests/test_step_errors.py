@@ -2,6 +2,7 @@
 
 import itertools
 import math
+from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
@@ -17,9 +18,12 @@ from nat.decoding.forced import forced_scores
 from nat.decoding.mask_predict import MaskPredict
 from nat.errors import UserError
 from nat.measures import known_law, revealing, step_errors
+from nat.measures.known_law import Known
 from nat.measures.revealing import Law, by_length, ended, root, split
+from nat.reporting.cells import MEASURES
 from tests.test_revealing import law
 
+PARTS = ("kl", "learning", "factorisation", "passes")
 SOURCES = [[7, 8, 9], [10, 11, 12, 13, 14]]
 
 
@@ -285,6 +289,43 @@ def test_systems_with_a_law_and_corpora_without() -> None:
         step_errors.check(configuration, system)
     with pytest.raises(UserError, match=r"multi30k-en-de.yaml: no key 'generator'"):
         known_law.reads(load("small"), "multi30k-en-de", "nat-raw", 1)
+
+
+@pytest.mark.parametrize(
+    ("system", "options", "steps"),
+    [
+        ("at-base", {}, ["all"]),
+        ("hrt-raw", {"decoder": {"chunk": 2}}, ["all"]),
+        ("nat-raw", {"length": "offset"}, [1]),
+        ("cmlm-raw", {"length": "target"}, [1, 2, 4, 8]),
+        ("dims-cmlm-raw", {"length": "target"}, [1, 2, 4, 8]),
+        ("ctc-raw", {"decoder": {"upsample": 3.0}}, [1]),
+        ("vae-raw", {"length": "offset", "latent": {"dim": 2}}, [1]),
+    ],
+)
+def test_analyses(
+    make_model: Any, monkeypatch: pytest.MonkeyPatch, system: str, options: Any, steps: list[Any]
+) -> None:
+    model = make_model(**options)
+    known = Known([np.array(source) for source in SOURCES], [law(0, (2, 3)), law(1, (4,))], 5)
+    subject = SimpleNamespace(model=model, batch_tokens=100)
+    monkeypatch.setattr(step_errors.known_law, "sentences", lambda *_: known)
+    monkeypatch.setattr(step_errors.analysis, "subject", lambda *_: subject)
+    found = step_errors.analyse(load("micro"), "toy-micro", system, 1)["splits"]["test"]
+    measures = found["measures"]
+    assert (found["sentences"], found["left_out"]) == (2, 5)
+    parts = {f"law_{part}_{n}" for part in PARTS for n in steps}
+    assert set(measures) - {"law_length"} == parts and parts <= set(MEASURES)
+    assert ("law_length" in measures) == ("length" in options)
+    for number in steps:
+        kl, learning, factorisation, passes = (
+            measures[f"law_{part}_{number}"]["value"] for part in PARTS
+        )
+        assert kl == pytest.approx(learning + factorisation, abs=1e-5)
+        assert kl > 0 and factorisation >= 0
+        assert (factorisation == 0) == (system == "at-base" or number in (4, 8))
+        assert passes >= 1 and measures[f"law_kl_{number}"]["unit"] == "bits per sentence"
+        assert measures[f"law_kl_{number}"]["low"] <= kl <= measures[f"law_kl_{number}"]["high"]
 
 
 def test_begin_symbols_are_those_of_decodings(make_model: Any) -> None:
