@@ -108,8 +108,8 @@ class Graph:
     def existing(self) -> str:
         """What the report is made of: the results that exist, and all of the configuration."""
         root = Path(self.configuration.root)
-        paths = self.scores() + self.traces()
-        there = [root / path for path in paths if (root / path).exists()]
+        there = [root / path for path in self.scores() if (root / path).exists()]
+        there += (root / self._traces).rglob("*.jsonl")
         results = {str(path): path.stat().st_mtime_ns for path in there}
         return _fingerprint([self.configuration.files, results])
 
@@ -156,10 +156,14 @@ class Graph:
                     found[names] = trace
         return _paths(found.values())
 
+    @property
+    def _traces(self) -> str:
+        """The folder of all traces."""
+        return f"results/{self.configuration.run}/traces/"
+
     def traces_among(self, targets: Collection[str]) -> list[str]:
         """Paths of the traces among the targets of a run, of which `traces` is several."""
-        folder = f"results/{self.configuration.run}/traces/"
-        named = [target for target in targets if target.startswith(folder)]
+        named = [target for target in targets if target.startswith(self._traces)]
         return named + (self.traces() if "traces" in targets else [])
 
     def corpora(self) -> list[str]:
