@@ -2,6 +2,7 @@
 
 import importlib
 import io
+import json
 import os
 import shutil
 import subprocess
@@ -20,6 +21,7 @@ from nat.data.bpe import merge
 from nat.data.tokenise import detokenise
 from nat.data.translations import read_translations
 from nat.deploy import command
+from nat.deploy.export import export
 from nat.deploy.package import (
     PACKAGE,
     USUAL_OF_STUDENTS,
@@ -145,7 +147,7 @@ def test_a_long_line_is_cut_and_translated(root: Path, caplog: pytest.LogCapture
     translator = load(model("ctc-kd"))
     limit = translator.model.longest_source
     sentence = "bada beida bouda burda. "
-    parts = in_parts(translator.subwords(sentence * limit).split(), limit)
+    parts = in_parts(translator.raw_text.subwords(sentence * limit).split(), limit)
     assert len(parts) > 3
     assert all(part[-1] == "." and limit // 2 < len(part) <= limit for part in parts[:-1])
     (found,) = translator.translate([sentence * limit])
@@ -225,7 +227,7 @@ def test_fairseq_generate_translates_the_same(
     translator = load(model(system), decoding)
     for side in ("en", "de"):
         shutil.copy(made / f"dict.{side}.txt", tmp_path)
-        lines = [translator.subwords(line) for line in TEST[:20]]
+        lines = [translator.raw_text.subwords(line) for line in TEST[:20]]
         (tmp_path / f"test.en-de.{side}").write_text("".join(line + "\n" for line in lines))
     generate = [sys.executable, "-m", "fairseq_cli.generate", tmp_path, "--path", made / "model.pt"]
     generate += ["--user-dir", ROOT / "nat/fairseq_plugin", "--task", "nat_translation"]
@@ -242,6 +244,58 @@ def test_fairseq_generate_translates_the_same(
     assert sorted(hypotheses) == list(range(20))
     merged = [merge(hypotheses[number]) for number in range(20)]
     assert [detokenise(line, "de", "moses") for line in merged] == translator.translate(TEST[:20])
+
+
+LOAD = """
+import json, sys
+from transformers import AutoModel, AutoTokenizer
+folder, decoding = sys.argv[1:]
+tokenizer = AutoTokenizer.from_pretrained(folder, trust_remote_code=True)
+model = AutoModel.from_pretrained(folder, trust_remote_code=True)
+sources = tokenizer(json.load(sys.stdin), return_tensors="pt", padding=True).input_ids
+found = model.generate(sources, decoding=decoding)
+assert "nat" not in sys.modules
+print(json.dumps(tokenizer.batch_decode(found, skip_special_tokens=True)))
+"""
+
+
+@pytest.mark.parametrize(
+    ("system", "decoding"),
+    [("at-base", "beam5"), ("ctc-vae-kd", "ctc"), ("cmlm-kd", "mask-predict-2-lb3")],
+)
+def test_transformers_translates_the_same_without_this_project(
+    system: str, decoding: str, tmp_path: Path, nat: Run
+) -> None:
+    made = tmp_path / "made"
+    status = nat("export", model(system), made, "--to", "huggingface", "--decodings", decoding)[2]
+    assert status == 0
+    environment = {key: value for key, value in os.environ.items() if key != "PYTHONPATH"}
+    environment |= {"HF_HOME": str(tmp_path / "home"), "HF_HUB_OFFLINE": "1"}
+    found = subprocess.run(
+        [sys.executable, "-c", LOAD, str(made), decoding],
+        cwd=tmp_path,
+        env=environment,
+        input=json.dumps(TEST[:20]),
+        capture_output=True,
+        text=True,
+    )
+    assert found.returncode == 0, found.stderr[-2000:]
+    expected = load(model(system), decoding).translate(TEST[:20])
+    assert json.loads(found.stdout) == expected
+
+
+def test_a_model_card_has_scores_and_settings(tmp_path: Path, root: Path) -> None:
+    measured = {"value": 38.269, "low": 36.79, "high": 39.71, "signature": "nrefs:1|bs:1000"}
+    score = {"decoding": "one-pass", "split": "test", "measures": {"sacrebleu": measured}}
+    path = root / "results/micro/scores" / CORPUS / "nat-kd/seed1/one-pass/test.json"
+    path.parent.mkdir(parents=True)
+    path.write_text(json.dumps(score))
+    export(model("nat-kd"), tmp_path / "made", "huggingface")
+    card = (tmp_path / "made/README.md").read_text()
+    assert "| one-pass | test | 38.27 | 36.8 to 39.7 | `nrefs:1\\|bs:1000` |" in card
+    assert '"learning_rate": ' in card
+    config = json.loads((tmp_path / "made/config.json").read_text())
+    assert list(config["decodings"]) == ["one-pass"]
 
 
 @pytest.mark.parametrize(

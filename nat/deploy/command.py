@@ -11,7 +11,7 @@ from nat.data.lines import decoded
 from nat.program import run
 from nat.registry import ENGINES
 
-FORMATS = (*ENGINES, "fairseq")
+FORMATS = (*ENGINES, "fairseq", "huggingface")
 """What a model can be exported to."""
 
 BLOCK = 10_000
@@ -66,7 +66,8 @@ def _parser() -> argparse.ArgumentParser:
         required=True,
         choices=FORMATS,
         help="ctranslate2: autoregressive systems; onnx: systems that translate in parallel; "
-        "fairseq: all, for fairseq-generate --user-dir nat/fairseq_plugin",
+        "fairseq: all, for fairseq-generate --user-dir nat/fairseq_plugin; huggingface: all, for "
+        "AutoModel of transformers",
     )
     _add_decodings(export)
     export.set_defaults(do=_export)

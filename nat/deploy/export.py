@@ -6,10 +6,11 @@ from pathlib import Path
 
 from nat.data.splits import sides
 from nat.data.vocabulary import Vocabulary
-from nat.deploy.package import MODEL, VOCABULARY, chosen
+from nat.deploy.package import MODEL, VOCABULARY, chosen, scores_of
 from nat.deploy.translator import matching
 from nat.errors import UserError
 from nat.export.fairseq import write_fairseq
+from nat.export.huggingface import write_huggingface
 from nat.files import atomic_directory
 from nat.jobs.convert import WRITERS
 from nat.training.model_file import load_model
@@ -24,7 +25,8 @@ def export(folder: Path, output: Path, to: str, decodings: Sequence[str] = ()) -
         output: folder to make: what the program opens, and the file that splits tokens into
             subwords.
         to: one of `nat.deploy.command.FORMATS`.
-        decodings: that the export can do, as for `nat.deploy.package.packed`; read for fairseq.
+        decodings: that the export can do, as for `nat.deploy.package.packed`; read for fairseq and
+            huggingface.
 
     Raises:
         UserError: if something is missing, or the program cannot run the model; nothing is written.
@@ -39,7 +41,7 @@ def export(folder: Path, output: Path, to: str, decodings: Sequence[str] = ()) -
         )
     with atomic_directory(output) as temporary:
         made = temporary / to
-        if to == "fairseq":
+        if to in ("fairseq", "huggingface"):
             methods = {
                 name: decoding.method.as_json()
                 for name, decoding in package.decodings.items()
@@ -51,7 +53,14 @@ def export(folder: Path, output: Path, to: str, decodings: Sequence[str] = ()) -
                     "the model alone; name another one with --decodings"
                 )
             trained = load_model(opened.files[MODEL])
-            write_fairseq(trained, vocabulary, sides(package.text), methods, made)
+            if to == "fairseq":
+                write_fairseq(trained, vocabulary, sides(package.text), methods, made)
+            else:
+                subwords = opened.files[package.subwords]
+                scores = [score for score in scores_of(folder) if score["decoding"] in methods]
+                write_huggingface(
+                    trained, vocabulary, package.text, subwords, methods, scores, made
+                )
         else:
             WRITERS[to](model, vocabulary.symbols, made)
         for path in made.iterdir():

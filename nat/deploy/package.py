@@ -223,8 +223,19 @@ def usual_decoding(configuration: Configuration, system: str) -> str:
 
 def scored_decodings(folder: Path) -> list[str]:
     """The decodings of a trained model that its run has scored, in alphabetical order."""
+    return sorted({path.parent.name for path in _scores(folder)})
+
+
+def scores_of(folder: Path) -> list[dict[str, Any]]:
+    """The scores of a trained model in its run, by decoding and split; none of a package."""
+    return [read_json(path) for path in _scores(folder)]
+
+
+def _scores(folder: Path) -> list[Path]:
     scores = Path(re.sub(r"/models/(?!.*/models/)", "/scores/", str(folder.resolve())))
-    return sorted(path.name for path in scores.glob("*") if list(path.glob("*.json")))
+    if scores == folder.resolve():
+        return []
+    return sorted(scores.glob("*/[!.]*.json"))
 
 
 def packed(folder: Path, output: Path, decodings: Sequence[str] = ()) -> None:

@@ -14,11 +14,7 @@ import torch
 
 from nat import registry
 from nat.data.bpe import merge, segments_at
-from nat.data.clean import normaliser
-from nat.data.diacritics import line_change
-from nat.data.lines import single_line
-from nat.data.splits import sides
-from nat.data.tokenise import detokenise, tokenise
+from nat.data.raw_text import RawText
 from nat.data.translations import EMPTY_SOURCE, OK
 from nat.data.vocabulary import Vocabulary
 from nat.decoding.corpus import translate
@@ -47,6 +43,7 @@ class TextTranslator:
     Attributes:
         decoding: its name.
         model: on a GPU if there is one.
+        raw_text: prepares and detokenises lines.
 
     Raises:
         UserError: if a file is damaged, files do not belong together, or there is no such decoding.
@@ -70,11 +67,8 @@ class TextTranslator:
             language_model,
             converted,
         )
-        source, _ = sides(self._package.text)
-        options = self._package.text.preprocessing
-        self._change = line_change(self._package.text, source)
-        self._normalise = normaliser(source, normalise_punctuation=options.normalise_punctuation)
-        self._segments = segments_at(files[self._package.subwords])
+        segments = segments_at(files[self._package.subwords])
+        self.raw_text = RawText(self._package.text, segments)
 
     def translate(self, lines: Iterable[str]) -> list[str]:
         """Translate lines of raw text.
@@ -95,7 +89,7 @@ class TextTranslator:
         line_of: list[int] = []
         count = 0
         for count, line in enumerate(lines, start=1):
-            cut = in_parts(self.subwords(line).split(), self.model.longest_source)
+            cut = in_parts(self.raw_text.subwords(line).split(), self.model.longest_source)
             if len(cut) > 1:
                 _LOG.warning("line %d is too long for the model and was cut in %d", count, len(cut))
             parts.extend(
@@ -109,18 +103,8 @@ class TextTranslator:
         for number, translation in zip(line_of, found, strict=True):
             if translation.status not in (OK, EMPTY_SOURCE):
                 _LOG.warning("line %d is not translated: %s", number + 1, translation.status)
-            words[number].append(merge(self.vocabulary.decode(translation.hypothesis.tokens)))
-        _, target = sides(self._package.text)
-        tokeniser = self._package.text.preprocessing.tokeniser
-        return [detokenise(" ".join(each), target, tokeniser) for each in words]
-
-    def subwords(self, line: str) -> str:
-        """The subwords of a line of raw text, joined by spaces."""
-        source, _ = sides(self._package.text)
-        options = self._package.text.preprocessing
-        clean = self._normalise(self._change(single_line(line)))
-        tokens = tokenise(clean, source, options.tokeniser)
-        return self._segments.split(tokens.lower() if options.lowercase else tokens)
+            words[number].append(self.vocabulary.decode(translation.hypothesis.tokens))
+        return [self.raw_text.joined(each) for each in words]
 
 
 def load(folder: Path | str, decoding: str | None = None) -> TextTranslator:

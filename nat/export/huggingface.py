@@ -1,0 +1,175 @@
+"""A model as a folder that transformers of Hugging Face opens, with the code that it needs.
+
+    config.json, tokenizer_config.json      sizes, decodings, classes
+    model.safetensors                       weights
+    corpus.json, vocabulary.txt, codes      preprocessing and subwords (or pieces.model)
+    README.md                               model card
+    *_nat.py, nat_*.py                      the code
+
+Nothing is uploaded.
+"""
+
+import json
+import shutil
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+from nat.data.corpus import Corpus
+from nat.data.splits import sides
+from nat.data.vocabulary import Vocabulary
+from nat.export.flat import flattened
+from nat.files import atomic_directory, write_json
+from nat.options import options_of
+from nat.training.model_file import TrainedModel
+from nat.transformer.model import Transformer
+
+CODE = "nat.export.huggingface_code"
+CLASSES = {
+    "AutoConfig": "configuration_nat.NatConfig",
+    "AutoModel": "modeling_nat.NatModel",
+    "AutoTokenizer": ["tokenization_nat.NatTokenizer", None],
+}
+USE = """from transformers import AutoModel, AutoTokenizer
+
+tokenizer = AutoTokenizer.from_pretrained(folder, trust_remote_code=True)
+model = AutoModel.from_pretrained(folder, trust_remote_code=True)
+sources = tokenizer(lines, return_tensors="pt", padding=True).input_ids
+translations = tokenizer.batch_decode(model.generate(sources), skip_special_tokens=True)
+"""
+
+
+def write_huggingface(
+    trained: TrainedModel,
+    vocabulary: Vocabulary,
+    corpus: Corpus,
+    subwords: Path,
+    decodings: Mapping[str, Mapping[str, Any]],
+    scores: Sequence[Mapping[str, Any]],
+    folder: Path,
+) -> None:
+    """Write the folder; it appears whole or not at all.
+
+    Args:
+        trained: the model.
+        vocabulary: of the corpus.
+        corpus: languages and preprocessing.
+        subwords: the file that splits tokens.
+        decodings: methods with their options, JSON-able, by name; the usual one first.
+        scores: contents of files of scores of these decodings, for the card.
+        folder: to write.
+    """
+    from safetensors.torch import save_file
+
+    methods = dict.fromkeys(str(each["method"]) for each in decodings.values())
+    with atomic_directory(folder) as temporary:
+        weights = {
+            name: value.detach().cpu().contiguous()
+            for name, value in trained.model.state_dict().items()
+        }
+        save_file(weights, temporary / "model.safetensors", metadata={"format": "pt"})
+        config = {
+            "model_type": "nat",
+            "architectures": ["NatModel"],
+            "auto_map": {key: CLASSES[key] for key in ("AutoConfig", "AutoModel")},
+            "network": network_of(trained.model, len(vocabulary)),
+            "decodings": dict(decodings),
+        }
+        write_json(temporary / "config.json", config)
+        tokenizer = {
+            "tokenizer_class": "NatTokenizer",
+            "auto_map": {"AutoTokenizer": CLASSES["AutoTokenizer"]},
+        }
+        write_json(temporary / "tokenizer_config.json", tokenizer)
+        write_json(temporary / "corpus.json", corpus.as_written())
+        vocabulary.save(temporary / "vocabulary.txt")
+        shutil.copyfile(subwords, temporary / subwords.name)
+        for name, text in _code(list(methods)).items():
+            (temporary / name).write_text(text, encoding="utf-8")
+        card = model_card(trained, corpus, list(decodings), scores)
+        (temporary / "README.md").write_text(card, encoding="utf-8")
+
+
+def network_of(model: Transformer, vocabulary_size: int) -> dict[str, Any]:
+    """The arguments of `Transformer`, JSON-able; without dropout."""
+    predictor = model.length_predictor
+    return {
+        "architecture": options_of(model.architecture),
+        "vocabulary_size": vocabulary_size,
+        "length": None if predictor is None else predictor.predicts,
+        "decoder": options_of(model.decoder),
+        "empty_token": model.empty_token,
+        "latent": None if model.latents is None else options_of(model.latents.options),
+        "predicts_end": model.predicts_end,
+    }
+
+
+def _code(methods: Sequence[str]) -> dict[str, str]:
+    """The files of the code, by name."""
+    parts = ("configuration_nat", "modeling_nat", "tokenization_nat")
+    code = flattened(
+        [*(f"nat.decoding.{each}" for each in methods), *(f"{CODE}.{p}" for p in parts)]
+    )
+    imports = "".join(
+        f"from .nat_decoding_{each} import METHOD as _{each}\nMETHODS['{each}'] = _{each}\n"
+        for each in methods
+    )
+    code["modeling_nat.py"] += imports
+    # transformers fetches what the file of a class itself imports, and no more
+    modules = [name.removesuffix(".py") for name in code]
+    for part in parts:
+        before = modules[: modules.index(part)]
+        others = "".join(f"from .{name} import __name__ as _{name}\n" for name in before)
+        code[f"{part}.py"] += f"\n{others}" if part != "configuration_nat" else ""
+    return code
+
+
+def model_card(
+    trained: TrainedModel,
+    corpus: Corpus,
+    decodings: Sequence[str],
+    scores: Sequence[Mapping[str, Any]],
+) -> str:
+    """The card in Markdown: what the model is, how it is used, what it scores and how it was
+    trained."""
+    training = trained.training
+    source, target = sides(corpus)
+    names = [f"`{name}`" for name in decodings]
+    lines = [
+        "---",
+        "library_name: transformers",
+        "pipeline_tag: translation",
+        "tags: [translation, non-autoregressive]",
+        "---",
+        "",
+        f"# {training.system}, {source} to {target}",
+        "",
+        f"A model of the system `{training.system}`, trained on the corpus `{training.corpus}` for "
+        f"{trained.updates:,} updates. Its code travels with it.",
+        "",
+        "```python",
+        *USE.splitlines(),
+        "```",
+        "",
+        f"Decodings, of which the first is the default: {', '.join(names)}.",
+        "",
+        "## Scores",
+        "",
+    ]
+    if scores:
+        lines += [
+            "| decoding | split | sacreBLEU | 95% interval | signature |",
+            "|---|---|---|---|---|",
+        ]
+        for score in scores:
+            found = score["measures"]["sacrebleu"]
+            signature = found["signature"].replace("|", "\\|")
+            lines.append(
+                f"| {score['decoding']} | {score['split']} | {found['value']:.2f} | "
+                f"{found['low']:.1f} to {found['high']:.1f} | `{signature}` |"
+            )
+        lines += ["", "Intervals are from a bootstrap over the sentences."]
+    else:
+        lines.append("This model has not been scored.")
+    settings = json.dumps(training.as_json(), indent=2, ensure_ascii=False)
+    return "\n".join([*lines, "", "## Settings", "", "```json", settings, "```", ""])

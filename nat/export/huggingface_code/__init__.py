@@ -1,0 +1,1 @@
+"""Classes of Hugging Face's transformers, which travel with an exported model."""

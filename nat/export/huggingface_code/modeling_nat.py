@@ -1,0 +1,76 @@
+"""A model of this project in transformers."""
+
+from typing import Any
+
+import torch
+from safetensors.torch import load_file
+from torch import Tensor
+from transformers import PreTrainedModel
+from transformers.utils import cached_file
+
+from nat.data.vocabulary import EOS, PAD
+from nat.export.huggingface_code.configuration_nat import NatConfig
+from nat.transformer.architecture import Architecture
+from nat.transformer.decoder_options import DecoderOptions
+from nat.transformer.latent_options import LatentOptions
+from nat.transformer.model import Transformer
+
+WEIGHTS = "model.safetensors"
+
+METHODS: dict[str, type] = {}
+"""The decoding methods that travel with the model, by name."""
+
+
+class NatModel(PreTrainedModel):
+    """A Transformer and its decodings.
+
+    Attributes:
+        network: the Transformer.
+    """
+
+    config_class = NatConfig
+    base_model_prefix = "nat"
+    main_input_name = "input_ids"
+
+    def __init__(self, config: NatConfig) -> None:
+        super().__init__(config)
+        given = dict(config.network)
+        latent = given.pop("latent")
+        self.network = Transformer(
+            architecture=Architecture(**given.pop("architecture")),
+            decoder=DecoderOptions(**given.pop("decoder")),
+            latent=None if latent is None else LatentOptions(**latent),
+            **given,
+        )
+
+    @classmethod
+    def from_pretrained(  # type: ignore[override]
+        cls, name: str, *_: Any, config: NatConfig | None = None, **options: Any
+    ) -> "NatModel":
+        """Load configuration and weights, in evaluation mode; options of the hub are passed on."""
+        hub = {
+            key: options[key]
+            for key in ("revision", "cache_dir", "token", "local_files_only", "subfolder")
+            if options.get(key) is not None
+        }
+        model = cls(NatConfig.from_pretrained(name, **hub) if config is None else config)
+        model.network.load_state_dict(load_file(cached_file(name, WEIGHTS, **hub)))
+        return model.eval().requires_grad_(False)
+
+    @torch.inference_mode()
+    def generate(self, input_ids: Tensor, decoding: str | None = None, **_: Any) -> Tensor:
+        """Translate.
+
+        Args:
+            input_ids: sources of the tokenizer, each with its end, padded on the right, [B, S].
+            decoding: one of `config.decodings`; None for the first.
+
+        Returns:
+            Ids of the translations, each with its end, padded on the right, [B, T].
+        """
+        options = dict(self.config.decodings[decoding or next(iter(self.config.decodings))])
+        method = METHODS[options.pop("method")](**options)
+        found = [[*each.tokens, EOS] for each in method(self.network, input_ids)]
+        width = max(map(len, found))
+        rows = [tokens + [PAD] * (width - len(tokens)) for tokens in found]
+        return torch.tensor(rows, device=input_ids.device)

@@ -1,0 +1,74 @@
+"""Raw text to ids and back, as the corpus of a model has it, for transformers."""
+
+import json
+from pathlib import Path
+from typing import Any
+
+from transformers import PreTrainedTokenizer
+
+from nat.data.bpe import segments_at
+from nat.data.corpus import Corpus
+from nat.data.raw_text import RawText
+from nat.data.vocabulary import BOS, EOS, MASK, PAD, SPECIALS, UNK, Vocabulary
+from nat.options import validated
+
+
+class NatTokenizer(PreTrainedTokenizer):
+    """Prepares raw source text, and makes text of the ids of translations."""
+
+    vocab_files_names = {  # noqa: RUF012
+        "corpus_file": "corpus.json",
+        "vocabulary_file": "vocabulary.txt",
+        "codes_file": "codes",
+        "pieces_file": "pieces.model",
+    }
+    model_input_names = ["input_ids", "attention_mask"]  # noqa: RUF012
+
+    def __init__(
+        self,
+        corpus_file: str,
+        vocabulary_file: str,
+        codes_file: str | None = None,
+        pieces_file: str | None = None,
+        **others: Any,
+    ) -> None:
+        corpus = validated(Corpus, json.loads(Path(corpus_file).read_text(encoding="utf-8")))
+        subwords = codes_file or pieces_file
+        assert subwords is not None
+        self.vocabulary = Vocabulary.load(vocabulary_file)
+        self.raw_text = RawText(corpus, segments_at(Path(subwords)))
+        names = {"pad": PAD, "bos": BOS, "eos": EOS, "unk": UNK, "mask": MASK}
+        for name, token in names.items():
+            others.setdefault(f"{name}_token", SPECIALS[token])
+        others["clean_up_tokenization_spaces"] = False
+        others.setdefault("padding_side", "right")
+        super().__init__(**others)
+
+    @property
+    def vocab_size(self) -> int:
+        """Number of symbols."""
+        return len(self.vocabulary)
+
+    def get_vocab(self) -> dict[str, int]:
+        """Ids of all symbols."""
+        return dict(self.vocabulary.ids)
+
+    def tokenize(self, text: str, **_: Any) -> list[str]:
+        """The subwords of raw text; nothing in it is a special symbol."""
+        return self.raw_text.subwords(text).split()
+
+    def _convert_token_to_id(self, token: str) -> int:
+        return self.vocabulary.ids.get(token, UNK)
+
+    def _convert_id_to_token(self, index: int) -> str:
+        return self.vocabulary.symbols[index]
+
+    def build_inputs_with_special_tokens(
+        self, token_ids_0: list[int], token_ids_1: list[int] | None = None
+    ) -> list[int]:
+        """Ids and the end."""
+        return [*token_ids_0, EOS]
+
+    def convert_tokens_to_string(self, tokens: list[str]) -> str:
+        """The text of a translation."""
+        return self.raw_text.text(" ".join(tokens))
