@@ -1,0 +1,34 @@
+"""Modules as files of one folder that import each other."""
+
+import ast
+import subprocess
+import sys
+from pathlib import Path
+
+from nat.export.flat import flattened
+
+
+def test_no_module_asks_for_this_project(tmp_path: Path) -> None:
+    code = flattened(["nat.decoding.onnx_parallel", "nat.data.raw_text"])
+    names = list(code)
+    assert {"nat_transformer_model.py", "nat_alignment_ctc.py", "nat_files.py"} < set(names)
+    folder = tmp_path / "travelled"
+    folder.mkdir()
+    (folder / "__init__.py").touch()
+    for number, (name, text) in enumerate(code.items()):
+        (folder / name).write_text(text)
+        for node in ast.walk(ast.parse(text)):
+            if isinstance(node, ast.ImportFrom) and node.level:
+                assert f"{node.module}.py" in names[:number], (name, node.module)
+            elif isinstance(node, ast.ImportFrom):
+                assert not str(node.module).startswith("nat"), name
+                assert node.col_offset == 0, (name, "an import that is not put off")
+    program = (
+        "import sys, travelled.nat_data_raw_text, travelled.nat_decoding_onnx_parallel as code\n"
+        "assert code.METHOD.__name__ == 'OnnxParallel'\n"
+        "assert not {'nat', 'onnxruntime', 'jieba'} & set(sys.modules)"
+    )
+    found = subprocess.run(
+        [sys.executable, "-c", program], cwd=tmp_path, capture_output=True, text=True
+    )
+    assert found.returncode == 0, found.stderr
