@@ -44,7 +44,7 @@ class NatModel(PreTrainedModel):
         )
 
     @classmethod
-    def from_pretrained(  # type: ignore[override]
+    def from_pretrained(
         cls, name: str, *_: Any, config: NatConfig | None = None, **options: Any
     ) -> "NatModel":
         """Load configuration and weights, in evaluation mode; options of the hub are passed on."""
