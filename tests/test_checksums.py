@@ -2,6 +2,7 @@
 
 import json
 import os
+import shutil
 import subprocess
 import sys
 from collections.abc import Callable
@@ -25,6 +26,7 @@ from nat.language_model.ngram import NgramModel, estimate
 from nat.measures import statistics
 from nat.measures.score import read_references
 from nat.training.averaging import average, save_weights
+from nat.training.model_file import load_model
 from nat.workflow.verification import verify
 
 ROOT = Path(__file__).resolve().parents[1]
@@ -40,6 +42,11 @@ def write_pairwise_bleu(path: Path) -> None:
 
 def write_tokens(path: Path) -> None:
     write_binarised(["a b b", "b"], Vocabulary(["a", "b"]), path.parent / "train.en")
+
+
+def write_model(path: Path) -> None:
+    with atomic_path(path) as temporary:
+        shutil.copyfile(ROOT / "tests/stored/ctc.pt", temporary)
 
 
 def write_ngrams(path: Path) -> None:
@@ -64,6 +71,7 @@ KINDS: dict[str, tuple[Callable[[Path], Any], Callable[[Path], Any]]] = {
     "train.en.tokens.npy": (write_tokens, lambda path: BinarisedText(path.parent / "train.en")),
     "train.en.offsets.npy": (write_tokens, lambda path: BinarisedText(path.parent / "train.en")),
     "vocabulary.txt": (lambda path: Vocabulary(["a", "b"]).save(path), Vocabulary.load),
+    "model.pt": (write_model, load_model),
     "weights_10.pt": (
         lambda path: save_weights(path, {"weight": torch.arange(100.0)}),
         lambda path: average([path]),
