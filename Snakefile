@@ -97,13 +97,13 @@ for paper in configuration.papers:
         localrule: True
 
 
-for name, report in graph.reports.items():
+for name, shown in graph.reports.items():
 
     rule:
         name:
             name
         input:
-            report.path,
+            shown.path,
         localrule: True
 
 
