@@ -1,5 +1,6 @@
 import copy
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import made_up_run
@@ -14,7 +15,7 @@ from test_training_runs import write_run
 from nat.errors import UserError
 from nat.files import write_json
 from nat.measures.latency_setting import NO_GPU, STATE
-from nat.reporting import figures, panels, reports
+from nat.reporting import figures, panels, reports, word_panels
 
 
 @pytest.fixture
@@ -596,3 +597,12 @@ def test_a_decoding_is_shown_pass_by_pass(root: Path) -> None:
     write_analysis(plain, {"examples": examples})
     with pytest.raises(UserError, match=r"'examples.1.passes.10', 0.predicted"):
         figures.make(plain, "paper", "2")
+
+
+def test_a_pass_that_has_not_reached_a_block_is_not_drawn_there() -> None:
+    words = ["word"] * 60
+    tokens = [words[:1], words]
+    passes = [SimpleNamespace(tokens=each, predicted=[0]) for each in tokens]
+    found = word_panels.Unfolded({"passes": passes})
+    assert len(found.blocks) > 1
+    assert [each.passes for each in found.blocks] == [[0, 1]] + [[1]] * (len(found.blocks) - 1)

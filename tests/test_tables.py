@@ -184,13 +184,21 @@ def test_a_measure_that_the_corpus_does_not_allow_is_left_out(root: Path) -> Non
     assert [row[0] for row in table.cells] == ["g", ""]
 
 
+def test_differences_have_a_sign_whoever_measured_them() -> None:
+    record = {"measure": "tokenised_bleu", "published": -0.28, "over": "hrt"}
+    assert tables._text(record, tables.PUBLISHED, False, True) == "\N{MINUS SIGN}0.28"
+    assert tables._text({**record, "over": ""}, tables.PUBLISHED, False, True) == "-0.28"
+
+
 def test_a_wide_table_is_broken_in_latex(root: Path) -> None:
     made_up_run.run(root, "nat-kd", "one-pass", errors=0.3)
     made_up_run.publish(root, made_up_run.HEADER)
     row = {"label": "α", "system": "nat-kd", "decoding": "one-pass", "ours_only": True}
     columns = [{"label": f"column {number}", "task": TASK} for number in range(tables.WIDEST + 1)]
-    table = tables.make(configuration(root, rows=[row], columns=columns), "paper", "1")
+    short = {**row, "label": "short", "columns": ["column 0"]}
+    table = tables.make(configuration(root, rows=[short, row], columns=columns), "paper", "1")
     latex = tables.latex(table)
+    assert latex.count("short") == 1
     assert latex.count(r"\begin{tabular}") == 2 and latex.count(r"\resizebox{\ifdim") == 2
     assert latex.count(r"$\alpha$") == 2 and latex.isascii()
     assert [latex.count(f" {label} ") for label, _ in table.columns[1:]] == [1] * len(columns)

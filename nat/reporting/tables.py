@@ -194,7 +194,9 @@ def _text(record: dict[str, Any], part: str, interval: bool, compares: bool) -> 
     digits = measure_of(record["measure"]).digits
     if part == PUBLISHED:
         printed = record["published"] if given(record["published"]) else NOTHING
-        return printed if isinstance(printed, str) else f"{printed:.{digits}f}"
+        if isinstance(printed, str):
+            return printed
+        return signed(printed, digits) if _is_difference(record) else f"{printed:.{digits}f}"
     mark = DAGGER if compares and record["stand_in"] else ""
     if part == DIFFERENCE:
         return (
@@ -382,12 +384,20 @@ def _blocks(table: Table) -> list[list[int]]:
 
 
 def _grid(table: Table, places: Sequence[int]) -> str:
-    """Some columns of a table as a tabular of LaTeX."""
+    """Some columns of a table as a tabular of LaTeX, with the rows that have something there."""
     labels, numbers = _labels(table), len(places) - _labels(table)
     columns = [table.columns[place] for place in places]
-    frame = pd.DataFrame(
-        _map([[row[place] for place in places] for row in table.cells], _escape_latex)
-    )
+    rows, group = [], ""
+    for row in table.cells:
+        group = row[0] or group
+        shown = [row[place] for place in places]
+        broken = len(places) < len(table.columns)
+        if broken and all(text == NOTHING for text in shown[labels:]):
+            continue  # its numbers are in another of the grids
+        if labels > 1 and group:
+            shown[0], group = group, ""
+        rows.append(shown)
+    frame = pd.DataFrame(_map(rows, _escape_latex), columns=range(len(places)))
     escaped = [(_escape_latex(column), _escape_latex(part)) for column, part in columns]
     split = any(part for _, part in columns)
     frame.columns = (

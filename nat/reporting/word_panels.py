@@ -108,10 +108,17 @@ def alignment(axes: Axes, panel: Panel) -> Labels:
 
 @dataclass(frozen=True)
 class Block:
-    """Neighbouring positions that fit beside each other: the first, and the width of each."""
+    """Neighbouring positions that fit beside each other.
+
+    Attributes:
+        start: the first position.
+        widths: of each.
+        passes: numbers from 0 of those that have tokens there.
+    """
 
     start: int
     widths: list[float]
+    passes: list[int]
 
 
 class Unfolded:
@@ -138,12 +145,13 @@ class Unfolded:
             words = [tokens[position] for tokens, _ in self.passes if position < len(tokens)]
             width = COLUMN_GAP + max(width_of(word or MASKED, WORD_SIZE) for word in words)
             if not self.blocks or left + width > WIDTH:
-                self.blocks.append(Block(position, []))
+                reach = [at for at, (tokens, _) in enumerate(self.passes) if len(tokens) > position]
+                self.blocks.append(Block(position, [], reach))
                 left = 0.0
             self.blocks[-1].widths.append(width)
             left += width
         self.height = height(self.captions, CAPTION_SIZE) + GAP
-        self.height += len(self.blocks) * (len(self.passes) * LINE_HEIGHT + BLOCK_GAP)
+        self.height += sum(len(each.passes) * LINE_HEIGHT + BLOCK_GAP for each in self.blocks)
 
 
 def steps(axes: Axes, panel: Panel) -> Labels:
@@ -156,10 +164,11 @@ def steps(axes: Axes, panel: Panel) -> Labels:
     _caption(axes, "\n".join(found.captions), found.height, "top")
     top = found.height - height(found.captions, CAPTION_SIZE) - GAP
     for block in found.blocks:
-        for number, (tokens, predicted) in enumerate(found.passes, 1):
+        for number in block.passes:
+            tokens, predicted = found.passes[number]
             middle = top - LINE_HEIGHT / 2
             style: dict[str, Any] = {"va": "center", "fontsize": WORD_SIZE}
-            axes.text(-GAP, middle, f"pass {number}", ha="right", color=GREY, **style)
+            axes.text(-GAP, middle, f"pass {number + 1}", ha="right", color=GREY, **style)
             left = 0.0
             for position, width in enumerate(block.widths, block.start):
                 if position < len(tokens):
