@@ -18,7 +18,7 @@ from nat.decoding.forced import forced_scores
 from nat.decoding.mask_predict import MaskPredict
 from nat.errors import UserError
 from nat.measures import known_law, revealing, step_errors
-from nat.measures.known_law import Known
+from nat.measures.known_law import Known, Targets
 from nat.measures.revealing import Law, by_length, ended, root, split
 from nat.reporting.cells import MEASURES
 from tests.test_revealing import law
@@ -258,7 +258,7 @@ def test_draws_of_latents_weigh_what_the_prior_does(make_model: Any) -> None:
 
 def test_length(make_model: Any) -> None:
     model = make_model(length="offset", seed=4)
-    laws = [{(6,): 0.5, (7,): 0.2, (7, 8): 0.3}, {(6, 6): 1.0}]
+    laws: list[Targets] = [{(6,): 0.5, (7,): 0.2, (7, 8): 0.3}, {(6, 6): 1.0}]
     both = encoded(model, 1)
     found = step_errors.length_errors(model, both, laws)
     with torch.no_grad():

@@ -15,7 +15,9 @@ seen; so this is the bound of any decoding that knows the length. With more step
 selects positions by the tokens that it sees could be better than the best schedule.
 """
 
-from typing import Any
+import itertools
+from collections.abc import Sequence
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -38,8 +40,9 @@ def analyse(configuration: Configuration, corpus: str, system: str, seed: int) -
     `bound_factorisation_T` is the mean of the least error in T steps. With more than one step,
     lengths with more than `CLASSES` classes, or with a probability below `revealing.SMALLEST`,
     count as zero, so it is a bound in any case; `covered` is the probability of the others.
-    `random_factorisation_T` is the error if the positions are drawn at random, as many at a time as
-    in mask-predict. Nothing is learned, so `learning` is zero and `kl` the same.
+    `even_factorisation_T` is the same of schedules that reveal as many positions at a time as
+    mask-predict, and `random_factorisation_T` the error of these if the positions are drawn at
+    random. Nothing is learned, so `learning` is zero and `kl` the same.
 
     Raises:
         UserError: if the corpus has no known law.
@@ -50,27 +53,36 @@ def analyse(configuration: Configuration, corpus: str, system: str, seed: int) -
         for number, targets in enumerate(found.laws)
         for share, law in revealing.by_length(targets).values()
     ]
-    least, covered = np.zeros((len(STEPS), len(found.laws))), 0.0
+    least, even = np.zeros((2, len(STEPS), len(found.laws)))
+    covered = 0.0
     for state in roots:
         if state.weight >= revealing.SMALLEST:
-            errors = least_errors(state.law, max(STEPS))
-            if errors is not None:
+            sets = sets_of(state.law)
+            if sets is not None:
+                errors = least_errors(sets, max(STEPS))
+                of_counts = [least_error(sets, counts(state, steps)) for steps in STEPS]
                 least[:, state.sentence] += state.weight * errors[[steps - 1 for steps in STEPS]]
+                even[:, state.sentence] += state.weight * np.array(of_counts)
                 covered += state.weight / len(found.laws)
     # there is one schedule with one step, and nothing to search for
-    least[0] = [
+    least[0] = even[0] = [
         errors.factorisation
         for errors in revealing.split(roots, at_random(1, seed), smallest=0).values()
     ]
     values = {}
-    for steps, errors_of_bound in zip(STEPS, least, strict=True):
-        drawn = revealing.split(roots, at_random(steps, seed), seed=seed)
-        of_random = np.array([each.factorisation for each in drawn.values()])
-        for law, of_each in (("bound", errors_of_bound), ("random", of_random)):
-            values[f"{law}_kl_{steps}"] = values[f"{law}_factorisation_{steps}"] = of_each
-            values[f"{law}_learning_{steps}"] = np.zeros(len(of_each))
-        values[f"bound_passes_{steps}"] = np.full(len(of_random), float(steps))
-        values[f"random_passes_{steps}"] = np.array([each.passes for each in drawn.values()])
+    for place, steps in enumerate(STEPS):
+        drawn = revealing.split(roots, at_random(steps, seed), seed=seed).values()
+        passes = np.array([each.passes for each in drawn])
+        of_random = np.array([each.factorisation for each in drawn])
+        for schedule, of_each in (
+            ("bound", least[place]),
+            ("even", even[place]),
+            ("random", of_random),
+        ):
+            values[f"{schedule}_kl_{steps}"] = of_each
+            values[f"{schedule}_factorisation_{steps}"] = of_each
+            values[f"{schedule}_learning_{steps}"] = np.zeros(len(of_each))
+            values[f"{schedule}_passes_{steps}"] = passes
     return found.result(values, {"covered": round(covered, 6)})
 
 
@@ -86,38 +98,66 @@ def at_random(steps: int, seed: int) -> Decoding:
     return choose
 
 
+def counts(state: State, steps: int) -> list[int]:
+    """Positions that each step of mask-predict reveals of a target, without steps of none."""
+    length = len(state.revealed)
+    masks = [length * (steps - step) // steps for step in range(steps + 1)]
+    return [before - after for before, after in itertools.pairwise(masks) if before > after]
+
+
 def to_reveal(state: State, steps: int, step: int) -> int:
     """Positions that mask-predict reveals in a step: floor(N (T - t) / T) stay masked."""
     hidden = int((~state.revealed).sum())
     return hidden - len(state.revealed) * (steps - step) // steps
 
 
-def least_errors(law: Law, most_steps: int, most_classes: int = CLASSES) -> np.ndarray | None:
-    """The least factorisation error of a schedule with 1 to `most_steps` steps, nats, [steps].
+class Sets(NamedTuple):
+    """All sets of classes of positions; bit c of a set's number stands for class c.
+
+    Attributes:
+        positions: of each class, [C].
+        certain: positions with the same token in all targets, which are in no class.
+        entropies: of the tokens of each set, nats, [2 ** C].
+    """
+
+    positions: np.ndarray
+    certain: int
+    entropies: np.ndarray
+
+    def hidden(self, revealed: int) -> tuple[np.ndarray, np.ndarray]:
+        """The classes that a set does not have, and the entropy of each given the set, nats."""
+        classes = (revealed & (1 << np.arange(len(self.positions))) == 0).nonzero()[0]
+        return classes, self.entropies[revealed | (1 << classes)] - self.entropies[revealed]
+
+    @property
+    def last_step(self) -> np.ndarray:
+        """What it costs to reveal all that is left, from each set of revealed classes, [2 ** C]."""
+        sets = np.arange(len(self.entropies))
+        found: np.ndarray = sum(
+            (number * (self.entropies[sets | (1 << each)] - self.entropies))
+            for each, number in enumerate(self.positions)
+        ) + np.zeros(len(sets))
+        return found
+
+
+def sets_of(law: Law, most_classes: int = CLASSES) -> Sets | None:
+    """Classes of the positions of a law, and the entropies of their sets.
 
     None if there are more classes than `most_classes`.
     """
-    members, counts = _classes(law.tokens)
-    number = len(counts)
-    if number > most_classes:
+    members, positions = _classes(law.tokens)
+    if len(positions) > most_classes:
         return None
-    if not number:
-        return np.zeros(most_steps)
-    entropies = _entropies(members, law.weights)
-    every = (1 << number) - 1
-    bits = 1 << np.arange(number)
+    certain = law.tokens.shape[1] - int(positions.sum())
+    return Sets(positions, certain, _entropies(members, law.weights))
+
+
+def least_errors(sets: Sets, most_steps: int) -> np.ndarray:
+    """The least factorisation error of a schedule with 1 to `most_steps` steps, nats, [steps]."""
     # what is left to pay from each set of revealed classes on, with 1, 2, ... steps to go
-    left = np.zeros((most_steps, 1 << number))
-    for revealed in range(every, -1, -1):
-        is_hidden = (revealed & bits) == 0
-        hidden = bits[is_hidden]
-        gains = entropies[revealed | hidden] - entropies[revealed]
-        left[0, revealed] = gains @ counts[is_hidden]
-        # all subsets of what is hidden, and what they cost, by doubling
-        subsets, costs = np.zeros(1, dtype=np.int64), np.zeros(1)
-        for bit, gain in zip(hidden, gains, strict=True):
-            subsets = np.concatenate((subsets, subsets | bit))
-            costs = np.concatenate((costs, costs + gain))
+    left = np.tile(sets.last_step, (most_steps, 1))
+    for revealed in range(len(sets.entropies) - 1, -1, -1):
+        subsets, costs = _choices(*sets.hidden(revealed))
         # the empty subset comes first: a step that does nothing, known from one step less
         following = left[:, revealed | subsets]
         for steps in range(1, most_steps):
@@ -125,8 +165,49 @@ def least_errors(law: Law, most_steps: int, most_classes: int = CLASSES) -> np.n
             if len(subsets) > 1:
                 best = (costs[1:] + following[steps - 1, 1:]).min()
                 left[steps, revealed] = min(left[steps, revealed], best)
-    found: np.ndarray = np.maximum(left[:, 0] - entropies[every], 0.0)
+    found: np.ndarray = np.maximum(left[:, 0] - sets.entropies[-1], 0.0)
     return found
+
+
+def least_error(sets: Sets, counts: Sequence[int]) -> float:
+    """The least factorisation error, nats, of a schedule that reveals so many positions a step.
+
+    A step reveals one position of each of its new classes, then those that are certain by then,
+    and only if there are too few of these further ones of its classes, the cheapest first.
+    """
+    left = sets.last_step
+    for step in range(len(counts) - 2, -1, -1):
+        before = sum(counts[:step])
+        found = np.full(len(left), np.inf)
+        for revealed in range(len(left)) if step else (0,):
+            has = (revealed & (1 << np.arange(len(sets.positions)))) > 0
+            free = sets.certain + int(sets.positions[has].sum()) - before
+            if free < 0 or has.sum() > before:
+                continue  # no schedule comes here
+            classes, gains = sets.hidden(revealed)
+            cheapest = np.argsort(gains)
+            classes, gains = classes[cheapest], gains[cheapest]
+            subsets, costs = _choices(classes, gains)
+            numbers = _choices(classes, np.ones(len(classes)))[1]
+            missing = np.maximum(counts[step] - numbers - free, 0)
+            for each, gain in zip(classes, gains, strict=True):
+                chosen = (subsets >> each) & 1
+                further = np.minimum(missing, chosen * (sets.positions[each] - 1))
+                costs, missing = costs + further * gain, missing - further
+            possible = (missing == 0) & (numbers <= counts[step])
+            if possible.any():
+                found[revealed] = (costs + left[revealed | subsets])[possible].min()
+        left = found
+    return max(float(left[0] - sets.entropies[-1]), 0.0)
+
+
+def _choices(classes: np.ndarray, costs: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """All sets of these classes, the empty one first, and the sum of their costs, by doubling."""
+    sets, sums = np.zeros(1, dtype=np.int64), np.zeros(1)
+    for each, cost in zip(classes, costs, strict=True):
+        sets = np.concatenate((sets, sets | (1 << each)))
+        sums = np.concatenate((sums, sums + cost))
+    return sets, sums
 
 
 def _classes(tokens: np.ndarray) -> tuple[np.ndarray, np.ndarray]:

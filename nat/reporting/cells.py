@@ -358,6 +358,7 @@ MEASURES = {
         for law, source, counts in (
             ("law", "step_errors", (*LAW_STEPS, "all")),
             ("bound", "schedule_bounds", LAW_STEPS),
+            ("even", "schedule_bounds", LAW_STEPS),
             ("random", "schedule_bounds", LAW_STEPS),
         )
         for part, label, unit in (
