@@ -195,6 +195,29 @@ def curve(system: str) -> list[dict[str, str]]:
     return [{key: value for key, value in row.items() if key not in clock} for row in rows]
 
 
+def test_event_files_are_written_when_they_are_asked_for(folder: Path) -> None:
+    writer = pytest.importorskip("tensorboardX", reason="event files need tensorboardX")
+    assert writer is not None
+    settings = yaml.safe_load(Path("config/config.yaml").read_text())
+    train("at")
+    made = weights("at")
+    assert not (model_file("at").parent / "tensorboard").exists()
+    model_file("at").unlink()
+    write_yaml("config/config.yaml", {**settings, "tensorboard": True})
+    assert same(train("at"), made)
+    assert list((model_file("at").parent / "tensorboard/valid").glob("events.out.*"))
+
+
+def test_event_files_without_the_package_are_refused(
+    folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    settings = yaml.safe_load(Path("config/config.yaml").read_text())
+    write_yaml("config/config.yaml", {**settings, "tensorboard": True})
+    monkeypatch.setattr("importlib.util.find_spec", lambda name: None)
+    with pytest.raises(UserError, match=r"config/config.yaml.*'tensorboard'"):
+        train("at")
+
+
 def make_start() -> None:
     """A CMLM that was not trained, for DiMS to start from."""
     training = load().training("toy", "cmlm")

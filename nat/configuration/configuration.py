@@ -174,6 +174,11 @@ class Configuration:
         return self.settings.threads
 
     @property
+    def tensorboard(self) -> bool:
+        """Whether trainings write event files."""
+        return self.settings.tensorboard
+
+    @property
     def latency(self) -> Latency:
         """How latencies are measured."""
         own = self.scale_settings.latency

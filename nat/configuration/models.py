@@ -93,12 +93,14 @@ class Settings(Model):
         mirror: folder with files HOST/PATH that are used instead of downloads.
         precision: inputs of the linear layers in training; auto: bf16 if the processor supports it.
         threads: of one training on CPU.
+        tensorboard: whether trainings write event files, which show them as they go on.
     """
 
     scale: str
     mirror: Text | None
     precision: Precision
     threads: Count
+    tensorboard: bool = False
 
 
 # config/recipes

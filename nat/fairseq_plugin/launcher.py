@@ -128,6 +128,8 @@ def _arguments(run: Run, folder: Path) -> list[str]:
         "log-interval": 100,
         "distributed-world-size": run.devices,
     }
+    if run.events is not None:
+        values["tensorboard-logdir"] = run.events
     if recipe.schedule == "inverse_sqrt":
         rate = recipe.learning_rate
         values["warmup-init-lr"] = min(1e-7, rate) if warmup else rate

@@ -8,9 +8,11 @@ input data; those of another are discarded. They are removed when the model is f
 """
 
 import importlib.metadata
+import importlib.util
 import os
 import platform
 import re
+import shutil
 import zipfile
 from contextlib import AbstractContextManager, nullcontext
 from dataclasses import asdict
@@ -50,6 +52,9 @@ from nat.transformer.linear import has_bfloat16_products
 from nat.transformer.model import Transformer
 
 PACKAGES = ("torch", "fairseq-fixed", "numpy", "sacrebleu", "pydantic")
+WRITERS = ("tensorboard", "tensorboardX")
+"""Packages one of which fairseq writes event files with."""
+EVENTS = "tensorboard"
 SHOWN = 3
 """Most changes of the configuration that a message lists."""
 
@@ -86,6 +91,8 @@ def train_system(configuration: Configuration, model: Model) -> None:
     with lock, together():
         if leads():
             prepare_checkpoints(run, progress)
+            if run.events is not None and not (Path(run.checkpoints) / RESTORE).exists():
+                shutil.rmtree(run.events, ignore_errors=True)  # of an earlier training
         wait_for_all()
         if not _is_trained(run):
             # fairseq takes seconds to import
@@ -156,6 +163,7 @@ def describe(configuration: Configuration, model: Model) -> Run:
         init_from=start,
         teacher=teacher,
         checkpoints=str(Path(model.path).with_name("checkpoints")),
+        events=_events(configuration, model),
         bfloat16=bfloat16,
         devices=devices,
         accumulation=batches,
@@ -167,6 +175,18 @@ def describe(configuration: Configuration, model: Model) -> Run:
             + ([threads(configuration)] if device.type == "cpu" else [])
         ),
     )
+
+
+def _events(configuration: Configuration, model: Model) -> str | None:
+    """The folder of event files, if they are asked for."""
+    if not configuration.tensorboard:
+        return None
+    if not any(map(importlib.util.find_spec, WRITERS)):
+        raise UserError(
+            f"config/config.yaml: key 'tensorboard': event files need the package {WRITERS[0]}, "
+            f"which is not installed; run 'pip install {WRITERS[0]}' or set the key to false"
+        )
+    return str(Path(model.path).with_name(EVENTS))
 
 
 def threads(configuration: Configuration) -> int:

@@ -42,6 +42,7 @@ class Run:
         init_from: model whose weights training starts from, or None.
         teacher: model that the objective consults, or None.
         checkpoints: folder that the training owns.
+        events: folder for TensorBoard's event files, or None.
         bfloat16: whether products take bfloat16 inputs.
         devices: that share an update.
         accumulation: batches of each device in an update.
@@ -64,6 +65,7 @@ class Run:
     init_from: str | None
     teacher: str | None
     checkpoints: str
+    events: str | None
     bfloat16: bool
     devices: int
     accumulation: int
