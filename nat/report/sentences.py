@@ -55,7 +55,8 @@ def page(results: Results, folder: Path) -> Page:
     """
     (folder / FOLDER).mkdir()
     found = []
-    for place, scores in translated(results).items():
+    most_first = sorted(translated(results).items(), key=lambda each: -len(each[1]))
+    for place, scores in most_first:
         content = _test_set(results.configuration, place, scores, folder)
         _write(folder / place.file, "addTestSet", place.name, content)
         found.append(
