@@ -44,7 +44,7 @@ class NatModel(PreTrainedModel):
         )
 
     @classmethod
-    def from_pretrained(
+    def from_pretrained(  # type: ignore[override]
         cls, name: str, *_: Any, config: NatConfig | None = None, **options: Any
     ) -> "NatModel":
         """Load configuration and weights, in evaluation mode; options of the hub are passed on."""
@@ -54,7 +54,9 @@ class NatModel(PreTrainedModel):
             if options.get(key) is not None
         }
         model = cls(NatConfig.from_pretrained(name, **hub) if config is None else config)
-        model.network.load_state_dict(load_file(cached_file(name, WEIGHTS, **hub)))
+        path = cached_file(name, WEIGHTS, **hub)
+        assert path is not None  # or it has raised
+        model.network.load_state_dict(load_file(path))
         return model.eval().requires_grad_(False)
 
     @torch.inference_mode()

@@ -53,7 +53,7 @@ class NatTokenizer(PreTrainedTokenizer):
         """Ids of all symbols."""
         return dict(self.vocabulary.ids)
 
-    def tokenize(self, text: str, **_: Any) -> list[str]:
+    def tokenize(self, text: str, *_: Any, **__: Any) -> list[str]:
         """The subwords of raw text; nothing in it is a special symbol."""
         return self.raw_text.subwords(text).split()
 
