@@ -12,10 +12,12 @@ from matplotlib.figure import Figure
 from matplotlib.text import Text
 from test_training_runs import write_run
 
+from nat.configuration import configuration as module
 from nat.errors import UserError
 from nat.files import write_json
 from nat.measures.latency_setting import NO_GPU, STATE
 from nat.reporting import figures, panels, reports, word_panels
+from nat.transformer.fairseq_models import NEEDS_COMPILED
 
 
 @pytest.fixture
@@ -310,25 +312,34 @@ def test_a_published_speed_up_is_drawn_as_it_is(root: Path) -> None:
 
 
 @pytest.mark.parametrize("measure", ["latency", "speed_up"])
-def test_a_panel_without_a_gpu_says_so(root: Path, measure: str) -> None:
+def test_a_panel_without_a_gpu_says_so(
+    root: Path, measure: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(module, "has_compiled_parts", lambda: False)
     x = {"measure": measure} | ({"over": "slow"} if measure == "speed_up" else {})
     systems = {
         name: {"system": "cmlm-kd", "decoding": f"mask-predict-{steps}-lb5"}
         for name, steps in (("slow", 4), ("fast", 1))
     }
+    systems["LevT"] = {"system": "levt-kd", "decoding": "refinement-10"}
+    series = [{"label": "CMLM", "system": ["slow", "fast"]}, {"label": "LevT", "system": "LevT"}]
     panels = [{"label": setting, "setting": setting} for setting in ("cpu-1", "cuda-1")]
-    figure = {**SCATTER, "x": x, "panels": panels, "series": [{"label": "CMLM", "system": "fast"}]}
-    plain = drawn_paper(root, figure, systems=systems, cells={"task": TASK, "split": "test"})
+    figure = {**SCATTER, "x": x, "panels": panels, "series": series}
+    plain = drawn_paper(root, figure, systems=systems)
     write_latency(plain, {"mask-predict-1-lb5": 2.0, "mask-predict-4-lb5": 8.0})
     for cell in reports.cells(plain, ("paper", "figure", "2")):
         if cell.setting == "cuda-1":
             write_json(root / cell.score_path, {STATE: NO_GPU})
     plot = figures.make(plain, "paper", "2")
-    assert [record["status"] for record in plot.records] == ["run", NO_GPU]
+    found = [record["status"] for record in plot.records if record["row"] == "CMLM"]
+    assert sorted(found) == [NO_GPU, NO_GPU, "run", "run"]
+    assert {each["status"] for each in plot.records if each["row"] == "LevT"} == {NEEDS_COMPILED}
     _, texts = drawn(plot)
     said = [" ".join(text.get_text().split()) for text in texts]
-    assert NO_GPU in said and not any("not run" in text.lower() for text in said)
-    assert any("No GPU: all of cuda-1." in text for text in said)
+    assert NO_GPU in said and not any(text.startswith("not run") for text in said)
+    notes = " ".join(said)
+    assert "No GPU: all of cuda-1." in notes
+    assert "Not run: LevT at LevT (cpu-1, needs fairseq's compiled parts)." in notes
 
 
 def test_names_of_points_do_not_cover_each_other() -> None:

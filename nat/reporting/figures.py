@@ -292,7 +292,8 @@ def _notes(plot: Plot) -> list[str]:
     stand_ins = values.stand_ins(plot.records)
     if stand_ins:
         notes.append(f"Not comparable with the paper: {stand_ins}.")
-    if any(panels.shows_published(record) for record in plot.records):
+    hidden = plot.description.kind == "scatter" and stand_ins  # of a stand-in, see the painter
+    if not hidden and any(panels.shows_published(record) for record in plot.records):
         notes.append("Hollow markers: published values.")
     if any(record["collapsed"] for record in ran):
         notes.append("Black cross: the training collapsed.")
@@ -313,9 +314,8 @@ def _missing(records: Records) -> dict[str, list[str]]:
     found: dict[str, list[str]] = {}
     for panel in dict.fromkeys(record["column"] for record in records):
         inside = [record for record in records if record["column"] == panel]
-        states = values.missing_states(inside)
-        if len(states) == 1 and all(record["status"] != "run" for record in inside):
-            found.setdefault(states[0], []).append(f"all of {panel}")
+        if all(record["status"] != "run" for record in inside):
+            found.setdefault(values.missing_state(inside), []).append(f"all of {panel}")
             continue
         for series in dict.fromkeys(record["row"] for record in inside):
             points: dict[str, list[str]] = {}

@@ -64,8 +64,10 @@ def paint(axes: Axes, panel: Panel) -> None:
     }
     labels = painters[panel.description.kind](axes, panel)
     if not labels and all(record["status"] != "run" for record in records):
-        why = ", ".join(values.missing_states(records))
+        why = values.missing_state(records)
         axes.text(0.5, 0.5, why, transform=axes.transAxes, ha="center", color=GREY)
+        if panel.description.kind == "scatter":
+            axes.set_xticks([])
         axes.set_yticks([])
     _label(axes, labels)
 

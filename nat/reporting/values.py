@@ -5,6 +5,7 @@ what the paper prints there into one line of a long CSV.
 """
 
 import math
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -273,10 +274,10 @@ def _computed(operation: str, values: Sequence[float]) -> float | None:
     return abs(r) if operation == "absolute_correlation" else r
 
 
-def missing_states(records: Sequence[Mapping[str, Any]]) -> list[str]:
-    """Why places have no number, such as `not run` or `no GPU`, each reason once."""
-    found = [each["status"] for each in records if each["status"] not in ("run", QUOTED)]
-    return list(dict.fromkeys(found)) or [NOT_RUN]
+def missing_state(records: Sequence[Mapping[str, Any]]) -> str:
+    """Why most places have no number, such as `not run` or `no GPU`, where none has one."""
+    found = Counter(each["status"] for each in records if each["status"] not in ("run", QUOTED))
+    return next((state for state, _ in found.most_common(1)), NOT_RUN)
 
 
 def stand_ins(records: Sequence[Mapping[str, Any]]) -> str:
