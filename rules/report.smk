@@ -4,28 +4,18 @@
 # input of the rule, so the results that they lack, or that a changed configuration would make
 # anew, stay as they are. `snakemake all` makes the pages last, after everything that they show;
 # `snakemake traces report` after the steps that the sentence browser shows.
-def comes_last():
-    """Whether everything is made in this run."""
-    targets = workflow.dag_settings.targets
-    return not targets or "all" in targets
-
-
-def made_before():
-    """What the pages wait for, of what is made in this run."""
-    traces = graph.traces_among(workflow.dag_settings.targets)
-    return traces + (graph.all_reports() if comes_last() else [])
 
 
 rule make_report:
     input:
-        lambda wildcards: made_before(),
+        lambda wildcards: graph.before_pages(workflow.dag_settings.targets),
     output:
         "results/{run}/report/index.html",
     log:
         "results/{run}/logs/make_report.log",
     localrule: True
     params:
-        made_of=lambda wildcards: "all" if comes_last() else graph.existing(),
+        made_of=lambda wildcards: graph.pages_made_of(workflow.dag_settings.targets),
     message:
         "report of {wildcards.run}"
     shell:

@@ -105,8 +105,22 @@ class Graph:
         """Path of the first page of the report."""
         return Site(self.configuration.run).path
 
-    def existing(self) -> str:
-        """What the report is made of: the results that exist, and all of the configuration."""
+    def before_pages(self, targets: Collection[str]) -> list[str]:
+        """What the pages of a run wait for: of what is made with them, all that they show.
+
+        Args:
+            targets: of the run; none for everything.
+        """
+        return self.traces_among(targets) + (self.all_reports() if _is_all(targets) else [])
+
+    def pages_made_of(self, targets: Collection[str]) -> str:
+        """What the pages are made of, which decides whether they are made again.
+
+        The results that exist, and all of the configuration; pages that wait for everything are
+        made again when any of it is.
+        """
+        if _is_all(targets):
+            return "all"
         root = Path(self.configuration.root)
         there = [root / path for path in self.scores() if (root / path).exists()]
         there += (root / self._traces).rglob("*.jsonl")
@@ -338,6 +352,10 @@ def _dependencies(configuration: Configuration, system: str) -> list[str]:
 
 def _fingerprint(value: Any) -> str:
     return Configuration.fingerprint(value)
+
+
+def _is_all(targets: Collection[str]) -> bool:
+    return not targets or "all" in targets
 
 
 def _paths(artifacts: Iterable[Artifact]) -> list[str]:
