@@ -63,9 +63,11 @@ def draw(configuration: Configuration, system: str, addresses: dict[str, str]) -
             middle = (start + end) / 2
             from_, to = y1 + HEIGHT / 2, y2 + HEIGHT / 2
             under = (from_ + to) / 2
+            label = under - 4
             path = f"C{middle},{from_} {middle},{to} {end},{to}"
             if end - start > ACROSS:  # below what stands between
                 under = rows * (HEIGHT + DOWN) - DOWN / 2
+                label = under + 14
                 turn = ACROSS / 2
                 path = (
                     f"C{start + turn},{from_} {start},{under} {start + ACROSS},{under} "
@@ -73,7 +75,7 @@ def draw(configuration: Configuration, system: str, addresses: dict[str, str]) -
                 )
             parts.append(
                 f'<path d="M{start},{from_} {path}"/>'
-                f'<text x="{middle}" y="{under - 4}" text-anchor="middle" '
+                f'<text x="{middle}" y="{label}" text-anchor="middle" '
                 f'style="font-size:11px">{escape(keys)}</text>'
             )
     for name, (x, y) in places.items():

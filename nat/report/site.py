@@ -96,13 +96,15 @@ def write(configuration: Configuration, folder: Path) -> None:
 
 
 def _navigation(configuration: Configuration) -> list[Link]:
-    found = [Link(addresses.OVERVIEW, "All papers")]
-    found += [
-        Link(addresses.paper(name), configuration.paper(name).title)
-        for name in configuration.papers
+    return [
+        Link(addresses.OVERVIEW, "All papers"),
+        Link(addresses.SENTENCES, "Sentences"),
+        Link(addresses.SYSTEMS, "Systems"),
+        *(
+            Link(addresses.paper(name), configuration.paper(name).title)
+            for name in configuration.papers
+        ),
     ]
-    found.append(Link(addresses.SYSTEMS, "Systems"))
-    return [*found, Link(addresses.SENTENCES, "Sentences")]
 
 
 def _pages(results: Results, folder: Path) -> Iterator[Page]:
