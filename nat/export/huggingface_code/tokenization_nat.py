@@ -37,7 +37,8 @@ class NatTokenizer(PreTrainedTokenizer):
         assert subwords is not None
         self.vocabulary = Vocabulary.load(vocabulary_file)
         self.raw_text = RawText(corpus, segments_at(Path(subwords)))
-        names = {"pad": PAD, "bos": BOS, "eos": EOS, "unk": UNK, "mask": MASK}
+        # not UNK, which is a word of translations like any other: special symbols are left out
+        names = {"pad": PAD, "bos": BOS, "eos": EOS, "mask": MASK}
         for name, token in names.items():
             others.setdefault(f"{name}_token", SPECIALS[token])
         others["clean_up_tokenization_spaces"] = False
