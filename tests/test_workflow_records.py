@@ -11,6 +11,7 @@ from nat.workflow.records import refuse_unknown_results
 OUTPUTS = [
     "results/demo/models/{system}/seed{seed,[0-9]+}/model.pt",
     "results/corpora/{corpus}/text",
+    "results/demo/models/{system}/seed{seed,[0-9]+}/{engine,ctranslate2|onnx}",
 ]
 
 
@@ -37,7 +38,8 @@ def record(kind: str, path: str, length: int = 254) -> None:
 def test_results_with_a_record_are_accepted() -> None:
     refuse_unknown_results(OUTPUTS)
     model, text = f"results/demo/models/{'long' * 50}/seed1/model.pt", "results/corpora/toy/text"
-    for path in (model, text, "results/demo/models/at/notes.txt"):
+    beside = ("seed1/.model.pt.sha256", "seed1/checkpoints/run.json", "notes.txt")
+    for path in (model, text, *(f"results/demo/models/at/{name}" for name in beside)):
         make(path)
     record("metadata", model)
     record("incomplete", text)  # a job is making it, or was killed: Snakemake makes it again
@@ -51,6 +53,12 @@ def test_results_without_a_record_are_refused() -> None:
         refuse_unknown_results(OUTPUTS)
     record("metadata", "results/demo/models/at/seed1/model.pt")
     with pytest.raises(UserError, match=r"models/nat/seed2/model.pt: .* no record"):
+        refuse_unknown_results(OUTPUTS)
+
+
+def test_a_folder_that_a_wildcard_stands_for_is_refused_without_a_record() -> None:
+    make("results/demo/models/at/seed1/onnx/encoder.onnx")
+    with pytest.raises(UserError, match=r"models/at/seed1/onnx: .* no record"):
         refuse_unknown_results(OUTPUTS)
 
 

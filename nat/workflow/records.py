@@ -6,27 +6,26 @@ from elsewhere, or whose records were removed, would be mistaken for those of th
 
 import re
 from base64 import urlsafe_b64decode
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 
 from nat.errors import UserError
 
 RECORDS = Path(".snakemake")
-_WILDCARD = re.compile(r"\{\w+[^{}]*\}")
+_WILDCARD = re.compile(r"\{\w+(?:,([^{}]*))?\}")  # with its constraint, if it has one
 
 
 def refuse_unknown_results(outputs: Iterable[str]) -> None:
     """Fail if a result exists that no job of this folder has made or is making.
 
     Args:
-        outputs: of the rules, with wildcards in braces.
+        outputs: of the rules, with wildcards in braces, as in `{engine,ctranslate2|onnx}`.
 
     Raises:
         UserError: names the first such result.
     """
     # In this order, a job that ends meanwhile is found in one of the two.
-    patterns = dict.fromkeys(_WILDCARD.sub("*", output) for output in outputs)
-    found = sorted({str(path) for pattern in patterns for path in Path().glob(pattern)})
+    found = sorted({path for output in dict.fromkeys(outputs) for path in _made(output)})
     known = _recorded("incomplete") | _recorded("metadata") if found else set()
     unknown = [path for path in found if path not in known]
     if unknown:
@@ -35,6 +34,22 @@ def refuse_unknown_results(outputs: Iterable[str]) -> None:
             f"{unknown[0]}{more}: .snakemake has no record of the configuration by which this was "
             "made; copy the .snakemake that belongs to these results, or move them out of results"
         )
+
+
+def _made(output: str) -> Iterator[str]:
+    """What is there of an output; what a wildcard does not stand for is none of it.
+
+    Checkpoints, for example, lie in a folder beside the folders of exported models.
+    """
+    parts = _WILDCARD.split(output)  # text and constraints by turns
+    allowed = re.compile(
+        "".join(
+            f"(?:{part or '.+'})" if number % 2 else re.escape(part)
+            for number, part in enumerate(parts)
+        )
+    )
+    found = (str(path) for path in Path().glob(_WILDCARD.sub("*", output)))
+    return (path for path in found if allowed.fullmatch(path))
 
 
 def _recorded(kind: str) -> set[str]:
