@@ -338,7 +338,12 @@ const sentenceBrowser = (() => {
         "p",
         { class: "measured" },
         element("span", {}, "BLEU ", element("b", {}, system.bleu[current].toFixed(1))),
-        element("span", {}, "chrF2 ", element("b", {}, system.chrf[current].toFixed(1))),
+        element(
+          "span",
+          {},
+          data.references[current].length > 1 ? "chrF2 against reference 1 " : "chrF2 ",
+          element("b", {}, system.chrf[current].toFixed(1)),
+        ),
         element("span", {}, "length ratio ", element("b", {}, system.ratio[current].toFixed(2))),
         element("span", {}, `${system.passes[current]} ${system.passes[current] === 1 ? "pass" : "passes"}`),
         repeated ? element("span", { class: "warn" }, `${repeated} repeated`) : null,
