@@ -4,12 +4,13 @@
 # make test-latest   the tiny run with the newest versions of all packages; Python 3.11 to 3.13
 # make audit   known vulnerabilities of the versions in envs/
 # make test-slurm   the graph on a real Slurm of its own, with two virtual nodes; some minutes
+# make pictures   docs/figures/report_*.png, of the report of the demo as it is; needs Chromium
 #
 # Both make the environment .venv first, from the lock files in envs/.
 SHELL := bash
 .SHELLFLAGS := -euo pipefail -c
 .ONESHELL:
-.PHONY: help demo test test-gpu test-slurm test-endurance test-latest audit bench environment
+.PHONY: help demo test test-gpu test-slurm test-endurance test-latest audit bench environment pictures
 
 PYTHON ?= python3
 BIN := .venv/bin
@@ -19,6 +20,8 @@ CASES ?=
 PYTHONS ?= python3.11 python3.12 python3.13
 # of `make test-endurance`: 1 for all, less for a share
 ENDURANCE ?= 1
+# of `make pictures`
+CHROMIUM ?= chromium
 SLURM_PACKAGES := munge slurmctld slurmd slurm-client
 export PYTHONHASHSEED := 0
 
@@ -77,3 +80,11 @@ bench: environment
 environment:
 	@command -v $(PYTHON) > /dev/null || { echo "error: Python 3.11 or newer is needed, but there is no $(PYTHON)"; exit 1; }
 	$(PYTHON) envs/install.py
+
+pictures:
+	@command -v $(CHROMIUM) > /dev/null || { echo "error: there is no $(CHROMIUM); install it (Debian: apt-get install chromium) or set CHROMIUM="; exit 1; }
+	for page in index papers/dims sentences; do
+		test -f results/demo/report/$$page.html || { echo "error: results/demo/report/$$page.html does not exist; run 'snakemake report --config scale=demo'"; exit 1; }
+		$(CHROMIUM) --headless=new --no-sandbox --disable-gpu --hide-scrollbars --window-size=1280,1000 --virtual-time-budget=10000 --screenshot=docs/figures/report_$$(basename $$page).png "file://$$PWD/results/demo/report/$$page.html" > /dev/null 2>&1
+		echo "docs/figures/report_$$(basename $$page).png"
+	done
