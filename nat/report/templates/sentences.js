@@ -428,8 +428,9 @@ const sentenceBrowser = (() => {
       const at = Math.min(Math.max(number, 1), passes.length);
       slider.value = at;
       step = at;
-      const { last, fresh, corrected } = passes[at - 1];
-      const done = grown ? `${last + 1} tokens` : `${fresh} chosen${corrected ? `, ${corrected} corrected` : ""}`;
+      const { tokens, fresh, corrected } = passes[at - 1];
+      const written = tokens.filter((token) => token !== null).length;
+      const done = grown ? `${written} written` : `${fresh} chosen${corrected ? `, ${corrected} corrected` : ""}`;
       output.textContent = `step ${at} of ${passes.length}, ${done}`;
       slider.setAttribute("aria-valuetext", output.textContent);
       back.disabled = at === 1;
