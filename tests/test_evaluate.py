@@ -182,3 +182,14 @@ def test_what_was_kept_aside_is_not_taken_for_another_model(
     translated.clear()
     run("beam2", "beam3")
     assert sum(translated) == 2 * len(SENTENCES)
+
+
+def test_what_was_damaged_is_made_again(translated: list[int]) -> None:
+    before = run("beam2")
+    for path in map(Path, before):
+        translated.clear()
+        damaged = bytearray(path.read_bytes())
+        damaged[len(damaged) // 2] ^= 1
+        path.write_bytes(damaged)
+        assert run("beam2") == before
+        assert sum(translated) == len(SENTENCES)
