@@ -338,7 +338,7 @@ def alignment_errors(frames: Tensor, targets: Targets) -> Errors:
         total += float(cost.detach())
     assert table.grad is not None
     # the derivative of log Q(y) by log p_j(v) is the posterior probability of v in frame j
-    posterior = -table.grad
+    posterior = (-table.grad).clamp(min=0)  # rounding errors are on both sides of zero
     learning = torch.special.xlogy(posterior, posterior) - posterior * table.detach()
     divergence = total + float(torch.special.xlogy(weights, weights).sum())
     return Errors(float(learning.sum()), divergence - float(learning.sum()), 1.0)
