@@ -13,7 +13,7 @@ from nat.workflow.requests import why_no_rule
 
 ROOT = Path(__file__).resolve().parents[1]
 RULES = "".join(path.read_text(encoding="utf-8") for path in (ROOT / "rules").glob("*.smk"))
-OUTPUTS = re.findall(r'=(?:directory\(|update\(\s*)?"(results/[^"]+)"', RULES)
+OUTPUTS = re.findall(r'=(?:directory\(|(?:update|report)\(\s*)?"(results/[^"]+)"', RULES)
 
 
 @pytest.mark.parametrize(
