@@ -118,7 +118,7 @@ def test_settings_come_from_the_configuration(root: Path) -> None:
     rows = {row[0]: row[1:] for row in table.cells}
     training = plain.training(CORPUS, "dims-cmlm-kd")
     assert rows["rate"][0] == f"{training.recipe.learning_rate:g}"
-    assert rows["momentum"] == ["0.990046", "0.9992*", "0.5"]  # 700 updates for 8,750
+    assert rows["momentum"] == ["0.99501", "0.9992*", "0.5"]  # 1,200 updates for 7,500
     assert rows["beta 2"] == ["0.98", "0.98", "–"]
     assert rows["smoothing"] == ["not used", "not used", "0.0"]
     assert rows["masks"] == ["Uniform"] * 3
