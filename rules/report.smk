@@ -14,6 +14,8 @@ rule make_report:
     log:
         "results/{run}/logs/make_report.log",
     localrule: True
+    conda:
+        ENVIRONMENT
     params:
         made_of=lambda wildcards: graph.pages_made_of(workflow.dag_settings.targets),
     message:

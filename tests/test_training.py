@@ -1,6 +1,7 @@
 """Training as a user starts it, on a corpus of a few sentences: it ends, goes on, and adds up."""
 
 import csv
+import importlib.util
 import json
 import resource
 import shutil
@@ -213,7 +214,11 @@ def test_event_files_without_the_package_are_refused(
 ) -> None:
     settings = yaml.safe_load(Path("config/config.yaml").read_text())
     write_yaml("config/config.yaml", {**settings, "tensorboard": True})
-    monkeypatch.setattr("importlib.util.find_spec", lambda name: None)
+    find = importlib.util.find_spec
+    monkeypatch.setattr(
+        "importlib.util.find_spec",
+        lambda name, package=None: None if name.startswith("tensorboard") else find(name, package),
+    )
     with pytest.raises(UserError, match=r"config/config.yaml.*'tensorboard'"):
         train("at")
 
