@@ -87,10 +87,13 @@ rule tune_gamma:
         "results/{run}/logs/tune_gamma/{corpus}/{candidates}/seed{seed}.log",
     wildcard_constraints:
         candidates=r"[^/]+",
+    group:
+        "score"
     conda:
         ENVIRONMENT
     resources:
         **ASKS["score"],
+        steps=1,
     message:
         "tune the weights of {wildcards.candidates} on {wildcards.corpus} (seed {wildcards.seed})"
     shell:

@@ -27,7 +27,7 @@ from tests.test_training import REPOSITORY, WORDS, Interrupted, sentences, write
 
 CORPUS, SCALE = "toy-micro", "micro"
 SWEEPS = re.compile(
-    r"dims-cmlm-kd-.+|oaxe-\d+k-kd|at-mple-[123]|plane-.+|(nat|glat)-(tiny|small|big)-kd"
+    r"dims-cmlm-kd-.+|oaxe-\d+k-kd|at-mple-[123]|plane-.+|(nat|glat)-(tiny|small|big)-kd|likelihood-.+"
 )
 MICRO = load(SCALE, REPOSITORY)
 SYSTEMS = [

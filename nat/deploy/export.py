@@ -57,7 +57,7 @@ def export(folder: Path, output: Path, to: str, decodings: Sequence[str] = ()) -
                 write_fairseq(trained, vocabulary, sides(package.text), methods, made)
             else:
                 subwords = opened.files[package.subwords]
-                scores = [score for score in scores_of(folder) if score["decoding"] in methods]
+                scores = [score for score in scores_of(folder) if score.get("decoding") in methods]
                 write_huggingface(
                     trained, vocabulary, package.text, subwords, methods, scores, made
                 )
