@@ -26,7 +26,8 @@ def test_the_peak_counts_not_the_end() -> None:
     def work() -> None:
         for _ in range(3):
             with mmap.mmap(-1, 30 * MEGABYTE) as fresh:  # np.ones may get pages that are resident
-                fresh.write(b"1" * len(fresh))
+                for _ in range(30):
+                    fresh.write(bytes(MEGABYTE))
 
     found = peak_of(work)
     assert found is not None
