@@ -75,6 +75,7 @@ bench: environment
 	$(BIN)/python benchmarks/objectives.py
 	$(BIN)/python benchmarks/decoding.py
 	$(BIN)/python benchmarks/ctc_beam.py
+	$(BIN)/python benchmarks/one_pass.py
 	$(BIN)/python benchmarks/deployment.py
 
 environment:

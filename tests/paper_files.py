@@ -30,5 +30,5 @@ def printed_differences(configuration: Configuration, paper: str) -> dict[str, l
     by_claim: dict[str, list[float | None]] = {}
     for check in claims.checks(configuration, paper):
         assert check.text and check.source
-        by_claim.setdefault(check.claim, []).append(claims._published(check))
+        by_claim.setdefault(check.claim, []).append(claims.published_difference(check))
     return by_claim

@@ -247,7 +247,7 @@ def _record(configuration: Configuration, check: Check) -> dict[str, Any]:
         "stand_in": next((place.stand_in for place in check.places if place.stand_in), ""),
         "margin": check.margin,
         "check": check.kind,
-        "published": values.rounded(_published(check)),
+        "published": values.rounded(published_difference(check)),
     }
     if isinstance(judged, str):
         nothing = dict.fromkeys(("ours", "low", "high", "detectable"))
@@ -481,7 +481,7 @@ def _list(labels: Sequence[str], numbers: Sequence[float], digits: int) -> str:
     )
 
 
-def _published(check: Check) -> float | None:
+def published_difference(check: Check) -> float | None:
     """The paper's own difference, if it prints the numbers behind its claim."""
     printed = [place.published.value if place.published else None for place in check.places]
     if check.kind == "compare":
