@@ -127,7 +127,7 @@ def systems_in(
     from ctranslate2 import Translator
 
     from nat.data.batch import source_tensor
-    from nat.data.vocabulary import SPECIALS, Vocabulary
+    from nat.data.vocabulary import SPECIALS, Vocabularies, Vocabulary
     from nat.decoding.ctc import Ctc
     from nat.decoding.network import OnnxEngine
     from nat.decoding.onnx_parallel import OnnxParallel
@@ -138,9 +138,10 @@ def systems_in(
     from nat.transformer.model import Transformer
 
     torch.manual_seed(0)
-    words = Vocabulary(f"w{number}" for number in range(symbols - len(SPECIALS))).symbols
+    vocabulary = Vocabulary(f"w{number}" for number in range(symbols - len(SPECIALS)))
+    vocabularies = Vocabularies(vocabulary, vocabulary)
     sentence = np.random.default_rng(0).integers(len(SPECIALS), symbols, tokens)
-    text, source = [words[token] for token in sentence], source_tensor([sentence])
+    text, source = [vocabulary.symbols[token] for token in sentence], source_tensor([sentence])
 
     def build(encoder: int, decoder: int, options: DecoderOptions) -> Transformer:
         sizes = Architecture(encoder_layers=encoder, decoder_layers=decoder, **architecture)
@@ -150,7 +151,7 @@ def systems_in(
     for upsample in UPSAMPLE:
         model = build(6, 6, DecoderOptions(copy="soft_upsampled", upsample=upsample))
         made = folder / f"ctc-{upsample:g}"
-        write_onnx(model, words, made)
+        write_onnx(model, vocabularies, made)
         label = f"CTC x{upsample:g}"
         systems[f"{label}, PyTorch"] = lambda model=model: Ctc()(model, source)
         for precision in ("float32", "int8"):
@@ -160,7 +161,7 @@ def systems_in(
             )
     for encoder, decoder in ((12, 1), (6, 6)):
         made = folder / f"at-{encoder}-{decoder}"
-        write_ctranslate2(build(encoder, decoder, DecoderOptions()), words, made)
+        write_ctranslate2(build(encoder, decoder, DecoderOptions()), vocabularies, made)
         translator = Translator(str(made), compute_type="int8", intra_threads=1)
         for beam in (1, BEAM):
             systems[f"AT {encoder}-{decoder}, CTranslate2, int8, beam {beam}"] = (

@@ -178,15 +178,15 @@ def update(case: Case, target_tokens: int, bfloat16: bool) -> Callable[[], None]
     import torch
 
     from nat.data.batch import Batch
-    from nat.data.vocabulary import SPECIALS
+    from nat.data.vocabulary import SPECIALS, VocabularySizes
     from nat.objective.objective import Objective
     from nat.training.model_file import build_model
 
     torch.manual_seed(1)
-    model = build_model(case.training, VOCABULARY_SIZE).train()
+    model = build_model(case.training, VocabularySizes(VOCABULARY_SIZE)).train()
     teacher = None
     if case.teacher is not None:
-        teacher = build_model(case.teacher, VOCABULARY_SIZE).eval()
+        teacher = build_model(case.teacher, VocabularySizes(VOCABULARY_SIZE)).eval()
     objective = Objective(case.training, model, 1, bfloat16, teacher).train()
     optimiser = torch.optim.Adam(model.parameters(), lr=1e-5)
     numbers = np.random.default_rng(1)

@@ -367,6 +367,7 @@ def ours(
     from nat.configuration.models import Recipe, Training
     from nat.data.batch import Batch
     from nat.data.candidates import RAW, Text
+    from nat.data.vocabulary import VocabularySizes
     from nat.fairseq_plugin.criterion import Criterion
     from nat.fairseq_plugin.model import Model
     from nat.objective.objective import Objective
@@ -394,7 +395,7 @@ def ours(
     )
     cfg = settings(case, Path())
     torch.manual_seed(1)
-    transformer = build_model(training, case.vocabulary_size)
+    transformer = build_model(training, VocabularySizes(case.vocabulary_size))
     task = FairseqTask(cfg.task)
     criterion = Criterion(task, Objective(training, transformer, 1, bfloat16, updates=1000))
     trainer = Trainer(cfg, task, Model(transformer), criterion)

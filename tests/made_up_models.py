@@ -17,7 +17,7 @@ from nat.data.splits import text_part, training_part
 from nat.data.test_set import prepare_test_set
 from nat.data.text import make_text
 from nat.data.tokenise import tokenise_folder
-from nat.data.vocabulary import NEVER_WRITTEN, Vocabulary
+from nat.data.vocabulary import NEVER_WRITTEN, Vocabularies
 from nat.jobs.convert import WRITERS
 from nat.training.model_file import build_model, load_model, save_model
 
@@ -86,21 +86,21 @@ def write_corpus(root: Path, test: Sequence[str]) -> None:
 def write_model(system: str, seed: int = 1) -> Path:
     """An untrained model of a system, of a few symbols a sentence; returns its folder."""
     training = load("micro", checked=False).training(CORPUS, system)
-    vocabulary = Vocabulary.load(Path("results/corpora") / CORPUS / "bpe/vocabulary.txt")
+    sizes = Vocabularies.load(Path("results/corpora") / CORPUS / "bpe").sizes
     torch.manual_seed(seed)
-    model = build_model(training, len(vocabulary))
+    model = build_model(training, sizes)
     with torch.no_grad():  # distinct predictions, and none of what is never written
         model.embedding.weight.mul_(4)
         model.embedding.weight[list(NEVER_WRITTEN)] *= 0.2
     path = Path(Model("micro", CORPUS, system, seed).path)
-    save_model(path, model.state_dict(), training, len(vocabulary), 1)
+    save_model(path, model.state_dict(), training, sizes, 1)
     return path.parent
 
 
 def write_converted(system: str, engine: str, seed: int = 1) -> None:
     """The model of a system for another engine."""
-    vocabulary = Vocabulary.load(Path("results/corpora") / CORPUS / "bpe/vocabulary.txt")
+    vocabularies = Vocabularies.load(Path("results/corpora") / CORPUS / "bpe")
     model = load_model(Model("micro", CORPUS, system, seed).path).model
     WRITERS[engine](
-        model, vocabulary.symbols, Path(Converted("micro", CORPUS, system, seed, engine).path)
+        model, vocabularies, Path(Converted("micro", CORPUS, system, seed, engine).path)
     )

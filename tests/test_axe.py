@@ -14,7 +14,7 @@ from torch import Tensor
 from nat import registry
 from nat.configuration import load
 from nat.data.batch import Batch, source_tensor
-from nat.data.vocabulary import BLANK, MASK, PAD
+from nat.data.vocabulary import BLANK, MASK, PAD, VocabularySizes
 from nat.decoding.one_pass import OnePass
 from nat.errors import UserError
 from nat.objective.context import DecoderInput
@@ -317,7 +317,8 @@ def test_decoding_drops_empty_tokens_of_models_that_have_learnt_them() -> None:
 @pytest.mark.parametrize(("system", "expected"), [("axe-kd", True), ("nat-kd", False)])
 def test_a_model_knows_whether_it_has_learnt_the_empty_token(system: str, expected: bool) -> None:
     configuration = replace(load(root=Path(__file__).resolve().parents[1]), scale="micro")
-    assert build_model(configuration.training("toy-micro", system), 12).empty_token is expected
+    training = configuration.training("toy-micro", system)
+    assert build_model(training, VocabularySizes(12)).empty_token is expected
 
 
 @pytest.mark.parametrize("options", [{"skip_penalty": 0.0}, {"label_smoothing": 1.0}])

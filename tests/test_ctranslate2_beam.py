@@ -7,11 +7,11 @@ from typing import Any
 
 import pytest
 import torch
-from test_decode_corpus import CONFIGURATION, engine, symbols, texts
+from test_decode_corpus import CONFIGURATION, VOCABULARIES, engine, texts
 
 from nat.checksums import OF_FOLDER
 from nat.data.batch import source_tensor
-from nat.data.vocabulary import EOS, NEVER_WRITTEN
+from nat.data.vocabulary import EOS, NEVER_WRITTEN, VocabularySizes
 from nat.decoding.beam_search import BeamSearch
 from nat.decoding.ctranslate2_beam import CTranslate2Beam, Engine
 from nat.decoding.forced import forced_scores
@@ -109,9 +109,9 @@ def test_only_autoregressive_systems_are_translated() -> None:
 def test_what_is_no_converted_model_is_told(model: Any, tmp_path: Path) -> None:
     with pytest.raises(UserError, match="made"):
         Engine(tmp_path / "made", "float32")
-    write_ctranslate2(model, symbols(29), tmp_path / "made")
-    with pytest.raises(UserError, match="made has 29 symbols but the vocabulary has 30"):
-        matching_engine(tmp_path / "made", 30, "float32", torch.device("cpu"))
+    write_ctranslate2(model, VOCABULARIES, tmp_path / "made")
+    with pytest.raises(UserError, match="made has 29 symbols but the corpus has 30"):
+        matching_engine(tmp_path / "made", VocabularySizes(30), "float32", torch.device("cpu"))
     (tmp_path / "made/model.bin").write_bytes(b"damaged")
     with pytest.raises(UserError, match=r"model\.bin is damaged"):
         Engine(tmp_path / "made", "float32")

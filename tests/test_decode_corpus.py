@@ -18,7 +18,7 @@ from nat.configuration import load
 from nat.data.batch import source_tensor
 from nat.data.binarised import write_binarised
 from nat.data.translations import read_translations
-from nat.data.vocabulary import EOS, PAD, SPECIALS, Vocabulary
+from nat.data.vocabulary import EOS, PAD, SPECIALS, Vocabularies, Vocabulary, VocabularySizes
 from nat.decoding.corpus import Translation, batches, records, translate
 from nat.decoding.hypothesis import Hypothesis
 from nat.errors import UserError
@@ -85,12 +85,14 @@ class Converting:
 
 def engine(model: Any, precision: str, name: str = "ctranslate2") -> Any:
     with tempfile.TemporaryDirectory() as folder:
-        WRITERS[name](model, symbols(29), Path(folder) / name)
-        return matching_engine(Path(folder) / name, 29, precision, torch.device("cpu"))
+        WRITERS[name](model, VOCABULARIES, Path(folder) / name)
+        return matching_engine(
+            Path(folder) / name, VOCABULARIES.sizes, precision, torch.device("cpu")
+        )
 
 
-def symbols(number: int) -> list[str]:
-    return Vocabulary(f"w{each}" for each in range(number - len(SPECIALS))).symbols
+JOINT = Vocabulary(f"w{each}" for each in range(29 - len(SPECIALS)))
+VOCABULARIES = Vocabularies(JOINT, JOINT)
 
 
 def language_model(order: int) -> LanguageModel:
@@ -237,12 +239,13 @@ def run_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 def save(folder: Path, vocabulary_size: int = len(VOCABULARY)) -> None:
     training = load("micro").training(CORPUS, SYSTEM)
     torch.manual_seed(0)
-    model = build_model(training, vocabulary_size)
+    sizes = VocabularySizes(vocabulary_size)
+    model = build_model(training, sizes)
     save_model(
         folder / Model("micro", CORPUS, SYSTEM, 1).path,
         model.state_dict(),
         training,
-        vocabulary_size,
+        sizes,
         1,
     )
 
@@ -280,7 +283,7 @@ def test_a_model_of_another_configuration_is_refused(run_folder: Path) -> None:
 
 def test_a_model_of_another_vocabulary_is_refused(run_folder: Path) -> None:
     save(run_folder, vocabulary_size=30)
-    with pytest.raises(UserError, match="30 symbols but the vocabulary .* has 26"):
+    with pytest.raises(UserError, match="30 symbols but .* has 26"):
         shard(1, 1)
     assert not (run_folder / shard_of(1, 1).path).exists()
 

@@ -12,7 +12,7 @@ from nat.artifacts import Model, Score, TrainingRecord
 from nat.checksums import is_record
 from nat.configuration import load
 from nat.data.binarised import write_binarised
-from nat.data.vocabulary import Vocabulary
+from nat.data.vocabulary import Vocabulary, VocabularySizes
 from nat.jobs import evaluate as evaluation
 from nat.jobs.evaluate import evaluate
 from nat.training.model_file import build_model, save_model
@@ -63,9 +63,10 @@ def translated(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> list[int]:
 def save_model_of(seed: int, system: str = SYSTEM) -> None:
     training = load("micro", checked=False).training(CORPUS, system)
     torch.manual_seed(seed)
-    model = build_model(training, 6 + len(WORDS))
+    sizes = VocabularySizes(6 + len(WORDS))
+    model = build_model(training, sizes)
     path = Path(Model("micro", CORPUS, system, 1).path)
-    save_model(path, model.state_dict(), training, 6 + len(WORDS), 1)
+    save_model(path, model.state_dict(), training, sizes, 1)
 
 
 def scores(*decodings: str, system: str = SYSTEM) -> list[Score]:

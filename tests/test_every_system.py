@@ -19,7 +19,7 @@ from nat.artifacts import Model, target_text
 from nat.configuration import Configuration, load
 from nat.data.batch import source_tensor
 from nat.data.binarised import BinarisedText, write_binarised
-from nat.data.vocabulary import Vocabulary
+from nat.data.vocabulary import Vocabulary, VocabularySizes
 from nat.decoding.hypothesis import Hypothesis
 from nat.jobs.train import train_system
 from nat.training.model_file import build_model, load_model, save_model
@@ -76,6 +76,7 @@ def make_inputs(configuration: Configuration, system: str) -> None:
     """Whatever else the training reads: other texts, their pairwise BLEU, untrained models."""
     training = configuration.training(CORPUS, system)
     vocabulary = Vocabulary.load(f"results/corpora/{CORPUS}/binarised/vocabulary.txt")
+    sizes = VocabularySizes(len(vocabulary))
     for number, text in enumerate(training.text.candidates):
         folder = Path(target_text(SCALE, CORPUS, text).path)
         if not folder.exists():
@@ -94,8 +95,8 @@ def make_inputs(configuration: Configuration, system: str) -> None:
         if other is not None and not model_file(other).exists():
             own = configuration.training(CORPUS, other)
             torch.manual_seed(5)
-            model = build_model(own, len(vocabulary))
-            save_model(model_file(other), model.state_dict(), own, len(vocabulary), updates=0)
+            model = build_model(own, sizes)
+            save_model(model_file(other), model.state_dict(), own, sizes, updates=0)
 
 
 def model_file(system: str) -> Path:

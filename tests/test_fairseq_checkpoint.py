@@ -21,7 +21,7 @@ from nat.configuration.configuration import read
 from nat.data.batch import source_tensor
 from nat.data.binarised import write_binarised
 from nat.data.translations import read_translations
-from nat.data.vocabulary import BLANK, EOS, MASK, PAD, SPECIALS, UNK, Vocabulary
+from nat.data.vocabulary import BLANK, EOS, MASK, PAD, SPECIALS, UNK, Vocabulary, VocabularySizes
 from nat.decoding.ctc import Ctc
 from nat.decoding.ctc_beam import CtcBeam
 from nat.errors import UserError
@@ -255,7 +255,7 @@ def test_the_files_of_a_model_are_written_and_scores_can_be_made(folder: Path) -
     assert report["updates"] == 300000 and report["fingerprint"]
     assert report["imported"]["symbols_left_out"] == 1
     assert Path(MODEL.path).with_name("training.csv").exists()
-    matching_model(MODEL, configuration, len(SPECIALS) + len(WORDS))
+    matching_model(MODEL, configuration, VocabularySizes(len(SPECIALS) + len(WORDS)))
     shard = Shard("micro", CORPUS, SYSTEM, 1, "ctc", "test", 1, 1)
     translate_shard(configuration.on(CORPUS), shard)
     assert len(list(read_translations(Path(shard.path)))) == len(SENTENCES)

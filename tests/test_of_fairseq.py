@@ -16,7 +16,7 @@ from nat.artifacts import Model
 from nat.configuration import configuration as module
 from nat.configuration import load
 from nat.data.batch import Batch
-from nat.data.vocabulary import BOS, EOS, NEVER_WRITTEN, PAD, UNK
+from nat.data.vocabulary import BOS, EOS, NEVER_WRITTEN, PAD, UNK, VocabularySizes
 from nat.decoding.refinement import Refinement
 from nat.errors import UserError
 from nat.inputs.fairseq_noise import FairseqNoise
@@ -38,7 +38,9 @@ LEVT: FairseqModelName = "levenshtein_transformer"
 
 def built(name: str, **options: Any) -> Any:
     torch.manual_seed(1)
-    return OfFairseq(SIZE, SYMBOLS, name, options, 0.1, dropout=0.2, length_loss_weight=0.3)
+    return OfFairseq(
+        SIZE, VocabularySizes(SYMBOLS), name, options, 0.1, dropout=0.2, length_loss_weight=0.3
+    )
 
 
 def as_fairseq(sentence: list[int]) -> Tensor:

@@ -9,11 +9,11 @@ import numpy as np
 import onnxruntime
 import pytest
 import torch
-from test_decode_corpus import CONFIGURATION, engine, symbols, texts
+from test_decode_corpus import CONFIGURATION, VOCABULARIES, engine, texts
 
 from nat.checksums import OF_FOLDER
 from nat.data.batch import source_tensor
-from nat.data.vocabulary import BLANK, NEVER_WRITTEN
+from nat.data.vocabulary import BLANK, NEVER_WRITTEN, VocabularySizes
 from nat.decoding.ctc import Ctc
 from nat.decoding.imputer import Imputer
 from nat.decoding.mask_predict import MaskPredict
@@ -72,10 +72,12 @@ def test_int8_is_near_float32(make_model: Callable[..., Any], tmp_path: Path) ->
     model = make_model(
         dtype=torch.float32, decoder={"copy": "soft", "upsample": 2.0}, model_dim=32, ffn_dim=64
     )
-    write_onnx(model, symbols(29), tmp_path / "onnx")
+    write_onnx(model, VOCABULARIES, tmp_path / "onnx")
     exact, rounded = (
         OnnxParallel(precision)(
-            model, SOURCE, matching_engine(tmp_path / "onnx", 29, precision, torch.device("cpu"))
+            model,
+            SOURCE,
+            matching_engine(tmp_path / "onnx", VOCABULARIES.sizes, precision, torch.device("cpu")),
         )
         for precision in ("float32", "int8")
     )
@@ -92,7 +94,7 @@ def test_the_graphs_can_be_used_without_this_project(
     make_model: Callable[..., Any], tmp_path: Path
 ) -> None:
     model = make_model(dtype=torch.float32, decoder={"copy": "soft_upsampled", "upsample": 2.5})
-    write_onnx(model, symbols(29), tmp_path / "onnx")
+    write_onnx(model, VOCABULARIES, tmp_path / "onnx")
     about = json.loads((tmp_path / "onnx/model.json").read_text())
     encoder, decoder = (
         onnxruntime.InferenceSession(tmp_path / f"onnx/{part}.float32.onnx")
@@ -117,7 +119,7 @@ def test_the_lengths_of_the_graph_are_those_of_the_predictor(
     make_model: Callable[..., Any], tmp_path: Path
 ) -> None:
     model = make_model(dtype=torch.float32, length="offset")
-    write_onnx(model, symbols(29), tmp_path / "onnx")
+    write_onnx(model, VOCABULARIES, tmp_path / "onnx")
     encoder = onnxruntime.InferenceSession(tmp_path / "onnx/encoder.float32.onnx")
     assert [each.name for each in encoder.get_outputs()] == ["states", "lengths"]
     encoded = model.encode(SOURCE)
@@ -128,7 +130,7 @@ def test_the_lengths_of_the_graph_are_those_of_the_predictor(
 
 def test_an_autoregressive_model_is_refused(make_model: Callable[..., Any], tmp_path: Path) -> None:
     with pytest.raises(UserError, match="keys 'length' and 'decoder.upsample'"):
-        write_onnx(make_model(), symbols(29), tmp_path / "onnx")
+        write_onnx(make_model(), VOCABULARIES, tmp_path / "onnx")
     assert not (tmp_path / "onnx").exists()
 
 
@@ -143,13 +145,13 @@ def test_only_parallel_systems_are_translated() -> None:
 
 def test_what_is_no_exported_model_is_told(make_model: Callable[..., Any], tmp_path: Path) -> None:
     with pytest.raises(UserError, match="vocabulary.json does not exist"):
-        matching_engine(tmp_path / "onnx", 29, "int8", torch.device("cpu"))
-    write_onnx(make_model(length="offset"), symbols(29), tmp_path / "onnx")
-    with pytest.raises(UserError, match="onnx has 29 symbols but the vocabulary has 30"):
-        matching_engine(tmp_path / "onnx", 30, "int8", torch.device("cpu"))
+        matching_engine(tmp_path / "onnx", VOCABULARIES.sizes, "int8", torch.device("cpu"))
+    write_onnx(make_model(length="offset"), VOCABULARIES, tmp_path / "onnx")
+    with pytest.raises(UserError, match="onnx has 29 symbols but the corpus has 30"):
+        matching_engine(tmp_path / "onnx", VocabularySizes(30), "int8", torch.device("cpu"))
     (tmp_path / "onnx/encoder.int8.onnx").write_bytes(b"damaged")
     with pytest.raises(UserError, match="encoder.int8.onnx is damaged"):
-        matching_engine(tmp_path / "onnx", 29, "int8", torch.device("cpu"))
+        matching_engine(tmp_path / "onnx", VOCABULARIES.sizes, "int8", torch.device("cpu"))
     (tmp_path / "onnx" / OF_FOLDER).unlink()
     with pytest.raises(UserError, match="ONNX Runtime cannot open .*onnx"):
-        matching_engine(tmp_path / "onnx", 29, "int8", torch.device("cpu"))
+        matching_engine(tmp_path / "onnx", VOCABULARIES.sizes, "int8", torch.device("cpu"))

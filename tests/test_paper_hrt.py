@@ -5,6 +5,7 @@ from pathlib import Path
 import pytest
 
 from nat.configuration import Configuration, load
+from nat.data.vocabulary import VocabularySizes
 from nat.reporting.paper import entries
 from nat.reporting.published import NONE, read
 from nat.training.model_file import build_model
@@ -96,7 +97,9 @@ def test_both_stages_share_one_set_of_parameters(system: str, other: str) -> Non
     numbers = [
         sum(
             each.numel()
-            for each in build_model(found.training("toy-ka-lu", name), 500).parameters()
+            for each in build_model(
+                found.training("toy-ka-lu", name), VocabularySizes(500)
+            ).parameters()
         )
         for name in (system, other)
     ]

@@ -11,7 +11,7 @@ import torch.nn.functional as F
 from nat.artifacts import Analysis
 from nat.configuration import load
 from nat.data.batch import Batch
-from nat.data.vocabulary import BOS, EOS, Vocabulary
+from nat.data.vocabulary import BOS, EOS, Vocabularies, Vocabulary
 from nat.files import write_json
 from nat.measures import state_similarity
 from nat.measures.state_similarity import cosines, coverage, covered, maps, trace
@@ -69,7 +69,7 @@ def test_maps(texts: Any, make_model: Any, causal: bool, layers: int) -> None:
     vocabulary = Vocabulary([f"w{number}" for number in range(29 - 6)])
     assert len(vocabulary) == 29
     batch = Batch.collate([3], [texts[0][3]], [texts[1][3]])
-    found = maps(model, batch, causal, vocabulary, head=2)
+    found = maps(model, batch, causal, Vocabularies(vocabulary, vocabulary), head=2)
     assert found["alignment"] == found["attention"][2]
     assert found["aligned_by"] == f"layer {min(layers, 3)}, head 3 of 4"
     positions = 7 if causal else 6

@@ -22,7 +22,7 @@ from nat.artifacts import Model
 from nat.checksums import is_record
 from nat.configuration import load
 from nat.data.binarised import BinarisedText, write_binarised
-from nat.data.vocabulary import Vocabulary
+from nat.data.vocabulary import Vocabulary, VocabularySizes
 from nat.errors import UserError
 from nat.fairseq_plugin.dataset import batches_per_epoch
 from nat.jobs.train import describe, flags, train_system
@@ -227,8 +227,9 @@ def make_start() -> None:
     """A CMLM that was not trained, for DiMS to start from."""
     training = load().training("toy", "cmlm")
     torch.manual_seed(5)
-    model = build_model(training, WORDS + 6)
-    save_model(model_file("cmlm"), model.state_dict(), training, WORDS + 6, updates=0)
+    sizes = VocabularySizes(WORDS + 6)
+    model = build_model(training, sizes)
+    save_model(model_file("cmlm"), model.state_dict(), training, sizes, updates=0)
 
 
 def same(first: dict[str, torch.Tensor], second: dict[str, torch.Tensor]) -> bool:
@@ -744,9 +745,10 @@ def test_another_start_model_is_refused(folder: Path) -> None:
         train("dims")
     write_yaml("config/scales/demo.yaml", SCALE)
     training = load().training("toy", "cmlm")
-    model = build_model(training, WORDS + 5)
-    save_model(model_file("cmlm"), model.state_dict(), training, WORDS + 5, updates=0)
-    with pytest.raises(UserError, match="its vocabulary has 17 symbols, this corpus 18"):
+    sizes = VocabularySizes(WORDS + 5)
+    model = build_model(training, sizes)
+    save_model(model_file("cmlm"), model.state_dict(), training, sizes, updates=0)
+    with pytest.raises(UserError, match="it has 17 symbols, this corpus 18"):
         train("dims")
 
 

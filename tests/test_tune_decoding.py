@@ -14,7 +14,7 @@ from nat.artifacts import Model, Shard, TunedWeights
 from nat.configuration import load
 from nat.configuration.configuration import Configuration, read
 from nat.data.binarised import BinarisedText, write_binarised
-from nat.data.vocabulary import Vocabulary
+from nat.data.vocabulary import Vocabulary, VocabularySizes
 from nat.decoding.corpus import records, translate
 from nat.decoding.ctc_beam import CtcBeam
 from nat.errors import UserError
@@ -32,6 +32,7 @@ from nat.training.trained_model import matching_model
 ROOT = Path(__file__).resolve().parents[1]
 CORPUS, SYSTEM, DECODING = "toy-micro", "ctc-kd", "ctc-beam5-lm2-tried"
 VOCABULARY = Vocabulary([f"w{number}" for number in range(20)])
+SIZES = VocabularySizes(len(VOCABULARY))
 GRID = """
 method: ctc_beam
 variants:
@@ -62,11 +63,11 @@ def weights(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> TunedWeights:
         (where / f"text/{split}.{target}").write_text("".join(written))
     training = configuration.training(CORPUS, SYSTEM)
     torch.manual_seed(3)
-    model = build_model(training, len(VOCABULARY))
+    model = build_model(training, SIZES)
     with torch.no_grad():  # so that translations have more than a token or two
         model.embedding.weight *= 3
     path = Model("micro", CORPUS, SYSTEM, 1).path
-    save_model(path, model.state_dict(), training, len(VOCABULARY), 1)
+    save_model(path, model.state_dict(), training, SIZES, 1)
     found = TunedWeights("micro", CORPUS, SYSTEM, 1, DECODING)
     ngrams = found.inputs(configuration).language_model
     assert ngrams is not None
@@ -84,7 +85,7 @@ def test_every_pair_of_weights_is_recorded_and_the_best_is_chosen(weights: Tuned
     found = read_json(Path(weights.path))
     inputs = weights.inputs(configured())
     assert inputs.language_model is not None
-    model = matching_model(inputs.model, configured(), len(VOCABULARY))
+    model = matching_model(inputs.model, configured(), SIZES)
     ngrams = LanguageModel(NgramModel.load(inputs.language_model.path))
     sentences = BinarisedText(f"{inputs.corpus.path}/valid.{configured().corpus(CORPUS).source}")
     target = configured().corpus(CORPUS).target

@@ -8,7 +8,7 @@ import torch
 from nat.artifacts import Analysis
 from nat.configuration import load
 from nat.configuration.configuration import Configuration
-from nat.data.vocabulary import SPECIALS
+from nat.data.vocabulary import SPECIALS, VocabularySizes
 from nat.measures import two_orders
 from nat.measures.two_orders import A, B, batch_of, shares, toy
 from nat.objective.objective import Objective
@@ -52,7 +52,7 @@ def test_latents_do(configuration: Configuration) -> None:
 def test_probabilities_are_those_of_the_objective(configuration: Configuration) -> None:
     training = toy(configuration.training(CORPUS, "ctc-raw"))
     torch.manual_seed(3)
-    model = build_model(training, len(SPECIALS) + 4).eval()
+    model = build_model(training, VocabularySizes(len(SPECIALS) + 4)).eval()
     found = shares(training, model)
     objective = Objective(training, model, 1, bfloat16=False).eval()
     nll = objective(model, batch_of([(A, B), (B, A), (A, A), (B, B)]), 0).parts["nll"]

@@ -8,6 +8,7 @@ from nat.data.corpus import STEPS, Corpus, FurtherReferences, Part, Source, Spli
 from nat.data.formats import EXTRA_REFERENCES, PAIRS, TOGETHER
 from nat.data.sources import parts_of
 from nat.data.splits import split_names
+from nat.data.vocabulary import SIDES
 from nat.errors import UserError
 from nat.spelling import hint
 
@@ -96,7 +97,8 @@ def check_corpus(name: str, corpus: Corpus) -> None:
             _check_references(further, f"{where[:-1]}.references[{number}]'", languages)
     _check_given(corpus, file)
     for step in STEPS:
-        known = ["size"] if step == "vocabulary" else split_names(corpus)
+        of_vocabulary = SIDES if corpus.has_separate_vocabularies else ("size",)
+        known = of_vocabulary if step == "vocabulary" else split_names(corpus)
         for split in corpus.expected.after(step):
             if split not in known:
                 raise UserError(
@@ -142,6 +144,7 @@ def _check_preprocessing(file: str, corpus: Corpus, languages: set[str]) -> None
         )
     for key, value in (
         ("preprocessing.tokeniser", options.tokeniser),
+        ("preprocessing.bpe_merges", options.bpe_merges),
         ("diacritics", corpus.diacritics),
     ):
         if isinstance(value, Mapping):
@@ -152,6 +155,11 @@ def _check_preprocessing(file: str, corpus: Corpus, languages: set[str]) -> None
                     f"{file}: key '{key}': found {', '.join(sorted(value))}, expected the "
                     f"languages {corpus.source} and {corpus.target}"
                 )
+    if corpus.has_separate_vocabularies and options.corruption is not None:
+        raise UserError(
+            f"{file}: key 'preprocessing.bpe_merges': the source is made of subwords of the "
+            "target ('preprocessing.corruption'), so both share one vocabulary; give one number"
+        )
 
 
 def _parts(split: str, description: Split, where: str) -> Iterator[tuple[Part, str]]:

@@ -5,7 +5,6 @@ the smallest unsigned type that fits the vocabulary; `PREFIX.offsets.npy` holds 
 (int64): sentence i is `tokens[offsets[i]:offsets[i + 1]]`.
 """
 
-import shutil
 from array import array
 from collections.abc import Iterable
 from pathlib import Path
@@ -17,7 +16,7 @@ from nat.checksums import remedy, verified
 from nat.data.corpus import Corpus
 from nat.data.lines import count_lines, read_lines
 from nat.data.splits import sides, split_names
-from nat.data.vocabulary import Vocabulary
+from nat.data.vocabulary import SIDES, Vocabularies, Vocabulary, copy_vocabularies
 from nat.errors import UserError
 from nat.files import atomic_directory, atomic_path
 
@@ -32,7 +31,7 @@ def write_binarised(lines: Iterable[str], vocabulary: Vocabulary, prefix: Path |
 
     Args:
         lines: one sentence each; an empty line is a sentence of no tokens.
-        vocabulary: dictionary of the corpus.
+        vocabulary: of the language of these sentences.
         prefix: path of the two files without `.tokens.npy` and `.offsets.npy`.
 
     Returns:
@@ -107,16 +106,17 @@ def _load(path: Path) -> np.ndarray:
 
 
 def binarise_folder(corpus: Corpus, bpe: Path, output: Path) -> None:
-    """Write the ids of all splits and a copy of `vocabulary.txt` to the folder `output`.
+    """Write the ids of all splits and copies of the vocabularies to the folder `output`.
 
     Raises:
         UserError: if the counts of sentences do not agree.
     """
-    vocabulary = Vocabulary.load(bpe / "vocabulary.txt")
+    vocabularies = Vocabularies.load(bpe)
     with atomic_directory(output) as folder:
         for split in split_names(corpus):
-            for language in sides(corpus):
+            for side, language in zip(SIDES, sides(corpus), strict=True):
                 name = f"{split}.{language}"
+                vocabulary: Vocabulary = getattr(vocabularies, side)
                 write_binarised(read_lines(bpe / name), vocabulary, folder / name)
                 found, expected = len(BinarisedText(folder / name)), count_lines(bpe / name)
                 if found != expected:
@@ -124,4 +124,4 @@ def binarise_folder(corpus: Corpus, bpe: Path, output: Path) -> None:
                         f"{bpe / name} has {expected} lines but {found} were binarised; make the "
                         "corpus again"
                     )
-        shutil.copyfile(bpe / "vocabulary.txt", folder / "vocabulary.txt")
+        copy_vocabularies(bpe, folder)

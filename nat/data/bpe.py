@@ -1,10 +1,11 @@
-"""Subwords and the joint dictionary: byte pair encoding, or SentencePiece.
+"""Subwords and vocabularies: byte pair encoding, or SentencePiece.
 
-Byte pair encoding (Sennrich et al. 2016) with joint codes marks a subword that is not the last of
-its token with `@@` at its end. A SentencePiece (Kudo and Richardson 2018) that does not begin a
-word is marked with a halfwidth black square (U+FFED) at its beginning instead, since Japanese text
-has no words to split; a beginning that belongs to no subword is a lower one eighth block (U+2581).
-Therefore each subword shows how it is joined, and `merge` works for both kinds.
+Byte pair encoding (Sennrich et al. 2016), of both languages together or of each by itself, marks a
+subword that is not the last of its token with `@@` at its end. A SentencePiece (Kudo and Richardson
+2018) that does not begin a word is marked with a halfwidth black square (U+FFED) at its beginning
+instead, since Japanese text has no words to split; a beginning that belongs to no subword is a
+lower one eighth block (U+2581). Therefore each subword shows how it is joined, and `merge` works
+for both kinds.
 """
 
 import contextlib
@@ -12,7 +13,7 @@ import io
 import re
 import shutil
 from collections import Counter
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from functools import cache, partial
 from itertools import chain, islice
 from pathlib import Path
@@ -28,14 +29,21 @@ from nat.data.expected import check_expected
 from nat.data.lines import check_count, count_lines, read_lines, write_lines
 from nat.data.parallel import in_order
 from nat.data.splits import TRAIN, sides, split_names
-from nat.data.vocabulary import SPECIALS, Vocabulary
+from nat.data.vocabulary import (
+    SIDES,
+    SPECIALS,
+    Side,
+    Vocabularies,
+    Vocabulary,
+    copy_vocabularies,
+)
 from nat.errors import UserError
 from nat.files import atomic_directory
 
 CODES = "codes"
 PIECES = "pieces.model"
 DICTIONARY = "dictionary.txt"
-"""Files of subwords."""
+"""Files of subwords. The codes of one side have its name at their end, as in `codes.source`."""
 
 MOST_UNKNOWN = 0.01
 """Share of the training text's subwords that a dictionary from elsewhere may lack."""
@@ -63,8 +71,8 @@ def learn(lines: Iterable[str], merges: int) -> str:
     """Learn `merges` merge operations (fewer if no pair is left that occurs twice; 0: none).
 
     Args:
-        lines: tokenised text of both languages. Of more than `MOST_TYPES` types the most frequent
-            count.
+        lines: tokenised text of the languages that share the codes. Of more than `MOST_TYPES`
+            types the most frequent count.
         merges: number of merge operations.
 
     Returns:
@@ -217,7 +225,8 @@ def bpe_folder(
 
     Those that the corpus has from elsewhere (key `subwords`) are not learned. Writes `codes` (or
     `pieces.model`), `{split}.{lang}` and `vocabulary.txt` (of the training text, both languages) to
-    the folder `output`.
+    the folder `output`; with separate vocabularies `codes.source`, `codes.target`,
+    `vocabulary.source.txt` and `vocabulary.target.txt`, each of one language.
 
     Args:
         corpus: the corpus.
@@ -231,11 +240,7 @@ def bpe_folder(
             expected size.
     """
     options = corpus.preprocessing
-    source, _ = sides(corpus)
-
-    def training(folder: Path) -> Iterator[str]:
-        return chain.from_iterable(read_lines(folder / f"{TRAIN}.{side}") for side in sides(corpus))
-
+    languages = sides(corpus)
     with atomic_directory(output) as folder:
         if corpus.subwords is not None:
             assert given is not None
@@ -243,29 +248,52 @@ def bpe_folder(
             shutil.copyfile(given / name, folder / name)
         elif options.sentencepiece is not None:
             learned = folder / PIECES
-            every = 1 + 2 * count_lines(tokens / f"{TRAIN}.{source}") // _MOST_LINES
-            sample = islice(training(tokens), 0, None, every)
+            every = 1 + 2 * count_lines(tokens / f"{TRAIN}.{corpus.source}") // _MOST_LINES
+            sample = islice(_training(tokens, *languages), 0, None, every)
             learned.write_bytes(learn_pieces(sample, options.sentencepiece))
+        elif isinstance(options.bpe_merges, Mapping):
+            for side, language in zip(SIDES, languages, strict=True):
+                codes = learn(_training(tokens, language), options.bpe_merges[language])
+                _write_codes(folder / f"{CODES}.{side}", codes)
         else:
-            learned = folder / CODES
             assert options.bpe_merges is not None
-            codes = learn(training(tokens), options.bpe_merges)
-            learned.write_text(codes, encoding="utf-8", newline="\n")
+            codes = learn(_training(tokens, *languages), options.bpe_merges)
+            _write_codes(folder / CODES, codes)
         _apply(corpus, tokens, folder, folder, threads)
-        if corpus.subwords is not None:
-            assert given is not None
-            vocabulary = read_dictionary(given / DICTIONARY, corpus.in_pieces)
-            _check_known(vocabulary, training(folder), given)
-        else:
-            vocabulary = Vocabulary.from_lines(training(folder))
-        check_expected(corpus, "vocabulary", {"size": len(vocabulary)}, output)
-        vocabulary.save(folder / "vocabulary.txt")
+        vocabularies = _vocabularies(corpus, folder, given)
+        size, source = vocabularies.sizes
+        found = {"size": size} if source is None else {"source": source, "target": size}
+        check_expected(corpus, "vocabulary", found, output)
+        vocabularies.save(folder)
+
+
+def _training(folder: Path, *languages: str) -> Iterator[str]:
+    """Lines of the training text, one language after the other."""
+    return chain.from_iterable(read_lines(folder / f"{TRAIN}.{each}") for each in languages)
+
+
+def _write_codes(path: Path, codes: str) -> None:
+    path.write_text(codes, encoding="utf-8", newline="\n")
+
+
+def _vocabularies(corpus: Corpus, folder: Path, given: Path | None) -> Vocabularies:
+    """The vocabularies of the subwords in a folder."""
+    languages = sides(corpus)
+    if corpus.has_separate_vocabularies:
+        return Vocabularies(*(Vocabulary.from_lines(_training(folder, each)) for each in languages))
+    if corpus.subwords is None:
+        joint = Vocabulary.from_lines(_training(folder, *languages))
+    else:
+        assert given is not None
+        joint = read_dictionary(given / DICTIONARY, corpus.in_pieces)
+        _check_known(joint, _training(folder, *languages), given)
+    return Vocabularies(joint, joint)
 
 
 def apply_bpe(corpus: Corpus, tokens: Path, learned: Path, output: Path, threads: int = 1) -> None:
     """Apply the subwords of the training text to other splits.
 
-    Writes `{split}.{lang}` and a copy of `vocabulary.txt` to the folder `output`.
+    Writes `{split}.{lang}` and copies of the vocabularies to the folder `output`.
 
     Args:
         corpus: the part of the corpus with these splits.
@@ -276,7 +304,7 @@ def apply_bpe(corpus: Corpus, tokens: Path, learned: Path, output: Path, threads
     """
     with atomic_directory(output) as folder:
         _apply(corpus, tokens, learned, folder, threads)
-        shutil.copyfile(learned / "vocabulary.txt", folder / "vocabulary.txt")
+        copy_vocabularies(learned, folder)
 
 
 def _check_known(vocabulary: Vocabulary, lines: Iterable[str], given: Path) -> None:
@@ -298,12 +326,13 @@ def _check_known(vocabulary: Vocabulary, lines: Iterable[str], given: Path) -> N
 def _apply(corpus: Corpus, tokens: Path, learned: Path, folder: Path, threads: int) -> None:
     source, target = sides(corpus)
     corruption = corpus.preprocessing.corruption
-    codes = learned / (PIECES if corpus.in_pieces else CODES)
-    work = partial(_split_lines, path=codes, written=codes.stat().st_mtime_ns)
+    side_of: dict[str, Side] = {source: "source", target: "target"}
     # the clean side first: its vocabulary is what the other one is corrupted with
     for split in split_names(corpus):
         for language in (target,) if corruption else (source, target):
             name = f"{split}.{language}"
+            path = subwords_file(learned, side_of[language])
+            work = partial(_split_lines, path=path, written=path.stat().st_mtime_ns)
             write_lines(folder / name, in_order(work, read_lines(tokens / name), threads))
             check_count(folder / name, count_lines(tokens / name))
     if not corruption:
@@ -316,14 +345,19 @@ def _apply(corpus: Corpus, tokens: Path, learned: Path, folder: Path, threads: i
         check_count(folder / f"{split}.{source}", count_lines(folder / f"{split}.{target}"))
 
 
-def segments_of(folder: Path) -> Segments:
-    """What splits text into the subwords of a corpus, by its folder `bpe`."""
-    path = folder / PIECES
-    return segments_at(path if path.exists() else folder / CODES)
+def subwords_file(folder: Path, side: Side) -> Path:
+    """The file of a folder `bpe` with which the text of a side is split into subwords."""
+    own, pieces = folder / f"{CODES}.{side}", folder / PIECES
+    return next((path for path in (own, pieces) if path.exists()), folder / CODES)
+
+
+def segments_of(folder: Path, side: Side) -> Segments:
+    """What splits the text of a side into the subwords of a corpus, by its folder `bpe`."""
+    return segments_at(subwords_file(folder, side))
 
 
 def segments_at(path: Path) -> Segments:
-    """What splits text into subwords, by the file `codes` or `pieces.model`."""
+    """What splits text into subwords, by a file that `subwords_file` returns."""
     return _segments(path, path.stat().st_mtime_ns)
 
 

@@ -199,7 +199,8 @@ class Expected(Model):
     vocabulary: Sizes = {}
 
     def after(self, step: Step) -> dict[str, About | int]:
-        """The sizes after a step, by split; that of the vocabulary under `size`."""
+        """The sizes after a step, by split; that of the vocabulary under `size`, or those of
+        separate ones under `source` and `target`."""
         sizes: dict[str, About | int] = getattr(self, step)
         return sizes
 
@@ -230,7 +231,8 @@ class Preprocessing(Model):
             the tokeniser, or characters.
         max_tokens: greatest length of a sentence of train.
         max_ratio: greatest ratio of the lengths of a pair of train.
-        bpe_merges: number of merges of the joint byte pair encoding.
+        bpe_merges: number of merges of the joint byte pair encoding; or of each language's own, by
+            language, and then source and target have separate vocabularies.
         sentencepiece: number of pieces, instead of bpe_merges; neither where the corpus has the key
             subwords.
         corruption: make the source from corrupted subwords of the target.
@@ -247,7 +249,13 @@ class Preprocessing(Model):
     measure: Literal["words", "tokens", "characters"] = "words"
     max_tokens: Count
     max_ratio: float = Field(ge=1)
-    bpe_merges: OrAbsent[Number] = None
+    bpe_merges: OrAbsent[
+        Annotated[
+            Annotated[dict[str, Number], Field(min_length=2), Tag("<keys>")]
+            | Annotated[Number, Tag("<number>")],
+            kind_of(keys=dict, number=int),
+        ]
+    ] = None
     sentencepiece: OrAbsent[Annotated[int, Field(ge=8)]] = None
     corruption: OrAbsent[Corruption] = None
 
@@ -297,6 +305,11 @@ class Corpus(Model):
         if self.subwords is not None:
             return "pieces" in self.subwords.labelled
         return self.preprocessing.sentencepiece is not None
+
+    @property
+    def has_separate_vocabularies(self) -> bool:
+        """Whether source and target have subwords and vocabularies of their own."""
+        return isinstance(self.preprocessing.bpe_merges, dict)
 
     def preparation(self, segmented: bool) -> Preprocessing:
         """How lines are prepared that are `segmented`, see `Split`, or are not."""

@@ -1,9 +1,8 @@
 """Sequence-level distillation (Kim and Rush 2016): a teacher's translations as training targets.
 
-Only the target side is new: the source and the vocabulary are those of the raw corpus.
+Only the target side is new: the source and the vocabularies are those of the raw corpus.
 """
 
-import shutil
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -18,7 +17,7 @@ from nat.data.lines import check_count, count_lines, read_lines, write_lines
 from nat.data.splits import TRAIN, sides
 from nat.data.tokenise import tokenise
 from nat.data.translations import OK, Reasons, read_in_order
-from nat.data.vocabulary import UNK, Vocabulary
+from nat.data.vocabulary import UNK, Vocabularies, copy_vocabularies
 from nat.errors import UserError
 from nat.files import atomic_directory, write_json
 
@@ -40,10 +39,10 @@ def distil(
 
     Args:
         corpus: the corpus.
-        bpe: folder of its subwords, with `vocabulary.txt`.
+        bpe: folder of its subwords and vocabularies.
         translations: of the source side of the training text, in order.
         text: folder to make, with `train.{target}` (subwords).
-        binarised: folder to make, with the ids of the same and a copy of the vocabulary.
+        binarised: folder to make, with the ids of the same and copies of the vocabularies.
         report: JSON file to write.
 
     Returns:
@@ -93,7 +92,7 @@ def distil_published(
     """
     options = corpus.preparation(segmented)
     normalise = normaliser(corpus.target, normalise_punctuation=options.normalise_punctuation)
-    split = segments_of(bpe).split
+    split = segments_of(bpe, "target").split
 
     def given() -> Iterator[tuple[str, str | None]]:
         for line in read_lines(published):
@@ -122,7 +121,7 @@ def _write(
     _, target = sides(corpus)
     name = f"{TRAIN}.{target}"
     reference = bpe / name
-    vocabulary = Vocabulary.load(bpe / "vocabulary.txt")
+    vocabulary = Vocabularies.load(bpe).target
     replaced = Reasons()
     reference_tokens = 0
 
@@ -149,7 +148,7 @@ def _write(
     with atomic_directory(binarised) as folder:
         write_binarised(read_lines(text / name), vocabulary, folder / name)
         ids = BinarisedText(folder / name)
-        shutil.copyfile(bpe / "vocabulary.txt", folder / "vocabulary.txt")
+        copy_vocabularies(bpe, folder)
         tokens, unknown = len(ids.tokens), int(np.count_nonzero(ids.tokens == UNK))
     found = {
         "translations": str(origin),

@@ -17,7 +17,7 @@ def check_expected(corpus: Corpus, step: Step, found: Mapping[str, int], folder:
         corpus: the corpus. A number of `expected` is exact, or has a `tolerance`: the share of it
             by which the count may differ.
         step: `text`, `clean`, `tokens` (pairs of each split) or `vocabulary` (symbols).
-        found: counts by split; for the vocabulary under `size`.
+        found: counts by split; for the vocabulary under `size`, or `source` and `target`.
         folder: of the step, for the message.
 
     Raises:

@@ -5,13 +5,13 @@ from typing import Any
 
 from nat.checksums import remedy
 from nat.data.binarised import BinarisedText
-from nat.data.bpe import CODES, PIECES, segments_of
+from nat.data.bpe import PIECES, segments_of, subwords_file
 from nat.data.corpus import Corpus
 from nat.data.lines import count_lines, read_lines
 from nat.data.splits import TRAIN, folder_of, sides, split_names
 from nat.data.subword_law import corpus_subword_entropies
 from nat.data.synthetic import read_options
-from nat.data.vocabulary import SPECIALS, UNK, Vocabulary
+from nat.data.vocabulary import SIDES, SPECIALS, UNK, Side, Vocabularies, Vocabulary
 from nat.errors import UserError
 from nat.files import read_json
 
@@ -21,7 +21,7 @@ def summarise(name: str, corpus: Corpus, folder: Path) -> dict[str, Any]:
 
     Per split: pairs read and kept, what was dropped or found faulty, and per language the number
     of words (before BPE) and tokens (subwords), mean and largest length in tokens, and the share
-    of tokens that are unknown to the vocabulary. Generated corpora also have exact entropies, of
+    of tokens that are unknown to their vocabulary. Generated corpora also have exact entropies, of
     words and, of held-out splits, of subwords.
 
     Args:
@@ -33,7 +33,7 @@ def summarise(name: str, corpus: Corpus, folder: Path) -> dict[str, Any]:
     Raises:
         UserError: if a step is missing or two steps disagree on a count.
     """
-    vocabulary = Vocabulary.load(folder / "binarised" / "vocabulary.txt")
+    vocabularies = Vocabularies.load(folder / "binarised")
     splits: dict[str, Any] = {}
     origins: dict[str, None] = {}
     entropies: dict[str, Any] = {}
@@ -69,11 +69,11 @@ def summarise(name: str, corpus: Corpus, folder: Path) -> dict[str, Any]:
         "target": target,
         "origin": " and ".join(origins),
         "splits": splits,
-        "vocabulary": {
-            "size": len(vocabulary),
-            "special": len(SPECIALS),
-            **_subwords(folder / "bpe"),
-        },
+        "vocabulary": (
+            _vocabulary(vocabularies.target, folder, "target")
+            if vocabularies.is_joint
+            else {side: _vocabulary(getattr(vocabularies, side), folder, side) for side in SIDES}
+        ),
     }
     if entropies:
         summary["entropies"] = entropies
@@ -86,13 +86,16 @@ def _of_subwords(corpus: Corpus, folder: Path, its_folder: Path, split: str) -> 
     language, _ = read_options(corpus.generator, tuple(corpus.generator.pairs))
     source, _ = sides(corpus)
     sources = read_lines(its_folder / "text" / f"{split}.{source}")
-    return corpus_subword_entropies(language, segments_of(folder / "bpe").split, sources)
+    return corpus_subword_entropies(language, segments_of(folder / "bpe", "target").split, sources)
 
 
-def _subwords(folder: Path) -> dict[str, Any]:
-    if (folder / PIECES).exists():
-        return {"kind": "sentencepiece"}
-    return {"kind": "bpe", "merges": count_lines(folder / CODES) - 1}
+def _vocabulary(vocabulary: Vocabulary, folder: Path, side: Side) -> dict[str, Any]:
+    """Sizes of a vocabulary, and what its subwords are."""
+    sizes = {"size": len(vocabulary), "special": len(SPECIALS)}
+    path = subwords_file(folder / "bpe", side)
+    if path.name == PIECES:
+        return {**sizes, "kind": "sentencepiece"}
+    return {**sizes, "kind": "bpe", "merges": count_lines(path) - 1}
 
 
 def _describe(folder: Path, name: str, cleaned: int, pairs: int) -> dict[str, Any]:

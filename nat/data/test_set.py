@@ -15,7 +15,7 @@ def prepare_test_set(
 ) -> None:
     """Write the folders `clean`, `tokens`, `bpe` and `binarised` of a test set.
 
-    Each has the same files as that of the training text; the vocabulary is a copy.
+    Each has the same files as that of the training text; the vocabularies are copies.
 
     Args:
         corpus: the corpus.

@@ -1,8 +1,15 @@
-"""The joint vocabulary of a corpus: special symbols, then subwords by decreasing frequency."""
+"""The vocabulary of a corpus: special symbols, then subwords by decreasing frequency.
 
+Source and target share one vocabulary, or each has its own (`Corpus.has_separate_vocabularies`).
+Special symbols have the same ids in all of them.
+"""
+
+import shutil
 from collections import Counter
 from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
 from pathlib import Path
+from typing import Literal, NamedTuple, get_args
 
 from nat.checksums import remedy, verified
 from nat.errors import UserError
@@ -13,6 +20,15 @@ SPECIALS = ("<pad>", "<s>", "</s>", "<unk>", "<mask>", "<blank>")
 
 NEVER_WRITTEN = (PAD, BOS, EOS, MASK, BLANK)
 """Symbols that never occur in translations. UNK is a prediction like any other."""
+
+Side = Literal["source", "target"]
+SIDES: tuple[Side, ...] = get_args(Side)
+
+VOCABULARY = "vocabulary.txt"
+"""File of the joint vocabulary."""
+
+SEPARATE_VOCABULARIES = tuple(f"vocabulary.{side}.txt" for side in SIDES)
+"""Files of the vocabularies of source and target, instead."""
 
 BEGIN_OF_CHUNKS = BLANK
 """What hybrid-regressive systems call [B_k]: the begin of a sentence of which every k-th token
@@ -84,3 +100,84 @@ class Vocabulary:
         return " ".join(
             self.symbols[token] for token in tokens if token not in (PAD, BOS, EOS, MASK, BLANK)
         )
+
+
+class VocabularySizes(NamedTuple):
+    """Numbers of symbols, special ones included.
+
+    Attributes:
+        target: of the target vocabulary.
+        source: of the source vocabulary; None for a joint one, which is the target's.
+    """
+
+    target: int
+    source: int | None = None
+
+    def __str__(self) -> str:
+        if self.source is None:
+            return f"{self.target} symbols"
+        return f"{self.source} symbols of the source and {self.target} of the target"
+
+
+@dataclass(frozen=True)
+class Vocabularies:
+    """The vocabularies of source and target: one and the same object if it is a joint one."""
+
+    source: Vocabulary
+    target: Vocabulary
+
+    @classmethod
+    def load(cls, folder: Path) -> "Vocabularies":
+        """Read the files of a folder `bpe` or `binarised`, or of a package.
+
+        Raises:
+            UserError: if one is missing or damaged.
+        """
+        return cls.read(*vocabulary_files(folder))
+
+    @classmethod
+    def read(cls, source: Path, target: Path) -> "Vocabularies":
+        """Read two files, or one that is given twice, as `vocabulary_files` finds them.
+
+        Raises:
+            UserError: if one is missing or damaged.
+        """
+        found = Vocabulary.load(target)
+        return cls(found if source == target else Vocabulary.load(source), found)
+
+    @property
+    def sizes(self) -> VocabularySizes:
+        """Their numbers of symbols."""
+        return VocabularySizes(len(self.target), None if self.is_joint else len(self.source))
+
+    @property
+    def is_joint(self) -> bool:
+        """Whether there is only one."""
+        return self.source is self.target
+
+    @property
+    def by_file(self) -> dict[str, Vocabulary]:
+        """Each of them by the name of its file."""
+        if self.is_joint:
+            return {VOCABULARY: self.target}
+        return dict(zip(SEPARATE_VOCABULARIES, (self.source, self.target), strict=True))
+
+    def save(self, folder: Path) -> None:
+        """Write their files to a folder, for `load`."""
+        for name, vocabulary in self.by_file.items():
+            vocabulary.save(folder / name)
+
+
+def vocabulary_files(folder: Path, suffix: str = ".txt") -> tuple[Path, Path]:
+    """The files of the vocabularies of source and target in a folder; that of a joint one twice."""
+    source, target = ((folder / name).with_suffix(suffix) for name in SEPARATE_VOCABULARIES)
+    if source.exists() or target.exists():
+        return source, target
+    joint = (folder / VOCABULARY).with_suffix(suffix)
+    return joint, joint
+
+
+def copy_vocabularies(folder: Path, output: Path) -> None:
+    """Copy the files of the vocabularies from one folder to another."""
+    for path in dict.fromkeys(vocabulary_files(folder)):
+        shutil.copyfile(path, output / path.name)

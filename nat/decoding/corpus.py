@@ -119,7 +119,7 @@ def records(
 
     Args:
         translations: of a text.
-        vocabulary: dictionary of the corpus.
+        vocabulary: of the target.
         language: code of the target language.
         tokeniser: of the corpus, whose tokenisation is undone in the text.
     """

@@ -10,7 +10,7 @@ from pydantic.dataclasses import dataclass
 from torch import Tensor
 
 from nat.checksums import remedy, verified_folder
-from nat.data.vocabulary import EOS, NEVER_WRITTEN, PAD
+from nat.data.vocabulary import EOS, NEVER_WRITTEN, PAD, SIDES
 from nat.decoding.beams import LeftToRightSearch
 from nat.decoding.hypothesis import Hypothesis
 from nat.errors import UserError
@@ -33,7 +33,8 @@ class Engine:
 
     Attributes:
         translator: the engine's own object.
-        symbols: of the vocabulary, in the order of their ids.
+        source_symbols: of the source vocabulary, in the order of their ids.
+        symbols: of the target vocabulary, likewise.
 
     Raises:
         UserError: if the folder is missing or damaged.
@@ -43,7 +44,11 @@ class Engine:
         from ctranslate2 import Translator
 
         verified_folder(folder)
-        self.symbols: list[str] = read_json(folder / "shared_vocabulary.json")
+        source, target = (folder / f"{side}_vocabulary.json" for side in SIDES)
+        if not source.exists():
+            source = target = folder / "shared_vocabulary.json"
+        self.source_symbols: list[str] = read_json(source)
+        self.symbols: list[str] = read_json(target)
         self._ids = {symbol: number for number, symbol in enumerate(self.symbols)}
         try:
             self.translator = Translator(
@@ -58,11 +63,11 @@ class Engine:
             ) from error
 
     def words(self, tokens: list[int]) -> list[str]:
-        """Symbols of ids."""
-        return [self.symbols[token] for token in tokens]
+        """Source symbols of ids."""
+        return [self.source_symbols[token] for token in tokens]
 
     def ids(self, words: list[str]) -> list[int]:
-        """Ids of symbols."""
+        """Ids of target symbols."""
         return [self._ids[word] for word in words]
 
 

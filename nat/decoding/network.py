@@ -10,7 +10,7 @@ import torch
 from torch import Tensor
 
 from nat.checksums import remedy, verified_folder
-from nat.data.vocabulary import BLANK, EOS, NEVER_WRITTEN, PAD
+from nat.data.vocabulary import BLANK, EOS, NEVER_WRITTEN, PAD, vocabulary_files
 from nat.errors import UserError
 from nat.files import read_json
 from nat.transformer.model import Encoded, Transformer
@@ -25,7 +25,8 @@ class OnnxEngine:
         precision: of the weights of matrix products.
 
     Attributes:
-        symbols: of the vocabulary, in the order of their ids.
+        source_symbols: of the source vocabulary, in the order of their ids.
+        symbols: of the target vocabulary, likewise.
         encoder, decoder: sessions.
 
     Raises:
@@ -36,7 +37,9 @@ class OnnxEngine:
         import onnxruntime
 
         verified_folder(folder)
-        self.symbols: list[str] = read_json(folder / "vocabulary.json")
+        self.source_symbols: list[str]
+        self.symbols: list[str]
+        self.source_symbols, self.symbols = map(read_json, vocabulary_files(folder, ".json"))
         options = onnxruntime.SessionOptions()
         options.intra_op_num_threads = torch.get_num_threads()
         options.inter_op_num_threads = 1
@@ -54,7 +57,7 @@ class OnnxEngine:
             if not type(error).__module__.startswith("onnxruntime"):
                 raise
             raise UserError(
-                f"ONNX Runtime cannot open {folder} ({error}); {remedy(folder / 'vocabulary.json')}"
+                f"ONNX Runtime cannot open {folder} ({error}); {remedy(folder / 'model.json')}"
             ) from error
 
 

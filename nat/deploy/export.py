@@ -5,8 +5,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from nat.data.splits import sides
-from nat.data.vocabulary import Vocabulary
-from nat.deploy.package import MODEL, VOCABULARY, chosen, scores_of
+from nat.deploy.package import MODEL, chosen, scores_of
 from nat.deploy.translator import matching
 from nat.errors import UserError
 from nat.export.fairseq import write_fairseq
@@ -33,8 +32,8 @@ def export(folder: Path, output: Path, to: str, decodings: Sequence[str] = ()) -
     """
     opened = chosen(folder, decodings)
     package = opened.package
-    vocabulary = Vocabulary.load(opened.files[VOCABULARY])
-    model = matching(opened.files[MODEL], vocabulary, "cpu")
+    vocabularies = opened.vocabularies
+    model = matching(opened.files[MODEL], vocabularies.sizes, "cpu")
     if not isinstance(model, Transformer):
         raise UserError(
             f"{folder}: models of fairseq's own are not exported; only fairseq runs them"
@@ -54,15 +53,15 @@ def export(folder: Path, output: Path, to: str, decodings: Sequence[str] = ()) -
                 )
             trained = load_model(opened.files[MODEL])
             if to == "fairseq":
-                write_fairseq(trained, vocabulary, sides(package.text), methods, made)
+                write_fairseq(trained, vocabularies, sides(package.text), methods, made)
             else:
                 subwords = opened.files[package.subwords]
                 scores = [score for score in scores_of(folder) if score.get("decoding") in methods]
                 write_huggingface(
-                    trained, vocabulary, package.text, subwords, methods, scores, made
+                    trained, vocabularies, package.text, subwords, methods, scores, made
                 )
         else:
-            WRITERS[to](model, vocabulary.symbols, made)
+            WRITERS[to](model, vocabularies, made)
         for path in made.iterdir():
             path.rename(temporary / path.name)
         made.rmdir()

@@ -2,8 +2,10 @@
 
     package.json         corpus, languages, preprocessing, and the decodings that it can do
     model.pt             weights and the configuration that made them
-    vocabulary.txt       symbols
-    codes                byte pair encoding, or pieces.model of SentencePiece
+    vocabulary.txt       symbols; with separate vocabularies vocabulary.source.txt and
+                         vocabulary.target.txt
+    codes                byte pair encoding of the source, or pieces.model of SentencePiece; with
+                         separate vocabularies codes.source
 
 and, for decodings that consult them, `assistant-SYSTEM.pt`, `ngrams-DECODING.npz` and the folders
 of converted models. In the results of a run the same files lie in several places, where
@@ -21,9 +23,15 @@ from typing import Any
 from nat import registry
 from nat.artifacts import CorpusStep, InputsOfDecoding, Model, Translations
 from nat.configuration import Choice, Configuration, load
-from nat.data.bpe import CODES, PIECES
+from nat.data.bpe import subwords_file
 from nat.data.corpus import Corpus
 from nat.data.splits import TRAIN
+from nat.data.vocabulary import (
+    SEPARATE_VOCABULARIES,
+    VOCABULARY,
+    Vocabularies,
+    vocabulary_files,
+)
 from nat.errors import UserError
 from nat.fields import Count, Name, Number, OrAbsent, Text
 from nat.fields import Model as Keys
@@ -33,7 +41,7 @@ from nat.registry import Method
 from nat.spelling import hint
 
 PACKAGE = "package.json"
-MODEL, VOCABULARY = "model.pt", "vocabulary.txt"
+MODEL = "model.pt"
 
 USUAL = (
     "beam5",
@@ -86,7 +94,7 @@ class Package(Keys):
         system: a file of config/systems.
         seed: of the training.
         text: languages and preprocessing, as the file of the corpus has them.
-        subwords: name of the file that splits tokens into subwords.
+        subwords: name of the file that splits tokens of the source into subwords.
         batch_tokens: most source tokens in a batch.
         decodings: by name, the usual one first.
     """
@@ -113,6 +121,17 @@ class Opened:
     package: Package
     files: dict[str, Path]
     folder: Path
+
+    @property
+    def vocabularies(self) -> Vocabularies:
+        """Those of source and target.
+
+        Raises:
+            UserError: if one is missing or damaged.
+        """
+        names = (VOCABULARY, *SEPARATE_VOCABULARIES)
+        paths = [self.files[name] for name in names if name in self.files]
+        return Vocabularies.read(paths[0], paths[-1])
 
     def decoding(self, name: str | None) -> tuple[str, PackagedDecoding]:
         """A decoding by name; the first one for None.
@@ -143,7 +162,7 @@ def open_folder(folder: Path, decodings: Sequence[str] = ()) -> Opened:
     """
     if (folder / PACKAGE).exists():
         package = _read(folder)
-        names = {MODEL, VOCABULARY, package.subwords}
+        names = {MODEL, package.subwords, *(path.name for path in vocabulary_files(folder))}
         names.update(name for each in package.decodings.values() for name in each.files)
         opened = Opened(package, {name: folder / name for name in sorted(names)}, folder)
     else:
@@ -172,11 +191,10 @@ def of_training(folder: Path, decodings: Sequence[str] = ()) -> Opened:
     configuration = load(Choice(scale), root, checked=False).on(corpus)
     names = list(dict.fromkeys(decodings)) or [usual_decoding(configuration, system)]
     bpe = root / CorpusStep(corpus, "bpe").path
-    subwords = PIECES if (bpe / PIECES).exists() else CODES
+    subwords = subwords_file(bpe, "source")
     files = {
         MODEL: root / Model(run, corpus, system, seed).path,
-        VOCABULARY: bpe / VOCABULARY,
-        subwords: bpe / subwords,
+        **{path.name: path for path in (*vocabulary_files(bpe), subwords)},
     }
     packaged = {}
     for name in names:
@@ -196,7 +214,7 @@ def of_training(folder: Path, decodings: Sequence[str] = ()) -> Opened:
         system=system,
         seed=seed,
         text=text,
-        subwords=subwords,
+        subwords=subwords.name,
         batch_tokens=configuration.decoding_tokens,
         decodings=packaged,
     )
@@ -272,7 +290,7 @@ def chosen(folder: Path, decodings: Sequence[str] = ()) -> Opened:
         return opened
     found = dict(opened.decoding(name) for name in decodings)
     needed = {name for each in found.values() for name in each.files}
-    needed |= {MODEL, VOCABULARY, opened.package.subwords}
+    needed |= {MODEL, VOCABULARY, *SEPARATE_VOCABULARIES, opened.package.subwords}
     return Opened(
         opened.package.model_copy(update={"decodings": found}),
         {name: path for name, path in opened.files.items() if name in needed},

@@ -16,9 +16,9 @@ from nat import registry
 from nat.data.bpe import merge, segments_at
 from nat.data.raw_text import RawText
 from nat.data.translations import EMPTY_SOURCE, OK
-from nat.data.vocabulary import Vocabulary
+from nat.data.vocabulary import VocabularySizes
 from nat.decoding.corpus import translate
-from nat.deploy.package import MODEL, VOCABULARY, Opened, open_folder
+from nat.deploy.package import MODEL, Opened, open_folder
 from nat.errors import UserError
 from nat.jobs.translate import consulting
 from nat.training.model_file import load_model
@@ -52,18 +52,19 @@ class TextTranslator:
     def __init__(self, opened: Opened, decoding: str | None = None) -> None:
         self.decoding, chosen = opened.decoding(decoding)
         self._package, files = opened.package, opened.files
-        self.vocabulary = Vocabulary.load(files[VOCABULARY])
+        self.vocabularies = opened.vocabularies
+        sizes = self.vocabularies.sizes
         device = torch.device("cuda" if torch.cuda.is_available() else "cpu")
-        self.model = matching(files[MODEL], self.vocabulary, device)
+        self.model = matching(files[MODEL], sizes, device)
         assistant, language_model, converted = (
             None if name is None else files[name]
             for name in (chosen.assistant, chosen.language_model, chosen.converted)
         )
         self.method = consulting(
             registry.build("decoding", chosen.method),
-            len(self.vocabulary),
+            sizes,
             device,
-            None if assistant is None else matching(assistant, self.vocabulary, device),
+            None if assistant is None else matching(assistant, sizes, device),
             language_model,
             converted,
         )
@@ -93,7 +94,8 @@ class TextTranslator:
             if len(cut) > 1:
                 _LOG.warning("line %d is too long for the model and was cut in %d", count, len(cut))
             parts.extend(
-                np.array(self.vocabulary.encode(" ".join(part)), dtype=np.int64) for part in cut
+                np.array(self.vocabularies.source.encode(" ".join(part)), dtype=np.int64)
+                for part in cut
             )
             line_of.extend([count - 1] * len(cut))
         found = translate(
@@ -103,7 +105,7 @@ class TextTranslator:
         for number, translation in zip(line_of, found, strict=True):
             if translation.status not in (OK, EMPTY_SOURCE):
                 _LOG.warning("line %d is not translated: %s", number + 1, translation.status)
-            words[number].append(self.vocabulary.decode(translation.hypothesis.tokens))
+            words[number].append(self.vocabularies.target.decode(translation.hypothesis.tokens))
         return [self.raw_text.joined(each) for each in words]
 
 
@@ -141,17 +143,16 @@ def _between_words(subwords: list[str], place: int) -> bool:
     return " " in merge(f"{subwords[place - 1]} {subwords[place]}")
 
 
-def matching(path: Path, vocabulary: Vocabulary, device: torch.device | str) -> Transformer:
-    """Load a model, if it has as many symbols as the vocabulary.
+def matching(path: Path, sizes: VocabularySizes, device: torch.device | str) -> Transformer:
+    """Load a model, if it has as many symbols as the vocabularies.
 
     Raises:
         UserError: if it has not, or the file is missing or damaged.
     """
     model = load_model(path, device).model
-    symbols = model.embedding.num_embeddings
-    if symbols != len(vocabulary):
+    if model.vocabulary_sizes != sizes:
         raise UserError(
-            f"{path} has {symbols} symbols but its vocabulary has {len(vocabulary)}; the corpus "
-            "was made again since, so train the model again"
+            f"{path} has {model.vocabulary_sizes} but its corpus {sizes}; the corpus was made "
+            "again since, so train the model again"
         )
     return model

@@ -4,13 +4,12 @@ The engine translates with float32 or, without a second conversion, int8 weights
 reads checkpoints of fairseq; ours fills in the same specification from `model.pt`.
 """
 
-from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
 from torch import Tensor, nn
 
-from nat.data.vocabulary import BOS, EOS, UNK
+from nat.data.vocabulary import BOS, EOS, SPECIALS, UNK, Vocabularies
 from nat.errors import UserError
 from nat.files import atomic_directory
 from nat.transformer.attention import CrossAttention, SelfAttention
@@ -19,27 +18,27 @@ from nat.transformer.layers import DecoderLayer, EncoderLayer, FeedForward
 from nat.transformer.model import Transformer
 
 
-def write_ctranslate2(model: Transformer, symbols: Sequence[str], folder: Path) -> None:
+def write_ctranslate2(model: Transformer, vocabularies: Vocabularies, folder: Path) -> None:
     """Write a model as a folder that `ctranslate2.Translator` opens.
 
     The folder appears whole or not at all. A source is given to the engine without its EOS.
 
     Args:
         model: with a causal decoder.
-        symbols: of the vocabulary, in the order of their ids, special ones included.
+        vocabularies: of the corpus.
         folder: to write.
 
     Raises:
         UserError: for a model that the engine cannot run.
     """
-    written = specification(model, symbols)
+    written = specification(model, vocabularies)
     written.validate()
     written.optimize(quantization=None)
     with atomic_directory(folder) as temporary:
         written.save(str(temporary))
 
 
-def specification(model: Transformer, symbols: Sequence[str]) -> Any:
+def specification(model: Transformer, vocabularies: Vocabularies) -> Any:
     """A filled `ctranslate2.specs.TransformerSpec`, see `write_ctranslate2`."""
     from ctranslate2 import specs
 
@@ -60,7 +59,8 @@ def specification(model: Transformer, symbols: Sequence[str]) -> Any:
     for side in (found.encoder, found.decoder):
         side.scale_embeddings = model.embedding_scale
         side.position_encodings.encodings = _array(model.positions)
-    found.encoder.embeddings[0].weight = _array(model.embedding.weight)
+    of_source = model.source_embedding or model.embedding
+    found.encoder.embeddings[0].weight = _array(of_source.weight)
     found.decoder.embeddings.weight = _array(model.embedding.weight)
     found.decoder.projection.weight = _array(model.embedding.weight)
     if architecture.pre_norm:
@@ -75,11 +75,11 @@ def specification(model: Transformer, symbols: Sequence[str]) -> Any:
         _self_attention(layer.self_attention, its.attention, its.around_attention.norm)
         _cross_attention(layer.attention, its.cross_attention, its.around_cross_attention.norm)
         _feed_forward(layer.ffn, its.feed_forward, its.around_feed_forward.norm)
-    found.register_source_vocabulary(list(symbols))
-    found.register_target_vocabulary(list(symbols))
-    found.config.bos_token, found.config.eos_token = symbols[BOS], symbols[EOS]
-    found.config.unk_token = symbols[UNK]
-    found.config.decoder_start_token = symbols[BOS]
+    found.register_source_vocabulary(list(vocabularies.source.symbols))
+    found.register_target_vocabulary(list(vocabularies.target.symbols))
+    found.config.bos_token, found.config.eos_token = SPECIALS[BOS], SPECIALS[EOS]
+    found.config.unk_token = SPECIALS[UNK]
+    found.config.decoder_start_token = SPECIALS[BOS]
     found.config.add_source_eos = True
     return found
 

@@ -1,7 +1,7 @@
 """A model as a checkpoint that `fairseq-generate --user-dir nat/fairseq_plugin` opens.
 
     model.pt          checkpoint of fairseq, whose task is `nat_translation`
-    dict.LANGUAGE.txt dictionaries of both languages, which are the same
+    dict.LANGUAGE.txt dictionaries of both languages, the same for a joint vocabulary
 
 `nat.fairseq_plugin.translation` has the task.
 """
@@ -11,14 +11,14 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from nat.data.vocabulary import Vocabulary
+from nat.data.vocabulary import Vocabularies
 from nat.files import atomic_directory
 from nat.training.model_file import TrainedModel, write_tensors
 
 
 def write_fairseq(
     trained: TrainedModel,
-    vocabulary: Vocabulary,
+    vocabularies: Vocabularies,
     languages: tuple[str, str],
     decodings: Mapping[str, Any],
     folder: Path,
@@ -27,7 +27,7 @@ def write_fairseq(
 
     Args:
         trained: the model.
-        vocabulary: of the corpus.
+        vocabularies: of the corpus.
         languages: codes of source and target.
         decodings: methods with their options, JSON-able, by name; the usual one first.
         folder: to write.
@@ -37,7 +37,8 @@ def write_fairseq(
     model = {
         "_name": "nat_exported",
         "training": json.dumps(trained.training.as_json()),
-        "vocabulary_size": len(vocabulary),
+        "vocabulary_size": vocabularies.sizes.target,
+        "source_vocabulary_size": vocabularies.sizes.source,
         "decodings": json.dumps(dict(decodings)),
     }
     weights = trained.model.state_dict()
@@ -54,5 +55,5 @@ def write_fairseq(
                 "extra_state": {},
             },
         )
-        for language in languages:
-            vocabulary.save(temporary / f"dict.{language}.txt")
+        vocabularies.source.save(temporary / f"dict.{source}.txt")
+        vocabularies.target.save(temporary / f"dict.{target}.txt")

@@ -2,7 +2,9 @@
 
     config.json, tokenizer_config.json      sizes, decodings, classes
     model.safetensors                       weights
-    corpus.json, vocabulary.txt, codes      preprocessing and subwords (or pieces.model)
+    corpus.json, vocabulary.txt, codes      preprocessing and subwords (or pieces.model); with
+                                            separate vocabularies vocabulary.source.txt,
+                                            vocabulary.target.txt and codes.source
     README.md                               model card
     *_nat.py, nat_*.py                      the code
 
@@ -17,7 +19,7 @@ from typing import Any
 
 from nat.data.corpus import Corpus
 from nat.data.splits import sides
-from nat.data.vocabulary import Vocabulary
+from nat.data.vocabulary import Vocabularies
 from nat.export.flat import flattened
 from nat.files import atomic_directory, write_json
 from nat.options import options_of
@@ -41,7 +43,7 @@ translations = tokenizer.batch_decode(model.generate(sources), skip_special_toke
 
 def write_huggingface(
     trained: TrainedModel,
-    vocabulary: Vocabulary,
+    vocabularies: Vocabularies,
     corpus: Corpus,
     subwords: Path,
     decodings: Mapping[str, Mapping[str, Any]],
@@ -52,9 +54,9 @@ def write_huggingface(
 
     Args:
         trained: the model.
-        vocabulary: of the corpus.
+        vocabularies: of the corpus.
         corpus: languages and preprocessing.
-        subwords: the file that splits tokens.
+        subwords: the file that splits tokens of the source.
         decodings: methods with their options, JSON-able, by name; the usual one first.
         scores: contents of files of scores of these decodings, for the card.
         folder: to write.
@@ -72,7 +74,7 @@ def write_huggingface(
             "model_type": "nat",
             "architectures": ["NatModel"],
             "auto_map": {key: CLASSES[key] for key in ("AutoConfig", "AutoModel")},
-            "network": network_of(trained.model, len(vocabulary)),
+            "network": network_of(trained.model),
             "decodings": dict(decodings),
         }
         write_json(temporary / "config.json", config)
@@ -82,7 +84,7 @@ def write_huggingface(
         }
         write_json(temporary / "tokenizer_config.json", tokenizer)
         write_json(temporary / "corpus.json", corpus.as_written())
-        vocabulary.save(temporary / "vocabulary.txt")
+        vocabularies.save(temporary)
         shutil.copyfile(subwords, temporary / subwords.name)
         for name, text in _code(list(methods)).items():
             (temporary / name).write_text(text, encoding="utf-8")
@@ -90,12 +92,13 @@ def write_huggingface(
         (temporary / "README.md").write_text(card, encoding="utf-8")
 
 
-def network_of(model: Transformer, vocabulary_size: int) -> dict[str, Any]:
+def network_of(model: Transformer) -> dict[str, Any]:
     """The arguments of `Transformer`, JSON-able; without dropout."""
     predictor = model.length_predictor
     return {
         "architecture": options_of(model.architecture),
-        "vocabulary_size": vocabulary_size,
+        "vocabulary_size": model.vocabulary_sizes.target,
+        "source_vocabulary_size": model.vocabulary_sizes.source,
         "length": None if predictor is None else predictor.predicts,
         "decoder": options_of(model.decoder),
         "empty_token": model.empty_token,

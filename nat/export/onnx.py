@@ -4,7 +4,8 @@
     decoder.float32.onnx    source, states, tokens -> symbols, log_probabilities
     encoder.int8.onnx       the same with quantised matrix products
     decoder.int8.onnx
-    vocabulary.json         symbols in the order of their ids
+    vocabulary.json         symbols in the order of their ids; with separate vocabularies
+                            vocabulary.source.json and vocabulary.target.json
     model.json              what a program needs to know besides
 
 Ids are int64. `source` [B, S] holds the tokens of each sentence, EOS, and padding on the right;
@@ -25,7 +26,7 @@ import torch
 from torch import Tensor, nn
 
 from nat.data.batch import source_tensor
-from nat.data.vocabulary import BLANK, EOS, MASK, PAD, SPECIALS
+from nat.data.vocabulary import BLANK, EOS, MASK, PAD, SPECIALS, Vocabularies
 from nat.decoding.network import never_chosen
 from nat.errors import UserError
 from nat.files import atomic_directory, write_json
@@ -98,14 +99,14 @@ class DecoderGraph(nn.Module):
         return symbols, best - normaliser
 
 
-def write_onnx(model: Transformer, symbols: Sequence[str], folder: Path) -> None:
+def write_onnx(model: Transformer, vocabularies: Vocabularies, folder: Path) -> None:
     """Write a model as a folder of graphs, see above.
 
     The folder appears whole or not at all.
 
     Args:
         model: that translates in parallel, in evaluation mode.
-        symbols: of the vocabulary, in the order of their ids, special ones included.
+        vocabularies: of the corpus.
         folder: to write.
 
     Raises:
@@ -137,7 +138,8 @@ def write_onnx(model: Transformer, symbols: Sequence[str], folder: Path) -> None
         _check(model, encoder, decoder, temporary)
         for part in ("encoder", "decoder"):
             _quantise(temporary / f"{part}.float32.onnx", temporary / f"{part}.int8.onnx")
-        write_json(temporary / "vocabulary.json", list(symbols))
+        for name, vocabulary in vocabularies.by_file.items():
+            write_json((temporary / name).with_suffix(".json"), vocabulary.symbols)
         write_json(temporary / "model.json", _described(model))
 
 
@@ -157,7 +159,7 @@ def _described(model: Transformer) -> dict[str, Any]:
 def _example(model: Transformer, lengths: Sequence[int]) -> tuple[Tensor, Tensor]:
     """Random sources of these lengths [B, S], and their canvases of masks [B, T]."""
     numbers = np.random.default_rng(1)
-    count = model.embedding.num_embeddings
+    count = (model.source_embedding or model.embedding).num_embeddings
     source = source_tensor([numbers.integers(len(SPECIALS), count, each) for each in lengths])
     padding = source.eq(PAD)
     encoded = Encoded(torch.empty(0), padding, source)

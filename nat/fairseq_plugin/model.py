@@ -31,7 +31,7 @@ class Model(BaseFairseqModel):
     def build_model(cls, _options: ModelOptions, task: Any) -> "Model":
         """Build the model of the task's run."""
         run = task.run
-        transformer = build_model(run.training, len(task.vocabulary))
+        transformer = build_model(run.training, task.vocabularies.sizes)
         if run.init_from is not None:
             start_from(transformer, run.init_from)
         return cls(transformer)
@@ -49,11 +49,11 @@ def start_from(transformer: Transformer, path: str) -> None:
         UserError: if the other model has another architecture, vocabulary or length predictor.
     """
     other = load_model(path).model
-    mine, its = transformer.embedding.num_embeddings, other.embedding.num_embeddings
+    mine, its = transformer.vocabulary_sizes, other.vocabulary_sizes
     if mine != its:
         raise UserError(
-            f"cannot start from {path}: its vocabulary has {its} symbols, this corpus {mine}; "
-            "train it again on this corpus"
+            f"cannot start from {path}: it has {its}, this corpus {mine}; train it again on this "
+            "corpus"
         )
     if transformer.architecture != other.architecture:
         raise UserError(

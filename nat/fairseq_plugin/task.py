@@ -20,7 +20,7 @@ from nat import registry
 from nat.data.batch import Batch
 from nat.data.binarised import BinarisedText
 from nat.data.bpe import merge
-from nat.data.vocabulary import SPECIALS, UNK, Vocabulary
+from nat.data.vocabulary import SPECIALS, UNK, Vocabularies
 from nat.distillation.pairwise_bleu import distortion, load_pairwise_bleu
 from nat.fairseq_plugin.criterion import Criterion
 from nat.fairseq_plugin.dataset import Pairs, passes
@@ -74,7 +74,7 @@ class Task(FairseqTask):
     def __init__(self, options: TaskOptions) -> None:
         super().__init__(options)
         self.run = Run.read(Path(options.run))
-        self.vocabulary = Vocabulary.load(self.run.vocabulary)
+        self.vocabularies = Vocabularies.load(Path(self.run.vocabularies))
         self.record = Record()
         self.decoding: Any = None
         if self.run.metric == "bleu":
@@ -320,7 +320,6 @@ class Task(FairseqTask):
         return {
             "balance": None if balance is None else balance.found(),
             "record": self.record.state(),
-            "vocabulary_size": len(self.vocabulary),
             "parameters": sum(each.numel() for each in self.transformer.parameters()),
             "batches_per_epoch": self._batches_per_epoch,
             "pairs": {
@@ -346,10 +345,11 @@ class Task(FairseqTask):
         """
         device = self.transformer.embedding.weight.device
         found = self.decoding(self.transformer, batch.source.to(device))
-        hypotheses = [merge(self.vocabulary.decode(one.tokens)) for one in found]
+        vocabulary = self.vocabularies.target
+        hypotheses = [merge(vocabulary.decode(one.tokens)) for one in found]
         references = [
             # no prediction of a model is the translation of an unknown word
-            merge(self.vocabulary.decode(row)).replace(SPECIALS[UNK], "\N{REPLACEMENT CHARACTER}")
+            merge(vocabulary.decode(row)).replace(SPECIALS[UNK], "\N{REPLACEMENT CHARACTER}")
             for row in batch.target.tolist()
         ]
         if len(hypotheses) != len(references):

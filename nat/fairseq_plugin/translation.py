@@ -3,8 +3,8 @@
     fairseq-generate DATA --path FOLDER/model.pt --user-dir nat/fairseq_plugin \\
         --task nat_translation
 
-The dictionary of fairseq has four special symbols before the words, ours six; ids are changed on
-the way in and out.
+The dictionaries of fairseq have four special symbols before the words, ours six; ids are changed
+on the way in and out.
 """
 
 import json
@@ -20,7 +20,7 @@ from torch import Tensor
 
 from nat import registry
 from nat.configuration.models import Training
-from nat.data.vocabulary import BOS, EOS, PAD, SPECIALS, UNK
+from nat.data.vocabulary import BOS, EOS, PAD, SPECIALS, UNK, VocabularySizes
 from nat.decoding.corpus import batches
 from nat.errors import UserError
 from nat.registry import Method
@@ -47,7 +47,9 @@ class Exported(BaseFairseqModel):
     def __init__(self, options: Any) -> None:
         super().__init__()
         training = Training.of(json.loads(options.training))
-        self.transformer = build_model(training, options.vocabulary_size)
+        of_source = getattr(options, "source_vocabulary_size", None)  # earlier exports lack it
+        sizes = VocabularySizes(options.vocabulary_size, of_source)
+        self.transformer = build_model(training, sizes)
         self.decodings: dict[str, Any] = json.loads(options.decodings)
 
     def max_positions(self) -> tuple[int, int]:

@@ -4,7 +4,7 @@ from pathlib import Path
 
 from nat.artifacts import Converted
 from nat.configuration import Configuration
-from nat.data.vocabulary import Vocabulary
+from nat.data.vocabulary import Vocabularies
 from nat.export.ctranslate2 import write_ctranslate2
 from nat.export.onnx import write_onnx
 from nat.training.trained_model import matching_model
@@ -21,6 +21,6 @@ def convert_model(configuration: Configuration, converted: Converted) -> None:
             the model; nothing is written.
     """
     inputs = converted.inputs(configuration)
-    vocabulary = Vocabulary.load(Path(inputs.corpus.path) / "vocabulary.txt")
-    model = matching_model(inputs.model, configuration, len(vocabulary))
-    WRITERS[converted.engine](model, vocabulary.symbols, Path(converted.path))
+    vocabularies = Vocabularies.load(Path(inputs.corpus.path))
+    model = matching_model(inputs.model, configuration, vocabularies.sizes)
+    WRITERS[converted.engine](model, vocabularies, Path(converted.path))

@@ -18,6 +18,7 @@ from nat.configuration import Configuration
 from nat.data.binarised import files_of
 from nat.data.splits import sides
 from nat.data.translations import write_translations
+from nat.data.vocabulary import vocabulary_files
 from nat.files import atomic_path, read_json, write_json
 from nat.jobs.translate import Translator
 from nat.measures.score import reference_files, score_translations
@@ -100,7 +101,8 @@ def _read(configuration: Configuration, score: Score) -> Iterator[tuple[str, Pat
     folder = Path(inputs.corpus.path)
     for path in files_of(folder / f"{score.split}.{sides(description)[0]}"):
         yield path.name, path
-    yield "vocabulary", folder / "vocabulary.txt"
+    for path in dict.fromkeys(vocabulary_files(folder)):
+        yield path.stem, path
     for name, artifact in vars(inputs).items():
         # texts and converted models are folders, of which only some files are read
         if artifact is not None and not isinstance(artifact, StepOfSplit | Converted):

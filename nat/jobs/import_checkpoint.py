@@ -5,8 +5,9 @@ from pathlib import Path
 from nat.artifacts import InputsOfImport, Model
 from nat.checksums import sha256_of
 from nat.configuration import Configuration
+from nat.configuration.configuration import file_of
 from nat.data.bpe import read_dictionary
-from nat.data.vocabulary import Vocabulary
+from nat.data.vocabulary import Vocabularies
 from nat.errors import UserError
 from nat.files import atomic_write_text, write_json
 from nat.training.fairseq_checkpoint import converted, read_checkpoint
@@ -39,12 +40,19 @@ def import_checkpoint(configuration: Configuration, model: Model) -> None:
             f"{checkpoint_file} has the checksum {checksum}, but {inputs.checkpoint.named_by} "
             f"expects {training.imported.sha256}; download it again or correct 'sha256'"
         )
-    in_pieces = configuration.corpus(model.corpus).in_pieces
-    dictionary = read_dictionary(dictionary_file, in_pieces)
-    vocabulary = Vocabulary.load(Path(inputs.corpus.path) / "vocabulary.txt")
+    corpus = configuration.corpus(model.corpus)
+    if corpus.has_separate_vocabularies:
+        raise UserError(
+            f"{file_of('corpora', model.corpus)}: key 'preprocessing.bpe_merges': a published "
+            "checkpoint has one dictionary for both languages, so the corpus needs a joint "
+            "vocabulary; give one number"
+        )
+    dictionary = read_dictionary(dictionary_file, corpus.in_pieces)
+    vocabularies = Vocabularies.load(Path(inputs.corpus.path))
+    vocabulary = vocabularies.target
     weights = converted(checkpoint, dictionary, vocabulary, training)
     output = Path(model.path)
-    save_model(output, weights, training, len(vocabulary), checkpoint.updates)
+    save_model(output, weights, training, vocabularies.sizes, checkpoint.updates)
     atomic_write_text(output.parent / CURVE, Record().csv())
     files = {"checkpoint": checkpoint_file, "dictionary": dictionary_file}
     found = {name: {"path": str(path), "sha256": sha256_of(path)} for name, path in files.items()}

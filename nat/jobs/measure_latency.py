@@ -14,7 +14,7 @@ from nat.data.batch import source_tensor
 from nat.data.binarised import BinarisedText
 from nat.data.bpe import merge
 from nat.data.splits import sides
-from nat.data.vocabulary import Vocabulary
+from nat.data.vocabulary import Vocabularies, VocabularySizes
 from nat.decoding.ctranslate2_beam import runs_on_gpu
 from nat.files import write_json
 from nat.jobs.translate import method_of
@@ -60,16 +60,16 @@ def measure_latency(configuration: Configuration, latency: Latency) -> None:
         return
     source, _ = sides(configuration.corpus(latency.corpus))
     folder = Path(latency.inputs(configuration).corpus.path)
-    vocabulary = Vocabulary.load(folder / "vocabulary.txt")
-    symbols = len(vocabulary)
+    vocabularies = Vocabularies.load(folder)
+    sizes = vocabularies.sizes
     torch.set_num_threads(chosen.threads)  # an engine takes as many when it is opened
     sentences = BinarisedText(folder / f"{TIMED}.{source}")
     memory = {
-        each.name: peak_of(partial(_first_batch, configuration, each, symbols, sentences))
+        each.name: peak_of(partial(_first_batch, configuration, each, sizes, sentences))
         for each in (latency.timed if chosen.device == "cpu" else ())
     }
     systems = {
-        each.name: _system(configuration, each, symbols, chosen.device) for each in latency.timed
+        each.name: _system(configuration, each, sizes, chosen.device) for each in latency.timed
     }
     limits = {each.model.longest_source for each in systems.values() if isinstance(each, System)}
     lengths = [len(sentences[number]) for number in range(len(sentences))]
@@ -87,7 +87,9 @@ def measure_latency(configuration: Configuration, latency: Latency) -> None:
         found = measured["systems"][each.name]
         found["model_bytes"] = _size(configuration, each)
         found["memory_bytes"] = memory.get(each.name)
-    words = [len(merge(vocabulary.decode(sentences[number].tolist())).split()) for number in ids]
+    words = [
+        len(merge(vocabularies.source.decode(sentences[number].tolist())).split()) for number in ids
+    ]
     counted = {
         "split": TIMED,
         "sentences_of_split": len(sentences),
@@ -98,11 +100,11 @@ def measure_latency(configuration: Configuration, latency: Latency) -> None:
 
 
 def _first_batch(
-    configuration: Configuration, timed: Timed, symbols: int, sentences: BinarisedText
+    configuration: Configuration, timed: Timed, sizes: VocabularySizes, sentences: BinarisedText
 ) -> None:
     """Load a system and translate the first sentence that is not empty, in a process of its own."""
     os.environ["CUDA_VISIBLE_DEVICES"] = ""  # models are loaded to a GPU first, if there is one
-    system = _system(configuration, timed, symbols, "cpu")
+    system = _system(configuration, timed, sizes, "cpu")
     assert isinstance(system, System)
     number = next(number for number, length in enumerate(sentences.lengths) if length)
     system.method(system.model, source_tensor([sentences[number]]))
@@ -118,7 +120,9 @@ def _size(configuration: Configuration, timed: Timed) -> int:
     return sum(path.stat().st_size for path in Path(inputs.converted.path).glob(files))
 
 
-def _system(configuration: Configuration, timed: Timed, symbols: int, device: str) -> System | str:
+def _system(
+    configuration: Configuration, timed: Timed, sizes: VocabularySizes, device: str
+) -> System | str:
     """A system on a device, or the reason why it cannot run there."""
     inputs = timed.inputs(configuration)
     options = configuration.on(timed.corpus).decoding(timed.decoding).options
@@ -127,8 +131,8 @@ def _system(configuration: Configuration, timed: Timed, symbols: int, device: st
             return ONLY_PROCESSORS
         if not runs_on_gpu():
             return NO_CUBLAS
-    model = matching_model(inputs.model, configuration, symbols).to(device)
-    method = method_of(configuration, timed.decoding, inputs, symbols, device)
+    model = matching_model(inputs.model, configuration, sizes).to(device)
+    method = method_of(configuration, timed.decoding, inputs, sizes, device)
     engine = "torch" if inputs.converted is None else PACKAGES[inputs.converted.engine]
     precision = str(next(model.parameters()).dtype).removeprefix("torch.")
     return System(

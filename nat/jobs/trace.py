@@ -26,7 +26,7 @@ from nat.artifacts import Trace
 from nat.configuration import Configuration
 from nat.data.binarised import BinarisedText
 from nat.data.splits import sides
-from nat.data.vocabulary import Vocabulary
+from nat.data.vocabulary import Vocabularies, Vocabulary
 from nat.decoding.corpus import translate
 from nat.decoding.passes import Pass, words
 from nat.files import atomic_write_text
@@ -47,9 +47,10 @@ def trace_decoding(configuration: Configuration, trace: Trace) -> None:
     folder = Path(inputs.corpus.path)
     source, _ = sides(configuration.corpus(trace.corpus))
     text = BinarisedText(folder / f"{trace.split}.{source}")
-    vocabulary = Vocabulary.load(folder / "vocabulary.txt")
+    vocabularies = Vocabularies.load(folder)
+    vocabulary = vocabularies.target
     torch.set_num_threads(int(os.environ.get("OMP_NUM_THREADS", configuration.threads)))
-    model = matching_model(inputs.model, configuration, len(vocabulary))
+    model = matching_model(inputs.model, configuration, vocabularies.sizes)
     method = registry.build("decoding", configuration.decoding(trace.decoding))
     shown = [text[number] for number in range(min(configuration.browser.sentences, len(text)))]
     tokens = configuration.decoding_tokens

@@ -27,7 +27,7 @@ from nat.configuration import Configuration, differences
 from nat.configuration.lengths import counts_epochs, in_updates
 from nat.configuration.models import Training
 from nat.data.splits import sides
-from nat.data.vocabulary import Vocabulary
+from nat.data.vocabulary import Vocabularies, VocabularySizes, vocabulary_files
 from nat.errors import UserError
 from nat.files import (
     atomic_directory,
@@ -131,7 +131,7 @@ def describe(configuration: Configuration, model: Model) -> Run:
     batches, tokens = accumulation(
         training.recipe.batch_tokens, devices, configuration.tokens_per_device
     )
-    files = [raw / "vocabulary.txt"] + [
+    files = [*dict.fromkeys(vocabulary_files(raw))] + [
         Path(f"{prefix}.{part}.npy")
         for prefix in (*train, *valid)
         for part in ("tokens", "offsets")
@@ -146,7 +146,7 @@ def describe(configuration: Configuration, model: Model) -> Run:
         # fairseq takes seconds to import
         from nat.fairseq_plugin.dataset import batches_per_epoch
 
-        shape = _shape(training, raw / "vocabulary.txt")
+        shape = _shape(training, Vocabularies.load(raw).sizes)
         longest = (shape.longest_source, shape.longest_target)
         each = batches_per_epoch([str(prefix) for prefix in train], longest, tokens, name)
         updates_per_epoch = each / (batches * devices)
@@ -159,7 +159,7 @@ def describe(configuration: Configuration, model: Model) -> Run:
         pairwise_bleu=pairwise_bleu,
         gamma=gamma,
         valid=(str(valid[0]), str(valid[1])),
-        vocabulary=str(raw / "vocabulary.txt"),
+        vocabularies=str(raw),
         init_from=start,
         teacher=teacher,
         checkpoints=str(Path(model.path).with_name("checkpoints")),
@@ -202,10 +202,10 @@ def threads(configuration: Configuration) -> int:
     return int(found)
 
 
-def _shape(training: Training, vocabulary: Path) -> Transformer:
+def _shape(training: Training, sizes: VocabularySizes) -> Transformer:
     """The model of a training without its numbers."""
     with torch.device("meta"):
-        return build_model(training, len(Vocabulary.load(vocabulary)))
+        return build_model(training, sizes)
 
 
 def prepare_checkpoints(run: Run, progress: Progress) -> None:
@@ -259,13 +259,13 @@ def finish(run: Run, output: Path, progress: Progress) -> None:
         )
     updates = [update for update, _ in record.candidates]
     weights = average([weights_path(folder, update) for update in updates])
-    symbols = finished["vocabulary_size"]
-    save_model(output, weights, run.training, symbols, record.updates)
+    sizes = Vocabularies.load(Path(run.vocabularies)).sizes
+    save_model(output, weights, run.training, sizes, record.updates)
     if run.keep:
         with atomic_directory(output.parent / KEPT) as kept:
             for name, update in run.keep.items():
                 weights = average([kept_path(folder, update)])
-                save_model(kept / f"{name}.pt", weights, run.training, symbols, update)
+                save_model(kept / f"{name}.pt", weights, run.training, sizes, update)
     atomic_write_text(output.parent / CURVE, record.csv())
     write_json(output.parent / "training.json", _report(run, record, finished))
     remove_folder(folder)
@@ -341,7 +341,7 @@ def _is_trained(run: Run) -> bool:
     folder = Path(run.checkpoints)
     if not (folder / FINISHED).exists() or not (folder / RUN_FILE).exists():
         return False
-    return Run.read(folder / RUN_FILE).exact_fingerprint == run.exact_fingerprint
+    return bool(read_json(folder / RUN_FILE).get("exact_fingerprint") == run.exact_fingerprint)
 
 
 def _is_written(run: Run, output: Path) -> bool:

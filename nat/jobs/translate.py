@@ -15,7 +15,7 @@ from nat.configuration import Configuration
 from nat.data.binarised import BinarisedText
 from nat.data.splits import sides, split_names
 from nat.data.translations import shard_of, write_translations
-from nat.data.vocabulary import Vocabulary
+from nat.data.vocabulary import Vocabularies, VocabularySizes
 from nat.decoding.corpus import Method, records, translate
 from nat.decoding.ctranslate2_beam import Engine, runs_on_gpu
 from nat.decoding.masked_at_outputs import Written
@@ -58,9 +58,9 @@ class Translator:
         self._tokeniser = description.preprocessing.tokeniser
         folder = Path(step_of(model.corpus, split, "binarised").path)
         self._text = BinarisedText(folder / f"{split}.{source}")
-        self._vocabulary = Vocabulary.load(folder / "vocabulary.txt")
+        self._vocabularies = Vocabularies.load(folder)
         torch.set_num_threads(int(os.environ.get("OMP_NUM_THREADS", configuration.threads)))
-        self._model = matching_model(model, configuration, len(self._vocabulary))
+        self._model = matching_model(model, configuration, self._vocabularies.sizes)
         self._configuration = configuration
         self._consulted: dict[str, Consulted] = {}
         self.sentences = len(self._text)
@@ -76,10 +76,8 @@ class Translator:
             ids: numbers of the sentences.
             job: what is done, for the lines of progress.
         """
-        device = next(self._model.parameters()).device
-        method = method_of(
-            self._configuration, decoding, inputs, len(self._vocabulary), device, self._consulted
-        )
+        sizes, device = self._vocabularies.sizes, next(self._model.parameters()).device
+        method = method_of(self._configuration, decoding, inputs, sizes, device, self._consulted)
         translations = translate(
             self._model,
             method,
@@ -88,7 +86,7 @@ class Translator:
             self._configuration.decoding_tokens,
             Progress(job, len(ids), "sentences").update,
         )
-        return records(translations, self._vocabulary, self._target, self._tokeniser)
+        return records(translations, self._vocabularies.target, self._target, self._tokeniser)
 
 
 def translate_shard(configuration: Configuration, shard: Shard) -> None:
@@ -110,7 +108,7 @@ def method_of(
     configuration: Configuration,
     decoding: str,
     inputs: InputsOfDecoding,
-    vocabulary_size: int,
+    sizes: VocabularySizes,
     device: torch.device | str,
     known: dict[str, Consulted] | None = None,
 ) -> Method:
@@ -120,7 +118,7 @@ def method_of(
         configuration: of the run.
         decoding: name of the decoding.
         inputs: the models that it uses.
-        vocabulary_size: of the corpus.
+        sizes: of the vocabularies of the corpus.
         device: of the model.
         known: by their paths, models that other decodings of the job have consulted, whose
             translations are used again; this one's is added. Without it nothing is used again, as
@@ -139,7 +137,7 @@ def method_of(
         path = inputs.assistant.path
         other = None if known is None else known.get(path)
         if other is None:
-            model = matching_model(inputs.assistant, configuration, vocabulary_size)
+            model = matching_model(inputs.assistant, configuration, sizes)
             other = Consulted(model.to(device))
         assistant = other.model
         if known is not None:
@@ -148,7 +146,7 @@ def method_of(
                 again["known"] = other.written
     method = consulting(
         built,
-        vocabulary_size,
+        sizes,
         device,
         assistant,
         *(
@@ -161,7 +159,7 @@ def method_of(
 
 def consulting(
     built: Any,
-    vocabulary_size: int,
+    sizes: VocabularySizes,
     device: torch.device | str,
     assistant: Transformer | None = None,
     language_model: Path | None = None,
@@ -176,18 +174,18 @@ def consulting(
     if assistant is not None:
         consulted["assistant"] = assistant.to(device)
     if language_model is not None:
-        consulted["language_model"] = matching_language_model(language_model, vocabulary_size)
+        consulted["language_model"] = matching_language_model(language_model, sizes.target)
     if converted is not None:
         consulted["engine"] = matching_engine(
-            converted, vocabulary_size, built.precision, torch.device(device)
+            converted, sizes, built.precision, torch.device(device)
         )
     return functools.partial(built, **consulted) if consulted else built
 
 
 def matching_engine(
-    path: Path, vocabulary_size: int, precision: str, device: torch.device
+    path: Path, sizes: VocabularySizes, precision: str, device: torch.device
 ) -> Engine | OnnxEngine:
-    """Open a converted model, if it is of the same vocabulary; on a processor if it must be.
+    """Open a converted model, if it is of the same vocabularies; on a processor if it must be.
 
     ONNX Runtime always runs on a processor, CTranslate2 where it finds no GPU.
 
@@ -200,9 +198,9 @@ def matching_engine(
     else:
         on_gpu = device.type == "cuda" and runs_on_gpu()
         engine = Engine(path, precision, "cuda" if on_gpu else "cpu")
-    if len(engine.symbols) != vocabulary_size:
-        raise UserError(
-            f"{path} has {len(engine.symbols)} symbols but the vocabulary has {vocabulary_size}; "
-            "remove it and run again"
-        )
+    found = VocabularySizes(
+        len(engine.symbols), None if sizes.source is None else len(engine.source_symbols)
+    )
+    if found != sizes:
+        raise UserError(f"{path} has {found} but the corpus has {sizes}; remove it and run again")
     return engine

@@ -23,7 +23,7 @@ from nat.data.batch import source_tensor
 from nat.data.binarised import BinarisedText
 from nat.data.lines import read_lines
 from nat.data.splits import VALID, sides
-from nat.data.vocabulary import Vocabulary
+from nat.data.vocabulary import Vocabularies
 from nat.decoding.corpus import NOTHING, Translation, batches, records
 from nat.decoding.ctc_beam import PrefixSearch
 from nat.decoding.hypothesis import Hypothesis
@@ -47,9 +47,10 @@ def tune_decoding(configuration: Configuration, weights: TunedWeights) -> None:
     description = configuration.corpus(corpus)
     source, target = sides(description)
     folder = Path(inputs.corpus.path)
-    vocabulary = Vocabulary.load(folder / "vocabulary.txt")
+    vocabularies = Vocabularies.load(folder)
+    vocabulary = vocabularies.target
     torch.set_num_threads(int(os.environ.get("OMP_NUM_THREADS", configuration.threads)))
-    model = matching_model(inputs.model, configuration, len(vocabulary))
+    model = matching_model(inputs.model, configuration, vocabularies.sizes)
     ngrams = inputs.language_model
     language_model = (
         None if ngrams is None else matching_language_model(Path(ngrams.path), len(vocabulary))

@@ -25,7 +25,7 @@ import numpy as np
 
 from nat.checksums import remedy, verified
 from nat.data.binarised import BinarisedText
-from nat.data.vocabulary import BLANK, BOS, EOS, MASK, PAD, Vocabulary
+from nat.data.vocabulary import BLANK, BOS, EOS, MASK, PAD, Vocabularies
 from nat.errors import UserError
 from nat.files import atomic_path, write_json
 
@@ -253,7 +253,7 @@ def estimate_from(text: Path, language: str, order: int, output: Path, report: P
     """Estimate a model of the target side of a training text.
 
     Args:
-        text: folder with `train.{language}` as ids, and `vocabulary.txt`.
+        text: folder with `train.{language}` as ids, and the vocabularies.
         language: code of the target language.
         order: of the longest n-grams.
         output: file to write.
@@ -265,8 +265,8 @@ def estimate_from(text: Path, language: str, order: int, output: Path, report: P
     sentences = BinarisedText(text / f"train.{language}")
     if not len(sentences):
         raise UserError(f"{text} has no sentences to estimate a language model from")
-    vocabulary = Vocabulary.load(text / "vocabulary.txt")
-    model, orders = estimate(sentences.tokens, sentences.lengths, len(vocabulary), order)
+    symbols = len(Vocabularies.load(text).target)
+    model, orders = estimate(sentences.tokens, sentences.lengths, symbols, order)
     model.save(output)
     write_json(
         report,

@@ -13,7 +13,7 @@ from nat.configuration.models import Training
 from nat.data.batch import Batch
 from nat.data.binarised import BinarisedText
 from nat.data.splits import sides
-from nat.data.vocabulary import Vocabulary
+from nat.data.vocabulary import Vocabularies
 from nat.decoding.corpus import batches
 from nat.measures import bleu
 from nat.training.trained_model import matching_model
@@ -39,14 +39,14 @@ class Subject:
     Attributes:
         model: in evaluation mode.
         training: the system's effective configuration.
-        vocabulary: of the corpus.
+        vocabularies: of the corpus.
         splits: every split but the training text.
         batch_tokens: most tokens of a batch, padding included.
     """
 
     model: Transformer
     training: Training
-    vocabulary: Vocabulary
+    vocabularies: Vocabularies
     splits: list[Split]
     batch_tokens: int
 
@@ -61,11 +61,11 @@ def subject(configuration: Configuration, corpus: str, system: str, seed: int) -
     source, target = sides(description)
     model = Model(configuration.run, corpus, system, seed)
     folder = Path(model.inputs(configuration).corpus.path)
-    vocabulary = Vocabulary.load(folder / "vocabulary.txt")
+    vocabularies = Vocabularies.load(folder)
     return Subject(
-        matching_model(model, configuration, len(vocabulary)),
+        matching_model(model, configuration, vocabularies.sizes),
         configuration.training(corpus, system),
-        vocabulary,
+        vocabularies,
         [
             Split(name, *(BinarisedText(f"{path}/{name}.{side}") for side in (source, target)))
             for name in held_out(configuration, corpus)

@@ -85,14 +85,16 @@ def analyse(configuration: Configuration, corpus: str, system: str, seed: int) -
     assistant = None
     teacher = reads(configuration, corpus, system, seed).teacher
     if teacher is not None:
-        assistant = matching_model(teacher, configuration, len(found.vocabulary))
+        assistant = matching_model(teacher, configuration, found.vocabularies.sizes)
     splits = {}
     for split in found.splits:
         sums = default_confidence(found.model, split.sources, found.batch_tokens)
         positions = max(sums.positions, 1)
         values = {
             "confidence": sums.confidence / positions,
-            "normalised_entropy": sums.entropy / positions / math.log(len(found.vocabulary)),
+            "normalised_entropy": sums.entropy
+            / positions
+            / math.log(found.vocabularies.sizes.target),
         }
         if assistant is not None:
             values["confidence_sampled"] = sampled_confidence(

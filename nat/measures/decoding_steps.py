@@ -74,6 +74,7 @@ def analyse(configuration: Configuration, corpus: str, system: str, seed: int) -
     for steps in STEPS:
         configuration.check_decoding(system, f"mask-predict-{steps}-lb1")
     found = analysis.subject(configuration, corpus, system, seed)
+    source, target = found.vocabularies.source, found.vocabularies.target
     splits = {}
     for split in found.splits:
         decoded = {
@@ -92,11 +93,10 @@ def analyse(configuration: Configuration, corpus: str, system: str, seed: int) -
             "examples": [
                 {
                     "sentence": number,
-                    "source": found.vocabulary.decode(split.sources[number].tolist()).split(),
-                    "reference": found.vocabulary.decode(split.targets[number].tolist()).split(),
+                    "source": source.decode(split.sources[number].tolist()).split(),
+                    "reference": target.decode(split.targets[number].tolist()).split(),
                     "passes": {
-                        str(steps): described(decoded[steps][number], found.vocabulary)
-                        for steps in STEPS
+                        str(steps): described(decoded[steps][number], target) for steps in STEPS
                     },
                 }
                 for number in examples

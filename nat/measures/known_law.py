@@ -15,7 +15,7 @@ from nat.data.bpe import merge, segments_of
 from nat.data.splits import sides
 from nat.data.subword_law import subword_law
 from nat.data.synthetic import Language, read_options
-from nat.data.vocabulary import UNK, Vocabulary
+from nat.data.vocabulary import UNK, Vocabularies
 from nat.errors import UserError
 from nat.measures import bleu
 
@@ -112,8 +112,8 @@ def sentences(configuration: Configuration, corpus: str) -> Known:
     description = configuration.corpus(corpus)
     assert description.generator is not None
     language, _ = read_options(description.generator, tuple(description.generator.pairs))
-    segment = segments_of(folder).split
-    vocabulary = Vocabulary.load(Path(CorpusStep(corpus, "binarised").path) / "vocabulary.txt")
+    segment = segments_of(folder, "target").split
+    vocabularies = Vocabularies.load(Path(CorpusStep(corpus, "binarised").path))
     source, _ = sides(description)
     text = BinarisedText(f"{step_of(corpus, SPLIT, 'binarised').path}/{SPLIT}.{source}")
     known: dict[str, np.ndarray] = {}
@@ -123,7 +123,7 @@ def sentences(configuration: Configuration, corpus: str) -> Known:
     for ids in (text[number] for number in range(len(text))):
         if len(laws) == SENTENCES:
             break
-        sentence = merge(vocabulary.decode(ids.tolist()))
+        sentence = merge(vocabularies.source.decode(ids.tolist()))
         if sentence in seen:
             continue
         seen.add(sentence)
@@ -133,7 +133,7 @@ def sentences(configuration: Configuration, corpus: str) -> Known:
         known[sentence] = ids
         found: defaultdict[tuple[int, ...], float] = defaultdict(float)
         for subwords, p in subword_law(language, segment, sentence).items():
-            found[tuple(vocabulary.encode(" ".join(subwords)))] += p
+            found[tuple(vocabularies.target.encode(" ".join(subwords)))] += p
         laws.append(dict(found))
     if not laws:
         raise UserError(

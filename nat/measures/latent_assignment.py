@@ -20,7 +20,7 @@ from scipy.spatial.distance import cdist
 from nat.artifacts import CorpusStep, Inputs, StepOfSplit, held_out, references
 from nat.configuration import Configuration
 from nat.data.batch import pad, source_tensor
-from nat.data.bpe import CODES, PIECES, Pieces, Segmenter, Segments
+from nat.data.bpe import segments_of
 from nat.data.corpus import Corpus
 from nat.data.references import references_path
 from nat.data.splits import sides
@@ -115,7 +115,7 @@ def analyse(configuration: Configuration, corpus: str, system: str, seed: int) -
         several = read_references(file, len(split.sources))
         pairs = {number: pair for number, texts in several.items() if (pair := most_apart(texts))}
         encoded = {
-            number: [found.vocabulary.encode(segment(text)) for text in pair]
+            number: [found.vocabularies.target.encode(segment(text)) for text in pair]
             for number, pair in pairs.items()
         }
         assigned = assignments(found.model, split.sources, encoded, found.batch_tokens)
@@ -126,7 +126,9 @@ def analyse(configuration: Configuration, corpus: str, system: str, seed: int) -
             "examples": [
                 {
                     "sentence": number,
-                    "source": found.vocabulary.decode(split.sources[number].tolist()).split(),
+                    "source": found.vocabularies.source.decode(
+                        split.sources[number].tolist()
+                    ).split(),
                     "references": list(pairs[number]),
                     "assignment": assigned[number],
                 }
@@ -156,8 +158,7 @@ def segmenter(folder: Path, description: Corpus) -> Callable[[str], str]:
     """
     _, target = sides(description)
     options = description.preprocessing
-    pieces = folder / PIECES
-    model: Segments = Pieces.load(pieces) if pieces.exists() else Segmenter.load(folder / CODES)
+    model = segments_of(folder, "target")
 
     def split(line: str) -> str:
         tokens = tokenise(line, target, options.tokeniser)

@@ -290,7 +290,7 @@ def analyse(configuration: Configuration, corpus: str, system: str, seed: int) -
     found = analysis.subject(configuration, corpus, system, seed)
     teacher = None
     if others.teacher is not None:
-        teacher = matching_model(others.teacher, configuration, len(found.vocabulary))
+        teacher = matching_model(others.teacher, configuration, found.vocabularies.sizes)
     objective = Objective(found.training, found.model, seed, bfloat16=False, teacher=teacher)
     objective.train()
     found.model.eval()
@@ -301,7 +301,9 @@ def analyse(configuration: Configuration, corpus: str, system: str, seed: int) -
     for split in found.splits:
         targets: analysis.Sentences = split.targets
         if split.name in translated:
-            targets = _encoded(translated[split.name], found.vocabulary, len(split.sources))
+            targets = _encoded(
+                translated[split.name], found.vocabularies.target, len(split.sources)
+            )
         method = found.training.input.method
         drawn = method != "full_mask" or found.model.latents is not None
         proxies = [
@@ -319,7 +321,11 @@ def analyse(configuration: Configuration, corpus: str, system: str, seed: int) -
         tokeniser = description.preprocessing.tokeniser
         texts = [
             [
-                detokenise(merge(found.vocabulary.decode(proxy.targets[number])), target, tokeniser)
+                detokenise(
+                    merge(found.vocabularies.target.decode(proxy.targets[number])),
+                    target,
+                    tokeniser,
+                )
                 for number in covered
             ]
             for proxy in proxies

@@ -58,6 +58,7 @@ def analyse(configuration: Configuration, corpus: str, system: str, seed: int) -
     decodings = {"hybrid": f"hybrid{BEAM}-1", "semi-autoregressive": f"group-beam{BEAM}"}
     configuration.check_decoding(system, decodings.get(order, f"mask-predict-{STEPS}-lb1"))
     found = analysis.subject(configuration, corpus, system, seed)
+    source, target = found.vocabularies.source, found.vocabularies.target
     splits = {}
     for split in found.splits:
         decoded = _decoded(found.model, split.sources, order, found.batch_tokens)
@@ -72,16 +73,14 @@ def analyse(configuration: Configuration, corpus: str, system: str, seed: int) -
             "sentences": len(decoded),
             "left_out": len(split.sources) - len(decoded),
             "measures": analysis.measures(_shares(seen, references), UNITS),
-            "order": _order(decoded, order == "hybrid", found.vocabulary),
+            "order": _order(decoded, order == "hybrid", target),
             "examples": [
                 {
                     "sentence": number,
-                    "source": _words(split.sources[number].tolist(), found.vocabulary),
-                    "reference": _words(references[number], found.vocabulary),
-                    "tokens": marked(
-                        seen.get(number, decoded[number]), references[number], found.vocabulary
-                    ),
-                    "passes": described(decoded[number], found.vocabulary),
+                    "source": _words(split.sources[number].tolist(), source),
+                    "reference": _words(references[number], target),
+                    "tokens": marked(seen.get(number, decoded[number]), references[number], target),
+                    "passes": described(decoded[number], target),
                 }
                 for number in _of_median_length(references)
             ],

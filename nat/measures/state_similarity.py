@@ -23,7 +23,7 @@ from torch import Tensor
 from nat.artifacts import Analysis, Inputs
 from nat.configuration import Configuration
 from nat.data.batch import Batch
-from nat.data.vocabulary import EOS, MASK, PAD, Vocabulary
+from nat.data.vocabulary import EOS, MASK, PAD, Vocabularies, Vocabulary
 from nat.errors import UserError
 from nat.files import read_json
 from nat.inputs.previous_tokens import PreviousTokens
@@ -140,7 +140,7 @@ def analyse(configuration: Configuration, corpus: str, system: str, seed: int) -
             content["head"] = head
             content["map"] = {
                 "sentence": chosen,
-                **maps(found.model, batch, causal, found.vocabulary, head["number"]),
+                **maps(found.model, batch, causal, found.vocabularies, head["number"]),
             }
         splits[split.name] = content
     return {"splits": splits}
@@ -206,18 +206,18 @@ def _teachers_head(teacher: Path, split: str, heads: int) -> dict[str, Any] | No
 
 
 def maps(
-    model: Transformer, batch: Batch, causal: bool, vocabulary: Vocabulary, head: int
+    model: Transformer, batch: Batch, causal: bool, vocabularies: Vocabularies, head: int
 ) -> dict[str, Any]:
     """The maps of a batch of one sentence with one of the heads, see `analyse`."""
     traced = trace(model, batch, causal)
     layer = min(ATTENTION_LAYER, model.architecture.decoder_layers)
 
-    def symbols(tokens: Tensor) -> list[str]:
+    def symbols(tokens: Tensor, vocabulary: Vocabulary) -> list[str]:
         return [vocabulary.symbols[token] for token in tokens.tolist()]
 
     return {
-        "source": symbols(batch.source[0]),
-        "labels": symbols(traced.labels[0]),
+        "source": symbols(batch.source[0], vocabularies.source),
+        "labels": symbols(traced.labels[0], vocabularies.target),
         "cosines": _rounded(traced.cosines[0]),
         "attention_layer": layer,
         "attention": _rounded(traced.attention[0]),

@@ -20,7 +20,7 @@ import torch
 from nat.configuration import Configuration
 from nat.configuration.models import Training
 from nat.data.batch import Batch
-from nat.data.vocabulary import SPECIALS
+from nat.data.vocabulary import SPECIALS, VocabularySizes
 from nat.measures import analysis
 from nat.objective.context import BatchContext
 from nat.objective.objective import Objective
@@ -107,7 +107,7 @@ def train(training: Training, seed: int) -> Transformer:
     """Train a model of a configuration on draws of the law."""
     torch.manual_seed(seed)
     numbers = np.random.default_rng(seed)
-    model = build_model(training, len(SPECIALS) + VALUES).train()
+    model = build_model(training, VocabularySizes(len(SPECIALS) + VALUES)).train()
     objective = Objective(training, model, seed, bfloat16=False, updates=UPDATES).train()
     optimiser = torch.optim.Adam(model.parameters(), LEARNING_RATE)
     rates = torch.optim.lr_scheduler.CosineAnnealingLR(optimiser, UPDATES)

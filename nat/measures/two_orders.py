@@ -19,7 +19,7 @@ from nat.configuration import Configuration
 from nat.configuration.models import Method, Training
 from nat.data.batch import Batch
 from nat.data.candidates import RAW, Text
-from nat.data.vocabulary import BLANK, PAD, SPECIALS
+from nat.data.vocabulary import BLANK, PAD, SPECIALS, VocabularySizes
 from nat.measures import analysis
 from nat.objective.context import BatchContext
 from nat.objective.objective import Objective
@@ -88,7 +88,7 @@ def toy(training: Training) -> Training:
 def train(training: Training, seed: int) -> Transformer:
     """Train a model of a configuration on the two sentences."""
     torch.manual_seed(seed)
-    model = build_model(training, len(SPECIALS) + 4).train()
+    model = build_model(training, VocabularySizes(len(SPECIALS) + 4)).train()
     objective = Objective(training, model, seed, bfloat16=False, updates=UPDATES).train()
     optimiser = torch.optim.Adam(model.parameters(), LEARNING_RATE)
     batch = batch_of([OUTPUTS["AB"], OUTPUTS["BA"]] * COPIES)

@@ -111,7 +111,7 @@ def analyse(configuration: Configuration, corpus: str, system: str, seed: int) -
     """
     others = reads(configuration, corpus, system, seed)
     found = analysis.subject(configuration, corpus, system, seed)
-    other = matching_model(others.other, configuration, len(found.vocabulary))
+    other = matching_model(others.other, configuration, found.vocabularies.sizes)
     start = load_model(others.start.weights, next(found.model.parameters()).device).model
     # copies, since the model of the start takes on the weights of every point
     corners = [copy.deepcopy(model.state_dict()) for model in (start, other, found.model)]
@@ -120,7 +120,7 @@ def analyse(configuration: Configuration, corpus: str, system: str, seed: int) -
     training = found.training.model_copy(update=vanilla)
     objective = Objective(training, start, seed, bfloat16=False).eval()
     targets = (split.targets[number] for number in range(len(split.targets)))
-    references = [[merge(found.vocabulary.decode(target.tolist()))] for target in targets]
+    references = [[merge(found.vocabularies.target.decode(target.tolist()))] for target in targets]
 
     def at(across: float, up: float) -> tuple[float, float]:
         start.load_state_dict(interpolated(corners, across, up))
@@ -163,7 +163,9 @@ def _bleu(
 ) -> float:
     """Tokenised BLEU of one pass over masks."""
     translations = translate(model, OnePass(), sources, range(len(sources)), found.batch_tokens)
-    texts = [merge(found.vocabulary.decode(each.hypothesis.tokens)) for each in translations]
+    texts = [
+        merge(found.vocabularies.target.decode(each.hypothesis.tokens)) for each in translations
+    ]
     counts = bleu.tokenised_bleu(texts, references).sentences
     return float(bleu.unsmoothed(counts.sum(0, keepdims=True))[0])
 

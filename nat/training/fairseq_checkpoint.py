@@ -29,7 +29,17 @@ from torch import Tensor
 
 from nat.configuration import differences
 from nat.configuration.models import Training
-from nat.data.vocabulary import BLANK, BOS, EOS, MASK, PAD, SPECIALS, UNK, Vocabulary
+from nat.data.vocabulary import (
+    BLANK,
+    BOS,
+    EOS,
+    MASK,
+    PAD,
+    SPECIALS,
+    UNK,
+    Vocabulary,
+    VocabularySizes,
+)
 from nat.errors import UserError
 from nat.options import options_of
 from nat.training.model_file import build_model
@@ -141,7 +151,7 @@ def converted(
             f"{unknown[0]} ({len(unknown)} such weights in all)"
         )
     with torch.device("meta"):
-        model = build_model(training, len(vocabulary))
+        model = build_model(training, VocabularySizes(len(vocabulary)))
     for name, value in model.state_dict().items():
         if name not in weights and name.startswith("latents."):
             weights[name] = torch.full(value.shape, torch.nan)

@@ -13,6 +13,7 @@ from torch import Tensor
 from nat import registry
 from nat.checksums import remedy, verified
 from nat.configuration.models import Training
+from nat.data.vocabulary import VocabularySizes
 from nat.errors import UserError
 from nat.files import atomic_path
 from nat.transformer.model import Transformer
@@ -37,13 +38,13 @@ class TrainedModel:
     updates: int
 
 
-def build_model(training: Training, vocabulary_size: int) -> Transformer:
+def build_model(training: Training, sizes: VocabularySizes) -> Transformer:
     """An untrained model of an effective configuration."""
     target = training.target.options
     if training.target.method == OF_FAIRSEQ:
         model = OfFairseq(
             training.architecture,
-            vocabulary_size,
+            sizes,
             target["model"],
             target["options"],
             target["label_smoothing"],
@@ -54,13 +55,14 @@ def build_model(training: Training, vocabulary_size: int) -> Transformer:
         return cast(Transformer, model)
     return Transformer(
         training.architecture,
-        vocabulary_size,
+        sizes.target,
         length=training.length,
         dropout=training.recipe.dropout,
         decoder=training.decoder,
         empty_token=registry.describe("targets", training.target).traits.empty_token,
         latent=training.latent,
         predicts_end=training.imported is not None,
+        source_vocabulary_size=sizes.source,
     )
 
 
@@ -68,15 +70,25 @@ def save_model(
     path: Path | str,
     weights: Mapping[str, Tensor],
     training: Training,
-    vocabulary_size: int,
+    sizes: VocabularySizes,
     updates: int,
 ) -> None:
-    """Write `model.pt` atomically; it loads with `weights_only=True`."""
+    """Write `model.pt` atomically; it loads with `weights_only=True`.
+
+    Args:
+        path: the file.
+        weights: by name.
+        training: the system's effective configuration.
+        sizes: of the vocabularies.
+        updates: number of updates.
+    """
+    separate = {} if sizes.source is None else {"source_vocabulary_size": sizes.source}
     write_tensors(
         path,
         {
             "training": training.as_json(),
-            "vocabulary_size": vocabulary_size,
+            "vocabulary_size": sizes.target,
+            **separate,
             "updates": updates,
             "weights": {name: value.detach().cpu() for name, value in weights.items()},
         },
@@ -106,7 +118,8 @@ def load_model(path: Path | str, device: torch.device | str = "cpu") -> TrainedM
     try:
         saved = torch.load(path, map_location=device, weights_only=True)
         training = Training.of(saved["training"])
-        model = build_model(training, saved["vocabulary_size"])
+        sizes = VocabularySizes(saved["vocabulary_size"], saved.get("source_vocabulary_size"))
+        model = build_model(training, sizes)
         model.load_state_dict(saved["weights"])
     except FileNotFoundError as error:
         raise UserError(f"model {path} does not exist; train it first") from error

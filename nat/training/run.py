@@ -38,7 +38,7 @@ class Run:
         pairwise_bleu: file with the pairwise BLEU of these candidates, or None.
         gamma: weights of these candidates in the choice, given or tuned, or None.
         valid: the same of the raw validation text.
-        vocabulary: file of the joined dictionary.
+        vocabularies: folder with the files of the vocabularies.
         init_from: model whose weights training starts from, or None.
         teacher: model that the objective consults, or None.
         checkpoints: folder that the training owns.
@@ -61,7 +61,7 @@ class Run:
     pairwise_bleu: str | None
     gamma: list[float] | None
     valid: tuple[str, str]
-    vocabulary: str
+    vocabularies: str
     init_from: str | None
     teacher: str | None
     checkpoints: str

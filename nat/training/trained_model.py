@@ -6,6 +6,7 @@ import torch
 
 from nat.artifacts import Model
 from nat.configuration import Configuration
+from nat.data.vocabulary import VocabularySizes
 from nat.errors import UserError
 from nat.training.model_file import load_model
 from nat.transformer.model import Transformer
@@ -14,11 +15,13 @@ SHOWN = 5
 """Differences of configuration that a message lists."""
 
 
-def matching_model(model: Model, configuration: Configuration, vocabulary_size: int) -> Transformer:
+def matching_model(
+    model: Model, configuration: Configuration, sizes: VocabularySizes
+) -> Transformer:
     """Load a model, if it is the one that the configuration asks for.
 
     Raises:
-        UserError: if it was trained with another configuration or vocabulary.
+        UserError: if it was trained with another configuration, or vocabularies of other sizes.
     """
     path = Path(model.path)
     trained = load_model(path, "cuda" if torch.cuda.is_available() else "cpu")
@@ -30,10 +33,9 @@ def matching_model(model: Model, configuration: Configuration, vocabulary_size: 
             f"{path} was trained with another configuration ({'; '.join(different[:SHOWN])}{more})"
             "; train it again, or put the configuration back"
         )
-    symbols = trained.model.embedding.num_embeddings
-    if symbols != vocabulary_size:
+    if trained.model.vocabulary_sizes != sizes:
         raise UserError(
-            f"{path} has {symbols} symbols but the vocabulary of {model.corpus} has "
-            f"{vocabulary_size}; the corpus was made again since, so train the model again"
+            f"{path} has {trained.model.vocabulary_sizes} but {model.corpus} has {sizes}; the "
+            "corpus was made again since, so train the model again"
         )
     return trained.model

@@ -8,7 +8,7 @@ from pydantic.dataclasses import dataclass
 
 @dataclass(frozen=True, config=ConfigDict(extra="forbid"))
 class Architecture:
-    """An encoder-decoder Transformer (Vaswani et al. 2017) with one joined embedding.
+    """An encoder-decoder Transformer (Vaswani et al. 2017).
 
     Attributes:
         model_dim: width of the states.

@@ -1,4 +1,4 @@
-"""The Transformer that every system shares: encoder, decoder, joined embedding, length predictor.
+"""The Transformer that every system shares: encoder, decoder, embeddings, length predictor.
 
 The model returns states. Objectives and decoding methods select positions and symbols and compute
 probabilities, see `nat.transformer.projection`.
@@ -13,7 +13,7 @@ import torch
 from torch import Tensor, nn
 
 from nat import randomness
-from nat.data.vocabulary import EOS, MASK, PAD
+from nat.data.vocabulary import EOS, MASK, PAD, VocabularySizes
 from nat.errors import UserError
 from nat.transformer import copying
 from nat.transformer.architecture import Architecture
@@ -112,7 +112,7 @@ class Transformer(nn.Module):
 
     Args:
         architecture: sizes.
-        vocabulary_size: symbols of the joined dictionary.
+        vocabulary_size: symbols of the joint vocabulary, or of the target.
         length: what the length predictor predicts, or None for no predictor.
         dropout: on embeddings and on the output of every sublayer.
         decoder: options of the decoder.
@@ -120,6 +120,13 @@ class Transformer(nn.Module):
         latent: Gaussian latents at the source positions, or None.
         predicts_end: whether what an upsampled canvas is aligned with ends in EOS; decodings take
             this EOS for BLANK. So it is in the checkpoints of Gu and Kong (2021).
+        source_vocabulary_size: symbols of the source, which then has an embedding of its own; None
+            for a joint vocabulary with one embedding.
+
+    Attributes:
+        embedding: of target symbols, which is the output projection, too, [V, D]; of a joint
+            vocabulary also of source symbols.
+        source_embedding: of source symbols, [V of the source, D]; None with a joint vocabulary.
     """
 
     def __init__(
@@ -132,6 +139,7 @@ class Transformer(nn.Module):
         empty_token: bool = False,
         latent: LatentOptions | None = None,
         predicts_end: bool = False,
+        source_vocabulary_size: int | None = None,
     ) -> None:
         super().__init__()
         self.architecture = architecture
@@ -143,6 +151,10 @@ class Transformer(nn.Module):
         self.embedding_scale = math.sqrt(dim) if architecture.scale_embeddings else 1.0
         self.embedding = nn.Embedding(vocabulary_size, dim, padding_idx=PAD)
         nn.init.normal_(self.embedding.weight, std=dim**-0.5)
+        self.source_embedding: nn.Embedding | None = None
+        if source_vocabulary_size is not None:
+            self.source_embedding = nn.Embedding(source_vocabulary_size, dim, padding_idx=PAD)
+            nn.init.normal_(self.source_embedding.weight, std=dim**-0.5)
         self.decoder_positions: nn.Parameter | None = None
         if architecture.positions != "sinusoidal":
             self.positions = nn.Parameter(torch.empty(architecture.max_positions, dim))
@@ -176,6 +188,14 @@ class Transformer(nn.Module):
         # after it: the initial weights of latents have reasons of their own
         self.latents = None if latent is None else LatentVariables(architecture, latent, dropout)
 
+    @property
+    def vocabulary_sizes(self) -> VocabularySizes:
+        """Numbers of symbols that the model knows."""
+        own = self.source_embedding
+        return VocabularySizes(
+            self.embedding.num_embeddings, None if own is None else own.num_embeddings
+        )
+
     def _decoder(self) -> Iterator[DecoderLayer]:
         return cast(Iterator[DecoderLayer], iter(self.decoder_layers))
 
@@ -208,8 +228,16 @@ class Transformer(nn.Module):
         return encoded.lengths + int(self.decoder.count_source_end)
 
     def scaled_embedding(self, tokens: Tensor) -> Tensor:
-        """Embeddings, times sqrt(D) if the architecture says so, [B, T] to [B, T, D]."""
+        """Embeddings of target symbols, times sqrt(D) if the architecture says so, [B, T] to
+        [B, T, D]."""
         embedded: Tensor = self.embedding(tokens) * self.embedding_scale
+        return embedded
+
+    def scaled_source_embedding(self, source: Tensor) -> Tensor:
+        """The same of source symbols, [B, S] to [B, S, D]."""
+        if self.source_embedding is None:
+            return self.scaled_embedding(source)
+        embedded: Tensor = self.source_embedding(source) * self.embedding_scale
         return embedded
 
     def with_positions(self, vectors: Tensor, first_position: int = 0) -> Tensor:
@@ -251,7 +279,7 @@ class Transformer(nn.Module):
         """
         padding = source.eq(PAD)
         visible = ~padding[:, None, None, :]
-        states = self.with_positions(self.scaled_embedding(source))
+        states = self.with_positions(self.scaled_source_embedding(source))
         for layer in self.encoder_layers:
             states = layer(states, visible)
         encoded = Encoded(self.encoder_norm(states), padding, source)
@@ -302,7 +330,7 @@ class Transformer(nn.Module):
         # with an EOS, so that an empty target has something to attend to
         target = torch.cat((target, torch.full_like(ends, PAD)), 1).scatter(1, ends, EOS)
         return self.latents.posterior(
-            self.with_positions(self.scaled_embedding(encoded.source)),
+            self.with_positions(self.scaled_source_embedding(encoded.source)),
             encoded.visible,
             self.with_positions(self.scaled_embedding(target)),
             target.ne(PAD)[:, None, None, :],
@@ -320,7 +348,7 @@ class Transformer(nn.Module):
         lengths, canvas_lengths = self._source_lengths(encoded), (~padding).sum(1)
         states = encoded.states if encoded.copied is None else encoded.copied
         if kind == "uniform":
-            source = self.scaled_embedding(encoded.source)
+            source = self.scaled_source_embedding(encoded.source)
             copied = copying.uniform_copy(source, lengths, canvas_lengths, width)
         elif kind == "soft":
             copied = copying.soft_copy(states, lengths, canvas_lengths, width)
@@ -425,14 +453,16 @@ class Transformer(nn.Module):
 def initialise_like_bert(model: Transformer) -> None:
     """Draw embeddings, learned positions and linear weights from N(0, 0.02^2); biases are zero.
 
-    Devlin et al. (2019). The embedding of PAD is zero; normalisation layers stay as they are.
+    Devlin et al. (2019). Embeddings of PAD are zero; normalisation layers stay as they are.
     """
     for module in model.modules():
         if isinstance(module, (nn.Linear, nn.Embedding)):
             nn.init.normal_(module.weight, std=BERT_DEVIATION)
         if isinstance(module, nn.Linear) and module.bias is not None:
             nn.init.zeros_(module.bias)
-    model.embedding.weight[PAD] = 0
+    for embedding in (model.embedding, model.source_embedding):
+        if embedding is not None:
+            embedding.weight[PAD] = 0
     for table in (model.positions, model.decoder_positions):
         if isinstance(table, nn.Parameter):
             nn.init.normal_(table, std=BERT_DEVIATION)

@@ -1,4 +1,4 @@
-"""Models of fairseq's own with the vocabulary of this project.
+"""Models of fairseq's own with the vocabularies of this project.
 
 They are trained with fairseq's noise, losses and random numbers and decoded by its generator, so
 that what is measured of them is fairseq's. fairseq is imported when a model is built.
@@ -12,7 +12,7 @@ from typing import Any
 import torch
 from torch import Tensor, nn
 
-from nat.data.vocabulary import BOS, EOS, PAD, SPECIALS
+from nat.data.vocabulary import BOS, EOS, PAD, SPECIALS, VocabularySizes
 from nat.errors import UserError
 from nat.spelling import hint
 from nat.transformer.architecture import Architecture
@@ -33,7 +33,7 @@ class OfFairseq(nn.Module):
 
     Args:
         architecture: sizes.
-        vocabulary_size: symbols of the joined dictionary.
+        sizes: of the vocabularies.
         name: of the architecture in fairseq.
         options: of the model, by fairseq's names; what they do not say is fairseq's default.
         label_smoothing: of the words that are predicted.
@@ -53,7 +53,7 @@ class OfFairseq(nn.Module):
     def __init__(
         self,
         architecture: Architecture,
-        vocabulary_size: int,
+        sizes: VocabularySizes,
         name: str,
         options: Mapping[str, Any],
         label_smoothing: float,
@@ -61,7 +61,6 @@ class OfFairseq(nn.Module):
         length_loss_weight: float,
     ) -> None:
         super().__init__()
-        from fairseq.data import Dictionary
         from fairseq.models import ARCH_CONFIG_REGISTRY, ARCH_MODEL_REGISTRY
 
         _mend()
@@ -77,6 +76,8 @@ class OfFairseq(nn.Module):
         chosen = Namespace(
             **{
                 **_arguments(architecture),
+                "share_all_embeddings": sizes.source is None,
+                "share_decoder_input_output_embed": True,
                 "dropout": dropout,
                 "label_smoothing": label_smoothing,
                 "length_loss_factor": length_loss_weight,
@@ -85,19 +86,19 @@ class OfFairseq(nn.Module):
         )
         ARCH_CONFIG_REGISTRY[name](chosen)
         if hasattr(chosen, "crf_beam_approx"):
-            chosen.crf_beam_approx = min(chosen.crf_beam_approx, vocabulary_size)
-        self.dictionary = Dictionary()
-        for number in range(len(self.dictionary), vocabulary_size):
-            self.dictionary.add_symbol(SPECIALS[number] if number < len(SPECIALS) else str(number))
+            chosen.crf_beam_approx = min(chosen.crf_beam_approx, sizes.target)
+        self.vocabulary_sizes = sizes
+        self.dictionary = _dictionary(sizes.target)
+        source = self.dictionary if sizes.source is None else _dictionary(sizes.source)
         # what building a model asks of a task
-        task = SimpleNamespace(source_dictionary=self.dictionary, target_dictionary=self.dictionary)
+        task = SimpleNamespace(source_dictionary=source, target_dictionary=self.dictionary)
         self.model = kind.build_model(chosen, task)
         self.longest_source = self.longest_target = architecture.max_positions - 2
 
     @property
     def embedding(self) -> nn.Embedding:
-        """The joined embedding, [V, D]."""
-        found: nn.Embedding = self.model.encoder.embed_tokens
+        """The embedding of target symbols, [V, D]."""
+        found: nn.Embedding = self.model.decoder.embed_tokens
         return found
 
     def encode(self, source: Tensor) -> Tensor:
@@ -164,6 +165,16 @@ def with_ends(target: Tensor) -> Tensor:
     return ended.scatter(1, lengths + 1, EOS)
 
 
+def _dictionary(symbols: int) -> Any:
+    """A dictionary of fairseq with so many symbols."""
+    from fairseq.data import Dictionary
+
+    found = Dictionary()
+    for number in range(len(found), symbols):
+        found.add_symbol(SPECIALS[number] if number < len(SPECIALS) else str(number))
+    return found
+
+
 def _arguments(architecture: Architecture) -> dict[str, Any]:
     """The options of an architecture by fairseq's names."""
     longest = architecture.max_positions
@@ -183,7 +194,6 @@ def _arguments(architecture: Architecture) -> dict[str, Any]:
         "activation_fn": architecture.activation,
         "apply_bert_init": architecture.initialisation == "bert",
         "no_scale_embedding": not architecture.scale_embeddings,
-        "share_all_embeddings": True,
         "max_source_positions": longest,
         # fairseq inserts up to twice the source, and predicts lengths of up to 255 tokens
         "max_target_positions": 2 * longest + 256,

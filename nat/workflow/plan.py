@@ -443,18 +443,20 @@ def _disk(configuration: Configuration, job: Job) -> float:
 
 
 def _symbols(configuration: Configuration, corpus: str) -> int:
-    """Size of a vocabulary: as expected, or as many as its preparation makes."""
+    """Symbols of the vocabularies: as expected, or as many as the preparation makes."""
     found = configuration.corpus(corpus)
-    expected = found.expected.vocabulary.get("size")
-    if expected is not None:
-        return number_of(expected)
+    expected = found.expected.vocabulary.values()
+    if expected:
+        return sum(map(number_of, expected))
     if found.subwords is not None:
         return SYMBOLS_GIVEN
     subwords = found.preprocessing
     if subwords.sentencepiece is not None:
         return subwords.sentencepiece
     assert subwords.bpe_merges is not None
-    return int(subwords.bpe_merges * 1.25)  # and the symbols that are merged
+    merges = subwords.bpe_merges
+    merges = sum(merges.values()) if isinstance(merges, Mapping) else merges
+    return int(merges * 1.25)  # and the symbols that are merged
 
 
 def _compared(configuration: Configuration, job: Job) -> float:

@@ -9,17 +9,23 @@ from transformers import PreTrainedTokenizer
 from nat.data.bpe import segments_at
 from nat.data.corpus import Corpus
 from nat.data.raw_text import RawText
-from nat.data.vocabulary import BOS, EOS, MASK, PAD, SPECIALS, UNK, Vocabulary
+from nat.data.vocabulary import BOS, EOS, MASK, PAD, SPECIALS, UNK, Vocabularies
 from nat.options import validated
 
 
 class NatTokenizer(PreTrainedTokenizer):
-    """Prepares raw source text, and makes text of the ids of translations."""
+    """Prepares raw source text, and makes text of the ids of translations.
+
+    Tokens become ids by the source vocabulary, and ids tokens by that of the target.
+    """
 
     vocab_files_names = {  # noqa: RUF012
         "corpus_file": "corpus.json",
         "vocabulary_file": "vocabulary.txt",
+        "source_vocabulary_file": "vocabulary.source.txt",
+        "target_vocabulary_file": "vocabulary.target.txt",
         "codes_file": "codes",
+        "source_codes_file": "codes.source",
         "pieces_file": "pieces.model",
     }
     model_input_names = ["input_ids", "attention_mask"]  # noqa: RUF012
@@ -27,15 +33,20 @@ class NatTokenizer(PreTrainedTokenizer):
     def __init__(
         self,
         corpus_file: str,
-        vocabulary_file: str,
+        vocabulary_file: str | None = None,
+        source_vocabulary_file: str | None = None,
+        target_vocabulary_file: str | None = None,
         codes_file: str | None = None,
+        source_codes_file: str | None = None,
         pieces_file: str | None = None,
         **others: Any,
     ) -> None:
         corpus = validated(Corpus, json.loads(Path(corpus_file).read_text(encoding="utf-8")))
-        subwords = codes_file or pieces_file
-        assert subwords is not None
-        self.vocabulary = Vocabulary.load(vocabulary_file)
+        subwords = source_codes_file or codes_file or pieces_file
+        source = source_vocabulary_file or vocabulary_file
+        target = target_vocabulary_file or vocabulary_file
+        assert subwords is not None and source is not None and target is not None
+        self.vocabularies = Vocabularies.read(Path(source), Path(target))
         self.raw_text = RawText(corpus, segments_at(Path(subwords)))
         # not UNK, which is a word of translations like any other: special symbols are left out
         names = {"pad": PAD, "bos": BOS, "eos": EOS, "mask": MASK}
@@ -47,22 +58,22 @@ class NatTokenizer(PreTrainedTokenizer):
 
     @property
     def vocab_size(self) -> int:
-        """Number of symbols."""
-        return len(self.vocabulary)
+        """Number of source symbols."""
+        return len(self.vocabularies.source)
 
     def get_vocab(self) -> dict[str, int]:
-        """Ids of all symbols."""
-        return dict(self.vocabulary.ids)
+        """Ids of all source symbols."""
+        return dict(self.vocabularies.source.ids)
 
     def tokenize(self, text: str, *_: Any, **__: Any) -> list[str]:
         """The subwords of raw text; nothing in it is a special symbol."""
         return self.raw_text.subwords(text).split()
 
     def _convert_token_to_id(self, token: str) -> int:
-        return self.vocabulary.ids.get(token, UNK)
+        return self.vocabularies.source.ids.get(token, UNK)
 
     def _convert_id_to_token(self, index: int) -> str:
-        return self.vocabulary.symbols[index]
+        return self.vocabularies.target.symbols[index]
 
     def build_inputs_with_special_tokens(
         self, token_ids_0: list[int], token_ids_1: list[int] | None = None
