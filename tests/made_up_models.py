@@ -4,6 +4,7 @@ import random
 import shutil
 from collections.abc import Sequence
 from pathlib import Path
+from typing import Any
 
 import torch
 import yaml
@@ -49,10 +50,11 @@ def sentences(number: int, seed: int) -> list[str]:
     return found
 
 
-def write_corpus(root: Path, test: Sequence[str]) -> None:
+def write_corpus(root: Path, test: Sequence[str], **preprocessing: Any) -> None:
     """The configuration of the repository at `root`, and a corpus with this test set, prepared.
 
-    The working directory must be `root`. The scale `micro` uses the corpus.
+    The working directory must be `root`. The scale `micro` uses the corpus. Other options of the
+    preprocessing replace the usual ones.
     """
     shutil.copytree(ROOT / "config", root / "config")
     splits = {"train": sentences(200, 1), "valid": sentences(9, 2), "test": list(test)}
@@ -65,7 +67,7 @@ def write_corpus(root: Path, test: Sequence[str]) -> None:
         "splits": {
             name: {"files": {side: f"{name}.{side}" for side in ("en", "de")}} for name in splits
         },
-        "preprocessing": PREPROCESSING,
+        "preprocessing": PREPROCESSING | preprocessing,
     }
     (root / f"config/corpora/{CORPUS}.yaml").write_text(yaml.safe_dump(description))
     scale = root / "config/scales/micro.yaml"
@@ -92,6 +94,8 @@ def write_model(system: str, seed: int = 1) -> Path:
     with torch.no_grad():  # distinct predictions, and none of what is never written
         model.embedding.weight.mul_(4)
         model.embedding.weight[list(NEVER_WRITTEN)] *= 0.2
+        if model.source_embedding is not None:
+            model.source_embedding.weight.mul_(4)
     path = Path(Model("micro", CORPUS, system, seed).path)
     save_model(path, model.state_dict(), training, sizes, 1)
     return path.parent

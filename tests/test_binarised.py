@@ -18,7 +18,7 @@ from nat.data.summary import summarise
 from nat.data.test_set import prepare_test_set
 from nat.data.text import make_text
 from nat.data.tokenise import tokenise_folder
-from nat.data.vocabulary import SPECIALS, UNK, Vocabulary
+from nat.data.vocabulary import SPECIALS, UNK, Vocabularies, Vocabulary
 from nat.errors import UserError
 
 LINES = ["a b c", "", "c c unseen a", "b", ""]
@@ -87,7 +87,7 @@ def test_files_that_do_not_belong_together(tmp_path: Path) -> None:
             BinarisedText(tmp_path / "x")
 
 
-def prepare(root: Path) -> tuple[Corpus, Path]:
+def prepare(root: Path, bpe_merges: Any = 15) -> tuple[Corpus, Path]:
     splits: dict[str, Any] = {}
     for split, count in (("train", 60), ("valid", 5), ("test", 4)):
         files = {}
@@ -102,7 +102,7 @@ def prepare(root: Path) -> tuple[Corpus, Path]:
         "tokeniser": "moses",
         "max_tokens": 50,
         "max_ratio": 2.0,
-        "bpe_merges": 15,
+        "bpe_merges": bpe_merges,
     }
     corpus = as_corpus(
         {"source": "en", "target": "de", "splits": splits, "preprocessing": preprocessing}
@@ -144,6 +144,22 @@ def test_whole_preparation_and_summary(tmp_path: Path) -> None:
     assert described["unknown_rate"] == 0
     assert summary["vocabulary"]["size"] == len(vocabulary)
     assert summary["vocabulary"]["merges"] == 15
+
+
+def test_preparation_with_separate_vocabularies(tmp_path: Path) -> None:
+    corpus, folder = prepare(tmp_path, {"en": 5, "de": 15})
+    for split in ("train", "valid", "test"):
+        of_split = folder_of("results", split, tmp_path)
+        vocabularies = Vocabularies.load(of_split / "binarised")
+        assert vocabularies.sizes == Vocabularies.load(folder / "binarised").sizes
+        for language, vocabulary in (("en", vocabularies.source), ("de", vocabularies.target)):
+            text = BinarisedText(of_split / "binarised" / f"{split}.{language}")
+            back = [vocabulary.decode(text[number].tolist()) for number in range(len(text))]
+            assert back == list(read_lines(of_split / "bpe" / f"{split}.{language}"))
+    summary = summarise("toy", corpus, folder)
+    found = summary["vocabulary"]
+    assert (found["target"]["size"], found["source"]["size"]) == vocabularies.sizes
+    assert (found["source"]["merges"], found["target"]["merges"]) == (5, 15)
 
 
 def test_summary_finds_steps_that_disagree(tmp_path: Path) -> None:

@@ -5,10 +5,19 @@ import pytest
 from made_up_corpus import as_corpus
 
 import nat.data.bpe as module
-from nat.data.bpe import Pieces, Segmenter, bpe_folder, learn, learn_pieces, merge
+from nat.data.bpe import (
+    Pieces,
+    Segmenter,
+    apply_bpe,
+    bpe_folder,
+    learn,
+    learn_pieces,
+    merge,
+)
 from nat.data.corpus import Corpus, Expected
 from nat.data.lines import read_lines, write_lines
-from nat.data.vocabulary import SPECIALS, UNK, Vocabulary
+from nat.data.splits import part_of
+from nat.data.vocabulary import SPECIALS, UNK, Vocabularies, Vocabulary
 from nat.errors import UserError
 
 LINES = ["low lower lowest", "new newer newest", "wide wider widest", "low new wide", ""] * 3
@@ -92,6 +101,34 @@ def test_folder(tmp_path: Path) -> None:
     ).removesuffix(" 東")
 
 
+def test_folder_with_separate_vocabularies(tmp_path: Path) -> None:
+    write(tmp_path / "tokens")
+    separate = {"preprocessing": {"bpe_merges": {"en": 4, "de": 20}}}
+    corpus = as_corpus(
+        {"source": "en", "target": "de", "splits": {"train": {}, "test": {}}, **separate}
+    )
+    bpe_folder(corpus, tmp_path / "tokens", tmp_path / "bpe")
+    names = [
+        *("codes.source", "codes.target", "test.de", "test.en", "train.de", "train.en"),
+        *("vocabulary.source.txt", "vocabulary.target.txt"),
+    ]
+    assert sorted(path.name for path in (tmp_path / "bpe").glob("[!.]*")) == names
+    vocabularies = Vocabularies.load(tmp_path / "bpe")
+    for side, vocabulary in (("en", vocabularies.source), ("de", vocabularies.target)):
+        subwords = list(read_lines(tmp_path / f"bpe/train.{side}"))
+        assert [merge(line) for line in subwords] == list(
+            read_lines(tmp_path / f"tokens/train.{side}")
+        )
+        seen = {symbol for line in subwords for symbol in line.split()}
+        assert set(vocabulary.symbols) == seen | set(SPECIALS)
+        merges = corpus.preprocessing.bpe_merges[side]  # type: ignore[index]
+        codes = learn(read_lines(tmp_path / f"tokens/train.{side}"), merges)
+        assert subwords == [Segmenter(codes).split(merge(line)) for line in subwords]
+    apply_bpe(part_of(corpus, ["test"]), tmp_path / "tokens", tmp_path / "bpe", tmp_path / "test")
+    for name in ("test.en", "test.de", "vocabulary.source.txt", "vocabulary.target.txt"):
+        assert (tmp_path / "test" / name).read_bytes() == (tmp_path / "bpe" / name).read_bytes()
+
+
 def test_missing_codes(tmp_path: Path) -> None:
     with pytest.raises(UserError, match="codes .* do not exist"):
         Segmenter.load(tmp_path / "codes")
@@ -169,6 +206,14 @@ def test_size_of_the_vocabulary_is_checked(tmp_path: Path) -> None:
     expected = Expected(vocabulary={"size": 7})
     corpus = corpus.model_copy(update={"expected": expected})
     with pytest.raises(UserError, match="size is .* where 'expected.vocabulary.size'"):
+        bpe_folder(corpus, tmp_path / "tokens", tmp_path / "bpe")
+
+
+def test_the_sizes_of_separate_vocabularies_are_checked(tmp_path: Path) -> None:
+    corpus = corpus_of(tmp_path / "tokens", {"bpe_merges": {"ja": 5, "en": 5}})
+    expected = Expected(vocabulary={"source": {"about": 40, "tolerance": 1}, "target": 7})
+    corpus = corpus.model_copy(update={"expected": expected})
+    with pytest.raises(UserError, match="target is .* where 'expected.vocabulary.target'"):
         bpe_folder(corpus, tmp_path / "tokens", tmp_path / "bpe")
 
 

@@ -130,6 +130,7 @@ OPTIONS = {
     "max_ratio": 3.0,
     "bpe_merges": 10,
 }
+SEPARATE = OPTIONS | {"bpe_merges": {"en": 9, "de": 5}}
 FILES = {"files": {"en": "a", "de": "b"}}
 OWN: dict[str, Any] = {
     "source": "en",
@@ -222,6 +223,22 @@ def test_splits_that_say_too_little_or_too_much(train: dict[str, Any], message: 
             {"preprocessing": OPTIONS | {"tokeniser": {"en": "moses", "fr": "none"}}},
             "key 'preprocessing.tokeniser': found en, fr, expected the languages en and de",
         ),
+        (
+            {"preprocessing": OPTIONS | {"bpe_merges": {"en": 9, "fr": 9}}},
+            "key 'preprocessing.bpe_merges': found en, fr, expected the languages en and de",
+        ),
+        (
+            {"preprocessing": SEPARATE | {"corruption": {"replace": 0.1, "drop": 0, "seed": 1}}},
+            "key 'preprocessing.bpe_merges': .*'preprocessing.corruption'",
+        ),
+        (
+            {"preprocessing": SEPARATE, "expected": {"vocabulary": {"tagret": 9}}},
+            "unknown key 'tagret' at 'expected.vocabulary'; did you mean 'target'",
+        ),
+        (
+            {"preprocessing": SEPARATE, "expected": {"vocabulary": {"size": 9}}},
+            "unknown key 'size' at 'expected.vocabulary'; known: source, target",
+        ),
         ({"diacritics": {"ro": "remove"}}, "key 'diacritics': found ro, expected"),
         ({"expected": {"text": {"tset": 4}}}, "unknown key 'tset' at 'expected.text'; did you"),
         ({"expected": {"vocabulary": {"train": 4}}}, "unknown key 'train' at 'expected.vocab"),
@@ -231,6 +248,14 @@ def test_splits_that_say_too_little_or_too_much(train: dict[str, Any], message: 
 def test_other_faults(changes: dict[str, Any], message: str) -> None:
     with pytest.raises(UserError, match=message):
         check_corpus("own", as_corpus(OWN | changes))
+
+
+def test_merges_of_each_language_give_separate_vocabularies() -> None:
+    expected = {"vocabulary": {"source": 20, "target": {"about": 9, "tolerance": 0.1}}}
+    corpus = as_corpus(OWN | {"preprocessing": SEPARATE, "expected": expected})
+    check_corpus("own", corpus)
+    assert corpus.has_separate_vocabularies and not as_corpus(OWN).has_separate_vocabularies
+    assert corpus.as_written()["preprocessing"] == SEPARATE
 
 
 @pytest.mark.parametrize("key", ["source", "preprocessing.lowercase", "preprocessing.max_ratio"])

@@ -1,0 +1,205 @@
+"""A corpus with separate vocabularies: the programs train, distil, translate, pack and export."""
+
+import json
+import os
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+import torch
+from made_up_models import CORPUS, ROOT, sentences, write_converted, write_corpus, write_model
+from test_deploy import LOAD
+
+from nat.artifacts import Distilled, Model, Ngrams, Score, Shard, Translations
+from nat.configuration import load as load_configuration
+from nat.data.binarised import BinarisedText
+from nat.data.bpe import merge
+from nat.data.tokenise import detokenise
+from nat.data.translations import merge_shards, read_translations
+from nat.data.vocabulary import Vocabularies, VocabularySizes
+from nat.deploy.export import export
+from nat.deploy.package import packed
+from nat.deploy.translator import load
+from nat.errors import UserError
+from nat.jobs.distil import distil_text
+from nat.jobs.evaluate import evaluate
+from nat.jobs.train import train_system
+from nat.jobs.translate import translate_shard
+from nat.language_model.ngram import estimate_from
+from nat.language_model.scorer import matching_language_model
+from nat.training.model_file import load_model
+from nat.training.trained_model import matching_model
+
+TEST = sentences(20, 3)
+SYSTEMS = {
+    "at-base": ["beam5", "ctranslate2-float32-beam2"],
+    "cmlm-kd": ["mask-predict-2-lb3", "onnx-float32-2-lb3"],
+    "hints-kd": ["one-pass"],
+    "ctc-vae-kd": ["ctc"],
+    "hrt": ["hybrid5-1"],
+}
+"""Untrained systems, among them all that show something of the source in the decoder's input."""
+
+
+@pytest.fixture(scope="module")
+def root(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A run of the scale `micro` whose corpus has two vocabularies of different sizes."""
+    folder = tmp_path_factory.mktemp("run")
+    with pytest.MonkeyPatch.context() as patch:
+        patch.chdir(folder)
+        write_corpus(folder, TEST, bpe_merges={"en": 40, "de": 20})
+        for system in SYSTEMS:
+            write_model(system, seed=2)
+        write_converted("at-base", "ctranslate2", seed=2)
+        write_converted("cmlm-kd", "onnx", seed=2)
+    return folder
+
+
+@pytest.fixture(autouse=True)
+def in_root(root: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(root)
+    monkeypatch.setenv("OMP_NUM_THREADS", "1")
+
+
+def vocabularies() -> Vocabularies:
+    return Vocabularies.load(Path("results/corpora", CORPUS, "binarised"))
+
+
+def model(system: str) -> Path:
+    return Path("results/micro/models", CORPUS, system, "seed2")
+
+
+def of_graph(system: str, decoding: str) -> list[str]:
+    """The translations of the test set that a job of the graph makes."""
+    shard = Shard("micro", CORPUS, system, 2, decoding, "test", 1, 1)
+    translate_shard(load_configuration("micro", checked=False), shard)
+    return [record["text"] for record in read_translations(Path(shard.path))]
+
+
+def test_systems_are_trained_distilled_and_scored() -> None:
+    configuration = load_configuration("micro", checked=False).on(CORPUS)
+    train_system(configuration, Model("micro", CORPUS, "at-base", 1))
+    distilled = Distilled("micro", CORPUS, "at-base", 1)
+    translations = distilled.inputs(configuration).translations  # type: ignore[union-attr]
+    assert isinstance(translations, Translations)
+    shards = translations.shards(configuration)
+    for shard in shards:
+        translate_shard(configuration, shard)
+    merge_shards([Path(shard.path) for shard in shards], 200, Path(translations.path))
+    distil_text(configuration, distilled)
+    sizes = vocabularies().sizes
+    assert sizes.source is not None and sizes.source > sizes.target
+    assert int(BinarisedText(f"{distilled.path}/train.de").tokens.max()) < sizes.target
+    ngrams = Path(Ngrams("micro", CORPUS, "at-base", 1, 2).path)
+    estimate_from(Path(distilled.path), "de", 2, ngrams, ngrams.with_suffix(".json"))
+    assert matching_language_model(ngrams, sizes.target)
+    train_system(configuration, Model("micro", CORPUS, "nat-kd", 1))
+    for system, decoding in (("at-base", "beam5"), ("nat-kd", "one-pass")):
+        trained = matching_model(Model("micro", CORPUS, system, 1), configuration, sizes)
+        assert trained.vocabulary_sizes == sizes
+        score = Score("micro", CORPUS, system, 1, decoding, "test")
+        evaluate(configuration, [score])
+        assert json.loads(Path(score.path).read_text())["measures"]["sacrebleu"]["value"] >= 0
+    with pytest.raises(UserError, match=f"{CORPUS} has {sizes.target} symbols"):
+        matching_model(
+            Model("micro", CORPUS, "nat-kd", 1), configuration, VocabularySizes(sizes.target)
+        )
+
+
+def test_a_training_learns_both_embeddings() -> None:
+    configuration = load_configuration("micro", checked=False).on(CORPUS)
+    train_system(configuration, Model("micro", CORPUS, "nat-raw", 1))
+    first, last = (
+        torch.load(path, weights_only=True)
+        for path in (
+            Path(Model("micro", CORPUS, "nat-raw", 1).path).with_name("kept") / "10k.pt",
+            Path(Model("micro", CORPUS, "nat-raw", 1).path),
+        )
+    )
+    for name in ("embedding.weight", "source_embedding.weight"):
+        assert not torch.equal(first["weights"][name], last["weights"][name])
+
+
+@pytest.mark.parametrize(
+    ("system", "decoding"),
+    [(system, name) for system, names in SYSTEMS.items() for name in names],
+)
+def test_translations_of_a_package_are_those_of_the_graph(
+    system: str, decoding: str, tmp_path: Path
+) -> None:
+    expected = of_graph(system, decoding)
+    assert len({*expected}) > 5
+    packed(model(system), tmp_path / "packed", [decoding])
+    names = {path.name for path in (tmp_path / "packed").glob("[!.]*") if path.is_file()}
+    symbols = {"vocabulary.source.txt", "vocabulary.target.txt"}
+    assert names == {"model.pt", "package.json", "codes.source"} | symbols
+    assert load(tmp_path / "packed").translate(TEST) == expected
+
+
+def test_a_package_without_one_of_its_vocabularies_is_refused(tmp_path: Path) -> None:
+    packed(model("cmlm-kd"), tmp_path / "packed", ["mask-predict-2-lb3"])
+    (tmp_path / "packed/vocabulary.target.txt").unlink()
+    with pytest.raises(UserError, match=r"packed/vocabulary\.target\.txt, which does not exist"):
+        load(tmp_path / "packed")
+
+
+def test_an_engine_of_other_vocabularies_is_refused(tmp_path: Path) -> None:
+    packed(model("cmlm-kd"), tmp_path / "packed", ["onnx-float32-2-lb3"])
+    symbols = tmp_path / "packed/onnx/vocabulary.source.json"
+    symbols.write_text(json.dumps(json.loads(symbols.read_text())[:-1]))
+    with pytest.raises(UserError, match="onnx"):
+        load(tmp_path / "packed")
+
+
+def test_fairseq_generate_translates_the_same(tmp_path: Path) -> None:
+    made, decoding = tmp_path / "made", "mask-predict-2-lb3"
+    export(model("cmlm-kd"), made, "fairseq", [decoding])
+    translator = load(model("cmlm-kd"), decoding)
+    lines = [translator.raw_text.subwords(line) for line in TEST]
+    for side in ("en", "de"):
+        shutil.copy(made / f"dict.{side}.txt", tmp_path)
+        (tmp_path / f"test.en-de.{side}").write_text("".join(line + "\n" for line in lines))
+    generate = [sys.executable, "-m", "fairseq_cli.generate", tmp_path, "--path", made / "model.pt"]
+    generate += ["--user-dir", ROOT / "nat/fairseq_plugin", "--task", "nat_translation"]
+    generate += ["--dataset-impl", "raw", "--max-tokens", "300"]
+    found = subprocess.run(
+        list(map(str, generate)),
+        capture_output=True,
+        text=True,
+        env={**os.environ, "PYTHONPATH": str(ROOT)},
+    )
+    assert found.returncode == 0, found.stderr[-2000:]
+    rows = [line.split("\t") for line in found.stdout.splitlines() if line.startswith("H-")]
+    merged = {int(row[0][2:]): merge(row[2]) for row in rows}
+    expected = translator.translate(TEST)
+    assert [detokenise(merged[number], "de", "moses") for number in range(len(TEST))] == expected
+
+
+def test_transformers_translates_the_same_without_this_project(tmp_path: Path) -> None:
+    made, decoding = tmp_path / "made", "mask-predict-2-lb3"
+    export(model("cmlm-kd"), made, "huggingface", [decoding])
+    environment = {key: value for key, value in os.environ.items() if key != "PYTHONPATH"}
+    environment |= {"HF_HOME": str(tmp_path / "home"), "HF_HUB_OFFLINE": "1"}
+    found = subprocess.run(
+        [sys.executable, "-c", LOAD, str(made), decoding],
+        cwd=tmp_path,
+        env=environment,
+        input=json.dumps(TEST),
+        capture_output=True,
+        text=True,
+    )
+    assert found.returncode == 0, found.stderr[-2000:]
+    assert json.loads(found.stdout) == load(model("cmlm-kd"), decoding).translate(TEST)
+
+
+@pytest.mark.parametrize(("system", "engine"), [("at-base", "ctranslate2"), ("cmlm-kd", "onnx")])
+def test_an_export_is_what_the_graph_converts(system: str, engine: str, tmp_path: Path) -> None:
+    export(model(system), tmp_path / "made", engine)
+    expected = {each.name: each.read_bytes() for each in (model(system) / engine).glob("[!.]*")}
+    made = {each.name: each.read_bytes() for each in (tmp_path / "made").glob("[!.]*")}
+    codes = Path("results/corpora", CORPUS, "bpe/codes.source")
+    assert made.pop("codes.source") == codes.read_bytes()
+    assert made == expected
+    assert load_model(model(system) / "model.pt").model.vocabulary_sizes == vocabularies().sizes
