@@ -45,6 +45,7 @@ def make_model() -> Callable[..., "Transformer"]:
         dtype: torch.dtype = torch.float64,
         decoder: Mapping[str, Any] | None = None,
         latent: Mapping[str, Any] | None = None,
+        source_vocabulary_size: int | None = None,
         **architecture: Any,
     ) -> Transformer:
         torch.manual_seed(seed)
@@ -55,6 +56,7 @@ def make_model() -> Callable[..., "Transformer"]:
             dropout,
             DecoderOptions(**(decoder or {})),
             latent=None if latent is None else LatentOptions(**latent),
+            source_vocabulary_size=source_vocabulary_size,
         )
         with torch.no_grad():  # so that no bias or normalisation is the identity
             for parameter in model.parameters():

@@ -15,7 +15,7 @@ from torch import Tensor
 from nat.artifacts import Model
 from nat.configuration import configuration as module
 from nat.configuration import load
-from nat.data.batch import Batch
+from nat.data.batch import Batch, source_tensor
 from nat.data.vocabulary import BOS, EOS, NEVER_WRITTEN, PAD, UNK, VocabularySizes
 from nat.decoding.refinement import Refinement
 from nat.errors import UserError
@@ -36,11 +36,10 @@ CRF: FairseqModelName = "nacrf_transformer"
 LEVT: FairseqModelName = "levenshtein_transformer"
 
 
-def built(name: str, **options: Any) -> Any:
+def built(name: str, source_symbols: int | None = None, **options: Any) -> Any:
     torch.manual_seed(1)
-    return OfFairseq(
-        SIZE, VocabularySizes(SYMBOLS), name, options, 0.1, dropout=0.2, length_loss_weight=0.3
-    )
+    sizes = VocabularySizes(SYMBOLS, source_symbols)
+    return OfFairseq(SIZE, sizes, name, options, 0.1, dropout=0.2, length_loss_weight=0.3)
 
 
 def as_fairseq(sentence: list[int]) -> Tensor:
@@ -144,6 +143,20 @@ def test_translations_are_those_of_fairseq(name: str, steps: int) -> None:
         assert 1 <= one.steps <= steps
         several |= len(one.tokens) > 1
     assert several
+
+
+@pytest.mark.parametrize("name", [INAT, CRF])
+def test_source_symbols_have_an_embedding_of_their_own(name: str) -> None:
+    model = built(name, source_symbols=50).eval()
+    weights = model.state_dict()
+    assert len(weights["model.encoder.embed_tokens.weight"]) == 50
+    output = weights["model.decoder.output_projection.weight"]
+    assert torch.equal(output, model.embedding.weight) and len(output) == SYMBOLS
+    assert model.vocabulary_sizes == (SYMBOLS, 50)
+    source = source_tensor([[49, 31], [7]])
+    target = batch().target[:2]
+    assert model.loss(source, model.noised(target, "full_mask"), target)[0].isfinite()
+    assert len(Refinement(steps=1)(model, source)) == 2
 
 
 def test_an_option_that_a_model_does_not_have() -> None:

@@ -286,6 +286,47 @@ def test_bert_initialisation(positions: Any) -> None:
     assert bool(learned) == (positions == "learned")
 
 
+def test_source_symbols_have_an_embedding_of_their_own(
+    make_model: MakeModel, make_batch: MakeBatch
+) -> None:
+    batch = make_batch()
+    options = {"decoder": {"copy": "uniform"}, "latent": {"dim": 3, "posterior_layers": 1}}
+    joint = make_model(**options)
+    assert joint.vocabulary_sizes == (29, None)
+    assert "source_embedding.weight" not in joint.state_dict()
+    model = make_model(source_vocabulary_size=40, **options)
+    assert model.vocabulary_sizes == (29, 40)
+    rows = torch.arange(40) % 29
+    weights = joint.state_dict() | {"source_embedding.weight": joint.embedding.weight[rows]}
+    model.load_state_dict(weights)
+    # symbols that only the source vocabulary has
+    source = torch.where(batch.source >= 18, batch.source + 11, batch.source)
+    again = rows[source]
+    padding = batch.target_padding
+    tokens = batch.target.masked_fill(~padding, MASK)
+
+    def computed(which: Transformer, shown: Tensor) -> tuple[Tensor, Tensor, Tensor]:
+        encoded = which.encode(shown)
+        posterior = which.posterior(encoded, batch.target).mean
+        return encoded.states, posterior, which.decode(tokens, padding, encoded, causal=False)
+
+    torch.testing.assert_close(computed(model, source), computed(joint, again))
+    with torch.no_grad():
+        model.source_embedding.weight.zero_()
+    assert model.scaled_source_embedding(source).eq(0).all()
+    torch.testing.assert_close(model.scaled_embedding(tokens), joint.scaled_embedding(tokens))
+
+
+def test_bert_initialisation_of_both_embeddings() -> None:
+    torch.manual_seed(1)
+    architecture = Architecture(16, 32, 1, 1, 2, initialisation="bert")
+    model = Transformer(architecture, 300, source_vocabulary_size=400)
+    assert model.source_embedding is not None
+    for embedding in (model.embedding, model.source_embedding):
+        assert embedding.weight[PAD].eq(0).all()
+        assert embedding.weight.std().item() == pytest.approx(0.02, rel=0.05)
+
+
 def test_the_initialisation_of_embeddings_and_layers_by_default() -> None:
     torch.manual_seed(1)
     model = Transformer(Architecture(64, 128, 1, 1, 4), 300)
