@@ -163,7 +163,7 @@ def test_fairseq_generate_translates_the_same(tmp_path: Path) -> None:
         (tmp_path / f"test.en-de.{side}").write_text("".join(line + "\n" for line in lines))
     generate = [sys.executable, "-m", "fairseq_cli.generate", tmp_path, "--path", made / "model.pt"]
     generate += ["--user-dir", ROOT / "nat/fairseq_plugin", "--task", "nat_translation"]
-    generate += ["--dataset-impl", "raw", "--max-tokens", "300"]
+    generate += ["--dataset-impl", "raw", "--scoring", "sacrebleu", "--max-tokens", "300"]
     found = subprocess.run(
         list(map(str, generate)),
         capture_output=True,
