@@ -570,12 +570,22 @@ class Training(Artifact):
     seed: int
 
     def inputs(self, configuration: Configuration) -> InputsOfTraining | InputsOfImport:
-        """Texts and models, as the effective configuration names them, or a checkpoint."""
+        """Texts and models, as the effective configuration names them, or a checkpoint.
+
+        Raises:
+            UserError: for a checkpoint on a corpus with separate vocabularies.
+        """
         there = configuration.on(self.corpus)
         imported = there.system(self.system).imported
         if imported is None:
             return self.inputs_of_training(configuration)
         place = f"{there.file_of('systems', self.system)}: key 'imported"
+        if configuration.corpus(self.corpus).has_separate_vocabularies:
+            raise UserError(
+                f"{place}': a published checkpoint has one dictionary for both languages, but "
+                f"'{self.corpus}' has separate vocabularies; use a corpus with one number as "
+                "'bpe_merges', or with 'subwords'"
+            )
         return InputsOfImport(
             corpus=CorpusStep(self.corpus, "binarised"),
             checkpoint=File(imported.checkpoint, f"{place}.checkpoint'"),

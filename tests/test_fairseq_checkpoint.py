@@ -321,6 +321,14 @@ def test_a_dictionary_that_does_not_fit_is_refused(folder: Path) -> None:
         imported()
 
 
+def test_a_corpus_with_separate_vocabularies_is_refused(folder: Path) -> None:
+    corpus = Path(f"config/corpora/{CORPUS}.yaml")
+    separate = "bpe_merges: {ka: 50, lu: 50}"
+    corpus.write_text(corpus.read_text().replace("bpe_merges: 100", separate))
+    with pytest.raises(UserError, match=f"published.yaml: key 'imported'.*'{CORPUS}'"):
+        MODEL.inputs(read("micro", Path()))
+
+
 def test_another_checksum_is_refused(folder: Path) -> None:
     write(Path("published.pt"), released())
     system = Path("config/systems/published.yaml")

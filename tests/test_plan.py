@@ -164,6 +164,24 @@ def test_every_stage_takes_hours_and_disk(rule: str) -> None:
     assert (found.disk_bytes > 1e6) == (rule in LARGE)
 
 
+@pytest.mark.parametrize(
+    ("scale", "joint", "separate", "symbols"),
+    [
+        ("paper", "wmt14-en-de", "wmt17-zh-en", 48_000 + 33_000 - 40_000),  # as expected
+        ("demo", "toy-ka-lu", "toy-zi-ve", (100 + 200 - 600) * 1.25),  # of so many merges
+    ],
+)
+def test_both_vocabularies_take_disk(scale: str, joint: str, separate: str, symbols: float) -> None:
+    weights = []
+    for corpus in (joint, separate):
+        training = read(scale, ROOT).training(corpus, "at-base")
+        copies = 1 + training.recipe.average.checkpoints
+        copies += plan.FULL_CHECKPOINTS * plan.NUMBERS_PER_WEIGHT
+        found = one("train", {"corpus": corpus, "system": "at-base"}, scale)
+        weights.append(found.disk_bytes / copies / 4)
+    assert weights[1] - weights[0] == pytest.approx(training.architecture.model_dim * symbols)
+
+
 def test_estimates_grow_with_what_is_done() -> None:
     def hours(rule: str, **names: str) -> float:
         found = one(rule, {**OF_STAGES[rule], **names})

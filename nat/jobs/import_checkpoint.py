@@ -5,7 +5,6 @@ from pathlib import Path
 from nat.artifacts import InputsOfImport, Model
 from nat.checksums import sha256_of
 from nat.configuration import Configuration
-from nat.configuration.configuration import file_of
 from nat.data.bpe import read_dictionary
 from nat.data.vocabulary import Vocabularies
 from nat.errors import UserError
@@ -40,14 +39,8 @@ def import_checkpoint(configuration: Configuration, model: Model) -> None:
             f"{checkpoint_file} has the checksum {checksum}, but {inputs.checkpoint.named_by} "
             f"expects {training.imported.sha256}; download it again or correct 'sha256'"
         )
-    corpus = configuration.corpus(model.corpus)
-    if corpus.has_separate_vocabularies:
-        raise UserError(
-            f"{file_of('corpora', model.corpus)}: key 'preprocessing.bpe_merges': a published "
-            "checkpoint has one dictionary for both languages, so the corpus needs a joint "
-            "vocabulary; give one number"
-        )
-    dictionary = read_dictionary(dictionary_file, corpus.in_pieces)
+    in_pieces = configuration.corpus(model.corpus).in_pieces
+    dictionary = read_dictionary(dictionary_file, in_pieces)
     vocabularies = Vocabularies.load(Path(inputs.corpus.path))
     vocabulary = vocabularies.target
     weights = converted(checkpoint, dictionary, vocabulary, training)
