@@ -9,7 +9,7 @@ import pytest
 
 from nat.configuration.configuration import read
 from nat.data.batch import source_tensor
-from nat.data.vocabulary import BLANK, MASK
+from nat.data.vocabulary import BLANK, MASK, SPECIALS, Vocabularies, Vocabulary
 from nat.decoding.mask_predict import MaskPredict
 from nat.decoding.passes import Pass, described
 from nat.errors import UserError
@@ -75,14 +75,16 @@ def test_shares() -> None:
 def test_examples_are_what_figures_of_steps_read(
     model: Any, sources: Any, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    class Symbols:
-        symbols = [f"w{number}" for number in range(29)]
-
-        def decode(self, tokens: list[int]) -> str:
-            return " ".join(self.symbols[token] for token in tokens)
-
+    source, target = (
+        Vocabulary(f"{side}{number}" for number in range(29 - len(SPECIALS))) for side in "st"
+    )
     split = analysis.Split("test", sources, sources)
-    subject = SimpleNamespace(model=model, vocabulary=Symbols(), splits=[split], batch_tokens=100)
+    subject = SimpleNamespace(
+        model=model,
+        vocabularies=Vocabularies(source, target),
+        splits=[split],
+        batch_tokens=100,
+    )
     monkeypatch.setattr(analysis, "subject", lambda *_: subject)
     found = decoding_steps.analyse(read("demo", REPOSITORY), "made-up", "cmlm-kd", 1)
     test = found["splits"]["test"]
@@ -90,7 +92,9 @@ def test_examples_are_what_figures_of_steps_read(
     assert set(test["measures"]) == {"changed_tokens_4", "changed_tokens_10"}
     assert len(test["examples"]) == 3
     for example in test["examples"]:
-        assert len(example["source"]) == len(sources[example["sentence"]])
+        tokens = sources[example["sentence"]].tolist()
+        assert example["source"] == source.decode(tokens).split()
+        assert example["reference"] == target.decode(tokens).split()
         for steps in (4, 10):
             sentence = example["passes"][str(steps)]
             assert {len(each["tokens"]) for each in sentence} == {len(sentence[0]["predicted"])}

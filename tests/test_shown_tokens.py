@@ -18,6 +18,7 @@ from nat.measures.shown_tokens import marked, right, shown
 from tests.made_up_run import REPOSITORY
 
 SYMBOLS: Any = SimpleNamespace(symbols=[f"w{number}" for number in range(29)])
+SOURCE_SYMBOLS: Any = SimpleNamespace(symbols=[f"s{number}" for number in range(29)])
 
 
 def a_pass(tokens: list[int], chosen: list[int]) -> Pass:
@@ -86,13 +87,18 @@ def test_analyses(
 ) -> None:
     model = make_model(max_positions=60, seed=3, **options)
     split = analysis.Split("valid", sources, sources)
-    subject = SimpleNamespace(model=model, vocabulary=SYMBOLS, splits=[split], batch_tokens=100)
+    vocabularies = SimpleNamespace(source=SOURCE_SYMBOLS, target=SYMBOLS)
+    subject = SimpleNamespace(
+        model=model, vocabularies=vocabularies, splits=[split], batch_tokens=100
+    )
     monkeypatch.setattr(analysis, "subject", lambda *_: subject)
     found = shown_tokens.analyse(read("demo", REPOSITORY), "made-up", system, 1)["splits"]["valid"]
     assert (found["sentences"], found["left_out"]) == (4, 2)
     # the same sentences for every system
     assert [each["sentence"] for each in found["examples"]] == [1]
     assert len(found["examples"][0]["passes"]) > 1
+    assert {word[0] for word in found["examples"][0]["source"]} == {"s"}
+    assert {word[0] for word in found["examples"][0]["reference"]} == {"w"}
     values = {name: each["value"] for name, each in found["measures"].items()}
     if system == "sat-mixed":
         assert values == {}

@@ -60,7 +60,7 @@ def test_the_corners_of_the_map_are_measured_models(
     subject = SimpleNamespace(
         model=models["e"],
         training=training,
-        vocabulary=Vocabulary(),
+        vocabularies=SimpleNamespace(target=Vocabulary(), sizes=None),
         splits=[split],
         batch_tokens=100,
     )
