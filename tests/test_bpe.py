@@ -121,7 +121,7 @@ def test_folder_with_separate_vocabularies(tmp_path: Path) -> None:
         )
         seen = {symbol for line in subwords for symbol in line.split()}
         assert set(vocabulary.symbols) == seen | set(SPECIALS)
-        merges = corpus.preprocessing.bpe_merges[side]  # type: ignore[index]
+        merges = corpus.preprocessing.bpe_merges[side]
         codes = learn(read_lines(tmp_path / f"tokens/train.{side}"), merges)
         assert subwords == [Segmenter(codes).split(merge(line)) for line in subwords]
     apply_bpe(part_of(corpus, ["test"]), tmp_path / "tokens", tmp_path / "bpe", tmp_path / "test")
