@@ -18,7 +18,13 @@ if Path(nat.__file__).resolve().parents[1] != Path(workflow.basedir).resolve():
 from nat import artifacts
 from nat.configuration import choice, load
 from nat.registry import ENGINES
-from nat.workflow.cluster import DEFAULT_NEEDS, needs, read_cluster, resources
+from nat.workflow.cluster import (
+    AT_ONCE,
+    DEFAULT_NEEDS,
+    needs,
+    read_cluster,
+    resources,
+)
 from nat.configuration.named_runs import hold_to_overrides
 from nat.configuration.notes import notes
 from nat.errors import UserError
@@ -36,7 +42,12 @@ try:
     if workflow.is_main_process:
         hold_to_overrides(configuration, keep=not workflow.output_settings.dryrun)
     cluster = read_cluster(configuration)
-    ASKS = {stage: resources(configuration, cluster, stage) for stage in DEFAULT_NEEDS}
+    # where Snakemake runs, too, it regards the cores as the most that steps in parallel may use
+    at_once = min(AT_ONCE, workflow.cores)
+    ASKS = {
+        stage: resources(configuration, cluster, stage, at_once=at_once)
+        for stage in DEFAULT_NEEDS
+    }
     graph = Graph(configuration)
 except UserError as error:
     sys.exit(f"error: {error}")

@@ -1,4 +1,14 @@
-# What a run on a cluster does before its first job. Of no effect elsewhere.
+# Steps that share a job, and what a run on a cluster does before its first job. Of no effect
+# elsewhere.
+
+
+resource_scopes:
+    steps="local",  # of each job, not of the whole run
+
+
+# In a job: Snakemake runs there again, and does not read the profile.
+if workflow.remote_exec:
+    workflow.register_resource("steps", AT_ONCE)
 
 
 onstart:
@@ -11,6 +21,10 @@ onstart:
         if done:
             print(done, file=sys.stderr)
         if workflow.non_local_exec:
+            # The steps of a job are requested as if they ran in parallel. Without these two, they
+            # run one after the other there, each in a Snakemake of its own.
+            workflow.register_resource("steps", AT_ONCE)
+            workflow.executor_plugin.common_settings.pass_group_args = True
             Watch().start()
 
 

@@ -19,9 +19,10 @@ from nat.configuration.models import Cluster, GpuNodes, Nodes, Stage
 from nat.errors import UserError
 from nat.workflow import plan
 from nat.workflow.cluster import (
-    _IN_TURN,
+    AT_ONCE,
     CLUSTER,
     DEFAULT_NEEDS,
+    GROUPED,
     needs,
     read_cluster,
     resources,
@@ -142,10 +143,23 @@ def test_a_shard_ends_in_its_second_attempt_at_the_latest() -> None:
         assert 60 * found.longest <= 2 * minutes, corpus
 
 
-def test_steps_that_share_a_job_share_its_limit() -> None:
-    """Snakemake sums up the minutes of steps that run one after the other."""
-    found = resources(configuration(), cluster({"most_minutes": 60}), "prepare")
-    assert 6 * asked(found, 4)["runtime"] <= 60
+@pytest.mark.parametrize("at_once", [1, 2, AT_ONCE])
+@pytest.mark.parametrize("stage", ["prepare", "distil", "score", "report"])
+def test_steps_that_share_a_job_share_its_limits(stage: Stage, at_once: int) -> None:
+    """Snakemake sums up the minutes of rows of steps, and the memory of those in a row."""
+    limits = {"most_minutes": 240, "most_memory_mb": 20_000}
+    found = resources(configuration(), cluster(limits), stage, at_once=at_once)
+    test_sets = 2
+    first_and_last = math.ceil((1 + test_sets) / at_once)
+    rows = {
+        "prepare": 4 + 2 * first_and_last,
+        "distil": 2,
+        "score": 2 * math.ceil(20 / at_once),
+        "report": math.ceil(50 / at_once),
+    }
+    assert rows[stage] * asked(found, 100)["runtime"] <= 240
+    in_a_row = at_once if stage in GROUPED else 1
+    assert in_a_row * asked(found, 100)["mem_mb"] <= 20_000
 
 
 @pytest.mark.parametrize(
@@ -345,16 +359,12 @@ def test_small_steps_share_jobs() -> None:
         assert ("    group:" in text) == bool(small), name
 
 
-def test_steps_in_turn_are_those_of_the_profile() -> None:
-    """A share of a job's minutes follows from how many steps the profile puts into it."""
+def test_what_steps_may_request_follows_from_the_profile() -> None:
     profile = yaml.safe_load((ROOT / "slurm/config.yaml").read_text())
-    components = dict(one.split("=") for one in profile["group-components"])
-    (at_once,) = (int(one.split("=")[1]) for one in profile["resources"])
-    rows = {name: math.ceil(int(count) / at_once) for name, count in components.items()}
-    assert _IN_TURN["report"] == rows["report"]
-    assert _IN_TURN["score"] == 2 * rows["score"]  # merging, then scoring
-    corpus = [name for name, text in rules_of("corpus")]
-    assert _IN_TURN["prepare"] == len(corpus)
+    components = {name: f"{name}={count}" for name, count in GROUPED.items()}
+    assert profile["group-components"] == list(components.values())
+    # generating texts, four steps of the training text, binarising and preparing test sets, summary
+    assert len(rules_of("corpus")) == 8
 
 
 def rules_of(group: str) -> list[tuple[str, str]]:

@@ -4,6 +4,7 @@ A scale says what its jobs need (`stages`, `devices`, `nodes`); `config/cluster.
 names and limits of the cluster. On a single machine, neither has an effect.
 """
 
+import math
 from collections.abc import Callable
 from typing import Any
 
@@ -28,11 +29,13 @@ DEFAULT_NEEDS: dict[Stage, Needs] = {
 }
 """What a job needs if the scale does not say; sufficient for `demo` and `small`."""
 
-_IN_TURN: dict[Stage, int] = {"prepare": 8, "distil": 2, "score": 10, "report": 13}
-"""Steps of a grouped job that run one after the other, with the numbers of slurm/config.yaml.
+AT_ONCE = 4
+"""Most steps of a grouped job that run in parallel."""
 
-Snakemake requests the sum of their minutes, so each may only request its share of the limit.
-"""
+GROUPED: dict[Stage, int] = {"score": 20, "report": 50}
+"""`group-components` of slurm/config.yaml: independent steps, or chains of them, in a job."""
+
+_MOST_TEST_SETS = 4  # of a corpus, besides its own
 
 
 def needs(configuration: Configuration, stage: Stage) -> Needs:
@@ -64,17 +67,24 @@ def read_cluster(configuration: Configuration) -> Cluster:
 
 
 def resources(
-    configuration: Configuration, cluster: Cluster, stage: Stage, times: int = 1
+    configuration: Configuration,
+    cluster: Cluster,
+    stage: Stage,
+    times: int = 1,
+    at_once: int = AT_ONCE,
 ) -> dict[str, Resource]:
     """The `resources` of the rules of a stage, under the names of Snakemake's Slurm executor.
 
     Attempt n requests n times the memory and minutes of the first, up to the cluster's limits.
+    For a grouped job Snakemake sums up the minutes of the steps that run one after the other, and
+    the memory of those that run in parallel; so each step may only request its share of a limit.
 
     Args:
         configuration: of the run.
         cluster: names and limits.
         stage: of the jobs.
         times: so many times the minutes that the stage has.
+        at_once: steps of a grouped job that run in parallel.
 
     Raises:
         UserError: if the scale uses several nodes for a training without giving `devices`.
@@ -82,8 +92,12 @@ def resources(
     need = needs(configuration, stage)
     kind = cluster.gpu if need.gpu else cluster.cpu
     found: dict[str, Resource] = {
-        "mem_mb": _growing(need.memory_mb, kind.most_memory_mb),
-        "runtime": _growing(need.minutes * times, _share(kind.most_minutes, stage)),
+        "mem_mb": _growing(
+            need.memory_mb, _share(kind.most_memory_mb, at_once if stage in GROUPED else 1)
+        ),
+        "runtime": _growing(
+            need.minutes * times, _share(kind.most_minutes, _in_turn(stage, at_once))
+        ),
         "cpus_per_task": need.cores,
     }
     named = {
@@ -129,5 +143,15 @@ def _growing(first: int, most: int | None) -> Callable[..., int]:
     return grow
 
 
-def _share(most: int | None, stage: Stage) -> int | None:
-    return None if most is None else max(1, most // _IN_TURN.get(stage, 1))
+def _in_turn(stage: Stage, at_once: int) -> int:
+    """Most steps of a grouped job that run one after the other."""
+    if stage == "prepare":  # four that follow each other, and two, each with those of test sets
+        return 4 + 2 * math.ceil((1 + _MOST_TEST_SETS) / at_once)
+    if stage == "distil":  # merging, then distilling
+        return 2
+    rows = math.ceil(GROUPED.get(stage, 1) / at_once)
+    return 2 * rows if stage == "score" else rows  # merging, then scoring
+
+
+def _share(most: int | None, of: int) -> int | None:
+    return None if most is None else max(1, most // of)
