@@ -29,8 +29,8 @@ from nat.workflow.cluster import (
 )
 from nat.workflow.dry_run import Job
 from nat.workflow.graph import PROCESSES_OF_A_TEXT
-from nat.workflow.log import _what_slurm_said
-from nat.workflow.slurm import left_behind, stop_left_behind
+from nat.workflow.log import _slurm_job, _what_slurm_refused
+from nat.workflow.slurm import left_behind, state_of, stop_left_behind
 
 ROOT = Path(__file__).resolve().parents[1]
 
@@ -212,32 +212,31 @@ def test_the_file_of_the_repository_is_valid() -> None:
     assert read_cluster(configuration()).account is None
 
 
+def test_a_refusal_by_slurm_is_told_in_a_line() -> None:
+    message = (
+        "SLURM sbatch failed. The error message was 'sbatch: error: Batch job submission failed: "
+        "Requested node configuration is not available'.\n    sbatch call:\n  sbatch x"
+    )
+    said = "Batch job submission failed: Requested node configuration is not available"
+    assert _what_slurm_refused(message)[0] == f"Slurm refused the job: {said}"
+
+
 @pytest.mark.parametrize(
     ("message", "expected"),
     [
-        (
-            "SLURM sbatch failed. The error message was 'sbatch: error: Batch job submission "
-            "failed: Requested node configuration is not available'.\n    sbatch call:\n  sbatch x",
-            "Slurm refused the job: Batch job submission failed: Requested node configuration is "
-            "not available",
-        ),
-        (
-            "SLURM-job '7' failed, SLURM status is: 'TIMEOUT'. Detailed failure reason",
-            "Slurm job 7: out of time; a training resumes",
-        ),
+        ("SLURM-job '7' failed, SLURM status is: 'TIMEOUT'. Detailed", ("7", "TIMEOUT")),
         (
             "SLURM-job '8' failed due to a node failure, SLURM status is: 'NODE_FAIL'. Failed",
-            "Slurm job 8: its node failed",
+            ("8", "NODE_FAIL"),
         ),
-        ("SLURM-job '9' failed, SLURM status is: 'DEADLINE'. ", "Slurm job 9: DEADLINE"),
+        ("SLURM-job '9' failed, SLURM status is: 'DEADLINE'. ", ("9", "DEADLINE")),
+        ("CalledProcessError", None),
+        ("", None),
     ],
 )
-def test_the_answers_of_slurm_are_told_in_a_line(message: str, expected: str) -> None:
-    assert _what_slurm_said(message)[0].startswith(expected)
-
-
-def test_other_errors_are_not_taken_for_those_of_slurm() -> None:
-    assert _what_slurm_said("") == []
+def test_number_and_state_of_a_failed_job(message: str, expected: tuple[str, str] | None) -> None:
+    assert _slurm_job(message) == expected
+    assert _what_slurm_refused(message) == []
 
 
 @pytest.fixture
@@ -279,6 +278,21 @@ def test_a_slurm_that_does_not_answer_stops_the_run(queue: Path) -> None:
         stop_left_behind()
     (queue.parent / ".snakemake/slurm_logs").rmdir()  # no job was ever submitted from here
     assert stop_left_behind() == ""
+
+
+@pytest.mark.parametrize(
+    ("queued", "accounted", "state"),
+    [
+        ("echo TIMEOUT", "exit 1", "TIMEOUT"),
+        ("exit 1", "echo CANCELLED by 1000", "CANCELLED"),  # no longer in the queue
+        ("true", "echo 'Slurm accounting storage is disabled' >&2; exit 1", ""),
+    ],
+)
+def test_the_state_of_a_job(queue: Path, queued: str, accounted: str, state: str) -> None:
+    for name, answer in (("squeue", queued), ("sacct", accounted)):
+        (queue.parent / "bin" / name).write_text(f"#!/bin/sh\n{answer}\n")
+        (queue.parent / "bin" / name).chmod(0o755)
+    assert state_of("7") == state
 
 
 def rules() -> list[tuple[str, str]]:

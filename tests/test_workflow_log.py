@@ -171,16 +171,81 @@ def test_what_is_left_unsaid(
     assert bool(stream.getvalue()) == shown
 
 
-def test_slurm_says_why_a_job_ended(screen: Screen, stream: io.StringIO, tmp_path: Path) -> None:
-    (tmp_path / "a.log").write_text("update 1\nupdate 2\n")
-    message = "SLURM-job '7' failed, SLURM status is: 'TIMEOUT'. Detailed failure reason"
-    logs = [str(tmp_path / "a.log"), str(tmp_path / "slurm_logs/7.log")]
-    show(screen, event="job_error", jobid=1, rule_name="train", rule_msg=message, log=logs)
-    shown = stream.getvalue()
-    assert "Slurm job 7: out of time" in shown
-    assert "update 2" in shown
-    assert "memory" not in shown
-    assert "slurm_logs" not in shown
+def failed_in_slurm(folder: Path, state: str) -> dict[str, Any]:
+    """The event of a job whose own log is a.log, and whose Slurm log is slurm_logs/7.log."""
+    message = f"SLURM-job '7' failed, SLURM status is: '{state}'. Detailed failure reason"
+    logs = [str(folder / "a.log"), str(folder / "slurm_logs/7.log")]
+    return {
+        "event": "job_error",
+        "jobid": 1,
+        "rule_name": "train",
+        "rule_msg": message,
+        "log": logs,
+    }
+
+
+def slurm_log(folder: Path) -> Path:
+    found = folder / "slurm_logs/7.log"
+    found.parent.mkdir()
+    found.write_text(
+        "Building DAG of jobs...\n\nbash: python: not found\nShutting down, this might\n"
+    )
+    return found
+
+
+def test_a_failed_slurm_job_shows_its_number_its_state_and_its_last_lines(
+    screen: Screen, stream: io.StringIO, tmp_path: Path
+) -> None:
+    (tmp_path / "a.log").write_text("".join(f"update {number}\n" for number in range(9)))
+    slurm_log(tmp_path)
+    show(screen, **failed_in_slurm(tmp_path, "TIMEOUT"))
+    lines = [line.strip() for line in stream.getvalue().splitlines()]
+    assert lines[0] == "[0/0] FAILED train (Slurm job 7: TIMEOUT)"
+    assert lines[1].startswith("out of time; a training resumes")
+    assert lines[2:] == [*(f"update {n}" for n in range(4, 9)), f"log: {tmp_path / 'a.log'}"]
+
+
+@pytest.mark.parametrize("own", [None, "", "\n"])
+def test_a_slurm_job_that_never_began_to_work_shows_what_slurm_logged(
+    screen: Screen, stream: io.StringIO, tmp_path: Path, own: str | None
+) -> None:
+    if own is not None:
+        (tmp_path / "a.log").write_text(own)
+    log = slurm_log(tmp_path)
+    show(screen, **failed_in_slurm(tmp_path, "FAILED"))
+    lines = [line.strip() for line in stream.getvalue().splitlines()]
+    assert lines[0] == "[0/0] FAILED train (Slurm job 7: FAILED)"
+    assert lines[1:] == ["bash: python: not found", f"log: {log}"]
+
+
+def test_a_failed_slurm_job_shows_its_own_error_alone(
+    screen: Screen, stream: io.StringIO, tmp_path: Path
+) -> None:
+    (tmp_path / "a.log").write_text("update 1\nerror: no text\n")
+    slurm_log(tmp_path)
+    show(screen, **failed_in_slurm(tmp_path, "FAILED"))
+    lines = [line.strip() for line in stream.getvalue().splitlines()]
+    assert lines[1:] == ["error: no text", f"log: {tmp_path / 'a.log'}"]
+
+
+def test_a_failed_group_shows_the_slurm_job_that_its_steps_shared(
+    screen: Screen, stream: io.StringIO, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("nat.workflow.log.state_of", {"7": "OUT_OF_MEMORY"}.__getitem__)
+    log = slurm_log(tmp_path)
+    show(
+        screen,
+        "Error in group score",
+        event="group_error",
+        groupid="score",
+        aux_logs=[str(log)],
+        job_error_info=[{}, {}],
+        external_jobid="7",
+    )
+    lines = [line.strip() for line in stream.getvalue().splitlines()]
+    assert lines[0] == "[0/0] FAILED 2 steps of the group score (Slurm job 7: OUT_OF_MEMORY)"
+    assert lines[1].startswith("out of memory; raise 'memory_mb'")
+    assert lines[2:] == ["bash: python: not found", f"log: {log}"]
 
 
 def test_a_step_of_a_group_that_never_began_is_only_named(

@@ -10,7 +10,7 @@ import logging
 import re
 import sys
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from datetime import timedelta
 from pathlib import Path
 from typing import Any
@@ -18,6 +18,7 @@ from typing import Any
 from snakemake_interface_logger_plugins.base import LogHandlerBase
 
 from nat.spelling import hint
+from nat.workflow.slurm import state_of
 from nat.workflow.together import kind_of
 
 # Messages about Snakemake's internal work, less useful than the lines of jobs. They have no event
@@ -34,6 +35,7 @@ UNSAID = re.compile(
 )
 NO_TEXT = "None"  # the interface's string for a message that is None
 LOG_LINES = 12
+LINES_OF_A_SLURM_JOB = 5
 SLURM_LOGS = "slurm_logs"
 ENDS = {
     "TIMEOUT": "out of time; a training resumes from its last checkpoint when it runs again",
@@ -41,7 +43,6 @@ ENDS = {
     "NODE_FAIL": "its node failed; a training resumes from its last checkpoint when it runs again",
     "CANCELLED": "cancelled; a training resumes from its last checkpoint when it runs again",
     "PREEMPTED": "preempted; a training resumes from its last checkpoint",
-    "FAILED": "failed",
 }
 REFUSED = (
     "look at what its stage asks for in config/scales, and at partition, account and GPU in "
@@ -109,7 +110,7 @@ class Screen(LogHandlerBase):
             if rule != "total":
                 counts[kind_of(rule)] = counts.get(kind_of(rule), 0) + count
         jobs = ", ".join(f"{count} {rule}" for rule, count in counts.items())
-        return f"{_jobs(self.total)} to do: {jobs}"
+        return f"{_counted(self.total, 'job')} to do: {jobs}"
 
     def _tell_job_info(self, event: dict[str, Any]) -> str:
         name = event["rule_msg"]
@@ -135,25 +136,39 @@ class Screen(LogHandlerBase):
                 lines.append(self._line("done", f"{name} in {_clock(now - started)}"))
         self.finished.clear()
         if self.done == self.total:
-            lines.append(f"finished {_jobs(self.total)} in {_clock(now - self.started)}")
+            lines.append(f"finished {_counted(self.total, 'job')} in {_clock(now - self.started)}")
         return "\n".join(lines)
 
     def _tell_job_error(self, event: dict[str, Any]) -> str:
         name, _ = self.jobs.get(event["jobid"], (event["rule_name"], 0.0))
-        lines = [self._line("FAILED", name)]
-        scheduler = _what_slurm_said(event.get("rule_msg") or "")
-        lines += [f"        {line}" for line in scheduler]
-        of_a_group = event.get(
-            "indent"
-        )  # which ended as one job, maybe before this step of it began
-        for log in event["log"]:
-            path = Path(log.split(" ")[0])
-            if (scheduler or of_a_group) and (not path.exists() or SLURM_LOGS in path.parts):
+        message = event.get("rule_msg") or ""
+        refused = _what_slurm_refused(message)
+        job = _slurm_job(message)
+        # a step of a group, which ended as one job, maybe before the step began
+        of_a_group = event.get("indent")
+        lines = [self._line("FAILED", f"{name}{_slurm(job)}"), *_indented(refused)]
+        if job:
+            lines += _indented([ENDS.get(job[1], "")])
+        paths = [Path(log.split(" ")[0]) for log in event["log"]]
+        own = [path for path in paths if SLURM_LOGS not in path.parts]
+        if job and not any(_text(path).strip() for path in own):
+            return "\n".join([*lines, *_end_of_slurm_log(paths)])
+        for path in own:
+            if (refused or job or of_a_group) and not path.exists():
                 continue
-            text = path.read_text(encoding="utf-8", errors="replace") if path.exists() else ""
-            lines += [f"        {line}" for line in _what_went_wrong(text, scheduler or of_a_group)]
-            lines.append(f"        log: {path}")
+            end = _what_went_wrong(_text(path), bool(refused or of_a_group), bool(job))
+            lines += [*_indented(end), f"        log: {path}"]
         return "\n".join(lines)
+
+    def _tell_group_error(self, event: dict[str, Any]) -> str:
+        # Snakemake leaves out the executor's message here; the steps follow, a line each
+        number = str(event.get("external_jobid") or "")
+        job = (number, state_of(number)) if number else None
+        steps = _counted(len(event["job_error_info"]), "step")
+        lines = [self._line("FAILED", f"{steps} of the group {event['groupid']}{_slurm(job)}")]
+        if job:
+            lines += _indented([ENDS.get(job[1], "")])
+        return "\n".join([*lines, *_end_of_slurm_log(map(Path, event["aux_logs"]))])
 
     def _line(self, what: str, name: str) -> str:
         width = len(str(self.total))
@@ -184,34 +199,68 @@ class Screen(LogHandlerBase):
         return text.replace("WorkflowError:\n", "error: ")
 
 
-def _what_went_wrong(log: str, known: object = False) -> list[str]:
-    """The end of a log: its error where it tells one; `known`: why it ended is said elsewhere."""
+def _what_went_wrong(log: str, told: bool = False, by_slurm: bool = False) -> list[str]:
+    """The end of a log: its error where it tells one.
+
+    Args:
+        log: text of it.
+        told: why the job ended is said elsewhere, so that a line suffices.
+        by_slurm: Slurm has said how it ended.
+    """
     lines = log.splitlines()
     # launchers of several processes print much after the error of one
     errors = [line for line in lines if line.startswith("error: ") or line == "interrupted"]
     if errors:
         return list(dict.fromkeys(errors))[-LOG_LINES:]
-    lines = lines[-LOG_LINES:]
-    if "Traceback" in log or known:
-        return lines if "Traceback" in log else lines[-1:]
-    return [*lines[-1:], KILLED]
+    if "Traceback" in log:
+        return lines[-LOG_LINES:]
+    if by_slurm:
+        return lines[-LINES_OF_A_SLURM_JOB:]
+    return lines[-1:] if told else [*lines[-1:], KILLED]
 
 
-def _what_slurm_said(message: str) -> list[str]:
-    """Why a Slurm job ended or was refused, from the executor's message."""
+def _what_slurm_refused(message: str) -> list[str]:
+    """Why Slurm did not take a job, from the executor's message."""
     refused = re.search(r"The error message was '(.*?)'\.?\s*sbatch call", message, re.DOTALL)
-    if refused:
-        said = " ".join(refused[1].replace("sbatch: error: ", "").split())
-        return [f"Slurm refused the job: {said}", REFUSED]
+    if not refused:
+        return []
+    said = " ".join(refused[1].replace("sbatch: error: ", "").split())
+    return [f"Slurm refused the job: {said}", REFUSED]
+
+
+def _slurm_job(message: str) -> tuple[str, str] | None:
+    """Number and state of the Slurm job that has ended, from the executor's message."""
     ended = re.search(r"SLURM-job '(\S+)' failed.*?SLURM status is: '(\w+)'", message, re.DOTALL)
-    if ended:
-        what = ENDS.get(ended[2], ended[2])
-        return [f"Slurm job {ended[1]}: {what}"]
+    return (ended[1], ended[2]) if ended else None
+
+
+def _slurm(job: tuple[str, str] | None) -> str:
+    if job is None:
+        return ""
+    number, state = job
+    return f" (Slurm job {number}: {state})" if state else f" (Slurm job {number})"
+
+
+def _end_of_slurm_log(paths: Iterable[Path]) -> list[str]:
+    """What a job wrote that came to no log of its own, as where its environment is missing."""
+    for path in paths:
+        if SLURM_LOGS in path.parts and path.exists():
+            said = [line for line in _text(path).splitlines() if line.strip()]
+            said = [line for line in said if not UNSAID.match(line.strip())]
+            return [*_indented(said[-LINES_OF_A_SLURM_JOB:]), f"        log: {path}"]
     return []
 
 
-def _jobs(count: int) -> str:
-    return f"{count} job" if count == 1 else f"{count} jobs"
+def _text(path: Path) -> str:
+    return path.read_text(encoding="utf-8", errors="replace") if path.exists() else ""
+
+
+def _indented(lines: Iterable[str]) -> list[str]:
+    return [f"        {line}" for line in lines if line]
+
+
+def _counted(count: int, what: str) -> str:
+    return f"{count} {what}" if count == 1 else f"{count} {what}s"
 
 
 def _clock(seconds: float) -> str:

@@ -81,6 +81,23 @@ def left_behind(environment: Mapping[str, str] = os.environ) -> list[SlurmJob]:
     return found
 
 
+def state_of(job: str) -> str:
+    """How Slurm calls the state of a job, such as `TIMEOUT`; nothing if it does not say so."""
+    asked = (
+        ["squeue", "--noheader", "--states", "all", "--jobs", job, "--format", "%T"],
+        ["sacct", "--allocations", "--noheader", "--parsable2", "--jobs", job, "--format", "State"],
+    )
+    for command in asked:
+        try:
+            ended = subprocess.run(command, capture_output=True, text=True, timeout=20)
+        except (subprocess.TimeoutExpired, OSError):
+            continue
+        words = ended.stdout.split()
+        if ended.returncode == 0 and words:
+            return words[0]  # of `CANCELLED by 1000`
+    return ""
+
+
 def stop_left_behind() -> str:
     """Cancel the jobs of an earlier run in this folder, and wait until they have ended.
 

@@ -285,7 +285,7 @@ def test_a_training_outlives_all_that_happens(repository: Repository, slurm: Pri
     assert "TIMEOUT" in "".join(slurm.squeue("%A %T")).split(first, 1)[1][:20]
     reached = goes_on(second)
     assert reached >= 40
-    assert f"Slurm job {first}: out of time" in repository.screen
+    assert f"(Slurm job {first}: TIMEOUT)" in repository.screen
 
     # 2. cancelled by somebody
     repository.wait("progress", lambda: repository.updates() > reached, run)
@@ -293,7 +293,7 @@ def test_a_training_outlives_all_that_happens(repository: Repository, slurm: Pri
     third = next_job(second)
     again = goes_on(third)
     assert again > reached
-    assert f"Slurm job {second}: cancelled" in repository.screen
+    assert f"(Slurm job {second}: CANCELLED)" in repository.screen
 
     # 3. its node fails, and the processes on it live on for a while
     repository.wait("progress", lambda: repository.updates() > again, run)
@@ -311,7 +311,7 @@ def test_a_training_outlives_all_that_happens(repository: Repository, slurm: Pri
             continue
     onwards = goes_on(fourth)
     assert onwards > again
-    assert f"Slurm job {third}: its node failed" in repository.screen
+    assert f"(Slurm job {third}: NODE_FAIL)" in repository.screen
     slurm.call("scontrol", "update", f"nodename={node}", "state=resume")
 
     # 4. the submitting process is killed; its job runs on; the next run stops it and goes on
