@@ -16,6 +16,11 @@ onstart:
     if workflow.is_main_process:
         try:
             done = stop_left_behind()
+            if workflow.non_local_exec:
+                settings = workflow.executor_settings
+                settings.status_command = status_command(
+                    settings.status_command, settings.init_seconds_before_status_checks
+                )
         except UserError as error:
             sys.exit(f"error: {error}")
         if done:

@@ -18,7 +18,7 @@ SNAKEFILE = f"""
 import sys
 from nat.errors import UserError
 from nat.workflow.cluster import AT_ONCE
-from nat.workflow.slurm import Watch, stop_left_behind
+from nat.workflow.slurm import Watch, status_command, stop_left_behind
 
 class configuration:
     run = "micro"
@@ -51,7 +51,7 @@ def test_steps_of_a_job_run_in_parallel_as_its_time_is_computed(tmp_path: Path) 
     (there / "Snakefile").write_text(SNAKEFILE)
     polled = ROOT / "tests/slurm/snakemake_polled.py"
     options = ["--profile", "slurm", "--cores", str(CORES_OF_THE_LOGIN_NODE), "--retries", "0"]
-    options += ["--slurm-status-command", "squeue", "--latency-wait", "10"]
+    options += ["--latency-wait", "10"]
     options += ["--slurm-init-seconds-before-status-checks", "1"]
     ended = subprocess.run(
         [sys.executable, str(polled), *options],

@@ -1,4 +1,4 @@
-"""The command `nat`: trained models on raw text."""
+"""The command `nat`: trained models on raw text, and a look at a cluster."""
 
 import argparse
 import os
@@ -71,6 +71,14 @@ def _parser() -> argparse.ArgumentParser:
     )
     _add_decodings(export)
     export.set_defaults(do=_export)
+
+    doctor = commands.add_parser(
+        "doctor",
+        help="look at this cluster's Slurm and fill in config/cluster.yaml",
+        description="Look at the Slurm of this login node, and at a node from a small job, and "
+        "fill in what is null in config/cluster.yaml. Run it in the repository.",
+    )
+    doctor.set_defaults(do=_doctor)
     return parser
 
 
@@ -108,6 +116,12 @@ def _export(arguments: argparse.Namespace) -> None:
     from nat.deploy.export import export
 
     export(arguments.folder, arguments.output, arguments.to, arguments.decodings)
+
+
+def _doctor(arguments: argparse.Namespace) -> None:
+    from nat.workflow.doctor import doctor
+
+    doctor(Path(), lambda line: sys.stdout.write(f"{line}\n"))
 
 
 def _blocks(lines: Iterable[str], size: int) -> Iterator[list[str]]:

@@ -41,6 +41,10 @@ NEVER = (
 )
 """Reasons for waiting that do not disappear when other jobs end."""
 
+FIRST_LOOK = ("init-seconds-before-status-checks", 40)
+"""The executor's setting for the seconds before its first look at a job, and its default."""
+
+_SETTING = re.compile(r"^(\w+)\s*=\s*(.*?)\s*$", re.MULTILINE)
 _NAME = re.compile(rf"{PREFIX}_[0-9a-f]{{8}}(-[0-9a-f]{{4}}){{3}}-[0-9a-f]{{12}}")
 _SECONDS_TO_STOP = 120
 
@@ -126,6 +130,55 @@ def stop_left_behind() -> str:
         time.sleep(1)
     what = "job" if len(jobs) == 1 else "jobs"
     return f"stopped {len(jobs)} Slurm {what} that an earlier run left behind: {' '.join(numbers)}"
+
+
+def settings_of(text: str) -> dict[str, str]:
+    """`scontrol show config` as a mapping."""
+    return dict(_SETTING.findall(text))
+
+
+def keeps_accounts(settings: Mapping[str, str]) -> bool:
+    """Whether finished jobs are recorded, so that sacct knows them."""
+    # since Slurm 23.11 the absence of a storage is (null)
+    return settings.get("AccountingStorageType") == "accounting_storage/slurmdbd"
+
+
+def too_soon_forgotten(settings: Mapping[str, str], first_look: int) -> str:
+    """Why runs cannot follow their jobs where no accounts are kept; nothing if they can.
+
+    The executor asks sacct, which then is silent, unless Slurm remembers a job that has ended for
+    three times the seconds before the first look.
+    """
+    seconds = int(re.sub(r"\D.*", "", settings.get("MinJobAge", "")) or 0)
+    if seconds >= 3 * first_look:
+        return ""
+    return (
+        "this Slurm keeps no accounts, and forgets a job soon after its end (MinJobAge is "
+        f"{seconds} seconds, {3 * first_look} are needed); ask its administrators for more, or set "
+        f"'slurm-{FIRST_LOOK[0]}: {max(1, seconds // 3)}' in slurm/config.yaml"
+    )
+
+
+def status_command(asked: str, first_look: int) -> str:
+    """Which client tells the executor how jobs have ended: `sacct`, or where it is silent `squeue`.
+
+    Without accounts sacct knows no job, and the executor would wait forever for jobs that ended.
+
+    Args:
+        asked: by the profile, or the executor's default.
+        first_look: seconds before the executor's first look at a job.
+
+    Raises:
+        UserError: if neither can tell.
+    """
+    command = ["scontrol", "show", "config"]
+    ended = subprocess.run(command, capture_output=True, text=True, timeout=60)
+    settings = settings_of(ended.stdout)
+    if ended.returncode != 0 or keeps_accounts(settings):
+        return asked
+    if forgotten := too_soon_forgotten(settings, first_look):
+        raise UserError(forgotten)
+    return "squeue"
 
 
 class Watch(threading.Thread):
