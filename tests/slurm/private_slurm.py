@@ -7,6 +7,7 @@ stand-in GPUs each: as root, null devices of their own. CPUs and memory are coun
 """
 
 import os
+import secrets
 import shutil
 import signal
 import socket
@@ -17,7 +18,9 @@ from pathlib import Path
 
 PROGRAMS = ("munged", "munge", "slurmctld", "slurmd", "sinfo", "squeue", "srun", "setpriv")
 PACKAGES = "munge slurmctld slurmd slurm-client"
-CLIENTS = ("srun", "sbatch", "squeue", "scancel", "scontrol", "sinfo")
+OF_ACCOUNTING = ("slurmdbd", "mariadbd", "mariadb", "mariadb-install-db")
+PACKAGES_OF_ACCOUNTING = "slurmdbd slurm-wlm-mysql-plugin mariadb-server"
+CLIENTS = ("srun", "sbatch", "squeue", "scancel", "scontrol", "sinfo", "sacct", "sacctmgr")
 CPUS, MEMORY_MB, GPUS = 4, 6000, 2
 SECONDS_TO_START = 120
 SOCKET_PATH_LENGTH = 100
@@ -28,10 +31,20 @@ FIRST_THAT_WANTS_CGROUPS = (23, 11)
 
 
 class PrivateSlurm:
-    """Start with `start`, stop with `stop`; `environment` is for those who use it."""
+    """Start with `start`, stop with `stop`; `environment` is for those who use it.
 
-    def __init__(self, folder: Path) -> None:
-        self.folder = folder.resolve()
+    Attributes:
+        accounting: whether a slurmdbd keeps accounts, in a MariaDB of its own, and enforces them.
+        select: plugin that gives jobs their share of a node, with its parameters.
+    """
+
+    def __init__(
+        self,
+        folder: Path,
+        accounting: bool = False,
+        select: tuple[str, str] = ("select/cons_tres", "CR_Core_Memory"),
+    ) -> None:
+        self.folder, self.accounting, self.select = folder.resolve(), accounting, select
         self.daemons: list[tuple[str, subprocess.Popen[bytes]]] = []
         self.path = f"{os.environ.get('PATH', os.defpath)}:/usr/sbin:/sbin"
         self.environment = {
@@ -42,7 +55,8 @@ class PrivateSlurm:
 
     def missing(self) -> list[str]:
         """Programs that this machine lacks."""
-        return [name for name in PROGRAMS if shutil.which(name, path=self.path) is None]
+        wanted = (*PROGRAMS, *(OF_ACCOUNTING if self.accounting else ()))
+        return [name for name in wanted if shutil.which(name, path=self.path) is None]
 
     def start(self) -> None:
         """Start all daemons and wait until both nodes are idle."""
@@ -63,10 +77,78 @@ class PrivateSlurm:
             + [f"--seed-file={munge / 'seed'}"],
         )
         self._wait(lambda: self._socket.exists())
+        if self.accounting:
+            self._start_accounting()
         self._run("slurmctld", ["-D"])
         for node in NODES:
             self._run("slurmd", ["-D", "-N", node])
         self._wait(lambda: self.states() == dict.fromkeys(NODES, "idle"))
+
+    def _start_accounting(self) -> None:
+        """MariaDB and slurmdbd, with an account `lab` and a QOS `long` of this user."""
+        base, data = self.folder / "db", self.folder / "db/data"
+        (base / "data").mkdir(parents=True)
+        user = self._user()
+        subprocess.run(
+            ["mariadb-install-db", "--no-defaults", f"--user={user}", f"--datadir={data}"]
+            + ["--auth-root-authentication-method=normal", "--skip-test-db"],
+            env=self.environment,
+            check=True,
+            capture_output=True,
+            timeout=SECONDS_TO_START,
+        )
+        self._run(
+            "mariadbd",
+            ["--no-defaults", f"--user={user}", f"--datadir={data}", f"--socket={base / 's'}"]
+            + [f"--pid-file={base / 'pid'}", "--bind-address=127.0.0.1", "--skip-log-bin"]
+            + [f"--port={self._ports + 4}", "--innodb-buffer-pool-size=64M"]
+            + ["--innodb-lock-wait-timeout=900"],
+        )
+        self._wait(lambda: self._answers(["mariadb", "--no-defaults", *self._sql("select 1")]))
+        password = secrets.token_hex()
+        self.call(
+            "mariadb",
+            "--no-defaults",
+            *self._sql(
+                "create database slurm_acct; "
+                f"create user slurm@localhost identified by '{password}'; "
+                f"create user slurm@127.0.0.1 identified by '{password}'; "
+                "grant all on slurm_acct.* to slurm@localhost; "
+                "grant all on slurm_acct.* to slurm@127.0.0.1"
+            ),
+        )
+        secret = self.folder / "slurmdbd.conf"
+        secret.touch(mode=0o600)
+        secret.write_text(
+            ACCOUNTING.format(
+                host=self._host(),
+                dbd=self._ports + 3,
+                sql=self._ports + 4,
+                folder=self.folder,
+                user=user,
+                socket=self._socket,
+                password=password,
+            )
+        )
+        self._run("slurmdbd", ["-D"])
+        self._wait(lambda: self._answers(["sacctmgr", "--noheader", "show", "cluster"]))
+        for words in (
+            "add cluster private",
+            "add account lab cluster=private",
+            f"add user {user} account=lab cluster=private",
+            f"modify user {user} set defaultaccount=lab",
+            "add qos long",
+            "modify qos long set maxwall=02:00:00",
+            f"modify user {user} set qos=long defaultqos=long",
+        ):
+            self.call("sacctmgr", "--immediate", *words.split())
+
+    def _sql(self, command: str) -> list[str]:
+        return [f"--socket={self.folder / 'db/s'}", "--user=root", f"--execute={command}"]
+
+    def _answers(self, command: list[str]) -> bool:
+        ended = subprocess.run(command, env=self.environment, capture_output=True, timeout=60)
+        return ended.returncode == 0
 
     def stop(self) -> list[str]:
         """End all jobs, then the daemons in reverse order; returns what had to be killed."""
@@ -140,6 +222,13 @@ class PrivateSlurm:
                 raise RuntimeError(f"Slurm does not start ({ended or 'too slow'})\n{ends}")
             time.sleep(0.1)
 
+    def _host(self) -> str:
+        return socket.gethostname().split(".")[0]
+
+    def _user(self) -> str:
+        ended = subprocess.run(["id", "-un"], text=True, capture_output=True, check=True)
+        return ended.stdout.strip()
+
     def _version(self) -> tuple[int, int]:
         """Year and month of this Slurm, which says `slurm-wlm 22.05.8` or the like."""
         program = shutil.which("slurmctld", path=self.path) or "slurmctld"
@@ -148,11 +237,8 @@ class PrivateSlurm:
         return int(year), int(month)
 
     def _configure(self) -> None:
-        host = socket.gethostname().split(".")[0]
-        base = _free_ports(3)
-        user = subprocess.run(
-            ["id", "-un"], text=True, capture_output=True, check=True
-        ).stdout.strip()
+        host, user = self._host(), self._user()
+        base = self._ports = _free_ports(5)
         gpus = ["AutoDetect=off"]
         for node in NODES:
             for number in range(GPUS):
@@ -173,14 +259,23 @@ class PrivateSlurm:
             (self.folder / "cgroup.conf").write_text("CgroupPlugin=disabled\n")
         (self.folder / "slurm.conf").write_text(
             CONFIGURATION.format(
-                host=host, base=base, folder=self.folder, user=user, socket=self._socket
+                host=host,
+                base=base,
+                folder=self.folder,
+                user=user,
+                socket=self._socket,
+                select=self.select[0],
+                parameters=self.select[1],
             )
+            + (ACCOUNTED.format(dbd=base + 3, socket=self._socket) if self.accounting else "")
             + "\n".join(nodes)
             + "\nPartitionName=main Nodes=ALL Default=YES MaxTime=240 DefaultTime=10 State=UP\n"
         )
         # The executor hides SLURM_* from its jobs, SLURM_CONF too, so clients must find it.
         for name in CLIENTS:
             real = shutil.which(name, path=self.path)
+            if real is None:
+                continue
             client = self.folder / "bin" / name
             client.write_text(f'#!/bin/sh\nSLURM_CONF={self.folder}/slurm.conf exec {real} "$@"\n')
             client.chmod(0o755)
@@ -219,11 +314,10 @@ SlurmdLogFile={folder}/log/slurmd-%n.log
 ProctrackType=proctrack/linuxproc
 TaskPlugin=task/none
 JobAcctGatherType=jobacct_gather/none
-AccountingStorageType=accounting_storage/none
 MpiDefault=none
 SwitchType=switch/none
-SelectType=select/cons_tres
-SelectTypeParameters=CR_Core_Memory
+SelectType={select}
+SelectTypeParameters={parameters}
 SchedulerType=sched/backfill
 SchedulerParameters=batch_sched_delay=0,sched_min_interval=0,sched_interval=2,bf_interval=5
 PriorityType=priority/basic
@@ -238,6 +332,35 @@ InactiveLimit=0
 PropagateResourceLimits=NONE
 SlurmdParameters=config_overrides
 GresTypes=gpu
+"""
+
+
+ACCOUNTED = """\
+AccountingStorageType=accounting_storage/slurmdbd
+AccountingStorageHost=127.0.0.1
+AccountingStoragePort={dbd}
+AccountingStoragePass={socket}
+AccountingStorageEnforce=associations,limits,qos
+AccountingStorageTRES=gres/gpu
+"""
+
+ACCOUNTING = """\
+AuthType=auth/munge
+AuthInfo=socket={socket}
+CommunicationParameters=NoInAddrAny
+DbdHost={host}
+DbdAddr=127.0.0.1
+DbdPort={dbd}
+SlurmUser={user}
+LogFile={folder}/log/slurmdbd.log
+PidFile={folder}/state/slurmdbd.pid
+DebugLevel=info
+StorageType=accounting_storage/mysql
+StorageHost=127.0.0.1
+StoragePort={sql}
+StorageUser=slurm
+StoragePass={password}
+StorageLoc=slurm_acct
 """
 
 

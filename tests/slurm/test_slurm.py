@@ -26,8 +26,8 @@ ROOT = Path(__file__).resolve().parents[2]
 PARTS = ["Snakefile", "config", "envs", "nat", "profiles", "rules", "slurm", "workflow_scripts"]
 SNAKEMAKE = [sys.executable, str(Path(__file__).with_name("snakemake_polled.py"))]
 PROFILE = ["--profile", "slurm", "--config", "scale=micro", "--latency-wait", "10"]
-# without accounting; and not 40 s before the first look
-PROFILE += ["--slurm-status-command", "squeue", "--slurm-init-seconds-before-status-checks", "1"]
+# not 40 s before the first look
+PROFILE += ["--slurm-init-seconds-before-status-checks", "1"]
 SECONDS = 2400  # of one run, on a machine that has much else to do
 STAGES = {
     "prepare": {"memory_mb": 600, "minutes": 8},

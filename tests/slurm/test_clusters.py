@@ -1,0 +1,97 @@
+"""Clusters of several kinds: `nat doctor`, and jobs that several steps share."""
+
+import shutil
+import subprocess
+import sys
+import tempfile
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+import grouped_steps
+import pytest
+import yaml
+from private_slurm import MEMORY_MB, PACKAGES, PACKAGES_OF_ACCOUNTING, PrivateSlurm
+
+ROOT = Path(__file__).resolve().parents[2]
+FILE = "config/cluster.yaml"
+
+pytestmark = [pytest.mark.slurm, pytest.mark.timeout(3000)]
+
+
+@contextmanager
+def started(**options: Any) -> Iterator[PrivateSlurm]:
+    folder = Path(tempfile.mkdtemp(prefix="slurm-"))
+    folder.chmod(0o755)
+    private = PrivateSlurm(folder, **options)
+    if private.missing():
+        packages = f"{PACKAGES} {PACKAGES_OF_ACCOUNTING}"
+        shutil.rmtree(folder)
+        pytest.fail(f"missing {', '.join(private.missing())}: apt-get install {packages}")
+    try:
+        private.start()
+        yield private
+    finally:
+        private.stop()
+        shutil.rmtree(folder)
+
+
+def nat_doctor(folder: Path, slurm: PrivateSlurm) -> tuple[dict[str, Any], str]:
+    """What it writes in a new repository, and what it says."""
+    (folder / "config/corpora").mkdir(parents=True)
+    shutil.copytree(ROOT / "slurm", folder / "slurm")
+    ended = subprocess.run(
+        [sys.executable, "-m", "nat.deploy.command", "doctor"],
+        cwd=folder,
+        env={**slurm.environment, "PYTHONPATH": str(ROOT)},
+        text=True,
+        capture_output=True,
+        timeout=1500,
+    )
+    assert ended.returncode == 0, ended.stdout + ended.stderr
+    return yaml.safe_load((folder / FILE).read_text()), ended.stdout
+
+
+def test_a_cluster_without_accounting(tmp_path: Path) -> None:
+    with started() as slurm:
+        found, screen = nat_doctor(tmp_path / "doctor", slurm)
+        limits = {"partition": "main", "most_minutes": 240, "most_memory_mb": MEMORY_MB}
+        assert found == {
+            "account": None,
+            "qos": None,
+            "cpu": limits,
+            "gpu": {**limits, "request": "gpus", "type": None},
+        }
+        assert "partition main (default): 2 nodes in use" in screen
+        assert "4 GPUs" in screen
+        assert "no accounting (slurmdbd)" in screen
+        assert screen.count("sees this folder, its locks hold") == 2
+
+        status, screen = grouped_steps.run(tmp_path / "run", slurm.environment)
+        assert status == 0, screen
+        (job,) = slurm.squeue("%l %C %m")
+        words = [f"{grouped_steps.REQUEST[name]}" for name in ("minutes", "cpus", "memory_mb")]
+        assert job.split() == [f"{words[0]}:00", words[1], f"{words[2]}M"]
+        assert 1 < grouped_steps.most_at_once(tmp_path / "run") <= grouped_steps.AT_ONCE
+
+
+def test_a_cluster_that_counts_gpus_by_gres_alone(tmp_path: Path) -> None:
+    with started(select=("select/linear", "CR_Memory")) as slurm:
+        found, _ = nat_doctor(tmp_path / "doctor", slurm)
+        assert (found["gpu"]["partition"], found["gpu"]["request"]) == ("main", "gres")
+
+
+def test_a_cluster_with_accounting(tmp_path: Path) -> None:
+    with started(accounting=True) as slurm:
+        found, screen = nat_doctor(tmp_path / "doctor", slurm)
+        assert "lab (QOS long)" in screen
+        assert "lab by default" in screen
+        assert (found["account"], found["qos"]) == (None, None)
+        # of the QOS, less than the partition grants
+        assert [found[kind]["most_minutes"] for kind in ("cpu", "gpu")] == [120, 120]
+
+        status, screen = grouped_steps.run(tmp_path / "run", slurm.environment)
+        assert status == 0, screen
+        shown = slurm.call("sacct", "-X", "-n", "-P", "-o", "State,Account,QOS,TimelimitRaw")
+        assert f"COMPLETED|lab|long|{grouped_steps.REQUEST['minutes']}" in shown.splitlines()
