@@ -173,6 +173,8 @@ def test_memory_is_limited_by_the_partition() -> None:
     shown = partition("main", MaxMemPerNode="4000")
     (found,) = partitions(shown, a_node("n1", "main"))
     assert found.memory_mb == 4000
+    (unsaid,) = partitions(shown, a_node("n1", "main", RealMemory="1"))
+    assert unsaid.memory_mb is None
 
 
 def test_null_is_filled_in_from_what_slurm_says() -> None:
@@ -240,6 +242,14 @@ def test_the_limit_of_a_partitions_own_qos_counts() -> None:
     granted = rights("lab|long|long|\n", "lab\n", "long|\nof_big|20:00:00\n")
     found = choose(cluster(rights=granted), Cluster())
     assert (found.cpu.most_minutes, found.gpu.most_minutes) == (2880, 1200)
+
+
+def test_names_are_left_to_slurm_where_no_partition_restricts_them() -> None:
+    granted = rights("lab|debug,normal||\n", "lab\n", "debug|00:10:00\nnormal|\n")
+    shown = partition("main", Default="YES")
+    slurm = cluster(partitions=partitions(shown, a_node("n1", "main")), rights=granted)
+    found = choose(slurm, Cluster())
+    assert (found.account, found.qos, found.cpu.most_minutes) == (None, None, None)
 
 
 def test_an_account_is_named_where_the_default_one_may_not_be_used() -> None:

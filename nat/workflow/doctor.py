@@ -13,7 +13,7 @@ import re
 import subprocess
 import sys
 import tempfile
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -140,6 +140,7 @@ def _partition(
 ) -> Partition:
     nodes = by_partition.get(found["PartitionName"], [])
     memory = [int(each["RealMemory"]) - int(each.get("MemSpecLimit", 0)) for each in nodes]
+    memory = [each for each in memory if each > 1]  # 1 if the administrators have not said it
     most = found.get("MaxMemPerNode", "")
     if most.isdigit():
         memory = [min(each, int(most)) for each in memory]
@@ -273,23 +274,24 @@ def _charged(
     """Account and QOS; None where the user's default may be used in all partitions."""
     if granted is None:
         return given.account, given.qos
-    account = given.account
+    account, qos = given.account, given.qos
     if account is None:
-        may = [name for name in granted.qos if all(_may(each.accounts, name) for each in kinds)]
-        if may and granted.default_account not in may:
-            account = may[0]
+        account = _allowed([each.accounts for each in kinds], granted.qos, granted.default_account)
     charged = account or granted.default_account
-    qos = given.qos
     if qos is None:
-        names = granted.qos.get(charged, [])
-        may = [name for name in names if all(_may(each.qos, name) for each in kinds)]
-        if may and granted.default_qos.get(charged, "") not in may:
-            qos = may[0]
+        usual = granted.default_qos.get(charged, "")
+        qos = _allowed([each.qos for each in kinds], granted.qos.get(charged, []), usual)
     return account, qos
 
 
-def _may(allowed: frozenset[str] | None, name: str) -> bool:
-    return allowed is None or name in allowed
+def _allowed(
+    limits: Sequence[frozenset[str] | None], names: Iterable[str], usual: str
+) -> str | None:
+    """The first of the user's names that all partitions allow; None if they allow the usual one."""
+    strict = [each for each in limits if each is not None]
+    if all(usual in each for each in strict):
+        return None
+    return next((name for name in names if all(name in each for each in strict)), None)
 
 
 def _limits(
@@ -353,6 +355,7 @@ def doctor(root: Path, say: Callable[[str], object]) -> None:
         UserError: without a repository or a Slurm; if the file is wrong; or, after all has been
             said, if something would keep jobs from running.
     """
+    root = root.resolve()
     if not (root / CLUSTER).parent.is_dir():
         raise UserError(f"there is no folder config in {root}; run this in the repository")
     given = Cluster()
@@ -444,6 +447,8 @@ def _from_nodes(
             except OSError:
                 say("  the file system of this folder has no locks")
             for gpu in kinds:
+                kind = cluster.gpu if gpu else cluster.cpu
+                say(f"  waits for a node of the partition {kind.partition} ...")
                 yield from _from_node(root, folder, request(cluster, gpu, 5, 1000), addresses, say)
         finally:
             os.close(handle)
@@ -458,9 +463,7 @@ def _from_node(
 ) -> Iterator[str]:
     answer = folder / "answer.json"
     command = ["srun", "--job-name=nat_doctor", f"--immediate={SECONDS_FOR_A_NODE}", *words]
-    command += [f"--chdir={root.resolve()}", sys.executable, "-m", "nat.workflow.node"]
-    wanted = next((word for word in words if word.startswith("--partition=")), "by default")
-    say(f"  waits for a node ({wanted.removeprefix('--')}) ...")
+    command += [f"--chdir={root}", sys.executable, "-m", "nat.workflow.node"]
     try:
         ended = subprocess.run(
             [*command, str(answer), *addresses],
@@ -477,7 +480,7 @@ def _from_node(
     elif ended.returncode != 0:
         yield f"a small job fails ({' '.join(words)}): {said}"
     elif not answer.exists():
-        yield f"a node does not see {root.resolve()}; use a file system that all nodes share"
+        yield f"a node does not see {root}; use a file system that all nodes share"
     else:
         found = json.loads(answer.read_text(encoding="utf-8"))
         answer.unlink()
