@@ -19,7 +19,8 @@ onstart:
             if workflow.non_local_exec:
                 settings = workflow.executor_settings
                 settings.status_command = status_command(
-                    settings.status_command, settings.init_seconds_before_status_checks
+                    settings.status_command,
+                    settings.init_seconds_before_status_checks,
                 )
         except UserError as error:
             sys.exit(f"error: {error}")
