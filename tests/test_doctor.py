@@ -317,18 +317,22 @@ case "$*" in
   *node) cat nodes ;;
 esac
 """
-SRUN = (
+SBATCH = (
     f"#!{sys.executable}"
     + """
-import os, sys
-words = sys.argv[1:]
-first = next(number for number, word in enumerate(words) if not word.startswith("--"))
-os.execv(words[first], words[first:])
+import subprocess, sys
+from pathlib import Path
+
+words = dict(word.partition("=")[::2] for word in sys.argv[1:])
+if "--gpus" in words and Path("only-gres").exists():
+    sys.exit("sbatch: error: Requested GRES option unsupported by configured SelectType plugin")
+if "--test-only" not in words:
+    with open(words["--output"], "w") as log:
+        ended = subprocess.run(["sh", "-c", words["--wrap"]], stdout=log, stderr=log)
+    Path("state").write_text("FAILED" if ended.returncode else "COMPLETED")
+    print("7;alps")
 """
 )
-ONLY_GRES = """#!/bin/sh
-case "$*" in *--gpus*) echo 'sbatch: error: Invalid gres specification' >&2; exit 1; esac
-"""
 
 
 @pytest.fixture
@@ -337,7 +341,7 @@ def repository(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     stand_in(
         tmp_path,
         monkeypatch,
-        {"scontrol": SCONTROL, "sbatch": "", "srun": SRUN, "sacctmgr": "", "squeue": ""},
+        {"scontrol": SCONTROL, "sbatch": SBATCH, "squeue": "#!/bin/sh\ncat state", "scancel": ""},
     )
     monkeypatch.chdir(tmp_path)
     monkeypatch.setenv("PYTHONPATH", str(ROOT))
@@ -351,7 +355,7 @@ def repository(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 def test_the_file_is_written_and_what_a_node_sees_is_told(
     repository: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    (repository / "bin/sbatch").write_text(ONLY_GRES)
+    (repository / "only-gres").touch()
     monkeypatch.setattr(sys, "argv", ["nat", "doctor"])
     command.main()
     screen = capsys.readouterr().out
@@ -373,9 +377,6 @@ def test_problems_are_told_and_the_file_is_written(repository: Path) -> None:
     (repository / "bin/sbatch").write_text(
         "#!/bin/sh\necho 'sbatch: error: invalid partition' >&2\nexit 1\n"
     )
-    (repository / "bin/srun").write_text(
-        "#!/bin/sh\necho 'srun: error: no such file' >&2\nexit 2\n"
-    )
     (repository / "settings").write_text(WITHOUT_ACCOUNTS.replace("300 sec", "30 sec"))
     said: list[str] = []
     with pytest.raises(UserError):
@@ -383,18 +384,37 @@ def test_problems_are_told_and_the_file_is_written(repository: Path) -> None:
     problems = "\n".join(line for line in said if line.startswith("problem: "))
     assert "MinJobAge is 30 seconds" in problems
     assert "the largest job with a GPU: invalid partition" in problems
-    assert "srun: error: no such file" in problems
     assert (repository / CLUSTER).exists()
 
 
-def test_a_busy_cluster_is_no_problem(repository: Path) -> None:
-    (repository / "bin/srun").write_text(
-        "#!/bin/sh\necho 'srun: error: Unable to allocate resources: Connection timed out' >&2\n"
-        "exit 1\n"
-    )
+def test_a_node_without_the_environment_is_a_problem(
+    repository: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(sys, "executable", "/nowhere/python")
+    said: list[str] = []
+    with pytest.raises(UserError):
+        doctor(repository, said.append)
+    problems = [line for line in said if line.startswith("problem: ")]
+    assert len(problems) == 2
+    assert all("FAILED" in line and "/nowhere/python" in line for line in problems)
+
+
+def test_a_node_that_does_not_see_the_folder_is_a_problem(repository: Path) -> None:
+    (repository / "bin/sbatch").write_text("#!/bin/sh\necho FAILED > state; echo 7\n")
+    said: list[str] = []
+    with pytest.raises(UserError):
+        doctor(repository, said.append)
+    assert sum(f"does not see {repository} (FAILED)" in line for line in said) == 2
+
+
+def test_a_busy_cluster_is_no_problem(repository: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("nat.workflow.doctor.SECONDS_FOR_A_NODE", 0)
+    (repository / "bin/sbatch").write_text("#!/bin/sh\necho PENDING > state; echo 7\n")
+    (repository / "bin/scancel").write_text('#!/bin/sh\necho "$@" >> cancelled\n')
     said: list[str] = []
     doctor(repository, said.append)
-    assert any("no node was free soon enough" in line for line in said)
+    assert sum("no node was free soon enough" in line for line in said) == 2
+    assert (repository / "cancelled").read_text() == "7\n7\n"
 
 
 def test_without_slurm_or_repository(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -10,9 +10,11 @@ import getpass
 import json
 import os
 import re
+import shlex
 import subprocess
 import sys
 import tempfile
+import time
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -32,14 +34,17 @@ from nat.workflow.slurm import (
     FIRST_LOOK,
     keeps_accounts,
     settings_of,
+    state_of,
     too_soon_forgotten,
 )
 
 SECONDS_FOR_A_NODE = 300
-"""How long a small job may wait for a node."""
+"""How long a small job may wait for a node, and how long it may run."""
 
 _NO_LIMIT = {"", "UNLIMITED", "NONE", "INFINITE", "(null)", "Partition_Limit"}
 _NOT_IN_USE = {"DOWN", "DRAIN", "DRAINED", "DRAINING", "FAIL", "FAILING", "FUTURE", "UNKNOWN"}
+_NOT_BEGUN = {"", "PENDING", "CONFIGURING"}
+_NOT_ENDED = {*_NOT_BEGUN, "RUNNING", "COMPLETING", "SUSPENDED"}
 _GPU = re.compile(r"gpu(?::(?P<type>[A-Za-z][\w.-]*))?:(?P<count>\d+)")
 _FIELD = re.compile(r"(?:^|\s)([A-Z][\w:/]*)=(.*?)(?=\s+[A-Z][\w:/]*=|\s*$)")
 
@@ -341,7 +346,7 @@ def refusal(words: Sequence[str]) -> str:
     ended = subprocess.run(command, capture_output=True, text=True, timeout=60)
     if ended.returncode == 0:
         return ""
-    return " ".join(re.sub(r"sbatch: (error: )?", "", ended.stderr).split())
+    return _said(ended.stderr)
 
 
 def doctor(root: Path, say: Callable[[str], object]) -> None:
@@ -461,29 +466,26 @@ def _from_node(
     addresses: Sequence[str],
     say: Callable[[str], object],
 ) -> Iterator[str]:
-    answer = folder / "answer.json"
-    command = ["srun", "--job-name=nat_doctor", f"--immediate={SECONDS_FOR_A_NODE}", *words]
-    command += [f"--chdir={root}", sys.executable, "-m", "nat.workflow.node"]
-    try:
-        ended = subprocess.run(
-            [*command, str(answer), *addresses],
-            capture_output=True,
-            text=True,
-            timeout=2 * SECONDS_FOR_A_NODE,
-        )
-    except subprocess.TimeoutExpired:
-        say("  no node was free soon enough; run this again to look from one")
+    answer, log = folder / "answer.json", folder / "log"
+    program = [sys.executable, "-m", "nat.workflow.node", str(answer), *addresses]
+    command = ["sbatch", "--parsable", "--job-name=nat_doctor", f"--output={log}", *words]
+    command += [f"--chdir={root}", f"--wrap={shlex.join(program)}"]
+    asked = subprocess.run(command, capture_output=True, text=True, timeout=60)
+    if asked.returncode != 0:
+        yield f"Slurm refuses a small job ({' '.join(words)}): {_said(asked.stderr)}"
         return
-    said = " ".join(ended.stderr.split()[-60:])
-    if "Unable to allocate resources" in said and "time" in said.lower():
+    state = _end_of(asked.stdout.split(";")[0].strip())
+    if state == "PENDING":
         say("  no node was free soon enough; run this again to look from one")
-    elif ended.returncode != 0:
-        yield f"a small job fails ({' '.join(words)}): {said}"
-    elif not answer.exists():
-        yield f"a node does not see {root}; use a file system that all nodes share"
+    elif not log.exists():
+        yield f"a node does not see {root} ({state}); use a file system that all nodes share"
+    elif state != "COMPLETED":
+        end = log.read_text(encoding="utf-8", errors="replace").splitlines()[-3:]
+        yield f"a small job fails ({' '.join(words)}; {state}): {' '.join(end)}"
     else:
         found = json.loads(answer.read_text(encoding="utf-8"))
         answer.unlink()
+        log.unlink()
         locks = "its locks hold" if found["locked"] else "its locks do not hold"
         gpus = f"{found['gpus']} GPUs for PyTorch {found['torch']}"
         say(
@@ -492,6 +494,23 @@ def _from_node(
         )
         if not found["locked"]:
             say("  without locks, stop jobs of a killed run before the next one (docs/cluster.md)")
+
+
+def _end_of(job: str) -> str:
+    """The state of a job when it ends; `PENDING` if it did not begin in time and was cancelled."""
+    began = time.monotonic()
+    while (state := state_of(job)) in _NOT_ENDED:
+        waited = time.monotonic() - began
+        if waited > (SECONDS_FOR_A_NODE if state in _NOT_BEGUN else 2 * SECONDS_FOR_A_NODE):
+            subprocess.run(["scancel", job], check=False, timeout=60)
+            return "PENDING"
+        time.sleep(1)
+    return state
+
+
+def _said(text: str) -> str:
+    """An error of a client in a line."""
+    return " ".join(re.sub(r"sbatch: (error: )?", "", text).split())
 
 
 def _reached(found: Sequence[str], addresses: Sequence[str]) -> str:

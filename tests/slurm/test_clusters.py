@@ -70,9 +70,10 @@ def test_a_cluster_without_accounting(tmp_path: Path) -> None:
 
         status, screen = grouped_steps.run(tmp_path / "run", slurm.environment)
         assert status == 0, screen
-        (job,) = slurm.squeue("%l %C %m")
+        jobs = [line.split() for line in slurm.squeue("%k %l %C %m")]
+        (job,) = [words[1:] for words in jobs if words[0].startswith("rule_score")]
         words = [f"{grouped_steps.REQUEST[name]}" for name in ("minutes", "cpus", "memory_mb")]
-        assert job.split() == [f"{words[0]}:00", words[1], f"{words[2]}M"]
+        assert job == [f"{words[0]}:00", words[1], f"{words[2]}M"]
         assert 1 < grouped_steps.most_at_once(tmp_path / "run") <= grouped_steps.AT_ONCE
 
 
