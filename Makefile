@@ -22,7 +22,7 @@ PYTHONS ?= python3.11 python3.12 python3.13
 ENDURANCE ?= 1
 # of `make pictures`
 CHROMIUM ?= chromium
-SLURM_PACKAGES := munge slurmctld slurmd slurm-client
+SLURM_PACKAGES := munge slurmctld slurmd slurm-client slurmdbd slurm-wlm-mysql-plugin mariadb-server
 export PYTHONHASHSEED := 0
 
 help:
@@ -45,7 +45,7 @@ test-gpu: environment
 
 test-slurm: environment
 	@PATH=$$PATH:/usr/sbin
-	if ! command -v slurmctld slurmd munged sbatch > /dev/null; then
+	if ! type slurmctld slurmd munged sbatch slurmdbd mariadbd > /dev/null 2>&1; then
 		[ $$(id -u) = 0 ] && command -v apt-get > /dev/null || { echo "error: Slurm is missing; install it (Debian: apt-get install $(SLURM_PACKAGES))"; exit 1; }
 		apt-get update -qq
 		DEBIAN_FRONTEND=noninteractive apt-get install -qq -y --no-install-recommends $(SLURM_PACKAGES) > /dev/null
