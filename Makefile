@@ -45,7 +45,7 @@ test-gpu: environment
 
 test-slurm: environment
 	@PATH=$$PATH:/usr/sbin
-	if ! type slurmctld slurmd munged sbatch slurmdbd mariadbd > /dev/null 2>&1; then
+	if ! command -v slurmctld slurmd munged sbatch > /dev/null; then
 		[ $$(id -u) = 0 ] && command -v apt-get > /dev/null || { echo "error: Slurm is missing; install it (Debian: apt-get install $(SLURM_PACKAGES))"; exit 1; }
 		apt-get update -qq
 		DEBIAN_FRONTEND=noninteractive apt-get install -qq -y --no-install-recommends $(SLURM_PACKAGES) > /dev/null
