@@ -16,6 +16,7 @@ from nat.configuration import Configuration, differences
 from nat.files import read_json
 from nat.reporting import claims, figures, reports, tables
 from nat.reporting.cells import SCORE, Cell, read_score
+from nat.reporting.conflicts import Conflict, conflicts
 from nat.reporting.figures import Plot
 from nat.reporting.paper import describe, entries
 from nat.reporting.reports import Target
@@ -141,6 +142,11 @@ class Results:
         """The judged claims of each paper that makes some."""
         with_claims = [paper for paper, kind, _ in self.targets if kind == "claims"]
         return {paper: self.judged(paper) for paper in with_claims}
+
+    @cached_property
+    def conflicts(self) -> list[Conflict]:
+        """What the papers print that does not agree."""
+        return conflicts(self.configuration)
 
     def plot(self, paper: str, number: str) -> Plot:
         """The points of a figure that exist.

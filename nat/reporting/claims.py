@@ -26,6 +26,7 @@ import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
+from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
@@ -481,29 +482,39 @@ def _list(labels: Sequence[str], numbers: Sequence[float], digits: int) -> str:
     )
 
 
-def published_difference(check: Check) -> float | None:
-    """The paper's own difference, if it prints the numbers behind its claim."""
+def printed_differences(check: Check) -> list[float] | None:
+    """The differences that a check is about, by the numbers that the paper prints.
+
+    Of a correlation it is Pearson's r. `None` if the paper does not print all of them.
+    """
     printed = [place.published.value if place.published else None for place in check.places]
-    if check.kind == "compare":
-        if len(printed) == 1:
-            printed.append(_number(check))
-        first, second = printed
-        return None if first is None or second is None else first - second
+    if check.kind == "compare" and len(printed) == 1:
+        printed.append(_number(check))
     known = [value for value in printed if value is not None]
     if len(known) < len(printed):
         return None
-    if check.kind == "trend":
-        return known[-1] - known[0]
     if check.kind == "correlation":
-        return pearson(known[::2], known[1::2])
-    if check.kind == MAJORITY:
-        return sum(known[::2]) / len(known[::2]) - sum(known[1::2]) / len(known[1::2])
+        return [pearson(known[::2], known[1::2])]
+    if check.kind == "trend":
+        return [later - before for before, later in pairwise(known)]
     labels = [place.row for place in check.places]
-    if check.kind == "gains":
+    if check.kind != "largest":
         known = [first - second for first, second in zip(known[::2], known[1::2], strict=True)]
         labels = labels[::2]
+    if check.kind not in ("largest", "gains"):
+        return known
     named = labels.index(check.relation)
-    return known[named] - max(value for at, value in enumerate(known) if at != named)
+    return [known[named] - value for at, value in enumerate(known) if at != named]
+
+
+def published_difference(check: Check) -> float | None:
+    """The paper's own difference, if it prints the numbers behind its claim."""
+    found = printed_differences(check)
+    if found is None:
+        return None
+    if check.kind == "trend":
+        return sum(found)
+    return sum(found) / len(found) if check.kind == MAJORITY else min(found)
 
 
 def write(configuration: Configuration, paper: str, records: tables.Records, csv: Path) -> None:

@@ -45,7 +45,7 @@ class Published:
 
 @dataclass(frozen=True)
 class Line:
-    """A line of the file."""
+    """A line of the file; `system`, `variant`, `task`, `metric` and `note` describe its value."""
 
     number: int
     table: str
@@ -53,6 +53,11 @@ class Line:
     columns: tuple[str, ...]
     use: str
     value: Published
+    system: str
+    variant: str
+    task: str
+    metric: str
+    note: str
 
 
 Places = dict[tuple[str, str], Published]
@@ -150,6 +155,7 @@ def _line(cells: Sequence[str], number: int, file: str) -> Line:
             group=found["row_group"],
             own=found["note"].startswith(OWN),
         ),
+        **{key: found[key] for key in ("system", "variant", "task", "metric", "note")},
     )
 
 

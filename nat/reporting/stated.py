@@ -26,7 +26,7 @@ DEVIATIONS = "config/published/deviations.yaml"
 CHECKED, DEVIATION, OUTSIDE = "checked", "deviation", "not configuration"
 ALL = "all"
 _SHOWN = {"None": "nothing", "True": "yes", "False": "no"}
-_SOURCES = {
+SOURCES = {
     "paper": "the paper",
     "published_code": "its published code",
     "anchors": "the code that it follows",
@@ -236,6 +236,6 @@ def _printed(verdict: Verdict) -> str:
     row = verdict.row
     ours = sorted({str(value) for value in verdict.ours.values()})
     return (
-        f"{row.system}, {row.task}: {row.key} is {row.value} in {_SOURCES[row.source]}, here "
+        f"{row.system}, {row.task}: {row.key} is {row.value} in {SOURCES[row.source]}, here "
         f"{' or '.join(_SHOWN.get(value, value) for value in ours)}: {verdict.reason}"
     )

@@ -241,7 +241,7 @@ def derive(found: Sequence[dict[str, Any]], places: Sequence[Entry]) -> None:
             # why the first of them has no number
             record_["status"] = next(each["status"] for each in operands if each["ours"] is None)
             continue
-        value = _computed(place.derived.operation, values)
+        value = computed(place.derived.operation, values)
         record_ |= {
             "status": NOT_AVAILABLE if value is None else "run",
             "ours": rounded(value),
@@ -254,7 +254,8 @@ def derive(found: Sequence[dict[str, Any]], places: Sequence[Entry]) -> None:
             record_["difference"] = rounded(value - printed)
 
 
-def _computed(operation: str, values: Sequence[float]) -> float | None:
+def computed(operation: str, values: Sequence[float]) -> float | None:
+    """The number of a derived place from those that it is made of; `None` if they have none."""
     if operation == "difference":
         return values[0] - values[1]
     if operation == "ratio":
