@@ -26,6 +26,7 @@ from nat.data.vocabulary import Vocabulary, VocabularySizes
 from nat.errors import UserError
 from nat.fairseq_plugin.dataset import batches_per_epoch
 from nat.jobs.train import describe, flags, train_system
+from nat.training import energy
 from nat.training.model_file import build_model, load_model, save_model
 from nat.training.record import Record
 
@@ -381,6 +382,31 @@ def test_counts_and_report(folder: Path) -> None:
     assert found["training"] == load().training("toy", "at").as_json()
     assert found["precision"] == "fp32"
     assert found["versions"]["torch"] == torch.__version__
+
+
+class RisingCounter:
+    """Counts a joule with every reading."""
+
+    of = energy.PACKAGES
+
+    def __init__(self) -> None:
+        self.read = 0
+
+    def joules(self) -> float:
+        self.read += 1
+        return float(self.read)
+
+
+@pytest.mark.parametrize("tells", [True, False])
+def test_energy_is_what_the_device_tells(
+    folder: Path, monkeypatch: pytest.MonkeyPatch, tells: bool
+) -> None:
+    counter = RisingCounter()
+    monkeypatch.setattr(energy, "counter", lambda device: counter if tells else None)
+    train("at")
+    expected = {"joules": counter.read - 1, "of": energy.PACKAGES} if tells else None
+    assert report("at")["energy"] == expected
+    assert not tells or counter.read > 12  # updates
 
 
 @pytest.fixture

@@ -8,7 +8,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from nat.report import addresses
+from nat.report import addresses, energy
 from nat.report.page import root_of
 from nat.report.results import Results, snakemake
 from nat.reporting.cells import LATENCY, SCORE, Cell
@@ -89,6 +89,7 @@ class Details:
                     "trained", f"{record['updates']:,} updates, {hours}, {record.get('device', '')}"
                 )
             )
+            lines.append(line("energy", energy.text(record)))
             lines.append(line("versions", addresses.listed(record.get("versions", {}))))
         older = self.results.changes(*key)
         if older:

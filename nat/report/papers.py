@@ -5,7 +5,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from nat.report import addresses
+from nat.report import addresses, energy
 from nat.report.details import Details, Line, line
 from nat.report.page import Page
 from nat.report.results import COMPLETE, NOTHING, Results, snakemake
@@ -351,6 +351,7 @@ def _cost(results: Results, paper: str) -> list[tuple[str, str]]:
         *found,
         ("device hours", f"{seconds / 3600:,.2f}"),
         ("target tokens seen", f"{tokens:,}"),
+        *energy.tiles(records),
         ("devices", ", ".join(devices)),
     ]
 

@@ -12,7 +12,7 @@ from nat.artifacts import Model, Score, TrainingCurve, step_of
 from nat.checksums import verified
 from nat.configuration.overrides import Overrides
 from nat.data.splits import sides
-from nat.report import addresses, ancestors, charts
+from nat.report import addresses, ancestors, charts, energy
 from nat.report.page import Page, root_of
 from nat.report.results import COMPLETE, MEASURED, NOTHING, PART, Results, State, snakemake
 from nat.reporting.cells import MEASURES
@@ -132,6 +132,7 @@ def _training(results: Results, corpus: str, system: str, seed: int) -> dict[str
         facts.append(("parameters", f"{record['parameters']:,}"))
     if record.get("device"):
         facts.append((f"device, {record.get('precision', '')}", record["device"]))
+    facts.append(("energy", energy.text(record)))
     validation = record.get("validation") or {}
     if validation.get("best") is not None:
         facts.append((f"best validation {validation['metric']}", f"{validation['best']:.3f}"))

@@ -240,7 +240,9 @@ def _follows(operation: str, parts: Sequence[Published], printed: Published) -> 
     bound = _rounding(printed)
     for at, part in enumerate(parts):
         changed = [
-            computed(operation, [*values[:at], values[at] + sign * _rounding(part), *values[at + 1 :]])
+            computed(
+                operation, [*values[:at], values[at] + sign * _rounding(part), *values[at + 1 :]]
+            )
             for sign in (-1, 1)
         ]
         bound += max(abs(each - result) for each in changed if each is not None)

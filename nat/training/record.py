@@ -34,6 +34,7 @@ class Record:
         tokens: target tokens seen.
         seconds: wall time, without time lost when a run was killed.
         training_seconds: wall time of updates.
+        joules: energy of all devices until the last validation, None where one does not tell.
         rows: of the training curve.
         open: sums since the last row: losses (nats), positions, tokens, and so on.
         candidates: (update, validation metric) whose weights are kept for the mean.
@@ -47,6 +48,7 @@ class Record:
     tokens: int = 0
     seconds: float = 0.0
     training_seconds: float = 0.0
+    joules: float | None = None
     rows: list[dict[str, Any]] = field(default_factory=list)
     open: dict[str, float] = field(default_factory=dict)
     candidates: list[tuple[int, float]] = field(default_factory=list)
