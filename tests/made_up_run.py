@@ -92,6 +92,7 @@ def configuration(
     """The repository's systems and decodings, one corpus, and these papers."""
     found = read(scale, REPOSITORY)
     scales = {name: dict(content) for name, content in found.files["scales"].items()}
+    scales["paper"] |= {"tasks": {TASK: corpus}}
     scales[scale] |= {"seeds": seeds or [1], "tasks": {TASK: corpus}}
     scales["elsewhere"] = {**scales[scale], "tasks": {OTHER_TASK: CORPUS}}
     corpora = {corpus: {"source": "xx", "target": "yy", "preprocessing": PREPROCESSING}}

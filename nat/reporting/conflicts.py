@@ -35,6 +35,7 @@ QUOTED = "One result of another paper, quoted with different numbers"
 COMPUTED = "Numbers that do not follow from those that they are computed from"
 CLAIMED = "Claims that do not hold for the numbers printed"
 STATED = "Settings that the paper and code state differently"
+KINDS = (PRINTED, QUOTED, COMPUTED, CLAIMED, STATED)
 
 METRICS = {"bleu": "BLEU", "speedup": "speed-up"}
 """How the metrics of quoted results are called here."""
@@ -51,7 +52,7 @@ class Conflict:
     """What does not agree.
 
     Attributes:
-        kind: `PRINTED`, `QUOTED`, `COMPUTED`, `CLAIMED` or `STATED`.
+        kind: one of `KINDS`.
         papers: in which it is printed.
         text: a sentence for the reader.
     """
@@ -164,7 +165,7 @@ def _quoted(configuration: Configuration, papers: Iterable[str]) -> Iterator[Con
                 (paper, line, its or passes.get((line.table, line.row), ""))
             )
     for (_, _, task, metric), quotes in found.items():
-        for number in sorted({passes for *_, passes in quotes if passes}):
+        for number in sorted({passes for *_, passes in quotes if passes}) or [""]:
             same = [each for each in quotes if each[2] in ("", number)]
             if _all_agree(line.value for _, line, _ in same):
                 continue
