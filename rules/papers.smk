@@ -26,6 +26,7 @@ rule table:
         steps=1,
     params:
         configuration=lambda wildcards: graph.report(reports.Table.of(wildcards)),
+        code=lambda wildcards: graph.code_of_report(reports.Table.of(wildcards)),
     message:
         "table {wildcards.number} of {wildcards.paper}"
     shell:
@@ -57,6 +58,7 @@ rule figure:
         steps=1,
     params:
         configuration=lambda wildcards: graph.report(reports.Figure.of(wildcards)),
+        code=lambda wildcards: graph.code_of_report(reports.Figure.of(wildcards)),
     message:
         "figure {wildcards.number} of {wildcards.paper}"
     shell:
@@ -87,6 +89,7 @@ rule claims:
         steps=1,
     params:
         configuration=lambda wildcards: graph.report(reports.Claims.of(wildcards)),
+        code=lambda wildcards: graph.code_of_report(reports.Claims.of(wildcards)),
     message:
         "claims of {wildcards.paper}"
     shell:

@@ -12,6 +12,7 @@ from typing import Any
 
 import pytest
 import yaml
+from filelock import FileLock
 
 from nat.configuration import load
 from nat.data.splits import folder_of
@@ -291,13 +292,31 @@ def test_lint(repository: Path) -> None:
     assert status == 0, screen
 
 
+def finished_run(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, str]:
+    """A copy of a copy of the repository in which `RUN` has ended at the scale `micro`.
+
+    It runs once for all files of tests, which several processes can share.
+    """
+    base = tmp_path_factory.getbasetemp()
+    if "PYTEST_XDIST_WORKER" in os.environ:
+        base = base.parent
+    finished, shown = base / "finished", base / "finished.txt"
+    with FileLock(f"{finished}.lock"):
+        if not shown.exists():
+            shutil.rmtree(finished, ignore_errors=True)
+            finished.mkdir()
+            status, screen = snakemake(copy_repository(finished), *RUN, **recorder(finished))
+            assert status == 0, screen
+            shown.write_text(screen)
+    repository = tmp_path_factory.mktemp("run") / "repository"
+    shutil.copytree(finished, repository, symlinks=True)
+    return repository, shown.read_text()
+
+
 @pytest.fixture(scope="module")
 def run(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, str]:
-    """A copy of the repository in which the demo has run at the scale `micro`."""
-    repository = copy_repository(tmp_path_factory.mktemp("run"))
-    status, screen = snakemake(repository, *RUN, **recorder(repository))
-    assert status == 0, screen
-    return repository, screen
+    """A copy of the repository in which the demo has run, and what was on the screen."""
+    return finished_run(tmp_path_factory)
 
 
 def recorder(repository: Path) -> dict[str, str]:

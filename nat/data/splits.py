@@ -94,6 +94,12 @@ def text_part(corpus: Corpus, test: str | None = None) -> Corpus:
     return part_of(corpus, [TRAIN, VALID, *cut])
 
 
+def prepared_as(corpus: Corpus, split: str) -> dict[str, Any]:
+    """How the text of a split is made and prepared, JSON-able, as it is written."""
+    found = text_part(corpus, None if split in (TRAIN, VALID) else split).as_written()
+    return {key: found[key] for key in found if key not in ("description", "expected")}
+
+
 def local_files(corpus: Corpus, root: Path) -> dict[str, Path]:
     """The local files that the text of a corpus is made from, by the key that names them.
 

@@ -16,6 +16,9 @@ from nat.data.lines import read_lines
 from nat.errors import UserError
 from nat.files import atomic_path, write_json
 
+MADE_WITH = "made_with"
+"""Key of a summary: the options of the decoding, and how the text is made and prepared."""
+
 OK = "ok"
 EMPTY_SOURCE = "empty source"
 NO_SCORE = "no finite score"

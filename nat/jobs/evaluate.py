@@ -16,8 +16,8 @@ from nat.artifacts import Converted, Score, StepOfSplit, references
 from nat.checksums import is_intact, sha256_of
 from nat.configuration import Configuration
 from nat.data.binarised import files_of
-from nat.data.splits import sides
-from nat.data.translations import write_translations
+from nat.data.splits import prepared_as, sides
+from nat.data.translations import MADE_WITH, write_translations
 from nat.data.vocabulary import vocabulary_files
 from nat.files import atomic_path, read_json, write_json
 from nat.jobs.translate import Translator
@@ -70,7 +70,11 @@ def _make(
     Path(translations.summary).unlink(missing_ok=True)
     summary = write_translations(Path(translations.path), lines)
     score_translations(configuration, score)
-    write_json(translations.summary, {**summary, FINGERPRINT: made_from})
+    made_with = {
+        "decoding": configuration.decoding(score.decoding).as_json(),
+        "corpus": prepared_as(configuration.corpus(score.corpus), score.split),
+    }
+    write_json(translations.summary, {**summary, MADE_WITH: made_with, FINGERPRINT: made_from})
 
 
 def fingerprint(configuration: Configuration, score: Score) -> str | None:

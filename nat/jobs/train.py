@@ -26,7 +26,7 @@ from nat.checksums import is_intact, is_record, sha256_of, verified
 from nat.configuration import Configuration, differences
 from nat.configuration.lengths import counts_epochs, in_updates
 from nat.configuration.models import Training
-from nat.data.splits import sides
+from nat.data.splits import TRAIN, prepared_as, sides
 from nat.data.vocabulary import Vocabularies, VocabularySizes, vocabulary_files
 from nat.errors import UserError
 from nat.files import (
@@ -165,6 +165,7 @@ def describe(configuration: Configuration, model: Model) -> Run:
         teacher=teacher,
         checkpoints=str(Path(model.path).with_name("checkpoints")),
         events=_events(configuration, model),
+        corpus=prepared_as(configuration.corpus(model.corpus), TRAIN),
         bfloat16=bfloat16,
         devices=devices,
         accumulation=batches,
@@ -316,6 +317,7 @@ def _report(run: Run, record: Record, finished: dict[str, Any]) -> dict[str, Any
             **{package: importlib.metadata.version(package) for package in PACKAGES},
         },
         "training": run.training.as_json(),
+        "corpus": run.corpus,
     }
 
 

@@ -13,6 +13,8 @@ from typing import Any
 
 from nat.artifacts import Score, TrainingRecord
 from nat.configuration import Configuration, differences
+from nat.data.splits import TRAIN, prepared_as
+from nat.data.translations import MADE_WITH
 from nat.files import read_json
 from nat.reporting import claims, figures, reports, tables
 from nat.reporting.cells import SCORE, Cell, read_score
@@ -161,7 +163,8 @@ class Results:
 
         Returns:
             The names of the score, the values of `MEASURED`, the passes of the decoder a sentence,
-            and the fingerprint of the training whose model translated; `None` for what is unknown.
+            the configuration that the translations were `made_with`, and the fingerprint of the
+            training whose model translated; `None` for what is unknown.
         """
         key = corpus, system
         if key not in self._scores:
@@ -177,12 +180,13 @@ class Results:
         seed, decoding = path.parts[-3].removeprefix("seed"), path.parts[-2]
         score = Score(self.configuration.run, corpus, system, int(seed), decoding, path.stem)
         summary = self.root / score.translations.summary
-        passes = read_json(summary).get("mean_steps") if summary.exists() else None
+        translated = read_json(summary) if summary.exists() else {}
         numbers = {name: content["measures"].get(name) for name in MEASURED}
         return {
             **vars(score),
             **{name: found and found["value"] for name, found in numbers.items()},
-            "passes": passes,
+            "passes": translated.get("mean_steps"),
+            MADE_WITH: translated.get(MADE_WITH),
             "model": content.get("model", {}).get("fingerprint"),
         }
 
@@ -213,6 +217,9 @@ class Results:
             return
         today = self.configuration.training(corpus, system).as_json()
         yield from differences(record["training"], today)
+        if record.get("corpus"):
+            prepared = prepared_as(self.configuration.corpus(corpus), TRAIN)
+            yield from differences({"corpus": record["corpus"]}, {"corpus": prepared})
         there = self.configuration.on(corpus)
         for name, key in there.references(system):
             its = seed if key == "init_from" else self.configuration.teacher_seed
@@ -228,19 +235,26 @@ class Results:
             found |= dict.fromkeys(self.changes(cell.corpus, cell.system, cell.seed))
             if cell.partner:
                 found |= dict.fromkeys(self.changes(cell.corpus, cell.partner, cell.seed))
-            if cell.source == SCORE and self._translated_before(cell):
-                found["translated by an earlier training of this system"] = None
+            if cell.source == SCORE:
+                found |= dict.fromkeys(self._translated_otherwise(cell))
         return list(found)
 
-    def _translated_before(self, cell: Cell) -> bool:
-        """Whether another model than the one that is there made the translations of a score."""
+    def _translated_otherwise(self, cell: Cell) -> Iterable[str]:
+        """Why the translations of a score are not those of today's model and configuration."""
         record = self.training(cell.corpus, cell.system, cell.seed)
         names = cell.seed, cell.decoding, cell.split
-        return record is not None and any(
-            score["model"] not in (None, record.get("fingerprint"))
-            for score in self.scores(cell.corpus, cell.system)
-            if (score["seed"], score["decoding"], score["split"]) == names
-        )
+        for score in self.scores(cell.corpus, cell.system):
+            if (score["seed"], score["decoding"], score["split"]) != names:
+                continue
+            if record is not None and score["model"] not in (None, record.get("fingerprint")):
+                yield "translated by an earlier training of this system"
+            if score[MADE_WITH] is not None:
+                there = self.configuration.on(cell.corpus)
+                today = {
+                    "decoding": there.decoding(cell.decoding).as_json(),
+                    "corpus": prepared_as(there.corpus(cell.corpus), cell.split),
+                }
+                yield from differences(score[MADE_WITH], today)
 
 
 def _changed_after(path: Path, when: float) -> bool:

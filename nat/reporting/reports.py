@@ -205,6 +205,14 @@ def read_table(configuration: Configuration, paper: str, number: str, csv: Path)
     return module.lay_out(configuration, paper, number, records)
 
 
+def module(configuration: Configuration, target: Target) -> str:
+    """The module that makes a report, by its name."""
+    paper, kind, number = target
+    if kind == "table":
+        return str(_table_module(configuration, paper, number).__name__)
+    return f"nat.reporting.{'claims' if kind == 'claims' else 'figures'}"
+
+
 def _table_module(configuration: Configuration, paper: str, number: str) -> Any:
     modules = {"grid": tables, "samples": samples, "texts": texts, "settings": settings}
     return modules[describe(configuration, paper, "table", number).kind]

@@ -1,8 +1,9 @@
 """One training: what it reads, what it writes, how it is finished."""
 
 import math
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, field
 from pathlib import Path
+from typing import Any
 
 from nat.configuration.lengths import Lengths
 from nat.configuration.models import Recipe, Training
@@ -51,6 +52,7 @@ class Run:
             one may replace each other.
         exact_fingerprint: also of what else decides about every bit of the result; a training
             resumes from a checkpoint with the same one only.
+        corpus: how the training text is made and prepared, for the record.
     """
 
     name: str
@@ -72,6 +74,7 @@ class Run:
     tokens_per_batch: int
     fingerprint: str
     exact_fingerprint: str
+    corpus: dict[str, Any] = field(default_factory=dict)
 
     @classmethod
     def read(cls, path: Path) -> "Run":

@@ -34,6 +34,7 @@ from nat.reporting import reports, timing
 from nat.reporting.cells import TOYS, Cell
 from nat.reporting.reports import Report, Site
 from nat.spelling import hint
+from nat.workflow.code import code_of
 from nat.workflow.together import Together, together
 
 STAGES = {
@@ -116,16 +117,17 @@ class Graph:
     def pages_made_of(self, targets: Collection[str]) -> str:
         """What the pages are made of, which decides whether they are made again.
 
-        The results that exist, and all of the configuration; pages that wait for everything are
-        made again when any of it is.
+        The results that exist, all of the configuration, and the code; pages that wait for
+        everything are made again when any of it is.
         """
+        code = code_of("nat.report.site")
         if _is_all(targets):
-            return "all"
+            return code
         root = Path(self.configuration.root)
         there = [root / path for path in self.scores() if (root / path).exists()]
         there += (root / self._traces).rglob("*.jsonl")
         results = {str(path): path.stat().st_mtime_ns for path in there}
-        return _fingerprint([self.configuration.files, results])
+        return _fingerprint([self.configuration.files, results, code])
 
     def described(self) -> dict[str, str]:
         """One line for every public target."""
@@ -333,6 +335,10 @@ class Graph:
     def report(self, report: Report) -> str:
         """The configuration that a report depends on."""
         return _fingerprint(reports.configured(self.configuration, report.target))
+
+    def code_of_report(self, report: Report) -> str:
+        """The code that makes a table, figure or the claims of a paper."""
+        return code_of(reports.module(self.configuration, report.target))
 
     def threads_of_text(self, corpus: str) -> int:
         """Processes that share the preparation of a text; one is enough for a generated corpus."""

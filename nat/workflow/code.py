@@ -1,0 +1,79 @@
+"""Fingerprints of code, for the jobs that are made again when their program changes.
+
+Those are the reports: they take seconds. A change of the code that trains, translates or scores
+makes nothing again by itself, since it would throw away what took days.
+"""
+
+import ast
+from collections.abc import Iterator
+from functools import cache
+from pathlib import Path
+
+from nat.configuration import fingerprint
+
+NAT = Path(__file__).parents[1]
+ROOMS = ("measures", "report", "reporting")
+"""What reports are computed, drawn and written by."""
+
+
+@cache
+def code_of(module: str) -> str:
+    """A fingerprint of a module and of all that it imports in `ROOMS`.
+
+    Comments, docstrings and layout do not count.
+
+    Args:
+        module: such as `nat.reporting.figures`.
+    """
+    found: set[Path] = set()
+    left = [_file(module)]
+    while left:
+        path = left.pop()
+        if path is not None and path not in found:
+            found.add(path)
+            left += [_file(name) for name in _imported(path)]
+    code = {str(path.relative_to(NAT)): ast.dump(_parsed(path)) for path in found}
+    templates = sorted((NAT / "report/templates").iterdir()) if "report" in _rooms(found) else []
+    return fingerprint([code, [path.read_text(encoding="utf-8") for path in templates]])
+
+
+def _rooms(paths: set[Path]) -> set[str]:
+    return {path.relative_to(NAT).parts[0] for path in paths}
+
+
+@cache
+def _parsed(path: Path) -> ast.Module:
+    """The code of a file without its docstrings."""
+    tree = ast.parse(path.read_text(encoding="utf-8"))
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Module | ast.ClassDef | ast.FunctionDef):
+            # texts below an attribute, too, which document it
+            node.body = [each for each in node.body if not _is_text(each)]
+    return tree
+
+
+def _is_text(node: ast.stmt) -> bool:
+    return (
+        isinstance(node, ast.Expr)
+        and isinstance(node.value, ast.Constant)
+        and isinstance(node.value.value, str)
+    )
+
+
+def _imported(path: Path) -> Iterator[str]:
+    """What a file imports, as names of modules; some are names in a module instead."""
+    for node in ast.walk(_parsed(path)):
+        if isinstance(node, ast.ImportFrom) and node.module:
+            yield node.module
+            yield from (f"{node.module}.{alias.name}" for alias in node.names)
+        elif isinstance(node, ast.Import):
+            yield from (alias.name for alias in node.names)
+
+
+def _file(module: str) -> Path | None:
+    """The file of a module in `ROOMS`, or nothing."""
+    first, *parts = module.split(".")
+    if first != "nat" or not parts or parts[0] not in ROOMS:
+        return None
+    path = NAT.joinpath(*parts).with_suffix(".py")
+    return path if path.exists() else None
