@@ -4,13 +4,14 @@
 # make test-latest   the tiny run with the newest versions of all packages; Python 3.11 to 3.13
 # make audit   known vulnerabilities of the versions in envs/
 # make test-slurm   the graph on a real Slurm of its own, with two virtual nodes; some minutes
+# make public-report   docs/report, a small copy of the report of the demo as it is
 # make pictures   docs/figures/report_*.png, of the report of the demo as it is; needs Chromium
 #
 # Both make the environment .venv first, from the lock files in envs/.
 SHELL := bash
 .SHELLFLAGS := -euo pipefail -c
 .ONESHELL:
-.PHONY: help demo test test-gpu test-slurm test-endurance test-latest audit bench environment pictures
+.PHONY: help demo test test-gpu test-slurm test-endurance test-latest audit bench environment pictures public-report
 
 PYTHON ?= python3
 BIN := .venv/bin
@@ -89,3 +90,6 @@ pictures:
 		$(CHROMIUM) --headless=new --no-sandbox --disable-gpu --hide-scrollbars --window-size=1280,1000 --virtual-time-budget=10000 --screenshot=docs/figures/report_$$(basename $$page).png "file://$$PWD/results/demo/report/$$page.html" > /dev/null 2>&1
 		echo "docs/figures/report_$$(basename $$page).png"
 	done
+
+public-report:
+	@$(BIN)/python workflow_scripts/pack_report.py --scale demo --to docs/report

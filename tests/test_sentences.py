@@ -113,10 +113,10 @@ def test_every_sentence_has_its_texts_and_numbers(
     assert [len(set(each)) for each in found["references"]] == list(map(len, found["references"]))
     assert {(each["system"], each["decoding"]) for each in found["systems"]} == {NAT, DIMS}
     metric = BLEU(effective_order=True, force=True)
-    for system in found["systems"]:
-        for number, text in enumerate(system["outputs"]):
+    for at, system in enumerate(found["systems"]):
+        for number, texts in enumerate(found["outputs"]):
             # with two references where the corpus has two
-            right = metric.sentence_score(text, found["references"][number]).score
+            right = metric.sentence_score(texts[at], found["references"][number]).score
             assert system["bleu"][number] == pytest.approx(right, abs=0.051)
     dims = next(each for each in found["systems"] if each["system"] == DIMS[0])
     assert set(dims["lost"]) == {"0", "1"} and dims["bleu"][0] == 0

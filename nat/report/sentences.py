@@ -111,15 +111,19 @@ def _test_set(
         several = read_references(path, len(sources))
     for sentence, texts in several.items():
         correct[sentence] = list(dict.fromkeys(correct[sentence] + texts))
+    systems = [
+        _translations(configuration, score, len(sources), sorted(several), folder)
+        for score in scores
+    ]
+    # Side by side, translations of one sentence are packed well: they are much alike.
+    outputs = zip(*(each.pop("outputs") for each in systems), strict=True)
     return {
         "languages": [source, target],
         "sentences": len(sources),
         "sources": sources[:number],
         "references": correct[:number],
-        "systems": [
-            _translations(configuration, score, len(sources), sorted(several), folder)
-            for score in scores
-        ],
+        "outputs": list(outputs),
+        "systems": systems,
     }
 
 

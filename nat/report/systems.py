@@ -154,7 +154,11 @@ def _charts(path: Path, system: str) -> list[dict[str, Any]]:
     found = []
     for column, title in (("loss", "loss"), ("bleu", "validation BLEU")):
         points = [
-            {"update": int(row["update"]), "value": float(row[column]), "series": row["split"]}
+            {
+                "update": int(row["update"]),
+                "value": float(f"{float(row[column]):.4g}"),
+                "series": row["split"],
+            }
             for row in rows
             if row.get(column)
         ]

@@ -48,6 +48,7 @@
       window.vegaEmbed(`#${id}`, specification, { config, actions: false, renderer: "svg" });
   }
   draw();
+  document.addEventListener("unpacked", draw); // the libraries of a packed copy come later
 
   // Sorting: numbers by data-sort, texts as they are; what has no number comes last.
   const key = (row, at) => {

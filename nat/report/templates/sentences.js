@@ -3,8 +3,6 @@
 // stands in the address after #, so that a view can be kept and sent.
 const sentenceBrowser = (() => {
   const byId = (id) => document.getElementById(id);
-  const testSets = new Map();
-  const stepsOfFiles = new Map();
   const CHOSEN = ["test-set", "a", "b", "measure", "order", "against", "query"];
   const ROWS = 12; // passes that are shown below each other
 
@@ -27,15 +25,16 @@ const sentenceBrowser = (() => {
     return made;
   }
 
-  /** Load a script once; it registers what it holds in `store`. */
+  /** Load a script once, and yield what it registers, at once or later. */
   const loading = new Map();
-  function load(file, store, key) {
+  const registered = new Map();
+  function load(file, key) {
     if (!loading.has(file)) {
       loading.set(
         file,
         new Promise((done) => {
+          registered.set(key, done);
           const script = element("script", { src: file });
-          script.onload = () => done(store.get(key) ?? null);
           script.onerror = () => done(null);
           document.head.append(script);
         }),
@@ -43,6 +42,7 @@ const sentenceBrowser = (() => {
     }
     return loading.get(file);
   }
+  const register = (key, content) => registered.get(key)?.(content);
 
   // Words and how they differ
 
@@ -355,7 +355,7 @@ const sentenceBrowser = (() => {
     if (system.steps) {
       const place = element("div", {});
       card.append(place);
-      load(system.steps, stepsOfFiles, system.steps).then((found) => {
+      load(system.steps, system.steps).then((found) => {
         const traced = found?.[current];
         if (traced) place.replaceChildren(...stepper(system, traced));
       });
@@ -543,7 +543,7 @@ const sentenceBrowser = (() => {
   async function open(wanted) {
     const select = byId("test-set");
     const file = select.selectedOptions[0].dataset.file;
-    data = await load(file, testSets, select.value);
+    data = await load(file, select.value);
     if (data === null) {
       byId("summary").textContent = `${file} cannot be read; make the report again.`;
       return;
@@ -658,7 +658,12 @@ const sentenceBrowser = (() => {
 
   document.addEventListener("DOMContentLoaded", start);
   return {
-    addTestSet: (name, content) => testSets.set(name, content),
-    addSteps: (file, content) => stepsOfFiles.set(file, content),
+    addTestSet: (name, content) => {
+      content.systems.forEach((system, at) => {
+        system.outputs = content.outputs.map((texts) => texts[at]);
+      });
+      register(name, content);
+    },
+    addSteps: register,
   };
 })();

@@ -1,0 +1,42 @@
+"""Make a small copy of the report of a run, to be published; it is refused if it is too large."""
+
+import argparse
+import shutil
+from pathlib import Path
+
+from nat import program
+from nat.configuration.arguments import add_configuration_arguments, configuration_from
+from nat.errors import UserError
+from nat.report import packing
+from nat.report.results import snakemake
+from nat.reporting.reports import Site
+
+LIMIT = 3_000_000
+"""Bytes of a copy that may become part of a repository."""
+
+
+def main() -> None:
+    """Parse the command line and make the copy."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    add_configuration_arguments(parser)
+    parser.add_argument("--to", required=True, type=Path, help="folder to make, or to make anew")
+    arguments = parser.parse_args()
+    configuration = configuration_from(arguments)
+    report = Path(Site(configuration.run).path)
+    if not report.exists():
+        raise UserError(
+            f"{report} does not exist; run '{snakemake(configuration, 'report')}' first"
+        )
+    size = packing.pack(report.parent, arguments.to)
+    if size >= LIMIT:
+        shutil.rmtree(arguments.to)
+        raise UserError(
+            f"{arguments.to} would be of {size / 1e6:.1f} MB; a copy that is published must be "
+            f"below {LIMIT / 1e6:g} MB: show fewer sentences, by the key 'browser' of "
+            f"config/scales/{configuration.scale}.yaml"
+        )
+    print(f"{arguments.to}: {size / 1e6:.2f} MB")
+
+
+if __name__ == "__main__":
+    program.run(main)
