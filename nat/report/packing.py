@@ -43,7 +43,7 @@ def pack(report: Path, copy: Path) -> int:
     """
     with atomic_directory(copy) as folder:
         files: dict[str, str] = {}
-        for path in sorted(each for each in report.rglob("*") if each.is_file()):
+        for path in sorted(each for each in report.rglob("[!.]*") if each.is_file()):
             name = path.relative_to(report).as_posix()
             target = folder / name
             target.parent.mkdir(parents=True, exist_ok=True)
@@ -65,7 +65,7 @@ def pack(report: Path, copy: Path) -> int:
         for empty in sorted(folder.rglob("*"), reverse=True):
             if empty.is_dir() and not any(empty.iterdir()):
                 empty.rmdir()
-        return sum(path.stat().st_size for path in folder.rglob("*") if path.is_file())
+    return sum(path.stat().st_size for path in copy.rglob("*") if path.is_file())
 
 
 def packed(text: str) -> str:
