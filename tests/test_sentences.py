@@ -81,7 +81,17 @@ def write(root: Path, shown: int = 200) -> dict[str, Any]:
     folder = root / "page"
     folder.mkdir()
     sentences.page(Results(configuration(root, shown)), folder)
-    found: dict[str, Any] = called(folder / f"sentences/{CORPUS}.test.js")
+    return read_data(folder / f"sentences/{CORPUS}.test.js")
+
+
+def read_data(path: Path) -> dict[str, Any]:
+    """A test set as the page has it."""
+    found: dict[str, Any] = called(path)
+    for system in found["systems"]:
+        values = [
+            each[place] for each, place in zip(found["translations"], system["places"], strict=True)
+        ]
+        system |= dict(zip(sentences.SHARED, zip(*values, strict=True), strict=True))
     return found
 
 
@@ -113,10 +123,10 @@ def test_every_sentence_has_its_texts_and_numbers(
     assert [len(set(each)) for each in found["references"]] == list(map(len, found["references"]))
     assert {(each["system"], each["decoding"]) for each in found["systems"]} == {NAT, DIMS}
     metric = BLEU(effective_order=True, force=True)
-    for at, system in enumerate(found["systems"]):
-        for number, texts in enumerate(found["outputs"]):
+    for system in found["systems"]:
+        for number, text in enumerate(system["outputs"]):
             # with two references where the corpus has two
-            right = metric.sentence_score(texts[at], found["references"][number]).score
+            right = metric.sentence_score(text, found["references"][number]).score
             assert system["bleu"][number] == pytest.approx(right, abs=0.051)
     dims = next(each for each in found["systems"] if each["system"] == DIMS[0])
     assert set(dims["lost"]) == {"0", "1"} and dims["bleu"][0] == 0
@@ -245,7 +255,7 @@ def test_the_page_sorts_searches_and_steps(root: Path, tmp_path: Path) -> None:
 
         choose("a", "/".join(NAT))
         choose("b", "/".join(DIMS))
-        data = called(folder / f"sentences/{CORPUS}.test.js")
+        data = read_data(folder / f"sentences/{CORPUS}.test.js")
         nat, dims = (
             next(each["bleu"] for each in data["systems"] if each["system"] == system)
             for system, _ in (NAT, DIMS)

@@ -96,4 +96,4 @@ def _stub(name: str, page: str) -> str:
 def _pack_picture(picture: Path, target: Path) -> None:
     with Image.open(picture) as image:
         few = image.convert("RGB").quantize(COLOURS, dither=Image.Dither.NONE)
-        few.convert("RGB").save(target, "WEBP", lossless=True, quality=100, method=6)
+        few.convert("RGB").save(target, "WEBP", lossless=True, quality=100, method=4)

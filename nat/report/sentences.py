@@ -29,6 +29,9 @@ from nat.report.results import Results, snakemake
 FOLDER = "sentences"
 """Of the data, beside the page."""
 
+SHARED = ("outputs", "bleu", "chrf", "ratio", "repeated")
+"""A translation and what is measured of it, in the order in which the page reads them."""
+
 
 class TestSet(NamedTuple):
     """The test set of a corpus."""
@@ -115,16 +118,31 @@ def _test_set(
         _translations(configuration, score, len(sources), sorted(several), folder)
         for score in scores
     ]
-    # Side by side, translations of one sentence are packed well: they are much alike.
-    outputs = zip(*(each.pop("outputs") for each in systems), strict=True)
+    translations = _shared(systems)
     return {
         "languages": [source, target],
         "sentences": len(sources),
         "sources": sources[:number],
         "references": correct[:number],
-        "outputs": list(outputs),
+        "translations": translations,
         "systems": systems,
     }
+
+
+def _shared(systems: list[dict[str, Any]]) -> list[list[tuple[Any, ...]]]:
+    """Write what systems have in common once: many translate a sentence alike.
+
+    Returns:
+        Of each sentence its different translations, each with the values of `SHARED`. The systems
+        have the places of theirs instead.
+    """
+    found: list[dict[tuple[Any, ...], int]] = [{} for _ in systems[0]["outputs"]]
+    for system in systems:
+        values = zip(*(system.pop(key) for key in SHARED), strict=True)
+        system["places"] = [
+            known.setdefault(each, len(known)) for known, each in zip(found, values, strict=True)
+        ]
+    return [list(known) for known in found]
 
 
 def _translations(

@@ -4,6 +4,7 @@
 const sentenceBrowser = (() => {
   const byId = (id) => document.getElementById(id);
   const CHOSEN = ["test-set", "a", "b", "measure", "order", "against", "query"];
+  const SHARED = ["outputs", "bleu", "chrf", "ratio", "repeated"];
   const ROWS = 12; // passes that are shown below each other
 
   // What is on the page: a test set, its systems A, B and others, and a sentence of it.
@@ -659,9 +660,11 @@ const sentenceBrowser = (() => {
   document.addEventListener("DOMContentLoaded", start);
   return {
     addTestSet: (name, content) => {
-      content.systems.forEach((system, at) => {
-        system.outputs = content.outputs.map((texts) => texts[at]);
-      });
+      // each sentence has its different translations once, with what is measured of them
+      for (const system of content.systems)
+        SHARED.forEach((key, at) => {
+          system[key] = system.places.map((place, number) => content.translations[number][place][at]);
+        });
       register(name, content);
     },
     addSteps: register,
