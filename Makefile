@@ -78,6 +78,7 @@ bench: environment
 	$(BIN)/python benchmarks/ctc_beam.py
 	$(BIN)/python benchmarks/one_pass.py
 	$(BIN)/python benchmarks/deployment.py
+	$(BIN)/python benchmarks/start_up.py
 
 environment:
 	@command -v $(PYTHON) > /dev/null || { echo "error: Python 3.11 or newer is needed, but there is no $(PYTHON)"; exit 1; }

@@ -1,17 +1,43 @@
 """What programs import before they work: torch takes longer than many of them."""
 
+import json
 import subprocess
 import sys
 from pathlib import Path
 
 import pytest
 
+from benchmarks.start_up import jobs
+
 REPOSITORY = Path(__file__).resolve().parents[1]
 PROGRAMS = sorted(path.stem for path in (REPOSITORY / "workflow_scripts").glob("*.py"))
+
+HEAVY = {
+    *("torch", "fairseq", "scipy", "sklearn", "pandas", "matplotlib", "altair"),
+    *("requests", "snakemake", "onnxruntime", "ctranslate2"),
+}
+"""Packages that take as long to import as all that most programs need together."""
+WITH_TORCH = {
+    *("analyse", "convert", "import_checkpoint", "measure_latency", "trace_decoding", "train"),
+    *("translate", "translate_and_score", "tune_decoding"),
+}
+DRAWING = {"make_figure": {"matplotlib", "pandas"}}
+DRAWING["make_report"] = {*DRAWING["make_figure"], "altair"}
 
 WITHOUT_TORCH = """
 import sys
 sys.modules["torch"] = None  # so that to import it is an error
+"""
+
+STARTED = """
+import json, sys
+from benchmarks.start_up import start
+
+programs, started = sys.argv[1:], []
+for name in programs:
+    start(name, lambda: started.append(name))
+assert started == programs
+print(json.dumps(sorted({name.partition(".")[0] for name in sys.modules})))
 """
 
 
@@ -57,3 +83,35 @@ for corpus in dict.fromkeys(configuration.tasks.values()):
 for target in reports.targets(configuration):
     reports.cells(configuration, target)
 """)
+
+
+def imported(*programs: str) -> set[str]:
+    """Packages of `HEAVY` that a process imports which starts these programs, up to their work."""
+    done = subprocess.run(
+        [sys.executable, "-c", STARTED, *programs],
+        cwd=REPOSITORY,
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert done.returncode == 0, done.stderr[-2000:]
+    return HEAVY & set(json.loads(done.stdout.splitlines()[-1]))
+
+
+def test_a_program_starts_with_what_it_needs_and_no_more() -> None:
+    assert {*WITH_TORCH, *DRAWING} < set(jobs())
+    assert imported(*(set(jobs()) - WITH_TORCH - set(DRAWING))) == set()
+    assert imported(*WITH_TORCH) == {"torch"}
+
+
+@pytest.mark.parametrize("program", DRAWING)
+def test_what_draws_needs_no_torch(program: str) -> None:
+    assert imported(program) == DRAWING[program]
+
+
+def test_a_training_imports_nothing_that_only_other_tasks_of_fairseq_need() -> None:
+    code = "import sys, nat.fairseq_plugin.launcher; print(*sys.modules)"
+    done = subprocess.run(
+        [sys.executable, "-c", code], cwd=REPOSITORY, capture_output=True, text=True, check=True
+    )
+    assert not {"sklearn", "pandas", "scipy.stats"} & set(done.stdout.split())

@@ -3,8 +3,9 @@
 Every check raises `UserError` with file, key and reason.
 """
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import replace
+from typing import Any
 
 from nat.configuration import families
 from nat.configuration.configuration import KINDS, Configuration, file_of
@@ -29,10 +30,21 @@ def check_names(configuration: Configuration) -> None:
     """
     _check_tasks(configuration)
     _check_scale(configuration)
+    # most systems are the same for every task, and every program checks them all
+    systems: dict[str, Any] = {}
+    decodings: dict[str, Any] = {}
+    references: dict[str, list[tuple[str, str]]] = {}
     for view in _views(configuration):
-        for name in view.systems:
+        changed = [
+            name for name, content in view.files["systems"].items() if content != systems.get(name)
+        ]
+        for name in changed:
             _check_names(view, name)
-        _check_cycles(view)
+        if view.files["decodings"] != decodings:
+            changed = view.systems
+        references |= {name: view.references(name) for name in changed}
+        _check_cycles(view, references)
+        systems, decodings = view.files["systems"], view.files["decodings"]
 
 
 def check(configuration: Configuration) -> None:
@@ -152,6 +164,7 @@ def _check_scale(configuration: Configuration) -> None:
         configuration.architecture(size)
     changed = configuration.files["scales"][configuration.scale]["recipes"]
     recipes = configuration.files["recipes"]
+    meant = {name: name for name in recipes}
     for recipe, change in changed.items():
         _known(recipe, recipes, "recipe", f"{scale}: key 'recipes'")
         followed = [recipe]
@@ -163,19 +176,21 @@ def _check_scale(configuration: Configuration) -> None:
                 raise UserError(f"{where}: '{recipe}' is itself: {circle}; change one of these")
             followed.append(change["as"])
             change = changed.get(change["as"], {})
+        meant[recipe] = followed[-1]
     for decoding in configuration.browser.steps:
         where = f"{scale}: key 'browser.steps'"
         _known_decoding(configuration, decoding, where)
-    _check_recipes(configuration, "")
+    _check_recipes(configuration, recipes, "")
     for task in dict.fromkeys(task for each in recipes.values() for task in each.get("tasks", {})):
         on_task = {name: families.on_task(content, task) for name, content in recipes.items()}
         files = {**configuration.files, "recipes": on_task}
-        _check_recipes(replace(configuration, files=files), f" on {task}")
+        different = [name for name in recipes if task in recipes[meant[name]].get("tasks", {})]
+        _check_recipes(replace(configuration, files=files), different, f" on {task}")
 
 
-def _check_recipes(configuration: Configuration, on_task: str) -> None:
+def _check_recipes(configuration: Configuration, names: Iterable[str], on_task: str) -> None:
     scale = file_of("scales", configuration.scale)
-    for name in configuration.files["recipes"]:
+    for name in names:
         recipe = configuration.recipe(name)
         where = configuration.file_of("recipes", name) + on_task
         if name in configuration.files["scales"][configuration.scale]["recipes"]:
@@ -229,11 +244,13 @@ def _check_names(configuration: Configuration, name: str) -> None:
             _known_decoding(configuration, text.decoding, f"{where}.decoding'")
 
 
-def _check_cycles(configuration: Configuration) -> None:
+def _check_cycles(
+    configuration: Configuration, references: Mapping[str, list[tuple[str, str]]]
+) -> None:
     finished: set[str] = set()
 
     def visit(name: str, path: list[str], shown: str) -> None:
-        for other, key in configuration.references(name):
+        for other, key in references[name]:
             if other == name:
                 verb = {"text": "distils from", "init_from": "starts from"}.get(key, "uses")
                 raise UserError(

@@ -96,6 +96,8 @@ def expanded(files: Mapping[str, dict[str, Any]], folder: str, kind: str) -> Exp
 
 def on_task(content: Mapping[str, Any], task: str) -> dict[str, Any]:
     """An entry with what its key `tasks` changes for a task, and without this key."""
+    if "tasks" not in content:
+        return dict(content)
     plain = {key: content[key] for key in content if key != "tasks"}
     return merged(plain, content.get("tasks", {}).get(task, {}))
 
@@ -114,6 +116,7 @@ def renamed(value: Any, names: Mapping[str, str], keys: tuple[str, ...] = REFERE
     return value
 
 
+@cache
 def is_family(name: str) -> bool:
     """Whether a name has placeholders."""
     return _PLACEHOLDER.search(name) is not None
@@ -263,8 +266,12 @@ def _check_name(name: str, where: str, folder: str) -> None:
 
 def _refuse_second(entry: _Written, written: Mapping[str, _Written], kind: str) -> None:
     for name, other in written.items():
-        family, one = sorted((entry, other), key=lambda each: not is_family(each.name))
-        if entry.name == name or options_in(family.name, one.name) is not None:
+        its, own = is_family(name), is_family(entry.name)
+        if (
+            entry.name == name
+            or (own and options_in(entry.name, name) is not None)
+            or (its and options_in(name, entry.name) is not None)
+        ):
             raise UserError(
                 f"{entry.place}: the {kind} '{entry.name}' is defined in {other.place}, too; "
                 "rename one of them"

@@ -30,7 +30,6 @@ from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
-import pandas as pd
 from rich.console import Console
 from rich.text import Text
 
@@ -39,7 +38,7 @@ from nat.configuration import Configuration
 from nat.configuration import papers as models
 from nat.data.references import are_complete
 from nat.errors import UserError
-from nat.files import atomic_path, atomic_write_text
+from nat.files import atomic_write_text
 from nat.measures.correlation import pearson
 from nat.measures.significance import LEVEL, POWER, Estimate, Interval, interval_of_correlation
 from nat.reporting import tables, values
@@ -520,8 +519,7 @@ def published_difference(check: Check) -> float | None:
 def write(configuration: Configuration, paper: str, records: tables.Records, csv: Path) -> None:
     """Write `csv`, and Markdown beside it, each atomically."""
     atomic_write_text(csv.with_suffix(".md"), markdown(configuration, paper, records))
-    with atomic_path(csv) as temporary:
-        pd.DataFrame(records).to_csv(temporary, index=False, lineterminator="\n")
+    tables.write_records(records, csv)
 
 
 def read(csv: Path) -> tables.Records:
@@ -616,9 +614,7 @@ def markdown(configuration: Configuration, paper: str, records: tables.Records) 
     previous = ""
     for row in escaped:
         row[0], previous = ("" if row[0] == previous else row[0]), row[0]
-    grid_text = pd.DataFrame(escaped).to_markdown(
-        index=False, headers=list(COLUMNS), disable_numparse=True, colalign=["left"] * len(COLUMNS)
-    )
+    grid_text = tables.markdown_grid(escaped, list(COLUMNS), ["left"] * len(COLUMNS))
     below = _listed(notes(records))
     settings = deviations(configuration, paper)
     if settings:

@@ -9,6 +9,7 @@ from matplotlib.textpath import TextToPath
 from matplotlib.ticker import FixedFormatter, FixedLocator, NullLocator
 
 from nat.reporting.cells import MEASURES
+from nat.reporting.entry import Records
 
 # Okabe and Ito's colours, which colour-blind readers tell apart; markers differ as well.
 COLOURS = (
@@ -27,7 +28,6 @@ HINTED = 1.04
 """How much wider than measured a text is drawn at most, as glyphs end at whole pixels."""
 _MEASURE = TextToPath()
 
-Records = list[dict[str, Any]]
 Labels = list[tuple[float, str, str]]
 """Height in data coordinates, text and colour of what stands to the right of a panel."""
 

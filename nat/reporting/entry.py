@@ -1,10 +1,13 @@
 """A place of a table or figure: its labels, its cells and its published value."""
 
 from dataclasses import dataclass
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from nat.reporting.cells import MEASURES, Cell, Measure
 from nat.reporting.published import Published
+
+Records = list[dict[str, Any]]
+"""Places with what is known of them, as in the CSV of a table or figure."""
 
 QUOTED = "only quoted"
 DERIVED = "derived"

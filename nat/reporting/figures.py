@@ -32,10 +32,10 @@ from nat.reporting.drawing import (
     PANEL_HEIGHT,
     PANEL_WIDTH,
     Panel,
-    Records,
     height,
     wrap,
 )
+from nat.reporting.entry import Records
 from nat.reporting.paper import QUOTED, Entry, Layout, describe, entries, layout
 from nat.reporting.training_runs import TrainingRun, chain, read_run
 

@@ -27,12 +27,12 @@ from nat.reporting.drawing import (
     PANEL_WIDTH,
     Labels,
     Panel,
-    Records,
     height,
     ticks,
     width_of,
     wrap,
 )
+from nat.reporting.entry import Records
 
 TICK_SIZE = 11.0
 """Of the names of bars, in points."""

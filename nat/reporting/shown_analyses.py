@@ -13,8 +13,7 @@ from nat.configuration import papers as models
 from nat.errors import UserError
 from nat.files import read_json
 from nat.reporting import values
-from nat.reporting.drawing import Records
-from nat.reporting.entry import Entry
+from nat.reporting.entry import Entry, Records
 
 Content = dict[str, Any]
 """Parts of an analysis by what they stand for in the description of the figure."""

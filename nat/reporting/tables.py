@@ -9,9 +9,8 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from itertools import groupby
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-import pandas as pd
 import rich.box
 import rich.table
 from rich.console import Console
@@ -25,6 +24,7 @@ from nat.measures import significance
 from nat.measures.latency_setting import OUT_OF_MEMORY
 from nat.reporting import published, values
 from nat.reporting.differences import Difference, difference
+from nat.reporting.entry import Records as Records
 from nat.reporting.paper import (
     QUOTED,
     Entry,
@@ -33,6 +33,9 @@ from nat.reporting.paper import (
     entries,
     measure_of,
 )
+
+if TYPE_CHECKING:
+    import pandas as pd
 
 LEVEL = 0.05
 OURS, PUBLISHED, DIFFERENCE = "ours", "published", "difference"
@@ -50,8 +53,6 @@ TESTED = (
     *("sacrebleu", "tokenised_bleu"),
     *("multi_reference_bleu", "multi_reference_tokenised_bleu"),
 )
-
-Records = list[dict[str, Any]]
 
 
 @dataclass(frozen=True)
@@ -302,8 +303,15 @@ def write(table: Table, csv: Path) -> None:
     """Write `csv`, and Markdown and LaTeX beside it; each appears whole or not at all."""
     atomic_write_text(csv.with_suffix(".md"), markdown(table))
     atomic_write_text(csv.with_suffix(".tex"), latex(table))
+    write_records(table.records, csv)
+
+
+def write_records(records: Records, csv: Path) -> None:
+    """Write the records of a table, as `read_records` reads them."""
+    import pandas as pd  # takes as long as everything else that most programs import
+
     with atomic_path(csv) as temporary:
-        pd.DataFrame(table.records).to_csv(temporary, index=False, lineterminator="\n")
+        pd.DataFrame(records).to_csv(temporary, index=False, lineterminator="\n")
 
 
 def read_records(csv: Path, numbers: Sequence[str] = NUMBERS) -> Records:
@@ -312,6 +320,8 @@ def read_records(csv: Path, numbers: Sequence[str] = NUMBERS) -> Records:
     Raises:
         UserError: if the file is missing or is not such a table.
     """
+    import pandas as pd
+
     try:
         frame = pd.read_csv(verified(csv), dtype=str, keep_default_na=False)
         for name in numbers:
@@ -323,8 +333,10 @@ def read_records(csv: Path, numbers: Sequence[str] = NUMBERS) -> Records:
     return [{str(key): value for key, value in row.items()} for row in frame.to_dict("records")]
 
 
-def _read_back(column: pd.Series) -> pd.Series:
+def _read_back(column: "pd.Series") -> "pd.Series":
     """Numbers of a CSV; of published values those that are none stay as they are printed."""
+    import pandas as pd
+
     if column.name != PUBLISHED:
         return pd.to_numeric(column)
     numbers = pd.to_numeric(column, errors="coerce").astype(object)
@@ -338,18 +350,25 @@ def heading(column: tuple[str, str]) -> str:
 
 def markdown(table: Table) -> str:
     """The table in GitHub's Markdown, with its title above and its notes below."""
-    frame = pd.DataFrame(_map(table.cells, escape_markdown))
     side = "left" if table.prose else "right"
     align = ["left"] * _labels(table) + [side] * (len(table.columns) - _labels(table))
-    grid_text = frame.to_markdown(
-        index=False,
-        headers=[escape_markdown(heading(column)) for column in table.columns],
-        disable_numparse=True,
-        colalign=align,
-    )
+    headers = [escape_markdown(heading(column)) for column in table.columns]
+    grid_text = markdown_grid(_map(table.cells, escape_markdown), headers, align)
     notes = "".join(f"\n- {escape_markdown(note)}" for note in table.notes + table.signatures)
     title, origin = table.headline.title, table.headline.origin
     return f"**{escape_markdown(title)}** ({escape_markdown(origin)})\n\n{grid_text}\n{notes}\n"
+
+
+def markdown_grid(
+    rows: Sequence[Sequence[str]], headers: Sequence[str], align: Sequence[str]
+) -> str:
+    """Rows of texts in GitHub's Markdown; `align` has left or right for each column."""
+    import pandas as pd
+
+    found: str = pd.DataFrame(rows).to_markdown(
+        index=False, headers=headers, disable_numparse=True, colalign=align
+    )
+    return found
 
 
 def latex(table: Table) -> str:
@@ -385,6 +404,8 @@ def _blocks(table: Table) -> list[list[int]]:
 
 def _grid(table: Table, places: Sequence[int]) -> str:
     """Some columns of a table as a tabular of LaTeX, with the rows that have something there."""
+    import pandas as pd
+
     labels, numbers = _labels(table), len(places) - _labels(table)
     columns = [table.columns[place] for place in places]
     rows, group = [], ""
