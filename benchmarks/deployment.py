@@ -1,13 +1,15 @@
 """How long a one-pass student takes in ONNX Runtime beside a teacher's heir in CTranslate2.
 
 A sentence at a time on one thread, d = 512: CTC with 6 + 6 layers, a single pass over the canvas,
-against an autoregressive model with 12 + 1 layers and beam search. All take turns; numbers are
-medians and quartiles over rounds, of processor time, so that other programs on the machine matter
-less, and of wall time. Weights are random, which does not change the work of a pass; the beam
-search writes as many tokens as the source has, as a trained model would.
+or with an encoder of 12 layers alone, which CTranslate2 runs, too, against an autoregressive model
+with 12 + 1 layers and beam search. All take turns; numbers are medians and quartiles over rounds,
+of processor time, so that other programs on the machine matter less, and of wall time. Weights are
+random, which does not change the work of a pass; the beam search writes as many tokens as the
+source has, as a trained model would.
 """
 
 import argparse
+import itertools
 import os
 import statistics
 import sys
@@ -129,6 +131,7 @@ def systems_in(
     from nat.data.batch import source_tensor
     from nat.data.vocabulary import SPECIALS, Vocabularies, Vocabulary
     from nat.decoding.ctc import Ctc
+    from nat.decoding.ctranslate2_ctc import CTranslate2Ctc, EncoderEngine
     from nat.decoding.network import OnnxEngine
     from nat.decoding.onnx_parallel import OnnxParallel
     from nat.export.ctranslate2 import write_ctranslate2
@@ -148,16 +151,26 @@ def systems_in(
         return Transformer(sizes, symbols, decoder=options).eval()
 
     systems: dict[str, Callable[[], Any]] = {}
-    for upsample in UPSAMPLE:
-        model = build(6, 6, DecoderOptions(copy="soft_upsampled", upsample=upsample))
-        made = folder / f"ctc-{upsample:g}"
+    for upsample, single in itertools.product(UPSAMPLE, (False, True)):
+        copy: Any = "repeated" if single else "soft_upsampled"
+        layers = (12, 0) if single else (6, 6)
+        model = build(*layers, DecoderOptions(copy=copy, upsample=upsample))
+        label = f"CTC {'encoder ' if single else ''}x{upsample:g}"
+        made = folder / label
         write_onnx(model, vocabularies, made)
-        label = f"CTC x{upsample:g}"
         systems[f"{label}, PyTorch"] = lambda model=model: Ctc()(model, source)
         for precision in ("float32", "int8"):
             method, engine = OnnxParallel(precision), OnnxEngine(made, precision)
             systems[f"{label}, ONNX Runtime, {precision}"] = (
                 lambda model=model, method=method, engine=engine: method(model, source, engine)
+            )
+        if single:
+            write_ctranslate2(model, vocabularies, folder / f"{label}, CTranslate2")
+        for precision in ("float32", "int8") if single else ():
+            its = CTranslate2Ctc(precision)
+            opened = EncoderEngine(folder / f"{label}, CTranslate2", precision)
+            systems[f"{label}, CTranslate2, {precision}"] = (
+                lambda model=model, method=its, engine=opened: method(model, source, engine)
             )
     for encoder, decoder in ((12, 1), (6, 6)):
         made = folder / f"at-{encoder}-{decoder}"

@@ -322,11 +322,13 @@ def published_by(configuration: Configuration, corpus: str, system: str) -> str 
 def decodings_to_distil(configuration: Configuration) -> dict[str, str]:
     """How each teacher translates the training text; all its students ask for the same.
 
+    The engine of `Configuration.decoding_to_distil` is that of the run.
+
     Args:
         configuration: as it holds on a corpus, see `Configuration.on`.
     """
     return {
-        text.system: str(text.decoding)
+        text.system: configuration.decoding_to_distil(str(text.decoding))
         for name in configuration.systems
         for text in configuration.system(name).text.candidates
         if text.system is not None

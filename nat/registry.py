@@ -116,6 +116,7 @@ class DecodingTraits:
         decoding_order: of the systems that it is for.
         upsampled: True: only for systems with an upsampled canvas; False: for the rest; None: for
             all.
+        encoder_only: only for systems without decoder layers.
         latent: only for systems with latents.
         needs_partial_targets: shows part of a translation.
         needs_correction: replaces visible tokens.
@@ -130,6 +131,7 @@ class DecodingTraits:
 
     decoding_order: Order = "parallel"
     upsampled: bool | None = False
+    encoder_only: bool = False
     latent: bool = False
     needs_partial_targets: bool = False
     needs_correction: bool = False

@@ -108,5 +108,7 @@ def _model(configuration: Any, name: str) -> dict[str, Any]:
     keywords: dict[str, Any] = {"length": system.length}
     if system.decoder != DecoderOptions():
         keywords["decoder"] = options_of(system.decoder)
+    if configuration.is_encoder_only(name):
+        keywords["decoder_layers"] = 0
     latent = configuration.latent(name)
     return keywords if latent is None else {**keywords, "latent": options_of(latent)}

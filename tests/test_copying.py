@@ -13,6 +13,7 @@ from nat.data.vocabulary import MASK, PAD
 from nat.transformer.copying import (
     SMALLEST_TEMPERATURE,
     TEMPERATURE,
+    repeated_copy,
     soft_copy,
     soft_copy_by_index,
     soft_copy_upsampled,
@@ -24,7 +25,7 @@ from nat.transformer.model import Transformer
 MakeModel = Callable[..., Transformer]
 MakeBatch = Callable[..., Batch]
 
-KINDS = ["uniform", "soft", "soft_upsampled", "soft_index"]
+KINDS = ["uniform", "repeated", "soft", "soft_upsampled", "soft_index"]
 UPSAMPLE = 1.5
 TAU = torch.tensor(0.5, dtype=torch.float64)
 
@@ -39,7 +40,7 @@ def copied(kind: str, vectors: Tensor, lengths: Tensor, canvas: Tensor, width: i
         return soft_copy_upsampled(vectors, lengths, UPSAMPLE, width)
     if kind == "soft_index":
         return soft_copy_by_index(vectors, lengths, TAU, width)
-    copy = {"uniform": uniform_copy, "soft": soft_copy}[kind]
+    copy = {"uniform": uniform_copy, "repeated": repeated_copy, "soft": soft_copy}[kind]
     return copy(vectors, lengths, canvas, width)
 
 
@@ -57,6 +58,21 @@ def copied(kind: str, vectors: Tensor, lengths: Tensor, canvas: Tensor, width: i
 def test_uniform_copy_by_hand(source: int, canvas: int, expected: list[int]) -> None:
     vectors = numbered(source + 1)  # the last one is EOS, which is never copied
     found = uniform_copy(vectors, torch.tensor([source]), torch.tensor([canvas]), canvas)
+    assert found[0, :, 0].tolist() == expected
+
+
+@pytest.mark.parametrize(
+    ("source", "canvas", "expected"),
+    [
+        (3, 6, [0, 0, 1, 1, 2, 2]),
+        (2, 6, [0, 0, 0, 1, 1, 1]),
+        (3, 8, [0, 0, 0, 1, 1, 1, 2, 2]),
+        (1, 4, [0, 0, 0, 0]),
+    ],
+)
+def test_repeated_copy_by_hand(source: int, canvas: int, expected: list[int]) -> None:
+    vectors = numbered(source + 1)
+    found = repeated_copy(vectors, torch.tensor([source]), torch.tensor([canvas]), canvas)
     assert found[0, :, 0].tolist() == expected
 
 
@@ -124,7 +140,7 @@ def test_the_temperature_of_the_index_copy_is_learned(
 def test_the_end_of_the_source_counts_on_request(
     make_model: MakeModel, make_batch: MakeBatch, kind: str
 ) -> None:
-    upsample = UPSAMPLE if kind in ("soft", "soft_upsampled") else None
+    upsample = UPSAMPLE if kind in ("repeated", "soft", "soft_upsampled") else None
     options = {"copy": kind, "upsample": upsample, "count_source_end": True}
     model, batch = make_model(decoder=options), make_batch([(3, 4), (5, 2)])
     encoded = model.encode(batch.source)
@@ -134,11 +150,13 @@ def test_the_end_of_the_source_counts_on_request(
         assert (~padding).sum(1).tolist() == [6, 9]  # 1.5 * 4, 1.5 * 6
         assert model.longest_source == 25  # 1.5 * 26 = 39 of 40 positions
     tokens = torch.full(padding.shape, MASK)
-    vectors = model.scaled_embedding(batch.source) if kind == "uniform" else encoded.states
+    of_source = kind in ("uniform", "repeated")
+    vectors = model.scaled_embedding(batch.source) if of_source else encoded.states
     canvas = (~padding).sum(1)
     tau = TAU if model.copy_temperature is None else model.copy_temperature
     expected = {
         "uniform": lambda: uniform_copy(vectors, torch.tensor([4, 6]), canvas, len(padding[0])),
+        "repeated": lambda: repeated_copy(vectors, torch.tensor([4, 6]), canvas, len(padding[0])),
         "soft": lambda: soft_copy(vectors, torch.tensor([4, 6]), canvas, len(padding[0])),
         "soft_upsampled": lambda: soft_copy_upsampled(
             vectors, torch.tensor([4, 6]), UPSAMPLE, len(padding[0])

@@ -22,6 +22,7 @@ from nat.export.ctranslate2 import write_ctranslate2
         {},
         {"pre_norm": True, "activation": "gelu"},
         {"positions": "learned", "scale_embeddings": False},
+        {"positions": "learned_apart"},
         {"encoder_layers": 3, "decoder_layers": 1, "pre_norm": True},
     ],
 )

@@ -49,6 +49,8 @@ def of_configuration(make_model: Callable[..., Any], name: str, seed: int = 0) -
         keywords = {"decoder": {"copy": "soft", "upsample": 2.5}}
     elif traits.decoding_order == "parallel":
         keywords = {"length": "offset"}
+    if traits.encoder_only:
+        keywords = {"decoder": {"copy": "repeated", "upsample": 2.5}, "decoder_layers": 0}
     if traits.decoding_order in ("hybrid", "semi-autoregressive"):
         keywords = {"decoder": {"chunk": 2}}
     if traits.input_predictor:
@@ -191,7 +193,8 @@ def test_a_model_of_no_numbers_is_told_of_in_the_status(
 ) -> None:
     method, model = of_configuration(make_model, name)
     with torch.no_grad():
-        model.decoder_layers[0].feed_forward.inner.weight.fill_(torch.nan)
+        layers = model.decoder_layers or model.encoder_layers
+        layers[0].feed_forward.inner.weight.fill_(torch.nan)
     if CONFIGURATION.decoding_traits(name).converted:
         with pytest.raises(UserError, match="not finite"):
             method(model, source_tensor(texts([3])))

@@ -32,6 +32,7 @@ DECODERS: list[dict[str, Any]] = [
     {"length": "offset", "decoder": {"copy": "soft_index", "attention_without_self": True}},
     {"length": "offset", "decoder": {"positions": "concatenated", "causal_attention": True}},
     {"decoder": {"upsample": 2.5}},
+    {"decoder": {"copy": "repeated", "upsample": 2.5}, "decoder_layers": 0},
     {"decoder": {"copy": "soft_upsampled", "upsample": 3.0, "count_source_end": True}},
     {"decoder": {"copy": "soft", "upsample": 1.5}, "latent": {"dim": 3, "posterior_layers": 1}},
     {

@@ -29,6 +29,9 @@ def test_all_systems_of_a_setting_are_timed_together(configuration: Configuratio
         parse_setting(setting)
         found = timing.find(configuration, corpus, group, configuration.seeds[0], setting)
         decodings = [name.split("/")[1] for name in found.names]
-        for engine in ("ctranslate2-int8-beam5", "onnx-int8-1-lb1", "onnx-int8-2-lb1", "ctc"):
+        for engine in (
+            *("ctranslate2-int8-beam5", "ctranslate2-int8-ctc", "onnx-int8-1-lb1"),
+            *("onnx-int8-2-lb1", "ctc"),
+        ):
             assert engine in decodings, setting
-        assert len(found.names) == 8 + 2 + 3 + 6 + 1
+        assert len(found.names) == 8 + 2 + 3 + 5 + 6 + 1

@@ -455,6 +455,16 @@ def _check_canvas(configuration: Configuration, name: str) -> None:
             f"{where}': a canvas is for non-autoregressive systems, but '{name}' is "
             f"{KINDS[order]} (input {system.input.method}); remove the key"
         )
+    if configuration.is_encoder_only(name) and (
+        decoder.copy != "repeated"
+        or decoder.upsample is None
+        or replace(decoder, copy="none", upsample=None, count_source_end=False) != DecoderOptions()
+    ):
+        raise UserError(
+            f"{where}': the size {system.size} has no decoder layers, so the source can only be "
+            "shown on an upsampled canvas: give 'copy: repeated' and 'upsample', and no key that "
+            "changes layers of the decoder"
+        )
     upsampled = configuration.target_traits(name).upsampled
     if upsampled and decoder.upsample is None:
         raise UserError(
@@ -486,6 +496,12 @@ def _check_latent(configuration: Configuration, name: str) -> None:
             f"{configuration.file_of('systems', name)}: key 'latent': latents are for "
             f"non-autoregressive systems, but '{name}' is {KINDS[order]} (input "
             f"{configuration.system(name).input.method}); remove the key"
+        )
+    if configuration.latent(name) is not None and configuration.is_encoder_only(name):
+        raise UserError(
+            f"{configuration.file_of('systems', name)}: key 'latent': latents are added to the "
+            f"states of an encoder, but the size {configuration.system(name).size} has no decoder "
+            "layers that could see them; remove the key"
         )
     latent, copy = configuration.latent(name), configuration.system(name).decoder.copy
     if latent and latent.added_to == "decoder_input" and not copy.startswith("soft"):

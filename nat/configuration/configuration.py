@@ -524,6 +524,11 @@ class Configuration:
         missing = next((file for file in files if not (self.root / file).exists()), None)
         return "" if missing is None else f"not run: {missing} is not there"
 
+    def is_encoder_only(self, system: str) -> bool:
+        """Whether the size of a system has no decoder layers; not if the scale lacks the size."""
+        size = self._architectures.get(self.system(system).size)
+        return size is not None and not size.decoder_layers
+
     def is_autoregressive(self, system: str) -> bool:
         """Whether a system is autoregressive."""
         return self.decoding_order(system) == "autoregressive"
@@ -599,6 +604,12 @@ class Configuration:
                 f"{name} needs the length of the target, but '{system}' has an upsampled canvas "
                 f"({self.file_of('systems', system)}: key 'decoder.upsample' is {upsample:g})"
             )
+        if traits.encoder_only and not self.is_encoder_only(system):
+            raise UserError(
+                f"{name} is for systems without decoder layers, but the size {found.size} of "
+                f"'{system}' ({self.file_of('systems', system)}) has some, or the scale does not "
+                "have this size"
+            )
         if traits.input_predictor and not found.decoder.input_predictor:
             raise UserError(
                 f"{name} samples the decoder's input, but '{system}' has not learned to predict it "
@@ -627,6 +638,28 @@ class Configuration:
                 f"target revealed (input {proxy_input}); use one step, or an input such as "
                 "random_mask"
             )
+
+    def decoding_to_distil(self, decoding: str) -> str:
+        """What translates a training text where students name a decoding.
+
+        With `distillation_engine: ctranslate2` in config/config.yaml, a beam search gives way to
+        that of CTranslate2 in float32 with the same options; every other decoding stays.
+
+        Raises:
+            UserError: if there is no such decoding.
+        """
+        found, engine = self.decoding(decoding), self.settings.distillation_engine
+        if engine == "pytorch" or found.method != "beam_search":
+            return decoding
+        name = f"{engine}-float32-{decoding}"
+        wanted = {**found.options, "precision": "float32"}
+        if not self.has_decoding(name) or self.decoding(name).options != wanted:
+            raise UserError(
+                f"{SETTINGS}: key 'distillation_engine': with {engine} the training text is "
+                f"translated by '{name}' in the place of '{decoding}', but config/decodings has "
+                "no decoding of this name with the same options; add it, or use pytorch"
+            )
+        return name
 
     def input_traits(self, system: str) -> registry.InputTraits:
         """What a system's proxy input says about itself."""

@@ -80,6 +80,7 @@ def _unique(values: list[Any]) -> list[Any]:
 
 
 Precision = Literal["auto", "fp32", "bf16"]
+DistillationEngine = Literal["pytorch", "ctranslate2"]
 
 
 # config/config.yaml
@@ -94,6 +95,7 @@ class Settings(Model):
         precision: inputs of the linear layers in training; auto: bf16 if the processor supports it.
         threads: of one training on CPU.
         tensorboard: whether trainings write event files, which show them as they go on.
+        distillation_engine: what translates a training text by beam search.
     """
 
     scale: str
@@ -101,6 +103,7 @@ class Settings(Model):
     precision: Precision
     threads: Count
     tensorboard: bool = False
+    distillation_engine: DistillationEngine = "pytorch"
 
 
 # config/recipes
@@ -224,10 +227,12 @@ class SettingsChange(Model):
     Attributes:
         precision: as in `Settings`.
         threads: as in `Settings`.
+        distillation_engine: as in `Settings`.
     """
 
     precision: OrAbsent[Precision] = None
     threads: OrAbsent[Count] = None
+    distillation_engine: OrAbsent[DistillationEngine] = None
 
 
 class Changes(Model):

@@ -3,7 +3,7 @@
 Only the target side is new: the source and the vocabularies are those of the raw corpus.
 """
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -31,6 +31,7 @@ def distil(
     text: Path,
     binarised: Path,
     report: Path,
+    made_by: Mapping[str, str] | None = None,
 ) -> dict[str, Any]:
     """Write the distilled target side of the training text, aligned with the raw one.
 
@@ -44,6 +45,7 @@ def distil(
         text: folder to make, with `train.{target}` (subwords).
         binarised: folder to make, with the ids of the same and copies of the vocabularies.
         report: JSON file to write.
+        made_by: what the report says of the decoding.
 
     Returns:
         The report: lines; which were replaced by the reference, by reason; subwords, also of the
@@ -59,7 +61,8 @@ def distil(
             yield translation["tokens"], None if status == OK else status
 
     remedy = "remove the translations and translate again"
-    return _write(corpus, bpe, given(), translations, remedy, text, binarised, report)
+    outputs = text, binarised, report
+    return _write(corpus, bpe, given(), translations, remedy, *outputs, made_by or {})
 
 
 def distil_published(
@@ -104,7 +107,7 @@ def distil_published(
         "give a text that belongs to the training text line by line, and 'max_tokens', "
         "'max_ratio' and 'drop_duplicates' of 'preprocessing' with which no pair is left out"
     )
-    return _write(corpus, bpe, given(), published, remedy, text, binarised, report)
+    return _write(corpus, bpe, given(), published, remedy, text, binarised, report, {})
 
 
 def _write(
@@ -116,6 +119,7 @@ def _write(
     text: Path,
     binarised: Path,
     report: Path,
+    made_by: Mapping[str, str],
 ) -> dict[str, Any]:
     """`distil` of subwords and, where a sentence was not translated, the reason."""
     _, target = sides(corpus)
@@ -152,6 +156,7 @@ def _write(
         tokens, unknown = len(ids.tokens), int(np.count_nonzero(ids.tokens == UNK))
     found = {
         "translations": str(origin),
+        **made_by,
         "lines": len(ids),
         "translated": lines - replaced.total,
         "replaced_by_reference": replaced.as_dict(),

@@ -50,17 +50,7 @@ class Engine:
         self.source_symbols: list[str] = read_json(source)
         self.symbols: list[str] = read_json(target)
         self._ids = {symbol: number for number, symbol in enumerate(self.symbols)}
-        try:
-            self.translator = Translator(
-                str(folder),
-                device=device,
-                compute_type=precision,
-                intra_threads=torch.get_num_threads(),
-            )
-        except (RuntimeError, ValueError) as error:
-            raise UserError(
-                f"CTranslate2 cannot open {folder} ({error}); {remedy(folder / 'model.bin')}"
-            ) from error
+        self.translator = opened(Translator, folder, precision, device)
 
     def words(self, tokens: list[int]) -> list[str]:
         """Source symbols of ids."""
@@ -69,6 +59,25 @@ class Engine:
     def ids(self, words: list[str]) -> list[int]:
         """Ids of target symbols."""
         return [self._ids[word] for word in words]
+
+
+def opened(kind: Any, folder: Path, precision: str, device: str) -> Any:
+    """A model of CTranslate2, of a class of its Python package, with PyTorch's threads.
+
+    Raises:
+        UserError: if the files are not those of such a model.
+    """
+    try:
+        return kind(
+            str(folder),
+            device=device,
+            compute_type=precision,
+            intra_threads=torch.get_num_threads(),
+        )
+    except (RuntimeError, ValueError) as error:
+        raise UserError(
+            f"CTranslate2 cannot open {folder} ({error}); {remedy(folder / 'model.bin')}"
+        ) from error
 
 
 @dataclass(frozen=True, config=ConfigDict(extra="forbid"))

@@ -65,9 +65,9 @@ def _parser() -> argparse.ArgumentParser:
         "--to",
         required=True,
         choices=FORMATS,
-        help="ctranslate2: autoregressive systems; onnx: systems that translate in parallel; "
-        "fairseq: all, for fairseq-generate --user-dir nat/fairseq_plugin; huggingface: all, for "
-        "AutoModel of transformers",
+        help="ctranslate2: autoregressive systems, and CTC systems without a decoder; onnx: "
+        "systems that translate in parallel; fairseq: all, for fairseq-generate --user-dir "
+        "nat/fairseq_plugin; huggingface: all, for AutoModel of transformers",
     )
     _add_decodings(export)
     export.set_defaults(do=_export)

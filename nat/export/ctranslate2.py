@@ -1,17 +1,28 @@
-"""An autoregressive Transformer as a model of CTranslate2, an inference engine (OpenNMT, 2019).
+"""A Transformer as a model of CTranslate2, an inference engine (OpenNMT, 2019).
 
 The engine translates with float32 or, without a second conversion, int8 weights. Its own converter
 reads checkpoints of fairseq; ours fills in the same specification from `model.pt`.
+
+An autoregressive model becomes a translator. A model without decoder layers becomes an encoder,
+like BERT: from the ids of frames to their last states. CTranslate2 has no output projection for an
+encoder, so that lies beside the model:
+
+    model.bin          what `ctranslate2.Encoder` opens
+    projection.npy     [V, D]; times a state: the logits of a frame
+    labels.json        the symbols of its rows
+    model.json         how many frames a source has, and the ids that are not words
 """
 
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 from torch import Tensor, nn
 
 from nat.data.vocabulary import BOS, EOS, SPECIALS, UNK, Vocabularies
 from nat.errors import UserError
-from nat.files import atomic_directory
+from nat.export.onnx import described
+from nat.files import atomic_directory, write_json
 from nat.transformer.attention import CrossAttention, SelfAttention
 from nat.transformer.decoder_options import DecoderOptions
 from nat.transformer.layers import DecoderLayer, EncoderLayer, FeedForward
@@ -19,23 +30,30 @@ from nat.transformer.model import Transformer
 
 
 def write_ctranslate2(model: Transformer, vocabularies: Vocabularies, folder: Path) -> None:
-    """Write a model as a folder that `ctranslate2.Translator` opens.
+    """Write a model as a folder that `ctranslate2.Translator` or `ctranslate2.Encoder` opens.
 
-    The folder appears whole or not at all. A source is given to the engine without its EOS.
+    The folder appears whole or not at all. A source is given to a translator without its EOS.
 
     Args:
-        model: with a causal decoder.
+        model: with a causal decoder, or without a decoder.
         vocabularies: of the corpus.
         folder: to write.
 
     Raises:
         UserError: for a model that the engine cannot run.
     """
-    written = specification(model, vocabularies)
+    if not all(weight.isfinite().all() for weight in model.parameters()):
+        raise UserError("the model has weights that are not finite; train it again")
+    single = model.architecture.decoder_layers == 0
+    written = (specification_of_encoder if single else specification)(model, vocabularies)
     written.validate()
     written.optimize(quantization=None)
     with atomic_directory(folder) as temporary:
         written.save(str(temporary))
+        if single:
+            np.save(temporary / "projection.npy", _array(model.embedding.weight))
+            write_json(temporary / "labels.json", vocabularies.target.symbols)
+            write_json(temporary / "model.json", described(model))
 
 
 def specification(model: Transformer, vocabularies: Vocabularies) -> Any:
@@ -48,28 +66,19 @@ def specification(model: Transformer, vocabularies: Vocabularies) -> Any:
             "CTranslate2 has only the plain Transformer, but this system changes its decoder or "
             "has latents (keys 'decoder' and 'latent')"
         )
-    if not all(weight.isfinite().all() for weight in model.parameters()):
-        raise UserError("the model has weights that are not finite; train it again")
     found = specs.TransformerSpec.from_config(
         (architecture.encoder_layers, architecture.decoder_layers),
         architecture.heads,
         pre_norm=architecture.pre_norm,
         activation=getattr(specs.Activation, architecture.activation.upper()),
     )
-    for side in (found.encoder, found.decoder):
-        side.scale_embeddings = model.embedding_scale
-        side.position_encodings.encodings = _array(model.positions)
-    of_source = model.source_embedding or model.embedding
-    found.encoder.embeddings[0].weight = _array(of_source.weight)
+    _encoder(found.encoder, model, model.positions)
+    found.decoder.scale_embeddings = model.embedding_scale
+    found.decoder.position_encodings.encodings = _array(model.positions_of_decoder)
     found.decoder.embeddings.weight = _array(model.embedding.weight)
     found.decoder.projection.weight = _array(model.embedding.weight)
     if architecture.pre_norm:
-        _norm(found.encoder.layer_norm, model.encoder_norm)
         _norm(found.decoder.layer_norm, model.decoder_norm)
-    for layer, its in zip(found.encoder.layer, model.encoder_layers, strict=True):
-        assert isinstance(its, EncoderLayer)
-        _self_attention(layer.self_attention, its.attention, its.around_attention.norm)
-        _feed_forward(layer.ffn, its.feed_forward, its.around_feed_forward.norm)
     for layer, its in zip(found.decoder.layer, model.decoder_layers, strict=True):
         assert isinstance(its, DecoderLayer)
         _self_attention(layer.self_attention, its.attention, its.around_attention.norm)
@@ -82,6 +91,37 @@ def specification(model: Transformer, vocabularies: Vocabularies) -> Any:
     found.config.decoder_start_token = SPECIALS[BOS]
     found.config.add_source_eos = True
     return found
+
+
+def specification_of_encoder(model: Transformer, vocabularies: Vocabularies) -> Any:
+    """A filled `ctranslate2.specs.TransformerEncoderModelSpec`, see `write_ctranslate2`."""
+    from ctranslate2 import specs
+
+    architecture = model.architecture
+    encoder = specs.TransformerEncoderSpec(
+        architecture.encoder_layers,
+        architecture.heads,
+        pre_norm=architecture.pre_norm,
+        activation=getattr(specs.Activation, architecture.activation.upper()),
+    )
+    _encoder(encoder, model, model.positions_of_decoder)
+    found = specs.TransformerEncoderModelSpec(encoder)
+    found.register_vocabulary(vocabularies.source.symbols)
+    found.config.unk_token = vocabularies.source.symbols[UNK]
+    return found
+
+
+def _encoder(written: Any, model: Transformer, positions: Tensor) -> None:
+    """Fill in embeddings, positions and layers of an encoder."""
+    written.scale_embeddings = model.embedding_scale
+    written.position_encodings.encodings = _array(positions)
+    written.embeddings[0].weight = _array((model.source_embedding or model.embedding).weight)
+    if model.architecture.pre_norm:
+        _norm(written.layer_norm, model.encoder_norm)
+    for layer, its in zip(written.layer, model.encoder_layers, strict=True):
+        assert isinstance(its, EncoderLayer)
+        _self_attention(layer.self_attention, its.attention, its.around_attention.norm)
+        _feed_forward(layer.ffn, its.feed_forward, its.around_feed_forward.norm)
 
 
 def _array(values: Tensor) -> Any:

@@ -140,10 +140,11 @@ def write_onnx(model: Transformer, vocabularies: Vocabularies, folder: Path) -> 
             _quantise(temporary / f"{part}.float32.onnx", temporary / f"{part}.int8.onnx")
         for name, vocabulary in vocabularies.by_file.items():
             write_json((temporary / name).with_suffix(".json"), vocabulary.symbols)
-        write_json(temporary / "model.json", _described(model))
+        write_json(temporary / "model.json", described(model))
 
 
-def _described(model: Transformer) -> dict[str, Any]:
+def described(model: Transformer) -> dict[str, Any]:
+    """What a program needs to know of a parallel model besides its weights, JSON-able."""
     return {
         "pad": PAD,
         "end": EOS,

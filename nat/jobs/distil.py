@@ -19,7 +19,11 @@ def distil_text(configuration: Configuration, distilled: Distilled) -> None:
     bpe = Path(inputs.corpus.path)
     outputs = Path(distilled.text.path), Path(distilled.path), Path(distilled.report)
     if isinstance(inputs, InputsOfDistilled):
-        distil(corpus, bpe, Path(inputs.translations.path), *outputs)
+        translations = inputs.translations
+        method = configuration.decoding(translations.decoding).method
+        engine = "ctranslate2" if method == "ctranslate2_beam" else "pytorch"
+        made_by = {"decoding": translations.decoding, "engine": engine}
+        distil(corpus, bpe, Path(translations.path), *outputs, made_by)
         return
     teacher = published_by(configuration, distilled.corpus, distilled.system)
     assert teacher is not None

@@ -16,6 +16,7 @@ from nat.data.bpe import merge
 from nat.data.splits import sides
 from nat.data.vocabulary import Vocabularies, VocabularySizes
 from nat.decoding.ctranslate2_beam import runs_on_gpu
+from nat.decoding.ctranslate2_ctc import PROJECTION
 from nat.files import write_json
 from nat.jobs.translate import method_of
 from nat.measures.latency import System, measure, without_device
@@ -32,7 +33,7 @@ from nat.training.trained_model import matching_model
 PACKAGES = {"ctranslate2": "ctranslate2", "onnx": "onnxruntime"}
 """The Python package of each engine."""
 
-WEIGHTS = {"ctranslate2": "model.bin", "onnx": "*.{precision}.onnx"}
+WEIGHTS = {"ctranslate2": ("model.bin", PROJECTION), "onnx": ("*.{precision}.onnx",)}
 """The files that an engine opens at a precision."""
 
 
@@ -116,8 +117,11 @@ def _size(configuration: Configuration, timed: Timed) -> int:
     if inputs.converted is None:
         return Path(inputs.model.path).stat().st_size
     options = configuration.on(timed.corpus).decoding(timed.decoding).options
-    files = WEIGHTS[inputs.converted.engine].format(precision=options["precision"])
-    return sum(path.stat().st_size for path in Path(inputs.converted.path).glob(files))
+    return sum(
+        path.stat().st_size
+        for files in WEIGHTS[inputs.converted.engine]
+        for path in Path(inputs.converted.path).glob(files.format(precision=options["precision"]))
+    )
 
 
 def _system(

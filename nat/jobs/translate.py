@@ -18,6 +18,7 @@ from nat.data.translations import shard_of, write_translations
 from nat.data.vocabulary import Vocabularies, VocabularySizes
 from nat.decoding.corpus import Method, records, translate
 from nat.decoding.ctranslate2_beam import Engine, runs_on_gpu
+from nat.decoding.ctranslate2_ctc import PROJECTION, EncoderEngine
 from nat.decoding.masked_at_outputs import Written
 from nat.decoding.network import OnnxEngine
 from nat.errors import UserError
@@ -184,7 +185,7 @@ def consulting(
 
 def matching_engine(
     path: Path, sizes: VocabularySizes, precision: str, device: torch.device
-) -> Engine | OnnxEngine:
+) -> Engine | EncoderEngine | OnnxEngine:
     """Open a converted model, if it is of the same vocabularies; on a processor if it must be.
 
     ONNX Runtime always runs on a processor, CTranslate2 where it finds no GPU.
@@ -192,12 +193,13 @@ def matching_engine(
     Raises:
         UserError: if it is not.
     """
-    engine: Engine | OnnxEngine
+    engine: Engine | EncoderEngine | OnnxEngine
     if path.name == "onnx":
         engine = OnnxEngine(path, precision)
     else:
         on_gpu = device.type == "cuda" and runs_on_gpu()
-        engine = Engine(path, precision, "cuda" if on_gpu else "cpu")
+        kind = EncoderEngine if (path / PROJECTION).exists() else Engine
+        engine = kind(path, precision, "cuda" if on_gpu else "cpu")
     found = VocabularySizes(
         len(engine.symbols), None if sizes.source is None else len(engine.source_symbols)
     )

@@ -14,7 +14,8 @@ class Architecture:
         model_dim: width of the states.
         ffn_dim: width inside the feed-forward part.
         encoder_layers: number of encoder layers.
-        decoder_layers: number of decoder layers.
+        decoder_layers: number of decoder layers; 0 for a model that has an encoder only, whose
+            layers run over the canvas, see `nat.transformer.model`.
         heads: attention heads; divides `model_dim`.
         pre_norm: layer normalisation before each part (deep and small models) or after it.
         activation: of the feed-forward part.
@@ -34,7 +35,7 @@ class Architecture:
     model_dim: int = Field(gt=0)
     ffn_dim: int = Field(gt=0)
     encoder_layers: int = Field(gt=0)
-    decoder_layers: int = Field(gt=0)
+    decoder_layers: int = Field(ge=0)
     heads: int = Field(gt=0)
     pre_norm: bool = False
     activation: Literal["relu", "gelu"] = "relu"

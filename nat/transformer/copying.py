@@ -48,6 +48,28 @@ def uniform_copy(vectors: Tensor, lengths: Tensor, canvas_lengths: Tensor, width
     return vectors.gather(1, places[:, :, None].expand(-1, -1, vectors.size(2)))
 
 
+def repeated_copy(vectors: Tensor, lengths: Tensor, canvas_lengths: Tensor, width: int) -> Tensor:
+    """Each source token several times in a row, that of number floor(t S / T) at position t.
+
+    With a canvas of k S positions every token is shown k times.
+
+    Args:
+        vectors: source embeddings, [B, S, D].
+        lengths: source tokens, [B].
+        canvas_lengths: positions of each canvas, [B].
+        width: T.
+    """
+    places = repeated_places(lengths, canvas_lengths, width)
+    return vectors.gather(1, places[:, :, None].expand(-1, -1, vectors.size(2)))
+
+
+def repeated_places(lengths: Tensor, canvas_lengths: Tensor, width: int) -> Tensor:
+    """The number of the source token at each position, [B, T], see `repeated_copy`."""
+    places = torch.arange(width, device=lengths.device) * lengths[:, None]
+    places = places // canvas_lengths[:, None].clamp(min=1)
+    return places.minimum((lengths[:, None] - 1).clamp(min=0))
+
+
 def soft_copy(states: Tensor, lengths: Tensor, canvas_lengths: Tensor, width: int) -> Tensor:
     """Mean of all states, with weights proportional to exp(-(i - t S / T)^2 / 0.3).
 

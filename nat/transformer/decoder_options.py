@@ -12,9 +12,9 @@ class DecoderOptions:
 
     Attributes:
         copy: what a masked position shows in addition to its position: `none`, the embedding of the
-            mask symbol; `uniform`, a source embedding; `soft`, `soft_upsampled` or `soft_index`, a
-            mean of the encoder states. `nat.transformer.copying` has the formulas and their
-            sources.
+            mask symbol; `uniform` or `repeated`, a source embedding; `soft`, `soft_upsampled` or
+            `soft_index`, a mean of the encoder states. `nat.transformer.copying` has the formulas
+            and their sources.
         upsample: length of the canvas as a multiple of the number of source tokens, rounded up;
             None for the length of the target.
         count_source_end: whether the source's EOS counts as a source token when the canvas is
@@ -39,7 +39,7 @@ class DecoderOptions:
             the model; see `nat.objective.input_prediction`.
     """
 
-    copy: Literal["none", "uniform", "soft", "soft_upsampled", "soft_index"] = "none"
+    copy: Literal["none", "uniform", "repeated", "soft", "soft_upsampled", "soft_index"] = "none"
     upsample: float | None = Field(default=None, ge=1.0)
     count_source_end: bool = False
     positional_attention: bool = False

@@ -1,5 +1,10 @@
 """The Transformer that every system shares: encoder, decoder, embeddings, length predictor.
 
+A model without decoder layers is a single stack, like the "deep encoder" of Libovický and Helcl
+(2018): the layers of the encoder run over an upsampled canvas, on which a masked frame shows the
+embedding of a source token. In that paper each state becomes several frames after the last layer;
+here each token does before the first one, so that an engine for encoders can run the whole model.
+
 The model returns states. Objectives and decoding methods select positions and symbols and compute
 probabilities, see `nat.transformer.projection`.
 """
@@ -43,7 +48,8 @@ class Encoded:
     the passes of a decoding share them.
 
     Attributes:
-        states: what cross-attention sees, the last encoder states and their latents, [B, S, D].
+        states: what cross-attention sees, the last encoder states and their latents, [B, S, D];
+            of a model without decoder layers, the embeddings.
         padding: True at padding, [B, S].
         source: tokens and EOS, [B, S].
         without_latents: the last encoder states, [B, S, D]; None if `states` has no latents.
@@ -117,7 +123,7 @@ class Transformer(nn.Module):
         dropout: on embeddings and on the output of every sublayer.
         decoder: options of the decoder.
         empty_token: whether a position may predict BLANK, the empty token; read by decodings.
-        latent: Gaussian latents at the source positions, or None.
+        latent: Gaussian latents at the source positions, or None; None without decoder layers.
         predicts_end: whether what an upsampled canvas is aligned with ends in EOS; decodings take
             this EOS for BLANK. So it is in the checkpoints of Gu and Kong (2021).
         source_vocabulary_size: symbols of the source, which then has an embedding of its own; None
@@ -177,7 +183,8 @@ class Transformer(nn.Module):
         concatenated = decoder.positions == "concatenated"
         self.join_positions = Linear(2 * dim, dim) if concatenated else None
         final = nn.LayerNorm if architecture.pre_norm else nn.Identity
-        self.encoder_norm, self.decoder_norm = final(dim), final(dim)
+        self.encoder_norm = final(dim)
+        self.decoder_norm = final(dim) if architecture.decoder_layers else nn.Identity()
         self.length_predictor: LengthPredictor | ConstantLength | None = None
         if length is not None:
             learnt = length != "constant"
@@ -215,9 +222,12 @@ class Transformer(nn.Module):
 
     def upsampled_padding(self, encoded: Encoded) -> Tensor:
         """Padding of canvases with ceil(upsample * source tokens) positions, [B, T]."""
+        return self.upsampled_padding_of(self._source_lengths(encoded))
+
+    def upsampled_padding_of(self, source_lengths: Tensor) -> Tensor:
+        """The same for numbers of source tokens, [B]."""
         assert self.decoder.upsample is not None
-        lengths = self._source_lengths(encoded).double() * self.decoder.upsample
-        lengths = torch.ceil(lengths).long()
+        lengths = torch.ceil(source_lengths.double() * self.decoder.upsample).long()
         # at least one position, also for an empty source
         lengths = lengths.clamp(min=1)
         width = int(lengths.max()) if lengths.numel() else 0
@@ -259,7 +269,7 @@ class Transformer(nn.Module):
         return table[start:end]
 
     @property
-    def _positions_of_decoder(self) -> Tensor:
+    def positions_of_decoder(self) -> Tensor:
         """Vectors of the decoder's positions, [max_positions, D]."""
         return self.positions if self.decoder_positions is None else self.decoder_positions
 
@@ -278,6 +288,8 @@ class Transformer(nn.Module):
         Latents are the mean of the prior.
         """
         padding = source.eq(PAD)
+        if not self.decoder_layers:
+            return Encoded(self.scaled_source_embedding(source), padding, source)
         visible = ~padding[:, None, None, :]
         states = self.with_positions(self.scaled_source_embedding(source))
         for layer in self.encoder_layers:
@@ -350,6 +362,11 @@ class Transformer(nn.Module):
         if kind == "uniform":
             source = self.scaled_source_embedding(encoded.source)
             copied = copying.uniform_copy(source, lengths, canvas_lengths, width)
+        elif kind == "repeated":
+            source = states
+            if self.decoder_layers:
+                source = self.scaled_source_embedding(encoded.source)
+            copied = copying.repeated_copy(source, lengths, canvas_lengths, width)
         elif kind == "soft":
             copied = copying.soft_copy(states, lengths, canvas_lengths, width)
         elif kind == "soft_upsampled":
@@ -400,10 +417,15 @@ class Transformer(nn.Module):
             visible, causal = visible[:, None], False
         vectors = self.canvas(tokens, padding, encoded)
         if positions is None:
-            numbers = self._numbers(self._positions_of_decoder, 0, tokens.size(1))[None]
+            numbers = self._numbers(self.positions_of_decoder, 0, tokens.size(1))[None]
         else:
-            numbers = self._positions_of_decoder[positions]
+            numbers = self.positions_of_decoder[positions]
         states = dropout(self._numbered(vectors, numbers), self.dropout, self.training)
+        if not self.decoder_layers:
+            assert not causal
+            for layer in self.encoder_layers:
+                states = layer(states, visible)
+            return self.encoder_norm(states)
         for layer in self._decoder():
             source = encoded.keys_and_values(layer)
             states = layer(states, visible, causal, source, encoded.visible, numbers, trace)
@@ -433,7 +455,7 @@ class Transformer(nn.Module):
         """
         new = tokens.size(1)
         first, end = cache.length * cache.stride, (cache.length + new) * cache.stride
-        table = self._positions_of_decoder
+        table = self.positions_of_decoder
         numbers = self._numbers(table, first, end - cache.stride + 1)[:: cache.stride]
         vectors = self.scaled_embedding(tokens) + numbers
         states = dropout(vectors, self.dropout, self.training)

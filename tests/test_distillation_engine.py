@@ -1,0 +1,112 @@
+"""A training text that CTranslate2 translates in the place of our own beam search."""
+
+import json
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+import torch
+from test_decode_corpus import CONFIGURATION
+
+from nat.artifacts import Distilled, InputsOfDistilled, Model, Shard, Translations
+from nat.configuration import Configuration, load
+from nat.data.batch import Batch
+from nat.data.binarised import BinarisedText
+from nat.data.lines import read_lines
+from nat.data.translations import merge_shards
+from nat.data.vocabulary import Vocabularies
+from nat.errors import UserError
+from nat.jobs.distil import distil_text
+from nat.jobs.translate import translate_shard
+from nat.training.model_file import build_model, save_model
+from tests.made_up_models import CORPUS, write_converted, write_corpus
+
+TEACHER, SETTING, UPDATES = "at-base", "distillation_engine: ", 300
+NAMES: Any = ("micro", CORPUS, TEACHER, 1)
+
+
+def train(make_objective: Any) -> None:
+    """Train the teacher for some seconds, so that it writes sentences of its own and ends them."""
+    folder = Path("results/corpora") / CORPUS / "binarised"
+    source, target = (BinarisedText(folder / f"train.{side}") for side in ("en", "de"))
+    sizes = Vocabularies.load(folder).sizes
+    training = load("micro", checked=False).training(CORPUS, TEACHER)
+    torch.manual_seed(1)
+    model = build_model(training, sizes).train()
+    objective = make_objective(
+        model, {"method": "previous_tokens"}, {"method": "cross_entropy", "label_smoothing": 0.0}
+    )
+    optimiser = torch.optim.Adam(model.parameters(), 1e-2)
+    for update in range(UPDATES):
+        rows = [row % len(source) for row in range(update * 50, update * 50 + 50)]
+        batch = Batch.collate(rows, *([side[row] for row in rows] for side in (source, target)))
+        optimiser.zero_grad()
+        loss = objective(model, batch, update)
+        (loss.value.sum() / loss.positions.sum()).backward()
+        optimiser.step()
+    path = Path(Model(*NAMES).path)
+    save_model(path, model.state_dict(), training, sizes, UPDATES)
+
+
+def with_engine(engine: str) -> Configuration:
+    file = Path("config/config.yaml")
+    lines = file.read_text().splitlines()
+    kept = [line for line in lines if not line.startswith(SETTING)]
+    file.write_text("\n".join([*kept, f"{SETTING}{engine}\n"]))
+    return load("micro", checked=False)
+
+
+def distilled(configuration: Configuration) -> tuple[list[str], dict[str, Any]]:
+    """Translate and distil; the lines of the text, and the report."""
+    made = Distilled(*NAMES)
+    inputs = made.inputs(configuration)
+    assert isinstance(inputs, InputsOfDistilled)
+    wanted: Translations = inputs.translations
+    shard = Shard(*NAMES, wanted.decoding, "train", 1, 1)
+    translate_shard(configuration.on(CORPUS), shard)
+    text = BinarisedText(Path("results/corpora") / CORPUS / "binarised/train.en")
+    merge_shards([Path(shard.path)], len(text), Path(wanted.path))
+    distil_text(configuration.on(CORPUS), made)
+    report = json.loads(Path(made.report).read_text())
+    return list(read_lines(Path(made.text.path) / "train.de")), report
+
+
+def test_the_engine_of_a_run_distils_the_same_text(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, make_objective: Callable[..., Any]
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    write_corpus(tmp_path, ["x"])
+    train(make_objective)
+    write_converted(TEACHER, "ctranslate2")
+    ours, report = distilled(with_engine("pytorch"))
+    assert (report["engine"], report["decoding"]) == ("pytorch", "beam5")
+    its, report = distilled(with_engine("ctranslate2"))
+    assert (report["engine"], report["decoding"]) == ("ctranslate2", "ctranslate2-float32-beam5")
+    assert "ctranslate2-float32-beam5" in report["translations"]
+    assert len(set(ours)) > len(ours) // 2  # the teacher has learned something
+    different = sum(one != other for one, other in zip(ours, its, strict=True))
+    assert different <= 2  # of 200, where two hypotheses have nearly the same score
+
+
+def test_by_default_nothing_changes() -> None:
+    assert CONFIGURATION.settings.distillation_engine == "pytorch"
+    assert CONFIGURATION.decoding_to_distil("beam5") == "beam5"
+
+
+def test_only_beam_search_has_an_equal_in_the_engine(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    write_corpus(tmp_path, ["x"])
+    found = with_engine("ctranslate2")
+    assert found.decoding_to_distil("beam5") == "ctranslate2-float32-beam5"
+    assert found.decoding_to_distil("mask-predict-4-lb5") == "mask-predict-4-lb5"
+    same = found.training(CORPUS, "nat-kd").as_json()
+    assert same == with_engine("pytorch").training(CORPUS, "nat-kd").as_json()
+    path = Path("config/decodings/ctranslate2.yaml")
+    path.write_text(path.read_text().replace("length_penalty: 1.0", "length_penalty: 0.6"))
+    with pytest.raises(UserError, match=r"config\.yaml: key 'distillation_engine': .*beam5"):
+        with_engine("ctranslate2").decoding_to_distil("beam5")
+    with pytest.raises(UserError, match="key 'distillation_engine': found the text 'onnx'"):
+        with_engine("onnx")
