@@ -7,7 +7,7 @@
 # make public-report   docs/report, a small copy of the report of the demo as it is
 # make pictures   docs/figures/report_*.png, of the report of the demo as it is; needs Chromium
 #
-# Both make the environment .venv first, from the lock files in envs/.
+# Nearly all make the environment .venv first, from the lock files in envs/.
 SHELL := bash
 .SHELLFLAGS := -euo pipefail -c
 .ONESHELL:

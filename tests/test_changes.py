@@ -127,7 +127,9 @@ CHANGES = {
     "a comment in code of plots": Change(
         "nat/reporting/drawing.py", "LABEL_SIZE = 10.0", "LABEL_SIZE = 10.0  # points"
     ),
-    "code of a decoding": Change("nat/decoding/mask_predict.py", "import", "import os\nimport"),
+    "code of a decoding": Change(
+        "nat/decoding/mask_predict.py", "import torch", "import os\nimport torch"
+    ),
     "code of trainings": Change("nat/training/averaging.py", "import", "import os\nimport"),
 }
 

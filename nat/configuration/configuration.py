@@ -648,8 +648,11 @@ class Configuration:
         Raises:
             UserError: if there is no such decoding.
         """
-        found, engine = self.decoding(decoding), self.settings.distillation_engine
-        if engine == "pytorch" or found.method != "beam_search":
+        engine = self.settings.distillation_engine
+        if engine == "pytorch":  # as always, and without an import of torch by the decoding
+            return decoding
+        found = self.decoding(decoding)
+        if found.method != "beam_search":
             return decoding
         name = f"{engine}-float32-{decoding}"
         wanted = {**found.options, "precision": "float32"}
