@@ -10,6 +10,7 @@ from chromium import PATIENCE, Browser, needs_chromium
 from made_up_run import CORPUS, PAPER
 from test_report import CLAIMS, configuration, prepare, write_record
 
+from nat.errors import UserError
 from nat.report import packing, site
 
 pytestmark = [needs_chromium, pytest.mark.timeout(900)]
@@ -144,7 +145,10 @@ SHOWN = "document.querySelector('main').innerText"
 def copy(folder: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A packed copy of the report."""
     copy = tmp_path_factory.mktemp("packed") / "copy"
-    size = packing.pack(folder, copy)
+    size = packing.pack(folder, copy, 10_000_000)
+    with pytest.raises(UserError, match="browser"):
+        packing.pack(folder, copy, size)
+    assert (copy / "index.html").exists()  # the earlier copy
     assert size == sum(path.stat().st_size for path in copy.rglob("*") if path.is_file())
     # most of this report are the libraries of its charts
     assert size < 0.5 * sum(path.stat().st_size for path in folder.rglob("*") if path.is_file())

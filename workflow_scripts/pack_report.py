@@ -1,7 +1,6 @@
 """Make a small copy of the report of a run, to be published; it is refused if it is too large."""
 
 import argparse
-import shutil
 from pathlib import Path
 
 from nat import program
@@ -27,14 +26,7 @@ def main() -> None:
         raise UserError(
             f"{report} does not exist; run '{snakemake(configuration, 'report')}' first"
         )
-    size = packing.pack(report.parent, arguments.to)
-    if size >= LIMIT:
-        shutil.rmtree(arguments.to)
-        raise UserError(
-            f"{arguments.to} would be of {size / 1e6:.1f} MB; a copy that is published must be "
-            f"below {LIMIT / 1e6:g} MB: show fewer sentences, by the key 'browser' of "
-            f"config/scales/{configuration.scale}.yaml"
-        )
+    size = packing.pack(report.parent, arguments.to, LIMIT)
     print(f"{arguments.to}: {size / 1e6:.2f} MB")
 
 

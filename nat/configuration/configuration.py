@@ -646,7 +646,7 @@ class Configuration:
         that of CTranslate2 in float32 with the same options; every other decoding stays.
 
         Raises:
-            UserError: if there is no such decoding.
+            UserError: if there is no decoding of CTranslate2 with these options.
         """
         engine = self.settings.distillation_engine
         if engine == "pytorch":  # as always, and without an import of torch by the decoding

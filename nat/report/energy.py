@@ -17,8 +17,9 @@ def text(record: Mapping[str, Any]) -> str:
 
 
 def kilowatt_hours(joules: float) -> str:
-    """With three digits."""
-    return f"{joules / JOULES_PER_KILOWATT_HOUR:,.3g} kWh"
+    """With three digits, from 1,000 on without decimals."""
+    hours = joules / JOULES_PER_KILOWATT_HOUR
+    return f"{hours:,.0f} kWh" if hours >= 999.5 else f"{hours:.3g} kWh"
 
 
 def tiles(records: Sequence[Mapping[str, Any]]) -> list[tuple[str, str]]:

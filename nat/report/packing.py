@@ -16,6 +16,7 @@ from pathlib import Path
 
 from PIL import Image
 
+from nat.errors import UserError
 from nat.files import atomic_directory
 from nat.report.site import ASSETS
 
@@ -31,15 +32,19 @@ _PDF = re.compile(r'<a href="[^"]*\.pdf">PDF</a>, ')
 _TITLE = re.compile(r"<title>.*?</title>", re.DOTALL)
 
 
-def pack(report: Path, copy: Path) -> int:
+def pack(report: Path, copy: Path, limit: int) -> int:
     """Make the copy; it takes the place of the one before.
 
     Args:
         report: folder of a report.
         copy: folder to make.
+        limit: bytes that it must stay below.
 
     Returns:
         Its size in bytes.
+
+    Raises:
+        UserError: if it would not; an earlier copy stays as it was.
     """
     with atomic_directory(copy) as folder:
         files: dict[str, str] = {}
@@ -65,7 +70,14 @@ def pack(report: Path, copy: Path) -> int:
         for empty in sorted(folder.rglob("*"), reverse=True):
             if empty.is_dir() and not any(empty.iterdir()):
                 empty.rmdir()
-    return sum(path.stat().st_size for path in copy.rglob("*") if path.is_file())
+        size = sum(path.stat().st_size for path in folder.rglob("*") if path.is_file())
+        if size >= limit:
+            raise UserError(
+                f"{copy} would be of {size / 1e6:.1f} MB; a copy that is published must be below "
+                f"{limit / 1e6:g} MB: show fewer sentences, by the key 'browser' of the scale's "
+                "file in config/scales"
+            )
+    return size
 
 
 def packed(text: str) -> str:
