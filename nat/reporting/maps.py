@@ -48,17 +48,31 @@ def heat_map(axes: Axes, panel: Panel) -> Labels:
     drawn = axes.imshow(
         image, aspect="auto", cmap=COLOUR_MAP, interpolation="nearest", vmin=low, vmax=high
     )
-    size = min(9.0, 72 * PANEL_HEIGHT / max(len(rows), 1))
+    size = _name_size(len(rows))
     ticks(axes, [float(at) for at in across.values()], [columns[key] for key in sorted(columns)])
-    # Names that are wider than their columns are rotated.
-    wide = max(width_of(name, size) for name in columns.values()) > PANEL_WIDTH / len(columns)
-    axes.tick_params(axis="x", labelsize=size, rotation=90 if wide else 0)
+    axes.tick_params(axis="x", labelsize=size, rotation=90 if upright(panel) else 0)
     axes.yaxis.set_major_locator(FixedLocator(list(places.values())))
     names = ["\n".join(wrap(name, ROW_WIDTH, size)) for name in rows.values()]
     axes.yaxis.set_major_formatter(FixedFormatter(names))
     axes.tick_params(axis="y", labelsize=size)
     _colours(axes, panel, drawn)
     return []
+
+
+def upright(panel: Panel) -> float:
+    """Height of names of columns that are upright, being too wide; otherwise 0, inches."""
+    points = [record for record in panel.records if record["status"] == "run"]
+    columns = {record["x"]: record["category"] for record in points}
+    if not columns:
+        return 0.0
+    size = _name_size(len({record.get("y", record["row"]) for record in points}))
+    widest = max(width_of(name, size) for name in columns.values())
+    return widest if widest > PANEL_WIDTH / len(columns) else 0.0
+
+
+def _name_size(rows: int) -> float:
+    """Points of the names of a heat map's rows and columns."""
+    return min(9.0, 72 * PANEL_HEIGHT / max(rows, 1))
 
 
 def contour(axes: Axes, panel: Panel) -> Labels:

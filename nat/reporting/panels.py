@@ -183,7 +183,9 @@ def _hollow(axes: Axes, x: float, y: float, colour: str, marker: str) -> None:
 
 
 def upright(panel: Panel) -> float:
-    """Height of the names of bars that are turned upright, being too wide; otherwise 0, inches."""
+    """Height of names below a panel that are upright, being too wide; otherwise 0, inches."""
+    if panel.description.kind == "heat_map":
+        return maps.upright(panel)
     names = dict.fromkeys(record["category"] for record in panel.records)
     if panel.description.kind != "bars" or not names:
         return 0.0
