@@ -70,14 +70,18 @@ def pack(report: Path, copy: Path, limit: int) -> int:
         for empty in sorted(folder.rglob("*"), reverse=True):
             if empty.is_dir() and not any(empty.iterdir()):
                 empty.rmdir()
-        size = sum(path.stat().st_size for path in folder.rglob("*") if path.is_file())
+        size = _size(folder)
         if size >= limit:
             raise UserError(
                 f"{copy} would be of {size / 1e6:.1f} MB; a copy that is published must be below "
                 f"{limit / 1e6:g} MB: show fewer sentences, by the key 'browser' of the scale's "
                 "file in config/scales"
             )
-    return size
+    return _size(copy)  # with its records of checksums
+
+
+def _size(folder: Path) -> int:
+    return sum(path.stat().st_size for path in folder.rglob("*") if path.is_file())
 
 
 def packed(text: str) -> str:
