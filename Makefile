@@ -1,8 +1,9 @@
 # make demo    the main job on the embedded corpora, within minutes, and its table
 # make test    everything that is checked before a change goes in
 # make test-endurance   kills, full disks, damaged and hostile files at random, with figures
+# make test-learning   what the tests of learning are worth: mistakes planted in trainings, an hour
 # make test-latest   the tiny run with the newest versions of all packages; Python 3.11 to 3.13
-# make audit   known vulnerabilities of the versions in envs/
+# make audit   known vulnerabilities of the versions in envs/; fails where PyPI has no answer
 # make test-slurm   the graph on a real Slurm of its own, with two virtual nodes; some minutes
 # make public-report   docs/report, a small copy of the report of the demo as it is
 # make pictures   docs/figures/report_*.png, of the report of the demo as it is; needs Chromium
@@ -11,7 +12,7 @@
 SHELL := bash
 .SHELLFLAGS := -euo pipefail -c
 .ONESHELL:
-.PHONY: help demo test test-gpu test-slurm test-endurance test-latest audit bench environment pictures public-report
+.PHONY: help demo test test-gpu test-slurm test-endurance test-learning test-latest audit bench environment pictures public-report
 
 PYTHON ?= python3
 BIN := .venv/bin
@@ -56,6 +57,9 @@ test-slurm: environment
 test-endurance: environment
 	NAT_ENDURANCE=$(ENDURANCE) $(BIN)/pytest -s -q tests/test_endurance.py
 
+test-learning: environment
+	@$(BIN)/python -m tests.learning.measure worth
+
 # In an environment of its own, `.venv-latest`, which each Python makes anew.
 test-latest:
 	@for python in $(PYTHONS); do
@@ -69,7 +73,7 @@ test-latest:
 audit:
 	@$(PYTHON) -m venv --clear .venv-audit
 	.venv-audit/bin/pip install --quiet pip-audit==2.10.1
-	.venv-audit/bin/pip-audit --no-deps --disable-pip $(patsubst %,--requirement envs/%,build.txt cpu.lock fairseq.txt)
+	.venv-audit/bin/pip-audit --strict --no-deps --disable-pip $(patsubst %,--requirement envs/%,build.txt cpu.lock fairseq.txt)
 
 bench: environment
 	$(BIN)/python benchmarks/training_speed.py

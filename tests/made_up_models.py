@@ -2,10 +2,11 @@
 
 import random
 import shutil
-from collections.abc import Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
+import pytest
 import torch
 import yaml
 
@@ -99,6 +100,34 @@ def write_model(system: str, seed: int = 1) -> Path:
     path = Path(Model("micro", CORPUS, system, seed).path)
     save_model(path, model.state_dict(), training, sizes, 1)
     return path.parent
+
+
+def write_run(
+    folder: Path,
+    test: Sequence[str],
+    systems: Iterable[str],
+    converted: Mapping[str, Sequence[str]],
+    seed: int = 1,
+    **preprocessing: Any,
+) -> None:
+    """A run of untrained models in a folder: the corpus, the models, and those for other engines.
+
+    Args:
+        folder: empty.
+        test: raw sources of the test set.
+        systems: whose models are written.
+        converted: systems by engine.
+        seed: of the models.
+        preprocessing: options that replace the usual ones.
+    """
+    with pytest.MonkeyPatch.context() as patch:
+        patch.chdir(folder)
+        write_corpus(folder, test, **preprocessing)
+        for system in systems:
+            write_model(system, seed)
+        for engine, names in converted.items():
+            for system in names:
+                write_converted(system, engine, seed)
 
 
 def write_converted(system: str, engine: str, seed: int = 1) -> None:

@@ -13,7 +13,7 @@ from pathlib import Path
 from types import SimpleNamespace
 
 import pytest
-from made_up_models import CORPUS, ROOT, sentences, write_converted, write_corpus, write_model
+from made_up_models import CORPUS, ROOT, sentences, write_run
 
 from nat.artifacts import Shard
 from nat.configuration import load as load_configuration
@@ -54,14 +54,8 @@ SYSTEMS = {
 def root(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A run with models of all systems."""
     folder = tmp_path_factory.mktemp("run")
-    with pytest.MonkeyPatch.context() as patch:
-        patch.chdir(folder)
-        write_corpus(folder, TEST)
-        for system in SYSTEMS:
-            write_model(system)
-        write_converted("at-base", "ctranslate2")
-        for system in ("cmlm-kd", "ctc-kd", "ctc-vae-kd"):
-            write_converted(system, "onnx")
+    converted = {"ctranslate2": ["at-base"], "onnx": ["cmlm-kd", "ctc-kd", "ctc-vae-kd"]}
+    write_run(folder, TEST, SYSTEMS, converted)
     return folder
 
 

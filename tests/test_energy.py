@@ -7,6 +7,7 @@ from typing import Any
 
 import pytest
 
+from nat.report.energy import kilowatt_hours
 from nat.training import energy
 from nat.training.record import Record
 
@@ -84,3 +85,9 @@ def test_a_record_without_energy_is_still_read() -> None:
     state = Record(updates=3).state()
     assert state.pop("joules") is None
     assert Record.from_state(state).updates == 3
+
+
+def test_kilowatt_hours_are_readable() -> None:
+    shown = {3.6e5: "0.1 kWh", 4.2e8: "117 kWh", 3.597e9: "999 kWh", 3.6e9: "1,000 kWh"}
+    for joules, text in shown.items():
+        assert kilowatt_hours(joules) == text

@@ -402,6 +402,28 @@ def test_a_heat_map_of_an_analysis(root: Path) -> None:
         figures.make(drawn_paper(root, both), "paper", "2")
 
 
+def test_upright_names_of_a_heat_map_cover_nothing(root: Path) -> None:
+    figure = {
+        "title": "map",
+        "kind": "heat_map",
+        "cells": {"measure": "state_cosine"},
+        "panels": [{"label": "NAT", "system": "nat-kd"}, {"label": "CMLM", "system": "cmlm-kd"}],
+        "x": {"label": "position"},
+        "matrix": {"values": "map.cosines", "rows": "map.labels", "columns": "map.labels"},
+        "notes": ["What is said below the panels."],
+    }
+    plain = drawn_paper(root, figure)
+    words = [f"aratherlongword{number}" for number in range(12)]
+    cosines = [[float(row == column) for column in words] for row in words]
+    content = {"measures": {}, "map": {"labels": words, "cosines": cosines}}
+    for cell in reports.cells(plain, ("paper", "figure", "2")):
+        write_json(root / cell.score_path, {"splits": {"test": content}})
+    page, texts = drawn(figures.make(plain, "paper", "2"))
+    names = {each.get_text() for axes in page.axes for each in axes.get_xticklabels()}
+    assert set(words) <= names
+    apart(page, texts)
+
+
 def write_analysis(plain: Any, content: dict[str, Any]) -> Path:
     """Write what an analysis found on the test set; returns its file."""
     [cell] = dict.fromkeys(reports.cells(plain, ("paper", "figure", "2")))

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 import torch
-from made_up_models import CORPUS, ROOT, sentences, write_converted, write_corpus, write_model
+from made_up_models import CORPUS, ROOT, sentences, write_run
 from test_deploy import LOAD
 
 from nat.artifacts import Distilled, Model, Ngrams, Score, Shard, Translations
@@ -38,6 +38,7 @@ SYSTEMS = {
     "cmlm-kd": ["mask-predict-2-lb3", "onnx-float32-2-lb3"],
     "hints-kd": ["one-pass"],
     "ctc-vae-kd": ["ctc"],
+    "ctc-encoder-kd": ["ctc", "ctranslate2-float32-ctc", "onnx-float32-1-lb1"],
     "hrt": ["hybrid5-1"],
 }
 """Untrained systems, among them all that show something of the source in the decoder's input."""
@@ -47,13 +48,11 @@ SYSTEMS = {
 def root(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A run of the scale `micro` whose corpus has two vocabularies of different sizes."""
     folder = tmp_path_factory.mktemp("run")
-    with pytest.MonkeyPatch.context() as patch:
-        patch.chdir(folder)
-        write_corpus(folder, TEST, bpe_merges={"en": 40, "de": 20})
-        for system in SYSTEMS:
-            write_model(system, seed=2)
-        write_converted("at-base", "ctranslate2", seed=2)
-        write_converted("cmlm-kd", "onnx", seed=2)
+    converted = {
+        "ctranslate2": ["at-base", "ctc-encoder-kd"],
+        "onnx": ["cmlm-kd", "ctc-encoder-kd"],
+    }
+    write_run(folder, TEST, SYSTEMS, converted, seed=2, bpe_merges={"en": 40, "de": 20})
     return folder
 
 

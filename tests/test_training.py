@@ -736,6 +736,10 @@ def test_what_is_suspicious_is_flagged() -> None:
     ]
     many = {"used": 228, "left_out": {"empty": 72}}
     assert flags(Record(rows=[{"split": "valid", "bleu": 1.0}]), many) == []
+    for infeasible, flagged in ((0.0, False), (0.1, False), (1.69, True)):
+        found = flags(Record(rows=[{"split": "valid", "infeasible": infeasible}]), many)
+        assert [flag for flag in found if "1.69 tokens" in flag] == found
+        assert bool(found) == flagged
 
 
 def test_threads_are_those_of_openmp(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -94,7 +94,7 @@ class CTranslate2Ctc:
             engine: with the converted model.
         """
         source = source.cpu()
-        lengths = source.ne(PAD).sum(1) - 1 + int(model.decoder.count_source_end)
+        lengths = model.copied_lengths(source)
         padding = model.upsampled_padding_of(lengths)
         frames = (~padding).sum(1)
         places = repeated_places(lengths, frames, padding.size(1))

@@ -56,6 +56,9 @@ PACKAGES = ("torch", "fairseq-fixed", "numpy", "sacrebleu", "pydantic")
 WRITERS = ("tensorboard", "tensorboardX")
 """Packages one of which fairseq writes event files with."""
 EVENTS = "tensorboard"
+MOST_INFEASIBLE = 0.1
+"""Most tokens of targets without an alignment, for each position that carries loss, that go without
+saying."""
 SHOWN = 3
 """Most changes of the configuration that a message lists."""
 
@@ -344,6 +347,11 @@ def flags(record: Record, pairs: dict[str, Any]) -> list[str]:
         found.append(
             f"its training left out {left_out:,} of {left_out + pairs['used']:,} pairs, see key "
             "'pairs' of training.json"
+        )
+    if record.last_infeasible > MOST_INFEASIBLE:
+        found.append(
+            "targets of its text that do not fit their canvas are not learnt from, in validation "
+            f"{record.last_infeasible:.2f} tokens for each that is; see 'upsample' of the system"
         )
     return found
 

@@ -144,6 +144,15 @@ class Record:
         found = [row.get("bleu") for row in self.rows if row["split"] == "valid"]
         return found[-1] if found else None
 
+    @property
+    def last_infeasible(self) -> float:
+        """Tokens of targets that did not fit their canvas, per position that carried loss.
+
+        In the last validation; zero where the objective has no canvas of its own.
+        """
+        found = [row.get("infeasible", 0.0) for row in self.rows if row["split"] == "valid"]
+        return found[-1] if found else 0.0
+
     def csv(self) -> str:
         """The curve as comma-separated values with a header."""
         found = dict.fromkeys(key for row in self.rows for key in row)

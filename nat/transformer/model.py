@@ -222,7 +222,7 @@ class Transformer(nn.Module):
 
     def upsampled_padding(self, encoded: Encoded) -> Tensor:
         """Padding of canvases with ceil(upsample * source tokens) positions, [B, T]."""
-        return self.upsampled_padding_of(self._source_lengths(encoded))
+        return self.upsampled_padding_of(self.copied_lengths(encoded.source))
 
     def upsampled_padding_of(self, source_lengths: Tensor) -> Tensor:
         """The same for numbers of source tokens, [B]."""
@@ -233,9 +233,9 @@ class Transformer(nn.Module):
         width = int(lengths.max()) if lengths.numel() else 0
         return torch.arange(width, device=lengths.device) >= lengths[:, None]
 
-    def _source_lengths(self, encoded: Encoded) -> Tensor:
-        """Source tokens that are upsampled and copied, [B]."""
-        return encoded.lengths + int(self.decoder.count_source_end)
+    def copied_lengths(self, source: Tensor) -> Tensor:
+        """Source tokens that are upsampled and copied, of ids with EOS, [B, S] to [B]."""
+        return source.ne(PAD).sum(1) - 1 + int(self.decoder.count_source_end)
 
     def scaled_embedding(self, tokens: Tensor) -> Tensor:
         """Embeddings of target symbols, times sqrt(D) if the architecture says so, [B, T] to
@@ -357,7 +357,7 @@ class Transformer(nn.Module):
         kind, width = self.decoder.copy, tokens.size(1)
         if kind == "none":
             return vectors
-        lengths, canvas_lengths = self._source_lengths(encoded), (~padding).sum(1)
+        lengths, canvas_lengths = self.copied_lengths(encoded.source), (~padding).sum(1)
         states = encoded.states if encoded.copied is None else encoded.copied
         if kind == "uniform":
             source = self.scaled_source_embedding(encoded.source)

@@ -1,0 +1,92 @@
+"""Renew the reference points, or show what they are worth.
+
+python -m tests.learning.measure points [SYSTEM ...]   train five seeds of each system
+python -m tests.learning.measure worth [SHARE]         plant mistakes; train further seeds
+"""
+
+import argparse
+import io
+import random
+import sys
+import tempfile
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager, redirect_stderr, redirect_stdout
+from pathlib import Path
+
+from tests.learning import points
+from tests.learning.bugs import BUGS, planted
+from tests.learning.small_trainings import Point, configuration, learn, systems, workplace
+from tests.test_every_system import SWEEPS
+
+TESTED = points.SEEDS[:3]
+"""Seeds that a test trains: known ones, so that what it finds does not change by chance."""
+FURTHER = (11, 12, 13)
+"""Seeds of healthy trainings that the reference points do not know."""
+
+
+def main(arguments: Sequence[str]) -> int:
+    """Run a command; the status is 1 if the points are worth less than they should be."""
+    parser = argparse.ArgumentParser(prog="python -m tests.learning.measure")
+    commands = parser.add_subparsers(required=True)
+    renew = commands.add_parser("points", help="train five seeds of each system and write its file")
+    renew.add_argument("systems", nargs="*", help="by default all")
+    renew.set_defaults(run=lambda options: write_points(options.systems))
+    worth = commands.add_parser("worth", help="count mistakes found and healthy systems refused")
+    worth.add_argument("share", nargs="?", type=float, default=1.0, help="of the healthy systems")
+    worth.set_defaults(run=lambda options: show_worth(options.share))
+    options = parser.parse_args(arguments)
+    return int(options.run(options))
+
+
+def write_points(names: Sequence[str]) -> int:
+    """Train each system with five seeds."""
+    for name in names or everything():
+        points.write(name, dict(zip(points.SEEDS, train(name, points.SEEDS), strict=True)))
+        print(f"tests/learning/points/{name}.json", flush=True)
+    return 0
+
+
+def show_worth(share: float) -> int:
+    """Plant each mistake, and train a share of the systems without one."""
+    caught = 0
+    for name in BUGS:
+        with planted(name) as system:
+            found = points.refused(system, train(system, TESTED))
+        caught += bool(found)
+        print(f"{'found' if found else 'MISSED'}: {name} ({system})", flush=True)
+        for each in found[:1]:
+            print(f"    {each}", flush=True)
+    chosen = everything()
+    random.Random(1).shuffle(chosen)
+    chosen = chosen[: max(1, round(share * len(chosen)))]
+    wrongly = 0
+    for name in chosen:
+        found = points.refused(name, train(name, FURTHER))
+        wrongly += bool(found)
+        print("\n".join(found) or f"{name}: as expected", flush=True)
+    print(f"{caught} of {len(BUGS)} mistakes found, {wrongly} of {len(chosen)} healthy refused")
+    return 0 if caught >= len(BUGS) - 1 and wrongly <= 0.01 * len(chosen) + 1 else 1
+
+
+def everything() -> list[str]:
+    """All systems that can be trained here, but those that differ from another in a number only."""
+    with fresh():
+        return [name for name in systems(configuration()) if not SWEEPS.fullmatch(name)]
+
+
+def train(system: str, seeds: Sequence[int]) -> list[list[Point]]:
+    """The validations of trainings with these seeds, in a folder of their own."""
+    silence = io.StringIO()
+    with fresh(), redirect_stderr(silence), redirect_stdout(silence):
+        return [learn(configuration(), system, seed) for seed in seeds]
+
+
+@contextmanager
+def fresh() -> Iterator[None]:
+    """A new working directory."""
+    with tempfile.TemporaryDirectory() as folder, workplace(Path(folder)):
+        yield
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))

@@ -1,0 +1,244 @@
+"""Trainings of a few seconds, as the workflow does them, of every system of `config/systems`.
+
+All have the same number of updates and the same small sizes. The language is invented; the texts of
+teachers are drawn from the same language with fewer alternatives, so that no teacher has to be
+trained for them. Models that a system starts from or consults are trained, with the same seed.
+"""
+
+import csv
+import os
+import shutil
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, replace
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import yaml
+
+from nat.artifacts import Model, target_text
+from nat.configuration import Configuration
+from nat.configuration.configuration import read
+from nat.data.binarised import write_binarised
+from nat.data.splits import sides
+from nat.data.synthetic import Language, generate, read_options
+from nat.data.vocabulary import Vocabulary
+from nat.distillation.pairwise_bleu import sentence_bleu
+from nat.jobs.train import train_system
+
+REPOSITORY = Path(__file__).resolve().parents[2]
+SCALE, CORPUS = "learning", "toy-learning"
+UPDATES, POINTS = 240, 3
+"""Of every training, and validations in it, all at the same distance."""
+PAIRS = {"train": 6000, "valid": 100}
+LANGUAGE = {
+    "pairs": PAIRS,
+    "seed": 1,
+    "nouns": 5,
+    "verbs": 3,
+    "adjectives": 5,
+    "adverbs": 3,
+    "prepositions": 3,
+    "adjective_probability": 0.3,
+    "attribute_probability": 0.0,
+    "phrase_probability": 0.0,
+    "fertile_share": 0.0,
+}
+DISTILLED = {
+    "register_probabilities": (0.9, 0.1),
+    "front_probability": 0.1,
+    "slip_probability": 0.0,
+    "drop_probability": 0.0,
+}
+"""What is different in the language of teachers."""
+
+WIDTHS = {"tiny": 16, "small": 24, "big": 48, "big-learned": 48}
+LAYERS = {"12-1": (2, 1), "20l": (3, 1), "encoder-only": (2, 0)}
+TEACHERS = ("teacher", "hrt-at", "fully-nat-at", "mple-at", "vaswani", "hints-at", "likelihood-at")
+DECODINGS = {
+    "cmlm": "mask-predict-4-lb1",
+    "cmlmc": "mask-correct-4-lb1",
+    "imputer": "imputer-4",
+    **dict.fromkeys(("hrt", "hrt-deep", "hrt-100k"), "hybrid1-1"),
+    "sat": "group-beam1",
+    "fairseq-nat": "refinement-1",
+}
+FINE_TUNED = {"dims", "dims-sweep", "dims-imputer", "oaxe", "mple-10k"}
+
+
+@dataclass(frozen=True)
+class Point:
+    """What a validation found.
+
+    Attributes:
+        update: after which it took place.
+        loss: in nats per position.
+        bleu: None where the recipe validates by loss.
+    """
+
+    update: int
+    loss: float
+    bleu: float | None
+
+
+def scale(names: Sequence[str], sizes: Sequence[str]) -> dict[str, Any]:
+    """The description of the scale, with these recipes and sizes."""
+    return {
+        "description": "trainings of some seconds",
+        "seeds": [1],
+        "tasks": {"wmt14-en-de": CORPUS},
+        "sizes": {name: size(name) for name in sizes},
+        "recipes": {name: recipe(name) for name in names},
+        "shards": {"train": 1, "valid": 1, "test": 1},
+        "decoding_tokens": 4096,
+        "latent": {"posterior_layers": 1},
+    }
+
+
+def size(name: str) -> dict[str, Any]:
+    """The size of a model."""
+    width, (encoder, decoder) = WIDTHS.get(name, 32), LAYERS.get(name, (1, 1))
+    layers = {"encoder_layers": encoder, "decoder_layers": decoder}
+    return {"model_dim": width, "ffn_dim": 2 * width, "heads": 2, "pre_norm": True, **layers}
+
+
+def recipe(name: str) -> dict[str, Any]:
+    """The recipe of a training."""
+    every = UPDATES // POINTS
+    found: dict[str, Any] = {
+        "updates": UPDATES,
+        "batch_tokens": 1024,
+        "learning_rate": 2e-3 if name in FINE_TUNED else 1e-2,
+        "betas": [0.9, 0.98],
+        "warmup_updates": 0 if name in FINE_TUNED else 30,
+        "save_every": every,
+        "validate_every": every,
+    }
+    if name in DECODINGS:
+        found["validation"] = {"decoding": DECODINGS[name], "metric": "bleu"}
+    elif name.startswith(("teacher", *TEACHERS)):
+        found["validation"] = {"decoding": "beam5", "metric": "bleu"}
+    if name in ("student", "mple-student"):
+        found["keep"] = {"10k": every, "50k": 2 * every}
+    return found
+
+
+@contextmanager
+def workplace(folder: Path) -> Iterator[None]:
+    """Make a folder with the configuration and the texts the working directory."""
+    before, threads = Path.cwd(), os.environ.get("OMP_NUM_THREADS")
+    shutil.copytree(REPOSITORY / "config", folder / "config", dirs_exist_ok=True)
+    os.chdir(folder)
+    os.environ["OMP_NUM_THREADS"] = "1"
+    try:
+        described = yaml.safe_load(Path("config/scales/demo.yaml").read_text())
+        _write(f"config/scales/{SCALE}.yaml", scale(described["recipes"], described["sizes"]))
+        corpus = yaml.safe_load(Path("config/corpora/toy-words.yaml").read_text())
+        _write(f"config/corpora/{CORPUS}.yaml", {**corpus, "generator": LANGUAGE})
+        _write(
+            "config/config.yaml",
+            {"scale": SCALE, "mirror": None, "precision": "fp32", "threads": 1},
+        )
+        yield
+    finally:
+        os.chdir(before)
+        if threads is None:
+            del os.environ["OMP_NUM_THREADS"]
+        else:
+            os.environ["OMP_NUM_THREADS"] = threads
+
+
+def configuration() -> Configuration:
+    """The configuration of the working directory."""
+    return read(SCALE, Path())
+
+
+def systems(configuration: Configuration) -> list[str]:
+    """All systems that can be trained here and are no other name of one of them."""
+    return [
+        name
+        for name in configuration.systems
+        if configuration.canonical(CORPUS, name) == name
+        and not configuration.on(CORPUS).cannot_train(name)
+        and configuration.system(name).imported is None
+    ]
+
+
+def learn(configuration: Configuration, system: str, seed: int) -> list[Point]:
+    """Train a system, and before it what it reads; return its validations."""
+    model = Model(SCALE, CORPUS, system, seed)
+    _make_inputs(configuration, model)
+    train_system(configuration, model)
+    with Path(model.path).with_name("training.csv").open() as lines:
+        rows = [row for row in csv.DictReader(lines) if row["split"] == "valid"]
+    return [
+        Point(int(row["update"]), float(row["loss"]), float(row["bleu"]) if row["bleu"] else None)
+        for row in rows
+    ]
+
+
+def _make_inputs(configuration: Configuration, model: Model) -> None:
+    corpus = configuration.corpus(CORPUS)
+    source, target = sides(corpus)
+    raw = Path(f"results/corpora/{CORPUS}/binarised")
+    texts = _texts()
+    vocabulary = Vocabulary.from_lines(line for pair in texts["train"] for line in pair)
+    if not raw.exists():
+        raw.mkdir(parents=True)
+        vocabulary.save(raw / "vocabulary.txt")
+        for split, pairs in texts.items():
+            for side, lines in zip((source, target), zip(*pairs, strict=True), strict=True):
+                write_binarised(lines, vocabulary, raw / f"{split}.{side}")
+    training = configuration.training(CORPUS, model.system)
+    candidates = []
+    for number, text in enumerate(training.text.candidates):
+        raw_text = [reference for _, reference in texts["train"]]
+        lines = raw_text if text.system is None else _drawn(number)
+        candidates.append(lines)
+        folder = Path(target_text(SCALE, CORPUS, text).path)
+        if not folder.exists():
+            folder.mkdir(parents=True)
+            write_binarised(lines, vocabulary, folder / f"train.{target}")
+    inputs = model.inputs_of_training(configuration)
+    if inputs.comparison is not None and not Path(inputs.comparison.path).exists():
+        path = Path(inputs.comparison.path)
+        path.parent.mkdir(parents=True)
+        alike = [sentence_bleu(versions) for versions in zip(*candidates, strict=True)]
+        np.save(path, np.stack(alike).astype(np.float32))
+    for other in (inputs.start, inputs.teacher):
+        if other is not None and not Path(other.weights).exists():
+            learn(configuration, other.system, other.seed)
+
+
+@cache
+def _texts() -> dict[str, list[tuple[str, str]]]:
+    return {split: list(generate(_language(), split, number)) for split, number in PAIRS.items()}
+
+
+@cache
+def _language() -> Language:
+    language, _ = read_options(configuration().corpus(CORPUS).generator, tuple(PAIRS))
+    return language
+
+
+@cache
+def _drawn(number: int) -> list[str]:
+    """Targets of a teacher, one for each source of the training text."""
+    teacher = replace(_language(), **DISTILLED)
+    generator = np.random.default_rng(number)
+    laws: dict[str, tuple[list[str], np.ndarray]] = {}
+    found = []
+    for source, _ in _texts()["train"]:
+        if source not in laws:
+            law = teacher.distribution(source)
+            laws[source] = list(law), np.cumsum(list(law.values()))
+        targets, shares = laws[source]
+        place = int(np.searchsorted(shares, generator.random() * shares[-1], side="right"))
+        found.append(targets[min(place, len(targets) - 1)])
+    return found
+
+
+def _write(path: str, value: Any) -> None:
+    Path(path).write_text(yaml.safe_dump(value, sort_keys=False))
