@@ -16,7 +16,7 @@ from nat.configuration import configuration as module
 from nat.errors import UserError
 from nat.files import write_json
 from nat.measures.latency_setting import NO_GPU, STATE
-from nat.reporting import figures, panels, reports, word_panels
+from nat.reporting import drawing, figures, panels, reports, word_panels
 from nat.transformer.fairseq_models import NEEDS_COMPILED
 
 
@@ -246,7 +246,7 @@ def test_points_of_a_scatter_plot_are_measured_on_both_axes(root: Path) -> None:
     assert len(reports.files(plain, ("paper", "figure", "2"))) >= 4
     figure, texts = drawn(plot)
     assert figure.axes[0].get_xscale() == "log"
-    assert {*decodings, "latency (ms)", "CMLM"} <= {text.get_text() for text in texts}
+    assert {*decodings, "latency (ms)", "● CMLM"} <= {text.get_text() for text in texts}
     figures.write(plot, root / "figure_2.pdf")
     frame = pd.read_csv(root / "figure_2.csv")
     assert frame["x"].tolist() == [2.0, 8.0] and "cpu-1" in frame["x_sources"][0]
@@ -340,6 +340,11 @@ def test_a_panel_without_a_gpu_says_so(
     notes = " ".join(said)
     assert "No GPU: all of cuda-1." in notes
     assert "Not run: LevT at LevT (cpu-1, needs fairseq's compiled parts)." in notes
+
+
+def test_no_two_series_look_the_same() -> None:
+    looks = [drawing.look(number) for number in range(64)]
+    assert len(set(looks)) == 64
 
 
 def test_names_of_points_do_not_cover_each_other() -> None:

@@ -16,7 +16,8 @@ COLOURS = (
     *("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#56B4E9", "#E69F00"),
     *("#6A3D9A", "#8C6D31"),
 )
-MARKERS = ("o", "D", "s", "^", "v", "P", "<", ">")
+MARKERS = {"o": "●", "D": "◆", "s": "■", "^": "▲", "v": "▼", "P": "✚", "<": "◀", ">": "▶"}
+"""Markers of points, and as characters."""
 GREY = "#555555"
 FONT = "DejaVu Sans"
 # All lengths in inches, font sizes in points.
@@ -50,6 +51,12 @@ class Panel:
         """Whether the values are differences between systems, not ratios."""
         relative = MEASURES[self.records[0]["measure"]].relative if self.records else False
         return not relative and any(record["over"] for record in self.records)
+
+
+def look(number: int) -> tuple[str, str]:
+    """Colour and marker of a series; another pair for each of the first 64."""
+    rounds, place = divmod(number, len(COLOURS))
+    return COLOURS[place], list(MARKERS)[(place + rounds) % len(MARKERS)]
 
 
 def wrap(text: str, width: float, size: float, weight: str = "normal") -> list[str]:

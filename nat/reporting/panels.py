@@ -16,7 +16,6 @@ from nat.configuration.papers import Axis
 from nat.reporting import maps, values, word_panels
 from nat.reporting.cells import MEASURES
 from nat.reporting.drawing import (
-    COLOURS,
     GREY,
     HINTED,
     LABEL_SIZE,
@@ -28,6 +27,7 @@ from nat.reporting.drawing import (
     Labels,
     Panel,
     height,
+    look,
     ticks,
     width_of,
     wrap,
@@ -104,7 +104,7 @@ def _lines(axes: Axes, panel: Panel) -> Labels:
     at = _horizontal(axes, panel.description.x, numbers)
     labels: Labels = []
     for number, (name, style) in enumerate(panel.series.items()):
-        colour, marker = COLOURS[number % len(COLOURS)], MARKERS[number % len(MARKERS)]
+        colour, marker = look(number)
         own = [{**record, "at": at[record["x"]]} for record in _own(panel, name)]
         points = [record for record in own if record["status"] == "run"]
         if not points:
@@ -209,7 +209,7 @@ def _bars(axes: Axes, panel: Panel) -> Labels:
     labels: Labels = []
     edges: list[float] = []
     for number, (name, style) in enumerate(panel.series.items()):
-        colour, marker = COLOURS[number % len(COLOURS)], MARKERS[number % len(MARKERS)]
+        colour, marker = look(number)
         points = [record for record in _own(panel, name) if record["status"] == "run"]
         if style == "level":
             for record in points:
@@ -243,7 +243,7 @@ def _curves(axes: Axes, panel: Panel) -> Labels:
     axes.xaxis.set_major_locator(MaxNLocator(nbins=5))
     labels: Labels = []
     for number, name in enumerate(panel.series):
-        colour, marker = COLOURS[number % len(COLOURS)], MARKERS[number % len(MARKERS)]
+        colour, marker = look(number)
         own = [r for r in _own(panel, name) if r["status"] == "run"]
         for seed in dict.fromkeys(record["seeds"] for record in own):
             points = [record for record in own if record["seeds"] == seed]
@@ -280,7 +280,7 @@ def _scatter(axes: Axes, panel: Panel) -> Labels:
     labels: Labels = []
     named: list[tuple[float, float, str, str]] = []
     for number, (name, style) in enumerate(panel.series.items()):
-        colour, marker = COLOURS[number % len(COLOURS)], MARKERS[number % len(MARKERS)]
+        colour, marker = look(number)
         own = _own(panel, name)
         points = [record for record in own if record["status"] == "run"]
         for record in points:
@@ -304,7 +304,8 @@ def _scatter(axes: Axes, panel: Panel) -> Labels:
                 quoted = (record["x_published"], record["published"])
                 named.append((*quoted, record["category"], colour))
         if heights:
-            text = "\n".join(wrap(name, LABEL_WIDTH - 0.25, LABEL_SIZE))
+            named_so = f"{MARKERS[marker]} {name}"
+            text = "\n".join(wrap(named_so, LABEL_WIDTH - 0.25, LABEL_SIZE))
             labels.append((_height_of(axes, heights[-1]), text, colour))
     axes.margins(x=0.12, y=0.12)
     if panel.description.front:
