@@ -11,14 +11,13 @@ source has, as a trained model would.
 import argparse
 import itertools
 import os
+import statistics
 import sys
 import tempfile
 import time
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
-
-from ctc_beam import quartiles
 
 ROOT = Path(__file__).resolve().parents[1]
 
@@ -114,6 +113,11 @@ def measure(
         }
         for name, times in seconds.items()
     }
+
+
+def quartiles(values: list[float]) -> list[float]:
+    """First quartile, median, third quartile."""
+    return statistics.quantiles(values, n=4, method="inclusive")
 
 
 def systems_in(

@@ -8,7 +8,10 @@ import altair as alt
 from nat.reporting.drawing import COLOURS
 
 HEIGHT = 360
-SHAPES = ("circle", "diamond", "square", "triangle-up", "cross", "triangle-down", "stroke")
+SHAPES = (
+    *("circle", "diamond", "square", "triangle-up", "cross", "triangle-down"),
+    *("triangle-right", "triangle-left", "wedge", "arrow"),
+)
 
 
 def quality(

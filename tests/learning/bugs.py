@@ -56,7 +56,7 @@ def _bug(system: str) -> Callable[[Callable[[Patch], None]], Callable[[Patch], N
 # Data
 
 
-@_bug("nat-kd")
+@_bug("mple-nat-kd")
 def _targets_of_the_next_source(patch: Patch) -> None:
     original = dataset.Pairs.__getitem__
 
@@ -67,7 +67,7 @@ def _targets_of_the_next_source(patch: Patch) -> None:
     patch.setattr(dataset.Pairs, "__getitem__", shifted)
 
 
-@_bug("nat-kd")
+@_bug("mple-nat-kd")
 def _batches_in_the_order_of_their_length(patch: Patch) -> None:
     def sorted_passes(given: Any, needed: int, seed: int) -> list[np.ndarray]:
         return [given[number % len(given)] for number in range(needed)]
@@ -118,7 +118,7 @@ def _dropout_in_validation(patch: Patch) -> None:
     )
 
 
-@_bug("nat-kd")
+@_bug("mple-nat-kd")
 def _length_off_by_one(patch: Patch) -> None:
     original = LengthPredictor.loss
     patch.setattr(
@@ -178,7 +178,7 @@ def _tokens_of_the_wrong_places_first(patch: Patch) -> None:
 # Proxy targets
 
 
-@_bug("nat-kd")
+@_bug("mple-nat-kd")
 def _padding_carries_loss(patch: Patch) -> None:
     original = BatchContext.fully_masked_input
 

@@ -1,4 +1,4 @@
-"""Trainings of a few seconds, as the workflow does them, of every system of `config/systems`.
+"""Trainings of a few seconds, as the workflow does them, of every kind of system.
 
 All have the same number of updates and the same small sizes. The language is invented; the texts of
 teachers are drawn from the same language with fewer alternatives, so that no teacher has to be
@@ -6,6 +6,7 @@ trained for them. Models that a system starts from or consults are trained, with
 """
 
 import csv
+import json
 import os
 import shutil
 from collections.abc import Iterator, Sequence
@@ -27,6 +28,8 @@ from nat.data.synthetic import Language, generate, read_options
 from nat.data.vocabulary import Vocabulary
 from nat.distillation.pairwise_bleu import sentence_bleu
 from nat.jobs.train import train_system
+from nat.options import options_of
+from tests.test_every_system import SWEEPS
 
 REPOSITORY = Path(__file__).resolve().parents[2]
 SCALE, CORPUS = "learning", "toy-learning"
@@ -156,14 +159,48 @@ def configuration() -> Configuration:
 
 
 def systems(configuration: Configuration) -> list[str]:
-    """All systems that can be trained here and are no other name of one of them."""
-    return [
-        name
-        for name in configuration.systems
-        if configuration.canonical(CORPUS, name) == name
-        and not configuration.on(CORPUS).cannot_train(name)
-        and configuration.system(name).imported is None
-    ]
+    """A system of each kind, of those that can be trained here.
+
+    Systems are of one kind if nothing but their size, their recipe, their text or a number is
+    different.
+    """
+    kinds: dict[str, str] = {}
+    for name in configuration.systems:
+        if (
+            configuration.canonical(CORPUS, name) == name
+            and not SWEEPS.fullmatch(name)
+            and not configuration.on(CORPUS).cannot_train(name)
+            and configuration.system(name).imported is None
+        ):
+            kinds.setdefault(_kind(configuration, name), name)
+    return list(kinds.values())
+
+
+def _kind(configuration: Configuration, name: str) -> str:
+    training = configuration.training(CORPUS, name)
+    found = {
+        "input": training.input.as_json(),
+        "target": training.target.as_json(),
+        "decoder": options_of(training.decoder),
+        "is": {
+            "length": training.length,
+            "encoder_only": configuration.is_encoder_only(name),
+            "latent": training.latent is not None,
+            "start": training.init_from is not None,
+            "teacher": training.teacher is not None,
+            "several_texts": len(training.text.candidates) > 1,
+            "regularised": bool(training.text.regulariser),
+        },
+    }
+    without_numbers = {
+        part: {key: None if _is_number(value) else value for key, value in options.items()}
+        for part, options in found.items()
+    }
+    return json.dumps(without_numbers, sort_keys=True, default=str)
+
+
+def _is_number(value: Any) -> bool:
+    return isinstance(value, int | float) and not isinstance(value, bool)
 
 
 def learn(configuration: Configuration, system: str, seed: int) -> list[Point]:
