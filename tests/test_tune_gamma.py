@@ -85,8 +85,8 @@ def test_the_scale_says_what_is_tuned() -> None:
     assert training_reads(paper, "wmt14-en-de", "dynamic-kd") is None
     regulariser = paper.training("wmt17-zh-en", "dynamic-kd").text.regulariser
     assert regulariser == {"beta": 0.1, "gamma": [0.9, 1.4, 1.3, 0.9, 2.0]}
-    # beta is the task's
-    assert demo.training("toy-zi-ve", "dynamic-kd").text.regulariser["beta"] == 0.1
+    # and beta is that of the scale, too
+    assert demo.training("toy-zi-ve", "dynamic-kd").text.regulariser["beta"] == 0.05
 
 
 def test_the_split_is_the_first_with_references() -> None:
