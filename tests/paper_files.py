@@ -11,7 +11,8 @@ def assert_targets_resolve(configuration: Configuration, paper: str, names: set[
     assert {reports.name(each) for each in targets} == names
     for target in targets:
         cells = reports.cells(configuration, target)
-        assert cells or configuration.scale in ("micro", "small"), target
+        licensed = target == ("hrt", "table", "4") and configuration.cannot_prepare("nist-zh-en")
+        assert cells or configuration.scale in ("micro", "small") or licensed, target
         assert {cell.result for cell in cells} <= set(reports.files(configuration, target))
 
 

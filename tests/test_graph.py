@@ -90,7 +90,7 @@ def repository(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return copy_repository(tmp_path_factory.mktemp("repository"))
 
 
-@pytest.mark.parametrize("scale", ["demo", "small"])
+@pytest.mark.parametrize("scale", ["demo", "small", "paper"])
 def test_the_whole_graph_of_each_scale_builds(repository: Path, scale: str) -> None:
     status, screen = snakemake(repository, "-n", scale=scale)
     assert status == 0, screen

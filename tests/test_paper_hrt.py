@@ -1,10 +1,12 @@
 """The paper file of HRT: what it shows at each scale, and where its published values stand."""
 
+import shutil
 from pathlib import Path
 
 import pytest
 
 from nat.configuration import Configuration, load
+from nat.data.splits import local_files, local_references
 from nat.data.vocabulary import VocabularySizes
 from nat.reporting.paper import entries
 from nat.reporting.published import NONE, read
@@ -51,6 +53,26 @@ def test_claims_are_judged_on_what_the_paper_prints(at_paper_scale: Configuratio
     assert by_claim["first-stage"] == [pytest.approx((29.03 - 28.49) - (28.58 - 28.49))]
     assert len(by_claim["nist"]) == 6 and len(by_claim["faster"]) == 8
     assert by_claim["ablation"][-1] == pytest.approx(28.49 - 26.96)
+
+
+def test_nothing_is_run_on_licensed_text_that_is_not_there(tmp_path: Path) -> None:
+    shutil.copytree(ROOT / "config", tmp_path / "config")
+    corpus = "nist-zh-en"
+
+    def nist() -> set[tuple[bool, str]]:
+        configuration = load("paper", tmp_path)
+        places = entries(configuration, PAPER, "table", "4")
+        ours = [each for each in places if each.address and each.address.task == corpus]
+        return {(bool(each.cells), each.reason) for each in ours if "published" not in each.row}
+
+    assert nist() == {
+        (False, f"not run: data/{corpus}/train.zh is not there (licensed by the LDC)")
+    }
+    described = load("paper", tmp_path).corpus(corpus)
+    for path in (local_files(described, tmp_path) | local_references(described, tmp_path)).values():
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text("")
+    assert nist() == {(True, "")}
 
 
 def test_the_mean_of_random_masks_is_over_three_draws(at_paper_scale: Configuration) -> None:

@@ -2,7 +2,7 @@
 
 import hashlib
 import json
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from functools import cached_property
@@ -31,7 +31,7 @@ from nat.configuration.overrides import Choice, Overrides, read_overrides
 from nat.configuration.yaml_file import NAME, read_yaml
 from nat.data.candidates import Text
 from nat.data.corpus import Corpus
-from nat.data.splits import split_names
+from nat.data.splits import local_files, local_references, split_names
 from nat.errors import UserError
 from nat.language_model.options import LanguageModelOptions
 from nat.options import options_of, validated
@@ -521,6 +521,18 @@ class Configuration:
         files = (
             () if found.imported is None else (found.imported.checkpoint, found.imported.dictionary)
         )
+        return self._not_there(files)
+
+    def cannot_prepare(self, corpus: str) -> str:
+        """Why nothing can be run on a corpus: its text is licensed, and not there; else empty."""
+        description = self.corpus(corpus)
+        if not description.licensed_by:
+            return ""
+        files = local_files(description, Path()) | local_references(description, Path())
+        missing = self._not_there(files.values())
+        return missing and f"{missing} (licensed by {description.licensed_by})"
+
+    def _not_there(self, files: Iterable[str | Path]) -> str:
         missing = next((file for file in files if not (self.root / file).exists()), None)
         return "" if missing is None else f"not run: {missing} is not there"
 

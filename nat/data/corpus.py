@@ -275,6 +275,8 @@ class Corpus(Model):
 
     Attributes:
         description: for readers.
+        licensed_by: whom a user has to ask for the text. Where its files are not there, tables say
+            that nothing was run on it, and nothing stops.
         source: source language.
         target: target language.
         splits: train, valid, test and test_NAME.
@@ -288,6 +290,7 @@ class Corpus(Model):
     """
 
     description: Text = ""
+    licensed_by: Text = ""
     source: LanguageCode
     target: LanguageCode
     splits: dict[SplitName, Split] = {}

@@ -296,7 +296,8 @@ class Resolver:
                 return address, (), "", f"scale {scale} has no corpus for {task}"
             corpus = configuration.task(task)
             system = configuration.canonical(corpus, address.system)
-            cannot = configuration.on(corpus).cannot_train(system)
+            view = configuration.on(corpus)
+            cannot = view.cannot_train(system) or view.cannot_prepare(corpus)
             if cannot:
                 return address, (), "", cannot
         except UserError as error:

@@ -183,9 +183,13 @@ class Graph:
         return named + (self.traces() if "traces" in targets else [])
 
     def corpora(self) -> list[str]:
-        """The summary of every corpus of this scale."""
+        """The summary of every corpus of this scale whose text can be had."""
         names = [self.configuration.task(task) for task in self.configuration.tasks]
-        return _paths(CorpusStep(name, "corpus.json") for name in names)
+        return _paths(
+            CorpusStep(name, "corpus.json")
+            for name in names
+            if not self.configuration.cannot_prepare(name)
+        )
 
     def models(self, of_teachers: bool) -> list[str]:
         """Every model that others learn from, or every other model."""
