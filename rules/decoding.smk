@@ -198,7 +198,7 @@ rule tune_decoding:
     resources:
         **ASKS["translate"],
     params:
-        configuration=lambda wildcards: graph.decoding(
+        configuration=lambda wildcards: graph.tuning(
             wildcards.corpus, wildcards.decoding
         ),
     message:

@@ -25,6 +25,7 @@ from nat.configuration.models import (
     Task,
     Teacher,
     Training,
+    Tuning,
     read_model,
 )
 from nat.configuration.overrides import Choice, Overrides, read_overrides
@@ -183,6 +184,11 @@ class Configuration:
         """How latencies are measured."""
         own = self.scale_settings.latency
         return own.model_copy(update={"threads": own.threads or self.threads})
+
+    @property
+    def tuning(self) -> Tuning:
+        """How weights of decodings are tuned."""
+        return self.scale_settings.tuning
 
     @property
     def browser(self) -> Browser:

@@ -521,6 +521,16 @@ class Latency(Model):
     threads: Count | None = None
 
 
+class Tuning(Model):
+    """How weights of decodings are tuned.
+
+    Attributes:
+        sentences: the first ones of the validation set; null: all of it.
+    """
+
+    sentences: Count | None = None
+
+
 class Browser(Model):
     """What the sentence browser of the report shows.
 
@@ -574,6 +584,7 @@ class Scale(Model):
         regulariser: changes of the regulariser of all systems that choose among texts; fields of
             that of nat.distillation.dynamic.
         latency: how latencies are measured.
+        tuning: how weights of decodings are tuned.
         browser: what the sentence browser of the report shows.
         tokens_per_device: most tokens in one batch of a device; larger updates are accumulated;
             null: no limit.
@@ -611,6 +622,7 @@ class Scale(Model):
     latent: dict[str, Any] = {}
     regulariser: dict[str, Any] = {}
     latency: Latency = Latency()
+    tuning: Tuning = Tuning()
     browser: Browser = Browser()
     tokens_per_device: Count | None = None
     devices: OrAbsent[Count] = None

@@ -11,9 +11,11 @@ density, without draws and without the system that would choose among them.
 
 import itertools
 import os
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import torch
 
 from nat import registry
@@ -56,14 +58,16 @@ def tune_decoding(configuration: Configuration, weights: TunedWeights) -> None:
         None if ngrams is None else matching_language_model(Path(ngrams.path), len(vocabulary))
     )
     search = registry.build("decoding", configuration.decoding(weights.decoding))
-    sentences = BinarisedText(folder / f"{VALID}.{source}")
+    binarised = BinarisedText(folder / f"{VALID}.{source}")
     files = reference_files(corpus, description, VALID, several=False)
     references = list(read_lines(files.reference))
-    if len(references) != len(sentences):
+    if len(references) != len(binarised):
         raise UserError(
-            f"{files.reference} has {len(references)} sentences but {folder} has {len(sentences)}; "
+            f"{files.reference} has {len(references)} sentences but {folder} has {len(binarised)}; "
             "remove the corpus and make it again"
         )
+    first = range(len(binarised))[: configuration.tuning.sentences]
+    sentences = [binarised[number] for number in first]
     progress = Progress(
         f"tune {weights.decoding} of {weights.system} on {corpus}", len(sentences), "sentences"
     )
@@ -77,7 +81,9 @@ def tune_decoding(configuration: Configuration, weights: TunedWeights) -> None:
         translated = [Translation(number, each) for number, each in enumerate(hypotheses)]
         rows = records(translated, vocabulary, target, tokeniser)
         counts = bleu.sacrebleu(
-            [row["text"] for row in rows], [[line] for line in references], files.lowercase
+            [row["text"] for row in rows],
+            [[references[number]] for number in first],
+            files.lowercase,
         )
         sums, signature = counts.sentences.sum(0), counts.signature
         described = bleu.parts(sums, smooth=True)
@@ -118,7 +124,7 @@ def translations(
     search: PrefixSearch,
     grid: list[dict[str, Any]],
     language_model: LanguageModel | None,
-    sentences: BinarisedText,
+    sentences: Sequence[np.ndarray],
     batch_tokens: int,
     progress: Progress,
 ) -> list[list[Hypothesis]]:

@@ -311,6 +311,15 @@ class Graph:
         """All options of a decoding on a corpus."""
         return _fingerprint(self.configuration.on(corpus).decoding(decoding).as_json())
 
+    def tuning(self, corpus: str, decoding: str) -> str:
+        """A decoding, and how its weights are tuned."""
+        return _fingerprint(
+            [
+                self.configuration.on(corpus).decoding(decoding).as_json(),
+                self.configuration.tuning.model_dump(),
+            ]
+        )
+
     def trace(self, corpus: str, decoding: str) -> str:
         """A decoding, and how many sentences are traced."""
         return _fingerprint(
