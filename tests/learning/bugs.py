@@ -27,7 +27,7 @@ from nat.objective import first_pass
 from nat.objective.context import BatchContext, DecoderInput
 from nat.objective.objective import Objective
 from nat.targets import axe, cmlmc, ctc, hints, oaxe
-from nat.transformer import layers
+from nat.transformer import layers, model
 from nat.transformer.length import LengthPredictor
 from nat.transformer.model import Transformer
 
@@ -110,12 +110,15 @@ def _decoder_that_sees_what_follows(patch: Patch) -> None:
     )
 
 
-@_bug("cmlm-kd")
+@_bug("fully-nat-nat-kd")
 def _dropout_in_validation(patch: Patch) -> None:
     original = layers.dropout
-    patch.setattr(
-        layers, "dropout", lambda states, probability, training: original(states, probability, True)
-    )
+
+    def always(states: Tensor, probability: float, training: bool) -> Tensor:
+        return original(states, probability, True)
+
+    patch.setattr(layers, "dropout", always)
+    patch.setattr(model, "dropout", always)
 
 
 @_bug("mple-nat-kd")

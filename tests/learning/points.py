@@ -1,13 +1,19 @@
 """Reference points: what five healthy trainings of a system found, and what follows for others.
 
 A file of `tests/learning/points` has, for one system, the validation losses (nats per position) and
-the BLEU of five seeds at three updates. The mean of some new trainings is refused where one of
-these quantities is outside of its prediction interval; all intervals of a system together hold 99%
-of healthy means, by Bonferroni's inequality.
+the BLEU of five seeds at three updates. New trainings with these seeds are refused where
 
-Five values say little about their variance. It is a weighted mean of their own and of the mean
-variance of the same quantity over all systems, which counts as `PRIOR` further degrees of freedom
-(as in the moderated t-test, Smyth 2004).
+- the mean of one of these quantities is outside of its prediction interval, or
+- the loss or the BLEU, averaged over the updates, differs from those of the same seeds by more than
+  the spread of the five differences explains. If a change of the code leaves the random numbers as
+  they are, the differences are alike, and small mistakes show; if not, they spread as seeds do.
+
+All intervals of a system together hold 99% of healthy trainings, by Bonferroni's inequality.
+
+Five values say little about their variance. It is a weighted mean of their own and of what is usual
+for the same quantity, which counts as `PRIOR` further degrees of freedom (as in the moderated
+t-test, Smyth 2004). What is usual comes from the median over all systems: some systems vary much
+more than the others, and would widen the intervals of all.
 """
 
 import json
@@ -24,8 +30,10 @@ from tests.learning.small_trainings import Point
 FOLDER = Path(__file__).parent / "points"
 SEEDS = (1, 2, 3, 4, 5)
 LEVEL = 0.99
-PRIOR = 10
-"""Degrees of freedom of the mean variance over all systems."""
+PRIOR = 4
+"""Degrees of freedom of the usual variance."""
+LEAST_SPREAD = {"loss": 0.005, "BLEU": 0.25}
+"""Of differences that are taken seriously: processors round differently."""
 
 
 def write(system: str, trainings: Mapping[int, Sequence[Point]]) -> None:
@@ -47,7 +55,7 @@ def read_all() -> dict[str, dict[str, list[float]]]:
     found = {}
     for path in sorted(FOLDER.glob("*.json")):
         values = json.loads(path.read_text())
-        found[values.pop("system")] = {k: v for k, v in values.items() if k != "seeds"}
+        found[values["system"]] = {k: v for k, v in values.items() if k not in ("system", "seeds")}
     return found
 
 
@@ -58,34 +66,52 @@ def as_quantities(points: Sequence[Point]) -> dict[str, float]:
     return {**losses, **bleu}
 
 
-def intervals(system: str, trainings: int) -> dict[str, tuple[float, float]]:
-    """Where the mean of some healthy trainings of a system is, for each of its quantities.
-
-    Args:
-        system: one with a file.
-        trainings: number of those whose mean is judged.
-    """
+def intervals(system: str) -> dict[str, tuple[float, float]]:
+    """Where the mean of as many healthy trainings of a system is, for each of its quantities."""
     known = read_all()
     mine = known[system]
     found = {}
     for name, values in mine.items():
-        others = [np.var(each[name], ddof=1) for each in known.values() if name in each]
         own = len(values) - 1
-        variance = (own * np.var(values, ddof=1) + PRIOR * np.mean(others)) / (own + PRIOR)
-        share = (1 - LEVEL) / len(mine)
-        times = float(stats.t.ppf(1 - share / 2, own + PRIOR))
-        reach = times * math.sqrt(variance * (1 / len(values) + 1 / trainings))
+        all_variances = [np.var(each[name], ddof=1) for each in known.values() if name in each]
+        usual = np.median(all_variances) * own / stats.chi2.median(own)
+        variance = (own * np.var(values, ddof=1) + PRIOR * usual) / (own + PRIOR)
+        reach = _times(own + PRIOR, len(mine)) * math.sqrt(2 * variance / len(values))
         mean = float(np.mean(values))
         found[name] = mean - reach, mean + reach
     return found
 
 
 def refused(system: str, trainings: Sequence[Sequence[Point]]) -> list[str]:
-    """What is outside of its interval in the mean of trainings, each as a sentence."""
+    """What is outside of its interval, each as a sentence.
+
+    Args:
+        system: one with a file.
+        trainings: with the seeds of the file, in their order.
+    """
     quantities = [as_quantities(points) for points in trainings]
+    mine = read_all()[system]
     found = []
-    for name, (low, high) in intervals(system, len(trainings)).items():
+    for name, (low, high) in intervals(system).items():
         mean = float(np.mean([each[name] for each in quantities]))
         if not low <= mean <= high:
             found.append(f"{system}: {name} updates is {mean:.3f}, not {low:.3f} to {high:.3f}")
+    for kind, least in LEAST_SPREAD.items():
+        names = [name for name in mine if name.startswith(kind)]
+        if not names:
+            continue
+        new = np.array([[each[name] for name in names] for each in quantities]).mean(1)
+        differences = new - np.array([mine[name] for name in names]).mean(0)
+        spread = max(float(differences.std(ddof=1)), least)
+        reach = _times(len(new) - 1, len(LEAST_SPREAD)) * spread / math.sqrt(len(new))
+        if abs(differences.mean()) > reach:
+            found.append(
+                f"{system}: {kind} differs by {differences.mean():+.3f} from that of the same "
+                f"seeds, not by at most {reach:.3f}"
+            )
     return found
+
+
+def _times(freedom: int, quantities: int) -> float:
+    """How many standard errors an interval reaches, if one of two tests has so many of them."""
+    return float(stats.t.ppf(1 - (1 - LEVEL) / 2 / quantities / 2, freedom))

@@ -5,13 +5,15 @@ what the points are worth.
 """
 
 import datetime
+from dataclasses import replace
 
 import pytest
 
 from tests.learning import points
-from tests.learning.measure import TESTED, everything, train
+from tests.learning.measure import everything, train
+from tests.learning.small_trainings import Point
 
-SYSTEMS_A_DAY = 3
+SYSTEMS_A_DAY = 2
 
 
 def systems_of_today() -> list[str]:
@@ -22,7 +24,7 @@ def systems_of_today() -> list[str]:
 
 @pytest.mark.parametrize("system", systems_of_today())
 def test_it_learns_as_it_did(system: str) -> None:
-    found = points.refused(system, train(system, TESTED))
+    found = points.refused(system, train(system, points.SEEDS))
     assert not found, "; ".join(found)
 
 
@@ -30,9 +32,38 @@ def test_every_kind_of_system_has_reference_points() -> None:
     assert sorted(points.read_all()) == sorted(everything())
 
 
-def test_a_mean_within_its_intervals_is_accepted_and_one_outside_is_not() -> None:
+def known(system: str) -> list[list[Point]]:
+    """The trainings that the reference points of a system come from."""
+    values = points.read_all()[system]
+    updates = sorted({int(name.split()[-1]) for name in values})
+    return [
+        [
+            Point(
+                update, values[f"loss after {update}"][seed], values[f"BLEU after {update}"][seed]
+            )
+            for update in updates
+        ]
+        for seed in range(len(points.SEEDS))
+    ]
+
+
+@pytest.mark.parametrize("system", ["mple-nat-kd", "at-base", "ctc-kd"])
+def test_a_small_difference_shows_where_seeds_are_the_same(system: str) -> None:
+    trainings = known(system)
+    assert not points.refused(system, trainings)
+    worse = [[replace(point, loss=point.loss + 0.03) for point in each] for each in trainings]
+    (found,) = points.refused(system, worse)
+    assert "loss differs by +0.030 from that of the same seeds" in found
+    # of other seeds it is nothing
+    others = worse[1:] + worse[:1]
+    assert not points.refused(system, others)
+
+
+def test_a_mean_outside_of_its_interval_is_refused() -> None:
     system = "mple-nat-kd"
-    known = points.intervals(system, 1)
-    # one value of a healthy training is less certain than the mean of three
-    for name, (low, high) in points.intervals(system, 3).items():
-        assert known[name][0] < low < high < known[name][1]
+    low, high = points.intervals(system)["BLEU after 240"]
+    trainings = known(system)
+    for bleu in (low - 0.1, high + 0.1):
+        last = [[*each[:-1], replace(each[-1], bleu=bleu)] for each in trainings]
+        found = points.refused(system, last)
+        assert "BLEU after 240 updates is" in found[0]
