@@ -173,7 +173,10 @@ def test_a_number_leads_back_to_its_files_model_and_command(written: Path) -> No
     path = f"results/demo/scores/{CORPUS}/nat-kd/seed1/one-pass/test.json"
     assert said["file"] == path
     assert said["translations"] == path.replace("scores", "translations").replace(".json", ".jsonl")
-    assert path in said["made again by"]
+    translations = said["translations"]
+    assert said["made again by"] == (
+        f"rm -f {translations} && snakemake {path} --forcerun {path} --config scale=demo"
+    )
     assert said["trained"].startswith("7 updates, 1.5 min")
     assert json.loads(said["decoding"].partition(": ")[2])["method"] == "one_pass"
     addresses = [address for _, _, address, _ in lines if address]

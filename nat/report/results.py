@@ -35,6 +35,19 @@ def snakemake(configuration: Configuration, *targets: str) -> str:
     return shlex.join(["snakemake", *targets, "--config", *choices])
 
 
+def made_again(configuration: Configuration, cells: Iterable[Cell]) -> str:
+    """The command line that makes the numbers of cells again, and nothing else.
+
+    A job that is forced keeps translations of the same model with the same options, so they are
+    removed before.
+    """
+    asked = list(cells)
+    files = list(dict.fromkeys(cell.score_path for cell in asked))
+    command = snakemake(configuration, *files, "--forcerun", *files)
+    kept = dict.fromkeys(cell.translations_path for cell in asked if cell.source == SCORE)
+    return f"{shlex.join(['rm', '-f', *kept])} && {command}" if kept else command
+
+
 @dataclass(frozen=True)
 class State:
     """How much of a report's results exists.
