@@ -175,7 +175,8 @@ class Results:
         """Every score of a system that exists, whatever asked for it.
 
         Returns:
-            The names of the score, the values of `MEASURED`, the passes of the decoder a sentence,
+            The names of the score, the values of `MEASURED` and their `intervals`, the passes of
+            the decoder a sentence,
             the configuration that the translations were `made_with`, and the fingerprint of the
             training whose model translated; `None` for what is unknown.
         """
@@ -198,6 +199,11 @@ class Results:
         return {
             **vars(score),
             **{name: found and found["value"] for name, found in numbers.items()},
+            "intervals": {
+                name: (found["low"], found["high"])
+                for name, found in numbers.items()
+                if found and found.get("low") is not None
+            },
             "passes": translated.get("mean_steps"),
             MADE_WITH: translated.get(MADE_WITH),
             "model": content.get("model", {}).get("fingerprint"),
