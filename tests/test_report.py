@@ -379,6 +379,7 @@ def test_papers_stand_before_what_else_is_measured(root: Path) -> None:
 def test_diagrams_are_listed_as_not_reproduced(written: Path) -> None:
     rows = text_of(written / "index.html", "experiments-rows")
     assert "Paper Figure 1 How it works a diagram, not reproduced" in rows
+    assert rows.count("not reproduced") == 1
 
 
 def test_what_no_paper_prints_has_a_caption_instead_of_a_number() -> None:

@@ -107,8 +107,10 @@ def _experiments(results: Results) -> tuple[list[str], list[dict[str, Any]]]:
                 "name": name.capitalize(),
                 "title": papers.titled(shown_there),
                 "address": addresses.paper(paper),
-                "states": [State(NOTHING, WORDS if name.startswith("table") else DIAGRAM)]
-                * len(scales),
+                "states": [
+                    State(NOTHING, WORDS if name.startswith("table") else DIAGRAM),
+                    *[None] * len(others),
+                ],
                 "command": "",
             }
             for name, shown_there in own.paper(paper).diagrams.items()
