@@ -9,12 +9,12 @@ from typing import Any
 
 import made_up_run as made_up
 import pytest
-from made_up_run import CORPUS, PAPER, run, write_corpus, write_latencies
+from made_up_run import CORPUS, PAPER, REPOSITORY, run, write_corpus, write_latencies
 
 from nat.artifacts import TrainingRecord
-from nat.configuration import Configuration
+from nat.configuration import Configuration, load
 from nat.files import write_json
-from nat.report import ancestors, site
+from nat.report import ancestors, charts, overview, papers, scale, site, systems
 from nat.report.results import COMPLETE, NOTHING, PART, Results
 from nat.reporting import reports, tables
 from nat.reporting.cells import Cell
@@ -28,7 +28,14 @@ CLAIMS = {
         "in": "table 1",
         "task": made_up.TASK,
         "compare": ["DiMS", "above", "NAT"],
-    }
+    },
+    "state-of-the-art": {
+        "claim": "DiMS is better than GLAT.",
+        "from": "abstract",
+        "in": "table 1",
+        "task": made_up.TASK,
+        "compare": ["DiMS", "above", "quoted"],
+    },
 }
 
 
@@ -89,7 +96,9 @@ def written(tmp_path_factory: pytest.TempPathFactory) -> Path:
     write_record(configuration(root), "nat-kd")
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(site.vl_convert, "javascript_bundle", lambda: "// no charts")
-        return write(root, claims=CLAIMS, description=HOSTILE)
+        return write(
+            root, claims=CLAIMS, description=HOSTILE, diagrams={"figure 1": "how it works"}
+        )
 
 
 class Page(HTMLParser):
@@ -173,7 +182,10 @@ def test_a_number_leads_back_to_its_files_model_and_command(written: Path) -> No
     path = f"results/demo/scores/{CORPUS}/nat-kd/seed1/one-pass/test.json"
     assert said["file"] == path
     assert said["translations"] == path.replace("scores", "translations").replace(".json", ".jsonl")
-    assert path in said["made again by"]
+    translations = said["translations"]
+    assert said["made again by"] == (
+        f"rm -f {translations} && snakemake {path} --forcerun {path} --config scale=demo"
+    )
     assert said["trained"].startswith("7 updates, 1.5 min")
     assert json.loads(said["decoding"].partition(": ")[2])["method"] == "one_pass"
     addresses = [address for _, _, address, _ in lines if address]
@@ -316,6 +328,127 @@ def test_the_overview_has_every_claim_and_every_point(written: Path) -> None:
         ("nat-kd", "decoder passes"),
         ("dims-cmlm-kd", "decoder passes"),
     }
+
+
+def text_of(page: Path, selector: str = "") -> str:
+    """The text of a page without its tags, from an identifier on."""
+    text = page.read_text(encoding="utf-8")
+    text = text[text.index(f'id="{selector}"') :] if selector else text
+    return " ".join(re.sub(r"<[^>]+>", " ", text).split())
+
+
+def test_a_claim_that_cannot_be_judged_says_why(written: Path) -> None:
+    reason = f"a published value does not compare with corpus {CORPUS} at scale demo"
+    for page in ("index.html", "papers/paper.html"):
+        text = text_of(written / page, "claims")
+        assert reason in text and "not run" not in text[: text.index("Table 1")]
+    card = text_of(written / "index.html", "board")
+    _, _, unjudged = card.partition("? cannot be judged here 1")
+    assert f"DiMS is better than GLAT. Paper, on {CORPUS} {reason}" in unjudged
+    assert "claims: 1 holds, 1 cannot be judged here" in text_of(written / "index.html")
+
+
+def test_claims_name_their_corpus_and_the_first_page_the_cost(written: Path) -> None:
+    page = text_of(written / "papers/paper.html", "claims-table")
+    assert f"DiMS is better than the NAT. (abstract) {CORPUS} ✓ holds" in page
+    first = text_of(written / "index.html")
+    assert "trainings: 1 of 3, 0.03 device hours" in first
+    assert "1 of 3 trainings 0.03 device hours" in first[first.index("What it cost") :]
+
+
+@pytest.mark.parametrize("chosen", ["demo", "small", "paper"])
+def test_what_stands_in_for_the_papers_is_told(chosen: str) -> None:
+    said = scale.stand_ins(load(chosen, REPOSITORY, checked=False))
+    if chosen == "paper":
+        assert said == ""
+    elif chosen == "demo":
+        assert "here invented languages stand in" in said and "toy-ka-lu for WMT14 En-De" in said
+        assert "a base model is 64 wide" in said
+    else:
+        assert "here other corpora stand in" in said and "multi30k-en-de for WMT14" in said
+
+
+def test_papers_stand_before_what_else_is_measured(root: Path) -> None:
+    look = {"title": "A look"}
+    found = made_up.configuration(root, {"a-look": look, "paper": PAPER})
+    results = Results(found)
+    links = [(link.label, link.group) for link in site._navigation(results)][-2:]
+    assert links == [("Paper", ""), ("A look", "Beyond the papers")]
+
+
+def test_diagrams_are_listed_as_not_reproduced(written: Path) -> None:
+    rows = text_of(written / "index.html", "experiments-rows")
+    assert "Paper Figure 1 How it works a diagram, not reproduced" in rows
+    assert rows.count("not reproduced") == 1
+
+
+def test_what_no_paper_prints_has_a_caption_instead_of_a_number() -> None:
+    assert papers.label("table", "10") == "Table 10"
+    assert papers.label("figure", "shares") == "Figure"
+    assert papers.titled("which candidates") == "Which candidates"
+
+
+def test_scores_of_a_system_have_their_interval(written: Path) -> None:
+    root = written.parents[2]
+    cell = Cell("demo", CORPUS, "nat-kd", 1, "one-pass", "test", "sacrebleu")
+    found = json.loads((root / cell.score_path).read_text())["measures"]["sacrebleu"]
+    shown = f"{found['value']:.2f} [{found['low']:.1f},\N{NO-BREAK SPACE}{found['high']:.1f}]"
+    assert f"<td>{shown}</td>" in Page(written / f"systems/{CORPUS}/nat-kd.html").text
+
+
+def test_stated_settings_stand_beside_those_of_this_run(tmp_path: Path) -> None:
+    (tmp_path / "config").symlink_to(REPOSITORY / "config")
+    found = load("demo", tmp_path, checked=False)
+    place = "toy-ka-lu", "dims-cmlm-kd"
+    today = found.training(*place).as_json()
+    trained = {**today, "recipe": today["recipe"] | {"dropout": 0.77}}
+    write_json(
+        tmp_path / TrainingRecord("demo", *place, 1).path,
+        {"training": trained, "fingerprint": "None", "updates": 7},
+    )
+    rows = systems._stated(Results(found), {place: [1]})[place]
+    used = {row[2]: row[5] for row in rows}
+    assert (used["dropout"], used["warmup_updates"], used["text"]) == ("0.77", "100", "distilled")
+
+
+def test_the_map_and_the_plot_are_of_one_corpus() -> None:
+    point = {"paper": "Paper", "papers": "Paper", "system": "s", "decoding": "d"}
+    point |= {"bleu": 1.0, "measure": "sacreBLEU", "time": 1.0}
+    places = [("cpu-1", "b"), ("passes", "a"), ("passes", "b"), ("passes", "b")]
+    points = [point | {"setting": setting, "corpus": corpus} for setting, corpus in places]
+    settings = overview._most_first(each["setting"] for each in points)
+    assert settings == ["passes", "cpu-1"]
+    drawn = charts.quality(points, settings, ["b", "a"], ["Paper"])
+    chosen = {each["name"]: each["value"] for each in drawn["params"] if "value" in each}
+    assert chosen == {"setting": "passes", "shown": "b"}
+    assert "datum.corpus == shown" in json.dumps(drawn)
+
+
+def test_the_map_shows_the_corpus_that_most_systems_share(
+    root: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    scores = {
+        ("few", "cmlm-kd"): 62.0,
+        ("most", "cmlm-kd"): 20.0,
+        ("most", "at-base"): 25.0,
+        ("few", "ctc-kd"): 60.0,
+        ("most", "nat-kd"): 15.0,
+    }
+    results = Results(configuration(root))
+    monkeypatch.setattr(overview.systems, "places", lambda _: dict.fromkeys(scores, [1]))
+    monkeypatch.setattr(
+        results, "scores", lambda *place: [{"split": "test", "sacrebleu": scores[place]}]
+    )
+    shown = overview._map(results)
+    assert shown["corpus"] == "most"
+    listed = {
+        system["name"]: system["number"]
+        for row in shown["rows"]
+        for cell in row["cells"]
+        if cell
+        for system in cell["systems"]
+    }
+    assert (listed["cmlm-kd"], listed["ctc-kd"]) == ("20.00", "on other corpora")
 
 
 def test_latencies_are_points_of_the_plot(root: Path) -> None:

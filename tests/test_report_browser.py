@@ -117,6 +117,29 @@ def test_the_theme_changes_and_stays(folder: Path, browser: Browser) -> None:
     assert browser.run(colour) == light
 
 
+CONTRAST = """(() => {
+  const table = document.getElementById("claims-table");
+  table.rows[1].cells[0].innerHTML = '<span class="again">again</span>';
+  const again = table.querySelector(".again");
+  const light = (colour) => {
+    const [r, g, b] = colour.match(/[\\d.]+/g).slice(0, 3).map((each) => each / 255)
+      .map((each) => (each <= 0.04045 ? each / 12.92 : ((each + 0.055) / 1.055) ** 2.4));
+    return 0.2126 * r + 0.7152 * g + 0.0722 * b;
+  };
+  const style = getComputedStyle(again);
+  const [text, page] = [style.color, getComputedStyle(document.body).backgroundColor].map(light);
+  const seen = page + Number(style.opacity) * (text - page);
+  return (Math.max(seen, page) + 0.05) / (Math.min(seen, page) + 0.05);
+})()"""
+
+
+@pytest.mark.parametrize("dark", [False, True], ids=["light", "dark"])
+def test_repeated_texts_can_be_read(folder: Path, browser: Browser, dark: bool) -> None:
+    """Contrast of 4.5, as the level AA of WCAG 2 asks."""
+    browser.open(folder / TABLE, dark=dark)
+    assert browser.run(CONTRAST) >= 4.5
+
+
 def test_older_numbers_are_told_by_words_too(folder: Path, browser: Browser) -> None:
     browser.open(folder / TABLE)
     older = browser.run("document.querySelector('td.older').textContent")
@@ -150,6 +173,8 @@ def copy(folder: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
         packing.pack(folder, copy, size // 2)
     assert (copy / "index.html").exists()  # the earlier copy
     assert size == sum(path.stat().st_size for path in copy.rglob("*") if path.is_file())
+    libraries = f"assets/{site.CHARTS}"
+    assert (copy / libraries).stat().st_size < 0.5 * (folder / libraries).stat().st_size
     # most of this report are the libraries of its charts
     assert size < 0.5 * sum(path.stat().st_size for path in folder.rglob("*") if path.is_file())
     return copy

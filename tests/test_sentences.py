@@ -95,9 +95,9 @@ def read_data(path: Path) -> dict[str, Any]:
     return found
 
 
-def write_page(root: Path) -> Path:
+def write_page(root: Path, found: Configuration | None = None) -> Path:
     """The page alone, of the whole report; returns its folder."""
-    folder, found = root / "page", configuration(root)
+    folder, found = root / "page", found or configuration(root)
     (folder / "assets").mkdir(parents=True)
     for name in site.ASSETS:
         shutil.copyfile(site.TEMPLATES / name, folder / "assets" / name)
@@ -300,6 +300,28 @@ def test_the_page_sorts_searches_and_steps(root: Path, tmp_path: Path) -> None:
             time.sleep(0.05)
         assert browser.problems == []
     assert all(each.startswith(("file:", "data:", "about:")) for each in browser.requests)
+
+
+@needs_chromium
+def test_the_page_opens_with_one_pass_against_several(root: Path, tmp_path: Path) -> None:
+    probe = ("cmlm-kd", "masked-at-chunk-2")
+    for names, errors in ((CMLM, 0.2), (probe, 0.0)):
+        run(root, *names, errors)
+    several = root / Translations(**vars(trace_of(*CMLM))).path
+    several.write_text(several.read_text().replace('"steps": 1', '"steps": 4'))
+    found = configuration(root)
+    rows = found.files["papers"]["paper"]["tables"]["1"]["rows"]
+    probed = {"label": "probe", "system": probe[0], "decoding": probe[1]}
+    table = {**PAPER["tables"]["1"], "rows": [*rows, probed]}
+    found.files["papers"]["paper"] = {**PAPER, "tables": {"1": table}}
+    folder = write_page(root, found)
+    with Browser(tmp_path) as browser:
+        browser.open(folder / "sentences.html")
+        assert browser.run("a.value") == "/".join(DIMS)
+        assert browser.run("b.value") == "/".join(CMLM)
+        groups = "[...a.querySelectorAll('optgroup')].map((group) => group.label)"
+        assert browser.run(groups) == ["cmlm-kd", "dims-cmlm-kd", "nat-kd", "cmlm-kd, probes"]
+        assert browser.problems == []
 
 
 @needs_chromium

@@ -690,6 +690,8 @@ class Paper(Model):
         systems: under the names that the paper prints.
         where: names that claims use, such as `teacher`, and their meaning; `{system}` is the
             system of a case.
+        diagrams: figures, and tables in words, that show no results, and what they show; they are
+            not reproduced.
     """
 
     title: Text
@@ -700,4 +702,5 @@ class Paper(Model):
     where: dict[str, Binding] = {}
     tables: dict[str, Table] = {}
     figures: dict[str, Figure] = {}
+    diagrams: dict[Annotated[str, Field(pattern=r"^(figure|table) \d+$")], Text] = {}
     claims: dict[str, Claim] = {}

@@ -15,7 +15,10 @@ SHAPES = (
 
 
 def quality(
-    points: Sequence[Mapping[str, Any]], settings: Sequence[str], papers: Sequence[str]
+    points: Sequence[Mapping[str, Any]],
+    settings: Sequence[str],
+    corpora: Sequence[str],
+    papers: Sequence[str],
 ) -> Any:
     """BLEU against the time of a sentence, one point for each decoding of each system.
 
@@ -23,10 +26,20 @@ def quality(
         points: with `setting`, `time`, `bleu`, `measure`, `paper`, `papers`, `system`, `decoding`
             and `corpus`.
         settings: those that can be chosen, the first of which is shown at first.
+        corpora: likewise; BLEU of different corpora does not compare.
         papers: that colours and shapes stand for.
     """
-    choice = alt.binding_select(options=list(settings), name="Latency ")
-    setting = alt.param(name="setting", value=settings[0], bind=choice)
+    setting, corpus = (
+        alt.param(
+            name=name,
+            value=options[0],
+            bind=alt.binding_select(options=list(options), name=f"{label} "),
+        )
+        for name, label, options in (
+            ("setting", "Latency", settings),
+            ("shown", "Corpus", corpora),
+        )
+    )
     chosen = alt.selection_point(fields=["paper"], bind="legend")
     colours = alt.Scale(domain=list(papers), range=list(COLOURS[: len(papers)]))
     shapes = alt.Scale(domain=list(papers), range=list(SHAPES[: len(papers)]))
@@ -54,8 +67,8 @@ def quality(
                 )
             ],
         )
-        .transform_filter("datum.setting == setting")
-        .add_params(setting, chosen)
+        .transform_filter("datum.setting == setting && datum.corpus == shown")
+        .add_params(setting, corpus, chosen)
         .properties(width="container", height=HEIGHT)
         .interactive()
     )
@@ -69,7 +82,12 @@ def curve(points: Sequence[Mapping[str, Any]], title: str) -> Any:
         points: with `update`, `value` and `series`.
         title: of the vertical axis.
     """
-    base = alt.Chart(alt.Data(values=list(points))).encode(
+    # as text, which is a third of the same points as objects
+    keys = ("update", "value", "series")
+    lines = [keys, *([point[key] for key in keys] for point in points)]
+    text = "\n".join(",".join(map(str, line)) for line in lines)
+    numbers = alt.CsvDataFormat(type="csv", parse={"update": "number", "value": "number"})
+    base = alt.Chart(alt.InlineData(values=text, format=numbers)).encode(
         x=alt.X("update:Q", title="updates"),
         y=alt.Y("value:Q", title=title).scale(zero=False, padding=10),
         color=alt.Color("series:N", title=None, scale=alt.Scale(range=list(COLOURS))),

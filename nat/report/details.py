@@ -10,7 +10,7 @@ from typing import Any
 
 from nat.report import addresses, energy
 from nat.report.page import root_of
-from nat.report.results import Results, snakemake
+from nat.report.results import Results, made_again, snakemake
 from nat.reporting.cells import LATENCY, SCORE, Cell
 from nat.reporting.values import NOT_RUN
 
@@ -51,17 +51,13 @@ class Details:
                 own.append(line("translations", cell.translations_path, code=True))
         shared = [self._of_model(cell) for cell in there if cell.of_training]
         shared += [self._of_decoding(cell) for cell in there if cell.decoding]
-        paths = list(dict.fromkeys(cell.score_path for cell in cells))
-        if paths:
-            again = snakemake(self.results.configuration, *paths)
-            if missing:
-                own.append(line(NOT_RUN, "; ".join(cell.score_path for cell in missing), code=True))
-                own.append(line("made by", again, code=True))
-            else:
-                forced = ["--forcerun", *paths]
-                own.append(
-                    line("made again by", snakemake(self.results.configuration, *forced), code=True)
-                )
+        configuration = self.results.configuration
+        if missing:
+            paths = dict.fromkeys(cell.score_path for cell in cells)
+            own.append(line(NOT_RUN, "; ".join(cell.score_path for cell in missing), code=True))
+            own.append(line("made by", snakemake(configuration, *paths), code=True))
+        elif there:
+            own.append(line("made again by", made_again(configuration, there), code=True))
         self.numbers.append({"title": title, "lines": own, "shared": list(dict.fromkeys(shared))})
         return len(self.numbers) - 1
 

@@ -1,21 +1,36 @@
 """The first page: what was run at which scale, all claims, all systems, and the field as a map."""
 
 import statistics
-from collections.abc import Iterator
+from collections import Counter
+from collections.abc import Iterable, Iterator
 from typing import Any
 
 from nat import registry
 from nat.configuration import choice, load
 from nat.report import addresses, charts, papers, systems
 from nat.report.page import Page
-from nat.report.results import COMPLETE, NOTHING, PART, Results, State, snakemake, state
+from nat.report.results import (
+    COMPLETE,
+    NOTHING,
+    PART,
+    UNJUDGED,
+    VERDICTS,
+    Results,
+    State,
+    snakemake,
+    state,
+    summary,
+)
 from nat.reporting import claims, reports, values
 from nat.reporting.cells import Cell, measured
+from nat.reporting.paper import heading
 from nat.reporting.reports import Target
-from nat.reporting.verdicts import FAILS, HOLDS, UNDECIDED
 
 BLEU = "sacrebleu"
+DIAGRAM, WORDS = "a diagram, not reproduced", "in words, not reproduced"
+BEYOND = "Beyond the papers"
 SEVERAL = "several papers"
+OTHER_CORPORA = "on other corpora"
 PASSES = "decoder passes"
 """A setting of the plot besides those of latencies, known for all that was translated."""
 
@@ -30,7 +45,11 @@ def page(results: Results) -> Page:
     scales, experiments = _experiments(results)
     content = {
         "all": snakemake(configuration, "all"),
-        "tiles": [_tile(results, paper) for paper in configuration.papers],
+        "stand_ins": results.stand_ins,
+        "tiles": [_tile(results, paper) for paper in results.papers],
+        "other_tiles": [_tile(results, paper) for paper in results.others],
+        "beyond": BEYOND,
+        "cost": papers.cost(results, configuration.papers),
         "quality": _quality(results),
         "board": _board(results),
         "scales": scales,
@@ -41,14 +60,17 @@ def page(results: Results) -> Page:
 
 
 def _tile(results: Results, paper: str) -> dict[str, str]:
-    """A paper in three lines."""
+    """A paper in four lines."""
     kinds = [found.kind for target, found in results.states.items() if target[0] == paper]
-    records = results.claims.get(paper)
+    verdicts = results.verdicts.get(paper)
+    cost = dict(papers.cost(results, [paper]))
+    hours = f", {cost[papers.HOURS]} {papers.HOURS}" if papers.HOURS in cost else ""
     return {
         "path": addresses.paper(paper),
         "title": results.configuration.paper(paper).title,
         "reports": f"{kinds.count(COMPLETE)} of {len(kinds)} complete, {kinds.count(PART)} in part",
-        "claims": f"claims: {claims.summary(records)}" if records else "",
+        "claims": f"claims: {summary(verdicts)}" if verdicts else "",
+        "cost": f"{papers.TRAININGS}: {cost[papers.TRAININGS]}{hours}",
     }
 
 
@@ -70,14 +92,30 @@ def _experiments(results: Results) -> tuple[list[str], list[dict[str, Any]]]:
         rows.append(
             {
                 "paper": own.paper(paper).title,
-                "name": f"{kind} {number}",
-                "title": reports.title(own, target).partition(", ")[2],
+                "name": papers.label(kind, number),
+                "title": papers.titled(reports.title(own, target).partition(", ")[2]),
                 "address": f"{addresses.paper(paper)}#{addresses.section(kind, number)}",
                 "states": [results.states[target], *(found[target] for found in others.values())],
                 "command": snakemake(own, reports.name(target)),
             }
         )
-    return [own.run, *others], rows
+    scales = [own.run, *others]
+    for paper in results.papers:
+        rows += [
+            {
+                "paper": own.paper(paper).title,
+                "name": name.capitalize(),
+                "title": papers.titled(shown_there),
+                "address": addresses.paper(paper),
+                "states": [
+                    State(NOTHING, WORDS if name.startswith("table") else DIAGRAM),
+                    *[None] * len(others),
+                ],
+                "command": "",
+            }
+            for name, shown_there in own.paper(paper).diagrams.items()
+        ]
+    return scales, rows
 
 
 def _states_at(results: Results, scale: str, shown: list[Target]) -> dict[Target, State]:
@@ -93,23 +131,25 @@ def _states_at(results: Results, scale: str, shown: list[Target]) -> dict[Target
 
 def _board(results: Results) -> list[dict[str, Any]]:
     """All judgements by verdict."""
-    columns: dict[str, list[dict[str, str]]] = {
-        verdict: [] for verdict in (HOLDS, UNDECIDED, FAILS, values.NOT_RUN)
-    }
+    columns: dict[str, list[dict[str, str]]] = {verdict: [] for verdict in VERDICTS}
     for paper, records in results.claims.items():
         title = results.configuration.paper(paper).title
-        for record in records:
-            ran = record["verdict"] != values.NOT_RUN
-            columns[record["verdict"]].append(
+        for record, verdict in zip(records, results.verdicts[paper], strict=True):
+            columns[verdict].append(
                 {
                     "text": record["text"],
                     "case": record["case"],
                     "paper": title,
-                    "numbers": claims.lines(record)["ours"] if ran else "",
+                    "corpus": record["corpus"],
+                    "numbers": claims.lines(record)["ours"],
                     "address": f"{addresses.paper(paper)}#{papers.anchor(record)}",
                 }
             )
-    return [{"verdict": verdict, "cards": cards} for verdict, cards in columns.items()]
+    return [
+        {"verdict": verdict, "cards": cards}
+        for verdict, cards in columns.items()
+        if cards or verdict not in (UNJUDGED, values.NOT_RUN)
+    ]
 
 
 # Quality against latency
@@ -120,9 +160,9 @@ def _quality(results: Results) -> dict[str, Any] | None:
     points = list(_points(results))
     if not points:
         return None
-    settings = sorted(
-        {point["setting"] for point in points}, key=lambda name: (name == PASSES, name)
-    )
+    settings = _most_first(point["setting"] for point in points)
+    corpora = _most_first(point["corpus"] for point in points if point["setting"] == settings[0])
+    corpora += sorted({point["corpus"] for point in points}.difference(corpora))
     shown = list(dict.fromkeys(point["paper"] for point in points))
     columns = ["papers", "system", "decoding", "corpus", "setting", "time", "bleu", "measure"]
     latencies = [name for name in settings if name != PASSES]
@@ -136,7 +176,7 @@ def _quality(results: Results) -> dict[str, Any] | None:
                 "of the decoder a sentence."
             )
         ),
-        "specification": charts.quality(points, settings, shown),
+        "specification": charts.quality(points, settings, corpora, shown),
         "alternative": (
             f"BLEU of {len({point['system'] for point in points})} systems against the time of a "
             "sentence; the table below has the points"
@@ -144,6 +184,11 @@ def _quality(results: Results) -> dict[str, Any] | None:
         "columns": columns,
         "rows": [[point[name] for name in columns] for point in points],
     }
+
+
+def _most_first(names: Iterable[str]) -> list[str]:
+    """Different names, the most frequent first."""
+    return [name for name, _ in sorted(Counter(names).items(), key=lambda each: (-each[1], each))]
 
 
 def _points(results: Results) -> Iterator[dict[str, Any]]:
@@ -192,24 +237,33 @@ def _points(results: Results) -> Iterator[dict[str, Any]]:
 
 
 def _map(results: Results) -> dict[str, Any]:
-    """Proxy inputs x proxy targets: the systems that combine them, with their best BLEU."""
+    """Proxy inputs x proxy targets: the systems that combine them, with their best BLEU.
+
+    BLEU of different corpora does not compare, so it is that of the corpus with most systems.
+    """
     configuration = results.configuration
-    best: dict[str, tuple[float, str]] = {}
+    found_on: dict[str, dict[str, float]] = {}
     for corpus, system in systems.places(results):
         for score in results.scores(corpus, system):
             if score["split"] == systems.TEST and score[BLEU] is not None:
-                best[system] = max(best.get(system, (0.0, "")), (score[BLEU], corpus))
+                on_corpus = found_on.setdefault(corpus, {})
+                on_corpus[system] = max(on_corpus.get(system, 0.0), score[BLEU])
+    shown = max(found_on, key=lambda corpus: len(found_on[corpus]), default="")
+    best = found_on.get(shown, {})
+    elsewhere = {system for found in found_on.values() for system in found}
     pages = {system: corpus for corpus, system in systems.places(results)}
+    pages |= {system: corpus for corpus, system in systems.places(results) if corpus == shown}
+    tasks = [heading(task) for task, corpus in configuration.tasks.items() if corpus == shown]
     inputs, targets = registry.names("inputs"), registry.names("targets")
     cells: dict[tuple[str, str], list[dict[str, Any]]] = {}
     for name in configuration.systems:
         described = configuration.system(name)
-        number = f"{best[name][0]:.2f} ({best[name][1]})" if name in best else ""
+        number = OTHER_CORPORA if name in elsewhere else ""
         cells.setdefault((described.input.method, described.target.method), []).append(
             {
                 "name": name,
-                "number": number,
-                "value": best[name][0] if name in best else -1.0,
+                "number": f"{best[name]:.2f}" if name in best else number,
+                "value": best.get(name, -1.0),
                 "file": configuration.file_of("systems", name).partition(":")[0],
                 "address": addresses.system(pages[name], name) if name in pages else "",
             }
@@ -218,16 +272,19 @@ def _map(results: Results) -> dict[str, Any]:
     for its_input in inputs:
         row = []
         for target in targets:
-            found = sorted(cells.get((its_input, target), []), key=lambda each: -each["value"])
+            found = sorted(
+                cells.get((its_input, target), []),
+                key=lambda each: (-each["value"], not each["number"]),
+            )
             row.append(found and _map_cell(found))
         rows.append({"input": its_input, "cells": row})
-    return {"targets": targets, "rows": rows}
+    return {"targets": targets, "rows": rows, "corpus": shown, "tasks": tasks}
 
 
 def _map_cell(found: list[dict[str, Any]]) -> dict[str, Any]:
     return {
         "systems": found,
         "measured": found[0]["value"] >= 0,
-        "best": found[0]["number"],
+        "best": found[0]["number"] or values.NOT_RUN,
         "count": f"{len(found)} system" + ("s" if len(found) > 1 else ""),
     }

@@ -1,14 +1,14 @@
 """The page of a paper: its tables, figures and claims beside what the paper prints."""
 
 import shutil
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
 from nat.report import addresses, energy
 from nat.report.details import Details, Line, line
 from nat.report.page import Page
-from nat.report.results import COMPLETE, NOTHING, Results, snakemake
+from nat.report.results import COMPLETE, NOTHING, Results, snakemake, summary
 from nat.reporting import claims, figures, reports, tables
 from nat.reporting.entry import Entry
 from nat.reporting.figures import Plot
@@ -16,6 +16,8 @@ from nat.reporting.paper import describe, entries, measure_of
 from nat.reporting.stated import deviations
 
 FOLDER = "downloads"
+CORPUS = "corpus"
+"""A column of claims."""
 
 
 def page(results: Results, paper: str, folder: Path) -> Page:
@@ -37,7 +39,8 @@ def page(results: Results, paper: str, folder: Path) -> Page:
         "claims": _claims(results, paper, details) if described.claims else None,
         "conflicts": _conflicts(results, paper),
         "deviations": deviations(configuration, paper),
-        "cost": _cost(results, paper),
+        "cost": cost(results, [paper]),
+        "stand_ins": results.stand_ins,
         "folder": f"../{FOLDER}/{paper}",
     }
     content["numbers"] = details.as_json()
@@ -49,11 +52,21 @@ def _section(results: Results, paper: str, kind: Any, number: str) -> dict[str, 
     name = reports.name(target)
     return {
         "id": addresses.section(kind, number),
-        "number": number,
+        "label": label(kind, number),
         "name": name,
         "state": results.states[target],
         "command": snakemake(results.configuration, name),
     }
+
+
+def label(kind: str, number: str) -> str:
+    """What a table or figure is called; those that no paper prints have a name, no number."""
+    return f"{kind} {number}".capitalize() if number.isdigit() else kind.capitalize()
+
+
+def titled(title: str) -> str:
+    """A title with a capital letter."""
+    return title[:1].upper() + title[1:]
 
 
 # Tables
@@ -99,7 +112,7 @@ def _table(
             body.append(start + [{"kind": "text", "text": text} for text in texts[labels:]])
     return section | {
         "written": written,
-        "title": describe(results.configuration, paper, "table", number).title,
+        "title": titled(describe(results.configuration, paper, "table", number).title),
         "origin": table.headline.origin,
         "head": _head(table.columns, labels),
         "body": body,
@@ -201,7 +214,7 @@ def _figure(results: Results, paper: str, number: str, files: Path) -> dict[str,
     target = reports.report(results.configuration, (paper, "figure", number))
     section = _section(results, paper, "figure", number)
     found = section | {
-        "title": describe(results.configuration, paper, "figure", number).title,
+        "title": titled(describe(results.configuration, paper, "figure", number).title),
         "stem": f"figure_{number}",
         "shown": section["state"].kind != NOTHING,
         "origin": "",
@@ -274,17 +287,16 @@ def _points(plot: Plot) -> list[list[Any]]:
 
 
 def _claims(results: Results, paper: str, details: Details) -> dict[str, Any]:
-    records = results.claims[paper]
-    checks = claims.checks(results.configuration, paper)
+    records, verdicts = results.claims[paper], results.verdicts[paper]
     rows: list[dict[str, Any]] = []
-    for record, check in zip(records, checks, strict=True):
-        texts = claims.lines(record)
+    for record, check, verdict in zip(records, results.checks[paper], verdicts, strict=True):
+        texts = claims.lines(record) | {CORPUS: record["corpus"]}
         cells = [cell for place in check.places for cell in (*place.cells, *place.over)]
         older = results.older(cells)
         index = details.add(
             " ".join(filter(None, (check.text, f"({check.case})" if check.case else ""))),
             [
-                line("verdict", record["verdict"]),
+                line("verdict", verdict),
                 line("check", f"{check.kind} {check.relation}, margin {check.margin:g}"),
                 *([line("numbers", record["numbers"])] if record["numbers"] else []),
                 *([line("reason", record["reason"])] if record["reason"] else []),
@@ -296,7 +308,7 @@ def _claims(results: Results, paper: str, details: Details) -> dict[str, Any]:
             {
                 "id": anchor(record),
                 "texts": texts,
-                "verdict": record["verdict"],
+                "verdict": verdict,
                 "details": index,
                 "older": bool(older),
                 "again": bool(rows) and rows[-1]["texts"]["claim"] == texts["claim"],
@@ -304,9 +316,9 @@ def _claims(results: Results, paper: str, details: Details) -> dict[str, Any]:
         )
     return _section(results, paper, "claims", "") | {
         "rows": rows,
-        "summary": claims.summary(records),
+        "summary": summary(verdicts),
         "notes": claims.notes(records),
-        "columns": claims.COLUMNS,
+        "columns": (*claims.COLUMNS[:2], CORPUS, *claims.COLUMNS[2:]),
     }
 
 
@@ -330,18 +342,20 @@ def _conflicts(results: Results, paper: str) -> dict[str, list[str]]:
 
 # Cost
 
+TRAININGS, HOURS = "trainings", "device hours"
 
-def _cost(results: Results, paper: str) -> list[tuple[str, str]]:
-    """What the trainings behind a paper took, those of teachers included where they are shown."""
+
+def cost(results: Results, papers: Collection[str]) -> list[tuple[str, str]]:
+    """What the trainings behind papers took, those of teachers included where they are shown."""
     cells = {
         (cell.corpus, cell.system, cell.seed)
         for target in results.targets
-        if target[0] == paper
+        if target[0] in papers
         for cell in results.cells[target]
         if cell.of_training
     }
     records = [record for key in sorted(cells) if (record := results.training(*key)) is not None]
-    found = [("trainings", f"{len(records)} of {len(cells)}")]
+    found = [(TRAININGS, f"{len(records)} of {len(cells)}")]
     if not records:
         return found
     seconds = sum(float(record.get("seconds") or 0) * _devices(record) for record in records)
@@ -349,7 +363,7 @@ def _cost(results: Results, paper: str) -> list[tuple[str, str]]:
     devices = dict.fromkeys(str(record.get("device", "unknown device")) for record in records)
     return [
         *found,
-        ("device hours", f"{seconds / 3600:,.2f}"),
+        (HOURS, f"{seconds / 3600:,.2f}"),
         ("target tokens seen", f"{tokens:,}"),
         *energy.tiles(records),
         ("devices", ", ".join(devices)),

@@ -5,7 +5,7 @@ computed here from the results that exist, by the same functions as in the job.
 """
 
 import shlex
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
@@ -16,23 +16,52 @@ from nat.configuration import Configuration, differences
 from nat.data.splits import TRAIN, prepared_as
 from nat.data.translations import MADE_WITH
 from nat.files import read_json
-from nat.reporting import claims, figures, reports, tables
+from nat.report import scale
+from nat.reporting import claims, figures, published, reports, tables
 from nat.reporting.cells import SCORE, Cell, read_score
+from nat.reporting.claims import Check
 from nat.reporting.conflicts import Conflict, conflicts
 from nat.reporting.figures import Plot
 from nat.reporting.paper import describe, entries
 from nat.reporting.reports import Target
+from nat.reporting.values import NOT_RUN
+from nat.reporting.verdicts import FAILS, HOLDS, UNDECIDED
 
 MEASURED = ("sacrebleu", "tokenised_bleu", "multi_reference_bleu", "chrf", "repeated_tokens")
 """What is shown of every score."""
 
 COMPLETE, PART, NOTHING = "complete", "part", "nothing"
 
+UNJUDGED = "cannot be judged here"
+"""The verdict on a claim that has no number although all that it needs was run."""
+
+VERDICTS = (HOLDS, UNDECIDED, FAILS, UNJUDGED, NOT_RUN)
+
 
 def snakemake(configuration: Configuration, *targets: str) -> str:
     """The command that makes targets or files of this run."""
     choices = [f"{key}={value}" for key, value in configuration.choices.items()]
     return shlex.join(["snakemake", *targets, "--config", *choices])
+
+
+def made_again(configuration: Configuration, cells: Iterable[Cell]) -> str:
+    """The command line that makes the numbers of cells again, and nothing else.
+
+    A job that is forced keeps translations of the same model with the same options, so they are
+    removed before.
+    """
+    asked = list(cells)
+    files = list(dict.fromkeys(cell.score_path for cell in asked))
+    command = snakemake(configuration, *files, "--forcerun", *files)
+    kept = dict.fromkeys(cell.translations_path for cell in asked if cell.source == SCORE)
+    return f"{shlex.join(['rm', '-f', *kept])} && {command}" if kept else command
+
+
+def summary(verdicts: Sequence[str]) -> str:
+    """The number of claims by verdict."""
+    return ", ".join(
+        f"{verdicts.count(verdict)} {verdict}" for verdict in VERDICTS if verdict in verdicts
+    )
 
 
 @dataclass(frozen=True)
@@ -78,9 +107,25 @@ class Results:
         self._scores: dict[tuple[str, str], list[dict[str, Any]]] = {}
 
     @cached_property
+    def papers(self) -> list[str]:
+        """The files of `config/papers` that reproduce a paper, which has published values."""
+        return [name for name in self.configuration.papers if published.exists(self.root, name)]
+
+    @cached_property
+    def others(self) -> list[str]:
+        """The files of `config/papers` that are not a paper."""
+        return [name for name in self.configuration.papers if name not in self.papers]
+
+    @cached_property
     def targets(self) -> list[Target]:
-        """Every table, figure and set of claims."""
-        return reports.targets(self.configuration)
+        """Every table, figure and set of claims, those of papers first."""
+        order = [*self.papers, *self.others]
+        return sorted(reports.targets(self.configuration), key=lambda each: order.index(each[0]))
+
+    @cached_property
+    def stand_ins(self) -> str:
+        """What stands in for the corpora and models of the papers."""
+        return scale.stand_ins(self.configuration)
 
     @cached_property
     def cells(self) -> dict[Target, list[Cell]]:
@@ -131,10 +176,7 @@ class Results:
         path = self.made((paper, "claims", ""))
         if path is not None:
             found = claims.read(path)
-            asked = [
-                (each.claim, each.case, each.text)
-                for each in claims.checks(self.configuration, paper)
-            ]
+            asked = [(each.claim, each.case, each.text) for each in self.checks[paper]]
             if [(each["claim"], each["case"], each["text"]) for each in found] == asked:
                 return found
         return claims.judge(self.configuration, paper)
@@ -142,8 +184,31 @@ class Results:
     @cached_property
     def claims(self) -> dict[str, tables.Records]:
         """The judged claims of each paper that makes some."""
+        return {paper: self.judged(paper) for paper in self.checks}
+
+    @cached_property
+    def checks(self) -> dict[str, list[Check]]:
+        """What each of these claims is judged by."""
         with_claims = [paper for paper, kind, _ in self.targets if kind == "claims"]
-        return {paper: self.judged(paper) for paper in with_claims}
+        return {paper: claims.checks(self.configuration, paper) for paper in with_claims}
+
+    @cached_property
+    def verdicts(self) -> dict[str, list[str]]:
+        """The verdicts on these claims."""
+        return {
+            paper: [
+                self._verdict(record, check)
+                for record, check in zip(records, self.checks[paper], strict=True)
+            ]
+            for paper, records in self.claims.items()
+        }
+
+    def _verdict(self, record: Mapping[str, Any], check: Check) -> str:
+        verdict = str(record["verdict"])
+        cells = (cell for place in check.places for cell in (*place.cells, *place.over))
+        if verdict == NOT_RUN and all((self.root / cell.score_path).exists() for cell in cells):
+            return UNJUDGED
+        return verdict
 
     @cached_property
     def conflicts(self) -> list[Conflict]:
@@ -162,7 +227,8 @@ class Results:
         """Every score of a system that exists, whatever asked for it.
 
         Returns:
-            The names of the score, the values of `MEASURED`, the passes of the decoder a sentence,
+            The names of the score, the values of `MEASURED` and their `intervals`, the passes of
+            the decoder a sentence,
             the configuration that the translations were `made_with`, and the fingerprint of the
             training whose model translated; `None` for what is unknown.
         """
@@ -185,6 +251,11 @@ class Results:
         return {
             **vars(score),
             **{name: found and found["value"] for name, found in numbers.items()},
+            "intervals": {
+                name: (found["low"], found["high"])
+                for name, found in numbers.items()
+                if found and found.get("low") is not None
+            },
             "passes": translated.get("mean_steps"),
             MADE_WITH: translated.get(MADE_WITH),
             "model": content.get("model", {}).get("fingerprint"),

@@ -22,6 +22,7 @@ from nat.data.translations import OK, read_in_order
 from nat.errors import UserError
 from nat.measures import bleu, statistics
 from nat.measures.score import read_references
+from nat.registry import DecodingTraits
 from nat.report import addresses
 from nat.report.page import Page
 from nat.report.results import Results, snakemake
@@ -31,6 +32,10 @@ FOLDER = "sentences"
 
 SHARED = ("outputs", "bleu", "chrf", "ratio", "repeated")
 """A translation and what is measured of it, in the order in which the page reads them."""
+
+
+OF_MASKS = ("mask_predict", "mask_correct", "imputer")
+"""Methods of decoding that fill in masks, in one pass or several."""
 
 
 class TestSet(NamedTuple):
@@ -174,6 +179,7 @@ def _translations(
     if several:
         of_bleu[several] = counts["multi_reference_bleu"]
     there = configuration.on(score.corpus)
+    traits = there.decoding_traits(score.decoding)
     traced = there.is_traced(score.decoding)
     trace = Trace(**vars(score))
     steps = _steps(root / trace.path, trace, rows, folder) if traced else None
@@ -182,7 +188,8 @@ def _translations(
         "decoding": score.decoding,
         "seed": score.seed,
         "page": addresses.system(score.corpus, score.system),
-        "frames": there.decoding_traits(score.decoding).upsampled is True,
+        "kind": _kind(there.decoding(score.decoding).as_json()["method"], traits),
+        "frames": traits.upsampled is True,
         "steps": steps,
         "command": snakemake(configuration, trace.path, "report") if traced and not steps else "",
         "outputs": [row["text"] for row in rows],
@@ -193,6 +200,16 @@ def _translations(
         "ratio": _rounded(bleu.length_ratio(of_bleu[:number]), digits=2),
         "repeated": counts["repeated_tokens"][:number, 0].tolist(),
     }
+
+
+def _kind(method: str, traits: DecodingTraits) -> str:
+    """What the page chooses the translations that it opens with by."""
+    if traits.starts_from_assistant:
+        return "probe"
+    if method in OF_MASKS:
+        return "masks"
+    is_student = traits.decoding_order == "parallel" and not (traits.assistant or traits.converted)
+    return "student" if is_student else ""
 
 
 def _steps(path: Path, trace: Trace, rows: list[dict[str, Any]], folder: Path) -> str | None:

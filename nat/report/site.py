@@ -5,7 +5,7 @@ modules `overview`, `papers`, `systems` and `sentences` yield them.
 """
 
 import shutil
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 from importlib.metadata import version
 from pathlib import Path
@@ -28,10 +28,11 @@ CHARTS = f"vega-{version('vl-convert-python')}.js"
 
 @dataclass(frozen=True)
 class Link:
-    """An entry of the navigation."""
+    """An entry of the navigation; entries of a group follow each other below its name."""
 
     path: str
     label: str
+    group: str = ""
 
 
 @dataclass
@@ -89,21 +90,23 @@ def write(configuration: Configuration, folder: Path) -> None:
     """
     results = Results(configuration)
     with atomic_directory(folder) as temporary:
-        site = Site(configuration, temporary, _navigation(configuration))
+        site = Site(configuration, temporary, _navigation(results))
         _write_assets(temporary / "assets", before=folder / "assets")
         for page in _pages(results, temporary):
             site.add(page)
 
 
-def _navigation(configuration: Configuration) -> list[Link]:
+def _navigation(results: Results) -> list[Link]:
+    def links(papers: Iterable[str], group: str = "") -> list[Link]:
+        titles = {name: results.configuration.paper(name).title for name in papers}
+        return [Link(addresses.paper(name), title, group) for name, title in titles.items()]
+
     return [
         Link(addresses.OVERVIEW, "All papers"),
         Link(addresses.SENTENCES, "Sentences"),
         Link(addresses.SYSTEMS, "Systems"),
-        *(
-            Link(addresses.paper(name), configuration.paper(name).title)
-            for name in configuration.papers
-        ),
+        *links(results.papers),
+        *links(results.others, overview.BEYOND),
     ]
 
 

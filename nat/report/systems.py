@@ -3,7 +3,7 @@
 import csv
 import itertools
 import json
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -16,7 +16,7 @@ from nat.report import addresses, ancestors, charts, energy
 from nat.report.page import Page, root_of
 from nat.report.results import COMPLETE, MEASURED, NOTHING, PART, Results, State, snakemake
 from nat.reporting.cells import MEASURES
-from nat.reporting.stated import CHECKED, DEVIATION, MAP, SCALE, Stated
+from nat.reporting.stated import CHECKED, DEVIATION, MAP, SCALE, Row, Stated
 
 SAMPLES = 8
 TEST = "test"
@@ -42,7 +42,7 @@ def places(results: Results) -> dict[Place, list[int]]:
 def pages(results: Results) -> Iterator[Page]:
     """The list of systems, and a page for each."""
     asked = places(results)
-    stated = _stated(results)
+    stated = _stated(results, asked)
     rows = []
     for (corpus, system), seeds in asked.items():
         page, row = _page(results, corpus, system, seeds, asked, stated.get((corpus, system), []))
@@ -179,11 +179,14 @@ def _charts(path: Path, system: str) -> list[dict[str, Any]]:
 
 
 def _shown(score: dict[str, Any]) -> list[str]:
-    numbers = [score[name] for name in (*MEASURED, "passes")]
-    return [
-        *(str(score[name]) for name in ("decoding", "split", "seed")),
-        *("" if number is None else f"{number:.2f}" for number in numbers),
-    ]
+    """A score as texts, with the 95% interval behind a number that has one."""
+    texts = [str(score[name]) for name in ("decoding", "split", "seed")]
+    for name in (*MEASURED, "passes"):
+        text = "" if score[name] is None else f"{score[name]:.2f}"
+        if name in score["intervals"]:
+            text += " [{:.1f},\N{NO-BREAK SPACE}{:.1f}]".format(*score["intervals"][name])
+        texts.append(text)
+    return texts
 
 
 def _samples(
@@ -208,13 +211,44 @@ def _samples(
     }
 
 
-def _stated(results: Results) -> dict[Place, list[list[str]]]:
-    """The settings that papers state, by the corpus and system that stand for theirs here."""
+def _as_text(value: Any) -> str:
+    return json.dumps(value) if isinstance(value, dict | list | bool) else str(value)
+
+
+class _Here(Stated):
+    """The stated settings beside those of this run, whose scale may lack some of the tasks."""
+
+    def tasks(self, row: Row) -> list[str]:
+        return [task for task in super().tasks(row) if task in self.configuration.tasks]
+
+
+def _used(here: _Here, row: Row, name: str, task: str, record: Mapping[str, Any] | None) -> Any:
+    """A setting of this run: as the record of the training has it, otherwise as it is today."""
+    if record is not None:
+        path = here.map["keys"].get(f"{row.key}={row.value}") or here.map["keys"].get(
+            row.key, row.key
+        )
+        found: Any = record["training"]
+        for key in path.split("."):
+            found = found.get(key) if isinstance(found, Mapping) else None
+        if isinstance(found, bool | int | float | str | list) and path != "text":
+            return found
+    return here.ours(row).get(f"{name} on {task}")
+
+
+def _stated(results: Results, asked: Mapping[Place, list[int]]) -> dict[Place, list[list[str]]]:
+    """The settings that papers state, by the corpus and system that stand for theirs here.
+
+    Args:
+        results: of the run.
+        asked: places and their seeds, the first of which is shown.
+    """
     configuration = results.configuration
     found: dict[Place, list[list[str]]] = {}
     if not (results.root / MAP).exists():
         return found
     stated = Stated(replace(configuration, scale=SCALE, overrides=Overrides()))
+    here = _Here(configuration)
     for verdict in stated.verdicts():
         row = verdict.row
         if row.key.startswith("decoding.") or verdict.kind not in (CHECKED, DEVIATION):
@@ -224,13 +258,17 @@ def _stated(results: Results) -> dict[Place, list[list[str]]]:
             if corpus is None or name not in configuration.systems:
                 continue
             place = corpus, configuration.canonical(corpus, name)
+            if place not in asked:
+                continue
             ours = verdict.ours.get(f"{name} on {task}", "")
+            record = results.training(*place, asked[place][0])
             line = [
                 row.paper,
                 f"{row.system}, {task}",
                 row.key,
                 f"{row.value} ({row.source})",
-                json.dumps(ours) if isinstance(ours, dict | list | bool) else str(ours),
+                _as_text(ours),
+                _as_text(_used(here, row, name, task, record)),
                 verdict.kind + (f": {verdict.reason}" if verdict.reason else ""),
             ]
             known = found.setdefault(place, [])

@@ -510,10 +510,12 @@ const sentenceBrowser = (() => {
 
   function options(select, wanted, standard) {
     const groups = new Map();
-    for (const system of data.systems) {
-      if (!groups.has(system.system)) groups.set(system.system, element("optgroup", { label: system.system }));
+    const probesLast = [...data.systems].sort((one, other) => isProbe(one) - isProbe(other));
+    for (const system of probesLast) {
+      const name = isProbe(system) ? `${system.system}, probes` : system.system;
+      if (!groups.has(name)) groups.set(name, element("optgroup", { label: name }));
       const text = `${system.system}, ${system.decoding} (${mean(system.bleu).toFixed(1)})`;
-      groups.get(system.system).append(element("option", { value: nameOf(system) }, text));
+      groups.get(name).append(element("option", { value: nameOf(system) }, text));
     }
     select.replaceChildren(...groups.values());
     select.value = data.systems.some((system) => nameOf(system) === wanted) ? wanted : standard;
@@ -532,13 +534,27 @@ const sentenceBrowser = (() => {
     );
   }
 
-  /** The best translations, and the best ones of another system with recorded steps, or of any. */
+  const isProbe = (system) => system.kind === "probe";
+
+  /** The best student of one pass, and the best translations by several passes over masks, with
+      recorded steps if there are any; without both of them, the two best systems. */
   function standards() {
-    const ranked = [...data.systems].sort((one, other) => mean(other.bleu) - mean(one.bleu));
+    const ranked = [...data.systems].sort(
+      (one, other) => isProbe(one) - isProbe(other) || mean(other.bleu) - mean(one.bleu),
+    );
+    const passes = (system) => mean(system.passes);
+    const several = ranked.filter((system) => system.kind === "masks" && passes(system) > 1);
+    const iterative = several.find((system) => system.steps) ?? several[0];
+    const student = ranked.find(
+      (system) =>
+        ["masks", "student"].includes(system.kind) &&
+        passes(system) <= 1 &&
+        system.system !== iterative?.system,
+    );
+    if (iterative && student) return [student, iterative].map(nameOf);
     const best = ranked[0];
-    const rest = ranked.filter((system) => system.system !== best.system);
-    const stepwise = rest.filter((system) => system.steps && mean(system.passes) > 1);
-    return [stepwise[0] ?? rest[0] ?? ranked[1] ?? best, best].map(nameOf);
+    const other = ranked.find((system) => system.system !== best.system);
+    return [other ?? ranked[1] ?? best, best].map(nameOf);
   }
 
   async function open(wanted) {
