@@ -8,6 +8,7 @@ import subprocess
 import sys
 from collections.abc import Callable
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
@@ -28,6 +29,7 @@ from nat.measures import statistics
 from nat.measures.score import read_references
 from nat.training.averaging import average, save_weights
 from nat.training.model_file import load_model
+from nat.workflow import verification
 from nat.workflow.verification import verify
 
 ROOT = Path(__file__).resolve().parents[1]
@@ -306,6 +308,23 @@ def test_downloads_are_verified_and_what_no_rule_makes_is_to_be_removed(tmp_path
         f"remove the folder {results / 'demo/models/c/s/seed1/checkpoints'} and train again",
     }
     assert found.intact == 1 and verify(downloads).damaged == (downloads / "train.en",)
+
+
+def test_what_a_run_removes_meanwhile_is_not_missing(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    shard = tmp_path / "results/demo/translations/shards/test.1of2.jsonl"
+    write_json(shard, {})
+    with atomic_directory(tmp_path / "results/corpora/c/text") as text:
+        write_lines(text / "train.en", ["a"])
+
+    def remove(*_: object) -> Any:
+        shutil.rmtree(shard.parent)
+        shutil.rmtree(tmp_path / "results/corpora")
+        return SimpleNamespace(update=lambda done: None)
+
+    monkeypatch.setattr(verification, "Progress", remove)
+    assert verify(tmp_path / "results") == verification.Found(0, 0, ())
 
 
 def test_the_program_that_verifies_names_what_is_damaged(tmp_path: Path) -> None:

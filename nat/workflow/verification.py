@@ -15,6 +15,7 @@ from nat.checksums import (
     in_folder,
     is_intact,
     is_record,
+    recorded,
     remedy,
     sha256_of,
 )
@@ -59,7 +60,7 @@ def verify(folder: Path) -> Found:
             unknown += 1
         elif path.exists() and _is_intact(path):
             intact += 1
-        else:
+        elif _is_download(path) or recorded(path) is not None:  # else a run has removed it since
             damaged.append(path)
         progress.update(done)
     return Found(intact, unknown, tuple(damaged))
