@@ -24,6 +24,7 @@ PYTHONS ?= python3.11 python3.12 python3.13
 ENDURANCE ?= 1
 # of `make pictures`
 CHROMIUM ?= chromium
+SLURM_PROGRAMS ?= slurmctld slurmd munged sbatch $(if $(filter whole,$(CASES)),,slurmdbd mariadbd)
 SLURM_PACKAGES := munge slurmctld slurmd slurm-client slurmdbd slurm-wlm-mysql-plugin mariadb-server
 export PYTHONHASHSEED := 0
 
@@ -47,8 +48,10 @@ test-gpu: environment
 
 test-slurm: environment
 	@PATH=$$PATH:/usr/sbin
-	if ! command -v slurmctld slurmd munged sbatch > /dev/null; then
-		[ $$(id -u) = 0 ] && command -v apt-get > /dev/null || { echo "error: Slurm is missing; install it (Debian: apt-get install $(SLURM_PACKAGES))"; exit 1; }
+	missing=
+	for program in $(SLURM_PROGRAMS); do command -v $$program > /dev/null || missing+=" $$program"; done
+	if [ -n "$$missing" ]; then
+		[ $$(id -u) = 0 ] && command -v apt-get > /dev/null || { echo "error: missing:$$missing; install Slurm and MariaDB (Debian: apt-get install $(SLURM_PACKAGES))"; exit 1; }
 		apt-get update -qq
 		DEBIAN_FRONTEND=noninteractive apt-get install -qq -y --no-install-recommends $(SLURM_PACKAGES) > /dev/null
 	fi

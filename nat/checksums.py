@@ -10,7 +10,7 @@ import hashlib
 import json
 import shlex
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from functools import cache
 from pathlib import Path
 
@@ -19,8 +19,17 @@ from nat.errors import UserError
 OF_FOLDER = ".sha256sums"
 """Name of the record of a folder."""
 
+RESULTS = "results"
+"""Folder of all results, in the folder where Snakemake runs."""
+
+DOWNLOADS = "downloads"
+"""Folder of `RESULTS` whose files a job downloads again where it needs them."""
+
 CHECKPOINTS = "checkpoints"
 """Folder beside a model that its training owns; no job makes a file of it again."""
+
+_CORPORA = "corpora"  # folder of `RESULTS` that is not of a run
+_REPORT = ("report", "index.html")  # the report is written as one, and this file is the output
 
 _COARSE = 2_000_000_000  # nanoseconds: a later change may have the same time on some file systems
 _TIMESTAMP = ".snakemake_timestamp"  # Snakemake marks a folder that is the output of a job with it
@@ -88,7 +97,23 @@ def recorded(path: Path) -> str | None:
     try:
         return record_of(path).read_text(encoding="utf-8", errors="replace").partition(" ")[0]
     except OSError:
-        return dict(in_folder(path.parent)).get(path.name)
+        folder = folder_of(path)
+        if folder is None:
+            return None
+        return dict(in_folder(folder)).get(path.relative_to(folder).as_posix())
+
+
+def folder_of(path: Path, marks: Sequence[str] = (OF_FOLDER,)) -> Path | None:
+    """The nearest folder above a file that has one of the files `marks`; None if there is none.
+
+    Outside of `RESULTS` only the folder of the file is looked at: those above it are not ours.
+    """
+    for folder in path.parents:
+        if any((folder / mark).exists() for mark in marks):
+            return folder
+        if RESULTS not in folder.parent.parts:
+            return None
+    return None
 
 
 def in_folder(folder: Path) -> Iterator[tuple[str, str]]:
@@ -143,26 +168,27 @@ def remedy(path: Path | str) -> str:
     if path.parent.name == CHECKPOINTS:
         return f"remove the folder {path.parent} and train again"
     found = command(path)
-    return "remove it and run again" if found is None else f"run '{found}' to make it again"
+    return f"remove {path} and run again" if found is None else f"run '{found}' to make it again"
 
 
 def output_of(path: Path) -> Path:
-    """What a job makes as one: the folder of a file where that is the output, else the file."""
-    folder = path.parent
-    is_output = any((folder / name).exists() for name in (OF_FOLDER, _TIMESTAMP))
-    return folder if is_output else path
+    """What a job makes as one: the folder above a file where that is the output, else the file."""
+    return folder_of(path, (OF_FOLDER, _TIMESTAMP)) or path
 
 
 def command(path: Path | str) -> str | None:
-    """The command that makes a file below `results` again; None for other files."""
-    output = output_of(Path(path))
-    parts = output.parts
-    if "results" not in parts[:-2]:
+    """The command that makes a file below `RESULTS` again; None for what no rule makes."""
+    parts = output_of(Path(path)).parts
+    place = max((at for at, part in enumerate(parts) if part == RESULTS), default=len(parts))
+    run, *names = parts[place + 1 :] or ("",)
+    if run != _CORPORA and names[:1] == [_REPORT[0]]:
+        names = [*_REPORT]
+    hidden = any(name.startswith(".") for name in names)
+    # directly in the folder of a run only its overrides lie
+    if len(names) < 2 or hidden or run == DOWNLOADS or names[-2] == CHECKPOINTS:
         return None
-    place = len(parts) - 1 - parts[::-1].index("results")
-    words = ["snakemake", "--force", str(Path(*parts[place:]))]
-    run = parts[place + 1]
-    if run != "corpora":
+    words = ["snakemake", "--force", "/".join((RESULTS, run, *names))]
+    if run != _CORPORA:
         scale, _, name = run.partition("@")
         words += ["--config", f"scale={scale}"]
         words += [f"name={name}"] if name else []

@@ -10,7 +10,15 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
-from nat.checksums import OF_FOLDER, file_lines, folder_lines, record_of, remedy, verified
+from nat.checksums import (
+    OF_FOLDER,
+    file_lines,
+    folder_lines,
+    record_of,
+    remedy,
+    verified,
+    verified_folder,
+)
 from nat.errors import UserError
 from nat.locks import alone
 
@@ -50,7 +58,7 @@ def atomic_path(path: Path | str) -> Iterator[Path]:
         mask = os.umask(0)
         os.umask(mask)
         temporary.chmod(0o666 & ~mask)
-        _to_disk(temporary)
+        to_disk(temporary)
         # whoever is stopped between these steps leaves a file without a record, not a wrong one
         record.unlink(missing_ok=True)
         temporary.replace(path)
@@ -99,15 +107,15 @@ def _filled(path: Path, temporary: Path, replaced: Path) -> Iterator[Path]:
         yield temporary
         (temporary / OF_FOLDER).write_text(folder_lines(temporary), encoding="utf-8")
         for each in temporary.rglob("*"):
-            _to_disk(each)
-        _to_disk(temporary)
+            to_disk(each)
+        to_disk(temporary)
         if path.exists():
             path.rename(replaced)
     except BaseException:
         shutil.rmtree(temporary, ignore_errors=True)
         raise
     temporary.rename(path)
-    _to_disk(path.parent)
+    to_disk(path.parent)
     shutil.rmtree(replaced, ignore_errors=True)
 
 
@@ -141,7 +149,21 @@ def remove_folder(folder: Path) -> None:
         folder.rmdir()
 
 
-def _to_disk(path: Path) -> None:
+def copy(path: Path, to: Path) -> None:
+    """Copy a file, or a folder with all that is in it, unless it is damaged.
+
+    A copy gets a record of its own, which would hide the damage.
+
+    Raises:
+        UserError: as `nat.checksums.verified`, and if a file of the folder is missing.
+    """
+    if path.is_dir():
+        shutil.copytree(verified_folder(path), to)
+    else:
+        shutil.copyfile(verified(path), to)
+
+
+def to_disk(path: Path) -> None:
     """Have the system write a file or folder to the disk now, before it takes another's place.
 
     Otherwise a power failure can leave a file under its final name without its content.
@@ -163,9 +185,9 @@ def replace_text(path: Path, text: str) -> None:
     temporary = path.with_name(f"{path.name}.{os.getpid()}")
     try:
         temporary.write_text(text, encoding="utf-8")
-        _to_disk(temporary)
+        to_disk(temporary)
         temporary.replace(path)
-        _to_disk(path.parent)
+        to_disk(path.parent)
     except OSError as error:
         raise UserError(f"cannot write {path}: {refusal(error)}") from error
     finally:

@@ -166,6 +166,9 @@ def test_summary_finds_steps_that_disagree(tmp_path: Path) -> None:
     corpus, folder = prepare(tmp_path)
     with (folder / "bpe" / "train.de").open("a") as file:
         file.write("one more\n")
+    with pytest.raises(UserError, match=r"bpe/train\.de is damaged"):
+        summarise("toy", corpus, folder)
+    (folder / "bpe/.sha256sums").unlink()
     with pytest.raises(UserError, match=r"bpe/train\.de has 60 sentences where .* counts 59"):
         summarise("toy", corpus, folder)
 

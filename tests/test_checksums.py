@@ -1,5 +1,6 @@
 """Nothing damaged is used in silence: one bit of a result changes, and its reader refuses it."""
 
+import hashlib
 import json
 import os
 import shutil
@@ -7,6 +8,7 @@ import subprocess
 import sys
 from collections.abc import Callable
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
@@ -15,18 +17,19 @@ import torch
 
 from nat.checksums import command, is_intact, recorded, sha256_of, verified, verified_folder
 from nat.data.binarised import BinarisedText, write_binarised
-from nat.data.lines import read_lines, write_lines
+from nat.data.lines import count_lines, read_lines, write_lines
 from nat.data.references import References, write_references
 from nat.data.translations import OK, read_in_order, write_translations
-from nat.data.vocabulary import Vocabulary
+from nat.data.vocabulary import Vocabulary, copy_vocabularies
 from nat.distillation.pairwise_bleu import load_pairwise_bleu
 from nat.errors import UserError
-from nat.files import atomic_directory, atomic_path, atomic_write_text, read_json, write_json
+from nat.files import atomic_directory, atomic_path, atomic_write_text, copy, read_json, write_json
 from nat.language_model.ngram import NgramModel, estimate
 from nat.measures import statistics
 from nat.measures.score import read_references
 from nat.training.averaging import average, save_weights
 from nat.training.model_file import load_model
+from nat.workflow import verification
 from nat.workflow.verification import verify
 
 ROOT = Path(__file__).resolve().parents[1]
@@ -125,9 +128,66 @@ def test_a_file_of_a_folder_is_checked_against_the_record_of_the_folder(tmp_path
     expected = "train.en is damaged.*snakemake --force results/corpora/toy/text'"
     with pytest.raises(UserError, match=expected):
         [*read_lines(folder / "train.en")]
+    with pytest.raises(UserError, match=expected):
+        count_lines(folder / "train.en")
     (folder / "train.en").unlink()
     with pytest.raises(UserError, match=r"train\.en does not exist.* results/corpora/toy/text'"):
         verified_folder(folder)
+
+
+def test_a_file_in_a_subfolder_is_checked_against_the_record_above_it(tmp_path: Path) -> None:
+    folder = tmp_path / "results/corpora/toy/text"
+    with atomic_directory(folder) as partial:
+        (partial / "given").mkdir()
+        for name in ("train.en", "given/codes", "given/pieces"):
+            write_lines(partial / name, ["a", "b"])
+    codes = folder / "given/codes"
+    assert recorded(codes) == sha256_of(codes)
+    found = verify(tmp_path / "results")
+    assert (found.intact, found.unknown, found.damaged) == (3, 0, ())
+    codes.write_text("a\nc\n")
+    with pytest.raises(UserError, match="codes is damaged.* results/corpora/toy/text'"):
+        verified(codes)
+    (folder / "given/pieces").unlink()
+    for part in (tmp_path / "results", folder / "given"):
+        found = verify(part)
+        assert set(found.damaged) == {codes, folder / "given/pieces"}
+        assert found.remedies == ["snakemake --force results/corpora/toy/text"]
+
+
+def test_a_record_above_the_files_of_a_user_is_not_ours(tmp_path: Path) -> None:
+    path = tmp_path / "mine/text.en"
+    path.parent.mkdir()
+    path.write_text("text")
+    (tmp_path / ".sha256sums").write_text(f"{'0' * 64}  mine/text.en\n")
+    assert recorded(path) is None
+
+
+def test_what_is_damaged_is_not_copied(tmp_path: Path) -> None:
+    write_json(tmp_path / "score.json", {"value": 1})
+    with atomic_directory(tmp_path / "onnx") as folder:
+        write_lines(folder / "model.onnx", ["a"])
+        write_lines(folder / "model.json", ["b"])
+    for name in ("score.json", "onnx"):
+        copy(tmp_path / name, tmp_path / f"first_{name}")
+    assert (tmp_path / "first_onnx/model.onnx").read_text() == "a\n"
+    (tmp_path / "score.json").write_text("{}")
+    (tmp_path / "onnx/model.onnx").write_text("A\n")
+    for name, damaged in (("score.json", "score.json"), ("onnx", "model.onnx")):
+        with pytest.raises(UserError, match=f"{damaged} is damaged"):
+            copy(tmp_path / name, tmp_path / f"second_{name}")
+    (tmp_path / "onnx/model.onnx").unlink()
+    with pytest.raises(UserError, match=r"model\.onnx does not exist"):
+        copy(tmp_path / "onnx", tmp_path / "third")
+
+
+def test_a_damaged_vocabulary_is_not_copied(tmp_path: Path) -> None:
+    with atomic_directory(tmp_path / "bpe") as folder:
+        Vocabulary(["a", "b"]).save(folder / "vocabulary.txt")
+    (tmp_path / "bpe/vocabulary.txt").write_text("a 1\n")
+    (tmp_path / "to").mkdir()
+    with pytest.raises(UserError, match=r"vocabulary\.txt is damaged"):
+        copy_vocabularies(tmp_path / "bpe", tmp_path / "to")
 
 
 def test_files_of_a_user_are_not_checked(tmp_path: Path) -> None:
@@ -163,7 +223,20 @@ def test_a_change_just_after_the_check_is_seen(tmp_path: Path) -> None:
             "snakemake --force results/demo@wide/scores/c/s/seed1/d/test.json --config scale=demo "
             "name=wide 'override=config.threads=2 recipes.student.betas=[0.9, 0.98]'",
         ),
+        (
+            "results/corpora/report/corpus.json",
+            "snakemake --force results/corpora/report/corpus.json",
+        ),
         ("results/corpora/c/corpus.json", "snakemake --force results/corpora/c/corpus.json"),
+        (
+            "results/demo/report/papers/dims.html",
+            "snakemake --force results/demo/report/index.html --config scale=demo",
+        ),
+        # what no rule makes
+        ("results/demo@wide/override.json", None),
+        ("results/demo/models/c/s/seed1/checkpoints/weights_10.pt", None),
+        ("results/demo/scores/c/s/seed1/d/.test.finished/score.json", None),
+        ("results/downloads/data.example/train.en", None),
         ("elsewhere/model.pt", None),
     ],
 )
@@ -210,6 +283,48 @@ def test_all_results_are_verified(tmp_path: Path) -> None:
         "snakemake --force results/corpora/c/text",
         "snakemake --force results/demo/scores/c/s/seed1/d/test.json --config scale=demo",
     ]
+
+
+def test_downloads_are_verified_and_what_no_rule_makes_is_to_be_removed(tmp_path: Path) -> None:
+    results = tmp_path / "results"
+    downloads = results / "downloads/data.example"
+    downloads.mkdir(parents=True)
+    for name in ("train.en", "train.de", "published.gz"):
+        (downloads / name).write_text(name)
+    for name in ("train.en", "train.de", "of_a_mirror"):
+        digest = hashlib.sha256(name.encode()).hexdigest()
+        (downloads / f"{name}.sha256").write_text(f"{digest}\n")
+    write_json(results / "demo@wide/override.json", {"config": {"threads": 2}})
+    save_weights(results / "demo/models/c/s/seed1/checkpoints/weights_10.pt", {})
+    found = verify(results)
+    assert (found.intact, found.unknown, found.damaged) == (4, 1, ())
+    (downloads / "train.en").write_text("train.em")
+    (results / "demo@wide/override.json").write_text("{}")
+    (results / "demo/models/c/s/seed1/checkpoints/weights_10.pt").write_text("")
+    found = verify(results)
+    assert set(found.remedies) == {
+        f"remove {downloads / 'train.en'} and run again",
+        f"remove {results / 'demo@wide/override.json'} and run again",
+        f"remove the folder {results / 'demo/models/c/s/seed1/checkpoints'} and train again",
+    }
+    assert found.intact == 1 and verify(downloads).damaged == (downloads / "train.en",)
+
+
+def test_what_a_run_removes_meanwhile_is_not_missing(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    shard = tmp_path / "results/demo/translations/shards/test.1of2.jsonl"
+    write_json(shard, {})
+    with atomic_directory(tmp_path / "results/corpora/c/text") as text:
+        write_lines(text / "train.en", ["a"])
+
+    def remove(*_: object) -> Any:
+        shutil.rmtree(shard.parent)
+        shutil.rmtree(tmp_path / "results/corpora")
+        return SimpleNamespace(update=lambda done: None)
+
+    monkeypatch.setattr(verification, "Progress", remove)
+    assert verify(tmp_path / "results") == verification.Found(0, 0, ())
 
 
 def test_the_program_that_verifies_names_what_is_damaged(tmp_path: Path) -> None:

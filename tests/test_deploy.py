@@ -18,6 +18,7 @@ from made_up_models import CORPUS, ROOT, sentences, write_run
 from nat.artifacts import Shard
 from nat.configuration import load as load_configuration
 from nat.data.bpe import merge
+from nat.data.lines import LONGEST_LINE
 from nat.data.tokenise import detokenise
 from nat.data.translations import read_translations
 from nat.deploy import command
@@ -187,6 +188,18 @@ def test_a_package_needs_nothing_else(
     assert not (Path("smaller") / "ctranslate2").exists() or system == "at-base"
 
 
+@pytest.mark.parametrize("name", ["model.pt", "ctranslate2/model.bin"])
+def test_what_is_damaged_is_not_packed(name: str, root: Path, tmp_path: Path, nat: Run) -> None:
+    shutil.copytree(root, tmp_path / "run", dirs_exist_ok=True)
+    folder = tmp_path / "run" / model("at-base")
+    damaged = folder / name
+    whole = damaged.read_bytes()
+    damaged.write_bytes(whole[:-1] + bytes([whole[-1] ^ 1]))
+    _, told, status = nat("pack", folder, tmp_path / "packed", "--decodings", *SYSTEMS["at-base"])
+    assert status == 1 and f"{name} is damaged" in told
+    assert not (tmp_path / "packed").exists()
+
+
 def test_decodings_that_the_run_has_scored_are_packed(root: Path, tmp_path: Path) -> None:
     score = root / "results/micro/scores" / CORPUS / "cmlm-kd/seed1/mask-predict-3-lb1/test.json"
     score.parent.mkdir(parents=True)
@@ -311,6 +324,13 @@ def test_a_mistake_is_one_sentence(
     assert status == 1
     assert err.startswith("error: ") and err.count("\n") == 1
     assert told in err
+
+
+def test_a_line_that_is_too_long_is_one_sentence(nat: Run) -> None:
+    _, err, status = nat("translate", model("ctc-kd"), text=b"a\n" + b"b" * (1 + LONGEST_LINE))
+    assert status == 1
+    assert err.startswith("error: standard input, line 2 is longer than 4,194,304 bytes")
+    assert err.endswith("one sentence, so put each sentence on its own line\n")
 
 
 def test_a_package_that_is_not_whole_is_refused(tmp_path: Path) -> None:

@@ -1,6 +1,7 @@
 import errno
 import gzip
 import hashlib
+import os
 import socket
 import threading
 import time
@@ -117,6 +118,20 @@ def test_a_file_is_downloaded_once(server: Server, tmp_path: Path) -> None:
     assert get(tmp_path, server.address) == path
     assert server.asked == [None]
     assert files(tmp_path) == ["train.en"]
+
+
+def test_a_download_is_on_the_disk_before_it_has_its_name(
+    server: Server, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    path = tmp_path / "downloads/127.0.0.1/data/train.en"
+    synced: dict[int, bool] = {}
+
+    def sync(handle: int) -> None:
+        synced[os.fstat(handle).st_ino] = path.exists()
+
+    monkeypatch.setattr(os, "fsync", sync)
+    assert get(tmp_path, server.address) == path
+    assert synced == {path.stat().st_ino: False, path.parent.stat().st_ino: True}
 
 
 def test_packed_file_is_kept_as_published(server: Server, tmp_path: Path) -> None:
@@ -323,6 +338,15 @@ def test_first_download_is_written_down_and_holds(server: Server, tmp_path: Path
     assert files(tmp_path) == ["train.en.gz.sha256"]
     record.unlink()
     assert get(tmp_path, server.address + ".gz", None).read_bytes() == server.content
+
+
+def test_a_published_checksum_takes_the_place_of_that_of_the_first_download(
+    server: Server, tmp_path: Path
+) -> None:
+    path = get(tmp_path, server.address, None)
+    server.content = b"the second edition\n"
+    get(tmp_path, server.address, hashlib.sha256(server.content).hexdigest())
+    assert files(tmp_path) == ["train.en"] and path.read_bytes() == server.content
 
 
 def test_a_damaged_first_download_is_not_written_down(server: Server, tmp_path: Path) -> None:

@@ -5,12 +5,15 @@ its default of 0.02, is in the tests of every change. What happens is drawn from
 NAT_ENDURANCE_SEED, so that what fails can be repeated.
 """
 
+import csv
 import gzip
 import hashlib
 import io
+import json
 import os
 import random
 import resource
+import shutil
 import signal
 import subprocess
 import sys
@@ -333,13 +336,49 @@ def test_a_full_disk_is_told_and_leaves_the_results_before_it(tmp_path: Path) ->
         assert not (tmp_path / ".clean.partial").exists()
 
 
+TIMES = ("seconds", "update_seconds", "tokens_per_second", "energy")
+"""Keys of JSON and columns of tables that a clock or a meter fills."""
+
+KILLS = 20
+
+
 def fingerprints(repository: Path) -> Iterator[tuple[str, str]]:
-    """What was made, without what a clock has said."""
+    """What was made, without what a clock has said; figures hold the time when they were drawn."""
     results = repository / "results"
-    for path in sorted(results.rglob("*")):
-        timed = path.name in ("training.json", "training.csv") or "latency" in path.parts
-        if path.is_file() and path.suffix in (".pt", ".npy", ".jsonl", ".npz") and not timed:
-            yield str(path.relative_to(results)), hashlib.sha256(path.read_bytes()).hexdigest()
+    for path in sorted(results.rglob("[!.]*")):
+        parts = path.relative_to(results).parts
+        left_out = {"latency", "logs", "report"} & {*parts} or path.suffix in (".pdf", ".png")
+        hidden = any(part.startswith(".") for part in parts)
+        if path.is_file() and not left_out and not hidden:
+            yield "/".join(parts), hashlib.sha256(without_times(path)).hexdigest()
+
+
+def without_times(path: Path) -> bytes:
+    if path.suffix == ".json":
+        return json.dumps(json.loads(path.read_text(), object_hook=left)).encode()
+    if path.suffix == ".csv":
+        with path.open(newline="") as file:
+            return json.dumps([left(row) for row in csv.DictReader(file)]).encode()
+    return path.read_bytes()
+
+
+def left(found: dict[str, Any]) -> dict[str, Any]:
+    return {key: value for key, value in found.items() if key not in TIMES}
+
+
+def test_what_is_made_is_compared_without_times(tmp_path: Path) -> None:
+    def made(score: float, seconds: float) -> dict[str, str]:
+        report = {"value": score, "seconds": seconds, "of": [{"energy": seconds}]}
+        write_json(tmp_path / "results/micro/scores/test.json", report)
+        curve = tmp_path / "results/micro/models/training.csv"
+        curve.parent.mkdir(parents=True, exist_ok=True)
+        curve.write_text(f"update,loss,seconds\n1,{score},{seconds}\n")
+        (tmp_path / "results/micro/table_1.md").write_text(f"| {score} |\n")
+        return dict(fingerprints(tmp_path))
+
+    first, slower, other = made(1.0, 2.0), made(1.0, 3.0), made(1.5, 2.0)
+    assert first == slower and len(first) == 3
+    assert all(first[name] != other[name] for name in first)
 
 
 @pytest.mark.skipif(not WHOLE, reason="takes minutes; `make test-endurance`")
@@ -370,22 +409,24 @@ def test_a_run_that_is_killed_twenty_times_ends_like_one_that_is_not(
     seconds = time.monotonic() - began
     killed = copy_repository(tmp_path_factory.mktemp("killed"))
     kills: Counter[str] = Counter()
-    for _ in range(20):
+    while kills.total() < KILLS:
         process = begin(killed)
         try:
             # once started it works for about a third of what a run takes
-            process.communicate(timeout=seconds * numbers.uniform(0.1, 0.4))
-            kills["ended before"] += 1
-            break
+            screen, _ = process.communicate(timeout=seconds * numbers.uniform(0.1, 0.4))
         except subprocess.TimeoutExpired:
             number = numbers.choice([signal.SIGKILL, signal.SIGTERM, signal.SIGINT])
             os.killpg(process.pid, number)
             process.communicate()
             kills[signal.Signals(number).name] += 1
+        else:  # it ended before: there is too little left for the kills to come
+            assert process.returncode == 0, screen
+            shutil.rmtree(killed / numbers.choice(["results", "results/micro"]))
         unlock = [*command[:3], "--unlock", *command[-2:]]
         subprocess.run(unlock, cwd=killed, env=inherited, capture_output=True)
     process = begin(killed)
     screen, _ = process.communicate()
     assert process.returncode == 0, screen
     show("kills of a run", kills)
+    assert kills.total() == KILLS
     assert dict(fingerprints(killed)) == dict(fingerprints(undisturbed))

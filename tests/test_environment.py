@@ -142,6 +142,22 @@ def test_what_is_missing_is_named(
     assert "Python 3.11 or newer is needed" in python
 
 
+@pytest.mark.parametrize("lacking", [[], ["no-such-daemon"]])
+def test_a_slurm_of_which_a_program_is_missing_is_not_used(
+    lacking: list[str], tmp_path: Path
+) -> None:
+    for name, said in (("id", "1000"), ("pytest", "the tests run")):
+        (tmp_path / name).write_text(f"#!/bin/sh\necho {said}\n")
+        (tmp_path / name).chmod(0o755)
+    programs = " ".join(["sh", *lacking])
+    command = ["make", "test-slurm", "PYTHON=true", f"BIN={tmp_path}", f"SLURM_PROGRAMS={programs}"]
+    environment = {**os.environ, "PATH": f"{tmp_path}:{os.environ['PATH']}"}
+    ended = subprocess.run(command, cwd=ROOT, env=environment, capture_output=True, text=True)
+    assert (ended.returncode == 0) == (not lacking)
+    assert ("the tests run" in ended.stdout) == (not lacking)
+    assert ("missing: no-such-daemon;" in ended.stdout) == bool(lacking)
+
+
 def test_an_environment_of_another_folder_is_left_alone(
     installer: ModuleType, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

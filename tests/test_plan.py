@@ -2,6 +2,7 @@
 
 import os
 import re
+import runpy
 import subprocess
 import sys
 from dataclasses import replace
@@ -13,7 +14,7 @@ import yaml
 from test_graph import copy_repository, counts, snakemake
 
 from nat.configuration.configuration import Configuration, read
-from nat.workflow import plan
+from nat.workflow import dry_run, plan
 from nat.workflow.dry_run import Job
 from nat.workflow.together import RULE
 
@@ -123,7 +124,8 @@ OF_STAGES = {
     "analyse": {**PAPER, "system": "nat-kd"},
     "estimate_total_correlation": {**PAPER, "system": "nat-raw", "other": "at-big"},
     "measure_latency": {**PAPER, "group": "speed_table_1", "setting": "cuda-1"},
-    "convert_to_ctranslate2": PAPER,
+    "convert": {**PAPER, "engine": "onnx"},
+    "make_report": {"run": "paper"},
     "table": {"paper": "dims", "number": "1"},
 }
 SPEED = {
@@ -132,7 +134,12 @@ SPEED = {
     "tables": {
         "1": {
             "title": "two decodings",
-            "columns": [{"setting": ["cuda-1", "cuda-32", "cpu-1"], "label": "{setting}"}],
+            "columns": [
+                {
+                    "setting": ["cuda-1", "cuda-32", "cpu-1", "thread-32", "cores-32"],
+                    "label": "{setting}",
+                }
+            ],
             "rows": [
                 {"label": "one", "system": "at-base", "decoding": "beam5"},
                 {"label": "other", "system": "at-base", "decoding": "beam1"},
@@ -140,7 +147,7 @@ SPEED = {
         }
     },
 }
-LARGE = set(OF_STAGES) - {"merge_shards", "score", "analyse", "table"}
+LARGE = set(OF_STAGES) - {"merge_shards", "score", "analyse", "table", "make_report"}
 LARGE -= {"measure_latency", "estimate_total_correlation", "tune_decoding"}
 
 
@@ -189,13 +196,44 @@ def test_estimates_grow_with_what_is_done() -> None:
 
     of_32 = hours("measure_latency", setting="cuda-32")
     assert hours("measure_latency") == pytest.approx(plan.ALONE_ON_A_GPU * of_32)
-    assert hours("measure_latency", setting="cpu-1") > of_32
+    on_processors = [
+        hours("measure_latency", setting=each) for each in ("cpu-1", "thread-32", "cores-32")
+    ]
+    assert on_processors == pytest.approx([plan.ALONE_ON_A_GPU * of_32] * 3)
+    in_one, in_two = (
+        one("convert", {**PAPER, "engine": each}).disk_bytes for each in ("ctranslate2", "onnx")
+    )
+    assert in_two > in_one
     five = {"corpus": "wmt14-en-de", "candidates": "a+b+c+d+raw"}
     shard = {**five, "shard": "3", "shards": "10"}
     assert one("merge_comparisons", five).disk_bytes == 4 * 4_500_000 * 25
     assert one("compare_texts", shard).disk_bytes == 4 * 450_000 * 25
     more = hours("compare_texts", **five)
     assert more == pytest.approx(25 / 9 * hours("compare_texts"))
+
+
+def test_every_rule_that_makes_something_belongs_to_a_stage() -> None:
+    rules = "\n".join(path.read_text() for path in sorted((ROOT / "rules").glob("*.smk")))
+    blocks = re.split(r"^ *(?:use )?rule ", rules, flags=re.MULTILINE)[1:]
+    names = {
+        re.split(r"[ :]", block.partition(" as ")[2] if " as " in block.splitlines()[0] else block)[
+            0
+        ]
+        for block in blocks
+        if "output:" in block or " as " in block.splitlines()[0]
+    }
+    assert names == set(plan.STAGES)
+
+
+def test_notes_are_not_among_the_assumptions(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setattr(dry_run, "pending", lambda *_: ([job("train", NAMES)], ["note: look"]))
+    monkeypatch.setattr(sys, "argv", ["plan.py", "--scale", "micro"])
+    runpy.run_path(str(ROOT / "workflow_scripts/plan.py"), run_name="plan")["main"]()
+    shown = capsys.readouterr()
+    assert shown.err == "note: look\n"
+    assert "training" in shown.out and "look" not in shown.out
 
 
 def test_the_longest_job_is_shared_by_its_devices() -> None:

@@ -13,8 +13,9 @@ from made_up_run import CORPUS, PAPER, REPOSITORY, run, write_corpus, write_late
 
 from nat.artifacts import TrainingRecord
 from nat.configuration import Configuration, load
+from nat.errors import UserError
 from nat.files import write_json
-from nat.report import ancestors, charts, overview, papers, scale, site, systems
+from nat.report import ancestors, charts, overview, packing, papers, scale, site, systems
 from nat.report.results import COMPLETE, NOTHING, PART, Results
 from nat.reporting import reports, tables
 from nat.reporting.cells import Cell
@@ -475,6 +476,17 @@ def test_the_same_results_give_the_same_pages(root: Path) -> None:
     before = {path: path.read_bytes() for path in folder.rglob("*") if path.is_file()}
     write(root, claims=CLAIMS)
     assert {path: path.read_bytes() for path in folder.rglob("*") if path.is_file()} == before
+
+
+def test_a_damaged_report_is_made_again(root: Path) -> None:
+    folder = root / "results/demo/report"
+    site.write(configuration(root), folder)
+    charts = folder / "assets" / site.CHARTS
+    charts.write_text("// damaged")
+    with pytest.raises(UserError, match="--force results/demo/report/index.html"):
+        packing.pack(folder, root / "copy", 10_000_000)
+    site.write(configuration(root), folder)
+    assert charts.read_text() == "// no charts"
 
 
 def test_texts_are_not_taken_for_html(written: Path) -> None:

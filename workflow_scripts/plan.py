@@ -1,6 +1,7 @@
 """Say how many jobs, device hours and disk a run will take; nothing is run."""
 
 import argparse
+import sys
 
 from rich.console import Console
 
@@ -21,7 +22,9 @@ def main() -> None:
     jobs, noted = pending(arguments.targets, ["--config", *chosen])
     console = Console()
     console.print(plan.table(configuration, plan.estimate(configuration, jobs)))
-    for sentence in [*noted, *plan.assumptions(configuration, jobs)]:
+    for note in noted:  # `snakemake plan` says them itself
+        sys.stderr.write(f"{note}\n")
+    for sentence in plan.assumptions(configuration, jobs):
         console.print(f"- {sentence}", highlight=False, soft_wrap=True)
 
 

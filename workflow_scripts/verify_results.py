@@ -18,7 +18,7 @@ def main() -> None:
         print(f"damaged: {path}" if path.exists() else f"missing: {path}")
     if found.damaged:
         raise UserError(
-            f"{len(found.damaged)} files are damaged or missing; make them again with: "
+            f"{len(found.damaged)} files are damaged or missing; to make them again: "
             + "; ".join(found.remedies)
         )
 

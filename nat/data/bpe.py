@@ -11,7 +11,6 @@ for both kinds.
 import contextlib
 import io
 import re
-import shutil
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
 from functools import cache, partial
@@ -38,7 +37,7 @@ from nat.data.vocabulary import (
     copy_vocabularies,
 )
 from nat.errors import UserError
-from nat.files import atomic_directory
+from nat.files import atomic_directory, copy
 
 CODES = "codes"
 PIECES = "pieces.model"
@@ -245,7 +244,7 @@ def bpe_folder(
         if corpus.subwords is not None:
             assert given is not None
             name = PIECES if corpus.in_pieces else CODES
-            shutil.copyfile(given / name, folder / name)
+            copy(given / name, folder / name)
         elif options.sentencepiece is not None:
             learned = folder / PIECES
             every = 1 + 2 * count_lines(tokens / f"{TRAIN}.{corpus.source}") // _MOST_LINES

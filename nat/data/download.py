@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Any
 from urllib.parse import urlsplit
 
 from nat.errors import UserError
-from nat.files import refusal, replace_text
+from nat.files import refusal, replace_text, to_disk
 from nat.program import Progress
 
 if TYPE_CHECKING:
@@ -88,7 +88,7 @@ def download(
         UserError: if the file cannot be obtained, or its checksum is wrong.
     """
     place = _place(url, key)
-    record = downloads / f"{place}.sha256"
+    record = record_of_first(downloads / place)
     expected = _expected(checksum, record)
     if mirror is not None:
         mirrored = _from_mirror(mirror, place, url, expected, key, record)
@@ -108,10 +108,19 @@ def download(
         part = path.with_name(f"{path.name}.{owner}.part")
         with _disk_errors(part):
             _fetch(url, part, place, expected, record, key, mirror)
+            to_disk(part)  # a power failure must not leave the name without the content
             part.replace(path)
-        if expected.digest is None:
+            to_disk(path.parent)
+        if checksum.digest is not None:
+            record.unlink(missing_ok=True)  # of a first download that the configuration replaces
+        elif expected.digest is None:
             replace_text(record, _digest(path, "sha256") + "\n")
     return path
+
+
+def record_of_first(path: Path) -> Path:
+    """Where the SHA-256 of the first download of a file is, if nobody has published one."""
+    return path.with_name(f"{path.name}.sha256")
 
 
 def probe(url: str) -> str | None:

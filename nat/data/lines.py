@@ -53,13 +53,19 @@ def read_lines(path: Path | str, undecodable: str = "refuse") -> Iterator[str]:
         raise UserError(f"cannot read {path}: {error.strerror}") from error
 
 
-def decoded(file: BinaryStream, name: str, undecodable: str = "refuse") -> Iterator[str]:
+def decoded(
+    file: BinaryStream,
+    name: str,
+    undecodable: str = "refuse",
+    remedy: str = "correct the file or its 'format'",
+) -> Iterator[str]:
     """Yield lines of UTF-8 as `read_lines` does.
 
     Args:
         file: open in binary mode.
         name: of the file, for messages.
         undecodable: as in `read_lines`.
+        remedy: what helps against a line that is too long.
 
     Raises:
         UserError: for a line that is not valid UTF-8, or too long.
@@ -68,7 +74,7 @@ def decoded(file: BinaryStream, name: str, undecodable: str = "refuse") -> Itera
         if len(line) > LONGEST_LINE:
             raise UserError(
                 f"{name}, line {number} is longer than {LONGEST_LINE:,} bytes; a line of text is "
-                "one sentence, so correct the file or its 'format'"
+                f"one sentence, so {remedy}"
             )
         if number == 1:
             line = line.removeprefix(_BYTE_ORDER_MARK)
@@ -100,8 +106,12 @@ def write_lines(path: Path, lines: Iterable[str]) -> int:
 
 
 def count_lines(path: Path) -> int:
-    """Number of lines of an uncompressed file, without decoding it."""
-    with path.open("rb") as file:
+    """Number of lines of an uncompressed file, without decoding it.
+
+    Raises:
+        UserError: if the file is a result that has changed since it was written.
+    """
+    with verified(path).open("rb") as file:
         return sum(1 for _ in file)
 
 

@@ -4,7 +4,6 @@ Source and target share one vocabulary, or each has its own (`Corpus.has_separat
 Special symbols have the same ids in all of them.
 """
 
-import shutil
 from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
@@ -13,7 +12,7 @@ from typing import Literal, NamedTuple, get_args
 
 from nat.checksums import remedy, verified
 from nat.errors import UserError
-from nat.files import atomic_write_text
+from nat.files import atomic_write_text, copy
 
 PAD, BOS, EOS, UNK, MASK, BLANK = range(6)
 SPECIALS = ("<pad>", "<s>", "</s>", "<unk>", "<mask>", "<blank>")
@@ -178,6 +177,10 @@ def vocabulary_files(folder: Path, suffix: str = ".txt") -> tuple[Path, Path]:
 
 
 def copy_vocabularies(folder: Path, output: Path) -> None:
-    """Copy the files of the vocabularies from one folder to another."""
+    """Copy the files of the vocabularies from one folder to another.
+
+    Raises:
+        UserError: if one is damaged.
+    """
     for path in dict.fromkeys(vocabulary_files(folder)):
-        shutil.copyfile(path, output / path.name)
+        copy(path, output / path.name)

@@ -97,8 +97,9 @@ def _translate(arguments: argparse.Namespace) -> None:
     from nat.deploy.translator import load
 
     translator = load(arguments.folder, arguments.decoding)
+    lines = decoded(sys.stdin.buffer, "standard input", remedy="put each sentence on its own line")
     try:
-        for block in _blocks(decoded(sys.stdin.buffer, "standard input"), BLOCK):
+        for block in _blocks(lines, BLOCK):
             for line in translator.translate(block):
                 sys.stdout.buffer.write(line.encode() + b"\n")
             sys.stdout.buffer.flush()

@@ -1,6 +1,5 @@
 """A trained model in the format of another program, with its subwords."""
 
-import shutil
 from collections.abc import Sequence
 from pathlib import Path
 
@@ -10,7 +9,7 @@ from nat.deploy.translator import matching
 from nat.errors import UserError
 from nat.export.fairseq import write_fairseq
 from nat.export.huggingface import write_huggingface
-from nat.files import atomic_directory
+from nat.files import atomic_directory, copy
 from nat.jobs.convert import WRITERS
 from nat.training.model_file import load_model
 from nat.transformer.model import Transformer
@@ -65,4 +64,4 @@ def export(folder: Path, output: Path, to: str, decodings: Sequence[str] = ()) -
         for path in made.iterdir():
             path.rename(temporary / path.name)
         made.rmdir()
-        shutil.copyfile(opened.files[package.subwords], temporary / package.subwords)
+        copy(opened.files[package.subwords], temporary / package.subwords)

@@ -14,7 +14,6 @@ nor the corpus.
 """
 
 import re
-import shutil
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -35,7 +34,7 @@ from nat.data.vocabulary import (
 from nat.errors import UserError
 from nat.fields import Count, Name, Number, OrAbsent, Text
 from nat.fields import Model as Keys
-from nat.files import atomic_directory, read_json, write_json
+from nat.files import atomic_directory, copy, read_json, write_json
 from nat.options import options_of, validated
 from nat.registry import Method
 from nat.spelling import hint
@@ -302,14 +301,11 @@ def write(opened: Opened, output: Path) -> None:
     """Copy a package to a folder that can be taken to another machine.
 
     Raises:
-        UserError: if the file system refuses the write; nothing is written.
+        UserError: if a file is damaged, or the file system refuses the write; nothing is written.
     """
     with atomic_directory(output) as temporary:
         for name, path in opened.files.items():
-            if path.is_dir():
-                shutil.copytree(path, temporary / name)
-            else:
-                shutil.copyfile(path, temporary / name)
+            copy(path, temporary / name)
         write_json(temporary / PACKAGE, _as_json(opened.package))
 
 

@@ -12,7 +12,6 @@ Nothing is uploaded.
 """
 
 import json
-import shutil
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
@@ -21,7 +20,7 @@ from nat.data.corpus import Corpus
 from nat.data.splits import sides
 from nat.data.vocabulary import Vocabularies
 from nat.export.flat import flattened
-from nat.files import atomic_directory, write_json
+from nat.files import atomic_directory, copy, write_json
 from nat.options import options_of
 from nat.training.model_file import TrainedModel
 from nat.transformer.model import Transformer
@@ -85,7 +84,7 @@ def write_huggingface(
         write_json(temporary / "tokenizer_config.json", tokenizer)
         write_json(temporary / "corpus.json", corpus.as_written())
         vocabularies.save(temporary)
-        shutil.copyfile(subwords, temporary / subwords.name)
+        copy(subwords, temporary / subwords.name)
         for name, text in _code(list(methods)).items():
             (temporary / name).write_text(text, encoding="utf-8")
         card = model_card(trained, corpus, list(decodings), scores)

@@ -19,7 +19,7 @@ from nat.data.binarised import files_of
 from nat.data.splits import prepared_as, sides
 from nat.data.translations import MADE_WITH, write_translations
 from nat.data.vocabulary import vocabulary_files
-from nat.files import atomic_path, read_json, write_json
+from nat.files import atomic_path, copy, read_json, write_json
 from nat.jobs.translate import Translator
 from nat.measures.score import reference_files, score_translations
 from nat.program import Progress
@@ -168,4 +168,4 @@ def _put_back(score: Score, made_from: str) -> bool:
 
 def _copy(path: Path, to: Path) -> None:
     with atomic_path(to) as temporary:
-        shutil.copyfile(path, temporary)
+        copy(path, temporary)

@@ -16,6 +16,7 @@ from pathlib import Path
 
 from PIL import Image
 
+from nat.checksums import verified_folder
 from nat.errors import UserError
 from nat.files import atomic_directory
 from nat.report.site import ASSETS
@@ -44,8 +45,9 @@ def pack(report: Path, copy: Path, limit: int) -> int:
         Its size in bytes.
 
     Raises:
-        UserError: if it would not; an earlier copy stays as it was.
+        UserError: if it would not, or the report is damaged; an earlier copy stays as it was.
     """
+    verified_folder(report)
     with atomic_directory(copy) as folder:
         files: dict[str, str] = {}
         for path in sorted(each for each in report.rglob("[!.]*") if each.is_file()):

@@ -1,10 +1,10 @@
 """The page of a paper: its tables, figures and claims beside what the paper prints."""
 
-import shutil
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
+from nat.files import copy
 from nat.report import addresses, energy
 from nat.report.details import Details, Line, line
 from nat.report.page import Page
@@ -230,7 +230,7 @@ def _figure(results: Results, paper: str, number: str, files: Path) -> dict[str,
     pdf = files / f"figure_{number}.pdf"
     if made is not None and section["state"].kind == COMPLETE:
         for suffix in (".pdf", ".png", ".csv"):
-            shutil.copyfile(made.with_suffix(suffix), pdf.with_suffix(suffix))
+            copy(made.with_suffix(suffix), pdf.with_suffix(suffix))
     else:
         figures.write(plot, pdf)
     assert target.path.endswith(pdf.name)

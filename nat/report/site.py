@@ -13,6 +13,7 @@ from pathlib import Path
 import jinja2
 import vl_convert
 
+from nat.checksums import is_intact
 from nat.configuration import Configuration
 from nat.files import atomic_directory
 from nat.report import addresses, overview, papers, sentences, systems
@@ -123,7 +124,7 @@ def _write_assets(folder: Path, before: Path) -> None:
     folder.mkdir()
     for name in ASSETS:
         shutil.copyfile(TEMPLATES / name, folder / name)
-    if (before / CHARTS).exists():
+    if (before / CHARTS).exists() and is_intact(before / CHARTS):
         shutil.copyfile(before / CHARTS, folder / CHARTS)
     else:
         bundle = vl_convert.javascript_bundle()  # type: ignore[call-arg]

@@ -19,6 +19,7 @@ from nat.configuration.lengths import counts_epochs, estimated_tokens
 from nat.data.corpus import number_of
 from nat.data.splits import TRAIN, VALID, split_names
 from nat.files import read_json
+from nat.measures.latency_setting import LARGEST, parse_setting
 from nat.registry import Method
 from nat.reporting import timing
 from nat.transformer.architecture import Architecture
@@ -42,7 +43,7 @@ STAGES = {
     "train": "training",
     "train_and_keep": "training",
     "import_checkpoint": "training",
-    "convert_to_ctranslate2": "translation",
+    "convert": "translation",
     "translate": "translation",
     TRANSLATE_AND_SCORE: "translation",
     "merge_shards": "scores",
@@ -60,6 +61,7 @@ STAGES = {
     "table": "reports",
     "figure": "reports",
     "claims": "reports",
+    "make_report": "reports",
 }
 """Stages of the graph by rule; any other rule is a stage by itself."""
 
@@ -125,6 +127,9 @@ BYTES_PER_PAIR = {
     "binarise": 2 * BYTES_OF_IDS,
     "distil": BYTES_PER_SIDE + BYTES_OF_IDS,
 }
+
+BYTES_PER_CONVERTED_WEIGHT = {"ctranslate2": 4.0, "onnx": 5.0}
+"""As float32; ONNX also as int8."""
 
 NGRAMS_PER_TOKEN, BYTES_PER_NGRAM = 0.4, 20
 """Different n-grams of each order; see `nat.language_model.ngram`."""
@@ -373,8 +378,8 @@ def _seconds_of_latencies(configuration: Configuration, job: Job, speed: float) 
         sentences(configuration, corpus, TIMED), options.sentences or math.inf
     )
     if needs(configuration, "latency").gpu:
-        device, _, batch = setting.partition("-")
-        together = 1 if device == "cpu" else math.inf if batch == "largest" else int(batch)
+        device, batch, _ = parse_setting(setting)
+        together = 1 if device == "cpu" else math.inf if batch == LARGEST else int(batch)
         translated *= max(1.0, ALONE_ON_A_GPU / together)
     passes = sum(
         _passes(configuration.decoding(each.decoding)) * _size(configuration, each.system)
@@ -425,10 +430,11 @@ def _disk(configuration: Configuration, job: Job) -> float:
         numbers = 4 * weights(training.architecture, symbols)
         kept = training.recipe.average.checkpoints
         return float(numbers * (1 + kept + FULL_CHECKPOINTS * NUMBERS_PER_WEIGHT))
-    if job.rule == "convert_to_ctranslate2":
+    if job.rule == "convert":
         size = configuration.system(names["system"]).size
         symbols = _symbols(configuration, names["corpus"])
-        return 4.0 * weights(configuration.architecture(size), symbols)
+        each = BYTES_PER_CONVERTED_WEIGHT[names["engine"]]
+        return each * weights(configuration.architecture(size), symbols)
     if job.rule == "translate":  # the gathered file lies beside its shards for a while
         return 2 * _share(configuration, names) * 2 * BYTES_PER_SIDE
     if job.rule == TRANSLATE_AND_SCORE:
