@@ -22,7 +22,7 @@ SHORT = 0.4
 ANGLES = (90, 60, 120, 30, 150, 75, 105, 45, 135)
 """In degrees, of such lines above and below a point, the best first; level ones would hide on the
 interval of their point."""
-NEARER = 1.5
+NEARER = 1.25
 """How many times as far from a name as its own point any other of its colour is."""
 SAMPLED = 0.04
 """Distance of the places by which a line is found to cross something."""
