@@ -234,9 +234,9 @@ def draw(plot: Plot) -> Figure:
             **style,
         )
         top -= height(texts, size) + GAP
-    for number, row in enumerate(reversed(names)):
+    for number, line in enumerate(reversed(names)):
         bottom = MARGIN + height(notes, NOTE_SIZE) + GAP + height([""] * number, LABEL_SIZE)
-        for left, name, colour in row:
+        for left, name, colour in line:
             place = (MARGIN + left) / width, bottom / page
             figure.text(*place, name, ha="left", va="bottom", fontsize=LABEL_SIZE, color=colour)
     figure.text(

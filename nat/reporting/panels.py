@@ -2,7 +2,7 @@
 
 Each painter draws the records of one panel into its axes; the page around them is
 `nat.reporting.figures`. Planes of values are painted in `nat.reporting.maps`, texts in
-`nat.reporting.word_panels`.
+`nat.reporting.word_panels`; names of points are placed by `nat.reporting.point_names`.
 """
 
 import itertools

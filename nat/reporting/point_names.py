@@ -43,7 +43,7 @@ def name_points(axes: Axes, points: Sequence[Named], thin: Sequence[Segment] = (
 
     Args:
         axes: with everything drawn, since the limits must not change any more.
-        points: the ends of a series are named before those between them.
+        points: the ends of a series are named before those between them, if as short.
         thin: lines between two places, on which names stand only where there is no other room.
     """
     axes.autoscale_view()
@@ -60,7 +60,9 @@ def name_points(axes: Axes, points: Sequence[Named], thin: Sequence[Segment] = (
     crossed = [
         _around(each, LINE) for first, last in thin for each in _along(inches(first), inches(last))
     ]
-    for number in _ends_first([colour for *_, colour in points]):
+    order = _ends_first([colour for *_, colour in points])
+    # a longer name finds room in fewer places
+    for number in sorted(order, key=lambda number: -len(points[number][2])):
         place, (x, y, name, colour) = places[number], points[number]
         if not name:
             continue
