@@ -1,4 +1,6 @@
 import copy
+import math
+from collections.abc import Sequence
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
@@ -16,7 +18,7 @@ from nat.configuration import configuration as module
 from nat.errors import UserError
 from nat.files import write_json
 from nat.measures.latency_setting import NO_GPU, STATE
-from nat.reporting import drawing, figures, panels, reports, word_panels
+from nat.reporting import drawing, figures, point_names, reports, word_panels
 from nat.transformer.fairseq_models import NEEDS_COMPILED
 
 
@@ -91,11 +93,48 @@ def apart(figure: Any, texts: list[Text]) -> None:
             assert not box.overlaps(second), (name, other)
 
 
-@pytest.mark.parametrize("panels", [1, 3])
+def readable(figure: Any, texts: list[Text], page: int = 240) -> None:
+    """Assert that no font is smaller than 6 points on a column (240 points) or a text (505)."""
+    smallest = min(text.get_fontsize() for text in texts)
+    assert smallest * page / (72 * figure.get_figwidth()) >= 6
+
+
+@pytest.mark.parametrize("panels", [1, 2, 3])
 def test_no_text_overlaps_or_leaves_the_page(root: Path, panels: int) -> None:
     tasks = [{"label": f"panel {number}", "task": TASK} for number in range(panels)]
     figure, texts = drawn(figures.make(configuration(root, panels=tasks), "paper", "2"))
     apart(figure, texts)
+    readable(figure, texts, 240 if panels == 1 else 505)
+
+
+def test_a_level_has_no_marker(root: Path) -> None:
+    figure, _ = drawn(figures.make(configuration(root), "paper", "2"))
+    [curve, *_] = [line for line in figure.axes[0].lines if len(line.get_xdata()) == 2]
+    marked = [line for line in figure.axes[0].lines if line.get_marker() not in ("None", "")]
+    assert {line.get_color() for line in marked} == {curve.get_color()}
+
+
+def test_curves_on_a_logarithmic_axis(root: Path) -> None:
+    plot = figures.make(configuration(root, log=True), "paper", "2")
+    figure, texts = drawn(plot)
+    assert figure.axes[0].get_yscale() == "log"
+    apart(figure, texts)
+    plot.records[0]["ours"], plot.records[1]["ours"] = 0.0, 0.000075
+    _, texts = drawn(plot)
+    assert "CMLM\n0.000075" in {text.get_text() for text in texts}
+
+
+def test_curves_that_coincide_are_named(root: Path) -> None:
+    points = [{"x": steps, "decoding": f"mask-predict-{steps}-lb5"} for steps in (1, 4)]
+    one = {"label": "one", "system": "cmlm-kd", "points": points}
+    series = [one, {**one, "label": "other"}]
+    plot = figures.make(configuration(root, series=series), "paper", "2")
+    _, texts = drawn(plot)
+    said = " ".join(" ".join(text.get_text().split()) for text in texts)
+    assert "Curves that coincide: one, other (En-De)." in said
+    plot.records[0]["ours"] += 1
+    _, texts = drawn(plot)
+    assert not any("coincide" in text.get_text() for text in texts)
 
 
 def test_what_is_said_around_the_panels(root: Path) -> None:
@@ -161,6 +200,7 @@ def test_bars_of_differences(root: Path) -> None:
     low, high = figure.axes[0].get_ylim()
     assert low < second["low"] and first["high"] < high
     assert any("gain in tokenised BLEU" in text.get_text() for text in texts)
+    readable(figure, texts)
     (root / made_up_score(root, 4)).unlink()
     assert [record["status"] for record in figures.make(plain, "paper", "2").records] == [
         "run",
@@ -196,9 +236,10 @@ def test_curves_follow_each_other(root: Path) -> None:
     plot = figures.make(plain, "paper", "2")
     points = [(r["x"], r["ours"]) for r in plot.records if r["status"] == "run"]
     assert points == [(20, 10), (40, 12), (60, 10), (80, 12)]
-    _, texts = drawn(plot)
+    figure, texts = drawn(plot)
     said = " ".join(" ".join(text.get_text().split()) for text in texts)
     assert "one at dims-cmlm-kd (En-De)" in said and "all of De-En" in said
+    readable(figure, texts, 505)
     figures.write(plot, root / "figure_2.pdf")
 
 
@@ -247,6 +288,11 @@ def test_points_of_a_scatter_plot_are_measured_on_both_axes(root: Path) -> None:
     figure, texts = drawn(plot)
     assert figure.axes[0].get_xscale() == "log"
     assert {*decodings, "latency (ms)", "● CMLM"} <= {text.get_text() for text in texts}
+    readable(figure, texts)
+    ticks = {**SCATTER["x"], "ticks": [2, 4, 8]}
+    plain = drawn_paper(root, {**SCATTER, "series": [series], "x": ticks})
+    axes = drawn(figures.make(plain, "paper", "2"))[0].axes[0]
+    assert [each.get_text() for each in axes.get_xticklabels()] == ["2", "4", "8"]
     figures.write(plot, root / "figure_2.pdf")
     frame = pd.read_csv(root / "figure_2.csv")
     assert frame["x"].tolist() == [2.0, 8.0] and "cpu-1" in frame["x_sources"][0]
@@ -307,8 +353,12 @@ def test_a_published_speed_up_is_drawn_as_it_is(root: Path) -> None:
     figure = {**SCATTER, "quotes": [1], "x": x, "series": [{"label": "CMLM", "system": "fast"}]}
     plain = drawn_paper(root, figure, tables=tables, systems=systems)
     write_latency(plain, {"mask-predict-1-lb5": 2.0, "mask-predict-4-lb5": 8.0})
-    (record,) = figures.make(plain, "paper", "2").records
+    plot = figures.make(plain, "paper", "2")
+    (record,) = plot.records
     assert (record["x"], record["x_published"]) == (4.0, 3)
+    _, texts = drawn(plot)
+    said = " ".join(" ".join(text.get_text().split()) for text in texts)
+    assert "intervals, upright ones over sentences, level ones over repeats (1,000" in said
 
 
 @pytest.mark.parametrize("measure", ["latency", "speed_up"])
@@ -347,15 +397,53 @@ def test_no_two_series_look_the_same() -> None:
     assert len(set(looks)) == 64
 
 
-def test_names_of_points_do_not_cover_each_other() -> None:
+def named(
+    points: list[point_names.Named], thin: Sequence[point_names.Segment] = ()
+) -> tuple[Any, dict[str, Any]]:
+    """Axes in which points are named, and where each name stands, in pixels."""
     axes = Figure().add_axes((0, 0, 1, 1))
-    axes.plot([0, 1], [0, 1])
+    axes.scatter(*zip(*((x, y) for x, y, *_ in points), strict=True))
+    axes.set(xlim=(0, 1), ylim=(0, 1))
+    point_names.name_points(axes, points, thin)
+    return axes, {text.get_text(): text.get_window_extent() for text in axes.texts}
+
+
+def test_names_of_points_do_not_cover_each_other() -> None:
     alone = [(0.1, 0.1, "alone", "black"), (0.9, 0.9, "at the edge", "black")]
-    crowd = [(0.5, 0.5, f"number {number} of a crowd", "black") for number in range(9)]
-    panels._name_points(axes, alone + crowd)
-    names = [each.get_text() for each in axes.texts]
-    assert names[:2] == ["alone", "at the edge"] and 2 < len(names) < 11
-    assert len({each.xyann for each in axes.texts[2:]}) == len(names) - 2
+    crowd = [(0.5, 0.5, f"number {number} of a crowd", "black") for number in range(40)]
+    axes, places = named(alone + crowd)
+    assert {"alone", "at the edge"} < set(places) and len(places) < 42
+    # names beside the place of the crowd, and lines to those that found room further off
+    assert len(places) > 5 and axes.lines
+    boxes = list(places.values())
+    for number, box in enumerate(boxes):
+        assert not any(box.overlaps(other) for other in boxes[number + 1 :])
+
+
+def test_no_point_of_a_series_is_nearer_to_a_name_than_its_own() -> None:
+    x = {"32": 0.2, "16": 0.213, "8": 0.23, "1": 0.4}
+    points = [(place, 0.5, name, "black") for name, place in x.items()]
+    thin = [((place, 0.4), (place, 0.6)) for place in x.values()]
+    axes, places = named(points, thin)
+    assert set(places) == set(x)
+    led = [line.get_xdata()[0] for line in axes.lines]
+    for name, box in places.items():
+        pixels = {each: axes.transData.transform((at, 0.5)) for each, at in x.items()}
+        away = {
+            each: math.dist((min(max(at[0], box.x0), box.x1), min(max(at[1], box.y0), box.y1)), at)
+            for each, at in pixels.items()
+        }
+        assert x[name] in led or min(away, key=away.__getitem__) == name
+
+
+def test_names_are_not_written_on_thin_lines() -> None:
+    points = [(0.5, 0.5, "a name", "black")]
+    _, plain = named(points)
+    across = [((0.3, y / 100), (0.9, y / 100)) for y in range(49, 56)]
+    axes, places = named(points, across)
+    assert plain["a name"].bounds != places["a name"].bounds
+    lines = [axes.transData.transform(line)[0][1] for line in across]
+    assert not any(places["a name"].y0 < y < places["a name"].y1 for y in lines)
 
 
 def test_a_heat_map_of_cells(root: Path) -> None:
@@ -427,6 +515,40 @@ def test_upright_names_of_a_heat_map_cover_nothing(root: Path) -> None:
     names = {each.get_text() for axes in page.axes for each in axes.get_xticklabels()}
     assert set(words) <= names
     apart(page, texts)
+    readable(page, texts, 505)
+    path = root / reports.cells(plain, ("paper", "figure", "2"))[1].score_path
+    short = {"labels": ["a", "b"], "cosines": [[1.0, 0.0], [0.0, 1.0]]}
+    write_json(path, {"splits": {"test": {"measures": {}, "map": short}}})
+    page, _ = drawn(figures.make(plain, "paper", "2"))
+    turned = {each.get_rotation() for axes in page.axes[:2] for each in axes.get_xticklabels()}
+    assert turned == {90}
+
+
+def test_a_heat_map_of_a_long_sentence_names_every_position(root: Path) -> None:
+    panels = [{"label": "NAT", "system": "nat-kd"}, {"label": "CMLM", "system": "cmlm-kd"}]
+    figure = {
+        "title": "map",
+        "kind": "heat_map",
+        "cells": {"measure": "state_cosine"},
+        "panels": panels,
+        "x": {"label": "position"},
+        "matrix": {"values": "map.cosines", "rows": "map.labels", "columns": "map.labels"},
+    }
+    plain = drawn_paper(root, figure)
+    words = [f"word{number}" for number in range(30)]
+    cosines = [[float(row == column) for column in words] for row in words]
+    content = {"measures": {}, "map": {"labels": words, "cosines": cosines}}
+    for cell in reports.cells(plain, ("paper", "figure", "2")):
+        write_json(root / cell.score_path, {"splits": {"test": content}})
+    page, texts = drawn(figures.make(plain, "paper", "2"))
+    axes = page.axes[0]
+    names = axes.get_yticklabels()
+    assert [each.get_text() for each in axes.get_xticklabels()] == words
+    assert [each.get_text() for each in names] == words
+    edges = [each.get_window_extent() for each in names]
+    assert all(above.y0 >= below.y1 for above, below in zip(edges, edges[1:], strict=False))
+    apart(page, texts)
+    readable(page, texts, 505)
 
 
 def write_analysis(plain: Any, content: dict[str, Any]) -> Path:
@@ -473,6 +595,7 @@ def test_a_contour_map_of_an_analysis(root: Path) -> None:
     page, texts = drawn(plot)
     assert {"start", "GLAT + KD", "MLE"} <= {text.get_text() for text in texts}
     apart(page, texts)
+    readable(page, texts, 505)
     places = [line.get_xydata().tolist() for line in page.axes[0].lines]
     assert places == [[[0, 0]], [[1, 0]], [[0, 1]]]
     figures.write(plot, root / "figure_2.pdf")
@@ -561,10 +684,15 @@ def test_an_alignment_leads_from_position_to_position(root: Path) -> None:
     assert said.count("</s>") == 6 and said.count("in the other one") == 3
     assert any("Coloured lines: to another position." in text for text in said)
     apart(page, texts)
+    readable(page, texts, 505)
     figures.write(plot, root / "figure_2.pdf")
     frame = pd.read_csv(root / "figure_2.csv", keep_default_na=False)
     line = frame[(frame["panel"] == "sentence 0") & (frame["x"] == 1)].iloc[0]
     assert (line["series"], line["category"], line["y"]) == ("lights", "at", 9)
+    straight = [{**each, "assignment": sorted(each["assignment"])} for each in examples]
+    write_analysis(plain, {"examples": straight})
+    _, texts = drawn(figures.make(plain, "paper", "2"))
+    assert any("to another position; none here." in text.get_text() for text in texts)
     examples[1]["assignment"] = [0, 7]
     write_analysis(plain, {"examples": examples})
     with pytest.raises(UserError, match=f"{path}.*panel 'sentence 1'.*position 7"):
@@ -623,6 +751,7 @@ def test_a_decoding_is_shown_pass_by_pass(root: Path) -> None:
         token is None for each in examples for token in each["passes"]["10"][1]["tokens"]
     )
     apart(page, texts)
+    readable(page, texts, 505)
     figures.write(plot, root / "figure_2.pdf")
     frame = pd.read_csv(root / "figure_2.csv", keep_default_na=False)
     line = frame[(frame["series"] == "pass 3") & (frame["x"] == 1)].iloc[0]

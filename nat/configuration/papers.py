@@ -370,10 +370,14 @@ class Lines(_Drawn):
 
     `quotes` names tables, the most precise first, whose values of the paper's own runs are drawn
     beside our points for the same cells.
+
+    Attributes:
+        log: whether the vertical axis is logarithmic.
     """
 
     kind: Literal["lines"]
     x: Axis
+    log: bool = False
     series: Annotated[list[Series], Field(min_length=1)]
     quotes: list[PositiveInt] = []
 
@@ -485,12 +489,14 @@ class MeasuredAxis(Coordinates):
     Attributes:
         label: instead of the measure's name.
         log: whether it is logarithmic.
+        ticks: the numbers that are written along it.
         over: a system; the speed-up over it, or the difference from it, is shown.
         column: of the quoted table, where quoted rows have their values.
     """
 
     label: Text | None = None
     log: bool = False
+    ticks: Annotated[list[Number], Field(min_length=2)] | None = None
     over: Text | None = None
     column: Text | None = None
 

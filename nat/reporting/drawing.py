@@ -20,10 +20,11 @@ MARKERS = {"o": "●", "D": "◆", "s": "■", "^": "▲", "v": "▼", "P": "✚
 """Markers of points, and as characters."""
 GREY = "#555555"
 FONT = "DejaVu Sans"
-# All lengths in inches, font sizes in points.
-PANEL_WIDTH, PANEL_HEIGHT = 4.2, 2.9
-LABEL_WIDTH = 1.85
-LABEL_SIZE = 10.0
+# All lengths in inches, font sizes in points. A paper scales a figure of one panel to its column,
+# 240 points, and one of two panels to its text, 505: then no font is smaller than 6 points.
+PANEL_WIDTH, PANEL_HEIGHT = 2.75, 2.6
+LABEL_WIDTH = 1.4
+LABEL_SIZE = 9.0
 LINE_SPACING = 1.15
 HINTED = 1.04
 """How much wider than measured a text is drawn at most, as glyphs end at whole pixels."""
@@ -45,6 +46,8 @@ class Panel:
     """Parts of the analysis that the panel shows, by their names in the description."""
     limits: tuple[float, float] | None = None
     """Lowest and highest value of the figure's panels that show the same measure, if any."""
+    upright: bool = False
+    """Whether the names below the panels of the figure are upright."""
 
     @property
     def differences(self) -> bool:

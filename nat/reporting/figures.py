@@ -10,7 +10,7 @@ and a decoding pass by pass.
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
@@ -22,17 +22,20 @@ from nat.configuration import Configuration
 from nat.configuration.papers import Mark
 from nat.files import atomic_path
 from nat.measures import significance
-from nat.reporting import panels, shown_analyses, values, word_panels
+from nat.reporting import maps, panels, shown_analyses, values, word_panels
 from nat.reporting.cells import LATENCY, MEASURES
 from nat.reporting.drawing import (
     FONT,
     GREY,
+    HINTED,
+    LABEL_SIZE,
     LABEL_WIDTH,
     LINE_SPACING,
     PANEL_HEIGHT,
     PANEL_WIDTH,
     Panel,
     height,
+    width_of,
     wrap,
 )
 from nat.reporting.entry import Records
@@ -40,7 +43,7 @@ from nat.reporting.paper import QUOTED, Entry, Layout, describe, entries, layout
 from nat.reporting.training_runs import TrainingRun, chain, read_run
 
 STYLE: Any = {
-    "font.size": 11.0,
+    "font.size": 9.5,
     "font.family": "sans-serif",
     "font.sans-serif": [FONT],
     "axes.spines.top": False,
@@ -58,15 +61,12 @@ STYLE: Any = {
     "text.usetex": False,
 }
 # All lengths in inches, font sizes in points.
-YLABEL_WIDTH, XLABEL_HEIGHT, PANEL_TITLE_HEIGHT = 0.75, 0.6, 0.35
-MARGIN, GAP = 0.15, 0.1
-TITLE_SIZE, ORIGIN_SIZE, NOTE_SIZE = 13.0, 10.5, 9.0
+YLABEL_WIDTH, XLABEL_HEIGHT, PANEL_TITLE_HEIGHT = 0.65, 0.55, 0.3
+MARGIN, GAP, LEGEND_GAP = 0.15, 0.1, 0.2
+TITLE_SIZE, ORIGIN_SIZE, NOTE_SIZE = 11.5, 10.0, 9.0
 DOTS_PER_INCH = 160
-SHOWN_BY = {
-    "alignment": "Coloured lines: to another position.",
-    "steps": "Tinted: chosen in this pass; black: kept from an earlier pass; dots: masked.",
-}
-"""What is said below of the marks of texts."""
+OF_TEXTS = ("alignment", "steps")
+"""Kinds that show texts, across the page."""
 
 
 @dataclass(frozen=True)
@@ -193,32 +193,20 @@ def write(plot: Plot, pdf: Path) -> None:
 
 def draw(plot: Plot) -> Figure:
     """Draw a figure: title, panels (two a row) and notes from top to bottom."""
-    shown = [
-        Panel(
-            name,
-            plot.description,
-            plot.layout.series,
-            [record for record in plot.records if record["column"] == name],
-            plot.contents.get(name),
-            _limits(plot.records, name),
-        )
-        for name in plot.layout.panels
-    ]
-    of_texts = plot.description.kind in SHOWN_BY
-    columns = 1 if of_texts else min(len(shown), 2)
-    panel_width, right = PANEL_WIDTH, LABEL_WIDTH
-    below = XLABEL_HEIGHT + max(map(panels.upright, shown), default=0.0)
-    heights = [PANEL_HEIGHT] * math.ceil(len(shown) / columns)
-    if of_texts:
-        panel_width, right, below = word_panels.WIDTH, MARGIN, GAP
-        heights = [word_panels.height_of(panel) for panel in shown]
+    shown = _panels(plot)
+    upright = panels.upright(shown)
+    shown = [replace(panel, upright=upright > 0) for panel in shown]
+    kind = plot.description.kind
+    columns, panel_width, right, heights = _sizes(kind, shown)
+    below = GAP if kind in OF_TEXTS else XLABEL_HEIGHT + upright
     width = MARGIN + columns * (YLABEL_WIDTH + panel_width + right)
     text_width = width - 2 * MARGIN
     title = wrap(plot.headline.title, text_width, TITLE_SIZE, "bold")
     origin = wrap(plot.headline.origin, text_width, ORIGIN_SIZE)
     notes = wrap(" ".join(_notes(plot)), text_width, NOTE_SIZE)
     head = MARGIN + height(title, TITLE_SIZE) + GAP + height(origin, ORIGIN_SIZE) + GAP
-    foot = MARGIN + height(notes, NOTE_SIZE) + GAP
+    names = _rows(panels.legend(shown), text_width) if kind == "scatter" else []
+    foot = MARGIN + height(notes, NOTE_SIZE) + GAP + height([""] * len(names), LABEL_SIZE)
     page = head + sum(PANEL_TITLE_HEIGHT + tall + below for tall in heights) + foot
     figure = Figure(figsize=(width, page))
     for number, panel in enumerate(shown):
@@ -246,6 +234,11 @@ def draw(plot: Plot) -> Figure:
             **style,
         )
         top -= height(texts, size) + GAP
+    for number, line in enumerate(reversed(names)):
+        bottom = MARGIN + height(notes, NOTE_SIZE) + GAP + height([""] * number, LABEL_SIZE)
+        for left, name, colour in line:
+            place = (MARGIN + left) / width, bottom / page
+            figure.text(*place, name, ha="left", va="bottom", fontsize=LABEL_SIZE, color=colour)
     figure.text(
         MARGIN / width,
         MARGIN / page,
@@ -257,6 +250,51 @@ def draw(plot: Plot) -> Figure:
         linespacing=LINE_SPACING,
     )
     return figure
+
+
+def _sizes(kind: str, shown: Sequence[Panel]) -> tuple[int, float, float, list[float]]:
+    """Panels in a row, the width of each and of what is to its right, and the height of each row.
+
+    Series of scatter plots are named below all panels, so nothing is to the right. A heat map that
+    has more names than fit below a panel takes a row.
+    """
+    if kind in OF_TEXTS:
+        return 1, word_panels.WIDTH, MARGIN, [word_panels.height_of(panel) for panel in shown]
+    columns, width, right, tall = min(len(shown), 2), PANEL_WIDTH, LABEL_WIDTH, PANEL_HEIGHT
+    if kind == "scatter":
+        width, right = PANEL_WIDTH + LABEL_WIDTH - MARGIN, MARGIN
+    elif kind == "heat_map":
+        width, tall = (max(sides) for sides in zip(*map(maps.size, shown), strict=True))
+        columns = columns if width == PANEL_WIDTH else 1
+    return columns, width, right, [tall] * math.ceil(len(shown) / columns)
+
+
+def _panels(plot: Plot) -> list[Panel]:
+    return [
+        Panel(
+            name,
+            plot.description,
+            plot.layout.series,
+            [record for record in plot.records if record["column"] == name],
+            plot.contents.get(name),
+            _limits(plot.records, name),
+        )
+        for name in plot.layout.panels
+    ]
+
+
+def _rows(legend: Sequence[tuple[str, str]], width: float) -> list[list[tuple[float, str, str]]]:
+    """Names in rows of at most this width, inches: where each begins, the name and its colour."""
+    rows: list[list[tuple[float, str, str]]] = []
+    left = 0.0
+    for name, colour in legend:
+        wide = HINTED * width_of(name, LABEL_SIZE)
+        if not rows or left + wide > width:
+            rows.append([])
+            left = 0.0
+        rows[-1].append((left, name, colour))
+        left += wide + LEGEND_GAP
+    return rows
 
 
 def _limits(records: Records, panel: str) -> tuple[float, float] | None:
@@ -274,25 +312,15 @@ def _limits(records: Records, panel: str) -> tuple[float, float] | None:
 def _notes(plot: Plot) -> list[str]:
     notes = []
     ran = [record for record in plot.records if record["status"] == "run"]
-    if plot.description.kind in ("heat_map", "contour"):
-        pass  # colours have no intervals
-    elif plot.description.kind in SHOWN_BY:
-        notes += [SHOWN_BY[plot.description.kind]] if ran else []
-    elif any(record["spread"] is not None and " " in record["seeds"] for record in ran):
-        seeds = max((record["seeds"] for record in ran), key=len)
-        notes.append(
-            f"{_bands(plot)}: one standard deviation over seeds {', '.join(seeds.split())}."
-        )
-    elif any(record["low"] is not None for record in ran):
-        timed = all(MEASURES[record["measure"]].source == LATENCY for record in ran)
-        notes.append(
-            f"{_bands(plot)}: 95% bootstrap intervals over {'repeats' if timed else 'sentences'} "
-            f"({significance.SAMPLES:,} samples), one seed."
-        )
+    kind = plot.description.kind
+    if kind in OF_TEXTS:
+        notes += [_marks(plot)] if ran else []
+    elif kind not in ("heat_map", "contour"):  # colours have no intervals
+        notes += _intervals(kind, ran)
     stand_ins = values.stand_ins(plot.records)
     if stand_ins:
         notes.append(f"Not comparable with the paper: {stand_ins}.")
-    hidden = plot.description.kind == "scatter" and stand_ins  # of a stand-in, see the painter
+    hidden = kind == "scatter" and stand_ins  # of a stand-in, see the painter
     if not hidden and any(panels.shows_published(record) for record in plot.records):
         notes.append("Hollow markers: published values.")
     if any(record["collapsed"] for record in ran):
@@ -302,11 +330,52 @@ def _notes(plot: Plot) -> list[str]:
     lost = sum(int(record["not_decoded"]) for record in ran)
     if lost:
         notes.append(f"{lost} sentences were not decoded and scored as empty.")
-    return notes + list(plot.description.notes)
+    return notes + _coinciding(plot) + list(plot.description.notes)
 
 
-def _bands(plot: Plot) -> str:
-    return {"bars": "Black lines", "scatter": "Thin lines"}.get(plot.description.kind, "Bands")
+def _marks(plot: Plot) -> str:
+    """What the marks of texts mean."""
+    if plot.description.kind == "steps":
+        return "Tinted: chosen in this pass; black: kept from an earlier pass; dots: masked."
+    moved = any(record["y"] not in (None, record["x"]) for record in plot.records if "y" in record)
+    return f"Coloured lines: to another position{'.' if moved else '; none here.'}"
+
+
+def _intervals(kind: str, ran: Records) -> list[str]:
+    """What the marks around points mean; of scatter plots those along both axes."""
+    marks = {"bars": "Black lines", "scatter": "Thin lines"}.get(kind, "Bands")
+    if any(record["spread"] is not None and " " in record["seeds"] for record in ran):
+        seeds = max((record["seeds"] for record in ran), key=len)
+        return [f"{marks}: one standard deviation over seeds {', '.join(seeds.split())}."]
+    upright = _over([record["measure"] for record in ran if record["low"] is not None])
+    level = _over([record["x_measure"] for record in ran if record.get("x_low") is not None])
+    if upright and level and upright != level:
+        over = f", upright ones over {upright}, level ones over {level}"
+    elif upright or level:
+        over = f" over {upright or level}"
+    else:
+        return []
+    return [f"{marks}: 95% bootstrap intervals{over} ({significance.SAMPLES:,} samples), one seed."]
+
+
+def _over(measures: Sequence[str]) -> str:
+    """What the intervals of these measures are over; empty without one."""
+    if not measures:
+        return ""
+    timed = all(MEASURES[measure].source == LATENCY for measure in measures)
+    return "repeats" if timed else "sentences"
+
+
+def _coinciding(plot: Plot) -> list[str]:
+    """Which curves look like one."""
+    if plot.description.kind != "lines":
+        return []
+    found = [
+        f"{', '.join(names)} ({panel.label})"
+        for panel in _panels(plot)
+        for names in panels.coinciding(panel)
+    ]
+    return [f"Curves that coincide: {'; '.join(found)}."] if found else []
 
 
 def _missing(records: Records) -> dict[str, list[str]]:

@@ -27,6 +27,10 @@ LEVELS = 12
 """Of a contour map, at most about as many."""
 ROW_WIDTH = 0.62
 """Room for the names of the rows of a heat map, in inches."""
+NAME_SIZE = 9.0
+"""Of the names of its rows and columns, in points."""
+NAME_DISTANCE = 1.2 * NAME_SIZE / 72
+"""Least distance between two of them, in inches."""
 
 
 def heat_map(axes: Axes, panel: Panel) -> Labels:
@@ -48,31 +52,33 @@ def heat_map(axes: Axes, panel: Panel) -> Labels:
     drawn = axes.imshow(
         image, aspect="auto", cmap=COLOUR_MAP, interpolation="nearest", vmin=low, vmax=high
     )
-    size = _name_size(len(rows))
     ticks(axes, [float(at) for at in across.values()], [columns[key] for key in sorted(columns)])
-    axes.tick_params(axis="x", labelsize=size, rotation=90 if upright(panel) else 0)
+    axes.tick_params(axis="x", labelsize=NAME_SIZE, rotation=90 if panel.upright else 0)
     axes.yaxis.set_major_locator(FixedLocator(list(places.values())))
-    names = ["\n".join(wrap(name, ROW_WIDTH, size)) for name in rows.values()]
+    names = ["\n".join(wrap(name, ROW_WIDTH, NAME_SIZE)) for name in rows.values()]
     axes.yaxis.set_major_formatter(FixedFormatter(names))
-    axes.tick_params(axis="y", labelsize=size)
+    axes.tick_params(axis="y", labelsize=NAME_SIZE)
     _colours(axes, panel, drawn)
     return []
 
 
-def upright(panel: Panel) -> float:
-    """Height of names of columns that are upright, being too wide; otherwise 0, inches."""
+def size(panel: Panel) -> tuple[float, float]:
+    """Width and height at which the names of the rows and columns have room, inches."""
+    points = [record for record in panel.records if record["status"] == "run"]
+    columns = {record["x"] for record in points}
+    rows = {record.get("y", record["row"]) for record in points}
+    return (
+        max(PANEL_WIDTH, NAME_DISTANCE * len(columns)),
+        max(PANEL_HEIGHT, NAME_DISTANCE * len(rows)),
+    )
+
+
+def names(panel: Panel) -> tuple[float, bool]:
+    """Width of the widest name of a column, inches, and whether all stand beside each other."""
     points = [record for record in panel.records if record["status"] == "run"]
     columns = {record["x"]: record["category"] for record in points}
-    if not columns:
-        return 0.0
-    size = _name_size(len({record.get("y", record["row"]) for record in points}))
-    widest = max(width_of(name, size) for name in columns.values())
-    return widest if widest > PANEL_WIDTH / len(columns) else 0.0
-
-
-def _name_size(rows: int) -> float:
-    """Points of the names of a heat map's rows and columns."""
-    return min(9.0, 72 * PANEL_HEIGHT / max(rows, 1))
+    widest = max((width_of(name, NAME_SIZE) for name in columns.values()), default=0.0)
+    return widest, widest * len(columns) <= size(panel)[0]
 
 
 def contour(axes: Axes, panel: Panel) -> Labels:

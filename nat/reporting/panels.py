@@ -2,22 +2,29 @@
 
 Each painter draws the records of one panel into its axes; the page around them is
 `nat.reporting.figures`. Planes of values are painted in `nat.reporting.maps`, texts in
-`nat.reporting.word_panels`.
+`nat.reporting.word_panels`; names of points are placed by `nat.reporting.point_names`.
 """
 
 import itertools
 import math
+from collections.abc import Sequence
 from typing import Any
 
+import numpy as np
 from matplotlib.axes import Axes
-from matplotlib.ticker import LogLocator, MaxNLocator, NullLocator, StrMethodFormatter
+from matplotlib.ticker import (
+    FixedLocator,
+    LogLocator,
+    MaxNLocator,
+    NullLocator,
+    StrMethodFormatter,
+)
 
 from nat.configuration.papers import Axis
 from nat.reporting import maps, values, word_panels
 from nat.reporting.cells import MEASURES
 from nat.reporting.drawing import (
     GREY,
-    HINTED,
     LABEL_SIZE,
     LABEL_WIDTH,
     LINE_SPACING,
@@ -33,11 +40,16 @@ from nat.reporting.drawing import (
     wrap,
 )
 from nat.reporting.entry import Records
+from nat.reporting.point_names import Named, Segment, name_points
 
-TICK_SIZE = 11.0
+TITLE_SIZE = 10.0
+"""Of what stands above a panel, in points."""
+TICK_SIZE = 9.5
 """Of the names of bars, in points."""
-NAME_SIZE = 8.0
-"""Font size of the names of points."""
+BAND = 0.3
+"""Opacity of all bands of a panel together, each of which is a part of it."""
+COINCIDE = 0.02
+"""Share of a panel's height by which curves may differ that look like one."""
 
 BARS = 0.8
 """Share of the distance between two groups that bars fill."""
@@ -49,7 +61,7 @@ def paint(axes: Axes, panel: Panel) -> None:
     corpora = dict.fromkeys(record["corpus"] for record in records if record["stand_in"])
     stand_in = [corpus for corpus in corpora if corpus and corpus != records[0]["task"]]
     name = f"{panel.label} (stand-in: {', '.join(stand_in)})" if stand_in else panel.label
-    axes.set_title(name, loc="left", fontsize=11)
+    axes.set_title(name, loc="left", fontsize=TITLE_SIZE)
     axes.set_ylabel(_measure(panel))
     axes.yaxis.set_major_locator(MaxNLocator(nbins=6, steps=[1, 2, 5, 10]))
     painters = {
@@ -63,7 +75,7 @@ def paint(axes: Axes, panel: Panel) -> None:
         "steps": word_panels.steps,
     }
     labels = painters[panel.description.kind](axes, panel)
-    if not labels and all(record["status"] != "run" for record in records):
+    if not axes.has_data() and all(record["status"] != "run" for record in records):
         why = values.missing_state(records)
         axes.text(0.5, 0.5, why, transform=axes.transAxes, ha="center", color=GREY)
         if panel.description.kind == "scatter":
@@ -102,22 +114,31 @@ def _own(panel: Panel, label: str) -> Records:
 def _lines(axes: Axes, panel: Panel) -> Labels:
     numbers = sorted({record["x"] for record in panel.records})
     at = _horizontal(axes, panel.description.x, numbers)
+    log = panel.description.log
+    if log:
+        axes.set_yscale("log")
+        axes.yaxis.set_major_locator(LogLocator())
+        axes.yaxis.set_major_formatter(StrMethodFormatter("{x:g}"))
+        axes.yaxis.set_minor_locator(NullLocator())
+    opacity = BAND / max(len(panel.series), 3)
     labels: Labels = []
     for number, (name, style) in enumerate(panel.series.items()):
         colour, marker = look(number)
         own = [{**record, "at": at[record["x"]]} for record in _own(panel, name)]
         points = [record for record in own if record["status"] == "run"]
+        if log:
+            points = [record for record in points if record["ours"] > 0]
         if not points:
             continue
         if style == "level":
-            _level(axes, points[0], colour, marker)
+            _level(axes, points[0], colour, opacity)
         else:
-            _curve(axes, points, colour, marker)
+            _curve(axes, points, (colour, marker), opacity)
         for record in own:
             if shows_published(record):
                 _hollow(axes, record["at"], record["published"], colour, marker)
         last = max(points, key=lambda record: float(record["x"]))
-        labels.append((last["ours"], _named(name, last), colour))
+        labels.append((_height_of(axes, last["ours"]), _named(name, last, log), colour))
     axes.margins(y=0.12)
     return labels
 
@@ -139,11 +160,38 @@ def _horizontal(axes: Axes, x: Axis, numbers: list[float]) -> dict[float, float]
     return at
 
 
-def _curve(axes: Axes, points: Records, colour: str, marker: str) -> None:
+def coinciding(panel: Panel) -> list[list[str]]:
+    """Series of a panel whose curves look like one, together."""
+    log = panel.description.log
+    curves: dict[str, dict[float, float]] = {}
+    for record in panel.records:
+        if record["status"] != "run" or panel.series.get(record["row"]) == "level":
+            continue
+        if not log or record["ours"] > 0:
+            height_ = math.log10(record["ours"]) if log else record["ours"]
+            curves.setdefault(record["row"], {})[record["x"]] = height_
+    heights = [value for curve in curves.values() for value in curve.values()]
+    room = COINCIDE * (max(heights) - min(heights)) if heights else 0.0
+    found: list[list[str]] = []
+    for name, curve in curves.items():
+        for others in found:
+            first = curves[others[0]]
+            if first.keys() == curve.keys() and all(
+                abs(first[x] - value) <= room for x, value in curve.items()
+            ):
+                others.append(name)
+                break
+        else:
+            found.append([name])
+    return [names for names in found if len(names) > 1]
+
+
+def _curve(axes: Axes, points: Records, look_: tuple[str, str], opacity: float) -> None:
+    colour, marker = look_
     points = sorted(points, key=lambda record: float(record["at"]))
     x = [record["at"] for record in points]
     low, high = zip(*(_band(record) for record in points), strict=True)
-    axes.fill_between(x, low, high, color=colour, alpha=0.15, linewidth=0)
+    axes.fill_between(x, low, high, color=colour, alpha=opacity, linewidth=0)
     axes.plot(x, [record["ours"] for record in points], color=colour, linewidth=2)
     held = [record for record in points if not record["collapsed"]]
     axes.plot(
@@ -162,11 +210,11 @@ def _collapse(axes: Axes, x: float, y: float) -> None:
     axes.plot(x, y, color="black", marker="X", markersize=10, linestyle="none", zorder=4)
 
 
-def _level(axes: Axes, point: dict[str, Any], colour: str, marker: str) -> None:
+def _level(axes: Axes, point: dict[str, Any], colour: str, opacity: float) -> None:
+    """A line without a marker, since it was not measured at any place of the axis."""
     low, high = _band(point)
-    axes.axhspan(low, high, color=colour, alpha=0.12, linewidth=0)
+    axes.axhspan(low, high, color=colour, alpha=opacity, linewidth=0)
     axes.axhline(point["ours"], color=colour, linewidth=1.6, linestyle=(0, (5, 2)))
-    axes.plot(point["at"], point["ours"], color=colour, marker=marker, markersize=8, zorder=3)
 
 
 def _hollow(axes: Axes, x: float, y: float, colour: str, marker: str) -> None:
@@ -182,17 +230,23 @@ def _hollow(axes: Axes, x: float, y: float, colour: str, marker: str) -> None:
     )
 
 
-def upright(panel: Panel) -> float:
-    """Height of names below a panel that are upright, being too wide; otherwise 0, inches."""
+def upright(shown: Sequence[Panel]) -> float:
+    """Height of upright names below panels, inches; 0 where all stand beside each other."""
+    found = [_names_below(panel) for panel in shown]
+    if all(fits for _, fits in found):
+        return 0.0
+    return max(widest for widest, _ in found)
+
+
+def _names_below(panel: Panel) -> tuple[float, bool]:
+    """Width of the widest name below a panel, inches, and whether all stand beside each other."""
     if panel.description.kind == "heat_map":
-        return maps.upright(panel)
+        return maps.names(panel)
     names = dict.fromkeys(record["category"] for record in panel.records)
     if panel.description.kind != "bars" or not names:
-        return 0.0
+        return 0.0, True
     widest = max(width_of(name, TICK_SIZE) for name in names)
-    if widest * len(names) <= PANEL_WIDTH:
-        return 0.0
-    return max(width_of(name, LABEL_SIZE) for name in names)
+    return max(width_of(name, LABEL_SIZE) for name in names), widest * len(names) <= PANEL_WIDTH
 
 
 def _bars(axes: Axes, panel: Panel) -> Labels:
@@ -202,7 +256,7 @@ def _bars(axes: Axes, panel: Panel) -> Labels:
     axes.set_xlim(places[0] - 0.5, places[-1] + 0.5)
     ticks(axes, places, [categories[place] for place in places])
     axes.tick_params(axis="x", length=0)
-    if upright(panel):
+    if panel.upright:
         axes.tick_params(axis="x", labelsize=LABEL_SIZE, rotation=90)
     groups = [name for name, style in panel.series.items() if style != "level"]
     width = BARS / max(len(groups), 1)
@@ -213,10 +267,8 @@ def _bars(axes: Axes, panel: Panel) -> Labels:
         points = [record for record in _own(panel, name) if record["status"] == "run"]
         if style == "level":
             for record in points:
-                low, high = _band(record)
-                axes.axhspan(low, high, color=colour, alpha=0.12, linewidth=0)
-                axes.axhline(record["ours"], color=colour, linewidth=1.6, linestyle=(0, (5, 2)))
-                edges += [low, high]
+                _level(axes, record, colour, BAND / 3)
+                edges += _band(record)
                 labels.append((record["ours"], _named(name, record), colour))
             continue
         shift = (groups.index(name) - (len(groups) - 1) / 2) * width
@@ -263,6 +315,7 @@ def _curves(axes: Axes, panel: Panel) -> Labels:
 
 
 def _scatter(axes: Axes, panel: Panel) -> Labels:
+    """Points with their names; `legend` names the series, below all panels."""
     horizontal, vertical = panel.description.x, panel.description.y
     axes.set_xlabel(horizontal.label or _axis_name(panel.records, "x_measure"))
     axes.set_ylabel(vertical.label or _axis_name(panel.records, "measure"))
@@ -275,38 +328,43 @@ def _scatter(axes: Axes, panel: Panel) -> Labels:
             drawn.set_major_locator(LogLocator(subs=(1, 2, 5)))
             drawn.set_major_formatter(StrMethodFormatter("{x:g}"))
             drawn.set_minor_locator(NullLocator())
-    # Values of the paper are not comparable with numbers of a stand-in.
-    comparable = not any(record["stand_in"] for record in panel.records)
-    labels: Labels = []
-    named: list[tuple[float, float, str, str]] = []
+        if axis.ticks:
+            drawn.set_major_locator(FixedLocator(axis.ticks))
+    named: list[Named] = []
+    thin: list[Segment] = []
     for number, (name, style) in enumerate(panel.series.items()):
         colour, marker = look(number)
         own = _own(panel, name)
         points = [record for record in own if record["status"] == "run"]
         for record in points:
             low, high = _band(record)
-            axes.plot([record["x"]] * 2, [low, high], color=colour, linewidth=1, alpha=0.5)
+            ends = [((record["x"], low), (record["x"], high))]
             if record["x_low"] is not None:
-                ends = [record["x_low"], record["x_high"]]
-                axes.plot(ends, [record["ours"]] * 2, color=colour, linewidth=1, alpha=0.5)
-        x, y = [record["x"] for record in points], [record["ours"] for record in points]
-        line = "-" if style == "joined" else "none"
-        axes.plot(x, y, color=colour, marker=marker, markersize=7, linestyle=line, linewidth=1.2)
-        heights = list(y)
+                ends.append(((record["x_low"], record["ours"]), (record["x_high"], record["ours"])))
+            for each in ends:
+                axes.plot(*zip(*each, strict=True), color=colour, linewidth=1, alpha=0.5)
+            thin += ends
+        places = [(record["x"], record["ours"]) for record in points]
+        if places:
+            joined = style == "joined"
+            axes.plot(
+                *zip(*places, strict=True),
+                color=colour,
+                marker=marker,
+                markersize=7,
+                linestyle="-" if joined else "none",
+                linewidth=1.2,
+            )
+            thin += itertools.pairwise(places) if joined else ()
+        named += [(record["x"], record["ours"], record["category"], colour) for record in points]
         for record in own:
-            published = comparable and shows_published(record)
-            if published:
-                _hollow(axes, record["x_published"], record["published"], colour, marker)
-                heights.append(record["published"])
-            if record["status"] == "run":
-                named.append((record["x"], record["ours"], record["category"], colour))
-            elif published:
-                quoted = (record["x_published"], record["published"])
-                named.append((*quoted, record["category"], colour))
-        if heights:
-            named_so = f"{MARKERS[marker]} {name}"
-            text = "\n".join(wrap(named_so, LABEL_WIDTH - 0.25, LABEL_SIZE))
-            labels.append((_height_of(axes, heights[-1]), text, colour))
+            if _comparable(panel) and shows_published(record):
+                place = record["x_published"], record["published"]
+                _hollow(axes, *place, colour, marker)
+                # of a point that was measured, too, the name stands there
+                named.append(
+                    (*place, "" if record["status"] == "run" else record["category"], colour)
+                )
     axes.margins(x=0.12, y=0.12)
     if panel.description.front:
         ran = [record for record in panel.records if record["status"] == "run"]
@@ -320,8 +378,28 @@ def _scatter(axes: Axes, panel: Panel) -> Labels:
                 linewidth=1,
                 zorder=1,
             )
-    _name_points(axes, named)
-    return labels
+    name_points(axes, named, thin)
+    return []
+
+
+def legend(shown: Sequence[Panel]) -> list[tuple[str, str]]:
+    """Marker and name of each series that scatter plots show, and its colour."""
+    found = []
+    for number, name in enumerate(shown[0].series):
+        colour, marker = look(number)
+        drawn = any(
+            record["status"] == "run" or (_comparable(panel) and shows_published(record))
+            for panel in shown
+            for record in _own(panel, name)
+        )
+        if drawn:
+            found.append((f"{MARKERS[marker]} {name}", colour))
+    return found
+
+
+def _comparable(panel: Panel) -> bool:
+    """Whether values of the paper are comparable with all numbers of a panel."""
+    return not any(record["stand_in"] for record in panel.records)
 
 
 def pareto_front(points: list[tuple[float, float]]) -> list[tuple[float, float]]:
@@ -336,50 +414,6 @@ def pareto_front(points: list[tuple[float, float]]) -> list[tuple[float, float]]
     return front
 
 
-def _name_points(axes: Axes, points: list[tuple[float, float, str, str]]) -> None:
-    """Write the names of points beside them, where neither points nor other names stand.
-
-    A name that finds no room is left out; the CSV of the figure has it.
-
-    Args:
-        axes: with everything drawn, since the limits must not change any more.
-        points: place, name and colour of each, the most important first.
-    """
-    axes.autoscale_view()
-    to_panel = axes.transScale + axes.transLimits
-    places = [
-        (x * PANEL_WIDTH, y * PANEL_HEIGHT)
-        for x, y in (to_panel.transform(point[:2]) for point in points)
-    ]
-    half, tall, gap = 0.06, NAME_SIZE * LINE_SPACING / 72, 0.08
-    taken = [(x - half, y - half, x + half, y + half) for x, y in places]
-    for (x, y), (at_x, at_y, name, colour) in zip(places, points, strict=True):
-        wide = HINTED * width_of(name, NAME_SIZE)
-        for right, up in itertools.product((gap, -gap - wide), (half - tall / 2, -tall, half)):
-            left, bottom = x + right, y + up
-            box = (left, bottom, left + wide, bottom + tall)
-            inside = box[0] >= 0 and box[2] <= PANEL_WIDTH and -half <= box[1] <= PANEL_HEIGHT
-            own = (x - half, y - half, x + half, y + half)
-            if not name or not inside or any(_overlap(box, each) for each in taken if each != own):
-                continue
-            axes.annotate(
-                name,
-                (at_x, at_y),
-                xytext=(72 * right, 72 * up),
-                textcoords="offset points",
-                fontsize=NAME_SIZE,
-                color=colour,
-                va="bottom",
-            )
-            taken.append(box)
-            break
-
-
-def _overlap(first: tuple[float, ...], second: tuple[float, ...]) -> bool:
-    """Whether two boxes (left, bottom, right, top) have a part in common."""
-    return all(first[low] < second[low + 2] and second[low] < first[low + 2] for low in (0, 1))
-
-
 def _axis_name(records: Records, key: str) -> str:
     measure = MEASURES[records[0][key]]
     return (
@@ -392,12 +426,14 @@ def _height_of(axes: Axes, value: float) -> float:
     return value if axes.get_yscale() == "linear" else math.log10(value)
 
 
-def _named(label: str, record: dict[str, Any]) -> str:
-    """A series' name and its last value."""
+def _named(label: str, record: dict[str, Any], log: bool = False) -> str:
+    """A series' name and its last value, of a logarithmic axis with two digits."""
     digits = MEASURES[record["measure"]].digits
     name = "\n".join(wrap(label, LABEL_WIDTH - 0.25, LABEL_SIZE))
     differs = record["over"] and not MEASURES[record["measure"]].relative
     value = f"{record['ours']:+.{digits}f}" if differs else f"{record['ours']:.{digits}f}"
+    if log:
+        value = np.format_float_positional(record["ours"], precision=2, fractional=False, trim="-")
     return f"{name}\n{value}"
 
 
