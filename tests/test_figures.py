@@ -105,7 +105,7 @@ def test_what_is_said_around_the_panels(root: Path) -> None:
     assert "scale demo: made-up test set" in text
     assert "En-De (stand-in: made-up)" in text
     assert "Not run: all of De-En." in text and "not run" in text
-    assert "Bands: 95% bootstrap intervals" in text
+    assert "Bands, one seed: 95% bootstrap interval over sentences" in text
     assert "Not comparable with the paper" in text
     assert "Hollow markers" not in text
 
@@ -242,11 +242,14 @@ def test_points_of_a_scatter_plot_are_measured_on_both_axes(root: Path) -> None:
     write_latency(plain, dict(zip(decodings, (2.0, 8.0), strict=True)))
     plot = figures.make(plain, "paper", "2")
     assert [record["x"] for record in plot.records] == [2.0, 8.0]
+    assert [plot.records[1][end] for end in ("x_low", "x_high")] == [8.0, 8.0]  # the quartiles
     assert plot.records[0]["ours"] < plot.records[1]["ours"]
     assert len(reports.files(plain, ("paper", "figure", "2"))) >= 4
     figure, texts = drawn(plot)
     assert figure.axes[0].get_xscale() == "log"
     assert {*decodings, "latency (ms)", "● CMLM"} <= {text.get_text() for text in texts}
+    said = " ".join(" ".join(text.get_text().split()) for text in texts)
+    assert "Thin lines, one seed of latency: quartiles of the repeats." in said
     figures.write(plot, root / "figure_2.pdf")
     frame = pd.read_csv(root / "figure_2.csv")
     assert frame["x"].tolist() == [2.0, 8.0] and "cpu-1" in frame["x_sources"][0]

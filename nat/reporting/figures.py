@@ -21,9 +21,7 @@ from matplotlib.figure import Figure
 from nat.configuration import Configuration
 from nat.configuration.papers import Mark
 from nat.files import atomic_path
-from nat.measures import significance
-from nat.reporting import panels, shown_analyses, values, word_panels
-from nat.reporting.cells import LATENCY, MEASURES
+from nat.reporting import panels, shown_analyses, tables, times, values, word_panels
 from nat.reporting.drawing import (
     FONT,
     GREY,
@@ -127,6 +125,7 @@ def _record(scale: str, entry: Entry, root: Path) -> dict[str, Any]:
             "x_measure": across["measure"],
             "x_sources": across["sources"],
         }
+        found |= {key: across[key] for key in times.KEYS if key in across}
         if found["status"] == "run" and across["status"] != "run":
             found["status"] = across["status"]
     if entry.y is not None:
@@ -283,12 +282,11 @@ def _notes(plot: Plot) -> list[str]:
         notes.append(
             f"{_bands(plot)}: one standard deviation over seeds {', '.join(seeds.split())}."
         )
-    elif any(record["low"] is not None for record in ran):
-        timed = all(MEASURES[record["measure"]].source == LATENCY for record in ran)
-        notes.append(
-            f"{_bands(plot)}: 95% bootstrap intervals over {'repeats' if timed else 'sentences'} "
-            f"({significance.SAMPLES:,} samples), one seed."
-        )
+    else:
+        shown = [each["x_measure"] for each in ran if tables.given(each.get("x_low"))]
+        shown += [each["measure"] for each in ran if tables.given(each["low"])]
+        notes += values.what_intervals_are(f"{_bands(plot)}, one seed", shown)
+    notes += times.notes(ran)
     stand_ins = values.stand_ins(plot.records)
     if stand_ins:
         notes.append(f"Not comparable with the paper: {stand_ins}.")
