@@ -277,11 +277,14 @@ def test_speed_ups_are_over_a_named_system(root: Path) -> None:
         for place, each in zip((STUDENT, TEACHER), times, strict=True):
             names = CORPUS, place["system"], 1, place["decoding"], "", "speed_up", setting
             found[Cell("demo", *names, group="paper_table_2")] = [each] * 5
+    for place in (STUDENT, TEACHER):
+        names = CORPUS, place["system"], 1, place["decoding"], "", "speed_up", "cuda-1"
+        found[Cell("demo", *names, group="paper_table_2")] = "no GPU"
     made_up_run.write_latencies(root, found)
     shown = {
         "title": "latencies",
         "cells": {"task": TASK, "measure": "latency"},
-        "columns": [{"label": "{setting}", "setting": list(settings)}],
+        "columns": [{"label": "{setting}", "setting": [*settings, "cuda-1"]}],
         "rows": [{"label": "AT", **TEACHER}, {"label": "DiMS", **STUDENT}],
     }
     base = {"claim": "text", "from": "table 1", "measure": "speed_up", "task": TASK}
@@ -289,7 +292,11 @@ def test_speed_ups_are_over_a_named_system(root: Path) -> None:
     base |= {
         "setting": "cpu-1",
         "over": "AT",
-        "where": {**WHERE, "batch": {**STUDENT, "setting": "cpu-32"}},
+        "where": {
+            **WHERE,
+            "batch": {**STUDENT, "setting": "cpu-32"},
+            "gpu": {**STUDENT, "setting": "cuda-1"},
+        },
     }
     systems = {"AT": TEACHER}
 
@@ -298,7 +305,8 @@ def test_speed_ups_are_over_a_named_system(root: Path) -> None:
         paper["tables"]["2"] = shown
         plain = made_up_run.configuration(root, {"paper": paper})
         read = reports.files(plain, ("paper", "claims", ""))
-        assert len(read) == 1 + ("batch" in str(claim["compare"]))
+        other = {"batch", "gpu"} & set(map(str, claim["compare"]))
+        assert len(read) == 1 + len(other)
         (record,) = claims.judge(plain, "paper")
         return record
 
@@ -306,6 +314,11 @@ def test_speed_ups_are_over_a_named_system(root: Path) -> None:
     assert (record["verdict"], record["ours"]) == (HOLDS, 1.0)
     record = judged(compare=["batch", "below", "student"])
     assert (record["verdict"], record["ours"], record["low"]) == (HOLDS, -1.0, -1.0)
+    assert claims.lines(record)["95% interval"] == "[−1.00, −1.00]"
+    record = judged(compare=["gpu", "below", "student"])
+    assert (record["verdict"], record["reason"]) == ("not run", "no GPU")
+    record = judged(compare=["student", "above", "gpu"])
+    assert (record["verdict"], record["reason"]) == ("not run", "no GPU")
     del base["over"]
     with pytest.raises(UserError, match="claims.it: missing key 'over'"):
         judged(compare=["student", "above", 3])

@@ -1122,7 +1122,8 @@ def test_the_real_folder_loads(scale: str) -> None:
     configuration = load(scale, REPOSITORY)
     for corpus in configuration.corpora:
         for name in configuration.systems:
-            if "has no size" in configuration.on(corpus).cannot_train(name):
+            reason = configuration.on(corpus).cannot_train(name)
+            if "has no size" in reason or "are of scale paper" in reason:
                 assert name.startswith("fully-nat-published") and scale != "paper"
                 continue
             training = configuration.training(corpus, name)

@@ -144,7 +144,7 @@ def test_what_is_said_around_the_panels(root: Path) -> None:
     assert "scale demo: made-up test set" in text
     assert "En-De (stand-in: made-up)" in text
     assert "Not run: all of De-En." in text and "not run" in text
-    assert "Bands: 95% bootstrap intervals" in text
+    assert "Bands, one seed: 95% bootstrap interval over sentences" in text
     assert "Not comparable with the paper" in text
     assert "Hollow markers" not in text
 
@@ -283,11 +283,14 @@ def test_points_of_a_scatter_plot_are_measured_on_both_axes(root: Path) -> None:
     write_latency(plain, dict(zip(decodings, (2.0, 8.0), strict=True)))
     plot = figures.make(plain, "paper", "2")
     assert [record["x"] for record in plot.records] == [2.0, 8.0]
+    assert [plot.records[1][end] for end in ("x_low", "x_high")] == [8.0, 8.0]  # the quartiles
     assert plot.records[0]["ours"] < plot.records[1]["ours"]
     assert len(reports.files(plain, ("paper", "figure", "2"))) >= 4
     figure, texts = drawn(plot)
     assert figure.axes[0].get_xscale() == "log"
     assert {*decodings, "latency (ms)", "● CMLM"} <= {text.get_text() for text in texts}
+    said = " ".join(" ".join(text.get_text().split()) for text in texts)
+    assert "Thin lines, one seed of latency: quartiles of the repeats." in said
     readable(figure, texts)
     ticks = {**SCATTER["x"], "ticks": [2, 4, 8]}
     plain = drawn_paper(root, {**SCATTER, "series": [series], "x": ticks})
@@ -358,7 +361,8 @@ def test_a_published_speed_up_is_drawn_as_it_is(root: Path) -> None:
     assert (record["x"], record["x_published"]) == (4.0, 3)
     _, texts = drawn(plot)
     said = " ".join(" ".join(text.get_text().split()) for text in texts)
-    assert "intervals, upright ones over sentences, level ones over repeats (1,000" in said
+    assert "of speed-up: 95% bootstrap interval over the repeats (1,000 samples)" in said
+    assert "BLEU: 95% bootstrap interval over sentences" in said
 
 
 @pytest.mark.parametrize("measure", ["latency", "speed_up"])

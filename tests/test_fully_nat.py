@@ -182,7 +182,7 @@ def test_the_demo_has_a_stand_in_for_every_task() -> None:
     for paper, kind, number in reports.targets(demo):
         if paper == "fully_nat" and (kind == "table" or kind == "figure"):
             for entry in entries(demo, paper, kind, number):
-                without = NEEDS_COMPILED, "not run: scale demo has no size published"
+                without = NEEDS_COMPILED, "not run: published models are of scale paper"
                 known = (QUOTED, *without)
                 assert entry.cells or entry.reason in known, (kind, number, entry.row)
 
@@ -195,4 +195,22 @@ def test_claims(scale: str) -> None:
         *("bonus", "big-kd", "dimensions", "dimensions-ctc", "plateau", "lead-shrinks", "sixteen"),
     }
     printed = {check.claim for check in found if claims.published_difference(check) is not None}
-    assert {"kd", "vae-five", "all-four", "bonus", "beam-cost", "sixteen", "plateau"} <= printed
+    assert {"kd", "vae-five", "all-four", "beam-cost", "sixteen", "plateau"} <= printed
+    (bonus,) = (check for check in found if check.claim == "bonus")
+    # what differs is the bonus alone, neither the search nor the language model
+    decodings = [place.address.decoding for place in bonus.places if place.address is not None]
+    assert decodings == ["ctc-beam20-lm4", "ctc-beam20-lm4-printed"]
+    (own_gain,) = (check for check in found if check.claim == "big-kd-at")
+    assert (own_gain.relation, own_gain.margin) == ("above", 0)
+
+
+def test_times_have_a_unit() -> None:
+    configuration = load("paper", ROOT)
+    shown = {
+        (place.row, place.column): place
+        for number in ("3", "6")
+        for place in entries(configuration, "fully_nat", "table", number)
+        if place.measure == "latency"
+    }
+    assert all(column.endswith("(ms)") for _, column in shown)
+    assert shown["upsampling 3", "latency, CPU (ms)"].published.value == 81.8

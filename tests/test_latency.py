@@ -50,7 +50,7 @@ def test_every_repeat_translates_every_sentence(sentences: list[np.ndarray]) -> 
     # six times two batches to warm up, then all of them, the longest first
     repeat = [("nat", 3, 9), ("nat", 3, 4), ("nat", 1, 1)]
     assert counting.batches == 6 * (repeat[:2] + repeat)
-    assert found["setting"] == {"device": "cpu", "batch": 3, "threads": 1, "repeats": 6}
+    assert found["setting"] == vars(Setting("cpu", 3, 1, 6))
     assert found["sentences"] == 7
     assert found["source_tokens"]["longest"] == 9
     assert found["source_tokens"]["mean"] == pytest.approx(31 / 7, abs=0.01)
@@ -80,6 +80,35 @@ def test_the_median_is_of_unequal_repeats(sentences: list[np.ndarray]) -> None:
     assert times["repeats"] == [1000.0, 2000.0, 10000.0, 4000.0, 3000.0]
     assert (times["median"], times["lowest"], times["highest"]) == (3000.0, 1000.0, 10000.0)
     assert (times["mean"], times["quartile_1"], times["quartile_3"]) == (4000.0, 2000.0, 4000.0)
+
+
+@pytest.mark.parametrize(
+    ("seconds", "most", "repeats"),
+    [
+        ([1.0] * 20, 9, 5),
+        ([1.0, 2.0, 1.0, 2.0, 1.0, *[1.1] * 15], 20, 9),
+        ([1.0, 2.0] * 10, 9, 9),
+        ([1.0, 2.0] * 10, 5, 5),
+    ],
+)
+def test_there_are_more_repeats_until_the_times_are_close(
+    sentences: list[np.ndarray], seconds: list[float], most: int, repeats: int
+) -> None:
+    now = 0.0
+    durations, steady = iter(seconds), Counting().system("steady", 1.0)
+
+    def translate(model: Any, source: torch.Tensor) -> list[Hypothesis]:
+        nonlocal now
+        calls.append(len(calls))
+        now += next(durations) if len(calls) % 2 == 0 else 0.0  # every other one is a warm-up
+        return [Hypothesis([7], -1.0, 1)]
+
+    calls: list[int] = []
+    systems = {"it": System(Any, translate, "torch 0", "float32"), "steady": steady}
+    found = measure(systems, sentences[:1], [0], Setting("cpu", 1, 1, 5, most), lambda: now)
+    for name in systems:  # all rows alike
+        times = found["systems"][name]["milliseconds_per_sentence"]
+        assert len(times["repeats"]) == repeats, name
 
 
 @pytest.mark.parametrize(
@@ -120,6 +149,7 @@ def test_a_name_that_is_no_setting(name: str) -> None:
 def test_threads_are_those_of_the_scale_or_of_a_training() -> None:
     paper, demo = load("paper"), load("demo")
     assert (paper.latency.sentences, paper.latency.repeats) == (None, 5)
+    assert paper.latency.most_repeats >= paper.latency.repeats
     assert paper.latency.threads == 4
     assert demo.latency.threads == demo.threads
 

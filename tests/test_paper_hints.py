@@ -38,6 +38,7 @@ def test_claims_are_judged_on_what_the_paper_prints() -> None:
     assert by_claim["alignment-hints"] == [pytest.approx(24.76 - 23.08)]
     assert by_claim["long-sentences"] == [pytest.approx((20.63 - 17.48) - (25.55 - 23.08))]
     assert by_claim["repeated-words"] == [pytest.approx(6.5 - 8.3)]
+    assert by_claim["ten-times"][0] == pytest.approx(30.2 - 10)
     assert by_claim["fertilities"] == [pytest.approx(6.54), pytest.approx(7.11)]
 
 

@@ -3,7 +3,7 @@
 import pytest
 
 from nat.configuration.configuration import read
-from nat.measures import known_law, schedule_bounds, step_errors
+from nat.measures import known_law, revealing, schedule_bounds, step_errors
 from nat.reporting import reports
 from nat.reporting.cells import LAW_STEPS, MEASURES
 from nat.reporting.paper import entries
@@ -49,3 +49,9 @@ def test_measures_are_of_the_steps_that_are_analysed() -> None:
     assert LAW_STEPS == known_law.STEPS == step_errors.STEPS == schedule_bounds.STEPS
     named = {name for name in MEASURES if name.startswith("bound_factorisation_")}
     assert named == {f"bound_factorisation_{steps}" for steps in known_law.STEPS}
+
+
+def test_the_notes_say_what_the_bound_leaves_out() -> None:
+    notes = " ".join(read("demo", REPOSITORY).paper(PAPER).figures["1"].notes)
+    assert f"more than {schedule_bounds.CLASSES} classes" in notes
+    assert f"a probability below {revealing.SMALLEST:g}," in notes

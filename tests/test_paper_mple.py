@@ -19,6 +19,7 @@ from nat.reporting.cells import Cell
 from nat.reporting.differences import difference
 from nat.reporting.paper import entries
 from nat.reporting.published import NONE, file_of
+from nat.reporting.verdicts import region
 from tests.made_up_run import REPOSITORY
 
 PAPER = "mple"
@@ -69,6 +70,25 @@ def test_published_correlations_are_those_of_the_published_rows() -> None:
     assert claims.published_difference(found["inputs"]) < -0.9
     assert claims.published_difference(found["inputs-default"]) == pytest.approx(-0.35, abs=0.02)
     assert claims.published_difference(found["regulariser-single"]) < 0
+
+
+@pytest.mark.parametrize(("r", "holds"), [(-0.6, False), (-0.35, True), (0.35, True), (0.6, False)])
+def test_a_small_correlation_is_small_on_both_sides(r: float, holds: bool) -> None:
+    configuration = read("paper", REPOSITORY)
+    check = next(
+        each for each in claims.checks(configuration, PAPER) if each.claim == "inputs-default"
+    )
+    assert region(check.relation, check.margin).contains(r) == holds
+
+
+def test_the_weights_of_the_notes_are_those_of_the_systems() -> None:
+    configuration = read("paper", REPOSITORY)
+    for number in ("4", "9"):
+        text = " ".join(configuration.paper(PAPER).tables[number].notes)
+        for corpus in ("wmt14-en-de", "wmt17-zh-en"):
+            gamma = configuration.training(corpus, "dynamic-kd").text.regulariser["gamma"]
+            *first, last = map(str, gamma)
+            assert f"{', '.join(first)} and {last}" in text
 
 
 def test_the_exact_columns_of_table_1_are_ours_alone(tmp_path: Path) -> None:

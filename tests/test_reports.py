@@ -166,7 +166,7 @@ def test_footnotes_stand_at_what_they_are_about(root: Path) -> None:
     made = reports.make_table(configuration(root, table), "paper", "1")
     headings = [tables.heading(column) for column in made.columns]
     rows = {row[0]: row for row in made.cells}
-    assert "quoted¹⁴" in rows and rows["NAT"][headings.index("En-De: published")] == "20.50²"
+    assert "quoted¹⁴" in rows and rows["NAT"][headings.index("En-De: published")] == "20.5²"
     assert "De-En³: ours" in headings and "En-De: ours" in headings
     assert made.notes[-4:] == ["¹ first", "² second", "³ third", "⁴ fourth"]
     assert tables.latex(made).isascii() and "$^1$" in tables.latex(made)

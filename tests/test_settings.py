@@ -73,3 +73,13 @@ def test_a_changed_configuration_is_noticed(
     rows = [row for row in other.rows if (row.paper, row.key) == (paper, key)]
     assert any(other.verdict(row).kind is None for row in rows)
     assert all(settings.verdict(row).kind is not None for row in rows)
+
+
+def test_rows_are_held_against_the_decodings_that_tables_show(settings: Stated) -> None:
+    rows = [
+        row for row in settings.rows if row.paper == "hints" and row.key.startswith("decoding.")
+    ]
+    named = {name for row in rows for name in settings.named(row)}
+    assert named == {"hints-npd9-sum"}
+    sentences = stated.deviations(settings.configuration, "mple")
+    assert sum("decoding.length_penalty is tuned on validation" in each for each in sentences) == 4

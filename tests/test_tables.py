@@ -50,9 +50,9 @@ def test_ours_published_and_difference(root: Path) -> None:
     rows = by_label(table)
     record = next(r for r in table.records if (r["row"], r["column"]) == ("NAT", "En-De"))
     assert rows["NAT"]["En-De: ours"] == f"{record['ours']:.2f}†"
-    assert rows["NAT"]["En-De: published"] == "20.50"
+    assert rows["NAT"]["En-De: published"] == "20.5"
     assert "En-De: difference" not in rows["NAT"]  # another corpus
-    assert rows["quoted"]["De-En: published"] == "29.80"
+    assert rows["quoted"]["De-En: published"] == "29.8"
     assert rows["quoted"]["En-De: ours"] == "–"
     assert rows["DiMS"]["En-De: ours"] == "not run"
     assert rows["NAT"]["De-En: ours"] == "not run"
@@ -373,6 +373,75 @@ def test_speed_up_over_a_row_and_what_could_not_be_measured(root: Path) -> None:
     assert shown["DiMS"]["latency"] == "N/A (out of memory)"
     with pytest.raises(UserError, match="'speed-up' leaves the key 'over' open"):
         derived_table(root, [{"measure": "speed_up", "setting": "cpu-1"}], [])
+
+
+def test_the_spread_of_times_is_shown_and_what_was_measured_is_said(root: Path) -> None:
+    own, other, third = (
+        Cell(
+            *("demo", CORPUS, row["system"], 1, row["decoding"], "", "latency", "cpu-1"),
+            group="paper_table_1",
+        )
+        for row in ROWS
+    )
+    machine = {"device": "Processor X", "sentences": 200, "sentences_of_split": 2000}
+    machine["setting"] = {"device": "cpu", "threads": 2}
+
+    def measured(*times: float) -> tables.Table:
+        write_latencies(root, {own: list(times), other: [8.0] * 5, third: "no GPU"})
+        path = root / own.score_path
+        write_json(path, {**read_json(path), **machine})
+        columns = [
+            {"measure": "latency", "setting": "cpu-1", "interval": True},
+            {"measure": "speed_up", "setting": "cpu-1", "over": "CMLM", "interval": True},
+            {"measure": "decoding_seconds", "setting": "cpu-1"},
+        ]
+        return derived_table(root, columns, [])
+
+    steady = measured(1.9, 2.0, 2.0, 2.1, 9.0)
+    shown = by_label(steady)["NAT"]
+    assert shown["latency"] == "2.00 [2.00, 2.10]" and shown["speed-up"].startswith("4.0 [")
+    record = next(each for each in steady.records if each["measure"] == "latency")
+    assert (record["low"], record["high"], record["unsteady"]) == (2.0, 2.1, "")
+    notes = "\n".join(steady.notes)
+    assert "[low, high] of latency: quartiles of the repeats" in notes
+    assert "[low, high] of speed-up: 95% bootstrap interval over the repeats" in notes
+    assert "Processor X, 2 threads (200 of 2,000 sentences of the test set)" in notes
+    assert "extrapolated from 200 of 2,000." in notes and "‡" not in notes
+    machine["sentences"] = 2000
+    unsteady = measured(1.0, 2.0, 2.0, 3.0, 3.0)
+    assert "extrapolated" not in "".join(unsteady.notes)
+    shown = by_label(unsteady)
+    assert shown["NAT"]["latency"] == "2.00‡ [2.00, 3.00]"
+    assert shown["NAT"]["speed-up"].startswith("4.0‡ [") and "‡" not in shown["CMLM"]["speed-up"]
+    assert any(note.startswith("‡ do not rely on it") for note in unsteady.notes)
+    tables.write(unsteady, root / "table_1.csv")
+    assert r"2.00$^\ddagger$" in (root / "table_1.tex").read_text()
+
+
+def test_published_values_keep_their_digits(root: Path) -> None:
+    made_up_run.publish(root, made_up_run.ONE_COLUMN.replace("20.5", "345"))
+    table = tables.make(
+        configuration(root, columns=[{"label": "En-De", "task": TASK}]), "paper", "1"
+    )
+    assert by_label(table)["NAT"]["En-De: published"] == "345"
+    tables.write(table, root / "table_1.csv")
+    assert "345" in {record["printed"] for record in tables.read_records(root / "table_1.csv")}
+
+
+def test_why_a_row_was_not_run_is_said_once() -> None:
+    columns = ("En-De", "De-En")
+    whole = [(f"not run: {why}", row) for row, why in (("A", "no file"), ("B", "no file"))]
+    records = [
+        {"row": row, "column": column, "status": status}
+        for status, row in whole
+        for column in columns
+    ]
+    records.append({"row": "C", "column": "En-De", "status": "run"})
+    records.append({"row": "C", "column": "De-En", "status": "not run: no library"})
+    assert tables._why_not_run(records) == [
+        "Not run: A; B: no file.",
+        "Not run: C (De-En): no library.",
+    ]
 
 
 def test_means_of_hidden_columns_say_why_one_of_them_is_missing(root: Path) -> None:

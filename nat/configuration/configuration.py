@@ -523,6 +523,8 @@ class Configuration:
         if found.target.options.get("model") in COMPILED and not has_compiled_parts():
             return NEEDS_COMPILED
         if found.size not in self._architectures:
+            if found.imported is not None:
+                return f"not run: published models are of scale {self._scales_with(found.size)}"
             return f"not run: scale {self.scale} has no size {found.size}"
         files = (
             () if found.imported is None else (found.imported.checkpoint, found.imported.dictionary)
@@ -541,6 +543,11 @@ class Configuration:
     def _not_there(self, files: Iterable[str | Path]) -> str:
         missing = next((file for file in files if not (self.root / file).exists()), None)
         return "" if missing is None else f"not run: {missing} is not there"
+
+    def _scales_with(self, size: str) -> str:
+        """The scales whose files have a size."""
+        scales = self.files["scales"].items()
+        return " or ".join(name for name, each in scales if size in each["sizes"])
 
     def is_encoder_only(self, system: str) -> bool:
         """Whether the size of a system has no decoder layers; not if the scale lacks the size."""

@@ -513,11 +513,13 @@ class Latency(Model):
     Attributes:
         sentences: drawn evenly from the test set; null: all of it.
         repeats: of the whole set.
+        most_repeats: up to so many, if the times of some system lie far apart.
         threads: of a processor; null: as many as a training has.
     """
 
     sentences: Count | None = None
     repeats: int = Field(default=5, ge=5)
+    most_repeats: Count = 15
     threads: Count | None = None
 
 

@@ -54,7 +54,7 @@ def measure_latency(configuration: Configuration, latency: Latency) -> None:
         threads = options.threads
     elif threads == ALL_CORES:
         threads = os.cpu_count() or 1
-    chosen = Setting(device, batch, threads, options.repeats)
+    chosen = Setting(device, batch, threads, options.repeats, options.most_repeats)
     missing = without_device(chosen)
     if missing is not None:
         write_json(Path(latency.path), {"split": TIMED, **missing})

@@ -3,9 +3,10 @@
 Several systems translate the same sentences by turns: in each repeat, every system translates all
 of them, batch by batch, and the first system of one repeat is the last of the next. So whatever
 slows the machine down for a while slows down all systems, and a ratio of two latencies is hardly
-affected. Before each turn a system translates a few batches that are not counted, and the device is
-synchronised before and after it. The latency of a turn is its wall time divided by the number of
-sentences; the median over the turns is reported, together with quartiles, mean and every turn.
+affected. If the times of some system lie far apart, there are more repeats, of all of them. Before
+each turn a system translates a few batches that are not counted, and the device is synchronised
+before and after it. The latency of a turn is its wall time divided by the number of sentences; the
+median over the turns is reported, together with quartiles, mean and every turn.
 
 Batches contain sentences of similar length, and the measurement ends with token ids: loading the
 model, BPE and detokenisation are not included.
@@ -28,7 +29,14 @@ from nat.data.batch import source_tensor
 from nat.decoding.corpus import Method, Sentences
 from nat.decoding.hypothesis import Hypothesis
 from nat.machine import processor_name
-from nat.measures.latency_setting import LARGEST, NO_GPU, OUT_OF_MEMORY, STATE, Setting
+from nat.measures.latency_setting import (
+    LARGEST,
+    NO_GPU,
+    OUT_OF_MEMORY,
+    STATE,
+    STEADY,
+    Setting,
+)
 from nat.transformer.model import Transformer
 
 WARM_UP = 2
@@ -82,7 +90,9 @@ def measure(
     ]
     for timing in timings:
         timing.attempt(timing.prepare)
-    for repeat in range(setting.repeats):
+    for repeat in range(max(setting.repeats, setting.most_repeats)):
+        if repeat >= setting.repeats and all(timing.steady for timing in timings):
+            break
         start = repeat % len(timings)
         for timing in timings[start:] + timings[:start]:
             timing.attempt(timing.turn)
@@ -161,6 +171,14 @@ class _Timing:
         _wait(device)
         self._seconds.append((self._clock() - started) / len(self._order))
         self._written = sum(len(hypothesis.tokens) for part in found for hypothesis in part)
+
+    @property
+    def steady(self) -> bool:
+        """Whether the turns took about the same time, or further ones would change nothing."""
+        if self._state:
+            return True
+        low, high = np.percentile(self._seconds, (25, 75))
+        return bool(high <= STEADY * low)
 
     def found(self) -> dict[str, Any]:
         """What was measured of the system, JSON-able."""

@@ -6,6 +6,9 @@ from dataclasses import dataclass
 from nat.errors import UserError
 
 LEAST_REPEATS = 5
+STEADY = 1.25
+"""How many times the first quartile of repeats the third may be, for them to be trusted."""
+
 LARGEST = "largest"
 """The batch of as many sentences as fit the memory of a GPU."""
 
@@ -36,12 +39,14 @@ class Setting:
         batch: sentences of a batch, or `largest`: as many as fit the device's memory.
         threads: of a processor.
         repeats: of the whole set, at least five.
+        most_repeats: if the repeats of some system are not steady, up to so many, for all systems.
     """
 
     device: str
     batch: int | str
     threads: int
     repeats: int = LEAST_REPEATS
+    most_repeats: int = LEAST_REPEATS
 
     def __post_init__(self) -> None:
         if self.repeats < LEAST_REPEATS:

@@ -9,7 +9,7 @@ from nat.report import addresses, energy
 from nat.report.details import Details, Line, line
 from nat.report.page import Page
 from nat.report.results import COMPLETE, NOTHING, Results, snakemake, summary
-from nat.reporting import claims, figures, reports, tables
+from nat.reporting import claims, figures, reports, tables, values
 from nat.reporting.entry import Entry
 from nat.reporting.figures import Plot
 from nat.reporting.paper import describe, entries, measure_of
@@ -155,10 +155,10 @@ def _number(
     if part in (tables.PUBLISHED, tables.DIFFERENCE):
         return found
     if record["status"] == "run":
-        digits = measure_of(record["measure"]).digits
+        digits = tables.digits_of_ends(record["measure"])
         small = []
         if tables.given(record["low"]) and "[" not in text:
-            ends = (f"{record[end]:z.{max(digits - 1, 0)}f}" for end in ("low", "high"))
+            ends = (f"{record[end]:z.{digits}f}" for end in ("low", "high"))
             small.append(f"[{', '.join(ends)}]")
         if len(str(record["seeds"]).split()) > 1:
             small.append(f"{len(str(record['seeds']).split())} seeds")
@@ -185,7 +185,8 @@ def _lines(record: Mapping[str, Any], older: Iterable[str]) -> list[Line]:
     else:
         found.append(line("ours", f"{record['ours']:.{measure.digits + 2}f} {measure.unit}"))
         if tables.given(record["low"]):
-            found.append(line("95% interval", f"{record['low']} to {record['high']}"))
+            name = "quartiles" if values.has_quartiles(record["measure"]) else "95% interval"
+            found.append(line(name, f"{record['low']} to {record['high']}"))
         if tables.given(record["spread"]):
             found.append(line("standard deviation", f"{record['spread']} over seeds"))
         found.append(line("seeds", record["seeds"]))

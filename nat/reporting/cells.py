@@ -515,10 +515,10 @@ class Cell:
 class Measured:
     """A number from a file.
 
-    `low` and `high` are its 95% bootstrap interval, if any. If the number is a share of sentences,
-    `hits` has a digit 1 for each sentence that counts and 0 for the others. If it is a ratio of
-    sums over sentences, `by_sentence` has both for each sentence. `flags` says what makes the
-    translations or their model suspicious.
+    `low` and `high` are its 95% bootstrap interval, if any, or the quartiles of a time. If the
+    number is a share of sentences, `hits` has a digit 1 for each sentence that counts and 0 for the
+    others. If it is a ratio of sums over sentences, `by_sentence` has both for each sentence.
+    `flags` says what makes the translations or their model suspicious.
     """
 
     value: float
@@ -611,22 +611,33 @@ def _of_latency(cell: Cell, path: Path) -> Measured | None:
     content = read_latency(path, cell.timed_name)
     if STATE in content or MEASURES[cell.measure].relative:
         return None
-    found = content[TIMES]
-    values: dict[str, Callable[[], float | None]] = {
-        "latency": lambda: found["median"],
-        "latency_mean": lambda: found["mean"],
-        "latency_quartile_1": lambda: found["quartile_1"],
-        "latency_quartile_3": lambda: found["quartile_3"],
-        "decoding_seconds": lambda: found["mean"] * content["sentences_of_split"] / 1000,
-        "words_per_second": lambda: 1000 * content["source_words_per_sentence"] / found["median"],
-        "model_size": lambda: content["model_bytes"] / 1e6,
-        "memory": lambda: content["memory_bytes"] and content["memory_bytes"] / 1e6,
+    times = content[TIMES]
+    median, mean, low, high = (
+        float(times[name]) for name in ("median", "mean", "quartile_1", "quartile_3")
+    )
+
+    def seconds(milliseconds: float) -> float:
+        return milliseconds * float(content["sentences_of_split"]) / 1000
+
+    def words(milliseconds: float) -> float:
+        return 1000 * float(content["source_words_per_sentence"]) / milliseconds
+
+    values: dict[str, Callable[[], Measured | None]] = {
+        "latency": lambda: Measured(median, low, high),
+        "latency_mean": lambda: Measured(mean, low, high),
+        "latency_quartile_1": lambda: Measured(low),
+        "latency_quartile_3": lambda: Measured(high),
+        "decoding_seconds": lambda: Measured(seconds(mean), seconds(low), seconds(high)),
+        "words_per_second": lambda: Measured(words(median), words(high), words(low)),
+        "model_size": lambda: Measured(content["model_bytes"] / 1e6),
+        "memory": lambda: (
+            Measured(content["memory_bytes"] / 1e6) if content["memory_bytes"] else None
+        ),
     }
     try:
-        value = values[cell.measure]()
+        return values[cell.measure]()
     except KeyError as error:
         raise UserError(f"{path} has no {error}; remove it and run again") from error
-    return None if value is None else Measured(float(value))
 
 
 def _of_pair(cell: Cell, path: Path) -> Measured | None:

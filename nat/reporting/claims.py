@@ -387,10 +387,10 @@ def _compared(place: Entry | float) -> Sequence[Cell] | float:
 def _why_not(first: Entry, second: Entry | float, root: Path) -> str:
     for place in (first, second):
         if isinstance(place, Entry) and place.reason != QUOTED:
-            value = values.read(place, root)
-            if value.value is None:
-                plain = value.reason in (values.NOT_RUN, values.NOT_AVAILABLE)
-                return f"{place.row}: {value.reason}" if plain else value.reason
+            reason = values.why_missing(place, root)
+            if reason:
+                plain = reason in (values.NOT_RUN, values.NOT_AVAILABLE)
+                return f"{place.row}: {reason}" if plain else reason
     return "no seed that both have"
 
 
@@ -453,7 +453,7 @@ def _intervals(estimate: Estimate, counted: bool) -> Callable[[float], Interval 
 
 def _numbers(check: Check, found: Sequence[Difference]) -> str:
     """The numbers behind the differences of a check."""
-    digits = MEASURES[check.places[0].measure].digits
+    digits, _ = _digits(check.places[0].measure)
     labels = [place.row for place in check.places]
     if check.kind == "compare":
         right = f"{labels[1] if len(labels) > 1 else ''} {found[0].right:.{digits}f}".strip()
@@ -539,22 +539,26 @@ def summary(records: tables.Records) -> str:
 
 def lines(record: Mapping[str, Any]) -> dict[str, str]:
     """A judgement as the texts of `COLUMNS`."""
-    measure = CORRELATION if record["check"] == "correlation" else MEASURES[record["measure"]]
-    digits, unit = measure.digits, measure.unit
+    is_correlation = record["check"] == "correlation"
+    measure = CORRELATION if is_correlation else MEASURES[record["measure"]]
+    digits, of_ends = measure.digits, measure.digits - 1
+    if not is_correlation:
+        digits, of_ends = _digits(record["measure"])
     ours, interval = str(record["reason"]), tables.NOTHING
     if record["verdict"] != values.NOT_RUN:
-        ours = f"{record['numbers']}: {tables.signed(record['ours'], digits)} {unit}".strip()
+        ours = f"{record['numbers']}: {tables.signed(record['ours'], digits)}"
+        ours = f"{ours} {measure.unit}".strip()
         interval = str(record["interval"])
     if tables.given(record["low"]):
-        interval = _interval(record["low"], record["high"], digits)
+        interval = _interval(record["low"], record["high"], of_ends)
     can_see = own = paper = tables.NOTHING
     if tables.given(record["detectable"]):
         can_see = f"{record['detectable']:.{digits}f}"
     if tables.given(record["in_own_measure"]):
-        its = MEASURES[record["own_measure"]].digits
+        its, its_ends = _digits(record["own_measure"])
         ends = record["low_in_own_measure"], record["high_in_own_measure"]
         own = tables.signed(record["in_own_measure"], its)
-        own += f" {_interval(*ends, its)}" if tables.given(ends[0]) else ""
+        own += f" {_interval(*ends, its_ends)}" if tables.given(ends[0]) else ""
     if tables.given(record["published"]):
         paper = tables.signed(record["published"], digits)
     text = f"{record['text']} ({record['source']})"
@@ -562,8 +566,17 @@ def lines(record: Mapping[str, Any]) -> dict[str, str]:
     return dict(zip(COLUMNS, found, strict=True))
 
 
+def _digits(measure: str) -> tuple[int, int]:
+    """Digits of a difference and of the ends of its interval.
+
+    Two speed-ups may differ by less than the last digit that a table has of one.
+    """
+    more = measure == SPEED_UP
+    return MEASURES[measure].digits + more, tables.digits_of_ends(measure) + more
+
+
 def _interval(low: float, high: float, digits: int) -> str:
-    ends = (tables.signed(end, max(digits - 1, 0)) for end in (low, high))
+    ends = (tables.signed(end, digits) for end in (low, high))
     return f"[{', '.join(ends)}]"
 
 

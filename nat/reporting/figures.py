@@ -21,9 +21,7 @@ from matplotlib.figure import Figure
 from nat.configuration import Configuration
 from nat.configuration.papers import Mark
 from nat.files import atomic_path
-from nat.measures import significance
-from nat.reporting import maps, panels, shown_analyses, values, word_panels
-from nat.reporting.cells import LATENCY, MEASURES
+from nat.reporting import maps, panels, shown_analyses, tables, times, values, word_panels
 from nat.reporting.drawing import (
     FONT,
     GREY,
@@ -127,6 +125,7 @@ def _record(scale: str, entry: Entry, root: Path) -> dict[str, Any]:
             "x_measure": across["measure"],
             "x_sources": across["sources"],
         }
+        found |= {key: across[key] for key in times.KEYS if key in across}
         if found["status"] == "run" and across["status"] != "run":
             found["status"] = across["status"]
     if entry.y is not None:
@@ -317,6 +316,7 @@ def _notes(plot: Plot) -> list[str]:
         notes += [_marks(plot)] if ran else []
     elif kind not in ("heat_map", "contour"):  # colours have no intervals
         notes += _intervals(kind, ran)
+    notes += times.notes(ran)
     stand_ins = values.stand_ins(plot.records)
     if stand_ins:
         notes.append(f"Not comparable with the paper: {stand_ins}.")
@@ -342,28 +342,14 @@ def _marks(plot: Plot) -> str:
 
 
 def _intervals(kind: str, ran: Records) -> list[str]:
-    """What the marks around points mean; of scatter plots those along both axes."""
+    """What the marks around points mean, of scatter plots along both axes."""
     marks = {"bars": "Black lines", "scatter": "Thin lines"}.get(kind, "Bands")
     if any(record["spread"] is not None and " " in record["seeds"] for record in ran):
         seeds = max((record["seeds"] for record in ran), key=len)
         return [f"{marks}: one standard deviation over seeds {', '.join(seeds.split())}."]
-    upright = _over([record["measure"] for record in ran if record["low"] is not None])
-    level = _over([record["x_measure"] for record in ran if record.get("x_low") is not None])
-    if upright and level and upright != level:
-        over = f", upright ones over {upright}, level ones over {level}"
-    elif upright or level:
-        over = f" over {upright or level}"
-    else:
-        return []
-    return [f"{marks}: 95% bootstrap intervals{over} ({significance.SAMPLES:,} samples), one seed."]
-
-
-def _over(measures: Sequence[str]) -> str:
-    """What the intervals of these measures are over; empty without one."""
-    if not measures:
-        return ""
-    timed = all(MEASURES[measure].source == LATENCY for measure in measures)
-    return "repeats" if timed else "sentences"
+    shown = [record["x_measure"] for record in ran if tables.given(record.get("x_low"))]
+    shown += [record["measure"] for record in ran if tables.given(record["low"])]
+    return values.what_intervals_are(f"{marks}, one seed", shown)
 
 
 def _coinciding(plot: Plot) -> list[str]:

@@ -20,9 +20,9 @@ from nat.checksums import remedy, verified
 from nat.configuration import Configuration
 from nat.errors import UserError
 from nat.files import atomic_path, atomic_write_text
-from nat.measures import significance
 from nat.measures.latency_setting import OUT_OF_MEMORY
-from nat.reporting import published, values
+from nat.reporting import published, times, values
+from nat.reporting.cells import LATENCY
 from nat.reporting.differences import Difference, difference
 from nat.reporting.entry import Records as Records
 from nat.reporting.paper import (
@@ -117,7 +117,7 @@ def lay_out(configuration: Configuration, paper: str, number: str, records: Reco
     left_out = columns_with(configuration, paper, number, "hidden")
     compares = published.exists(Path(configuration.root), paper)
     places = {(record["row"], record["column"]): record for record in records}
-    rows = list(dict.fromkeys(record["row"] for record in records))
+    rows = _rows(records)
     labels: list[str] = []
     hidden: list[str] = []
     for label in dict.fromkeys(record["column"] for record in records):
@@ -197,8 +197,11 @@ def _text(record: dict[str, Any], part: str, interval: bool, compares: bool) -> 
         printed = record["published"] if given(record["published"]) else NOTHING
         if isinstance(printed, str):
             return printed
+        if record.get("printed"):
+            digits = len(record["printed"].partition(".")[2])
         return signed(printed, digits) if _is_difference(record) else f"{printed:.{digits}f}"
     mark = DAGGER if compares and record["stand_in"] else ""
+    mark += times.DOUBLE_DAGGER if record.get(times.UNSTEADY) else ""
     if part == DIFFERENCE:
         return (
             signed(record["difference"], digits) + mark if given(record["difference"]) else NOTHING
@@ -207,7 +210,8 @@ def _text(record: dict[str, Any], part: str, interval: bool, compares: bool) -> 
         if record["status"] == OUT_OF_MEMORY:
             return f"N/A ({OUT_OF_MEMORY})"
         known = (QUOTED, values.NOT_AVAILABLE)
-        return NOTHING if record["status"] in known else str(record["status"])
+        # why something was not run is said in a note
+        return NOTHING if record["status"] in known else str(record["status"]).partition(":")[0]
     text = f"{record['ours']:.{digits}f}"
     if _is_difference(record):
         text = signed(record["ours"], digits)
@@ -217,10 +221,19 @@ def _text(record: dict[str, Any], part: str, interval: bool, compares: bool) -> 
         text += STAR
     text += mark
     if interval and given(record["low"]):
-        # An interval is not known more finely than by one digit less than its score.
-        ends = (f"{record[end]:z.{digits - 1}f}" for end in ("low", "high"))
+        ends = (f"{record[end]:z.{digits_of_ends(record['measure'])}f}" for end in ("low", "high"))
         text += f" [{', '.join(ends)}]"
     return text
+
+
+def digits_of_ends(measure: str) -> int:
+    """Digits of the ends of an interval.
+
+    That of a score is not known more finely than by one digit less than the score; that of a time
+    or a speed-up may be narrower than the last digit.
+    """
+    known = measure_of(measure)
+    return known.digits if known.source == LATENCY else max(known.digits - 1, 0)
 
 
 def _is_difference(record: dict[str, Any]) -> bool:
@@ -249,11 +262,10 @@ def _notes(
     ran = [record for record in records if record["status"] == "run"]
     if compares and values.stand_ins(records):
         notes.append(f"{DAGGER} {values.stand_ins(records)}.")
-    if any(record["column"] in intervals and given(record["low"]) for record in ran):
-        notes.append(
-            f"[low, high]: 95% bootstrap interval over sentences "
-            f"({significance.SAMPLES:,} samples)."
-        )
+    notes += values.what_intervals_are(
+        "[low, high]",
+        [each["measure"] for each in ran if each["column"] in intervals and given(each["low"])],
+    )
     if any(given(record["spread"]) for record in ran):
         seeds = max((record["seeds"] for record in ran), key=len)
         notes.append(f"±: standard deviation over seeds {', '.join(seeds.split())}.")
@@ -283,6 +295,8 @@ def _notes(
         known = measure_of(measure)
         if known.definition:
             notes.append(f"{known.label}: {known.definition}.")
+    notes += times.notes(ran)
+    notes += _why_not_run([each for each in records if each["column"] not in hidden])
     notes += [f"{label}: not available on this corpus." for label in hidden]
     lost = {
         record["row"]: f"{int(record['not_decoded'])} sentences were not decoded, scored as empty"
@@ -292,6 +306,30 @@ def _notes(
     partial = {record["row"]: record["remark"] for record in records if record["remark"]}
     notes += [f"{row}: {text}." for found in (lost, partial) for row, text in found.items()]
     return notes + list(own)
+
+
+def _why_not_run(records: Records) -> list[str]:
+    """Reasons, each with its rows, and with their columns where it is not that of a whole row."""
+    found: dict[str, dict[str, list[str]]] = {}
+    shown = [each for each in records if each["status"] not in (QUOTED, values.NOT_AVAILABLE)]
+    for record in shown:
+        state, _, why = str(record["status"]).partition(": ")
+        if state == values.NOT_RUN and why:
+            found.setdefault(why, {}).setdefault(record["row"], []).append(record["column"])
+    every = {row: sum(each["row"] == row for each in shown) for row in _rows(records)}
+    return [
+        f"{values.NOT_RUN.capitalize()}: "
+        + "; ".join(
+            row if len(columns) == every[row] else f"{row} ({', '.join(columns)})"
+            for row, columns in rows.items()
+        )
+        + f": {why}."
+        for why, rows in found.items()
+    ]
+
+
+def _rows(records: Records) -> list[str]:
+    return list(dict.fromkeys(record["row"] for record in records))
 
 
 def given(value: Any) -> bool:
@@ -513,6 +551,7 @@ LATEX = {
     "±": r"$\pm$",
     "≈": r"$\approx$",
     DAGGER: r"$^\dagger$",
+    times.DOUBLE_DAGGER: r"$^\ddagger$",
     STAR: r"$^*$",
     NOTHING: "--",
     MINUS: "$-$",

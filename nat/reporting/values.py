@@ -6,13 +6,15 @@ what the paper prints there into one line of a long CSV.
 
 import math
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 from nat.configuration import Configuration
+from nat.measures import significance
 from nat.measures.correlation import pearson
+from nat.reporting import times
 from nat.reporting.cells import LATENCY, MEASURES, TRAINING, measured, state
 from nat.reporting.differences import (
     Difference,
@@ -33,10 +35,11 @@ class Value:
     """What was measured at a place: the mean over its seeds.
 
     With one seed, `low` and `high` are the 95% bootstrap interval over sentences (BLEU and
-    chrF only); with several, `spread` is the standard deviation over seeds (n - 1) instead.
-    `value` is `None` if nothing was run, or if the corpus does not allow the measure; `reason`
-    says which; of a number it says what is wrong with it. `not_decoded` counts sentences, over all
-    seeds, that were scored as empty, `signature` is sacreBLEU's.
+    chrF only), of a latency the quartiles of its repeats; with several, `spread` is the standard
+    deviation over seeds (n - 1) instead. `value` is `None` if nothing was run, or if the corpus
+    does not allow the measure; `reason` says which; of a number it says what is wrong with it.
+    `not_decoded` counts sentences, over all seeds, that were scored as empty, `signature` is
+    sacreBLEU's.
     """
 
     value: float | None
@@ -95,6 +98,23 @@ def read(entry: Entry, root: Path) -> Value:
     )
 
 
+def why_missing(entry: Entry, root: Path) -> str:
+    """Why a place has no number; of one that is relative to another, why either has none.
+
+    Raises:
+        UserError: if a file is damaged.
+    """
+    if not (entry.cells and measure_of(entry.measure).relative):
+        found = read(entry, root)
+        return found.reason if found.value is None else ""
+    for cell in (*entry.cells, *entry.over):
+        if not (root / cell.score_path).exists():
+            return NOT_RUN
+        if told := state(cell, root):
+            return told
+    return ""
+
+
 def collapsed(entry: Entry, root: Path) -> bool:
     """Whether a training behind a place collapsed, as far as there is a record of it.
 
@@ -147,8 +167,7 @@ def record(scale: str, entry: Entry, value: Value) -> dict[str, Any]:
         status = entry.reason if tells else NOT_RUN
     difference = None
     printed = entry.published.value if entry.published is not None else None
-    known = measure_of(entry.measure)
-    of_machine = known.source == LATENCY and not known.relative
+    of_machine = has_quartiles(entry.measure)
     if value.value is not None and printed is not None and not (entry.stand_in or of_machine):
         difference = rounded(value.value - printed)
     return {
@@ -172,6 +191,7 @@ def record(scale: str, entry: Entry, value: Value) -> dict[str, Any]:
         "low": rounded(value.low),
         "high": rounded(value.high),
         "published": shown(entry),
+        "printed": entry.published.text if entry.published else "",
         "difference": difference,
         "stand_in": entry.stand_in,
         "signature": value.signature,
@@ -189,6 +209,7 @@ def measured_record(scale: str, entry: Entry, root: Path) -> dict[str, Any]:
         UserError: for damaged results, and results that do not compare.
     """
     found = record(scale, entry, read(entry, root))
+    found |= times.described((*entry.cells, *entry.over), root)
     if not entry.over:
         return found
     found |= {"over": entry.over[0].system, "signature": ""}
@@ -200,7 +221,9 @@ def measured_record(scale: str, entry: Entry, root: Path) -> dict[str, Any]:
     else:
         each = difference(entry.cells, entry.over, root)
     if each is None:
-        status = found["status"] if found["status"] not in ("run", NOT_AVAILABLE) else NOT_RUN
+        status = found["status"]
+        if status in ("run", NOT_AVAILABLE):
+            status = why_missing(entry, root) or NOT_RUN
         nothing = dict.fromkeys(("ours", "low", "high", "spread", "difference"))
         return found | {"status": status} | nothing
     interval = each.interval
@@ -248,6 +271,7 @@ def derive(found: Sequence[dict[str, Any]], places: Sequence[Entry]) -> None:
             "corpus": operands[0]["corpus"],
             "seeds": operands[0]["seeds"],
             "sources": " ".join(dict.fromkeys(each["sources"] for each in operands)),
+            **times.of_operands(operands),
         }
         printed = place.published.value if place.published is not None else None
         if printed is not None and value is not None and not record_["stand_in"]:
@@ -291,6 +315,29 @@ def stand_ins(records: Sequence[Mapping[str, Any]]) -> str:
     return "; ".join(
         f"{corpus}, not the paper's {', '.join(tasks)}" for corpus, tasks in found.items()
     )
+
+
+def has_quartiles(measure: str) -> bool:
+    """Whether the interval of a measure are its quartiles: of times, not of their ratios."""
+    known = measure_of(measure)
+    return known.source == LATENCY and not known.relative
+
+
+def what_intervals_are(name: str, measures: Iterable[str]) -> list[str]:
+    """Notes on intervals of one seed, by what they are over; `name` is how they are shown."""
+    found: dict[str, dict[str, None]] = {}
+    samples = f"{significance.SAMPLES:,} samples"
+    for measure in measures:
+        known = measure_of(measure)
+        text = f"95% bootstrap interval over sentences ({samples})"
+        if has_quartiles(measure):
+            text = "quartiles of the repeats"
+        elif known.source == LATENCY:
+            text = f"95% bootstrap interval over the repeats ({samples})"
+        found.setdefault(text, {})[known.label] = None
+    if len(found) == 1:
+        return [f"{name}: {next(iter(found))}."]
+    return [f"{name} of {', '.join(labels)}: {text}." for text, labels in found.items()]
 
 
 def rounded(value: float | None) -> float | None:
