@@ -81,11 +81,13 @@ audit:
 bench: environment
 	$(BIN)/python benchmarks/training_speed.py
 	$(BIN)/python benchmarks/objectives.py
+	$(BIN)/python benchmarks/beam_search.py
 	$(BIN)/python benchmarks/decoding.py
 	$(BIN)/python benchmarks/ctc_beam.py
 	$(BIN)/python benchmarks/one_pass.py
 	$(BIN)/python benchmarks/deployment.py
 	$(BIN)/python benchmarks/start_up.py
+	$(BIN)/python benchmarks/growth.py --pairs 1000 10000
 
 environment:
 	@command -v $(PYTHON) > /dev/null || { echo "error: Python 3.11 or newer is needed, but there is no $(PYTHON)"; exit 1; }

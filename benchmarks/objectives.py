@@ -1,8 +1,9 @@
 """Cost of each training objective, as a ratio to cross-entropy on as many decoder positions.
 
 Each case is a system of `config/systems`, with its proxy input, proxy target, latents and decoder,
-in a model of one size, on raw text. Its baseline is the same model with a full mask and
-cross-entropy, on targets as long as the case's canvas. The two take turns, update by update;
+in a model of one size, on one text; only dynamic distillation has several candidates, all of
+different lengths, so that no two share a canvas. The baseline is the same model with a full mask
+and cross-entropy, on targets as long as the case's canvas. The two take turns, update by update;
 numbers are medians of the ratios of a round. Seconds are processor time of one thread.
 """
 
@@ -34,11 +35,14 @@ SENTENCE_TOKENS = 16
 SYSTEMS = (
     *("cmlm-kd", "axe-kd", "oaxe-kd", "ctc-kd"),
     *("glat-kd", "ctc-glat-kd", "ctc-vae-kd", "hints-kd"),
-    *("cmlmc-kd", "imputer-kd", "dims-cmlm-kd", "dims-cmlmc-kd"),
+    *("cmlmc-kd", "imputer-kd", "dims-cmlm-kd", "dims-cmlmc-kd", "dynamic-kd"),
 )
 """One system of each objective, and some that combine them."""
 
-GOALS = {"ctc-kd": 1.15, "axe-kd": 1.15, "oaxe-kd": 1.15, "dims-cmlm-kd": 2.2}
+GOALS = {
+    **{"ctc-kd": 1.15, "axe-kd": 1.15, "oaxe-kd": 1.15},
+    **{"dims-cmlm-kd": 1.5, "dynamic-kd": 2.5},
+}
 """Largest ratio that is aimed at; that of DiMS is to its iterative teacher's objective."""
 
 
@@ -115,7 +119,7 @@ def cases(configuration: Any) -> dict[str, Case]:
     def of_size(name: str) -> Any:
         training = configuration.training(corpus, name)
         changes = {
-            "text": Text.of(RAW),
+            "text": training.text if training.text.choice else Text.of(RAW),
             "architecture": replace(training.architecture, **ARCHITECTURE),
             "recipe": training.recipe.model_copy(update={"dropout": 0.1}),
         }
@@ -135,6 +139,7 @@ def cases(configuration: Any) -> dict[str, Case]:
 
 def measure(case: Case, rounds: int, bfloat16: bool) -> dict[str, Any]:
     """Time a case and its baseline in turns."""
+    from nat.data.candidates import RAW, Text
     from nat.registry import Method
 
     training = case.training
@@ -151,6 +156,7 @@ def measure(case: Case, rounds: int, bfloat16: bool) -> dict[str, Any]:
             "length": training.length if ratio == 1 else None,
             "decoder": replace(training.decoder, upsample=None),
             "latent": None,
+            "text": Text.of(RAW),
         }
     baseline = replace(case, training=training.model_copy(update=changes))
     sides = [update(case, SENTENCE_TOKENS, bfloat16), update(baseline, target_tokens, bfloat16)]
@@ -195,11 +201,19 @@ def update(case: Case, target_tokens: int, bfloat16: bool) -> Callable[[], None]
     def sentence(tokens: int) -> Any:
         return numbers.integers(len(SPECIALS), VOCABULARY_SIZE, tokens)
 
-    batch = Batch.collate(
-        range(sentences),
-        [sentence(SENTENCE_TOKENS) for _ in range(sentences)],
-        [sentence(target_tokens) for _ in range(sentences)],
-    )
+    sources = [sentence(SENTENCE_TOKENS) for _ in range(sentences)]
+    if case.training.text.choice is None:
+        targets = [sentence(target_tokens) for _ in range(sentences)]
+        batch = Batch.collate(range(sentences), sources, targets)
+    else:
+        texts = len(case.training.text.candidates)
+        lengths = [target_tokens + number - texts // 2 for number in range(texts)]
+        batch = Batch.collate_candidates(
+            range(sentences),
+            sources,
+            [[sentence(length) for length in lengths] for _ in range(sentences)],
+            numbers.standard_normal((sentences, texts), dtype=np.float32),
+        )
     done = 0
 
     def step() -> None:

@@ -13,6 +13,7 @@ from torch import Tensor
 
 from nat.data.batch import Batch
 from nat.data.vocabulary import BLANK, MASK, PAD
+from nat.errors import UserError
 from nat.objective.context import BatchContext, DecoderInput
 from nat.targets.ctc import Ctc
 
@@ -188,3 +189,25 @@ def test_frames_whose_label_was_seen_count_as_well(context: BatchContext) -> Non
 def test_senseless_smoothing_is_refused(smoothing: float) -> None:
     with pytest.raises(ValueError, match="label_smoothing"):
         Ctc(label_smoothing=smoothing)
+
+
+def test_a_pair_of_500_tokens_trains_or_is_refused(make_model: MakeModel) -> None:
+    numbers = torch.arange(500) % 20 + 7
+    batch = Batch.collate([0], [numbers.tolist()], [numbers.roll(1).tolist()])
+    options = {"upsample": 3.0}
+    with pytest.raises(UserError, match="a sentence of 1500 tokens does not fit the model"):
+        updated(make_model(decoder=options, max_positions=1024), batch)
+    model = make_model(decoder=options, max_positions=1500)
+    before = model.embedding.weight.clone()
+    loss = updated(model, batch)
+    assert loss.isfinite() and loss > 0
+    assert not torch.equal(model.embedding.weight, before)
+
+
+def updated(model: Any, batch: Batch) -> Tensor:
+    context = BatchContext(model, batch, model.encode(batch.source), seed=1, update=1)
+    optimiser = torch.optim.Adam(model.parameters())
+    loss = Ctc()(context, context.fully_masked_input()).value.sum()
+    loss.backward()
+    optimiser.step()
+    return loss.detach()

@@ -104,6 +104,12 @@ def test_the_package_is_imported_from_everywhere(tmp_path: Path) -> None:
     assert Path(found.stdout.strip()).name == "__init__.py"
 
 
+def test_the_package_says_that_it_is_typed() -> None:
+    found = tomllib.loads((ROOT / "pyproject.toml").read_text())["tool"]["setuptools"]
+    assert "py.typed" in found["package-data"]["nat"]
+    assert (ROOT / "nat/py.typed").is_file()
+
+
 def test_the_environment_of_another_folder_does_not_run_this_one(tmp_path: Path) -> None:
     (tmp_path / "Snakefile").write_text((ROOT / "Snakefile").read_text())
     (tmp_path / "rules").mkdir()

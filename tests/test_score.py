@@ -279,5 +279,5 @@ def test_translations_that_are_all_the_same_are_flagged(root: Path) -> None:
     assert found["flags"] == [] and found["distinct"]["translations"] == SENTENCES
     change(path, lambda rows: [{**row, "text": f"ejej {row['id'] % 6}"} for row in rows])
     found = score.score(path, references(root)).report
-    expected = f"only 6 distinct translations for {SENTENCES} distinct references"
+    expected = f"few distinct translations: 6 for {SENTENCES} distinct references"
     assert found["flags"] == [expected]

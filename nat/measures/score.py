@@ -75,8 +75,8 @@ def reference_files(corpus: str, description: Corpus, split: str, several: bool)
     )
 
 
-COLLAPSED = 0.5
-"""Distinct translations per distinct reference below which a model counts as collapsed."""
+FEW_DISTINCT = 0.5
+"""Distinct translations per distinct reference below which they count as few."""
 
 
 @dataclass(frozen=True)
@@ -210,12 +210,12 @@ def score(hypotheses: Path, references: References) -> Score:
 def flags(translations: Sequence[str], references: Sequence[str]) -> list[str]:
     """What makes translations suspicious, each as the end of a sentence.
 
-    A model that has collapsed writes the same few sentences whatever the source is.
+    A model that has learned nothing of its source writes the same few sentences whatever it is.
     """
     distinct, due = len(set(translations)), len(set(references))
-    if distinct >= COLLAPSED * due:
+    if distinct >= FEW_DISTINCT * due:
         return []
-    return [f"only {distinct} distinct translations for {due} distinct references"]
+    return [f"few distinct translations: {distinct} for {due} distinct references"]
 
 
 def score_translations(configuration: Configuration, artifact: artifacts.Score) -> None:
