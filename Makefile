@@ -1,7 +1,7 @@
 # make demo    the main job on the embedded corpora, within minutes, and its table
 # make test    everything that is checked before a change goes in
 # make test-endurance   kills, full disks, damaged and hostile files at random, with figures
-# make test-learning   what the tests of learning are worth: mistakes planted in trainings, 25 minutes
+# make test-learning   what the tests of learning are worth: mistakes planted in trainings, 45 minutes
 # make test-latest   the tiny run with the newest versions of all packages; Python 3.11 to 3.13
 # make audit   known vulnerabilities of the versions in envs/; fails where PyPI has no answer
 # make test-slurm   the graph on a real Slurm of its own, with two virtual nodes; some minutes
