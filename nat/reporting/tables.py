@@ -295,7 +295,7 @@ def _notes(
         known = measure_of(measure)
         if known.definition:
             notes.append(f"{known.label}: {known.definition}.")
-    notes += times.notes(ran)
+    notes += times.notes(ran) + times.note_on_mark(ran)
     notes += _why_not_run([each for each in records if each["column"] not in hidden])
     notes += [f"{label}: not available on this corpus." for label in hidden]
     lost = {

@@ -64,7 +64,7 @@ def of_operands(records: Iterable[Mapping[str, Any]]) -> dict[str, str]:
 
 
 def notes(records: Sequence[Mapping[str, Any]]) -> list[str]:
-    """Notes on the latencies among records: machine, sentences, and what is not steady."""
+    """Notes on the latencies among records: machine and sentences."""
     found: dict[str, None] = {}
     for record in records:
         machine, sentences = record.get(MACHINE), record.get(SENTENCES)
@@ -74,12 +74,17 @@ def notes(records: Sequence[Mapping[str, Any]]) -> list[str]:
     parts = {record[SENTENCES] for record in records if _is_extrapolated(record)}
     if parts:
         lines.append(f"The time of a test set is extrapolated from {', '.join(sorted(parts))}.")
-    if any(record.get(UNSTEADY) for record in records):
-        lines.append(
-            f"{DOUBLE_DAGGER} do not rely on it: the third quartile of the repeats, of this row or "
-            f"of the one that it is compared with, is more than {STEADY} times the first."
-        )
     return lines
+
+
+def note_on_mark(records: Iterable[Mapping[str, Any]]) -> list[str]:
+    """What the mark of a table means, if one of its latencies is not steady."""
+    if not any(record.get(UNSTEADY) for record in records):
+        return []
+    return [
+        f"{DOUBLE_DAGGER} do not rely on it: the third quartile of the repeats, of this row or "
+        f"of the one that it is compared with, is more than {STEADY} times the first."
+    ]
 
 
 def _is_extrapolated(record: Mapping[str, Any]) -> bool:
