@@ -183,7 +183,7 @@ def test_bars_are_as_high_as_their_values(root: Path) -> None:
     figure, texts = drawn(plot)
     heights = [patch.get_height() for patch in figure.axes[0].patches]
     assert heights == [record["ours"] for record in plot.records]
-    assert {"1 steps", "4 steps"} <= {text.get_text() for text in texts}
+    assert {"1 steps", "4 steps", "CMLM"} <= {text.get_text() for text in texts}
 
 
 def test_bars_of_differences(root: Path) -> None:

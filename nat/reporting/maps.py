@@ -107,7 +107,8 @@ def contour(axes: Axes, panel: Panel) -> Labels:
     image = np.ma.masked_invalid([[heights.get((x, y), np.nan) for x in across] for y in up])
     drawn = axes.contourf(across, up, image, levels=LEVELS, cmap=COLOUR_MAP)
     lines: dict[str, Any] = {"colors": "white", "linewidths": 0.5, "linestyles": "solid"}
-    axes.contour(across, up, image, levels=drawn.levels, **lines)
+    # not at the lowest level: what is flat there would be full of lines
+    axes.contour(across, up, image, levels=list(drawn.levels)[1:], **lines)
     _colours(axes, panel, drawn)
     marks = [record for record in ran if record["point"]]
     for number, record in enumerate(marks):

@@ -281,7 +281,7 @@ def _bars(axes: Axes, panel: Panel) -> Labels:
                 _hollow(axes, record["x"] + shift, record["published"], colour, marker)
         if points:
             last = max(points, key=lambda record: float(record["x"]))
-            labels.append((last["ours"], _named(name, last), colour))
+            labels.append((last["ours"], _wrapped(name), colour))
     if edges:
         axes.axhline(0, color=GREY, linewidth=0.8)
         low, high = min(0.0, *edges), max(0.0, *edges)
@@ -426,15 +426,18 @@ def _height_of(axes: Axes, value: float) -> float:
     return value if axes.get_yscale() == "linear" else math.log10(value)
 
 
+def _wrapped(label: str) -> str:
+    return "\n".join(wrap(label, LABEL_WIDTH - 0.25, LABEL_SIZE))
+
+
 def _named(label: str, record: dict[str, Any], log: bool = False) -> str:
     """A series' name and its last value, of a logarithmic axis with two digits."""
     digits = MEASURES[record["measure"]].digits
-    name = "\n".join(wrap(label, LABEL_WIDTH - 0.25, LABEL_SIZE))
     differs = record["over"] and not MEASURES[record["measure"]].relative
     value = f"{record['ours']:+.{digits}f}" if differs else f"{record['ours']:.{digits}f}"
     if log:
         value = np.format_float_positional(record["ours"], precision=2, fractional=False, trim="-")
-    return f"{name}\n{value}"
+    return f"{_wrapped(label)}\n{value}"
 
 
 def _band(record: dict[str, Any]) -> tuple[float, float]:
