@@ -21,7 +21,7 @@ from matplotlib.figure import Figure
 from nat.configuration import Configuration
 from nat.configuration.papers import Mark
 from nat.files import atomic_path
-from nat.reporting import maps, panels, shown_analyses, tables, times, values, word_panels
+from nat.reporting import maps, panels, shown_analyses, times, values, word_panels
 from nat.reporting.drawing import (
     FONT,
     GREY,
@@ -347,8 +347,8 @@ def _intervals(kind: str, ran: Records) -> list[str]:
     if any(record["spread"] is not None and " " in record["seeds"] for record in ran):
         seeds = max((record["seeds"] for record in ran), key=len)
         return [f"{marks}: one standard deviation over seeds {', '.join(seeds.split())}."]
-    shown = [record["x_measure"] for record in ran if tables.given(record.get("x_low"))]
-    shown += [record["measure"] for record in ran if tables.given(record["low"])]
+    shown = [record["x_measure"] for record in ran if record.get("x_low") is not None]
+    shown += [record["measure"] for record in ran if record["low"] is not None]
     return values.what_intervals_are(f"{marks}, one seed", shown)
 
 
