@@ -1,6 +1,7 @@
 """Beam search of CTranslate2, on a model that was converted for it."""
 
 import ctypes
+import os
 from pathlib import Path
 from typing import Any, Literal
 
@@ -67,13 +68,11 @@ def opened(kind: Any, folder: Path, precision: str, device: str) -> Any:
     Raises:
         UserError: if the files are not those of such a model.
     """
+    threads = torch.get_num_threads()
+    # else its products of matrices take the threads that Snakemake writes there: all of the job
+    os.environ["MKL_NUM_THREADS"] = str(threads)
     try:
-        return kind(
-            str(folder),
-            device=device,
-            compute_type=precision,
-            intra_threads=torch.get_num_threads(),
-        )
+        return kind(str(folder), device=device, compute_type=precision, intra_threads=threads)
     except (RuntimeError, ValueError) as error:
         raise UserError(
             f"CTranslate2 cannot open {folder} ({error}); {remedy(folder / 'model.bin')}"
