@@ -1,6 +1,7 @@
 """Beam search of CTranslate2 against our own, on random models."""
 
 import math
+import os
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -104,6 +105,15 @@ def test_only_autoregressive_systems_are_translated() -> None:
         CONFIGURATION.decoding(name).options for name in ("beam5", "ctranslate2-int8-beam5")
     )
     assert its == {**ours, "precision": "int8"}
+
+
+def test_an_engine_keeps_to_the_threads_of_pytorch(
+    model: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    # which Snakemake sets to all cores of the job; its library of matrices would follow
+    monkeypatch.setenv("MKL_NUM_THREADS", "7")
+    engine(model, "float32")
+    assert os.environ["MKL_NUM_THREADS"] == str(torch.get_num_threads())
 
 
 def test_what_is_no_converted_model_is_told(model: Any, tmp_path: Path) -> None:
