@@ -12,7 +12,6 @@ exist, else random weights and sentences of the same size.
 
 import argparse
 import os
-import statistics
 import sys
 import time
 from collections.abc import Callable
@@ -20,7 +19,7 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
-from benchmarks.training_speed import FAST_MEMORY
+from benchmarks.timing import quartiles, restart_with_fast_memory, shown
 
 ROOT = Path(__file__).resolve().parents[1]
 
@@ -68,9 +67,7 @@ def main() -> None:
     parser.add_argument("--text", type=Path, default=ROOT / DEMO_TEXT, help="binarised, its source")
     parser.add_argument("--output", type=Path, default=ROOT / "results/bench/beam_search.json")
     arguments = parser.parse_args()
-    if any(os.environ.get(key) != value for key, value in FAST_MEMORY.items()):
-        os.environ.update(FAST_MEMORY, OMP_NUM_THREADS="1")
-        os.execv(sys.executable, [sys.executable, "-W", "ignore", __file__, *sys.argv[1:]])
+    restart_with_fast_memory()
 
     import torch
     from rich.console import Console
@@ -109,12 +106,6 @@ def of_text(prefix: Path) -> tuple[Path, Path]:
     from nat.data.binarised import files_of
 
     return files_of(prefix)
-
-
-def shown(quartiles: list[float]) -> str:
-    """A median with its quartiles."""
-    low, median, high = quartiles
-    return f"{median:.2f} ({low:.2f}, {high:.2f})"
 
 
 def measure(case: Case, rounds: int, given: tuple[Path, Path] | None = None) -> dict[str, Any]:
@@ -182,13 +173,6 @@ def measure(case: Case, rounds: int, given: tuple[Path, Path] | None = None) -> 
         "ratio": quartiles([its / mine for its, mine in zip(*times, strict=True)]),
         "difference": difference,
     }
-
-
-def quartiles(values: list[float]) -> list[float]:
-    """First, second and third quartile."""
-    if len(values) == 1:
-        return values * 3
-    return statistics.quantiles(values, n=4, method="inclusive")
 
 
 def fairseq_search(model: Any, source: Any, longest: int) -> Callable[[], list[float]]:

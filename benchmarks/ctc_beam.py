@@ -9,12 +9,13 @@ frames are a blank, the others one of two tokens.
 
 import argparse
 import os
-import statistics
 import sys
 import time
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
+
+from benchmarks.timing import quartiles, shown
 
 ROOT = Path(__file__).resolve().parents[1]
 
@@ -75,12 +76,6 @@ def main() -> None:
     write_json(arguments.output, {"goal": GOAL, "cases": results})
 
 
-def shown(quartiles: list[float]) -> str:
-    """A median with its quartiles."""
-    low, median, high = quartiles
-    return f"{median:.2f} ({low:.2f}, {high:.2f})"
-
-
 def measure(symbols: int, peaked: bool, ngrams: bool, rounds: int) -> dict[str, Any]:
     """Quartiles of milliseconds of both decodings, and of their ratio."""
     import numpy as np
@@ -134,13 +129,6 @@ def measure(symbols: int, peaked: bool, ngrams: bool, rounds: int) -> dict[str, 
         "beam": quartiles(times[1]),
         "ratio": quartiles(ratios),
     }
-
-
-def quartiles(values: list[float]) -> list[float]:
-    """First, second and third quartile."""
-    if len(values) == 1:
-        return values * 3
-    return statistics.quantiles(values, n=4, method="inclusive")
 
 
 def with_peaks(model: Any) -> Callable[..., Any]:

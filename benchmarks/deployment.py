@@ -11,13 +11,14 @@ source has, as a trained model would.
 import argparse
 import itertools
 import os
-import statistics
 import sys
 import tempfile
 import time
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
+
+from benchmarks.timing import quartiles, shown
 
 ROOT = Path(__file__).resolve().parents[1]
 
@@ -55,8 +56,8 @@ def main() -> None:
             table.add_row(
                 f"{symbols:,}",
                 name,
-                *(shown(each[key]) for key in ("processor", "wall")),
-                shown(each["ratio"], 2),
+                *(shown(each[key], 1) for key in ("processor", "wall")),
+                shown(each["ratio"]),
             )
     console.print(table)
     console.print(
@@ -65,12 +66,6 @@ def main() -> None:
         f"{arguments.output}"
     )
     write_json(arguments.output, {"goal": GOAL, "cases": results})
-
-
-def shown(quartiles: list[float], digits: int = 1) -> str:
-    """A median with its quartiles."""
-    low, median, high = quartiles
-    return f"{median:.{digits}f} ({low:.{digits}f}, {high:.{digits}f})"
 
 
 REFERENCE = f"AT 12-1, CTranslate2, int8, beam {BEAM}"
@@ -113,11 +108,6 @@ def measure(
         }
         for name, times in seconds.items()
     }
-
-
-def quartiles(values: list[float]) -> list[float]:
-    """First quartile, median, third quartile."""
-    return statistics.quantiles(values, n=4, method="inclusive")
 
 
 def systems_in(

@@ -24,7 +24,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-from benchmarks.training_speed import FAST_MEMORY
+from benchmarks.timing import FAST_MEMORY
 
 ROOT = Path(__file__).resolve().parents[1]
 
@@ -140,15 +140,10 @@ def in_process(**work: Any) -> dict[str, float]:
 
 def measured(kind: str, **work: Any) -> dict[str, float]:
     """Seconds of a piece of work, and the largest resident memory of this process."""
+    from nat.measures import memory
+
     seconds = preparation(**work) if kind == "preparation" else model(**work)
-    return {"seconds": seconds, "megabytes": largest_memory()}
-
-
-def largest_memory() -> float:
-    """The largest resident memory of this process so far, MB."""
-    status = Path("/proc/self/status").read_text(encoding="ascii")
-    [line] = [line for line in status.splitlines() if line.startswith("VmHWM:")]
-    return int(line.split()[1]) * 1024 / 1e6
+    return {"seconds": seconds, "megabytes": memory.largest() / 1e6}
 
 
 def preparation(step: str, pairs: int, folder: str) -> float:

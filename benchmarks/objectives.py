@@ -17,7 +17,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
-from benchmarks.training_speed import FAST_MEMORY
+from benchmarks.timing import restart_with_fast_memory
 
 ROOT = Path(__file__).resolve().parents[1]
 
@@ -54,9 +54,7 @@ def main() -> None:
     parser.add_argument("--only", metavar="TEXT", default="", help="systems whose name holds TEXT")
     parser.add_argument("--bf16", action="store_true", help="bfloat16 inputs of products")
     arguments = parser.parse_args()
-    if any(os.environ.get(key) != value for key, value in FAST_MEMORY.items()):
-        os.environ.update(FAST_MEMORY, OMP_NUM_THREADS="1")
-        os.execv(sys.executable, [sys.executable, "-W", "ignore", __file__, *sys.argv[1:]])
+    restart_with_fast_memory()
 
     import torch
     from rich.console import Console

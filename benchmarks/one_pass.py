@@ -14,8 +14,8 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-from ctc_beam import ARCHITECTURE, quartiles
-from deployment import shown
+from benchmarks.ctc_beam import ARCHITECTURE
+from benchmarks.timing import quartiles, shown
 
 ROOT = Path(__file__).resolve().parents[1]
 
@@ -47,7 +47,7 @@ def main() -> None:
             found = measure(symbols, arguments.rounds)
             results.append({"symbols": symbols, "threads": threads, "systems": found})
             for name, each in found.items():
-                numbers = shown(each["milliseconds"]), shown(each["speed_up"], 2)
+                numbers = shown(each["milliseconds"], 1), shown(each["speed_up"])
                 table.add_row(f"{symbols:,}", str(threads), name, *numbers)
     console.print(table)
     console.print(

@@ -27,14 +27,9 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
-ROOT = Path(__file__).resolve().parents[1]
+from benchmarks.timing import FAST_MEMORY
 
-FAST_MEMORY = {
-    "MALLOC_MMAP_MAX_": "0",
-    "MALLOC_TRIM_THRESHOLD_": "100000000000",
-    "MALLOC_TOP_PAD_": "268435456",
-}
-"""Allocator settings (glibc) of every job of the workflow, see nat/workflow/graph.py."""
+ROOT = Path(__file__).resolve().parents[1]
 
 MEMORY = {"plain": {}, "fast": FAST_MEMORY}
 """Allocator settings of the two processes."""

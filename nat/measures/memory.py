@@ -41,6 +41,11 @@ def peak_of(work: Callable[[], object]) -> int | None:
     return int(answer) if answer else None
 
 
+def largest() -> int:
+    """The largest resident memory of this process so far, in bytes; on Linux."""
+    return 1024 * _kilobytes("VmHWM")
+
+
 def _kilobytes(key: str) -> int:
     found = re.search(rf"^{key}:\s+(\d+) kB$", _STATUS.read_text(), re.MULTILINE)
     assert found is not None

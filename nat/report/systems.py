@@ -16,7 +16,7 @@ from nat.report import addresses, ancestors, charts, energy
 from nat.report.page import Page, root_of
 from nat.report.results import COMPLETE, MEASURED, NOTHING, PART, Results, State, snakemake
 from nat.reporting.cells import MEASURES
-from nat.reporting.stated import CHECKED, DEVIATION, MAP, SCALE, Row, Stated
+from nat.reporting.stated import CHECKED, DEVIATION, MAP, SCALE, Row, Stated, at
 
 SAMPLES = 8
 TEST = "test"
@@ -215,25 +215,11 @@ def _as_text(value: Any) -> str:
     return json.dumps(value) if isinstance(value, dict | list | bool) else str(value)
 
 
-class _Here(Stated):
-    """The stated settings beside those of this run, whose scale may lack some of the tasks."""
-
-    def tasks(self, row: Row) -> list[str]:
-        return [task for task in super().tasks(row) if task in self.configuration.tasks]
-
-
-def _used(here: _Here, row: Row, name: str, task: str, record: Mapping[str, Any] | None) -> Any:
+def _used(here: Stated, row: Row, task: str, name: str, record: Mapping[str, Any] | None) -> Any:
     """A setting of this run: as the record of the training has it, otherwise as it is today."""
-    if record is not None:
-        path = here.map["keys"].get(f"{row.key}={row.value}") or here.map["keys"].get(
-            row.key, row.key
-        )
-        found: Any = record["training"]
-        for key in path.split("."):
-            found = found.get(key) if isinstance(found, Mapping) else None
-        if isinstance(found, bool | int | float | str | list) and path != "text":
-            return found
-    return here.ours(row).get(f"{name} on {task}")
+    path = here.path(row)
+    found = None if record is None or path == "text" else at(record["training"], path)
+    return here.value(row, task, name) if found is None or isinstance(found, Mapping) else found
 
 
 def _stated(results: Results, asked: Mapping[Place, list[int]]) -> dict[Place, list[list[str]]]:
@@ -248,7 +234,7 @@ def _stated(results: Results, asked: Mapping[Place, list[int]]) -> dict[Place, l
     if not (results.root / MAP).exists():
         return found
     stated = Stated(replace(configuration, scale=SCALE, overrides=Overrides()))
-    here = _Here(configuration)
+    here = Stated(configuration)
     for verdict in stated.verdicts():
         row = verdict.row
         if row.key.startswith("decoding.") or verdict.kind not in (CHECKED, DEVIATION):
@@ -268,7 +254,7 @@ def _stated(results: Results, asked: Mapping[Place, list[int]]) -> dict[Place, l
                 row.key,
                 f"{row.value} ({row.source})",
                 _as_text(ours),
-                _as_text(_used(here, row, name, task, record)),
+                _as_text(_used(here, row, task, name, record)),
                 verdict.kind + (f": {verdict.reason}" if verdict.reason else ""),
             ]
             known = found.setdefault(place, [])

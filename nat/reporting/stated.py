@@ -120,7 +120,7 @@ class Stated:
         found = {}
         for task in self.tasks(row):
             for name in self.named(row):
-                found[f"{name} on {task}"] = self._value(row, task, name)
+                found[f"{name} on {task}"] = self.value(row, task, name)
         return found
 
     def tasks(self, row: Row) -> list[str]:
@@ -149,22 +149,27 @@ class Stated:
         if "one_of" in entry:
             return ours in entry["one_of"]
         if "same_as" in entry:
-            return bool(ours == self._value(row, name.split(" on ")[1], entry["same_as"]))
+            return bool(ours == self.value(row, name.split(" on ")[1], entry["same_as"]))
         stated = entry["ours"] if entry else read_value(row.value, str(row))
         if isinstance(ours, Mapping) and "about" in ours:
             return bool(abs(stated - ours["about"]) <= ours["tolerance"] * ours["about"])
         return bool(stated == ours)
 
-    def _value(self, row: Row, task: str, name: str) -> Any:
+    def path(self, row: Row) -> str:
+        """Our key that a row is about, with dots between the keys of nested mappings."""
+        keys: dict[str, str] = self.map["keys"]
+        return keys.get(f"{row.key}={row.value}") or keys.get(row.key, row.key)
+
+    def value(self, row: Row, task: str, name: str) -> Any:
+        """Our effective value for one task and system or decoding."""
         corpus = self.configuration.task(task)
         resolved = self.configuration.on(corpus)
-        keys: dict[str, str] = self.map["keys"]
-        path = keys.get(f"{row.key}={row.value}") or keys.get(row.key, row.key)
+        path = self.path(row)
         if path.startswith("corpus."):
-            return _at(self.configuration.corpus(corpus).as_written(), path.removeprefix("corpus."))
+            return at(self.configuration.corpus(corpus).as_written(), path.removeprefix("corpus."))
         if row.key.startswith("decoding."):
             options = {**resolved.decoding(name).as_json(), "assistant": resolved.assistant(name)}
-            return _at({"steps": 1, **options}, path.removeprefix("decoding."))
+            return at({"steps": 1, **options}, path.removeprefix("decoding."))
         training = self.configuration.training(corpus, name)
         if path == "text":
             return training.text.kind
@@ -172,11 +177,11 @@ class Stated:
         if path.startswith("text.distilled") and translated:
             decoding = resolved.decoding(str(translated[0].decoding)).as_json()
             distilled = {**vars(translated[0]), "decoding": decoding}
-            return _at({"distilled": distilled}, path[len("text.") :])
+            return at({"distilled": distilled}, path[len("text.") :])
         validated_by = training.validation_decoding
         steps = 1 if validated_by is None else validated_by.options.get("steps", 1)
         size = resolved.system(name).size
-        return _at(training.as_json() | {"size": size, "validation": {"steps": steps}}, path)
+        return at(training.as_json() | {"size": size, "validation": {"steps": steps}}, path)
 
     def verdicts(self, paper: str | None = None) -> Iterator[Verdict]:
         """All rows, or those of one paper, each with what is made of it."""
@@ -199,7 +204,7 @@ def _fits(value: str, patterns: str | list[str]) -> bool:
     return any(fnmatchcase(value, pattern) for pattern in every)
 
 
-def _at(value: Any, path: str) -> Any:
+def at(value: Any, path: str) -> Any:
     """What stands at a path of keys with dots between; None where there is nothing."""
     for key in path.split("."):
         if not isinstance(value, Mapping) or key not in value:
