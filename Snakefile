@@ -16,8 +16,12 @@ include: "rules/common.smk"
 container: IMAGE
 
 
+# the folder of the run; as a wildcard it would make Snakemake try every rule for every file
+pathvars:
+    run=f"results/{configuration.run}",
+
+
 wildcard_constraints:
-    run=one_of([configuration.run]),
     corpus=one_of(configuration.corpora),
     system=one_of(configuration.systems),
     decoding=configuration.decoding_pattern,
@@ -127,9 +131,7 @@ include: "rules/verify.smk"
 if workflow.is_main_process:
     try:
         refuse_unknown_results(
-            output.replace("{run}", configuration.run)
-            for rule in workflow.rules
-            for output in rule.output
+            output for rule in workflow.rules for output in rule.output
         )
     except UserError as error:
         sys.exit(f"error: {error}")

@@ -107,8 +107,13 @@ for handler in workflow.logger_manager.get_log_handlers():
 
 
 def outputs():
-    """What the rules make, with wildcards in braces."""
-    return [output for rule in workflow.rules for output in rule.output]
+    """What the rules make, with wildcards in braces, and one for the run."""
+    run = f"results/{configuration.run}/"
+    return [
+        output.replace(run, "results/{run}/")
+        for rule in workflow.rules
+        for output in rule.output
+    ]
 
 
 def one_of(names):
@@ -116,11 +121,14 @@ def one_of(names):
     return "|".join(re.escape(name) for name in sorted(names))
 
 
+def made(kind, wildcards, **names):
+    """The artefact of a kind that a job makes; names that are no wildcards are given."""
+    return kind.of({"run": configuration.run, **dict(wildcards.items()), **names})
+
+
 def reads(kind, **names):
     """The inputs of a rule that makes artefacts of a kind; names that are no wildcards are given."""
-    return lambda wildcards: inputs_of(
-        configuration, kind.of({**dict(wildcards.items()), **names})
-    )
+    return lambda wildcards: inputs_of(configuration, made(kind, wildcards, **names))
 
 
 def reads_together(job):

@@ -27,11 +27,9 @@ rule convert:
     input:
         unpack(reads(artifacts.Converted)),
     output:
-        converted=directory(
-            "results/{run}/models/{corpus}/{system}/seed{seed}/{engine}"
-        ),
+        converted=directory("<run>/models/{corpus}/{system}/seed{seed}/{engine}"),
     log:
-        "results/{run}/logs/convert/{corpus}/{system}/seed{seed}/{engine}.log",
+        "<run>/logs/convert/{corpus}/{system}/seed{seed}/{engine}.log",
     wildcard_constraints:
         engine=one_of(ENGINES),
     conda:
@@ -52,19 +50,19 @@ rule translate_and_score:
         unpack(reads(artifacts.Score)),
     output:
         translations=update(
-            "results/{run}/translations/{corpus}/{system}/seed{seed}/{decoding}/{split}.jsonl"
+            "<run>/translations/{corpus}/{system}/seed{seed}/{decoding}/{split}.jsonl"
         ),
         summary=update(
-            "results/{run}/translations/{corpus}/{system}/seed{seed}/{decoding}/{split}.json"
+            "<run>/translations/{corpus}/{system}/seed{seed}/{decoding}/{split}.json"
         ),
         score=update(
-            "results/{run}/scores/{corpus}/{system}/seed{seed}/{decoding}/{split}.json"
+            "<run>/scores/{corpus}/{system}/seed{seed}/{decoding}/{split}.json"
         ),
         statistics=update(
-            "results/{run}/scores/{corpus}/{system}/seed{seed}/{decoding}/{split}.npz"
+            "<run>/scores/{corpus}/{system}/seed{seed}/{decoding}/{split}.npz"
         ),
     log:
-        "results/{run}/logs/translate_and_score/{corpus}/{system}/seed{seed}/{decoding}/{split}.log",
+        "<run>/logs/translate_and_score/{corpus}/{system}/seed{seed}/{decoding}/{split}.log",
     wildcard_constraints:
         split=one_of(WHOLE),
     conda:
@@ -92,9 +90,9 @@ for job in graph.together:
         input:
             unpack(reads_together(job)),
         output:
-            [update(path) for path in job.outputs],
+            [update(path) for path in job.outputs(configuration.run)],
         log:
-            f"results/{{run}}/logs/translate_and_score/{{corpus}}/{{system}}/seed{{seed}}/{job.log}",
+            f"<run>/logs/translate_and_score/{{corpus}}/{{system}}/seed{{seed}}/{job.log}",
         wildcard_constraints:
             corpus=re.escape(job.corpus),
             system=re.escape(job.system),
@@ -127,11 +125,11 @@ rule translate:
         unpack(reads(artifacts.Shard)),
     output:
         shard=temp(
-            "results/{run}/translations/{corpus}/{system}/seed{seed}/{decoding}/"
+            "<run>/translations/{corpus}/{system}/seed{seed}/{decoding}/"
             "shards/{split}.{shard}of{shards}.jsonl"
         ),
     log:
-        "results/{run}/logs/translate/{corpus}/{system}/seed{seed}/{decoding}/"
+        "<run>/logs/translate/{corpus}/{system}/seed{seed}/{decoding}/"
         "{split}.{shard}of{shards}.log",
     priority: lambda wildcards: graph.priority(wildcards.corpus, wildcards.system, wildcards.split)
     conda:
@@ -157,10 +155,10 @@ rule merge_shards:
     input:
         unpack(reads(artifacts.Translations)),
     output:
-        translations="results/{run}/translations/{corpus}/{system}/seed{seed}/{decoding}/{split}.jsonl",
-        summary="results/{run}/translations/{corpus}/{system}/seed{seed}/{decoding}/{split}.json",
+        translations="<run>/translations/{corpus}/{system}/seed{seed}/{decoding}/{split}.jsonl",
+        summary="<run>/translations/{corpus}/{system}/seed{seed}/{decoding}/{split}.json",
     log:
-        "results/{run}/logs/merge_shards/{corpus}/{system}/seed{seed}/{decoding}/{split}.log",
+        "<run>/logs/merge_shards/{corpus}/{system}/seed{seed}/{decoding}/{split}.log",
     wildcard_constraints:
         split=one_of(SHARDED),
     priority: lambda wildcards: graph.priority(wildcards.corpus, wildcards.system, wildcards.split)
@@ -189,9 +187,9 @@ rule tune_decoding:
     input:
         unpack(reads(artifacts.TunedWeights)),
     output:
-        weights="results/{run}/tuning/{corpus}/{system}/seed{seed}/{decoding}.json",
+        weights="<run>/tuning/{corpus}/{system}/seed{seed}/{decoding}.json",
     log:
-        "results/{run}/logs/tune_decoding/{corpus}/{system}/seed{seed}/{decoding}.log",
+        "<run>/logs/tune_decoding/{corpus}/{system}/seed{seed}/{decoding}.log",
     conda:
         ENVIRONMENT
     threads: configuration.threads
@@ -216,9 +214,9 @@ rule trace_decoding:
     input:
         unpack(reads(artifacts.Trace)),
     output:
-        trace="results/{run}/traces/{corpus}/{system}/seed{seed}/{decoding}/{split}.jsonl",
+        trace="<run>/traces/{corpus}/{system}/seed{seed}/{decoding}/{split}.jsonl",
     log:
-        "results/{run}/logs/trace/{corpus}/{system}/seed{seed}/{decoding}/{split}.log",
+        "<run>/logs/trace/{corpus}/{system}/seed{seed}/{decoding}/{split}.log",
     conda:
         ENVIRONMENT
     threads: configuration.threads

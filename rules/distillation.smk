@@ -8,13 +8,11 @@ rule distil:
     input:
         unpack(reads(artifacts.Distilled)),
     output:
-        text=directory("results/{run}/distilled/{corpus}/{system}/seed{seed}/text"),
-        binarised=directory(
-            "results/{run}/distilled/{corpus}/{system}/seed{seed}/binarised"
-        ),
-        report="results/{run}/distilled/{corpus}/{system}/seed{seed}/distillation.json",
+        text=directory("<run>/distilled/{corpus}/{system}/seed{seed}/text"),
+        binarised=directory("<run>/distilled/{corpus}/{system}/seed{seed}/binarised"),
+        report="<run>/distilled/{corpus}/{system}/seed{seed}/distillation.json",
     log:
-        "results/{run}/logs/distil/{corpus}/{system}/seed{seed}.log",
+        "<run>/logs/distil/{corpus}/{system}/seed{seed}.log",
     priority: lambda wildcards: graph.priority(wildcards.corpus, wildcards.system)
     group:
         "distil"
@@ -35,11 +33,11 @@ rule compare_texts:
         unpack(reads(artifacts.ComparisonShard)),
     output:
         shard=temp(
-            "results/{run}/distilled/{corpus}/pairwise_bleu/{candidates}/seed{seed}/"
+            "<run>/distilled/{corpus}/pairwise_bleu/{candidates}/seed{seed}/"
             "shards/{shard}of{shards}.npy"
         ),
     log:
-        "results/{run}/logs/compare_texts/{corpus}/{candidates}/seed{seed}/{shard}of{shards}.log",
+        "<run>/logs/compare_texts/{corpus}/{candidates}/seed{seed}/{shard}of{shards}.log",
     wildcard_constraints:
         candidates=r"[^/]+",
     conda:
@@ -59,10 +57,10 @@ rule merge_comparisons:
     input:
         unpack(reads(artifacts.Comparison)),
     output:
-        pairwise_bleu="results/{run}/distilled/{corpus}/pairwise_bleu/{candidates}/seed{seed}/bleu.npy",
-        report="results/{run}/distilled/{corpus}/pairwise_bleu/{candidates}/seed{seed}/pairwise_bleu.json",
+        pairwise_bleu="<run>/distilled/{corpus}/pairwise_bleu/{candidates}/seed{seed}/bleu.npy",
+        report="<run>/distilled/{corpus}/pairwise_bleu/{candidates}/seed{seed}/pairwise_bleu.json",
     log:
-        "results/{run}/logs/merge_comparisons/{corpus}/{candidates}/seed{seed}.log",
+        "<run>/logs/merge_comparisons/{corpus}/{candidates}/seed{seed}.log",
     wildcard_constraints:
         candidates=r"[^/]+",
     conda:
@@ -82,9 +80,9 @@ rule tune_gamma:
     input:
         unpack(reads(artifacts.TunedGamma)),
     output:
-        gamma="results/{run}/distilled/{corpus}/pairwise_bleu/{candidates}/seed{seed}/gamma.json",
+        gamma="<run>/distilled/{corpus}/pairwise_bleu/{candidates}/seed{seed}/gamma.json",
     log:
-        "results/{run}/logs/tune_gamma/{corpus}/{candidates}/seed{seed}.log",
+        "<run>/logs/tune_gamma/{corpus}/{candidates}/seed{seed}.log",
     wildcard_constraints:
         candidates=r"[^/]+",
     group:
@@ -106,10 +104,10 @@ rule estimate_ngrams:
     input:
         unpack(reads(artifacts.Ngrams)),
     output:
-        ngrams="results/{run}/ngram/{corpus}/{system}/seed{seed}/order{order}.npz",
-        report="results/{run}/ngram/{corpus}/{system}/seed{seed}/order{order}.json",
+        ngrams="<run>/ngram/{corpus}/{system}/seed{seed}/order{order}.npz",
+        report="<run>/ngram/{corpus}/{system}/seed{seed}/order{order}.json",
     log:
-        "results/{run}/logs/estimate_ngrams/{corpus}/{system}/seed{seed}/order{order}.log",
+        "<run>/logs/estimate_ngrams/{corpus}/{system}/seed{seed}/order{order}.log",
     wildcard_constraints:
         order=r"[1-9]",
     conda:

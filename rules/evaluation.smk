@@ -12,10 +12,10 @@ rule score:
     input:
         unpack(reads(artifacts.Score)),
     output:
-        score="results/{run}/scores/{corpus}/{system}/seed{seed}/{decoding}/{split}.json",
-        statistics="results/{run}/scores/{corpus}/{system}/seed{seed}/{decoding}/{split}.npz",
+        score="<run>/scores/{corpus}/{system}/seed{seed}/{decoding}/{split}.json",
+        statistics="<run>/scores/{corpus}/{system}/seed{seed}/{decoding}/{split}.npz",
     log:
-        "results/{run}/logs/score/{corpus}/{system}/seed{seed}/{decoding}/{split}.log",
+        "<run>/logs/score/{corpus}/{system}/seed{seed}/{decoding}/{split}.log",
     wildcard_constraints:
         split=one_of(SHARDED),
     group:
@@ -38,9 +38,9 @@ rule analyse:
     input:
         unpack(reads(artifacts.Analysis)),
     output:
-        analysis="results/{run}/analyses/{corpus}/{system}/seed{seed}/{analysis}.json",
+        analysis="<run>/analyses/{corpus}/{system}/seed{seed}/{analysis}.json",
     log:
-        "results/{run}/logs/analyse/{corpus}/{system}/seed{seed}/{analysis}.log",
+        "<run>/logs/analyse/{corpus}/{system}/seed{seed}/{analysis}.log",
     conda:
         ENVIRONMENT
     threads: configuration.threads
@@ -63,9 +63,9 @@ rule estimate_total_correlation:
     input:
         unpack(reads(artifacts.TotalCorrelation)),
     output:
-        estimate="results/{run}/total_correlation/{corpus}/{system}/{other}/seed{seed}.json",
+        estimate="<run>/total_correlation/{corpus}/{system}/{other}/seed{seed}.json",
     log:
-        "results/{run}/logs/total_correlation/{corpus}/{system}/{other}/seed{seed}.log",
+        "<run>/logs/total_correlation/{corpus}/{system}/{other}/seed{seed}.log",
     wildcard_constraints:
         other=one_of(configuration.systems),
     group:

@@ -13,9 +13,9 @@ rule measure_latency:
     input:
         unpack(lambda wildcards: inputs_of(configuration, graph.timed(wildcards))),
     output:
-        latency="results/{run}/latency/{corpus}/{group}/seed{seed}/{setting}.json",
+        latency="<run>/latency/{corpus}/{group}/seed{seed}/{setting}.json",
     log:
-        "results/{run}/logs/latency/{corpus}/{group}/seed{seed}/{setting}.log",
+        "<run>/logs/latency/{corpus}/{group}/seed{seed}/{setting}.log",
     wildcard_constraints:
         group=one_of(graph.reports),
         setting=r"(cpu|thread|cores)-[1-9]\d*|cuda-([1-9]\d*|largest)",

@@ -7,16 +7,16 @@ rule table:
         unpack(reads(reports.Table)),
     output:
         csv=report(
-            "results/{run}/papers/{paper}/table_{number}.csv",
+            "<run>/papers/{paper}/table_{number}.csv",
             caption="captions/table.rst",
             category="{paper}",
             subcategory="tables",
-            labels={"table": "{number}", "run": "{run}"},
+            labels={"table": "{number}", "run": configuration.run},
         ),
-        markdown="results/{run}/papers/{paper}/table_{number}.md",
-        latex="results/{run}/papers/{paper}/table_{number}.tex",
+        markdown="<run>/papers/{paper}/table_{number}.md",
+        latex="<run>/papers/{paper}/table_{number}.tex",
     log:
-        "results/{run}/logs/papers/{paper}/table_{number}.log",
+        "<run>/logs/papers/{paper}/table_{number}.log",
     group:
         "report"
     conda:
@@ -25,8 +25,8 @@ rule table:
         **ASKS["report"],
         steps=1,
     params:
-        configuration=lambda wildcards: graph.report(reports.Table.of(wildcards)),
-        code=lambda wildcards: graph.code_of_report(reports.Table.of(wildcards)),
+        configuration=lambda wildcards: graph.report(made(reports.Table, wildcards)),
+        code=lambda wildcards: graph.code_of_report(made(reports.Table, wildcards)),
     message:
         "table {wildcards.number} of {wildcards.paper}"
     shell:
@@ -38,17 +38,17 @@ rule figure:
     input:
         unpack(reads(reports.Figure)),
     output:
-        pdf="results/{run}/papers/{paper}/figure_{number}.pdf",
+        pdf="<run>/papers/{paper}/figure_{number}.pdf",
         png=report(
-            "results/{run}/papers/{paper}/figure_{number}.png",
+            "<run>/papers/{paper}/figure_{number}.png",
             caption="captions/figure.rst",
             category="{paper}",
             subcategory="figures",
-            labels={"figure": "{number}", "run": "{run}"},
+            labels={"figure": "{number}", "run": configuration.run},
         ),
-        csv="results/{run}/papers/{paper}/figure_{number}.csv",
+        csv="<run>/papers/{paper}/figure_{number}.csv",
     log:
-        "results/{run}/logs/papers/{paper}/figure_{number}.log",
+        "<run>/logs/papers/{paper}/figure_{number}.log",
     group:
         "report"
     conda:
@@ -57,8 +57,8 @@ rule figure:
         **ASKS["report"],
         steps=1,
     params:
-        configuration=lambda wildcards: graph.report(reports.Figure.of(wildcards)),
-        code=lambda wildcards: graph.code_of_report(reports.Figure.of(wildcards)),
+        configuration=lambda wildcards: graph.report(made(reports.Figure, wildcards)),
+        code=lambda wildcards: graph.code_of_report(made(reports.Figure, wildcards)),
     message:
         "figure {wildcards.number} of {wildcards.paper}"
     shell:
@@ -71,15 +71,15 @@ rule claims:
         unpack(reads(reports.Claims)),
     output:
         csv=report(
-            "results/{run}/papers/{paper}/claims.csv",
+            "<run>/papers/{paper}/claims.csv",
             caption="captions/claims.rst",
             category="{paper}",
             subcategory="claims",
-            labels={"claims": "judged", "run": "{run}"},
+            labels={"claims": "judged", "run": configuration.run},
         ),
-        markdown="results/{run}/papers/{paper}/claims.md",
+        markdown="<run>/papers/{paper}/claims.md",
     log:
-        "results/{run}/logs/papers/{paper}/claims.log",
+        "<run>/logs/papers/{paper}/claims.log",
     group:
         "report"
     conda:
@@ -88,8 +88,8 @@ rule claims:
         **ASKS["report"],
         steps=1,
     params:
-        configuration=lambda wildcards: graph.report(reports.Claims.of(wildcards)),
-        code=lambda wildcards: graph.code_of_report(reports.Claims.of(wildcards)),
+        configuration=lambda wildcards: graph.report(made(reports.Claims, wildcards)),
+        code=lambda wildcards: graph.code_of_report(made(reports.Claims, wildcards)),
     message:
         "claims of {wildcards.paper}"
     shell:

@@ -10,15 +10,15 @@ rule make_report:
     input:
         lambda wildcards: graph.before_pages(workflow.dag_settings.targets),
     output:
-        "results/{run}/report/index.html",
+        "<run>/report/index.html",
     log:
-        "results/{run}/logs/make_report.log",
+        "<run>/logs/make_report.log",
     localrule: True
     conda:
         ENVIRONMENT
     params:
         made_of=lambda wildcards: graph.pages_made_of(workflow.dag_settings.targets),
     message:
-        "report of {wildcards.run}"
+        f"report of {configuration.run}"
     shell:
         f"python workflow_scripts/make_report.py {CHOSEN} 2> {{log}}"

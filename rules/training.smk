@@ -9,11 +9,11 @@ rule train:
     input:
         unpack(reads(artifacts.Model)),
     output:
-        model="results/{run}/models/{corpus}/{system}/seed{seed}/model.pt",
-        report="results/{run}/models/{corpus}/{system}/seed{seed}/training.json",
-        curve="results/{run}/models/{corpus}/{system}/seed{seed}/training.csv",
+        model="<run>/models/{corpus}/{system}/seed{seed}/model.pt",
+        report="<run>/models/{corpus}/{system}/seed{seed}/training.json",
+        curve="<run>/models/{corpus}/{system}/seed{seed}/training.csv",
     log:
-        "results/{run}/logs/train/{corpus}/{system}/seed{seed}.log",
+        "<run>/logs/train/{corpus}/{system}/seed{seed}.log",
     wildcard_constraints:
         system=one_of({*configuration.systems} - {*graph.keeping, *graph.imported}),
     priority: lambda wildcards: graph.priority(wildcards.corpus, wildcards.system)
@@ -38,10 +38,10 @@ if graph.keeping:
 
     use rule train as train_and_keep with:
         output:
-            model="results/{run}/models/{corpus}/{system}/seed{seed}/model.pt",
-            report="results/{run}/models/{corpus}/{system}/seed{seed}/training.json",
-            curve="results/{run}/models/{corpus}/{system}/seed{seed}/training.csv",
-            kept=directory("results/{run}/models/{corpus}/{system}/seed{seed}/kept"),
+            model="<run>/models/{corpus}/{system}/seed{seed}/model.pt",
+            report="<run>/models/{corpus}/{system}/seed{seed}/training.json",
+            curve="<run>/models/{corpus}/{system}/seed{seed}/training.csv",
+            kept=directory("<run>/models/{corpus}/{system}/seed{seed}/kept"),
         wildcard_constraints:
             system=one_of({*graph.keeping} - {*graph.imported}),
 
@@ -53,11 +53,11 @@ if graph.imported:
         input:
             unpack(reads(artifacts.Model)),
         output:
-            model="results/{run}/models/{corpus}/{system}/seed{seed}/model.pt",
-            report="results/{run}/models/{corpus}/{system}/seed{seed}/training.json",
-            curve="results/{run}/models/{corpus}/{system}/seed{seed}/training.csv",
+            model="<run>/models/{corpus}/{system}/seed{seed}/model.pt",
+            report="<run>/models/{corpus}/{system}/seed{seed}/training.json",
+            curve="<run>/models/{corpus}/{system}/seed{seed}/training.csv",
         log:
-            "results/{run}/logs/import_checkpoint/{corpus}/{system}/seed{seed}.log",
+            "<run>/logs/import_checkpoint/{corpus}/{system}/seed{seed}.log",
         wildcard_constraints:
             system=one_of(graph.imported),
         group:

@@ -121,7 +121,8 @@ def test_every_public_target_is_listed_with_a_line(repository: Path) -> None:
 def test_the_page_on_results_has_every_path() -> None:
     page = (ROOT / "docs/results.md").read_text(encoding="utf-8")
     rules = "".join(path.read_text() for path in (ROOT / "rules").glob("*.smk"))
-    made = re.findall(r'=(?:directory\(|update\(\s*)?"(results/[^"]+)"', rules)
+    made = re.findall(r'=(?:directory\(|update\(\s*)?"((?:results|<run>)/[^"]+)"', rules)
+    made = [path.replace("<run>", "results/{run}") for path in made]
     made = [path for path in made if not path.endswith(("/bpe", "/text")) or "tests" in path]
     assert len(made) > 30
     for path in made:

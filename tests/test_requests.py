@@ -13,7 +13,9 @@ from nat.workflow.requests import why_no_rule
 
 ROOT = Path(__file__).resolve().parents[1]
 RULES = "".join(path.read_text(encoding="utf-8") for path in (ROOT / "rules").glob("*.smk"))
+RULES = RULES.replace('"<run>/', '"results/{run}/')
 OUTPUTS = re.findall(r'=(?:directory\(|(?:update|report)\(\s*)?"(results/[^"]+)"', RULES)
+OUTPUTS = [path.replace("{engine}", "{engine,ctranslate2|onnx}") for path in OUTPUTS]
 
 
 @pytest.mark.parametrize(

@@ -78,7 +78,7 @@ def test_seeds_with_the_same_decodings_share_a_rule() -> None:
 def test_a_job_makes_what_its_scores_are() -> None:
     (job,) = together(configuration(), {score("at-base", f"beam{n}"): {"mine"} for n in (2, 3)})
     names = {"run": "micro", "corpus": CORPUS, "system": "at-base", "seed": 1, "split": "test"}
-    made = {path.format(**names) for path in job.outputs}
+    made = {path.format(**names) for path in job.outputs("{run}")}
     for each in job.scores("micro", 1):
         translations = each.translations
         assert made >= {each.path, each.statistics.path, translations.path, translations.summary}

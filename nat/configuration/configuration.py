@@ -214,7 +214,7 @@ class Configuration:
                 shards.setdefault(split, shards["test"])
         return shards
 
-    @property
+    @cached_property
     def tasks(self) -> dict[str, str]:
         """Tasks of this scale and the corpora that it uses for them."""
         tasks = self.scale_settings.tasks.items()
@@ -267,9 +267,10 @@ class Configuration:
         is compared, so that no method is imported; `check` refuses systems that differ only in
         that one of them writes down what the other has by default.
         """
-        self._find("systems", system)
         names = self.on(corpus).canonical_names
         assert names is not None
+        if system not in names:
+            self._find("systems", system)
         return names[system]
 
     @property
@@ -461,7 +462,8 @@ class Configuration:
 
     def _recipe(self, name: str) -> dict[str, Any]:
         """`recipe`, JSON-able and not validated."""
-        written, change = self._find("recipes", name), self._raw_scale["recipes"].get(name, {})
+        written = _copy(self._find("recipes", name))
+        change = self._raw_scale["recipes"].get(name, {})
         override = self.overrides.recipes.get(name, {})
         if "as" in change:
             recipe = families.merged(self._recipe(change["as"]), override)
@@ -597,6 +599,11 @@ class Configuration:
         Raises:
             UserError: says why; also for an unknown system or decoding.
         """
+        if (system, decoding) not in self._suited:
+            self._check_decoding(system, decoding)
+            self._suited.add((system, decoding))
+
+    def _check_decoding(self, system: str, decoding: str) -> None:
         found = self.system(system)
         method = self.decoding(decoding)
         traits = self.decoding_traits(decoding)
@@ -844,7 +851,7 @@ class Configuration:
     def _options(self, decoding: str) -> dict[str, Any]:
         """Options of the method of a decoding as its file gives them, without defaults."""
         found = self._find("decodings", decoding)
-        return {key: found[key] for key in found if key not in ("assistant", "tasks")}
+        return {key: _copy(found[key]) for key in found if key not in ("assistant", "tasks")}
 
     @cached_property
     def _decodings(self) -> dict[str, registry.Description[registry.DecodingTraits]]:
@@ -879,9 +886,15 @@ class Configuration:
     def _read(self, model: type[Kind], folder: str, name: str) -> Kind:
         """What a file describes, typed."""
         if (folder, name) not in self._typed:
-            found = read_model(model, self._find(folder, name), self.file_of(folder, name))
+            written = _copy(self._find(folder, name))
+            found = read_model(model, written, self.file_of(folder, name))
             self._typed[folder, name] = found
         return cast(Kind, self._typed[folder, name])
+
+    @cached_property
+    def _suited(self) -> set[tuple[str, str]]:
+        """Systems and decodings that suit each other, of those that were checked."""
+        return set()
 
     @cached_property
     def _typed(self) -> dict[tuple[str, str], Any]:
@@ -889,6 +902,7 @@ class Configuration:
         return {}
 
     def _find(self, folder: str, name: str) -> dict[str, Any]:
+        """What a file says; it is not to be changed."""
         found = self.files[folder].get(name)
         family = self._family(name) if folder == "decodings" else None
         if family is not None:
@@ -902,7 +916,7 @@ class Configuration:
                 f"unknown {FOLDERS[folder]} '{name}': {missing}; "
                 f"{families.near(name, list(self.files[folder]))}"
             )
-        return _copy(found)
+        return found
 
 
 def read(choice: Choice | str | None, root: Path, checked: bool = True) -> Configuration:

@@ -173,26 +173,26 @@ def _scatter(resolver: Resolver, description: models.Scatter) -> list[Entry]:
 def _quoted_points(resolver: Resolver, description: models.Scatter) -> list[Entry]:
     """Points of quoted rows, whose values stand in the columns that the axes name."""
     found = []
+    quoted = any(series.quoted for series in description.series)
+    published: dict[tuple[str, str | None], Published] = {}
+    for number in description.quotes if quoted else ():
+        for each in table_places.entries(resolver.configuration, resolver.name, number):
+            if each.published is not None:
+                published.setdefault((each.row, each.column), each.published)
     for series in description.series:
         for row in series.quoted or []:
             values: list[Published] = []
             for axis in (description.y, description.x):
-                places = [
-                    each
-                    for number in description.quotes
-                    for each in table_places.entries(resolver.configuration, resolver.name, number)
-                    if (each.row, each.column) == (row, axis.column) and each.published is not None
-                ]
-                if not places:
+                value = published.get((row, axis.column))
+                if value is None:
                     raise UserError(
                         f"{resolver.where}.series: no table of 'quotes' has a published value in "
                         f"row '{row}', column '{axis.column}'"
                     )
-                assert places[0].published is not None
-                values.append(places[0].published)
-            given = {key: each for key, each in series.coordinates().items() if key != "with"}
+                values.append(value)
+            given = {key: own for key, own in series.coordinates().items() if key != "with"}
             for panel in resolver.lines(description.panels, "panels"):
-                if any(panel.chosen.get(key, each) != each for key, each in given.items()):
+                if any(panel.chosen.get(key, own) != own for key, own in given.items()):
                     continue  # the values are of another setting than the panel's
                 chosen = merged(description.cells.coordinates(), panel.chosen)
                 names = {"row": series.label or row, "column": panel.label, "category": row}

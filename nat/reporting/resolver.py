@@ -80,6 +80,7 @@ class Resolver:
         self.paper = configuration.paper(name)
         self.where = f"config/papers/{name}.yaml: {key}"
         self.seeds = configuration.seeds if self.paper.seeds is None else self.paper.seeds
+        self._systems: dict[tuple[str, str | None], models.System | None] = {}
 
     def lines(self, specifications: Sequence[str | models.Varied], key: str) -> list[Line]:
         """Rows or columns of a description, with products expanded."""
@@ -138,6 +139,11 @@ class Resolver:
 
     def system(self, name: str, task: str | None = None) -> models.System | None:
         """A system of the paper with what it has from others and what differs on a task."""
+        if (name, task) not in self._systems:
+            self._systems[name, task] = self._system(name, task)
+        return self._systems[name, task]
+
+    def _system(self, name: str, task: str | None) -> models.System | None:
         if name not in self.paper.systems:
             return None
         chain = [name]

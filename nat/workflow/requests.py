@@ -30,7 +30,9 @@ def why_no_rule(configuration: Configuration, path: str, outputs: Iterable[str])
                 _check(configuration, path, names)
             except UserError as error:
                 return str(error)
-    near = difflib.get_close_matches(path, [_with_names(path, each) for each in patterns], 1)
+    # what differs only in a name that a wildcard does not allow would be the path itself
+    named = {_with_names(path, each) for each in patterns} - {path}
+    near = difflib.get_close_matches(path, sorted(named), 1)
     if near and "{" not in near[0]:
         return f"no rule makes {path}; did you mean {near[0]}?"
     return f"no rule makes {path}; see docs/results.md"

@@ -42,10 +42,9 @@ class Together:
         """The name of its log, with wildcards."""
         return ".".join(["{split}", *self.consulted, "log"])
 
-    @property
-    def outputs(self) -> list[str]:
-        """Paths of what its job makes, with wildcards for the run and the seed."""
-        names = {"run": "{run}", "corpus": "{corpus}", "system": "{system}", "seed": "{seed}"}
+    def outputs(self, run: str) -> list[str]:
+        """Paths of what its job makes, with wildcards but for the run."""
+        names = {"run": run, "corpus": "{corpus}", "system": "{system}", "seed": "{seed}"}
         found = []
         for decoding in self.decodings:
             score = Score(**names, decoding=decoding, split="{split}")  # type: ignore[arg-type]
