@@ -10,8 +10,8 @@ from pathlib import Path
 import pytest
 import torch
 from made_up_models import CORPUS, ROOT, sentences, write_run
-from test_deploy import LOAD
 
+from benchmarks.exports import BATCH, IN_TRANSFORMERS
 from nat.artifacts import Distilled, Model, Ngrams, Score, Shard, Translations
 from nat.configuration import load as load_configuration
 from nat.data.binarised import BinarisedText
@@ -182,7 +182,7 @@ def test_transformers_translates_the_same_without_this_project(tmp_path: Path) -
     environment = {key: value for key, value in os.environ.items() if key != "PYTHONPATH"}
     environment |= {"HF_HOME": str(tmp_path / "home"), "HF_HUB_OFFLINE": "1"}
     found = subprocess.run(
-        [sys.executable, "-c", LOAD, str(made), decoding],
+        [sys.executable, "-c", IN_TRANSFORMERS, str(made), decoding, str(BATCH)],
         cwd=tmp_path,
         env=environment,
         input=json.dumps(TEST),

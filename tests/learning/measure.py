@@ -21,7 +21,7 @@ from tests.learning import points
 from tests.learning.bugs import BUGS, planted
 from tests.learning.small_trainings import Point, configuration, learn, systems, workplace
 
-FOUND = 17
+FOUND = 20
 """Mistakes that are found."""
 FURTHER = (11, 12, 13, 14, 15)
 """Seeds of healthy trainings that the reference points do not know."""

@@ -1,12 +1,15 @@
 """Reference points: what five healthy trainings of a system found, and what follows for others.
 
 A file of `tests/learning/points` has, for one system, the validation losses (nats per position) and
-the BLEU of five seeds at three updates. New trainings with these seeds are refused where
+the BLEU of five seeds at three updates, and the mean training losses between them. New trainings
+with these seeds are refused where
 
 - the mean of one of these quantities is outside of its prediction interval, or
-- the loss or the BLEU, averaged over the updates, differs from those of the same seeds by more than
-  the spread of the five differences explains. If a change of the code leaves the random numbers as
-  they are, the differences are alike, and small mistakes show; if not, they spread as seeds do.
+- one of the losses or the BLEU, averaged over the updates, differs from those of the same seeds by
+  more than the spread of the five differences explains. If a change of the code leaves the random
+  numbers as they are, the differences are alike, and small mistakes show; if not, they spread as
+  seeds do. Where the trainings went exactly as those of the file, the models are the same, and any
+  difference in validation is a mistake.
 
 All intervals of a system together hold 99% of healthy trainings, by Bonferroni's inequality.
 
@@ -32,8 +35,10 @@ SEEDS = (1, 2, 3, 4, 5)
 LEVEL = 0.99
 PRIOR = 4
 """Degrees of freedom of the usual variance."""
-LEAST_SPREAD = {"loss": 0.005, "BLEU": 0.25}
+LEAST_SPREAD = {"training loss": 0.005, "loss": 0.005, "BLEU": 0.25}
 """Of differences that are taken seriously: processors round differently."""
+SAME_TRAINING = 1e-4
+"""Largest difference of training losses that are called equal, the precision of the files."""
 
 
 def write(system: str, trainings: Mapping[int, Sequence[Point]]) -> None:
@@ -61,9 +66,14 @@ def read_all() -> dict[str, dict[str, list[float]]]:
 
 def as_quantities(points: Sequence[Point]) -> dict[str, float]:
     """The values of one training, by name."""
+    training = {
+        f"training loss until {point.update}": point.training_loss
+        for point in points
+        if point.training_loss is not None
+    }
     losses = {f"loss after {point.update}": point.loss for point in points}
     bleu = {f"BLEU after {point.update}": point.bleu for point in points if point.bleu is not None}
-    return {**losses, **bleu}
+    return {**training, **losses, **bleu}
 
 
 def intervals(system: str) -> dict[str, tuple[float, float]]:
@@ -96,20 +106,29 @@ def refused(system: str, trainings: Sequence[Sequence[Point]]) -> list[str]:
         mean = float(np.mean([each[name] for each in quantities]))
         if not low <= mean <= high:
             found.append(f"{system}: {name} updates is {mean:.3f}, not {low:.3f} to {high:.3f}")
+    differences = {kind: _differences(kind, quantities, mine) for kind in LEAST_SPREAD}
+    same = bool(abs(differences["training loss"]).max() <= SAME_TRAINING)
     for kind, least in LEAST_SPREAD.items():
-        names = [name for name in mine if name.startswith(kind)]
-        if not names:
+        if not differences[kind].size:
             continue
-        new = np.array([[each[name] for name in names] for each in quantities]).mean(1)
-        differences = new - np.array([mine[name] for name in names]).mean(0)
-        spread = max(float(differences.std(ddof=1)), least)
-        reach = _times(len(new) - 1, len(LEAST_SPREAD)) * spread / math.sqrt(len(new))
-        if abs(differences.mean()) > reach:
+        each = differences[kind].mean(1)
+        spread = least if same else max(float(each.std(ddof=1)), least)
+        reach = _times(len(each) - 1, len(LEAST_SPREAD)) * spread / math.sqrt(len(each))
+        if abs(each.mean()) > reach:
             found.append(
-                f"{system}: {kind} differs by {differences.mean():+.3f} from that of the same "
-                f"seeds, not by at most {reach:.3f}"
+                f"{system}: {kind} differs by {each.mean():+.3f} from that of the same seeds, "
+                f"not by at most {reach:.3f}" + " after the same training" * same
             )
     return found
+
+
+def _differences(
+    kind: str, quantities: Sequence[Mapping[str, float]], known: Mapping[str, Sequence[float]]
+) -> np.ndarray:
+    """New values of one kind less those of the file, seeds x updates; no updates if it has none."""
+    names = [name for name in known if name.startswith(kind + " ")]
+    new = np.array([[each[name] for name in names] for each in quantities])
+    return new - np.array([known[name] for name in names]).reshape(new.shape[::-1]).T
 
 
 def _times(freedom: int, quantities: int) -> float:

@@ -14,6 +14,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from functools import cache
 from pathlib import Path
+from statistics import fmean
 from typing import Any
 
 import numpy as np
@@ -73,15 +74,18 @@ FINE_TUNED = {"dims", "dims-sweep", "dims-imputer", "oaxe", "mple-10k"}
 
 @dataclass(frozen=True)
 class Point:
-    """What a validation found.
+    """What a validation found, and the training since the last one.
 
     Attributes:
         update: after which it took place.
-        loss: in nats per position.
+        training_loss: mean over the updates since the validation before, in nats per position;
+            None before the first update.
+        loss: of the validation, in nats per position.
         bleu: None where the recipe validates by loss.
     """
 
     update: int
+    training_loss: float | None
     loss: float
     bleu: float | None
 
@@ -209,11 +213,18 @@ def learn(configuration: Configuration, system: str, seed: int) -> list[Point]:
     _make_inputs(configuration, model)
     train_system(configuration, model)
     with Path(model.path).with_name("training.csv").open() as lines:
-        rows = [row for row in csv.DictReader(lines) if row["split"] == "valid"]
-    return [
-        Point(int(row["update"]), float(row["loss"]), float(row["bleu"]) if row["bleu"] else None)
-        for row in rows
-    ]
+        rows = list(csv.DictReader(lines))
+    found: list[Point] = []
+    since: list[float] = []
+    for row in rows:
+        if row["split"] == "train":
+            since.append(float(row["loss"]))
+        else:
+            bleu = float(row["bleu"]) if row["bleu"] else None
+            training_loss = fmean(since) if since else None
+            found.append(Point(int(row["update"]), training_loss, float(row["loss"]), bleu))
+            since.clear()
+    return found
 
 
 def _make_inputs(configuration: Configuration, model: Model) -> None:

@@ -39,7 +39,10 @@ def known(system: str) -> list[list[Point]]:
     return [
         [
             Point(
-                update, values[f"loss after {update}"][seed], values[f"BLEU after {update}"][seed]
+                update,
+                values[f"training loss until {update}"][seed],
+                values[f"loss after {update}"][seed],
+                values[f"BLEU after {update}"][seed],
             )
             for update in updates
         ]
@@ -47,16 +50,41 @@ def known(system: str) -> list[list[Point]]:
     ]
 
 
+def trained_worse(point: Point, more: float) -> Point:
+    assert point.training_loss is not None
+    return replace(point, training_loss=point.training_loss + more)
+
+
 @pytest.mark.parametrize("system", ["mple-nat-kd", "at-base", "ctc-kd"])
 def test_a_small_difference_shows_where_seeds_are_the_same(system: str) -> None:
     trainings = known(system)
     assert not points.refused(system, trainings)
-    worse = [[replace(point, loss=point.loss + 0.03) for point in each] for each in trainings]
-    (found,) = points.refused(system, worse)
-    assert "loss differs by +0.030 from that of the same seeds" in found
+    worse = [
+        [
+            replace(each, training_loss=each.training_loss + 0.03, loss=each.loss + 0.03)
+            for each in of
+        ]
+        for of in trainings
+    ]
+    in_training, in_validation = points.refused(system, worse)
+    assert "training loss differs by +0.030 from that of the same seeds" in in_training
+    assert "loss differs by +0.030 from that of the same seeds" in in_validation
     # of other seeds it is nothing
     others = worse[1:] + worse[:1]
     assert not points.refused(system, others)
+
+
+def test_another_validation_of_the_same_training_is_refused() -> None:
+    system = "mple-nat-kd"
+    by_seed = (0.0, 0.01, 0.02, 0.05, 0.12)  # too different for a paired test
+    other = [
+        [replace(point, loss=point.loss + more) for point in each]
+        for each, more in zip(known(system), by_seed, strict=True)
+    ]
+    (found,) = points.refused(system, other)
+    assert "after the same training" in found
+    trained = [[trained_worse(point, 0.002) for point in each] for each in other]
+    assert not points.refused(system, trained)
 
 
 def test_a_mean_outside_of_its_interval_is_refused() -> None:
