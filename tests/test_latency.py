@@ -8,7 +8,7 @@ import torch
 from nat.configuration import load
 from nat.decoding.hypothesis import Hypothesis
 from nat.errors import UserError
-from nat.measures.latency import System, measure, without_device
+from nat.measures.latency import System, largest, measure, without_device
 from nat.measures.latency_setting import ALL_CORES, Setting, parse_setting
 
 
@@ -109,6 +109,23 @@ def test_there_are_more_repeats_until_the_times_are_close(
     for name in systems:  # all rows alike
         times = found["systems"][name]["milliseconds_per_sentence"]
         assert len(times["repeats"]) == repeats, name
+
+
+@pytest.mark.parametrize("limit", [1, 2, 3, 7, 100, 900, 1000, 5000])
+@pytest.mark.parametrize("most", [1, 2, 1000])
+def test_the_largest_batch_is_found_to_within_an_eighth(limit: int, most: int) -> None:
+    tried: list[int] = []
+
+    def fits(size: int) -> bool:
+        tried.append(size)
+        return size <= limit
+
+    found = largest(fits, most)
+    best = min(limit, most)
+    assert best - max(1, found // 8) <= found <= best
+    assert found == best or limit < most  # all sentences in a batch, if they fit
+    assert max(tried, default=0) <= most
+    assert len(tried) <= 14
 
 
 @pytest.mark.parametrize(

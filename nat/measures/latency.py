@@ -110,6 +110,23 @@ def measure(
     }
 
 
+def largest(fits: Callable[[int], bool], most: int) -> int:
+    """The largest batch that fits the memory, to within an eighth of it.
+
+    Args:
+        fits: whether a batch of so many sentences does; a batch of one is taken to.
+        most: sentences that there are.
+    """
+    size, too_large = 1, None
+    while size < most and (too_large is None or too_large - size > max(1, size // 8)):
+        tried = min(2 * size, most) if too_large is None else (size + too_large) // 2
+        if fits(tried):
+            size = tried
+        else:
+            too_large = tried
+    return size
+
+
 def without_device(setting: Setting) -> dict[str, Any] | None:
     """The state that replaces all latencies if the device is missing, otherwise None."""
     if setting.device == "cuda" and not torch.cuda.is_available():
@@ -152,7 +169,7 @@ class _Timing:
     def prepare(self) -> None:
         """Make the batches."""
         batch = self._setting.batch
-        self._size = batch if isinstance(batch, int) else self._largest()
+        self._size = batch if isinstance(batch, int) else largest(self._fits, len(self._order))
         self._batches = [
             self._batch(start, start + self._size)
             for start in range(0, len(self._order), self._size)
@@ -206,17 +223,14 @@ class _Timing:
             },
         }
 
-    def _largest(self) -> int:
-        """The largest batch of the longest sentences that fits the memory, by doubling."""
-        size = 1
-        while size < len(self._order):
-            try:
-                self._translate(self._batch(0, 2 * size))
-            except torch.OutOfMemoryError:
-                torch.cuda.empty_cache()
-                break
-            size = min(2 * size, len(self._order))
-        return size
+    def _fits(self, size: int) -> bool:
+        """Whether a batch of so many of the longest sentences fits the memory."""
+        try:
+            self._translate(self._batch(0, size))
+        except torch.OutOfMemoryError:
+            torch.cuda.empty_cache()
+            return False
+        return True
 
     def _batch(self, start: int, end: int) -> Tensor:
         return source_tensor([self._sentences[number] for number in self._order[start:end]])
