@@ -105,6 +105,12 @@ def test_analyses(
         assert found["order"]["text"].startswith("a, b → ")
         return
     assert 0 < values["shown_tokens"] <= 60 and 0 <= values["right_shown_tokens"] <= 100
+    # a row for each sentence, also for those that are left out, so that systems can be paired
+    rows = found["measures"]["right_shown_tokens"]["by_sentence"]
+    assert len(rows["sums"]) == len(rows["tokens"]) == len(sources)
+    assert rows["tokens"][2] == rows["tokens"][5] == 0
+    share = sum(rows["sums"]) / sum(rows["tokens"])
+    assert share == pytest.approx(values["right_shown_tokens"], abs=1e-6)
     if system == "hrt":
         assert found["order"]["text"].startswith("b → d")
         assert " ⇒ a" in found["order"]["text"]

@@ -47,9 +47,9 @@ def analyse(configuration: Configuration, corpus: str, system: str, seed: int) -
     the likeliest length.
 
     Returns:
-        For each split `measures` (of systems that see partial targets), `order`: `text`, with a
-        letter for each token, and `tokens`; and `examples`: `source`, `reference` and `tokens`
-        (words, see `marked`), and `passes`.
+        For each split `measures` (of systems that see partial targets; of right tokens
+        `by_sentence`, too), `order`: `text`, with a letter for each token, and `tokens`; and
+        `examples`: `source`, `reference` and `tokens` (words, see `marked`), and `passes`.
 
     Raises:
         UserError: if the system cannot be decoded so, or does not fit.
@@ -72,7 +72,7 @@ def analyse(configuration: Configuration, corpus: str, system: str, seed: int) -
         splits[split.name] = {
             "sentences": len(decoded),
             "left_out": len(split.sources) - len(decoded),
-            "measures": analysis.measures(_shares(seen, references), UNITS),
+            "measures": _shares(seen, references, len(split.sources)),
             "order": _order(decoded, order == "hybrid", target),
             "examples": [
                 {
@@ -119,19 +119,27 @@ def right(tokens: Sequence[int], reference: Sequence[int]) -> list[bool]:
 
 
 def _shares(
-    seen: Mapping[int, Sequence[Pass]], references: Mapping[int, list[int]]
-) -> dict[str, float]:
-    positions = given = hits = 0
+    seen: Mapping[int, Sequence[Pass]], references: Mapping[int, list[int]], sentences: int
+) -> dict[str, dict[str, Any]]:
+    """Both measures; nothing is counted of a sentence that is not seen in part."""
+    positions = given = 0
+    of_sentences: dict[int, tuple[float, float]] = dict.fromkeys(range(sentences), (0, 0))
     for number, sentence in seen.items():
         tokens = shown(sentence)
         written = sentence[-1].tokens
         end = written.index(EOS) if EOS in written else len(written)
+        partial = sum(token != MASK for token in tokens[:end])
         positions += end
-        given += sum(token != MASK for token in tokens[:end])
-        hits += sum(right(tokens[:end], references[number]))
+        given += partial
+        of_sentences[number] = 100 * sum(right(tokens[:end], references[number])), partial
     if not given:
         return {}
-    return {"shown_tokens": 100 * given / positions, "right_shown_tokens": 100 * hits / given}
+    hits = sum(percent for percent, _ in of_sentences.values())
+    found = analysis.measures(
+        {"shown_tokens": 100 * given / positions, "right_shown_tokens": hits / given}, UNITS
+    )
+    found["right_shown_tokens"]["by_sentence"] = analysis.by_sentence(of_sentences)
+    return found
 
 
 def marked(sentence: Sequence[Pass], reference: Sequence[int], vocabulary: Vocabulary) -> list[str]:
