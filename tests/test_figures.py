@@ -186,6 +186,15 @@ def test_bars_are_as_high_as_their_values(root: Path) -> None:
     assert {"1 steps", "4 steps", "CMLM"} <= {text.get_text() for text in texts}
 
 
+def test_a_bar_of_no_height_says_so(root: Path) -> None:
+    plot = figures.make(bars(root, over="cmlm-kd"), "paper", "2")  # no gain over itself
+    assert [record["ours"] for record in plot.records] == [0, 0]
+    figure, _ = drawn(plot)
+    assert [text.get_text() for text in figure.axes[0].texts].count("0") == 2
+    figure, _ = drawn(figures.make(bars(root), "paper", "2"))
+    assert "0" not in [text.get_text() for text in figure.axes[0].texts]
+
+
 def test_bars_of_differences(root: Path) -> None:
     made_up_run.run(root, "dims-cmlm-kd", "mask-predict-4-lb5", 0.3)
     plain = bars(root, label="student", system="dims-cmlm-kd", over="cmlm-kd")

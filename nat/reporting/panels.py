@@ -274,11 +274,16 @@ def _bars(axes: Axes, panel: Panel) -> Labels:
         shift = (groups.index(name) - (len(groups) - 1) / 2) * width
         for record in points:
             low, high = _band(record)
-            axes.bar(record["x"] + shift, record["ours"], width * 0.92, color=colour)
-            axes.plot([record["x"] + shift] * 2, [low, high], color="black", linewidth=1)
+            place = record["x"] + shift
+            axes.bar(place, record["ours"], width * 0.92, color=colour)
+            if not record["ours"]:  # which would look like a bar that is missing
+                axes.text(
+                    place, 0, "0", ha="center", va="bottom", fontsize=LABEL_SIZE, color=colour
+                )
+            axes.plot([place] * 2, [low, high], color="black", linewidth=1)
             edges += [low, high]
             if shows_published(record):
-                _hollow(axes, record["x"] + shift, record["published"], colour, marker)
+                _hollow(axes, place, record["published"], colour, marker)
         if points:
             last = max(points, key=lambda record: float(record["x"]))
             labels.append((last["ours"], _wrapped(name), colour))
