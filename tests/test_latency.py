@@ -8,7 +8,7 @@ import torch
 from nat.configuration import load
 from nat.decoding.hypothesis import Hypothesis
 from nat.errors import UserError
-from nat.measures.latency import System, largest, measure, without_device
+from nat.measures.latency import System, largest_batch, measure, without_device
 from nat.measures.latency_setting import ALL_CORES, Setting, parse_setting
 
 
@@ -120,7 +120,7 @@ def test_the_largest_batch_is_found_to_within_an_eighth(limit: int, most: int) -
         tried.append(size)
         return size <= limit
 
-    found = largest(fits, most)
+    found = largest_batch(fits, most)
     best = min(limit, most)
     assert best - max(1, found // 8) <= found <= best
     assert found == best or limit < most  # all sentences in a batch, if they fit

@@ -110,7 +110,7 @@ def measure(
     }
 
 
-def largest(fits: Callable[[int], bool], most: int) -> int:
+def largest_batch(fits: Callable[[int], bool], most: int) -> int:
     """The largest batch that fits the memory, to within an eighth of it.
 
     Args:
@@ -169,7 +169,9 @@ class _Timing:
     def prepare(self) -> None:
         """Make the batches."""
         batch = self._setting.batch
-        self._size = batch if isinstance(batch, int) else largest(self._fits, len(self._order))
+        self._size = (
+            batch if isinstance(batch, int) else largest_batch(self._fits, len(self._order))
+        )
         self._batches = [
             self._batch(start, start + self._size)
             for start in range(0, len(self._order), self._size)

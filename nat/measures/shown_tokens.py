@@ -122,24 +122,24 @@ def _shares(
     seen: Mapping[int, Sequence[Pass]], references: Mapping[int, list[int]], sentences: int
 ) -> dict[str, dict[str, Any]]:
     """Both measures; nothing is counted of a sentence that is not seen in part."""
-    positions = given = 0
+    positions = 0
     of_sentences: dict[int, tuple[float, float]] = dict.fromkeys(range(sentences), (0, 0))
     for number, sentence in seen.items():
         tokens = shown(sentence)
         written = sentence[-1].tokens
         end = written.index(EOS) if EOS in written else len(written)
-        partial = sum(token != MASK for token in tokens[:end])
         positions += end
-        given += partial
-        of_sentences[number] = 100 * sum(right(tokens[:end], references[number])), partial
+        found = sum(right(tokens[:end], references[number]))
+        of_sentences[number] = 100 * found, sum(token != MASK for token in tokens[:end])
+    percent = sum(each for each, _ in of_sentences.values())
+    given = sum(each for _, each in of_sentences.values())
     if not given:
         return {}
-    hits = sum(percent for percent, _ in of_sentences.values())
-    found = analysis.measures(
-        {"shown_tokens": 100 * given / positions, "right_shown_tokens": hits / given}, UNITS
+    measures = analysis.measures(
+        {"shown_tokens": 100 * given / positions, "right_shown_tokens": percent / given}, UNITS
     )
-    found["right_shown_tokens"]["by_sentence"] = analysis.by_sentence(of_sentences)
-    return found
+    measures["right_shown_tokens"]["by_sentence"] = analysis.by_sentence(of_sentences)
+    return measures
 
 
 def marked(sentence: Sequence[Pass], reference: Sequence[int], vocabulary: Vocabulary) -> list[str]:
