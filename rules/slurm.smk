@@ -1,5 +1,4 @@
-# Steps that share a job, and what a run on a cluster does before its first job. Of no effect
-# elsewhere.
+# What a run does before its first job, and steps that share a job of a cluster.
 
 
 resource_scopes:
@@ -32,6 +31,11 @@ onstart:
             workflow.register_resource("steps", AT_ONCE)
             workflow.executor_plugin.common_settings.pass_group_args = True
             Watch().start()
+        else:
+            # Snakemake starts at most 100 jobs a second. While jobs wait for a core, it asks every
+            # second whether it may start more, and once more for each job that has ended: after
+            # 80 jobs, this took a fifth of a core from those that compute.
+            workflow.scheduler.job_rate_limiter = None
 
 
 # What `all` takes, before anyone submits it. By hand, for other targets: workflow_scripts/plan.py.

@@ -241,6 +241,32 @@ def own_corpus(repository: Path, *tests: str) -> Path:
     return path
 
 
+ASKS_ONLY_WHEN_A_JOB_ENDS = """
+from snakemake.cli import main
+from snakemake.scheduling.job_scheduler import JobScheduler
+
+def asked(scheduler, delay):
+    raise SystemExit("asks again after a while")
+
+JobScheduler._schedule_reevalutation = asked
+main()
+"""
+
+
+def test_waiting_jobs_cost_nothing(tmp_path: Path) -> None:
+    """Else Snakemake looks at them every second, once more for each job that has ended."""
+    repository = copy_repository(tmp_path)
+    program = [sys.executable, "-c", ASKS_ONLY_WHEN_A_JOB_ENDS]
+    ended = subprocess.run(
+        [*program, "corpora", "--cores", "1", "--config", "scale=micro"],
+        cwd=repository,
+        text=True,
+        capture_output=True,
+    )
+    assert ended.returncode == 0, ended.stderr
+    assert "done" in ended.stdout + ended.stderr
+
+
 def test_a_failed_job_tells_its_error_and_leaves_nothing(tmp_path: Path) -> None:
     repository = copy_repository(tmp_path)
     own_corpus(repository, "test")
