@@ -602,14 +602,12 @@ def notes(records: tables.Records) -> list[str]:
         found.append(f"{COUNTED}: a number of one training, which needs no interval.")
     if NO_INTERVAL in methods:
         found.append(f"{NO_INTERVAL}: with one seed this measure has no interval.")
-    switched = [record for record in ran if record["measure"] != record["own_measure"]]
-    if switched:
-        own = dict.fromkeys(MEASURES[record["own_measure"]].label for record in switched)
+    if any(record["measure"] != record["own_measure"] for record in ran):
         found.append(
             "The references of these test sets are all the correct translations of each sentence, "
-            f"so claims about {', '.join(own)} are judged by BLEU against all of them, unless they "
-            "state a number of points. The difference in the claim's measure, against one "
-            "reference, stands beside."
+            "so claims about BLEU are judged by BLEU against all of them, unless they state a "
+            "number of points. The difference in the claim's measure, against one reference, "
+            "stands beside."
         )
     shown = values.stand_ins([{**record, "status": "run"} for record in ran])
     if shown:
