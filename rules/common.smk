@@ -35,7 +35,13 @@ from nat.workflow.requests import why_no_rule
 from nat.workflow.log import Screen
 from nat.workflow.plan import in_shards
 from nat.workflow.records import refuse_unknown_results
-from nat.workflow.slurm import Watch, status_command, stop_left_behind
+from nat.workflow.slurm import (
+    Watch,
+    report_failed_submissions,
+    require_clients,
+    status_command,
+    stop_left_behind,
+)
 
 try:
     configuration = load(choice(config), checked=workflow.is_main_process)

@@ -14,6 +14,8 @@ onstart:
     # Snakemake holds the lock of this folder here, and dry runs do not come this far.
     if workflow.is_main_process:
         try:
+            if workflow.non_local_exec:
+                require_clients()
             done = stop_left_behind()
             if workflow.non_local_exec:
                 settings = workflow.executor_settings
@@ -30,6 +32,7 @@ onstart:
             # run one after the other there, each in a Snakemake of its own.
             workflow.register_resource("steps", AT_ONCE)
             workflow.executor_plugin.common_settings.pass_group_args = True
+            report_failed_submissions(workflow.scheduler._executor)
             Watch().start()
         else:
             # Snakemake starts at most 100 jobs a second. While jobs wait for a core, it asks every

@@ -22,7 +22,13 @@ SNAKEFILE = f"""
 import sys
 from nat.errors import UserError
 from nat.workflow.cluster import AT_ONCE
-from nat.workflow.slurm import Watch, status_command, stop_left_behind
+from nat.workflow.slurm import (
+    Watch,
+    report_failed_submissions,
+    require_clients,
+    status_command,
+    stop_left_behind,
+)
 
 class configuration:
     run = "micro"

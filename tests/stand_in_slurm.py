@@ -59,6 +59,7 @@ for request in folder.glob("*.request"):
 """,
     "scontrol": "print('MinJobAge               = 86400 sec')",
     "sinfo": "print('main*')",
+    "sacct": "sys.exit(1)",
     "sacctmgr": "sys.exit(1)",
     "scancel": "",
 }

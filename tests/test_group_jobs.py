@@ -19,3 +19,25 @@ def test_steps_of_a_job_run_in_parallel_as_its_time_is_computed(tmp_path: Path) 
     assert {name: int(value) for name, value in asked.items()} == grouped_steps.REQUEST
     assert len(job.steps) == 1, "one Snakemake in the job runs all of it"
     assert 1 < grouped_steps.most_at_once(tmp_path / "run") <= AT_ONCE
+
+
+@pytest.mark.graph
+def test_the_run_ends_if_a_group_of_steps_cannot_be_submitted(tmp_path: Path) -> None:
+    slurm = StandInSlurm(tmp_path / "slurm")
+    # the executor looks the account up, which Slurm does not know
+    account = ["--default-resources", "slurm_account=nobody"]
+    status, screen = grouped_steps.run(tmp_path / "run", slurm.environment, *account)
+    assert status == 1, screen
+    assert "error: the group score could not be submitted: " in screen and "sshare" in screen
+    assert not list(slurm.requests())
+
+
+@pytest.mark.graph
+def test_a_run_without_slurm_is_refused_in_a_sentence(tmp_path: Path) -> None:
+    slurm = StandInSlurm(tmp_path / "slurm")
+    for client in ("sacct", "scontrol"):
+        (slurm.folder / "bin" / client).unlink()
+    status, screen = grouped_steps.run(tmp_path / "run", slurm.environment)
+    assert status == 1, screen
+    assert "error: scontrol, sacct not found, so Slurm jobs cannot be submitted from here" in screen
+    assert "Traceback" not in screen

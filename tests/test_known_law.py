@@ -39,9 +39,9 @@ SCALE = {
     },
     "recipes": {
         name: {
-            "updates": 500,
+            "updates": 1000,
             "batch_tokens": 1024,
-            "learning_rate": 1e-2,
+            "learning_rate": 5e-3,
             "betas": [0.9, 0.98],
             "warmup_updates": 50,
             "save_every": 250,

@@ -190,6 +190,8 @@ class Screen(LogHandlerBase):
             return f"error: there is no target '{name}'; {hint(name, self.targets)}"
         if "CalledProcessError" in text:  # the job's own error follows
             return ""
+        if refused_by_slurm := _what_slurm_refused(text):  # of a group of steps
+            return "error: " + "; ".join(refused_by_slurm)
         if event.get("exception") == "LockException":
             return LOCKED
         # of `nat.errors`, for example a decoding that a path asks for and its system cannot do

@@ -1,8 +1,9 @@
-"""Slurm jobs of this folder that Snakemake itself does not manage.
+"""What Snakemake does not do for its Slurm jobs.
 
 If Snakemake is killed, its Slurm jobs keep running; a second run would start the same jobs again,
 and both would write the same files. Moreover, not every cluster refuses a job that requests more
-than its partition or account grants: some let it wait forever.
+than its partition or account grants: some let it wait forever. And the executor itself waits
+forever for a group of steps that it could not submit.
 """
 
 import logging
@@ -15,8 +16,16 @@ import time
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
+
+from snakemake_interface_executor_plugins.executors.base import SubmittedJobInfo
+from snakemake_interface_executor_plugins.executors.remote import RemoteExecutor
+from snakemake_interface_executor_plugins.jobs import JobExecutorInterface
 
 from nat.errors import UserError
+
+CLIENTS = ("sbatch", "squeue", "scancel", "scontrol", "sinfo", "sacct", "sacctmgr")
+"""Programs that are needed to submit and follow jobs."""
 
 LOGS = Path(".snakemake/slurm_logs")
 """The executor's folder for logs of jobs: without it, no job was ever submitted from here."""
@@ -56,6 +65,47 @@ class SlurmJob:
     number: str
     reason: str
     comment: str
+
+
+def require_clients(environment: Mapping[str, str] = os.environ) -> None:
+    """Refuse to start where Slurm's programs are not installed.
+
+    Raises:
+        UserError: if one of them is missing.
+    """
+    path = environment.get("PATH")
+    missing = [name for name in CLIENTS if shutil.which(name, path=path) is None]
+    if missing:
+        raise UserError(
+            f"{', '.join(missing)} not found, so Slurm jobs cannot be submitted from here; run "
+            "this on a login node of the cluster, or without '--profile slurm' on this machine"
+        )
+
+
+def report_failed_submissions(executor: RemoteExecutor) -> None:
+    """Let the run fail if a group of steps cannot be submitted, and say why.
+
+    Where the executor (2.8.0) cannot submit a job, it names the rule. A group has none, so that
+    this fails in turn, and Snakemake would wait for the group forever. Where Slurm refuses a group,
+    Snakemake (9.27.1) drops the reason.
+    """
+    submit, report = executor.run_job, executor.report_job_error
+
+    def submit_or_report(job: JobExecutorInterface) -> None:
+        try:
+            submit(job)
+        except AttributeError as error:
+            executor.report_job_error(SubmittedJobInfo(job), msg=str(error.__context__ or error))
+
+    def say_and_report(job: SubmittedJobInfo, msg: str = "", **more: Any) -> None:
+        if job.job.is_group() and job.external_jobid is None:
+            logging.getLogger("snakemake.logging").error(
+                f"error: the group {job.job.groupid} could not be submitted: {msg}"
+            )
+        report(job, msg=msg, **more)
+
+    executor.run_job = submit_or_report
+    executor.report_job_error = say_and_report
 
 
 def left_behind(environment: Mapping[str, str] = os.environ) -> list[SlurmJob]:
