@@ -29,8 +29,13 @@ from nat.workflow.cluster import (
 )
 from nat.workflow.dry_run import Job
 from nat.workflow.graph import PROCESSES_OF_A_TEXT
-from nat.workflow.log import _slurm_job, _what_slurm_refused
-from nat.workflow.slurm import left_behind, state_of, stop_left_behind
+from nat.workflow.log import _slurm_job
+from nat.workflow.slurm import (
+    left_behind,
+    state_of,
+    stop_left_behind,
+    what_slurm_refused,
+)
 
 ROOT = Path(__file__).resolve().parents[1]
 
@@ -218,7 +223,7 @@ def test_a_refusal_by_slurm_is_told_in_a_line() -> None:
         "Requested node configuration is not available'.\n    sbatch call:\n  sbatch x"
     )
     said = "Batch job submission failed: Requested node configuration is not available"
-    assert _what_slurm_refused(message)[0] == f"Slurm refused the job: {said}"
+    assert what_slurm_refused(message)[0] == f"Slurm refused the job: {said}"
 
 
 @pytest.mark.parametrize(
@@ -236,7 +241,7 @@ def test_a_refusal_by_slurm_is_told_in_a_line() -> None:
 )
 def test_number_and_state_of_a_failed_job(message: str, expected: tuple[str, str] | None) -> None:
     assert _slurm_job(message) == expected
-    assert _what_slurm_refused(message) == []
+    assert what_slurm_refused(message) == []
 
 
 @pytest.fixture

@@ -33,6 +33,17 @@ def test_the_run_ends_if_a_group_of_steps_cannot_be_submitted(tmp_path: Path) ->
 
 
 @pytest.mark.graph
+def test_the_reason_why_slurm_refuses_a_group_is_shown(tmp_path: Path) -> None:
+    slurm = StandInSlurm(tmp_path / "slurm")
+    refuses = "#!/bin/sh\necho 'no such partition' >&2\nexit 1\n"
+    (slurm.folder / "bin" / "sbatch").write_text(refuses)
+    status, screen = grouped_steps.run(tmp_path / "run", slurm.environment)
+    assert status == 1, screen
+    reason = "Slurm refused the job: no such partition; look at what its stage asks for"
+    assert f"error: the group score could not be submitted: {reason}" in screen
+
+
+@pytest.mark.graph
 def test_a_run_without_slurm_is_refused_in_a_sentence(tmp_path: Path) -> None:
     slurm = StandInSlurm(tmp_path / "slurm")
     for client in ("sacct", "scontrol"):

@@ -18,7 +18,7 @@ from typing import Any
 from snakemake_interface_logger_plugins.base import LogHandlerBase
 
 from nat.spelling import hint
-from nat.workflow.slurm import state_of
+from nat.workflow.slurm import state_of, what_slurm_refused
 from nat.workflow.together import kind_of
 
 # Messages about Snakemake's internal work, less useful than the lines of jobs. They have no event
@@ -44,10 +44,6 @@ ENDS = {
     "CANCELLED": "cancelled; a training resumes from its last checkpoint when it runs again",
     "PREEMPTED": "preempted; a training resumes from its last checkpoint",
 }
-REFUSED = (
-    "look at what its stage asks for in config/scales, and at partition, account and GPU in "
-    "config/cluster.yaml"
-)
 LOCKED = (
     "error: another run is at work in this folder and holds .snakemake/locks; wait for its end, "
     "or, if it was killed, run 'snakemake --unlock' and then this again"
@@ -142,7 +138,7 @@ class Screen(LogHandlerBase):
     def _tell_job_error(self, event: dict[str, Any]) -> str:
         name, _ = self.jobs.get(event["jobid"], (event["rule_name"], 0.0))
         message = event.get("rule_msg") or ""
-        refused = _what_slurm_refused(message)
+        refused = what_slurm_refused(message)
         job = _slurm_job(message)
         # a step of a group, which ended as one job, maybe before the step began
         of_a_group = event.get("indent")
@@ -190,8 +186,6 @@ class Screen(LogHandlerBase):
             return f"error: there is no target '{name}'; {hint(name, self.targets)}"
         if "CalledProcessError" in text:  # the job's own error follows
             return ""
-        if refused_by_slurm := _what_slurm_refused(text):  # of a group of steps
-            return "error: " + "; ".join(refused_by_slurm)
         if event.get("exception") == "LockException":
             return LOCKED
         # of `nat.errors`, for example a decoding that a path asks for and its system cannot do
@@ -219,15 +213,6 @@ def _what_went_wrong(log: str, told: bool = False, by_slurm: bool = False) -> li
     if by_slurm:
         return lines[-LINES_OF_A_SLURM_JOB:]
     return lines[-1:] if told else [*lines[-1:], KILLED]
-
-
-def _what_slurm_refused(message: str) -> list[str]:
-    """Why Slurm did not take a job, from the executor's message."""
-    refused = re.search(r"The error message was '(.*?)'\.?\s*sbatch call", message, re.DOTALL)
-    if not refused:
-        return []
-    said = " ".join(refused[1].replace("sbatch: error: ", "").split())
-    return [f"Slurm refused the job: {said}", REFUSED]
 
 
 def _slurm_job(message: str) -> tuple[str, str] | None:

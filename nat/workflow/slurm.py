@@ -50,6 +50,12 @@ NEVER = (
 )
 """Reasons for waiting that do not disappear when other jobs end."""
 
+REFUSED = (
+    "look at what its stage asks for in config/scales, and at partition, account and GPU in "
+    "config/cluster.yaml"
+)
+"""What to do about a job that Slurm does not take."""
+
 FIRST_LOOK = ("init-seconds-before-status-checks", 40)
 """The executor's setting for the seconds before its first look at a job, and its default."""
 
@@ -99,13 +105,23 @@ def report_failed_submissions(executor: RemoteExecutor) -> None:
 
     def say_and_report(job: SubmittedJobInfo, msg: str = "", **more: Any) -> None:
         if job.job.is_group() and job.external_jobid is None:
+            reason = "; ".join(what_slurm_refused(msg)) or msg
             logging.getLogger("snakemake.logging").error(
-                f"error: the group {job.job.groupid} could not be submitted: {msg}"
+                f"error: the group {job.job.groupid} could not be submitted: {reason}"
             )
         report(job, msg=msg, **more)
 
     executor.run_job = submit_or_report
     executor.report_job_error = say_and_report
+
+
+def what_slurm_refused(message: str) -> list[str]:
+    """Why Slurm did not take a job, from the executor's message; nothing if this is not why."""
+    refused = re.search(r"The error message was '(.*?)'\.?\s*sbatch call", message, re.DOTALL)
+    if not refused:
+        return []
+    said = " ".join(refused[1].replace("sbatch: error: ", "").split())
+    return [f"Slurm refused the job: {said}", REFUSED]
 
 
 def left_behind(environment: Mapping[str, str] = os.environ) -> list[SlurmJob]:
