@@ -73,14 +73,13 @@ class SlurmJob:
     comment: str
 
 
-def require_clients(environment: Mapping[str, str] = os.environ) -> None:
+def require_clients() -> None:
     """Refuse to start where Slurm's programs are not installed.
 
     Raises:
         UserError: if one of them is missing.
     """
-    path = environment.get("PATH")
-    missing = [name for name in CLIENTS if shutil.which(name, path=path) is None]
+    missing = [name for name in CLIENTS if shutil.which(name) is None]
     if missing:
         raise UserError(
             f"{', '.join(missing)} not found, so Slurm jobs cannot be submitted from here; run "
@@ -103,8 +102,8 @@ def report_failed_submissions(executor: RemoteExecutor) -> None:
         except AttributeError as error:
             executor.report_job_error(SubmittedJobInfo(job), msg=str(error.__context__ or error))
 
-    def say_and_report(job: SubmittedJobInfo, msg: str = "", **more: Any) -> None:
-        if job.job.is_group() and job.external_jobid is None:
+    def say_and_report(job: SubmittedJobInfo, msg: str | None = None, **more: Any) -> None:
+        if msg and job.job.is_group() and job.external_jobid is None:
             reason = "; ".join(what_slurm_refused(msg)) or msg
             logging.getLogger("snakemake.logging").error(
                 f"error: the group {job.job.groupid} could not be submitted: {reason}"
