@@ -4,7 +4,9 @@
 # make test-learning   what the tests of learning are worth: mistakes planted in trainings, 45 minutes
 # make test-latest   the tiny run with the newest versions of all packages; Python 3.11 to 3.13
 # make audit   known vulnerabilities of the versions in envs/; fails where PyPI has no answer
+# make test-gpu   the tests that need an NVIDIA GPU
 # make test-slurm   the graph on a real Slurm of its own, with two virtual nodes; some minutes
+# make bench   speed and memory, beside stock fairseq and CTranslate2; about half an hour
 # make public-report   docs/report, a small copy of the report of the demo as it is
 # make pictures   docs/figures/report_*.png, of the report of the demo as it is; needs Chromium
 #
@@ -29,7 +31,7 @@ SLURM_PACKAGES := munge slurmctld slurmd slurm-client slurmdbd slurm-wlm-mysql-p
 export PYTHONHASHSEED := 0
 
 help:
-	@sed -n 's/^# //p' Makefile
+	@sed -n '/^SHELL/q; s/^# *//p' Makefile
 
 demo: environment
 	@$(BIN)/snakemake demo --config scale=demo
