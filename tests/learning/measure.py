@@ -1,6 +1,6 @@
 """Renew the reference points, or show what they are worth.
 
-python -m tests.learning.measure points [SYSTEM ...]   train five seeds of each system
+python -m tests.learning.measure points [SYSTEM ...]   train five or ten seeds of each system
 python -m tests.learning.measure worth [SHARE]         plant mistakes; train further seeds
 """
 
@@ -23,15 +23,17 @@ from tests.learning.small_trainings import Point, configuration, learn, systems,
 
 FOUND = 20
 """Mistakes that are found."""
-FURTHER = (11, 12, 13, 14, 15)
-"""Seeds of healthy trainings that the reference points do not know."""
+FURTHER = 5
+"""Healthy trainings of a system with seeds that no file and no other system has."""
 
 
 def main(arguments: Sequence[str]) -> int:
     """Run a command; the status is 1 if the points are worth less than they should be."""
     parser = argparse.ArgumentParser(prog="python -m tests.learning.measure")
     commands = parser.add_subparsers(required=True)
-    renew = commands.add_parser("points", help="train five seeds of each system and write its file")
+    renew = commands.add_parser(
+        "points", help="train five or ten seeds of each system and write its file"
+    )
     renew.add_argument("systems", nargs="*", help="by default all")
     renew.set_defaults(run=lambda options: write_points(options.systems))
     worth = commands.add_parser("worth", help="count mistakes found and healthy systems refused")
@@ -43,9 +45,12 @@ def main(arguments: Sequence[str]) -> int:
 
 
 def write_points(names: Sequence[str]) -> int:
-    """Train each system with five seeds."""
+    """Train each system with five seeds, those with glancing with ten."""
     for name in names or everything():
-        points.write(name, dict(zip(points.SEEDS, train(name, points.SEEDS), strict=True)))
+        with fresh():
+            glancing = configuration().system(name).input.method == "glancing"
+        seeds = points.SEEDS + points.MORE_SEEDS if glancing else points.SEEDS
+        points.write(name, glancing, dict(zip(seeds, train(name, seeds), strict=True)))
         print(f"tests/learning/points/{name}.json", flush=True)
     return 0
 
@@ -67,8 +72,10 @@ def show_worth(share: float) -> int:
     random.Random(1).shuffle(chosen)
     chosen = chosen[: max(1, round(share * len(chosen)))]
     wrongly = 0
-    for name in chosen:
-        found = points.refused(name, train(name, FURTHER))
+    first = points.MORE_SEEDS[-1] + 1
+    for number, name in enumerate(chosen):
+        start = first + FURTHER * number
+        found = points.refused(name, train(name, range(start, start + FURTHER)))
         wrongly += bool(found)
         print("\n".join(found) or f"{name}: as expected", flush=True)
     print(f"{caught} of {len(BUGS)} mistakes found, {wrongly} of {len(chosen)} healthy refused")

@@ -1,12 +1,13 @@
-"""Reference points: what five healthy trainings of a system found, and what follows for others.
+"""Reference points: what healthy trainings of a system found, and what follows for others.
 
 A file of `tests/learning/points` has, for one system, the validation losses (nats per position) and
-the BLEU of five seeds at three updates, and the mean training losses between them. New trainings
-with these seeds are refused where
+the BLEU of five seeds at three updates, and the mean training losses between them; of a system with
+glancing, of ten seeds, since these learn early or late, depending on the seed. New trainings with
+the first five seeds are refused where
 
 - the mean of one of these quantities is outside of its prediction interval, or
 - one of the losses or the BLEU, averaged over the updates, differs from those of the same seeds by
-  more than the spread of the five differences explains. If a change of the code leaves the random
+  more than the spread of the differences explains. If a change of the code leaves the random
   numbers as they are, the differences are alike, and small mistakes show; if not, they spread as
   seeds do. Where the trainings went exactly as those of the file, the models are the same, and any
   difference in validation is a mistake.
@@ -15,13 +16,14 @@ All intervals of a system together hold 99% of healthy trainings, by Bonferroni'
 
 Five values say little about their variance. It is a weighted mean of their own and of what is usual
 for the same quantity, which counts as `PRIOR` further degrees of freedom (as in the moderated
-t-test, Smyth 2004). What is usual comes from the median over all systems: some systems vary much
-more than the others, and would widen the intervals of all.
+t-test, Smyth 2004). What is usual comes from the median over all systems with glancing, or over all
+without: some systems vary much more than the others, and would widen the intervals of all.
 """
 
 import json
 import math
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -32,6 +34,9 @@ from tests.learning.small_trainings import Point
 
 FOLDER = Path(__file__).parent / "points"
 SEEDS = (1, 2, 3, 4, 5)
+"""Of the trainings in the files, and of those that are compared with them."""
+MORE_SEEDS = (6, 7, 8, 9, 10)
+"""Of further trainings in the files of systems with glancing."""
 LEVEL = 0.99
 PRIOR = 4
 """Degrees of freedom of the usual variance."""
@@ -41,12 +46,26 @@ SAME_TRAINING = 1e-4
 """Largest difference of training losses that are called equal, the precision of the files."""
 
 
-def write(system: str, trainings: Mapping[int, Sequence[Point]]) -> None:
+@dataclass(frozen=True)
+class Known:
+    """A file.
+
+    Attributes:
+        glancing: whether the system learns with glancing.
+        values: of each quantity, over seeds.
+    """
+
+    glancing: bool
+    values: dict[str, list[float]]
+
+
+def write(system: str, glancing: bool, trainings: Mapping[int, Sequence[Point]]) -> None:
     """Write the file of a system from its trainings, by seed."""
     seeds = sorted(trainings)
     quantities = [as_quantities(trainings[seed]) for seed in seeds]
     found: dict[str, Any] = {
         "system": system,
+        "glancing": glancing,
         "seeds": seeds,
         **{name: [round(each[name], 4) for each in quantities] for name in quantities[0]},
     }
@@ -55,12 +74,14 @@ def write(system: str, trainings: Mapping[int, Sequence[Point]]) -> None:
     (FOLDER / f"{system}.json").write_text("{\n" + ",\n".join(lines) + "\n}\n")
 
 
-def read_all() -> dict[str, dict[str, list[float]]]:
-    """Values of each quantity, over seeds, by system."""
+def read_all() -> dict[str, Known]:
+    """All files, by system."""
     found = {}
     for path in sorted(FOLDER.glob("*.json")):
         values = json.loads(path.read_text())
-        found[values["system"]] = {k: v for k, v in values.items() if k not in ("system", "seeds")}
+        system, glancing = values.pop("system"), values.pop("glancing")
+        del values["seeds"]
+        found[system] = Known(glancing, values)
     return found
 
 
@@ -76,17 +97,20 @@ def as_quantities(points: Sequence[Point]) -> dict[str, float]:
     return {**training, **losses, **bleu}
 
 
-def intervals(system: str) -> dict[str, tuple[float, float]]:
-    """Where the mean of as many healthy trainings of a system is, for each of its quantities."""
+def intervals(system: str, trainings: int) -> dict[str, tuple[float, float]]:
+    """Where the mean of so many healthy trainings of a system is, for each of its quantities."""
     known = read_all()
     mine = known[system]
+    family = [each.values for each in known.values() if each.glancing == mine.glancing]
     found = {}
-    for name, values in mine.items():
+    for name, values in mine.values.items():
         own = len(values) - 1
-        all_variances = [np.var(each[name], ddof=1) for each in known.values() if name in each]
-        usual = np.median(all_variances) * own / stats.chi2.median(own)
+        # BLEU that no seed of a system has yet says nothing about the variance of those that have
+        spread = [_median_unbiased(each[name]) for each in family if any(each.get(name, ()))]
+        usual = np.median(spread) if spread else 0.0
         variance = (own * np.var(values, ddof=1) + PRIOR * usual) / (own + PRIOR)
-        reach = _times(own + PRIOR, len(mine)) * math.sqrt(2 * variance / len(values))
+        error = math.sqrt(variance * (1 / len(values) + 1 / trainings))
+        reach = _times(own + PRIOR, len(mine.values)) * error
         mean = float(np.mean(values))
         found[name] = mean - reach, mean + reach
     return found
@@ -97,12 +121,12 @@ def refused(system: str, trainings: Sequence[Sequence[Point]]) -> list[str]:
 
     Args:
         system: one with a file.
-        trainings: with the seeds of the file, in their order.
+        trainings: with the first seeds of the file, in their order.
     """
     quantities = [as_quantities(points) for points in trainings]
-    mine = read_all()[system]
+    mine = read_all()[system].values
     found = []
-    for name, (low, high) in intervals(system).items():
+    for name, (low, high) in intervals(system, len(trainings)).items():
         mean = float(np.mean([each[name] for each in quantities]))
         if not low <= mean <= high:
             found.append(f"{system}: {name} updates is {mean:.3f}, not {low:.3f} to {high:.3f}")
@@ -128,7 +152,14 @@ def _differences(
     """New values of one kind less those of the file, seeds x updates; no updates if it has none."""
     names = [name for name in known if name.startswith(kind + " ")]
     new = np.array([[each[name] for name in names] for each in quantities])
-    return new - np.array([known[name] for name in names]).reshape(new.shape[::-1]).T
+    old = [[known[name][seed] for name in names] for seed in range(len(quantities))]
+    return new - np.array(old)
+
+
+def _median_unbiased(values: Sequence[float]) -> float:
+    """An estimate of the variance that is as often too large as too small."""
+    freedom = len(values) - 1
+    return float(np.var(values, ddof=1) * freedom / stats.chi2.median(freedom))
 
 
 def _times(freedom: int, quantities: int) -> float:
