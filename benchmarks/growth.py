@@ -1,7 +1,9 @@
-"""How time and memory grow: preparation with the corpus, updates and decoding with the sentences.
+"""How time and memory grow with the size of the corpus and with the length of sentences.
 
-Preparation: the steps of an invented language pair, one process each, of 1,000, 10,000 and 100,000
-pairs. Its words are always the same, so memory for word types does not grow here. Models: an update
+Size: the steps of the preparation of an invented language pair, one process each, of 1,000, 10,000
+and 100,000 pairs; then a training opens the text and divides it into batches, and the upsampled CTC
+model translates it. Words are always the same, so memory for word types does not grow here, and of
+the largest corpora only so many sentences are translated as a shard has. Length: an update
 and a decoding of a batch of 2,000 tokens, of sentences of 10 to 500 tokens, by the AT model (beam
 5, as many tokens as the source has) and the upsampled CTC model of scale `demo` with random
 weights. Each measurement has a process of its own, whose largest resident memory is shown. Seconds
@@ -13,6 +15,7 @@ Writes a table, a plot and the numbers.
 
 import argparse
 import json
+import logging
 import math
 import os
 import statistics
@@ -29,10 +32,14 @@ from benchmarks.timing import FAST_MEMORY
 ROOT = Path(__file__).resolve().parents[1]
 
 SIZES = (1_000, 10_000, 100_000)
-CORPUS = "toy-ka-lu"
+CORPUS, LANGUAGES = "toy-ka-lu", ("ka", "lu")
 VALID = 100
-STEPS = ("clean", "tokens", "bpe", "binarised")
-"""Steps of the preparation, which follow the invention of the text."""
+PREPARATION = ("clean", "tokens", "bpe", "binarised")
+BATCHES, TRANSLATION = "batches", "translation"
+STEPS = (*PREPARATION, BATCHES, TRANSLATION)
+"""What follows the invention of the text."""
+LARGEST_SHARD = 100_000
+"""Sentences that are translated at most."""
 
 LENGTHS = (10, 50, 100, 200, 500)
 SYSTEMS = {"AT": "at-base", "CTC": "ctc-kd"}
@@ -65,11 +72,11 @@ def main() -> None:
 
     console = Console(width=None if sys.stdout.isatty() else 120)
     result = {
-        "preparation": of_preparation(sorted(arguments.pairs)),
+        "sizes": of_sizes(sorted(arguments.pairs)),
         "models": of_models(sorted(arguments.tokens)),
     }
     table = Table("step", "pairs", "seconds", "MB", "seconds grow as pairs to the power of")
-    for row in result["preparation"]:
+    for row in result["sizes"]:
         power = "" if row["power"] is None else f"{row['power']:.2f}"
         seconds, memory = f"{row['seconds']:.2f}", f"{row['megabytes']:.0f}"
         table.add_row(row["step"], f"{row['pairs']:,}", seconds, memory, power)
@@ -87,7 +94,7 @@ def main() -> None:
     console.print(table)
     figure = arguments.figure or arguments.output.with_suffix(".png")
     write_json(arguments.output, result)
-    if result["preparation"] and result["models"]:
+    if result["sizes"] and result["models"]:
         draw(result, figure)
     console.print(
         f"One thread, processor time; models of d=64, 2+2 layers, {BATCH_TOKENS:,} tokens in a "
@@ -95,14 +102,16 @@ def main() -> None:
     )
 
 
-def of_preparation(sizes: list[int]) -> list[dict[str, Any]]:
+def of_sizes(sizes: list[int]) -> list[dict[str, Any]]:
     """Seconds and memory of each step at each size, and how they grow from the size before."""
     rows: list[dict[str, Any]] = []
     before: dict[str, tuple[int, float]] = {}
     for pairs in sizes:
         with tempfile.TemporaryDirectory() as folder:
             for step in ("text", *STEPS):
-                found = in_process(kind="preparation", step=step, pairs=pairs, folder=folder)
+                if step == TRANSLATION and pairs > LARGEST_SHARD:
+                    continue
+                found = in_process(kind="step", step=step, pairs=pairs, folder=folder)
                 if step == "text":
                     continue
                 power = None
@@ -127,7 +136,8 @@ def of_models(lengths: list[int]) -> list[dict[str, Any]]:
 
 def in_process(**work: Any) -> dict[str, float]:
     """What `measured` finds in a new process."""
-    memory = FAST_MEMORY if work["kind"] == "model" else {}  # as in the workflow
+    # as in the workflow
+    memory = {} if work.get("step") in ("text", *PREPARATION) else FAST_MEMORY
     done = subprocess.run(
         [sys.executable, "-W", "ignore", __file__, "--worker", json.dumps(work)],
         env={**os.environ, **memory, "OMP_NUM_THREADS": "1"},
@@ -142,8 +152,40 @@ def measured(kind: str, **work: Any) -> dict[str, float]:
     """Seconds of a piece of work, and the largest resident memory of this process."""
     from nat.measures import memory
 
-    seconds = preparation(**work) if kind == "preparation" else model(**work)
+    of_step = {BATCHES: batches, TRANSLATION: translation}.get(work.get("step", ""), preparation)
+    seconds = of_step(**work) if kind == "step" else model(**work)
     return {"seconds": seconds, "megabytes": memory.largest() / 1e6}
+
+
+def batches(step: str, pairs: int, folder: str) -> float:
+    """Open a binarised text and divide it into batches, as a training does; seconds."""
+    from nat.data.binarised import BinarisedText
+
+    logging.disable(logging.INFO)  # fairseq asks for tensorboardX
+    from nat.fairseq_plugin.dataset import Pairs
+
+    started = time.process_time()
+    files = [Path(folder, "binarised", f"train.{language}") for language in LANGUAGES]
+    source, target = map(BinarisedText, files)
+    longest = (POSITIONS, POSITIONS)
+    text = Pairs(source, [target], longest, BATCH_TOKENS, step)
+    assert len(text) <= pairs
+    text.batches(BATCH_TOKENS, seed=1)
+    return time.process_time() - started
+
+
+def translation(step: str, pairs: int, folder: str) -> float:
+    """Translate the training text with a CTC model; seconds."""
+    from nat.data.binarised import BinarisedText
+    from nat.decoding.corpus import translate
+    from nat.decoding.ctc import Ctc
+
+    transformer, _ = transformer_of(SYSTEMS["CTC"])
+    source = BinarisedText(Path(folder, "binarised", f"train.{LANGUAGES[0]}"))
+    started = time.process_time()
+    found = translate(transformer.eval(), Ctc(), source, range(len(source)), 2 * BATCH_TOKENS)
+    assert len(found) == len(source) <= pairs, step
+    return time.process_time() - started
 
 
 def preparation(step: str, pairs: int, folder: str) -> float:
@@ -190,27 +232,16 @@ def preparation(step: str, pairs: int, folder: str) -> float:
 
 def model(system: str, tokens: int, work: str) -> float:
     """Seconds of an update or a decoding of a batch of sentences with as many tokens."""
-    from dataclasses import replace
-
     import numpy as np
     import torch
 
-    from nat.configuration import load
     from nat.data.batch import Batch
-    from nat.data.candidates import RAW, Text
-    from nat.data.vocabulary import SPECIALS, VocabularySizes
+    from nat.data.vocabulary import SPECIALS
     from nat.decoding.beam_search import BeamSearch
     from nat.decoding.ctc import Ctc
     from nat.objective.objective import Objective
-    from nat.training.model_file import build_model
 
-    torch.set_num_threads(1)
-    torch.manual_seed(1)
-    training = load("demo", ROOT).training(CORPUS, system)
-    architecture = replace(training.architecture, max_positions=POSITIONS)
-    changes = {"text": Text.of(RAW), "architecture": architecture}
-    training = training.model_copy(update=changes)
-    transformer = build_model(training, VocabularySizes(SYMBOLS))
+    transformer, training = transformer_of(system)
     numbers = np.random.default_rng(1)
     shape = (2, max(1, BATCH_TOKENS // tokens), tokens)
     sources, targets = numbers.integers(len(SPECIALS), SYMBOLS, shape)
@@ -239,8 +270,28 @@ def model(system: str, tokens: int, work: str) -> float:
     return statistics.median(seconds[1:])
 
 
+def transformer_of(system: str) -> tuple[Any, Any]:
+    """A model with random weights, and its training."""
+    from dataclasses import replace
+
+    import torch
+
+    from nat.configuration import load
+    from nat.data.candidates import RAW, Text
+    from nat.data.vocabulary import VocabularySizes
+    from nat.training.model_file import build_model
+
+    torch.set_num_threads(1)
+    torch.manual_seed(1)
+    training = load("demo", ROOT).training(CORPUS, system)
+    architecture = replace(training.architecture, max_positions=POSITIONS)
+    changes = {"text": Text.of(RAW), "architecture": architecture}
+    training = training.model_copy(update=changes)
+    return build_model(training, VocabularySizes(SYMBOLS)), training
+
+
 def draw(result: dict[str, Any], path: Path) -> None:
-    """Plot time and memory of preparation and models."""
+    """Plot time and memory against the size of the corpus and the length of sentences."""
     import matplotlib
 
     matplotlib.use("agg")
@@ -250,9 +301,9 @@ def draw(result: dict[str, Any], path: Path) -> None:
     measures = (("seconds", "processor time, s"), ("megabytes", "largest memory, MB"))
     for (measure, label), (left, right) in zip(measures, panels, strict=True):
         for number, step in enumerate(STEPS):
-            rows = [row for row in result["preparation"] if row["step"] == step]
+            rows = [row for row in result["sizes"] if row["step"] == step]
             points = [row["pairs"] for row in rows], [row[measure] for row in rows]
-            left.plot(*points, marker="os^D"[number], label=step)
+            left.plot(*points, marker="os^Dvx"[number], label=step)
         for number, (system, work) in enumerate((s, w) for s in SYSTEMS for w in WORK):
             rows = [
                 row for row in result["models"] if (row["system"], row["work"]) == (system, work)

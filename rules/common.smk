@@ -1,4 +1,5 @@
 # The configuration and the environment of jobs; what jobs read and depend on is in nat/workflow.
+import gc
 import os
 import re
 import shlex
@@ -8,6 +9,10 @@ from pathlib import Path
 from snakemake.settings.types import DeploymentMethod
 
 import nat
+
+# The graph is hundreds of thousands of objects, and all of them stay. Looking for garbage among
+# them took a fifth of the time of a start; `onstart` in slurm.smk looks again.
+gc.disable()
 
 if Path(nat.__file__).resolve().parents[1] != Path(workflow.basedir).resolve():
     sys.exit(

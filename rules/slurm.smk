@@ -12,17 +12,17 @@ if workflow.remote_exec:
 
 onstart:
     # Snakemake holds the lock of this folder here, and dry runs do not come this far.
+    gc.enable()
     if workflow.is_main_process:
         try:
             if workflow.non_local_exec:
                 require_clients()
-            done = stop_left_behind()
-            if workflow.non_local_exec:
                 settings = workflow.executor_settings
                 settings.status_command = status_command(
                     settings.status_command,
                     settings.init_seconds_before_status_checks,
                 )
+            done = stop_left_behind()
         except UserError as error:
             sys.exit(f"error: {error}")
         if done:

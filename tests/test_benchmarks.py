@@ -64,5 +64,6 @@ def test_growth_has_time_and_memory_of_a_model(
 
 def test_growth_has_time_and_memory_of_each_step(tmp_path: Path) -> None:
     for step in ("text", *growth.STEPS):
-        found = growth.measured("preparation", step=step, pairs=200, folder=str(tmp_path))
-        assert found["seconds"] >= 0 and (tmp_path / step).is_dir()
+        found = growth.measured("step", step=step, pairs=200, folder=str(tmp_path))
+        assert found["seconds"] >= 0 and found["megabytes"] > 1
+    assert {each.name for each in tmp_path.iterdir()} == {"text", *growth.PREPARATION}

@@ -14,8 +14,6 @@ from typing import Any
 
 import numpy as np
 import torch
-from scipy.optimize import linear_sum_assignment
-from scipy.spatial.distance import cdist
 
 from nat.artifacts import CorpusStep, Inputs, StepOfSplit, held_out, references
 from nat.configuration import Configuration
@@ -56,6 +54,10 @@ def _inversions(first: Sequence[str], second: Sequence[str]) -> tuple[int, int]:
 
 def assign(first: np.ndarray, second: np.ndarray) -> np.ndarray:
     """Position of the second latents that each of the first is assigned to, both [S, d], [S]."""
+    # takes half a second to import, and each start of Snakemake imports this module
+    from scipy.optimize import linear_sum_assignment
+    from scipy.spatial.distance import cdist
+
     _, places = linear_sum_assignment(cdist(first, second))
     return np.asarray(places)
 

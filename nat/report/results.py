@@ -187,7 +187,7 @@ class Results:
         return {paper: self.judged(paper) for paper in self.checks}
 
     @cached_property
-    def checks(self) -> dict[str, list[Check]]:
+    def checks(self) -> dict[str, tuple[Check, ...]]:
         """What each of these claims is judged by."""
         with_claims = [paper for paper, kind, _ in self.targets if kind == "claims"]
         return {paper: claims.checks(self.configuration, paper) for paper in with_claims}

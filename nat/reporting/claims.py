@@ -25,7 +25,7 @@ comparisons with a number, and correlations.
 import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from functools import partial
+from functools import cache, partial
 from itertools import pairwise
 from pathlib import Path
 from typing import Any
@@ -110,7 +110,8 @@ class Check:
         return TREND.get(self.relation, self.relation)
 
 
-def checks(configuration: Configuration, paper: str) -> list[Check]:
+@cache
+def checks(configuration: Configuration, paper: str) -> tuple[Check, ...]:
     """Every judgement of a paper's claims.
 
     Raises:
@@ -126,7 +127,7 @@ def checks(configuration: Configuration, paper: str) -> list[Check]:
             for each in finder.cases(case)
         ]
         found += [_majority(finder, judged)] if claim.majority else judged
-    return found
+    return tuple(found)
 
 
 def _majority(finder: Finder, cases: Sequence[Check]) -> Check:

@@ -70,9 +70,7 @@ def entries(configuration: Configuration, paper: str, kind: Kind, number: str | 
 def _entries(
     configuration: Configuration, paper: str, kind: Kind, number: str
 ) -> tuple[Entry, ...]:
-    module = table_places if kind == "table" else figure_places
-    found = module.entries(configuration, paper, number)
-    return tuple(timing.grouped(configuration, paper, kind, number, found))
+    return timing.grouped(configuration, paper, kind, number)
 
 
 def lines_of(

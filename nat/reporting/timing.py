@@ -28,10 +28,16 @@ Groups = dict[Key, tuple[str, ...]]
 _MEASURES = [name for name, measure in MEASURES.items() if measure.source == LATENCY]
 
 
-def grouped(
-    configuration: Configuration, paper: str, kind: Kind, number: str | int, found: list[Entry]
-) -> list[Entry]:
+@cache
+def places(configuration: Configuration, paper: str, kind: Kind, number: str) -> tuple[Entry, ...]:
+    """The places of a table or figure, before their latencies have groups."""
+    module = table_places if kind == "table" else figure_places
+    return tuple(module.entries(configuration, paper, number))
+
+
+def grouped(configuration: Configuration, paper: str, kind: Kind, number: str) -> tuple[Entry, ...]:
     """The places of a table or figure, with the groups of their latencies."""
+    found = places(configuration, paper, kind, number)
     groups = _groups(found)
     if not groups:
         return found
@@ -40,7 +46,7 @@ def grouped(
         key: _largest(configuration, paper, key, members) or (own, members)
         for key, members in groups.items()
     }
-    return [_with_groups(place, measured) for place in found]
+    return tuple(_with_groups(place, measured) for place in found)
 
 
 def group_name(paper: str, kind: Kind, number: str | int) -> str:
@@ -88,7 +94,7 @@ def find(configuration: Configuration, corpus: str, group: str, seed: int, setti
         )
     paper, kind, number = reports[group]
     key = corpus, seed, setting
-    groups = _groups(_places(configuration, paper, kind, number))
+    groups = _groups_of(configuration, paper).get((kind, number), {})
     if key not in groups:
         known = sorted({each for _, _, each in groups})
         raise UserError(
@@ -114,7 +120,7 @@ def _largest(
 def _groups_of(configuration: Configuration, paper: str) -> dict[tuple[Kind, str], Groups]:
     """The groups of every report of a paper, in order."""
     return {
-        (kind, number): _groups(_places(configuration, paper, kind, number))
+        (kind, number): _groups(places(configuration, paper, kind, number))
         for kind, number in _reports(configuration, paper)
         if _shows_latencies(configuration, paper, kind, number)
     }
@@ -131,11 +137,6 @@ def _shows_latencies(configuration: Configuration, paper: str, kind: Kind, numbe
     description = describe(configuration, paper, kind, number).model_dump_json()
     written = description + configuration.paper(paper).cells.model_dump_json()
     return any(measure in written for measure in _MEASURES)
-
-
-def _places(configuration: Configuration, paper: str, kind: Kind, number: str) -> list[Entry]:
-    module = table_places if kind == "table" else figure_places
-    return module.entries(configuration, paper, number)
 
 
 def _groups(found: Sequence[Entry]) -> Groups:

@@ -5,7 +5,6 @@ makes nothing again by itself, since it would throw away what took days.
 """
 
 import ast
-from collections.abc import Iterator
 from functools import cache
 from pathlib import Path
 
@@ -32,7 +31,7 @@ def code_of(module: str) -> str:
         if path is not None and path not in found:
             found.add(path)
             left += [_file(name) for name in _imported(path)]
-    code = {str(path.relative_to(NAT)): ast.dump(_parsed(path)) for path in found}
+    code = {str(path.relative_to(NAT)): _code(path) for path in found}
     templates = sorted((NAT / "report/templates").iterdir()) if "report" in _rooms(found) else []
     return fingerprint([code, [path.read_text(encoding="utf-8") for path in templates]])
 
@@ -52,6 +51,12 @@ def _parsed(path: Path) -> ast.Module:
     return tree
 
 
+@cache
+def _code(path: Path) -> str:
+    """The code of a file, so that comments and layout do not count."""
+    return fingerprint(ast.dump(_parsed(path)))
+
+
 def _is_text(node: ast.stmt) -> bool:
     return (
         isinstance(node, ast.Expr)
@@ -60,14 +65,16 @@ def _is_text(node: ast.stmt) -> bool:
     )
 
 
-def _imported(path: Path) -> Iterator[str]:
+@cache
+def _imported(path: Path) -> tuple[str, ...]:
     """What a file imports, as names of modules; some are names in a module instead."""
+    found: list[str] = []
     for node in ast.walk(_parsed(path)):
         if isinstance(node, ast.ImportFrom) and node.module:
-            yield node.module
-            yield from (f"{node.module}.{alias.name}" for alias in node.names)
+            found += [node.module, *(f"{node.module}.{alias.name}" for alias in node.names)]
         elif isinstance(node, ast.Import):
-            yield from (alias.name for alias in node.names)
+            found += [alias.name for alias in node.names]
+    return tuple(found)
 
 
 def _file(module: str) -> Path | None:

@@ -4,8 +4,10 @@
 from elsewhere, or whose records were removed, would be mistaken for those of the current one.
 """
 
+import os
 import re
 from base64 import urlsafe_b64decode
+from collections import defaultdict
 from collections.abc import Iterable, Iterator
 from pathlib import Path
 
@@ -24,10 +26,9 @@ def refuse_unknown_results(outputs: Iterable[str]) -> None:
     Raises:
         UserError: names the first such result.
     """
-    # In this order, a job that ends meanwhile is found in one of the two.
-    found = sorted({path for output in dict.fromkeys(outputs) for path in _made(output)})
-    known = _recorded("incomplete") | _recorded("metadata") if found else set()
-    unknown = [path for path in found if path not in known]
+    found = set(_made(outputs, known=_all_recorded()))
+    # Jobs may have ended since the records were read.
+    unknown = sorted(found - _all_recorded()) if found else []
     if unknown:
         more = f" and {len(unknown) - 1} more" if len(unknown) > 1 else ""
         raise UserError(
@@ -36,20 +37,42 @@ def refuse_unknown_results(outputs: Iterable[str]) -> None:
         )
 
 
-def _made(output: str) -> Iterator[str]:
-    """What is there of an output; what a wildcard does not stand for is none of it.
+def _made(outputs: Iterable[str], known: set[str]) -> Iterator[str]:
+    """Outputs that are there, without those that are known.
+
+    Each folder is listed once: a run has thousands of outputs in the same few folders.
+    """
+    of_folder: dict[str, list[str]] = defaultdict(list)
+    for output in outputs:
+        of_folder[output.partition("{")[0].rpartition("/")[0]].append(output)
+    for top, patterns in of_folder.items():
+        allowed = re.compile("|".join(map(_expression, patterns)))
+        depth = max(_WILDCARD.sub("", pattern).count("/") for pattern in patterns)
+        for parent, folders, files in os.walk(top, followlinks=True):
+            paths = (f"{parent}/{name}" for name in folders + files)
+            yield from (path for path in paths if path not in known and allowed.fullmatch(path))
+            folders[:] = [
+                name
+                for name in folders
+                if parent.count("/") + 1 < depth and f"{parent}/{name}" not in known
+            ]
+
+
+def _expression(output: str) -> str:
+    """What a wildcard does not stand for is none of an output.
 
     Checkpoints, for example, lie in a folder beside the folders of exported models.
     """
     parts = _WILDCARD.split(output)  # text and constraints by turns
-    allowed = re.compile(
-        "".join(
-            f"(?:{part or '.+'})" if number % 2 else re.escape(part)
-            for number, part in enumerate(parts)
-        )
+    return "".join(
+        f"(?:{part or '[^/]+'})" if number % 2 else re.escape(part)
+        for number, part in enumerate(parts)
     )
-    found = (str(path) for path in Path().glob(_WILDCARD.sub("*", output)))
-    return (path for path in found if allowed.fullmatch(path))
+
+
+def _all_recorded() -> set[str]:
+    # In this order, the record of a job that ends meanwhile is found in one of the two.
+    return _recorded("incomplete") | _recorded("metadata")
 
 
 def _recorded(kind: str) -> set[str]:
