@@ -62,6 +62,14 @@ def test_a_folder_that_a_wildcard_stands_for_is_refused_without_a_record() -> No
         refuse_unknown_results(OUTPUTS)
 
 
+def test_results_on_another_disk_are_refused_without_a_record() -> None:
+    make("elsewhere/at/seed1/model.pt")
+    Path("results/demo").mkdir(parents=True)
+    Path("results/demo/models").symlink_to(Path("elsewhere").resolve())
+    with pytest.raises(UserError, match=r"models/at/seed1/model.pt: .* no record"):
+        refuse_unknown_results(OUTPUTS)
+
+
 def test_damaged_records_are_told() -> None:
     make("results/corpora/toy/text")
     Path(".snakemake/metadata").mkdir(parents=True)
