@@ -127,6 +127,12 @@ def outputs():
     ]
 
 
+def threads_of_text(wildcards):
+    """Of a step of the preparation; a job on a cluster has its cores for itself."""
+    shared = workflow.is_main_process and workflow.local_exec
+    return graph.threads_of_text(wildcards.corpus, workflow.cores if shared else None)
+
+
 def one_of(names):
     """A wildcard constraint: one of these names."""
     return "|".join(re.escape(name) for name in sorted(names))

@@ -183,7 +183,7 @@ rule clean:
         "corpus"
     conda:
         ENVIRONMENT
-    threads: lambda wildcards: graph.threads_of_text(wildcards.corpus)
+    threads: threads_of_text
     resources:
         **ASKS["prepare"],
         steps=1,
@@ -208,7 +208,7 @@ rule tokenise:
         "corpus"
     conda:
         ENVIRONMENT
-    threads: lambda wildcards: graph.threads_of_text(wildcards.corpus)
+    threads: threads_of_text
     resources:
         **ASKS["prepare"],
         steps=1,
@@ -234,7 +234,7 @@ rule apply_bpe:
         "corpus"
     conda:
         ENVIRONMENT
-    threads: lambda wildcards: graph.threads_of_text(wildcards.corpus)
+    threads: threads_of_text
     resources:
         **ASKS["prepare"],
         steps=1,

@@ -28,7 +28,7 @@ from nat.workflow.cluster import (
     resources,
 )
 from nat.workflow.dry_run import Job
-from nat.workflow.graph import PROCESSES_OF_A_TEXT
+from nat.workflow.graph import PROCESSES_OF_A_TEXT, Graph
 from nat.workflow.log import _slurm_job
 from nat.workflow.slurm import (
     left_behind,
@@ -129,9 +129,17 @@ def test_at_paper_scale_only_models_have_a_gpu(rule: str, stage: Stage, gpu: boo
 
 def test_processes_of_a_text_have_a_core_each_at_paper_scale() -> None:
     for name, text in rules():
-        if "graph.threads_of_text(wildcards.corpus)" in text:
+        if "threads: threads_of_text" in text:
             (stage,) = re.findall(r'ASKS\["(\w+)"\]', text)
             assert needs(read("paper", ROOT), stage).cores == PROCESSES_OF_A_TEXT, name
+
+
+def test_the_preparation_of_a_text_leaves_cores_for_trainings() -> None:
+    """A job of two cores would not start on two while a training follows the other."""
+    graph = Graph(read("small", ROOT))
+    cores = {1: 1, 2: 1, 6: 3, 64: PROCESSES_OF_A_TEXT, None: PROCESSES_OF_A_TEXT}
+    assert {each: graph.threads_of_text("multi30k-en-de", each) for each in cores} == cores
+    assert graph.threads_of_text("toy-ka-lu", 64) == 1
 
 
 def test_a_shard_ends_in_its_second_attempt_at_the_latest() -> None:

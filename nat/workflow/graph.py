@@ -353,9 +353,18 @@ class Graph:
         """The code that makes a table, figure or the claims of a paper."""
         return code_of(reports.module(self.configuration, report.target))
 
-    def threads_of_text(self, corpus: str) -> int:
-        """Processes that share the preparation of a text; one is enough for a generated corpus."""
-        return 1 if is_generated(self.configuration, corpus) else PROCESSES_OF_A_TEXT
+    def threads_of_text(self, corpus: str, cores: int | None) -> int:
+        """Processes that share the preparation of a text; one is enough for a generated corpus.
+
+        Args:
+            corpus: its name.
+            cores: of a machine that also runs the other jobs, None where each has its own. At most
+                half of them are used: what asks for all of them waits until no training runs, and
+                a core is idle meanwhile.
+        """
+        if is_generated(self.configuration, corpus):
+            return 1
+        return PROCESSES_OF_A_TEXT if cores is None else min(PROCESSES_OF_A_TEXT, cores // 2) or 1
 
 
 @cache
