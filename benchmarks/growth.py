@@ -315,11 +315,11 @@ def draw(result: dict[str, Any], path: Path) -> None:
         if measure == "seconds":
             left.set(yscale="log")
             right.set(yscale="log")
-            left.legend(frameon=False)
             right.legend(frameon=False)
         else:
             left.set(ylim=(0, None))
             right.set(ylim=(0, None))
+            left.legend(frameon=False)  # where the lines leave space
         lengths = sorted({row["tokens"] for row in result["models"]})
         right.set_xticks(lengths, [str(length) for length in lengths])
         right.minorticks_off()
