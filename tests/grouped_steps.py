@@ -19,6 +19,7 @@ REQUEST = {
 """What the job has to ask for."""
 
 SNAKEFILE = f"""
+import gc
 import sys
 from nat.errors import UserError
 from nat.workflow.cluster import AT_ONCE
