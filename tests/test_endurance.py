@@ -21,7 +21,7 @@ import tarfile
 import time
 import zipfile
 from collections import Counter
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Set
 from contextlib import redirect_stdout
 from pathlib import Path
 from typing import Any
@@ -344,6 +344,10 @@ def test_a_full_disk_is_told_and_leaves_the_results_before_it(tmp_path: Path) ->
 TIMES = ("seconds", "update_seconds", "tokens_per_second", "energy")
 """Keys of JSON and columns of tables that a clock or a meter fills."""
 
+OF_TIMES = {"translations": "fingerprint"}
+"""The key of a JSON by its folder of results, where it is of files with `TIMES` in them: that of
+translations is also of the record of the training, whose flags go into the score."""
+
 KILLS = 20
 
 
@@ -355,20 +359,21 @@ def fingerprints(repository: Path) -> Iterator[tuple[str, str]]:
         left_out = {"latency", "logs", "report"} & {*parts} or path.suffix in (".pdf", ".png")
         hidden = any(part.startswith(".") for part in parts)
         if path.is_file() and not left_out and not hidden:
-            yield "/".join(parts), hashlib.sha256(without_times(path)).hexdigest()
+            of_times = {OF_TIMES[part] for part in parts if part in OF_TIMES}
+            content = without_keys(path, {*TIMES, *of_times})
+            yield "/".join(parts), hashlib.sha256(content).hexdigest()
 
 
-def without_times(path: Path) -> bytes:
+def without_keys(path: Path, keys: Set[str]) -> bytes:
+    def left(found: dict[str, Any]) -> dict[str, Any]:
+        return {key: value for key, value in found.items() if key not in keys}
+
     if path.suffix == ".json":
         return json.dumps(json.loads(path.read_text(), object_hook=left)).encode()
     if path.suffix == ".csv":
         with path.open(newline="") as file:
             return json.dumps([left(row) for row in csv.DictReader(file)]).encode()
     return path.read_bytes()
-
-
-def left(found: dict[str, Any]) -> dict[str, Any]:
-    return {key: value for key, value in found.items() if key not in TIMES}
 
 
 def test_what_is_made_is_compared_without_times(tmp_path: Path) -> None:
@@ -378,11 +383,13 @@ def test_what_is_made_is_compared_without_times(tmp_path: Path) -> None:
         curve = tmp_path / "results/micro/models/training.csv"
         curve.parent.mkdir(parents=True, exist_ok=True)
         curve.write_text(f"update,loss,seconds\n1,{score},{seconds}\n")
+        summary = {"mean_score": score, "fingerprint": str(seconds)}
+        write_json(tmp_path / "results/micro/translations/test.json", summary)
         (tmp_path / "results/micro/table_1.md").write_text(f"| {score} |\n")
         return dict(fingerprints(tmp_path))
 
     first, slower, other = made(1.0, 2.0), made(1.0, 3.0), made(1.5, 2.0)
-    assert first == slower and len(first) == 3
+    assert first == slower and len(first) == 4
     assert all(first[name] != other[name] for name in first)
 
 
