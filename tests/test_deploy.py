@@ -129,11 +129,17 @@ def test_a_line_comes_out_for_every_line_that_goes_in(nat: Run) -> None:
     assert nat("translate", model("ctc-kd")) == ("", "", 0)
 
 
-def test_blocks_of_lines_stay_in_order(nat: Run, monkeypatch: pytest.MonkeyPatch) -> None:
-    text = "".join(line + "\n" for line in TEST).encode()
+def test_blocks_of_lines_stay_in_order(
+    nat: Run, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    lines = [*TEST[:4], "bada " * 3000, *TEST[4:]]
+    text = "".join(line + "\n" for line in lines).encode()
     whole = nat("translate", model("ctc-kd"), text=text)[0]
+    caplog.clear()
     monkeypatch.setattr(command, "BLOCK", 3)
     assert nat("translate", model("ctc-kd"), text=text)[0] == whole
+    (warning,) = caplog.messages
+    assert warning.startswith("line 5 is too long for the model")
 
 
 def test_a_long_line_is_cut_and_translated(root: Path, caplog: pytest.LogCaptureFixture) -> None:

@@ -99,8 +99,8 @@ def _translate(arguments: argparse.Namespace) -> None:
     translator = load(arguments.folder, arguments.decoding)
     lines = decoded(sys.stdin.buffer, "standard input", remedy="put each sentence on its own line")
     try:
-        for block in _blocks(lines, BLOCK):
-            for line in translator.translate(block):
+        for number, block in enumerate(_blocks(lines, BLOCK)):
+            for line in translator.translate(block, number * BLOCK + 1):
                 sys.stdout.buffer.write(line.encode() + b"\n")
             sys.stdout.buffer.flush()
     except BrokenPipeError:  # what reads the translations has ended, as `head` does

@@ -71,13 +71,14 @@ class TextTranslator:
         segments = segments_at(files[self._package.subwords])
         self.raw_text = RawText(self._package.text, segments)
 
-    def translate(self, lines: Iterable[str]) -> list[str]:
+    def translate(self, lines: Iterable[str], first: int = 1) -> list[str]:
         """Translate lines of raw text.
 
         Lines are translated in batches of similar length, so many at a time are faster than one.
 
         Args:
             lines: one sentence each, or more.
+            first: number that warnings give to the first of them.
 
         Returns:
             As many lines in the same order, without line feeds. An empty line stays empty. A line
@@ -92,7 +93,10 @@ class TextTranslator:
         for count, line in enumerate(lines, start=1):
             cut = in_parts(self.raw_text.subwords(line).split(), self.model.longest_source)
             if len(cut) > 1:
-                _LOG.warning("line %d is too long for the model and was cut in %d", count, len(cut))
+                number = first + count - 1
+                _LOG.warning(
+                    "line %d is too long for the model and was cut in %d", number, len(cut)
+                )
             parts.extend(
                 np.array(self.vocabularies.source.encode(" ".join(part)), dtype=np.int64)
                 for part in cut
@@ -104,7 +108,7 @@ class TextTranslator:
         words: list[list[str]] = [[] for _ in range(count)]
         for number, translation in zip(line_of, found, strict=True):
             if translation.status not in (OK, EMPTY_SOURCE):
-                _LOG.warning("line %d is not translated: %s", number + 1, translation.status)
+                _LOG.warning("line %d is not translated: %s", first + number, translation.status)
             words[number].append(self.vocabularies.target.decode(translation.hypothesis.tokens))
         return [self.raw_text.joined(each) for each in words]
 
