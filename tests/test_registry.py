@@ -27,8 +27,9 @@ def test_a_method_declares_only_what_something_reads(family: str) -> None:
     # a misspelled trait would be without effect, and silent
     for name in registry.names(family):
         kind = registry.find(family, name)
-        truths = {key for key, value in vars(kind).items() if isinstance(value, bool)}
-        declared = {key for key in truths if not key.startswith("__")}
+        plain = (bool, str, tuple, type(None))
+        values = {key for key, value in vars(kind).items() if isinstance(value, plain)}
+        declared = {key for key in values if not key.startswith("_")}
         declared -= set(kind.__dataclass_fields__)  # type: ignore[attr-defined]
         assert declared <= {each.name for each in fields(registry.TRAITS[family])}, name
 

@@ -511,7 +511,7 @@ class Latency(Model):
     """How latencies are measured.
 
     Attributes:
-        sentences: drawn evenly from the test set; null: all of it.
+        sentences: drawn at random from the test set, always the same ones; null: all of it.
         repeats: of the whole set.
         most_repeats: up to so many, if the times of some system lie far apart.
         threads: of a processor; null: as many as a training has.

@@ -40,9 +40,10 @@ WEIGHTS = {"ctranslate2": ("model.bin", PROJECTION), "onnx": ("*.{precision}.onn
 def measure_latency(configuration: Configuration, latency: Latency) -> None:
     """Measure the systems of a group in a setting, a device and a batch such as `cpu-1`.
 
-    The sentences are drawn evenly from the test set, always the same ones; those that are empty or
-    do not fit the positions of one of the models are left out and counted. Where there is no GPU,
-    the file says so in its key `state` and holds no times; that of a single system is in its place.
+    The sentences are drawn at random from the test set, always the same ones; those that are empty
+    or do not fit the positions of one of the models are left out and counted. Where there is no
+    GPU, the file says so in its key `state` and holds no times; that of a single system is in its
+    place.
 
     Raises:
         UserError: if a file is missing or files do not belong together; nothing is written.

@@ -146,7 +146,7 @@ def check(configuration: Configuration, system: str) -> None:
     training = configuration.system(system)
     order = configuration.decoding_order(system)
     key = None
-    if order == "semi-autoregressive":
+    if order in ("semi-autoregressive", "fairseq"):
         key = f"'input.method', {training.input.method}"
     elif order == "parallel" and training.decoder.upsample is not None:
         if training.target.method != "ctc":
