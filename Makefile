@@ -1,4 +1,4 @@
-# make demo    the main job on the embedded corpora, within minutes, and its table
+# make demo    the main job on an embedded corpus, within minutes, and its table
 # make test    everything that is checked before a change goes in
 # make test-endurance   kills, full disks, damaged and hostile files at random, with figures
 # make test-learning   what the tests of learning are worth: mistakes planted in trainings, 45 minutes
@@ -7,10 +7,11 @@
 # make test-gpu   the tests that need an NVIDIA GPU
 # make test-slurm   the graph on a real Slurm of its own, with two virtual nodes; some minutes
 # make bench   speed and memory, beside stock fairseq and CTranslate2; about half an hour
+# make environment   .venv, from the lock files in envs/; made anew when these change
 # make public-report   docs/report, a small copy of the report of the demo as it is
 # make pictures   docs/figures/report_*.png, of the report of the demo as it is; needs Chromium
 #
-# Nearly all make the environment .venv first, from the lock files in envs/.
+# All but test-latest, audit, pictures and public-report make the environment .venv first.
 SHELL := bash
 .SHELLFLAGS := -euo pipefail -c
 .ONESHELL:

@@ -14,6 +14,7 @@ from nat.checksums import (
     OF_FOLDER,
     file_lines,
     folder_lines,
+    in_folder,
     record_of,
     remedy,
     verified,
@@ -117,6 +118,28 @@ def _filled(path: Path, temporary: Path, replaced: Path) -> Iterator[Path]:
     temporary.rename(path)
     to_disk(path.parent)
     shutil.rmtree(replaced, ignore_errors=True)
+
+
+def check_replaceable(path: Path) -> None:
+    """Refuse to replace something that holds files of the user, for folders that a user names.
+
+    What `atomic_directory` has made lists its files in its record, and may be replaced.
+
+    Raises:
+        UserError: if it is a file, or a folder with a file that its record does not list.
+    """
+    if path.is_dir():
+        made = {OF_FOLDER, *(name for name, _ in in_folder(path))}
+        files = (each for each in sorted(path.rglob("*")) if not each.is_dir())
+        names = (each.relative_to(path).as_posix() for each in files)
+        foreign = next((name for name in names if name not in made), None)
+        if foreign is not None:
+            raise UserError(
+                f"{path} would be replaced, but it holds {foreign}, which was not made here; name "
+                "another folder, or move the file"
+            )
+    elif path.exists():
+        raise UserError(f"{path} is a file; name a folder to make")
 
 
 def make_folder(path: Path) -> None:

@@ -300,6 +300,27 @@ def test_a_package_that_is_not_whole_is_refused(tmp_path: Path) -> None:
         load(tmp_path / "packed")
 
 
+@pytest.mark.parametrize("command", [["pack"], ["export", "--to", "fairseq"]])
+def test_a_folder_with_files_of_others_is_not_replaced(
+    command: list[str], tmp_path: Path, nat: Run
+) -> None:
+    name, *options = command
+    output = tmp_path / "made"
+    output.mkdir()  # an empty folder may be filled
+    for _ in range(2):  # and what was made before is made anew
+        assert nat(name, model("nat-kd"), output, *options)[2] == 0
+    before = (output / "model.pt").read_bytes()
+    (output / "notes").mkdir()
+    (output / "notes/mine.txt").write_text("mine")
+    _, err, status = nat(name, model("nat-kd"), output, *options)
+    assert status == 1 and err.count("\n") == 1
+    assert "made would be replaced, but it holds notes/mine.txt" in err
+    assert (output / "notes/mine.txt").read_text() == "mine"
+    assert (output / "model.pt").read_bytes() == before
+    _, err, status = nat(name, model("nat-kd"), output / "model.pt", *options)
+    assert status == 1 and "model.pt is a file" in err
+
+
 def test_the_command_is_installed() -> None:
     scripts = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]["scripts"]
     module, _, name = scripts["nat"].partition(":")

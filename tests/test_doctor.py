@@ -352,6 +352,15 @@ def repository(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return tmp_path
 
 
+@pytest.mark.parametrize("way", ["gpus", "gres"])
+def test_the_way_to_request_gpus_is_kept_if_slurm_takes_it(repository: Path, way: str) -> None:
+    given = Cluster(gpu={"request": way})  # type: ignore[arg-type]
+    (repository / CLUSTER).write_text(written(given))
+    doctor(repository, lambda line: None)
+    found = Cluster(**yaml.safe_load((repository / CLUSTER).read_text()))
+    assert found.gpu.partition == "big" and found.gpu.request == way
+
+
 def test_the_file_is_written_and_what_a_node_sees_is_told(
     repository: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -11,7 +11,9 @@ from nat.workflow.verification import verify
 def main() -> None:
     """Parse the command line, print what is damaged and how it is made again."""
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--folder", type=Path, default=Path("results"))
+    parser.add_argument(
+        "--folder", type=Path, default=Path("results"), help="what to check (default: %(default)s)"
+    )
     found = verify(parser.parse_args().folder)
     print(f"{found.intact} files are intact; {found.unknown} have no recorded checksum")
     for path in found.damaged:

@@ -11,7 +11,12 @@ from nat.reporting.systems_page import with_tables
 def main() -> None:
     """Parse the command line and write the page."""
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--page", type=Path, default=Path("docs/methods.md"))
+    parser.add_argument(
+        "--page",
+        type=Path,
+        default=Path("docs/methods.md"),
+        help="page to update (default: %(default)s)",
+    )
     page: Path = parser.parse_args().page
     text = with_tables(page.read_text(encoding="utf-8"), load())
     page.write_text(text, encoding="utf-8")

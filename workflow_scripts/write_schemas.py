@@ -11,7 +11,12 @@ from nat.files import write_json
 def main() -> None:
     """Parse the command line and write one file for each kind."""
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--folder", type=Path, default=Path("config/schemas"))
+    parser.add_argument(
+        "--folder",
+        type=Path,
+        default=Path("config/schemas"),
+        help="folder to write to (default: %(default)s)",
+    )
     folder: Path = parser.parse_args().folder
     folder.mkdir(parents=True, exist_ok=True)
     for kind in KINDS:

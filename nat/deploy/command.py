@@ -40,7 +40,9 @@ def _parser() -> argparse.ArgumentParser:
     )
     translate.add_argument("folder", type=Path, help=folder)
     translate.add_argument(
-        "--decoding", metavar="NAME", help="default: the usual one of the system"
+        "--decoding",
+        metavar="NAME",
+        help="default: the usual one of the system, or the first one of a package",
     )
     translate.set_defaults(do=_translate)
 
@@ -50,7 +52,8 @@ def _parser() -> argparse.ArgumentParser:
         description="Copy a model, its vocabulary, its subwords and its decodings to one folder.",
     )
     pack.add_argument("folder", type=Path, help=folder)
-    pack.add_argument("output", type=Path, help="folder to make")
+    made = "folder to make; one that this command has made before is replaced"
+    pack.add_argument("output", type=Path, help=made)
     _add_decodings(pack)
     pack.set_defaults(do=_pack)
 
@@ -60,14 +63,15 @@ def _parser() -> argparse.ArgumentParser:
         description="Write a model in the format of another program, with its subwords.",
     )
     export.add_argument("folder", type=Path, help=folder)
-    export.add_argument("output", type=Path, help="folder to make")
+    export.add_argument("output", type=Path, help=made)
     export.add_argument(
         "--to",
         required=True,
         choices=FORMATS,
         help="ctranslate2: autoregressive systems, and CTC systems without a decoder; onnx: "
-        "systems that translate in parallel; fairseq: all, for fairseq-generate --user-dir "
-        "nat/fairseq_plugin; huggingface: all, for AutoModel of transformers",
+        "systems that translate in parallel; fairseq: all but fairseq's own models, for "
+        "fairseq-generate --user-dir nat/fairseq_plugin; huggingface: the same, for AutoModel of "
+        "transformers",
     )
     _add_decodings(export)
     export.set_defaults(do=_export)
@@ -88,7 +92,8 @@ def _add_decodings(parser: argparse.ArgumentParser) -> None:
         metavar="NAME",
         nargs="+",
         default=[],
-        help="default: the usual one of the system, and those that the run has scored",
+        help="default: the usual one of the system, and those that the run has scored; of a "
+        "package, all",
     )
 
 

@@ -9,7 +9,7 @@ from nat.deploy.translator import matching
 from nat.errors import UserError
 from nat.export.fairseq import write_fairseq
 from nat.export.huggingface import write_huggingface
-from nat.files import atomic_directory, copy
+from nat.files import atomic_directory, check_replaceable, copy
 from nat.jobs.convert import WRITERS
 from nat.training.model_file import load_model
 from nat.transformer.model import Transformer
@@ -27,8 +27,10 @@ def export(folder: Path, output: Path, to: str, decodings: Sequence[str] = ()) -
             huggingface.
 
     Raises:
-        UserError: if something is missing, or the program cannot run the model; nothing is written.
+        UserError: if something is missing, the program cannot run the model, or the folder to make
+            holds something else; nothing is written.
     """
+    check_replaceable(output)
     opened = chosen(folder, decodings)
     package = opened.package
     vocabularies = opened.vocabularies

@@ -34,7 +34,7 @@ from nat.data.vocabulary import (
 from nat.errors import UserError
 from nat.fields import Count, Name, Number, OrAbsent, Text
 from nat.fields import Model as Keys
-from nat.files import atomic_directory, copy, read_json, write_json
+from nat.files import atomic_directory, check_replaceable, copy, read_json, write_json
 from nat.options import options_of, validated
 from nat.registry import Method
 from nat.spelling import hint
@@ -301,8 +301,10 @@ def write(opened: Opened, output: Path) -> None:
     """Copy a package to a folder that can be taken to another machine.
 
     Raises:
-        UserError: if a file is damaged, or the file system refuses the write; nothing is written.
+        UserError: if a file is damaged, the folder holds something else, or the file system refuses
+            the write; nothing is written.
     """
+    check_replaceable(output)
     with atomic_directory(output) as temporary:
         for name, path in opened.files.items():
             copy(path, temporary / name)

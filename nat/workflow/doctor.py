@@ -427,8 +427,8 @@ def _of_accounting(slurm: Slurm, first_look: int, say: Callable[[str], object]) 
 
 
 def _with_gpu_request(cluster: Cluster) -> Cluster:
-    """GPUs as Slurm takes them: --gpus, which needs select/cons_tres, or else --gres."""
-    for way in ("gpus", "gres"):
+    """GPUs as Slurm takes them: as is given, or the other way; --gpus needs select/cons_tres."""
+    for way in sorted(("gpus", "gres"), key=lambda way: way != cluster.gpu.request):
         found = cluster.model_copy(update={"gpu": cluster.gpu.model_copy(update={"request": way})})
         if not refusal(request(found, True, 1, None)):
             return found
