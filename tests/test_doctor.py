@@ -354,7 +354,7 @@ def repository(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 @pytest.mark.parametrize("way", ["gpus", "gres"])
 def test_the_way_to_request_gpus_is_kept_if_slurm_takes_it(repository: Path, way: str) -> None:
-    given = Cluster(gpu={"request": way})  # type: ignore[arg-type]
+    given = Cluster(gpu={"request": way})
     (repository / CLUSTER).write_text(written(given))
     doctor(repository, lambda line: None)
     found = Cluster(**yaml.safe_load((repository / CLUSTER).read_text()))
