@@ -76,7 +76,7 @@ HEADS = 4
 DROPOUT = 0.1
 LABEL_SMOOTHING = 0.1
 BATCH_TOKENS = 4096
-"""Tokens of an update with its padding, as in the scales `demo` and `small`."""
+"""Tokens of an update with its padding."""
 
 BATCHES = 5
 PAIRS = 29_000
