@@ -113,7 +113,27 @@ def test_an_engine_keeps_to_the_threads_of_pytorch(
     # which Snakemake sets to all cores of the job; its library of matrices would follow
     monkeypatch.setenv("MKL_NUM_THREADS", "7")
     engine(model, "float32")
-    assert os.environ["MKL_NUM_THREADS"] == str(torch.get_num_threads())
+    assert "MKL_NUM_THREADS" not in os.environ
+
+
+@pytest.mark.parametrize("threads", [2, 3])
+@pytest.mark.parametrize("precision", ["float32", "int8"])
+def test_threads_share_a_batch_or_a_sentence(model: Any, precision: str, threads: int) -> None:
+    source = source_tensor(texts([3, 9, 1, 12, 30, 7, 2]))
+    method = CTranslate2Beam(beam=3, **ROOMY)
+    before = torch.get_num_threads()
+    expected = method(model, source, engine(model, precision))
+    try:
+        torch.set_num_threads(threads)
+        shared, alone = engine(model, precision), engine(model, precision, alone=True)
+    finally:
+        torch.set_num_threads(before)
+    assert (shared.parts, alone.parts) == (threads, 1)
+    assert shared.translator.num_translators == threads
+    for each in (shared, alone):
+        found = method(model, source, each)
+        assert [one.tokens for one in found] == [one.tokens for one in expected]
+    assert method(model, source[:1], shared)[0].tokens == expected[0].tokens
 
 
 def test_what_is_no_converted_model_is_told(model: Any, tmp_path: Path) -> None:

@@ -85,11 +85,11 @@ class Converting:
         return found
 
 
-def engine(model: Any, precision: str, name: str = "ctranslate2") -> Any:
+def engine(model: Any, precision: str, name: str = "ctranslate2", *, alone: bool = False) -> Any:
     with tempfile.TemporaryDirectory() as folder:
         WRITERS[name](model, VOCABULARIES, Path(folder) / name)
         return matching_engine(
-            Path(folder) / name, VOCABULARIES.sizes, precision, torch.device("cpu")
+            Path(folder) / name, VOCABULARIES.sizes, precision, torch.device("cpu"), alone=alone
         )
 
 

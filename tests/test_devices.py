@@ -325,8 +325,9 @@ def test_latency(make_model: Callable[..., Any], device: torch.device) -> None:
     if device == CUDA:
         settings.append(latency.Setting(device.type, latency.LARGEST, torch.get_num_threads()))
     for setting in settings:
-        system = latency.System(make_model(**OFFSET).to(device), OnePass(), "torch", "float64")
-        found = latency.measure({"nat": system}, SOURCES, range(4), setting)
+        model = make_model(**OFFSET).to(device)
+        system = latency.System(model, OnePass(), "torch", "float64", setting.threads)
+        found = latency.measure({"nat": [system]}, SOURCES, range(4), setting)
         assert found["sentences"] == 4 and "state" not in found["systems"]["nat"]
 
 

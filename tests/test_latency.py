@@ -1,4 +1,5 @@
 from collections.abc import Iterator
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -22,13 +23,13 @@ class Counting:
         self.batches: list[tuple[str, int, int]] = []
         self.now = 0.0
 
-    def system(self, name: str, factor: float, model: Any = None) -> System:
+    def system(self, name: str, factor: float, threads: int = 1) -> list[System]:
         def translate(model: Any, source: torch.Tensor) -> list[Hypothesis]:
             self.batches.append((name, source.size(0), source.size(1) - 1))
             self.now += factor * source.size(0)
             return [Hypothesis([7, 7], -1.0, 1)] * source.size(0)
 
-        return System(model, translate, "torch 0", "float32")
+        return [System(Any, translate, "torch 0", "float32", threads)]
 
 
 @pytest.fixture
@@ -55,7 +56,7 @@ def test_every_repeat_translates_every_sentence(sentences: list[np.ndarray]) -> 
     assert found["source_tokens"]["longest"] == 9
     assert found["source_tokens"]["mean"] == pytest.approx(31 / 7, abs=0.01)
     own = found["systems"]["nat"]
-    assert (own["engine"], own["precision"]) == ("torch 0", "float32")
+    assert (own["engine"], own["precision"], own["threads"]) == ("torch 0", "float32", 1)
     assert own["written_tokens"] == 14 and own["batch_sentences"] == 3
     times = own["milliseconds_per_sentence"]
     assert times["repeats"] == [1000.0] * 6
@@ -70,6 +71,33 @@ def test_systems_are_measured_by_turns(sentences: list[np.ndarray]) -> None:
     assert turns == ["a", "b", "b", "a", "a", "b", "b", "a", "a", "b"]
     medians = [found["systems"][name]["milliseconds_per_sentence"]["median"] for name in ("a", "b")]
     assert medians == [1000.0, 4000.0]
+
+
+@pytest.mark.parametrize(("factor", "fastest"), [(0.5, 4), (3.0, 1)])
+def test_the_fastest_number_of_threads_is_measured(
+    sentences: list[np.ndarray], factor: float, fastest: int
+) -> None:
+    counting = Counting()
+    ways = [*counting.system("one", 1.0, 1), *counting.system("four", factor, 4)]
+    seen: set[tuple[int, int]] = set()
+    noted = [replace(way, method=_noting(way.method, seen, way.threads)) for way in ways]
+    systems = {"nat": noted, "other": counting.system("other", 1.0, 2)}
+    found = measure(systems, sentences, range(7), Setting("cpu", 1, 4), lambda: counting.now)
+    assert found["systems"]["nat"]["threads"] == fastest
+    times = found["systems"]["nat"]["milliseconds_per_sentence"]
+    assert times["repeats"] == [1000.0 * min(1.0, factor)] * 5
+    assert found["systems"]["other"]["threads"] == 2
+    assert seen == {(1, 1), (4, 4)}  # PyTorch has as many threads as the way that translates
+    turns = [name for name, _, _ in counting.batches if name != "other"][2 * (2 + 7) :]
+    assert set(turns) == {"one" if fastest == 1 else "four"}
+
+
+def _noting(method: Any, seen: set[tuple[int, int]], threads: int) -> Any:
+    def noted(model: Any, source: torch.Tensor) -> list[Hypothesis]:
+        seen.add((threads, torch.get_num_threads()))
+        return method(model, source)
+
+    return noted
 
 
 def test_the_median_is_of_unequal_repeats(sentences: list[np.ndarray]) -> None:
@@ -104,7 +132,7 @@ def test_there_are_more_repeats_until_the_times_are_close(
         return [Hypothesis([7], -1.0, 1)]
 
     calls: list[int] = []
-    systems = {"it": System(Any, translate, "torch 0", "float32"), "steady": steady}
+    systems = {"it": [System(Any, translate, "torch 0", "float32", 1)], "steady": steady}
     found = measure(systems, sentences[:1], [0], Setting("cpu", 1, 1, 5, most), lambda: now)
     for name in systems:  # all rows alike
         times = found["systems"][name]["milliseconds_per_sentence"]
@@ -182,12 +210,13 @@ def test_what_one_system_cannot_do_leaves_the_others(sentences: list[np.ndarray]
     def full(model: Any, source: torch.Tensor) -> list[Hypothesis]:
         raise torch.OutOfMemoryError
 
-    systems: dict[str, System | str] = {
-        "large": System(Any, full, "torch 0", "float32"),
+    systems: dict[str, list[System] | str] = {
+        "large": [System(Any, full, "torch 0", "float32", 1)],
         "other": "needs a library",
         "small": Counting().system("small", 1.0),
     }
     found = measure(systems, sentences, range(7), Setting("cpu", 7, 1))["systems"]
-    assert found["large"] == {"engine": "torch 0", "precision": "float32", "state": "out of memory"}
+    described = {"engine": "torch 0", "precision": "float32", "threads": 1}
+    assert found["large"] == {**described, "state": "out of memory"}
     assert found["other"] == {"state": "needs a library"}
     assert len(found["small"]["milliseconds_per_sentence"]["repeats"]) == 5

@@ -1,6 +1,7 @@
 """Beam search of CTranslate2, on a model that was converted for it."""
 
 import ctypes
+import math
 import os
 from pathlib import Path
 from typing import Any, Literal
@@ -27,13 +28,18 @@ _OUT_OF_MEMORY = "out of memory"
 class Engine:
     """A converted model in CTranslate2, with as many threads as PyTorch uses.
 
+    On a processor, each thread translates a part of a batch on its own, as most products of
+    matrices in a search are too small to be shared.
+
     Args:
         folder: written by `nat.export.ctranslate2`.
         precision: of the weights.
         device: `cpu` or `cuda`.
+        alone: sentences come one at a time, so all threads work on each.
 
     Attributes:
         translator: the engine's own object.
+        parts: how many parts of a batch are translated in parallel.
         source_symbols: of the source vocabulary, in the order of their ids.
         symbols: of the target vocabulary, likewise.
 
@@ -41,7 +47,9 @@ class Engine:
         UserError: if the folder is missing or damaged.
     """
 
-    def __init__(self, folder: Path, precision: str, device: str = "cpu") -> None:
+    def __init__(
+        self, folder: Path, precision: str, device: str = "cpu", *, alone: bool = False
+    ) -> None:
         from ctranslate2 import Translator
 
         verified_folder(folder)
@@ -51,7 +59,8 @@ class Engine:
         self.source_symbols: list[str] = read_json(source)
         self.symbols: list[str] = read_json(target)
         self._ids = {symbol: number for number, symbol in enumerate(self.symbols)}
-        self.translator = opened(Translator, folder, precision, device)
+        self.parts = 1 if alone or device != "cpu" else torch.get_num_threads()
+        self.translator = opened(Translator, folder, precision, device, self.parts)
 
     def words(self, tokens: list[int]) -> list[str]:
         """Source symbols of ids."""
@@ -62,17 +71,24 @@ class Engine:
         return [self._ids[word] for word in words]
 
 
-def opened(kind: Any, folder: Path, precision: str, device: str) -> Any:
+def opened(kind: Any, folder: Path, precision: str, device: str, parts: int = 1) -> Any:
     """A model of CTranslate2, of a class of its Python package, with PyTorch's threads.
+
+    So many parts of a batch can be translated in parallel; each has its share of the threads.
 
     Raises:
         UserError: if the files are not those of such a model.
     """
-    threads = torch.get_num_threads()
     # else its products of matrices take the threads that Snakemake writes there: all of the job
-    os.environ["MKL_NUM_THREADS"] = str(threads)
+    os.environ.pop("MKL_NUM_THREADS", None)
     try:
-        return kind(str(folder), device=device, compute_type=precision, intra_threads=threads)
+        return kind(
+            str(folder),
+            device=device,
+            compute_type=precision,
+            inter_threads=parts,
+            intra_threads=torch.get_num_threads() // parts,
+        )
     except (RuntimeError, ValueError) as error:
         raise UserError(
             f"CTranslate2 cannot open {folder} ({error}); {remedy(folder / 'model.bin')}"
@@ -134,6 +150,7 @@ class CTranslate2Beam(LeftToRightSearch):
         try:
             found: list[Any] = engine.translator.translate_batch(
                 sentences,
+                max_batch_size=math.ceil(len(sentences) / engine.parts),
                 beam_size=self.beam,
                 num_hypotheses=self.beam,
                 length_penalty=self.length_penalty,

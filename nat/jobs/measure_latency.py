@@ -2,6 +2,7 @@
 
 import importlib.metadata
 import os
+from collections.abc import Sequence
 from functools import partial
 from pathlib import Path
 
@@ -51,11 +52,10 @@ def measure_latency(configuration: Configuration, latency: Latency) -> None:
     options = configuration.latency
     assert options.threads is not None
     device, batch, threads = parse_setting(latency.setting)
-    if threads is None:
-        threads = options.threads
-    elif threads == ALL_CORES:
-        threads = os.cpu_count() or 1
-    chosen = Setting(device, batch, threads, options.repeats, options.most_repeats)
+    counts = [options.threads if threads is None else threads]
+    if threads == ALL_CORES:
+        counts = sorted({1, len(os.sched_getaffinity(0))})
+    chosen = Setting(device, batch, counts[-1], options.repeats, options.most_repeats)
     missing = without_device(chosen)
     if missing is not None:
         write_json(Path(latency.path), {"split": TIMED, **missing})
@@ -64,16 +64,20 @@ def measure_latency(configuration: Configuration, latency: Latency) -> None:
     folder = Path(latency.inputs(configuration).corpus.path)
     vocabularies = Vocabularies.load(folder)
     sizes = vocabularies.sizes
-    torch.set_num_threads(chosen.threads)  # an engine takes as many when it is opened
     sentences = BinarisedText(folder / f"{TIMED}.{source}")
     memory = {
-        each.name: peak_of(partial(_first_batch, configuration, each, sizes, sentences))
+        each.name: peak_of(partial(_first_batch, configuration, each, sizes, sentences, chosen))
         for each in (latency.timed if chosen.device == "cpu" else ())
     }
     systems = {
-        each.name: _system(configuration, each, sizes, chosen.device) for each in latency.timed
+        each.name: _ways(configuration, each, sizes, chosen, counts) for each in latency.timed
     }
-    limits = {each.model.longest_source for each in systems.values() if isinstance(each, System)}
+    limits = {
+        way.model.longest_source
+        for ways in systems.values()
+        if not isinstance(ways, str)
+        for way in ways
+    }
     lengths = [len(sentences[number]) for number in range(len(sentences))]
     ids = [
         number
@@ -102,12 +106,17 @@ def measure_latency(configuration: Configuration, latency: Latency) -> None:
 
 
 def _first_batch(
-    configuration: Configuration, timed: Timed, sizes: VocabularySizes, sentences: BinarisedText
+    configuration: Configuration,
+    timed: Timed,
+    sizes: VocabularySizes,
+    sentences: BinarisedText,
+    setting: Setting,
 ) -> None:
     """Load a system and translate the first sentence that is not empty, in a process of its own."""
     os.environ["CUDA_VISIBLE_DEVICES"] = ""  # models are loaded to a GPU first, if there is one
-    system = _system(configuration, timed, sizes, "cpu")
-    assert isinstance(system, System)
+    ways = _ways(configuration, timed, sizes, setting, [setting.threads])
+    assert not isinstance(ways, str)
+    (system,) = ways
     number = next(number for number, length in enumerate(sentences.lengths) if length)
     system.method(system.model, source_tensor([sentences[number]]))
 
@@ -125,24 +134,41 @@ def _size(configuration: Configuration, timed: Timed) -> int:
     )
 
 
-def _system(
-    configuration: Configuration, timed: Timed, sizes: VocabularySizes, device: str
-) -> System | str:
-    """A system on a device, or the reason why it cannot run there."""
+def _ways(
+    configuration: Configuration,
+    timed: Timed,
+    sizes: VocabularySizes,
+    setting: Setting,
+    counts: Sequence[int],
+) -> list[System] | str:
+    """A system with each number of threads, or the reason why it cannot run on the device."""
     inputs = timed.inputs(configuration)
     options = configuration.on(timed.corpus).decoding(timed.decoding).options
-    if inputs.converted is not None and device == "cuda":
+    if inputs.converted is not None and setting.device == "cuda":
         if inputs.converted.engine == "onnx":
             return ONLY_PROCESSORS
         if not runs_on_gpu():
             return NO_CUBLAS
-    model = matching_model(inputs.model, configuration, sizes).to(device)
-    method = method_of(configuration, timed.decoding, inputs, sizes, device)
+    model = matching_model(inputs.model, configuration, sizes).to(setting.device)
     engine = "torch" if inputs.converted is None else PACKAGES[inputs.converted.engine]
     precision = str(next(model.parameters()).dtype).removeprefix("torch.")
-    return System(
-        model,
-        method,
-        engine=f"{engine} {importlib.metadata.version(engine)}",
-        precision=options.get("precision", precision),
-    )
+    ways = []
+    for threads in counts:
+        torch.set_num_threads(threads)  # an engine takes as many when it is opened
+        ways.append(
+            System(
+                model,
+                method_of(
+                    configuration,
+                    timed.decoding,
+                    inputs,
+                    sizes,
+                    setting.device,
+                    alone=setting.batch == 1,
+                ),
+                engine=f"{engine} {importlib.metadata.version(engine)}",
+                precision=options.get("precision", precision),
+                threads=threads,
+            )
+        )
+    return ways

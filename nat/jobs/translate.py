@@ -112,6 +112,8 @@ def method_of(
     sizes: VocabularySizes,
     device: torch.device | str,
     known: dict[str, Consulted] | None = None,
+    *,
+    alone: bool = False,
 ) -> Method:
     """A decoding method with the models that it uses, on a device.
 
@@ -124,6 +126,7 @@ def method_of(
         known: by their paths, models that other decodings of the job have consulted, whose
             translations are used again; this one's is added. Without it nothing is used again, as
             a decoding that is timed needs it.
+        alone: sentences come one at a time.
 
     Raises:
         UserError: if one of them is missing or does not belong to the rest.
@@ -154,6 +157,7 @@ def method_of(
             None if artifact is None else Path(artifact.path)
             for artifact in (inputs.language_model, inputs.converted)
         ),
+        alone=alone,
     )
     return functools.partial(method, **again) if again else method
 
@@ -165,8 +169,12 @@ def consulting(
     assistant: Transformer | None = None,
     language_model: Path | None = None,
     converted: Path | None = None,
+    *,
+    alone: bool = False,
 ) -> Method:
     """A decoding method with what it consults besides the model, on a device.
+
+    With `alone`, sentences come one at a time, so that an engine's threads work on each together.
 
     Raises:
         UserError: if something is missing or does not belong to the rest.
@@ -178,13 +186,18 @@ def consulting(
         consulted["language_model"] = matching_language_model(language_model, sizes.target)
     if converted is not None:
         consulted["engine"] = matching_engine(
-            converted, sizes, built.precision, torch.device(device)
+            converted, sizes, built.precision, torch.device(device), alone=alone
         )
     return functools.partial(built, **consulted) if consulted else built
 
 
 def matching_engine(
-    path: Path, sizes: VocabularySizes, precision: str, device: torch.device
+    path: Path,
+    sizes: VocabularySizes,
+    precision: str,
+    device: torch.device,
+    *,
+    alone: bool = False,
 ) -> Engine | EncoderEngine | OnnxEngine:
     """Open a converted model, if it is of the same vocabularies; on a processor if it must be.
 
@@ -198,8 +211,11 @@ def matching_engine(
         engine = OnnxEngine(path, precision)
     else:
         on_gpu = device.type == "cuda" and runs_on_gpu()
-        kind = EncoderEngine if (path / PROJECTION).exists() else Engine
-        engine = kind(path, precision, "cuda" if on_gpu else "cpu")
+        where = "cuda" if on_gpu else "cpu"
+        if (path / PROJECTION).exists():
+            engine = EncoderEngine(path, precision, where)
+        else:
+            engine = Engine(path, precision, where, alone=alone)
     found = VocabularySizes(
         len(engine.symbols), None if sizes.source is None else len(engine.source_symbols)
     )

@@ -8,6 +8,10 @@ each turn a system translates a few batches that are not counted, and the device
 before and after it. The latency of a turn is its wall time divided by the number of sentences; the
 median over the turns is reported, together with quartiles, mean and every turn.
 
+With several processor threads many an engine is slower than with one, where products are small.
+So a system may be given in several ways that differ in their threads: each translates a sample of
+the batches before the first repeat, and the fastest is measured.
+
 Batches contain sentences of similar length, and the measurement ends with token ids: loading the
 model, BPE and detokenisation are not included.
 
@@ -16,6 +20,7 @@ on a processor, and the largest batches that fit a GPU; Wang et al. (2022), tabl
 to 32.
 """
 
+import math
 import time
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
@@ -42,6 +47,9 @@ from nat.transformer.model import Transformer
 WARM_UP = 2
 """Batches that a system translates before each of its turns."""
 
+SAMPLED = 16
+"""Batches, at most, by which the fastest way to run a system is chosen."""
+
 
 @dataclass(frozen=True)
 class System:
@@ -52,16 +60,18 @@ class System:
         method: of decoding.
         engine: the program that runs the model.
         precision: of its products, such as float32.
+        threads: of a processor that it uses; an engine was opened with as many.
     """
 
     model: Transformer
     method: Method
     engine: str
     precision: str
+    threads: int
 
 
 def measure(
-    systems: Mapping[str, System | str],
+    systems: Mapping[str, Sequence[System] | str],
     sentences: Sentences,
     ids: Sequence[int],
     setting: Setting,
@@ -70,7 +80,8 @@ def measure(
     """Time the translation of a set of sentences by several systems.
 
     Args:
-        systems: by name; a text is the reason why one cannot be measured on this device.
+        systems: by name the ways to run it, of which the fastest is measured; a text is the reason
+            why it cannot be measured on this device.
         sentences: source sentences by number.
         ids: numbers of those that are translated; none empty, all within the positions of every
             model.
@@ -83,7 +94,6 @@ def measure(
         milliseconds. A system that was not measured has a `state` instead: the reason given, or
         "out of memory" if its batch does not fit the memory of a GPU.
     """
-    torch.set_num_threads(setting.threads)
     order = sorted(ids, key=lambda number: (-len(sentences[number]), number))
     timings = [
         _Timing(name, each, sentences, order, setting, clock) for name, each in systems.items()
@@ -140,17 +150,17 @@ class _Timing:
     def __init__(
         self,
         name: str,
-        system: System | str,
+        ways: Sequence[System] | str,
         sentences: Sentences,
         order: Sequence[int],
         setting: Setting,
         clock: Callable[[], float],
     ) -> None:
         self.name = name
-        self._system = system
+        self._ways = () if isinstance(ways, str) else ways
         self._sentences, self._order = sentences, order
         self._setting, self._clock = setting, clock
-        self._state = system if isinstance(system, str) else ""
+        self._state = ways if isinstance(ways, str) else ""
         self._size = 0
         self._batches: list[Tensor] = []
         self._seconds: list[float] = []
@@ -167,7 +177,7 @@ class _Timing:
             torch.cuda.empty_cache()
 
     def prepare(self) -> None:
-        """Make the batches."""
+        """Make the batches, and choose the fastest way to run the system."""
         batch = self._setting.batch
         self._size = (
             batch if isinstance(batch, int) else largest_batch(self._fits, len(self._order))
@@ -176,20 +186,17 @@ class _Timing:
             self._batch(start, start + self._size)
             for start in range(0, len(self._order), self._size)
         ]
+        if len(self._ways) > 1:
+            sample = self._batches[:: math.ceil(len(self._batches) / SAMPLED)]
+            self._ways = [min(self._ways, key=lambda way: self._time(way, sample)[0])]
 
     def turn(self) -> None:
         """Translate all batches once."""
-        device = self._setting.device
         if self._setting.batch == LARGEST:  # what another system's batches took is free again
             torch.cuda.empty_cache()
-        for batch in self._batches[:WARM_UP]:
-            self._translate(batch)
-        _wait(device)
-        started = self._clock()
-        found = [self._translate(batch) for batch in self._batches]
-        _wait(device)
-        self._seconds.append((self._clock() - started) / len(self._order))
-        self._written = sum(len(hypothesis.tokens) for part in found for hypothesis in part)
+        seconds, found = self._time(self._ways[0], self._batches)
+        self._seconds.append(seconds / len(self._order))
+        self._written = sum(len(hypothesis.tokens) for hypothesis in found)
 
     @property
     def steady(self) -> bool:
@@ -201,9 +208,10 @@ class _Timing:
 
     def found(self) -> dict[str, Any]:
         """What was measured of the system, JSON-able."""
-        if isinstance(self._system, str):
+        if not self._ways:
             return {STATE: self._state}
-        described = {"engine": self._system.engine, "precision": self._system.precision}
+        way = self._ways[0]
+        described = {"engine": way.engine, "precision": way.precision, "threads": way.threads}
         if self._state:
             return {**described, STATE: self._state}
         times = 1000 * np.array(self._seconds)
@@ -228,18 +236,28 @@ class _Timing:
     def _fits(self, size: int) -> bool:
         """Whether a batch of so many of the longest sentences fits the memory."""
         try:
-            self._translate(self._batch(0, size))
+            self._translate(self._ways[0], self._batch(0, size))
         except torch.OutOfMemoryError:
             torch.cuda.empty_cache()
             return False
         return True
 
+    def _time(self, way: System, batches: Sequence[Tensor]) -> tuple[float, list[Hypothesis]]:
+        """Seconds and translations of batches, after some that are not counted."""
+        torch.set_num_threads(way.threads)
+        for batch in batches[:WARM_UP]:
+            self._translate(way, batch)
+        _wait(self._setting.device)
+        started = self._clock()
+        found = [each for batch in batches for each in self._translate(way, batch)]
+        _wait(self._setting.device)
+        return self._clock() - started, found
+
     def _batch(self, start: int, end: int) -> Tensor:
         return source_tensor([self._sentences[number] for number in self._order[start:end]])
 
-    def _translate(self, batch: Tensor) -> list[Hypothesis]:
-        assert isinstance(self._system, System)
-        return self._system.method(self._system.model, batch.to(self._setting.device))
+    def _translate(self, way: System, batch: Tensor) -> list[Hypothesis]:
+        return way.method(way.model, batch.to(self._setting.device))
 
 
 def _wait(device: str) -> None:

@@ -13,7 +13,7 @@ LARGEST = "largest"
 """The batch of as many sentences as fit the memory of a GPU."""
 
 ALL_CORES = 0
-"""Number of threads that stands for one on each core."""
+"""Number of threads that stands for one on each core, or for one alone where that is faster."""
 
 STATE = "state"
 """Key in the file of a latency that could not be measured; its value is one of these."""
@@ -37,7 +37,7 @@ class Setting:
     Attributes:
         device: `cpu` or `cuda`.
         batch: sentences of a batch, or `largest`: as many as fit the device's memory.
-        threads: of a processor.
+        threads: of a processor, at most.
         repeats: of the whole set, at least five.
         most_repeats: if the repeats of some system are not steady, up to so many, for all systems.
     """
@@ -62,8 +62,9 @@ class Setting:
 def parse_setting(name: str) -> tuple[str, int | str, int | None]:
     """Device, batch and threads of a setting's name, such as `cpu-1` or `cuda-largest`.
 
-    `thread-1` is one thread of a processor, `cores-1` are as many as there are cores
-    (`ALL_CORES`); otherwise there are as many as the scale says (None).
+    `thread-1` is one thread of a processor. `cores-1` are as many as there are cores, or one for
+    systems that are faster with one (`ALL_CORES`). Otherwise there are as many as the scale says
+    (None).
 
     Raises:
         UserError: for an invalid name.

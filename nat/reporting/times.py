@@ -44,8 +44,8 @@ def described(cells: Iterable[Cell], root: Path) -> dict[str, str]:
 
 def _machine(content: Mapping[str, Any]) -> str:
     setting, device = content.get("setting", {}), content.get("device", "")
-    threads = setting.get("threads") if setting.get("device") == "cpu" else None
-    if threads is None:
+    threads = content.get("threads", setting.get("threads"))
+    if setting.get("device") != "cpu" or threads is None:
         return str(device)
     return f"{device}, {threads} thread{'s' * (threads > 1)}"
 
