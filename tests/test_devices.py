@@ -326,7 +326,7 @@ def test_latency(make_model: Callable[..., Any], device: torch.device) -> None:
         settings.append(latency.Setting(device.type, latency.LARGEST, torch.get_num_threads()))
     for setting in settings:
         model = make_model(**OFFSET).to(device)
-        system = latency.System(model, OnePass(), "torch", "float64", setting.threads)
+        system = latency.System(model, OnePass, "torch", "float64", setting.threads)
         found = latency.measure({"nat": [system]}, SOURCES, range(4), setting)
         assert found["sentences"] == 4 and "state" not in found["systems"]["nat"]
 

@@ -29,7 +29,7 @@ class Counting:
             self.now += factor * source.size(0)
             return [Hypothesis([7, 7], -1.0, 1)] * source.size(0)
 
-        return [System(Any, translate, "torch 0", "float32", threads)]
+        return [System(Any, lambda: translate, "torch 0", "float32", threads)]
 
 
 @pytest.fixture
@@ -80,24 +80,44 @@ def test_the_fastest_number_of_threads_is_measured(
     counting = Counting()
     ways = [*counting.system("one", 1.0, 1), *counting.system("four", factor, 4)]
     seen: set[tuple[int, int]] = set()
-    noted = [replace(way, method=_noting(way.method, seen, way.threads)) for way in ways]
+    noted = [replace(way, opened=_noting(way.opened, seen, way.threads)) for way in ways]
     systems = {"nat": noted, "other": counting.system("other", 1.0, 2)}
     found = measure(systems, sentences, range(7), Setting("cpu", 1, 4), lambda: counting.now)
     assert found["systems"]["nat"]["threads"] == fastest
     times = found["systems"]["nat"]["milliseconds_per_sentence"]
     assert times["repeats"] == [1000.0 * min(1.0, factor)] * 5
     assert found["systems"]["other"]["threads"] == 2
-    assert seen == {(1, 1), (4, 4)}  # PyTorch has as many threads as the way that translates
+    assert seen == {(1, 1), (4, 4)}  # PyTorch's, as many as those of the way that is opened
     turns = [name for name, _, _ in counting.batches if name != "other"][2 * (2 + 7) :]
     assert set(turns) == {"one" if fastest == 1 else "four"}
 
 
-def _noting(method: Any, seen: set[tuple[int, int]], threads: int) -> Any:
-    def noted(model: Any, source: torch.Tensor) -> list[Hypothesis]:
+def _noting(opened: Any, seen: set[tuple[int, int]], threads: int) -> Any:
+    def noted() -> Any:
         seen.add((threads, torch.get_num_threads()))
-        return method(model, source)
+        return opened()
 
     return noted
+
+
+def test_one_engine_is_open_at_a_time(sentences: list[np.ndarray]) -> None:
+    class Engine:
+        open = 0
+
+        def __init__(self) -> None:
+            Engine.open += 1
+
+        def __del__(self) -> None:
+            Engine.open -= 1
+
+        def __call__(self, model: Any, source: torch.Tensor) -> list[Hypothesis]:
+            most.append(Engine.open)
+            return [Hypothesis([7], -1.0, 1)] * source.size(0)
+
+    most: list[int] = []
+    systems = {name: [System(Any, Engine, name, "float32", n) for n in (1, 2)] for name in "ab"}
+    measure(systems, sentences, range(7), Setting("cpu", 3, 2))
+    assert set(most) == {1} and Engine.open == 0
 
 
 def test_the_median_is_of_unequal_repeats(sentences: list[np.ndarray]) -> None:
@@ -132,7 +152,7 @@ def test_there_are_more_repeats_until_the_times_are_close(
         return [Hypothesis([7], -1.0, 1)]
 
     calls: list[int] = []
-    systems = {"it": [System(Any, translate, "torch 0", "float32", 1)], "steady": steady}
+    systems = {"it": [System(Any, lambda: translate, "torch 0", "float32", 1)], "steady": steady}
     found = measure(systems, sentences[:1], [0], Setting("cpu", 1, 1, 5, most), lambda: now)
     for name in systems:  # all rows alike
         times = found["systems"][name]["milliseconds_per_sentence"]
@@ -211,7 +231,7 @@ def test_what_one_system_cannot_do_leaves_the_others(sentences: list[np.ndarray]
         raise torch.OutOfMemoryError
 
     systems: dict[str, list[System] | str] = {
-        "large": [System(Any, full, "torch 0", "float32", 1)],
+        "large": [System(Any, lambda: full, "torch 0", "float32", 1)],
         "other": "needs a library",
         "small": Counting().system("small", 1.0),
     }

@@ -117,8 +117,9 @@ def _first_batch(
     ways = _ways(configuration, timed, sizes, setting, [setting.threads])
     assert not isinstance(ways, str)
     (system,) = ways
+    torch.set_num_threads(system.threads)
     number = next(number for number, length in enumerate(sentences.lengths) if length)
-    system.method(system.model, source_tensor([sentences[number]]))
+    system.opened()(system.model, source_tensor([sentences[number]]))
 
 
 def _size(configuration: Configuration, timed: Timed) -> int:
@@ -152,23 +153,22 @@ def _ways(
     model = matching_model(inputs.model, configuration, sizes).to(setting.device)
     engine = "torch" if inputs.converted is None else PACKAGES[inputs.converted.engine]
     precision = str(next(model.parameters()).dtype).removeprefix("torch.")
-    ways = []
-    for threads in counts:
-        torch.set_num_threads(threads)  # an engine takes as many when it is opened
-        ways.append(
-            System(
-                model,
-                method_of(
-                    configuration,
-                    timed.decoding,
-                    inputs,
-                    sizes,
-                    setting.device,
-                    alone=setting.batch == 1,
-                ),
-                engine=f"{engine} {importlib.metadata.version(engine)}",
-                precision=options.get("precision", precision),
-                threads=threads,
-            )
+    opened = partial(
+        method_of,
+        configuration,
+        timed.decoding,
+        inputs,
+        sizes,
+        setting.device,
+        alone=setting.batch == 1,
+    )
+    return [
+        System(
+            model,
+            opened,
+            engine=f"{engine} {importlib.metadata.version(engine)}",
+            precision=options.get("precision", precision),
+            threads=threads,
         )
-    return ways
+        for threads in counts
+    ]

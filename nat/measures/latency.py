@@ -10,7 +10,8 @@ median over the turns is reported, together with quartiles, mean and every turn.
 
 With several processor threads many an engine is slower than with one, where products are small.
 So a system may be given in several ways that differ in their threads: each translates a sample of
-the batches before the first repeat, and the fastest is measured.
+the batches before the first repeat, and the fastest is measured. The engine of a system is opened
+before each turn and closed after it: threads that one keeps, even idle, would slow others down.
 
 Batches contain sentences of similar length, and the measurement ends with token ids: loading the
 model, BPE and detokenisation are not included.
@@ -57,14 +58,14 @@ class System:
 
     Attributes:
         model: on the device of the setting, in evaluation mode.
-        method: of decoding.
+        opened: the method of decoding, with its engine, using PyTorch's number of threads.
         engine: the program that runs the model.
         precision: of its products, such as float32.
-        threads: of a processor that it uses; an engine was opened with as many.
+        threads: of a processor that it uses.
     """
 
     model: Transformer
-    method: Method
+    opened: Callable[[], Method]
     engine: str
     precision: str
     threads: int
@@ -236,7 +237,9 @@ class _Timing:
     def _fits(self, size: int) -> bool:
         """Whether a batch of so many of the longest sentences fits the memory."""
         try:
-            self._translate(self._ways[0], self._batch(0, size))
+            self._ways[0].opened()(
+                self._ways[0].model, self._batch(0, size).to(self._setting.device)
+            )
         except torch.OutOfMemoryError:
             torch.cuda.empty_cache()
             return False
@@ -244,20 +247,19 @@ class _Timing:
 
     def _time(self, way: System, batches: Sequence[Tensor]) -> tuple[float, list[Hypothesis]]:
         """Seconds and translations of batches, after some that are not counted."""
+        device = self._setting.device
         torch.set_num_threads(way.threads)
+        method = way.opened()
         for batch in batches[:WARM_UP]:
-            self._translate(way, batch)
-        _wait(self._setting.device)
+            method(way.model, batch.to(device))
+        _wait(device)
         started = self._clock()
-        found = [each for batch in batches for each in self._translate(way, batch)]
-        _wait(self._setting.device)
+        found = [each for batch in batches for each in method(way.model, batch.to(device))]
+        _wait(device)
         return self._clock() - started, found
 
     def _batch(self, start: int, end: int) -> Tensor:
         return source_tensor([self._sentences[number] for number in self._order[start:end]])
-
-    def _translate(self, way: System, batch: Tensor) -> list[Hypothesis]:
-        return way.method(way.model, batch.to(self._setting.device))
 
 
 def _wait(device: str) -> None:
