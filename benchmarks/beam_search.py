@@ -1,10 +1,13 @@
-"""Our beam search against fairseq's: the same sentences, the same weights, equal scores.
+"""Our beam search and CTranslate2's against fairseq's: the same sentences and the same weights.
 
 fairseq's `SequenceGenerator` searches with fairseq's own Transformer, into which the weights of
 ours are copied; both keep what earlier tokens have computed. Both write as many tokens at most,
 never write a special symbol, and have no smallest length. The best hypotheses must have the same
-scores, or nothing is reported. The two take turns; numbers are medians and quartiles over rounds.
-Seconds are processor time of one thread, in fp32.
+scores, or nothing is reported. CTranslate2 is what `distillation_engine` in config/config.yaml
+chooses; its scores differ where a search comes to the maximal length (see
+`nat.decoding.ctranslate2_beam`), so sentences are counted whose translations differ from ours. The
+three take turns; numbers are medians and quartiles over rounds. Seconds are processor time of one
+thread, in fp32.
 
 The first case is the teacher of scale `demo` with the first sentences of its test set if these
 exist, else random weights and sentences of the same size.
@@ -13,6 +16,7 @@ exist, else random weights and sentences of the same size.
 import argparse
 import os
 import sys
+import tempfile
 import time
 from collections.abc import Callable
 from dataclasses import asdict, dataclass
@@ -55,6 +59,12 @@ BEAM = 5
 TOLERANCE = 1e-4
 """Largest difference between the scores of the two searches."""
 
+SIDES = ("ours", "ctranslate2")
+"""What is compared with fairseq."""
+
+SHOWN = (("ms", 1), ("ratio", 2))
+"""Of each, with so many decimals."""
+
 GOAL = 2.0
 """Least speed relative to fairseq that is aimed at."""
 
@@ -77,7 +87,10 @@ def main() -> None:
 
     torch.set_num_threads(1)
     console = Console(width=None if sys.stdout.isatty() else 120)
-    table = Table("model", "sentences", "fairseq, ms", "ours, ms", "ratio", "scores differ by")
+    table = Table("model", "sentences")
+    for name in ("fairseq, ms", "ours, ms", "ratio", "CTranslate2, ms", "ratio"):
+        table.add_column(name)
+    table.add_column("translations that differ")
     results = []
     for number, case in enumerate(CASES):
         given = (arguments.model, arguments.text) if number == 0 else None
@@ -89,13 +102,15 @@ def main() -> None:
             f"d={case.model_dim}, {case.layers}+{case.layers} layers, "
             f"{found['symbols']:,} symbols, {found['weights']}",
             f"{found['sentences']}",
-            *(shown(found[key]) for key in ("fairseq", "ours", "ratio")),
-            f"{found['difference']:.1e}",
+            shown(found["fairseq"], 1),
+            *(shown(found[side][key], digits) for side in SIDES for key, digits in SHOWN),
+            f"{found['differ']}",
         )
     console.print(table)
     console.print(
         f"Beam {BEAM}, fp32, one thread, processor time, medians (quartiles) of "
-        f"{arguments.rounds} rounds, goal {GOAL}, load {os.getloadavg()[0]:.1f}. Written to "
+        f"{arguments.rounds} rounds, goal {GOAL}, load {os.getloadavg()[0]:.1f}. Our best "
+        f"hypotheses have the scores of fairseq's; ratios are its time to the others'. Written to "
         f"{arguments.output}"
     )
     write_json(arguments.output, {"goal": GOAL, "beam": BEAM, "cases": results})
@@ -109,11 +124,11 @@ def of_text(prefix: Path) -> tuple[Path, Path]:
 
 
 def measure(case: Case, rounds: int, given: tuple[Path, Path] | None = None) -> dict[str, Any]:
-    """Time both searches in turns.
+    """Time the searches in turns.
 
     Args:
         case: the model and the sentences.
-        rounds: of both searches.
+        rounds: of each search.
         given: a trained model and the binarised text that it translates; None for random ones.
     """
     import numpy as np
@@ -121,8 +136,10 @@ def measure(case: Case, rounds: int, given: tuple[Path, Path] | None = None) -> 
 
     from nat.data.batch import source_tensor
     from nat.data.binarised import BinarisedText
-    from nat.data.vocabulary import SPECIALS
+    from nat.data.vocabulary import SPECIALS, Vocabularies, Vocabulary
     from nat.decoding.beam_search import BeamSearch
+    from nat.decoding.ctranslate2_beam import CTranslate2Beam, Engine
+    from nat.export.ctranslate2 import write_ctranslate2
     from nat.training.model_file import load_model
     from nat.transformer.architecture import Architecture
     from nat.transformer.model import Transformer
@@ -148,30 +165,51 @@ def measure(case: Case, rounds: int, given: tuple[Path, Path] | None = None) -> 
         text = BinarisedText(given[1])
         source = source_tensor([text[number] for number in range(case.sentences)])
     longest = source.size(1) - 1 + 10
-    search = BeamSearch(BEAM, longest_ratio=0.0, longest_margin=longest)
+    options = {"beam": BEAM, "longest_ratio": 0.0, "longest_margin": longest}
+    search, in_engine = BeamSearch(**options), CTranslate2Beam(**options)
     its_search = fairseq_search(model, source, longest)
-    sides: list[Callable[[], list[float]]] = [
-        its_search,
-        lambda: [each.score for each in search(model, source)],
-    ]
-    scores = [side() for side in sides]
-    difference = max(abs(one - other) for one, other in zip(*scores, strict=True))
+    vocabulary = Vocabulary(
+        f"w{number}" for number in range(model.embedding.num_embeddings - len(SPECIALS))
+    )
+    with tempfile.TemporaryDirectory() as folder:
+        made = Path(folder) / "model"
+        write_ctranslate2(model, Vocabularies(vocabulary, vocabulary), made)
+        engine = Engine(made, "float32")
+    found = search(model, source)
+    pairs = zip(its_search(), found, strict=True)
+    difference = max(abs(score - mine.score) for score, mine in pairs)
     if not difference <= TOLERANCE:
         sys.exit(f"error: the scores of the two searches differ by up to {difference:.2g}")
-    times: list[list[float]] = [[], []]
+    pairs = zip(in_engine(model, source, engine), found, strict=True)
+    differ = sum(its.tokens != mine.tokens for its, mine in pairs)
+    sides: list[Callable[[], Any]] = [
+        its_search,
+        lambda: search(model, source),
+        lambda: in_engine(model, source, engine),
+    ]
+    times: list[list[float]] = [[] for _ in sides]
     for _ in range(rounds):
-        for side, found in zip(sides, times, strict=True):
+        for side, its_times in zip(sides, times, strict=True):
             started = time.process_time()
             side()
-            found.append(1000 * (time.process_time() - started))
+            its_times.append(1000 * (time.process_time() - started))
+    of_fairseq, *others = times
     return {
         **asdict(case),
         "weights": "random" if given is None else "trained",
         "symbols": model.embedding.num_embeddings,
-        "fairseq": quartiles(times[0]),
-        "ours": quartiles(times[1]),
-        "ratio": quartiles([its / mine for its, mine in zip(*times, strict=True)]),
+        "fairseq": quartiles(of_fairseq),
+        **{
+            name: {
+                "ms": quartiles(its),
+                "ratio": quartiles(
+                    [one / other for one, other in zip(of_fairseq, its, strict=True)]
+                ),
+            }
+            for name, its in zip(SIDES, others, strict=True)
+        },
         "difference": difference,
+        "differ": differ,
     }
 
 

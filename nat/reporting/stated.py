@@ -29,7 +29,7 @@ _SHOWN = {"None": "nothing", "True": "yes", "False": "no"}
 SOURCES = {
     "paper": "the paper",
     "published_code": "its published code",
-    "anchors": "the code that it follows",
+    "followed_code": "the code that it follows",
 }
 _SEVERAL = re.compile(r"\d+(, \d+)+")
 _FIELDS = ("paper", "experiments", "system", "task", "key", "value", "source")
