@@ -66,15 +66,20 @@ test-endurance: environment
 test-learning: environment
 	@$(BIN)/python -m tests.learning.measure worth
 
-# In an environment of its own, `.venv-latest`, which each Python makes anew.
+# In an environment of its own, `.venv-latest`, which each Python makes anew. A command that exists may
+# still not run (a shim of pyenv).
 test-latest:
-	@for python in $(PYTHONS); do
-		if ! command -v $$python > /dev/null; then echo "$$python is not installed: left out"; continue; fi
+	@tested=
+	for python in $(PYTHONS); do
+		if ! $$python -c '' 2> /dev/null; then echo "$$python is not installed: left out"; continue; fi
+		tested+=" $$python"
 		$$python envs/latest.py
 		.venv-latest/bin/python --version
 		.venv-latest/bin/pytest -m graph
 		.venv-latest/bin/pytest tests/test_stored_model.py tests/test_training.py
 	done
+	[ -n "$$tested" ] || { echo "error: none of $(PYTHONS) is installed; set PYTHONS="; exit 1; }
+	echo "tested with$$tested"
 
 audit:
 	@$(PYTHON) -m venv --clear .venv-audit
