@@ -508,6 +508,13 @@ def test_what_is_written_and_shown(root: Path) -> None:
     claims.show(plain, "paper", claims.read(root / "claims.csv"), console)
     shown = console.export_text()
     assert "holds student" in shown and "not run nat: not run" in shown
+    assert all("scale demo, one training of each system" in each for each in (text, shown))
+
+
+def test_the_number_of_trainings_is_told(root: Path) -> None:
+    three = configuration(root, [1, 2, 3], it=compare("student", "above", "teacher"))
+    text = claims.markdown(three, "paper", claims.judge(three, "paper"))
+    assert "scale demo, 3 trainings of each system" in text
 
 
 @pytest.mark.parametrize(

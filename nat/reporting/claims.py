@@ -538,6 +538,13 @@ def summary(records: tables.Records) -> str:
     return ", ".join(f"{found.count(verdict)} {verdict}" for verdict in VERDICTS)
 
 
+def _run(configuration: Configuration, paper: str) -> str:
+    """The scale, and how many trainings of each system the judgements are about."""
+    seeds = len(configuration.paper(paper).seeds or configuration.seeds)
+    trainings = "one training" if seeds == 1 else f"{seeds} trainings"
+    return f"scale {configuration.scale}, {trainings} of each system"
+
+
 def lines(record: Mapping[str, Any]) -> dict[str, str]:
     """A judgement as the texts of `COLUMNS`."""
     is_correlation = record["check"] == "correlation"
@@ -597,10 +604,14 @@ def notes(records: tables.Records) -> list[str]:
     if any("bootstrap" in method and "seeds" not in method for method in named):
         found.append(
             "With one seed an interval is over sentences, not over trainings: another training "
-            "may give another difference."
+            "may give another difference and another verdict, so compare small differences over "
+            "several seeds (key `seeds` of the scale or of the paper)."
         )
     if COUNTED in methods:
-        found.append(f"{COUNTED}: a number of one training, which needs no interval.")
+        found.append(
+            f"{COUNTED}: a number of one training, which has no interval over sentences; another "
+            "training may give another number."
+        )
     if NO_INTERVAL in methods:
         found.append(f"{NO_INTERVAL}: with one seed this measure has no interval.")
     if any(record["measure"] != record["own_measure"] for record in ran):
@@ -632,7 +643,7 @@ def markdown(configuration: Configuration, paper: str, records: tables.Records) 
     if settings:
         below += f"\n\n**{DEVIATIONS}**\n{_listed(settings)}"
     return (
-        f"**{title}, claims** (scale {configuration.scale}): {summary(records)}\n\n{grid_text}\n"
+        f"**{title}, claims** ({_run(configuration, paper)}): {summary(records)}\n\n{grid_text}\n"
         f"{below}\n"
     )
 
@@ -647,7 +658,7 @@ def show(
     """Print each judgement with its numbers."""
     title = f"{configuration.paper(paper).title}, claims: {summary(records)}"
     console.print(Text(title, style="bold"))
-    console.print(Text(f"scale {configuration.scale}"))
+    console.print(Text(_run(configuration, paper)))
     previous = ""
     for record in records:
         texts = lines(record)
