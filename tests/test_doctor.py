@@ -1,6 +1,7 @@
 """`nat doctor`: what Slurm's clients say, in the formats that they document, and what follows."""
 
 import json
+import socket
 import sys
 from dataclasses import replace
 from http.server import BaseHTTPRequestHandler, HTTPServer
@@ -449,6 +450,21 @@ class Refusing(BaseHTTPRequestHandler):
 
     def log_message(self, *arguments: Any) -> None:
         """Nothing."""
+
+
+def test_a_host_that_speaks_no_http_is_not_reached(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("no_proxy", "*")
+    with socket.create_server(("127.0.0.1", 0)) as listening:
+
+        def answer() -> None:
+            connection, _ = listening.accept()
+            with connection:
+                connection.recv(1000)
+                connection.sendall(b"HTTP/1.1 OK\r\n\r\n")
+
+        Thread(target=answer, daemon=True).start()
+        here = f"http://127.0.0.1:{listening.getsockname()[1]}"
+        assert node.reached([here, "http://two..dots", "http://[::1"]) == []
 
 
 def test_hosts_that_answer_are_reached(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

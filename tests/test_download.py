@@ -1,10 +1,12 @@
 import errno
 import gzip
 import hashlib
+import io
 import os
 import socket
 import threading
 import time
+import zipfile
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
@@ -361,6 +363,24 @@ def test_a_damaged_first_download_is_not_written_down(server: Server, tmp_path: 
     with pytest.raises(UserError, match="26 bytes .* zip file"):
         get(tmp_path, server.address + ".zip", None)
     assert files(tmp_path) == []
+
+
+@pytest.mark.parametrize("method", [zipfile.ZIP_DEFLATED, zipfile.ZIP_BZIP2, zipfile.ZIP_LZMA])
+def test_a_damaged_zip_is_told_whatever_its_compression(
+    server: Server, tmp_path: Path, method: int
+) -> None:
+    packed = io.BytesIO()
+    with zipfile.ZipFile(packed, "w", method) as archive:
+        archive.writestr("a.en", CONTENT[:500])
+    whole = packed.getvalue()
+    begin = whole.index(b"a.en") + len("a.en")
+    end = begin + archive.infolist()[0].compress_size
+    for place in range(begin + 20, end, 13):  # a header may be damaged without any harm
+        damaged = bytearray(whole)
+        damaged[place] ^= 1
+        server.content = bytes(damaged)
+        with pytest.raises(UserError, match="bytes that are not a complete zip file"):
+            get(tmp_path, server.address + ".zip", None)
 
 
 def test_a_cut_first_download_is_resumed(server: Server, tmp_path: Path) -> None:

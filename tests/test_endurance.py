@@ -163,6 +163,13 @@ def members(path: Path) -> Any:
     return found.read_bytes()
 
 
+def of_a_whole_zip(path: Path) -> Any:
+    """As if it had been downloaded, without a checksum that anyone has published."""
+    if not download_module._is_whole_zip(path):
+        raise UserError("not whole")
+    return members(path)
+
+
 Maker = Callable[[random.Random], bytes]
 HOSTILE: dict[str, tuple[Maker, Callable[[Path], Any], bool]] = {
     "plain text": (text_of, lambda path: list(read_lines(path)), False),
@@ -178,6 +185,12 @@ HOSTILE: dict[str, tuple[Maker, Callable[[Path], Any], bool]] = {
     "tar.gz": (lambda numbers: tar_gz(text_of(numbers)), members, True),
     "zip": (lambda numbers: zipped(text_of(numbers), zipfile.ZIP_DEFLATED), members, True),
     "zip of bzip2": (lambda numbers: zipped(text_of(numbers), zipfile.ZIP_BZIP2), members, True),
+    "zip of LZMA": (lambda numbers: zipped(text_of(numbers), zipfile.ZIP_LZMA), members, True),
+    "downloaded zip of LZMA": (
+        lambda numbers: zipped(text_of(numbers), zipfile.ZIP_LZMA),
+        of_a_whole_zip,
+        True,
+    ),
 }
 """How an input is made and read, and whether it has a checksum of its own that must be checked, as
 long as its beginning tells what it is."""

@@ -112,7 +112,10 @@ def test_segments(tmp_path: Path) -> None:
         ("Press <ph/>the red <b>button</b> now", "Press the red button now"),
         ('a <bpt i="1">&lt;b&gt;</bpt>bold<ept i="1">&lt;/b&gt;</ept> word', "a bold word"),
         ("<hi>all</hi> of <it>code</it>it", "all of it"),
+        ("a<hi>b<hi>c<ph>d<sub>e</sub></ph>f</hi>g<hi/>h</hi>i", "abcfghi"),
+        ("all " + 50000 * "<hi>" + "of" + 50000 * "</hi>" + " it", "all of it"),
     ],
+    ids=["placeholder", "pair of codes", "isolated code", "nested", "nested deeply"],
 )
 def test_formatting_inside_a_segment_of_tmx(tmp_path: Path, segment: str, text: str) -> None:
     tmx = TMX.replace("AT&amp;T\nagain", segment)
@@ -167,7 +170,26 @@ def test_segments_that_share_a_line_or_go_on_over_lines(tmp_path: Path) -> None:
     ]
 
 
-@pytest.mark.parametrize("text", ["<seg>one\n<seg>two</seg>", "a\n<seg>one\n"])
+def test_segments_may_be_empty(tmp_path: Path) -> None:
+    german = '<seg id="1">eins</seg>\n<seg/>\n<seg id="3"></seg>\n<seg>vier</seg>'
+    english = '<seg>one</seg><seg id="2"/><SEG id="3" /><segs/>\n<seg>four</seg>'
+    assert read(tmp_path, {"format": "segments"}, german, english) == [
+        ("eins", "one"),
+        ("", ""),
+        ("", ""),
+        ("vier", "four"),
+    ]
+
+
+@pytest.mark.parametrize("text", ['<seg\nid="1">one</seg>', "<seg", '<seg id="1" <seg>one</seg>'])
+def test_a_segment_that_is_broken_in_its_tag_is_told(tmp_path: Path, text: str) -> None:
+    with pytest.raises(UserError, match="1, line 2: <seg has no > on its line; correct the file"):
+        read(tmp_path, {"format": "segments"}, "<seg>eins</seg>", "<doc>\n" + text)
+
+
+@pytest.mark.parametrize(
+    "text", ["<seg>one\n<seg>two</seg>", "a\n<seg>one\n", "<seg>one\n<seg/>", "<seg>one <seg\nid"]
+)
 def test_a_segment_without_an_end_is_told(tmp_path: Path, text: str) -> None:
     with pytest.raises(UserError, match="1, line [12]: <seg> has no </seg>"):
         read(tmp_path, {"format": "segments"}, "<seg>eins</seg>", text)

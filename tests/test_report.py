@@ -169,6 +169,16 @@ def test_a_table_shows_ours_with_interval_and_the_published_value(written: Path)
     assert "20.5<" in page.text and "20.50" not in page.text
 
 
+def test_a_paper_shows_what_is_suspicious_of_a_score(root: Path) -> None:
+    path = root / f"results/demo/scores/{CORPUS}/nat-kd/seed1/one-pass/test.json"
+    flag = made_up.collapse(path)
+    page = write(root) / "papers/paper.html"
+    assert flag.startswith("few distinct translations: 1 for")
+    assert f"NAT (En-De): {flag}." in text_of(page, "table-1")
+    lines = next(each["lines"] for each in details(page) if each["title"] == "NAT, En-De")
+    assert ["remark", flag] in [line[:2] for line in lines]
+
+
 def test_what_was_not_run_says_so_with_the_command(written: Path) -> None:
     page = Page(written / "papers/paper.html")
     assert "snakemake paper_figure_2 --config scale=demo" in page.text

@@ -285,6 +285,24 @@ def test_every_address_of_a_corpus_is_known() -> None:
     for name in configuration.corpora:
         written = yaml.safe_load((ROOT / f"config/corpora/{name}.yaml").read_text())
         found = addresses(configuration.corpus(name))
-        assert set(_urls(written.get("splits", {}))) <= set(found.values()), name
+        assert set(_urls(written)) <= set(found.values()), name
     found = addresses(configuration.corpus("iwslt14-de-en"))
     assert found and all(key.startswith("splits.") for key in found)
+
+
+def test_addresses_of_what_a_corpus_has_from_elsewhere(tmp_path: Path) -> None:
+    corpus = iwslt(tmp_path) | {
+        "subwords": {
+            "archive": "https://data.example/bpe.zip",
+            "members": {"codes": "codes", "vocabulary": "dict.txt"},
+        },
+        "distilled": {
+            "at-base": {"urls": {"en": "https://data.example/distilled.en"}},
+            "at-big": {"files": {"en": "data/distilled.en"}},
+        },
+    }
+    found = addresses(as_corpus(corpus))
+    assert found == addresses(as_corpus(iwslt(tmp_path))) | {
+        "distilled.at-base.urls.en": "https://data.example/distilled.en",
+        "subwords.archive": "https://data.example/bpe.zip",
+    }

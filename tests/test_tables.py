@@ -7,7 +7,7 @@ import made_up_run
 import numpy as np
 import pandas as pd
 import pytest
-from made_up_run import CORPUS, PAPER, TASK, write_latencies
+from made_up_run import CORPUS, OTHER_TASK, PAPER, TASK, write_latencies
 from rich.console import Console
 
 from nat.errors import UserError
@@ -442,6 +442,38 @@ def test_why_a_row_was_not_run_is_said_once() -> None:
         "Not run: A; B: no file.",
         "Not run: C (De-En): no library.",
     ]
+
+
+def test_every_remark_on_a_row_is_shown_with_its_columns(root: Path) -> None:
+    collapsed = made_up_run.collapse(made_up_run.run(root, "nat-kd", "one-pass", errors=0.3))
+    for decoding, seed in (("one-pass", 2), ("npd9", 1)):
+        made_up_run.run(root, "nat-kd", decoding, errors=0.3, seed=seed, not_decoded=2)
+    made_up_run.run(root, "cmlm-kd", "one-pass", errors=0.3)
+    columns = [
+        {"label": label, "decoding": decoding}
+        for label, decoding in (("one pass", "one-pass"), ("rescored", "npd9"))
+    ]
+    rows = [{"label": "NAT", "system": "nat-kd"}, {"label": "CMLM", "system": "cmlm-kd"}]
+    (root / "config/published/paper.csv").unlink()
+    cells = {"task": TASK, "split": "test", "measure": "sacrebleu"}
+    table = {"title": "t", "cells": cells, "columns": columns, "rows": rows}
+    paper = {"title": "Paper", "tables": {"1": table}}
+    made = tables.make(made_up_run.configuration(root, {"paper": paper}, [1, 2]), "paper", "1")
+    missing = "without seed 2, which was not run"
+    assert made.notes[-3:] == [
+        "NAT: 2 sentences were not decoded, scored as empty.",
+        f"NAT (one pass): {collapsed}.",
+        f"NAT (rescored); CMLM (one pass): {missing}.",
+    ]
+    made_up_run.run(root, "cmlm-kd", "npd9", errors=0.3)
+    made = tables.make(made_up_run.configuration(root, {"paper": paper}, [1, 2]), "paper", "1")
+    assert made.notes[-1] == f"NAT (rescored); CMLM: {missing}."
+
+
+def test_a_remark_on_a_whole_column_names_the_column(root: Path) -> None:
+    made_up_run.run(root, "nat-kd", "one-pass", errors=0.3)
+    made = tables.make(configuration(root), "paper", "1")
+    assert made.notes[-1] == f"De-En: scale demo has no corpus for {OTHER_TASK}."
 
 
 def test_means_of_hidden_columns_say_why_one_of_them_is_missing(root: Path) -> None:

@@ -4,8 +4,9 @@ Scalars follow the core schema of YAML 1.2, so `5e-4` is a number, and `no` is a
 than false. Keys are text as written. A repeated key is an error.
 """
 
+import math
 import re
-from collections.abc import Hashable
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import Any
 
@@ -16,33 +17,61 @@ from nat.errors import UserError
 NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]*")
 """Names of files and of what they describe."""
 
+_MERGE = "tag:yaml.org,2002:merge"
 _Base: Any = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
+_TOO_DEEP = "lists or mappings are nested too deeply; write fewer into each other"
+_DEEPEST = 3_000  # levels; the loader in C recurses, and tens of thousands overflow its stack
 
 
 class _Loader(_Base):
     yaml_implicit_resolvers: dict[str, list[Any]] = {}
 
-    def construct_mapping(self, node: yaml.MappingNode, deep: bool = False) -> dict[Hashable, Any]:
-        seen: set[str] = set()
-        for key, _ in node.value:
+    def flatten_mapping(self, node: yaml.MappingNode) -> None:
+        """Check the keys of a mapping, and put those of the mapping that `<<` names before them.
+
+        A key that is in both has the place of the one and the value of the other. Done here,
+        because versions of PyYAML differ in which of several values wins.
+        """
+        named: yaml.MappingNode | None = None
+        own: dict[str, tuple[yaml.Node, yaml.Node]] = {}
+        for key, value in node.value:
             if not isinstance(key, yaml.ScalarNode):
                 raise yaml.constructor.ConstructorError(
                     None, None, "a key must be one word", key.start_mark
                 )
-            if key.value in seen:
+            if key.value in own:
                 raise yaml.constructor.ConstructorError(
                     None, None, f"the key '{key.value}' is given twice", key.start_mark
                 )
-            seen.add(key.value)
-            if key.tag != "tag:yaml.org,2002:merge":
+            own[key.value] = key, value
+            if (key.tag, key.value) != (_MERGE, "<<"):
                 key.tag = "tag:yaml.org,2002:str"
-        found: dict[Hashable, Any] = super().construct_mapping(node, deep=deep)
-        return found
+            elif isinstance(value, yaml.MappingNode):
+                named = value
+            else:
+                raise yaml.constructor.ConstructorError(
+                    None,
+                    None,
+                    "'<<' stands for one mapping (<<: *name); write out the keys of further ones",
+                    key.start_mark,
+                )
+        if named is None:
+            return
+        del own["<<"]
+        node.value = list(own.values())  # for a mapping that names itself
+        self.flatten_mapping(named)
+        node.value = list(({key.value: (key, value) for key, value in named.value} | own).values())
 
 
-def _integer(loader: Any, node: yaml.ScalarNode) -> int:
+def _integer(loader: Any, node: yaml.ScalarNode) -> float:
+    """An integer; infinity, as a float of that size is, for one that no float comes near."""
     text = loader.construct_scalar(node)
-    return int(text, {"0o": 8, "0x": 16}.get(text[:2], 10))
+    try:
+        value = int(text, {"0o": 8, "0x": 16}.get(text[:2], 10))
+        float(value)
+    except (ValueError, OverflowError):  # Python reads at most 4,300 decimal digits
+        return math.inf
+    return value
 
 
 def _float(loader: Any, node: yaml.ScalarNode) -> float:
@@ -50,7 +79,8 @@ def _float(loader: Any, node: yaml.ScalarNode) -> float:
 
 
 # (tag, pattern, first characters), in the order of YAML 1.2.2, section 10.3.2. Infinity and
-# "not a number" are left out, because no setting needs them.
+# "not a number" are left out, because no setting needs them; a number that is too large for a float
+# becomes infinity and is refused when all values are known, with its key.
 for _tag, _pattern, _first in (
     ("null", r"null|Null|NULL|~|", ["n", "N", "~", ""]),
     ("bool", r"true|True|TRUE|false|False|FALSE", list("tTfF")),
@@ -73,8 +103,8 @@ def read_yaml(root: Path, name: str) -> dict[str, Any]:
         name: path as messages show it, such as `config/systems/at-base.yaml`.
 
     Raises:
-        UserError: if the file cannot be read, is not UTF-8, is not YAML or not a mapping; names
-            the file and, where there is one, the line.
+        UserError: if the file cannot be read, is not UTF-8 or not a mapping, and as `read_value`;
+            names the file and, where there is one, the line.
     """
     try:
         text = (root / name).read_text(encoding="utf-8-sig")
@@ -93,20 +123,45 @@ def read_value(text: str, origin: str) -> Any:
     """The value of a YAML text.
 
     Raises:
-        UserError: if it is not YAML; names `origin` and, where there is one, the line.
+        UserError: if it is not YAML, is nested too deeply, or has a number that is too large; names
+            `origin` and, where there is one, the line or the key.
     """
     try:
+        _refuse_depth(text)
         found = yaml.load(text, _Loader)  # noqa: S506 (a safe loader)
-        _refuse_circles(found, origin, (), set())
+        _check(found, origin, (), (), set())
         return found
     except RecursionError as error:
-        raise UserError(f"{origin}: lists or mappings are nested too deeply") from error
+        raise UserError(f"{origin}: {_TOO_DEEP}") from error
     except yaml.YAMLError as error:
         raise UserError(f"{origin}: {_explain(error, text)}") from error
 
 
-def _refuse_circles(value: Any, origin: str, around: tuple[int, ...], seen: set[int]) -> None:
-    """Refuse an alias (`*name`) inside of what it stands for."""
+def _refuse_depth(text: str) -> None:
+    """Refuse what is nested so deeply that the loader would crash."""
+    # At least every second level begins with a bracket or further right than the one around it. So
+    # most files need no look at their structure, which would take a third of the time of loading.
+    longest = max(map(len, text.split("\n")))
+    if text.count("[") + text.count("{") + longest <= _DEEPEST:
+        return
+    depth = 0
+    events: Iterator[Any] = yaml.parse(text, _Loader)
+    for event in events:
+        if isinstance(event, yaml.CollectionStartEvent):
+            depth += 1
+        elif isinstance(event, yaml.CollectionEndEvent):
+            depth -= 1
+        if depth > _DEEPEST:
+            raise yaml.constructor.ConstructorError(None, None, _TOO_DEEP, event.start_mark)
+
+
+def _check(
+    value: Any, origin: str, keys: tuple[str, ...], around: tuple[int, ...], seen: set[int]
+) -> None:
+    """Refuse an infinite number, and an alias (`*name`) inside of what it stands for."""
+    if isinstance(value, float) and math.isinf(value):
+        key = f"key '{'.'.join(keys)}': " if keys else ""
+        raise UserError(f"{origin}: {key}the number is too large; write a smaller one")
     if not isinstance(value, dict | list):
         return
     if id(value) in around:
@@ -114,8 +169,12 @@ def _refuse_circles(value: Any, origin: str, around: tuple[int, ...], seen: set[
     if id(value) in seen:
         return
     seen.add(id(value))
-    for each in value.values() if isinstance(value, dict) else value:
-        _refuse_circles(each, origin, (*around, id(value)), seen)
+    items: Iterable[tuple[Any, Any]] = (
+        value.items() if isinstance(value, dict) else enumerate(value)
+    )
+    for key, each in items:
+        if isinstance(each, (dict, list, float)):  # faster than a union
+            _check(each, origin, (*keys, str(key)), (*around, id(value)), seen)
 
 
 def _explain(error: yaml.YAMLError, text: str) -> str:

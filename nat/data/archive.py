@@ -23,7 +23,7 @@ from typing import IO, Any, cast
 from nat.errors import UserError
 from nat.spelling import hint
 
-_DAMAGED = (
+DAMAGED = (
     tarfile.TarError,
     zipfile.BadZipFile,
     gzip.BadGzipFile,
@@ -35,6 +35,7 @@ _DAMAGED = (
     OverflowError,
     NotImplementedError,
 )
+"""What reading a damaged archive raises, besides `OSError`."""
 _ENCRYPTED = 1  # bit of the flags of a member of a zip file
 _COMPRESSED: Mapping[bytes, Callable[..., Any]] = {
     b"\x1f\x8b": gzip.open,
@@ -82,7 +83,7 @@ def unpack(
                         with path.open("wb") as file, opened() as content:
                             shutil.copyfileobj(content, file, 1 << 20)
                     found[label][number, str(clean)] = path
-    except (*_DAMAGED, OSError) as error:
+    except (*DAMAGED, OSError) as error:
         # the disk gives another number, bz2 and places outside the file one of these
         if isinstance(error, OSError) and error.errno not in (None, errno.EINVAL):
             raise

@@ -16,6 +16,7 @@ from pathlib import Path, PurePosixPath
 from typing import TYPE_CHECKING, Any
 from urllib.parse import urlsplit
 
+from nat.data.archive import DAMAGED
 from nat.errors import UserError
 from nat.files import refusal, replace_text, to_disk
 from nat.program import Progress
@@ -208,10 +209,10 @@ def _is_whole_zip(path: Path) -> bool:
     try:
         with zipfile.ZipFile(path) as archive:
             return archive.testzip() is None
-    except (zipfile.BadZipFile, EOFError, ValueError, OSError, zlib.error):
-        return False
     except RuntimeError:  # encrypted, or packed in a way that Python does not know
         return True
+    except (*DAMAGED, OSError):
+        return False
 
 
 @contextmanager

@@ -34,7 +34,7 @@ TOGETHER = ("tsv", "tmx")
 
 _HEADER = re.compile(r"<(/?[a-z]+)\b[^>]*>")
 _KEPT_HEADERS = ("title", "description")
-_SEGMENT = re.compile(r"<seg(?:\s[^>]*)?>", re.IGNORECASE)
+_SEGMENT = re.compile(r"<seg(?![\w:.-])[^<>]*(>?)", re.IGNORECASE)
 _SEGMENT_END = re.compile(r"</seg\s*>", re.IGNORECASE)
 _CODES = ("bpt", "ept", "it", "ph", "ut")
 """Elements inside a segment of TMX whose content is formatting, not text."""
@@ -174,9 +174,16 @@ def _units(path: Path) -> Iterator[ElementTree.Element]:
 
 def _text(element: ElementTree.Element) -> str:
     """The text of a segment without the codes of its formatting (TMX 1.4b, section 2.4)."""
-    parts = [] if element.tag in _CODES else [element.text or ""]
-    for child in element:
-        parts += ["" if child.tag in _CODES else _text(child), child.tail or ""]
+    parts: list[str] = []
+    left: list[ElementTree.Element | str] = [element]  # a stack, for elements may be nested deeply
+    while left:
+        each = left.pop()
+        if isinstance(each, str):
+            parts.append(each)
+        elif each.tag not in _CODES:
+            parts.append(each.text or "")
+            for child in reversed(each):
+                left += [child.tail or "", child]
     return "".join(parts)
 
 
@@ -197,7 +204,7 @@ def _ted(path: Path) -> Iterator[str]:
 
 
 def _segments(path: Path) -> Iterator[str]:
-    """Several segments may stand on one line, and one may go on over lines."""
+    """Several segments may stand on one line, and one may go on over lines; `<seg/>` is empty."""
     begun: str | None = None
     opened_at = 0
     for number, line in enumerate(read_lines(path), start=1):
@@ -207,7 +214,15 @@ def _segments(path: Path) -> Iterator[str]:
                 opening = _SEGMENT.search(rest)
                 if opening is None:
                     break
-                begun, opened_at, rest = "", number, rest[opening.end() :]
+                if not opening[1]:
+                    raise UserError(
+                        f"{path}, line {number}: <seg has no > on its line; correct the file"
+                    )
+                rest = rest[opening.end() :]
+                if opening[0].endswith("/>"):
+                    yield ""
+                    continue
+                begun, opened_at = "", number
             text, closing, after = _split(rest)
             begun += text
             if _SEGMENT.search(begun) or len(begun) > LONGEST_LINE:

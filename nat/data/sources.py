@@ -112,10 +112,14 @@ class FetchedSource:
 
 
 def addresses(corpus: Corpus) -> dict[str, str]:
-    """The addresses that the text and the references of a corpus come from, by key."""
-    found: dict[str, str] = {}
+    """The addresses that all files of a corpus come from, by key."""
+    sources: list[tuple[str, Source]] = [
+        (f"distilled.{teacher}", text) for teacher, text in corpus.distilled.items()
+    ]
+    if corpus.subwords is not None:
+        sources.append(("subwords", corpus.subwords))
     for split, description in corpus.splits.items():
-        sources: list[tuple[str, Source]] = [
+        sources += [
             *(
                 (f"splits.{split}.parts[{n}]" if description.parts else f"splits.{split}", part)
                 for n, part in enumerate(parts_of(description))
@@ -125,15 +129,14 @@ def addresses(corpus: Corpus) -> dict[str, str]:
                 for n, part in enumerate(description.references)
             ),
         ]
-        for key, part in sources:
-            if isinstance(part, Part) and part.sacrebleu is not None:
-                part, key = (
-                    test_set(part.sacrebleu, corpus.source, corpus.target),
-                    f"{key}.sacrebleu",
-                )
-            if part.archive is not None:
-                found[f"{key}.archive"] = part.archive
-            found |= {f"{key}.urls.{label}": url for label, url in part.urls.items()}
+    found: dict[str, str] = {}
+    for key, part in sources:
+        if isinstance(part, Part) and part.sacrebleu is not None:
+            part = test_set(part.sacrebleu, corpus.source, corpus.target)
+            key = f"{key}.sacrebleu"
+        if part.archive is not None:
+            found[f"{key}.archive"] = part.archive
+        found |= {f"{key}.urls.{label}": url for label, url in part.urls.items()}
     return found
 
 

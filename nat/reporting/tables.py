@@ -5,6 +5,7 @@ number comes from. The other two are for reading: ours, published and the differ
 Both are made from the same records, so they cannot disagree.
 """
 
+from collections import Counter
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from itertools import groupby
@@ -298,34 +299,54 @@ def _notes(
     notes += times.notes(ran) + times.note_on_mark(ran)
     notes += _why_not_run([each for each in records if each["column"] not in hidden])
     notes += [f"{label}: not available on this corpus." for label in hidden]
-    lost = {
-        record["row"]: f"{int(record['not_decoded'])} sentences were not decoded, scored as empty"
+    lost = [
+        (record, f"{int(record['not_decoded'])} sentences were not decoded, scored as empty")
         for record in ran
         if record["not_decoded"]
-    }
-    partial = {record["row"]: record["remark"] for record in records if record["remark"]}
-    notes += [f"{row}: {text}." for found in (lost, partial) for row, text in found.items()]
+    ]
+    remarks = [(record, record["remark"]) for record in records if record["remark"]]
+    notes += _with_places(lost, records) + _with_places(remarks, records)
     return notes + list(own)
 
 
 def _why_not_run(records: Records) -> list[str]:
-    """Reasons, each with its rows, and with their columns where it is not that of a whole row."""
-    found: dict[str, dict[str, list[str]]] = {}
-    shown = [each for each in records if each["status"] not in (QUOTED, values.NOT_AVAILABLE)]
-    for record in shown:
+    found = []
+    for record in records:
         state, _, why = str(record["status"]).partition(": ")
         if state == values.NOT_RUN and why:
-            found.setdefault(why, {}).setdefault(record["row"], []).append(record["column"])
-    every = {row: sum(each["row"] == row for each in shown) for row in _rows(records)}
-    return [
-        f"{values.NOT_RUN.capitalize()}: "
-        + "; ".join(
-            row if len(columns) == every[row] else f"{row} ({', '.join(columns)})"
-            for row, columns in rows.items()
+            found.append((record, why))
+    return [f"{values.NOT_RUN.capitalize()}: {each}" for each in _with_places(found, records)]
+
+
+def _with_places(texts: Sequence[tuple[dict[str, Any], str]], records: Records) -> list[str]:
+    """Texts on places, each once, with the columns or rows that it is about.
+
+    Of a row, columns are named where the text is not about all that we run of it.
+
+    Args:
+        texts: the record of a place, and what is to be said of it.
+        records: those of all places of the table.
+    """
+    ours = [each for each in records if each["status"] not in (QUOTED, values.NOT_AVAILABLE)]
+    of_row, of_column = (Counter(each[key] for each in ours) for key in ("row", "column"))
+    found: dict[str, list[tuple[str, str]]] = {}
+    for record, text in texts:
+        found.setdefault(text, []).append((record["row"], record["column"]))
+    notes = []
+    for text, places in found.items():
+        rows: dict[str, list[str]] = {}
+        for row, column in places:
+            rows.setdefault(row, []).append(column)
+        columns = Counter(column for _, column in places)
+        if len(rows) > 1 and all(columns[each] == of_column[each] for each in columns):
+            notes.append(f"{'; '.join(columns)}: {text}.")
+            continue
+        named = (
+            row if len(some) == of_row[row] else f"{row} ({', '.join(some)})"
+            for row, some in rows.items()
         )
-        + f": {why}."
-        for why, rows in found.items()
-    ]
+        notes.append(f"{'; '.join(named)}: {text}.")
+    return notes
 
 
 def _rows(records: Records) -> list[str]:

@@ -4,6 +4,7 @@ python -m nat.workflow.node FOLDER/ANSWER.json ADDRESS ...
 """
 
 import fcntl
+import http.client
 import os
 import socket
 import sys
@@ -13,7 +14,6 @@ from collections.abc import Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
-from urllib.parse import urlsplit
 
 from nat.configuration.yaml_file import read_yaml
 from nat.files import write_json
@@ -27,8 +27,7 @@ def addresses(root: Path) -> list[str]:
     for path in (root / "config/corpora").glob("*.yaml"):
         for url in _texts(read_yaml(root, str(path.relative_to(root)))):
             if url.startswith(("http://", "https://")):
-                parts = urlsplit(url)
-                found.add(f"{parts.scheme}://{parts.netloc}")
+                found.add("/".join(url.split("/")[:3]))
     return sorted(found)
 
 
@@ -51,13 +50,13 @@ def reached(addresses: Sequence[str]) -> list[str]:
 
 
 def _answers(address: str) -> bool:
-    asked = urllib.request.Request(address, method="HEAD")
     try:
+        asked = urllib.request.Request(address, method="HEAD")
         with urllib.request.urlopen(asked, timeout=SECONDS_FOR_A_HOST):
             return True
     except urllib.error.HTTPError:
         return True
-    except OSError:
+    except (OSError, http.client.HTTPException, ValueError):  # no answer of HTTP, no name of a host
         return False
 
 
