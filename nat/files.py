@@ -91,7 +91,6 @@ def atomic_directory(path: Path | str) -> Iterator[Path]:
     replaced = path.parent / f".{path.name}.replaced"
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
-        temporary.mkdir(exist_ok=True)
         with alone(temporary, f"writing {path}"):
             yield from _filled(path, temporary, replaced)
     except OSError as error:
