@@ -19,7 +19,7 @@ from nat.checksums import (
     remedy,
     sha256_of,
 )
-from nat.data.download import record_of_first
+from nat.data.download import record_of_download
 from nat.program import Progress
 
 _LOGS = "logs"
@@ -69,7 +69,7 @@ def verify(folder: Path) -> Found:
 def _is_intact(path: Path) -> bool:
     if not _is_download(path):
         return is_intact(path)
-    record = record_of_first(path).read_text(encoding="utf-8", errors="replace")
+    record = record_of_download(path).read_text(encoding="utf-8", errors="replace")
     return sha256_of(path) == record.strip()
 
 
@@ -91,7 +91,7 @@ def _files(folder: Path) -> Iterator[tuple[Path, bool]]:
         present = {here / name for name in names if not name.startswith(".")}
         if _is_download(here):
             present = {path for path in present if path.suffix != ".sha256"}
-            single |= {path for path in present if record_of_first(path).exists()}
+            single |= {path for path in present if record_of_download(path).exists()}
         for path in sorted((listed | single | present) - seen):
             if not is_record(path):
                 yield path, path in listed or path in single
