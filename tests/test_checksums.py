@@ -15,7 +15,17 @@ import numpy as np
 import pytest
 import torch
 
-from nat.checksums import command, is_intact, recorded, sha256_of, verified, verified_folder
+from nat import checksums
+from nat.checksums import (
+    command,
+    is_intact,
+    recorded,
+    remedy,
+    sha256_of,
+    unreadable,
+    verified,
+    verified_folder,
+)
 from nat.data.binarised import BinarisedText, write_binarised
 from nat.data.lines import count_lines, read_lines, write_lines
 from nat.data.references import References, write_references
@@ -131,8 +141,12 @@ def test_a_file_of_a_folder_is_checked_against_the_record_of_the_folder(tmp_path
     with pytest.raises(UserError, match=expected):
         count_lines(folder / "train.en")
     (folder / "train.en").unlink()
-    with pytest.raises(UserError, match=r"train\.en does not exist.* results/corpora/toy/text'"):
-        verified_folder(folder)
+    expected = r"train\.en does not exist.* results/corpora/toy/text'"
+    for read in (verified_folder, lambda _: [*read_lines(folder / "train.en")]):
+        with pytest.raises(UserError, match=expected):
+            read(folder)
+    with pytest.raises(UserError, match=expected):
+        count_lines(folder / "train.en")
 
 
 def test_a_file_in_a_subfolder_is_checked_against_the_record_above_it(tmp_path: Path) -> None:
@@ -238,16 +252,55 @@ def test_a_change_just_after_the_check_is_seen(tmp_path: Path) -> None:
         ("results/demo/scores/c/s/seed1/d/.test.finished/score.json", None),
         ("results/downloads/data.example/train.en", None),
         ("elsewhere/model.pt", None),
+        # what has the name of the folder of all results
+        (
+            "results/corpora/results/text/text.json",
+            "snakemake --force results/corpora/results/text/text.json",
+        ),
+        (
+            "results/demo/models/results/s/seed1/model.pt",
+            "snakemake --force results/demo/models/results/s/seed1/model.pt --config scale=demo",
+        ),
     ],
 )
 def test_the_command_that_makes_a_result_again(
-    path: str, expected: str | None, tmp_path: Path
+    path: str, expected: str | None, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    monkeypatch.chdir(tmp_path)
     override = tmp_path / "results/demo@wide/override.json"
     override.parent.mkdir(parents=True)
     changes = {"config": {"threads": 2}, "recipes": {"student": {"betas": [0.9, 0.98]}}}
     override.write_text(json.dumps(changes))
     assert command(tmp_path / path) == expected
+    assert command(path) == expected
+
+
+def test_results_are_told_from_folders_of_a_user_with_that_name(tmp_path: Path) -> None:
+    path = tmp_path / "results/mine/results/demo/models/c/s/seed1/model.pt"
+    expected = "results/demo/models/c/s/seed1/model.pt --config scale=demo"
+    assert command(path) == f"snakemake --force {expected}"
+
+
+def test_what_no_rule_makes_has_a_remedy_that_works(tmp_path: Path) -> None:
+    for name in ("packed/ctranslate2", "results/demo/packed", "made", "data"):
+        (tmp_path / name).mkdir(parents=True)
+    for name in ("packed", "results/demo/packed"):
+        (tmp_path / name / "package.json").write_text("{}")
+    (tmp_path / "made/.sha256sums").write_text("")
+    again = "pack the model again with 'nat pack', or copy the whole package again"
+    for name, expected in {
+        "packed/model.pt": again,
+        "packed/ctranslate2/model.bin": again,
+        "results/demo/packed/model.pt": again,
+        "made/model.bin": f"make {tmp_path / 'made'} again with 'nat export', or copy the whole "
+        "folder again",
+        "data/dict.txt": "put the right file there",
+        "results/downloads/data.example/train.en": "run again",
+    }.items():
+        assert remedy(tmp_path / name) == expected
+    refused = unreadable(tmp_path / "data/dict.txt", PermissionError(13, "Permission denied"))
+    expected = f"{tmp_path}/data/dict.txt cannot be read (Permission denied); make {tmp_path}"
+    assert str(refused) == f"{expected}/data/dict.txt readable"
 
 
 def test_weights_of_an_unfinished_training_name_a_remedy_that_works(tmp_path: Path) -> None:
