@@ -40,7 +40,7 @@ from nat.measures.score import read_references
 from nat.training.averaging import average, save_weights
 from nat.training.model_file import load_model
 from nat.workflow import verification
-from nat.workflow.verification import verify
+from nat.workflow.verification import Found, verify
 
 ROOT = Path(__file__).resolve().parents[1]
 ENVIRONMENT = {**os.environ, "PYTHONPATH": str(ROOT)}
@@ -363,6 +363,82 @@ def test_downloads_are_verified_and_what_no_rule_makes_is_to_be_removed(tmp_path
     assert found.intact == 1 and verify(downloads).damaged == (downloads / "train.en",)
 
 
+def test_results_behind_links_are_verified_once(tmp_path: Path) -> None:
+    results, scratch = tmp_path / "results", tmp_path / "scratch"
+    score = results / "demo/scores/c/s/seed1/d/test.json"
+    write_json(scratch / "c/s/seed1/d/test.json", {"value": 1})
+    (results / "demo").mkdir(parents=True)
+    (results / "demo/scores").symlink_to(scratch)
+    (scratch / "c/s/all").symlink_to(scratch / "c")  # two links in a circle, and a second way
+    (results / "other").symlink_to(results / "demo")
+    assert verify(results) == Found(1, 0, ())
+    score.write_text('{"value": 2}')
+    found = verify(results)
+    assert found.damaged == (score,)
+    assert found.remedies == [
+        "snakemake --force results/demo/scores/c/s/seed1/d/test.json --config scale=demo"
+    ]
+
+
+def test_what_cannot_be_read_does_not_hide_what_else_is_damaged(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A folder in the place of a file, a disk that fails, and what permissions refuse."""
+    text = tmp_path / "results/corpora/c/text"
+    names = ("first", "failing", "refused", "replaced", "removed", "whole")
+    with atomic_directory(text) as folder:
+        for name in names:
+            write_lines(folder / name, ["a"])
+    for name in ("first", "removed", "replaced"):
+        (text / name).unlink()
+    (text / "first").write_text("b\n")
+    (text / "replaced").mkdir()
+    errors = {"failing": OSError(5, "Input/output error"), "refused": PermissionError(13, "No")}
+    digest = checksums._digest
+
+    def read(path: Path) -> str:
+        if path.name in errors:
+            raise errors[path.name]
+        return digest(path)
+
+    monkeypatch.setattr(checksums, "_digest", read)
+    found = verify(tmp_path / "results")
+    assert (found.intact, found.unknown) == (1, 0)
+    assert set(found.lines) == {
+        f"damaged: {text / 'first'}",
+        f"cannot be read (Input/output error): {text / 'failing'}",
+        f"cannot be read (No): {text / 'refused'}",
+        f"cannot be read (Is a directory): {text / 'replaced'}",
+        f"missing: {text / 'removed'}",
+    }
+    again = "snakemake --force results/corpora/c/text"
+    assert set(found.remedies) == {
+        again,
+        f"make {text / 'refused'} readable",
+        f"move the folder {text / 'replaced'} away and run '{again}' to make it again",
+    }
+
+
+def test_a_folder_that_cannot_be_listed_is_named(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    folder = tmp_path / "results/demo/scores"
+    write_json(folder / "test.json", {"value": 1})
+    list_folder = os.scandir
+
+    def refuse(path: str) -> Any:
+        if Path(path) == folder:
+            raise PermissionError(13, "Permission denied", path)
+        return list_folder(path)
+
+    monkeypatch.setattr(os, "scandir", refuse)
+    found = verify(tmp_path / "results")
+    assert found.lines == [f"cannot be read (Permission denied): {folder}"]
+    assert found.remedies == [f"make {folder} readable"]
+    with pytest.raises(UserError, match="typo is not a folder"):
+        verify(tmp_path / "typo")
+
+
 def test_what_a_run_removes_meanwhile_is_not_missing(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -377,7 +453,7 @@ def test_what_a_run_removes_meanwhile_is_not_missing(
         return SimpleNamespace(update=lambda done: None)
 
     monkeypatch.setattr(verification, "Progress", remove)
-    assert verify(tmp_path / "results") == verification.Found(0, 0, ())
+    assert verify(tmp_path / "results") == Found(0, 0, ())
 
 
 def test_the_program_that_verifies_names_what_is_damaged(tmp_path: Path) -> None:
