@@ -8,6 +8,7 @@ user keeps, is not checked.
 
 import hashlib
 import json
+import os
 import shlex
 import time
 from collections.abc import Iterator, Sequence
@@ -24,6 +25,9 @@ RESULTS = "results"
 
 DOWNLOADS = "downloads"
 """Folder of `RESULTS` whose files a job downloads again where it needs them."""
+
+PACKAGE = "package.json"
+"""File that makes a folder a package, see `nat.deploy.package`."""
 
 CHECKPOINTS = "checkpoints"
 """Folder beside a model that its training owns; no job makes a file of it again."""
@@ -60,8 +64,7 @@ def sha256_of(path: Path | str) -> str:
             return _digest(path)
         return _once(path.absolute(), found.st_ino, found.st_size, found.st_mtime_ns)
     except OSError as error:
-        made = f"; {remedy(path)}" if command(path) else ""
-        raise UserError(f"{path} cannot be read ({error.strerror or error}){made}") from error
+        raise unreadable(path, error) from error
 
 
 @cache
@@ -109,11 +112,18 @@ def folder_of(path: Path, marks: Sequence[str] = (OF_FOLDER,)) -> Path | None:
     Outside of `RESULTS` only the folder of the file is looked at: those above it are not ours.
     """
     for folder in path.parents:
-        if any((folder / mark).exists() for mark in marks):
+        if any(_is_there(folder / mark) for mark in marks):
             return folder
         if RESULTS not in folder.parent.parts:
             return None
     return None
+
+
+def _is_there(path: Path) -> bool:
+    try:
+        return path.exists()
+    except OSError:  # in a folder that may not be searched
+        return False
 
 
 def in_folder(folder: Path) -> Iterator[tuple[str, str]]:
@@ -136,13 +146,13 @@ def is_intact(path: Path) -> bool:
 def verified(path: Path | str) -> Path:
     """`path`, unless its content has changed since it was written.
 
-    A missing file is left to the reader, who knows what it is.
+    A missing file is left to the reader.
 
     Raises:
-        UserError: if the file is damaged, with the command that makes it again.
+        UserError: if the file is damaged, or cannot be read, with the remedy.
     """
     path = Path(path)
-    if path.is_file() and not is_intact(path):
+    if _is_there(path) and path.is_file() and not is_intact(path):
         raise UserError(
             f"{path} is damaged: its SHA-256 differs from the one of what was written there; "
             f"{remedy(path)}"
@@ -162,13 +172,42 @@ def verified_folder(folder: Path) -> Path:
     return folder
 
 
-def remedy(path: Path | str) -> str:
-    """How a result is made again, as the end of a message."""
+def unreadable(path: Path | str, error: OSError) -> UserError:
+    """What a reader raises for a file that the system does not give it."""
+    if isinstance(error, FileNotFoundError):
+        return UserError(f"{path} does not exist; {remedy(path)}")
+    return UserError(f"{path} cannot be read ({error.strerror or error}); {remedy(path, error)}")
+
+
+def remedy(path: Path | str, error: OSError | None = None) -> str:
+    """How a file is made again or replaced, as the end of a message.
+
+    Args:
+        path: of a result, a file of a package or export, or a file of a user.
+        error: with which the system refused to read it; None if it was read, or is missing.
+    """
     path = Path(path)
+    if isinstance(error, PermissionError):
+        return f"make {path} readable"
+    if isinstance(error, IsADirectoryError):
+        return f"move the folder {path} away and {remedy(path)}"
     if path.parent.name == CHECKPOINTS:
         return f"remove the folder {path.parent} and train again"
     found = command(path)
-    return f"remove {path} and run again" if found is None else f"run '{found}' to make it again"
+    if found is not None:
+        return f"run '{found}' to make it again"
+    if _package_of(path) is not None:
+        return "pack the model again with 'nat pack', or copy the whole package again"
+    if _in_results(path) is not None:
+        return f"remove {path} and run again" if os.path.lexists(path) else "run again"
+    if _is_there(path.parent / OF_FOLDER):  # only exports are made as one elsewhere
+        return f"make {path.parent} again with 'nat export', or copy the whole folder again"
+    return "put the right file there"
+
+
+def _package_of(path: Path) -> Path | None:
+    """The package that a file belongs to; models of other engines are folders in it."""
+    return next((each for each in path.parents[:2] if _is_there(each / PACKAGE)), None)
 
 
 def output_of(path: Path) -> Path:
@@ -178,9 +217,11 @@ def output_of(path: Path) -> Path:
 
 def command(path: Path | str) -> str | None:
     """The command that makes a file below `RESULTS` again; None for what no rule makes."""
-    parts = output_of(Path(path)).parts
-    place = max((at for at, part in enumerate(parts) if part == RESULTS), default=len(parts))
-    run, *names = parts[place + 1 :] or ("",)
+    path = output_of(Path(path))
+    results = _in_results(path)
+    if results is None or _package_of(path) is not None:
+        return None
+    run, *names = path.relative_to(results).parts or ("",)
     if run != _CORPORA and names[:1] == [_REPORT[0]]:
         names = [*_REPORT]
     hidden = any(name.startswith(".") for name in names)
@@ -192,8 +233,20 @@ def command(path: Path | str) -> str | None:
         scale, _, name = run.partition("@")
         words += ["--config", f"scale={scale}"]
         words += [f"name={name}"] if name else []
-        words += _override(Path(*parts[: place + 2], "override.json"))
+        words += _override(results / run / "override.json")
     return shlex.join(words)
+
+
+def _in_results(path: Path) -> Path | None:
+    """The folder of results that a path is in; None if it is in none.
+
+    Corpora, systems and decodings may have the name of that folder, too, and so may a folder of the
+    user above all this.
+    """
+    here = Path.cwd() / RESULTS
+    if (Path.cwd() / path).is_relative_to(here):
+        return here if path.is_absolute() else Path(RESULTS)
+    return next((each for each in path.parents if each.name == RESULTS), None)
 
 
 def _override(record: Path) -> list[str]:

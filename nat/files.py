@@ -17,6 +17,7 @@ from nat.checksums import (
     in_folder,
     record_of,
     remedy,
+    unreadable,
     verified,
     verified_folder,
 )
@@ -91,7 +92,6 @@ def atomic_directory(path: Path | str) -> Iterator[Path]:
     replaced = path.parent / f".{path.name}.replaced"
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
-        temporary.mkdir(exist_ok=True)
         with alone(temporary, f"writing {path}"):
             yield from _filled(path, temporary, replaced)
     except OSError as error:
@@ -232,13 +232,13 @@ def read_json(path: Path | str) -> Any:
     """Read a JSON file.
 
     Raises:
-        UserError: if the file is missing, is damaged or is not JSON.
+        UserError: if the file is missing, cannot be read, is damaged or is not JSON.
     """
     path = Path(path)
     try:
         found = json.loads(path.read_text(encoding="utf-8"))
-    except FileNotFoundError as error:
-        raise UserError(f"{path} does not exist") from error
+    except OSError as error:
+        raise unreadable(path, error) from error
     except (ValueError, RecursionError) as error:
         raise UserError(f"{path} is not valid JSON ({error}); {remedy(path)}") from error
     verified(path)

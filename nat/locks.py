@@ -9,7 +9,7 @@ import fcntl
 import os
 import time
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 
 from nat.errors import UserError
@@ -22,48 +22,83 @@ _NO_LOCKS = (errno.ENOLCK, errno.ENOTSUP, errno.EBADF, errno.ENOSYS)
 
 @contextmanager
 def alone(folder: Path, doing: str, say: Callable[[str], None] = print) -> Iterator[None]:
-    """Hold the lock of a folder.
+    """Hold the lock of a folder, which is made if it is not there.
 
     The operating system releases it when the process ends for any reason. On file systems without
     locks nothing is checked.
 
     Args:
-        folder: that exists; it may be renamed meanwhile.
+        folder: may be renamed or removed by whoever holds the lock.
         doing: what the process does, for messages, as in `training in FOLDER`.
         say: shows the message that a job waits.
 
     Raises:
         UserError: if another process holds the lock; in a Slurm job, after waiting for it.
     """
-    handle = os.open(folder, os.O_RDONLY)
     patience = SECONDS_FOR_OTHERS if "SLURM_JOB_ID" in os.environ else 0
     try:
-        try:
-            _lock(handle, patience, lambda: say(f"waits for another process that is still {doing}"))
-        except BlockingIOError as error:
-            raise UserError(
-                f"another process is {doing}, perhaps one that a killed run left behind; wait for "
-                "its end or stop it, then run again"
-            ) from error
-        except OSError as error:
-            if error.errno not in _NO_LOCKS:
-                raise
+        handle = _locked(
+            folder, patience, lambda: say(f"waits for another process that is still {doing}")
+        )
+    except BlockingIOError as error:
+        raise UserError(
+            f"another process is {doing}, perhaps one that a killed run left behind; wait for "
+            "its end or stop it, then run again"
+        ) from error
+    try:
         yield
     finally:
         os.close(handle)
 
 
-def _lock(handle: int, patience: float, tell: Callable[[], None]) -> None:
-    """Lock a folder; raises `BlockingIOError` if another process has not released it in time."""
+def _locked(folder: Path, patience: float, tell: Callable[[], None]) -> int:
+    """Make, open and lock a folder; raises `BlockingIOError` if another holds it for too long."""
     until = time.monotonic() + patience
     told = False
     while True:
+        handle = _opened(folder)
         try:
-            return fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            _lock(handle)
+            if _is_at(folder, handle):
+                return handle
         except BlockingIOError:
             if time.monotonic() >= until:
+                os.close(handle)
                 raise
-        if not told:
-            tell()
-            told = True
-        time.sleep(1)
+            if not told:
+                tell()
+                told = True
+            time.sleep(1)
+        except BaseException:
+            os.close(handle)
+            raise
+        os.close(handle)
+
+
+def _opened(folder: Path) -> int:
+    while True:
+        with suppress(FileExistsError):
+            folder.mkdir()
+        try:
+            return os.open(folder, os.O_RDONLY | os.O_DIRECTORY)
+        except FileNotFoundError:  # another process has renamed it since
+            if folder.is_symlink():
+                raise
+
+
+def _lock(handle: int) -> None:
+    try:
+        fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except BlockingIOError:
+        raise
+    except OSError as error:
+        if error.errno not in _NO_LOCKS:
+            raise
+
+
+def _is_at(folder: Path, handle: int) -> bool:
+    """Whether an open folder is the one of this name, which whoever held the lock may rename."""
+    try:
+        return os.path.samestat(folder.stat(), os.fstat(handle))
+    except FileNotFoundError:
+        return False

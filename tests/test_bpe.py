@@ -13,6 +13,7 @@ from nat.data.bpe import (
     learn,
     learn_pieces,
     merge,
+    segments_at,
 )
 from nat.data.corpus import Corpus, Expected
 from nat.data.lines import read_lines, write_lines
@@ -20,6 +21,7 @@ from nat.data.splits import part_of
 from nat.data.vocabulary import SPECIALS, UNK, Vocabularies, Vocabulary
 from nat.errors import UserError
 
+OF_TOY = "results/corpora/toy/bpe"
 LINES = ["low lower lowest", "new newer newest", "wide wider widest", "low new wide", ""] * 3
 
 
@@ -129,9 +131,54 @@ def test_folder_with_separate_vocabularies(tmp_path: Path) -> None:
         assert (tmp_path / "test" / name).read_bytes() == (tmp_path / "bpe" / name).read_bytes()
 
 
-def test_missing_codes(tmp_path: Path) -> None:
-    with pytest.raises(UserError, match="codes .* do not exist"):
-        Segmenter.load(tmp_path / "codes")
+@pytest.mark.parametrize(
+    ("name", "content", "told"),
+    [
+        ("codes", None, "does not exist"),
+        ("codes", b"#version: 0.2\na\xe9 b\n", "does not hold BPE codes .*utf-8"),
+        ("codes", b"#version: new\na b\n", "does not hold BPE codes .*'new'"),
+        ("codes", b"#version: 0.2\na b\na b c\n", "does not hold BPE codes .*line 3 .*a b c"),
+        ("codes", b"", "does not hold BPE codes"),
+        ("pieces.model", None, "does not exist"),
+        ("pieces.model", b"no model", "is not a model of SentencePiece"),
+        ("pieces.model", b"", "is not a model of SentencePiece"),
+    ],
+)
+def test_what_does_not_hold_subwords(
+    name: str, content: bytes | None, told: str, tmp_path: Path, capfd: pytest.CaptureFixture[str]
+) -> None:
+    path = tmp_path / "results/corpora/toy/bpe" / name
+    path.parent.mkdir(parents=True)
+    if content is not None:
+        path.write_bytes(content)
+    with pytest.raises(UserError, match=f"{name} {told}.*--force {OF_TOY}/{name}'") as caught:
+        segments_at(path)
+    assert "\n" not in str(caught.value)
+    assert capfd.readouterr().err == ""
+    path.unlink(missing_ok=True)
+    path.mkdir()
+    with pytest.raises(
+        UserError, match=f"{name} cannot be read .*move the folder .*{name} away and run"
+    ):
+        segments_at(path)
+
+
+def test_subwords_from_elsewhere_that_are_none_name_their_key(tmp_path: Path) -> None:
+    write(tmp_path / "tokens")
+    (tmp_path / "given").mkdir()
+    (tmp_path / "given/codes").write_text("<html>please log in</html>")
+    files = {"codes": "data/codes", "vocabulary": "data/dict.txt"}
+    corpus = as_corpus(
+        {
+            "source": "en",
+            "target": "de",
+            "splits": {"train": {}, "test": {}},
+            "subwords": {"files": files},
+        }
+    )
+    with pytest.raises(UserError, match="given/codes does not hold .* the key 'subwords'"):
+        bpe_folder(corpus, tmp_path / "tokens", tmp_path / "bpe", given=tmp_path / "given")
+    assert not (tmp_path / "bpe").exists()
 
 
 JAPANESE = ["東京は日本の首都です。", "私は東京に住んでいます。", "日本の夏は暑いです。"] * 8

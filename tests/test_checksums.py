@@ -15,7 +15,17 @@ import numpy as np
 import pytest
 import torch
 
-from nat.checksums import command, is_intact, recorded, sha256_of, verified, verified_folder
+from nat import checksums
+from nat.checksums import (
+    command,
+    is_intact,
+    recorded,
+    remedy,
+    sha256_of,
+    unreadable,
+    verified,
+    verified_folder,
+)
 from nat.data.binarised import BinarisedText, write_binarised
 from nat.data.lines import count_lines, read_lines, write_lines
 from nat.data.references import References, write_references
@@ -30,7 +40,7 @@ from nat.measures.score import read_references
 from nat.training.averaging import average, save_weights
 from nat.training.model_file import load_model
 from nat.workflow import verification
-from nat.workflow.verification import verify
+from nat.workflow.verification import Found, verify
 
 ROOT = Path(__file__).resolve().parents[1]
 ENVIRONMENT = {**os.environ, "PYTHONPATH": str(ROOT)}
@@ -131,8 +141,12 @@ def test_a_file_of_a_folder_is_checked_against_the_record_of_the_folder(tmp_path
     with pytest.raises(UserError, match=expected):
         count_lines(folder / "train.en")
     (folder / "train.en").unlink()
-    with pytest.raises(UserError, match=r"train\.en does not exist.* results/corpora/toy/text'"):
-        verified_folder(folder)
+    expected = r"train\.en does not exist.* results/corpora/toy/text'"
+    for read in (verified_folder, lambda _: [*read_lines(folder / "train.en")]):
+        with pytest.raises(UserError, match=expected):
+            read(folder)
+    with pytest.raises(UserError, match=expected):
+        count_lines(folder / "train.en")
 
 
 def test_a_file_in_a_subfolder_is_checked_against_the_record_above_it(tmp_path: Path) -> None:
@@ -238,16 +252,55 @@ def test_a_change_just_after_the_check_is_seen(tmp_path: Path) -> None:
         ("results/demo/scores/c/s/seed1/d/.test.finished/score.json", None),
         ("results/downloads/data.example/train.en", None),
         ("elsewhere/model.pt", None),
+        # what has the name of the folder of all results
+        (
+            "results/corpora/results/text/text.json",
+            "snakemake --force results/corpora/results/text/text.json",
+        ),
+        (
+            "results/demo/models/results/s/seed1/model.pt",
+            "snakemake --force results/demo/models/results/s/seed1/model.pt --config scale=demo",
+        ),
     ],
 )
 def test_the_command_that_makes_a_result_again(
-    path: str, expected: str | None, tmp_path: Path
+    path: str, expected: str | None, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    monkeypatch.chdir(tmp_path)
     override = tmp_path / "results/demo@wide/override.json"
     override.parent.mkdir(parents=True)
     changes = {"config": {"threads": 2}, "recipes": {"student": {"betas": [0.9, 0.98]}}}
     override.write_text(json.dumps(changes))
     assert command(tmp_path / path) == expected
+    assert command(path) == expected
+
+
+def test_results_are_told_from_folders_of_a_user_with_that_name(tmp_path: Path) -> None:
+    path = tmp_path / "results/mine/results/demo/models/c/s/seed1/model.pt"
+    expected = "results/demo/models/c/s/seed1/model.pt --config scale=demo"
+    assert command(path) == f"snakemake --force {expected}"
+
+
+def test_what_no_rule_makes_has_a_remedy_that_works(tmp_path: Path) -> None:
+    for name in ("packed/ctranslate2", "results/demo/packed", "made", "data"):
+        (tmp_path / name).mkdir(parents=True)
+    for name in ("packed", "results/demo/packed"):
+        (tmp_path / name / "package.json").write_text("{}")
+    (tmp_path / "made/.sha256sums").write_text("")
+    again = "pack the model again with 'nat pack', or copy the whole package again"
+    for name, expected in {
+        "packed/model.pt": again,
+        "packed/ctranslate2/model.bin": again,
+        "results/demo/packed/model.pt": again,
+        "made/model.bin": f"make {tmp_path / 'made'} again with 'nat export', or copy the whole "
+        "folder again",
+        "data/dict.txt": "put the right file there",
+        "results/downloads/data.example/train.en": "run again",
+    }.items():
+        assert remedy(tmp_path / name) == expected
+    refused = unreadable(tmp_path / "data/dict.txt", PermissionError(13, "Permission denied"))
+    expected = f"{tmp_path}/data/dict.txt cannot be read (Permission denied); make {tmp_path}"
+    assert str(refused) == f"{expected}/data/dict.txt readable"
 
 
 def test_weights_of_an_unfinished_training_name_a_remedy_that_works(tmp_path: Path) -> None:
@@ -310,6 +363,82 @@ def test_downloads_are_verified_and_what_no_rule_makes_is_to_be_removed(tmp_path
     assert found.intact == 1 and verify(downloads).damaged == (downloads / "train.en",)
 
 
+def test_results_behind_links_are_verified_once(tmp_path: Path) -> None:
+    results, scratch = tmp_path / "results", tmp_path / "scratch"
+    score = results / "demo/scores/c/s/seed1/d/test.json"
+    write_json(scratch / "c/s/seed1/d/test.json", {"value": 1})
+    (results / "demo").mkdir(parents=True)
+    (results / "demo/scores").symlink_to(scratch)
+    (scratch / "c/s/all").symlink_to(scratch / "c")  # two links in a circle, and a second way
+    (results / "other").symlink_to(results / "demo")
+    assert verify(results) == Found(1, 0, ())
+    score.write_text('{"value": 2}')
+    found = verify(results)
+    assert found.damaged == (score,)
+    assert found.remedies == [
+        "snakemake --force results/demo/scores/c/s/seed1/d/test.json --config scale=demo"
+    ]
+
+
+def test_what_cannot_be_read_does_not_hide_what_else_is_damaged(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A folder in the place of a file, a disk that fails, and what permissions refuse."""
+    text = tmp_path / "results/corpora/c/text"
+    names = ("first", "failing", "refused", "replaced", "removed", "whole")
+    with atomic_directory(text) as folder:
+        for name in names:
+            write_lines(folder / name, ["a"])
+    for name in ("first", "removed", "replaced"):
+        (text / name).unlink()
+    (text / "first").write_text("b\n")
+    (text / "replaced").mkdir()
+    errors = {"failing": OSError(5, "Input/output error"), "refused": PermissionError(13, "No")}
+    digest = checksums._digest
+
+    def read(path: Path) -> str:
+        if path.name in errors:
+            raise errors[path.name]
+        return digest(path)
+
+    monkeypatch.setattr(checksums, "_digest", read)
+    found = verify(tmp_path / "results")
+    assert (found.intact, found.unknown) == (1, 0)
+    assert set(found.lines) == {
+        f"damaged: {text / 'first'}",
+        f"cannot be read (Input/output error): {text / 'failing'}",
+        f"cannot be read (No): {text / 'refused'}",
+        f"cannot be read (Is a directory): {text / 'replaced'}",
+        f"missing: {text / 'removed'}",
+    }
+    again = "snakemake --force results/corpora/c/text"
+    assert set(found.remedies) == {
+        again,
+        f"make {text / 'refused'} readable",
+        f"move the folder {text / 'replaced'} away and run '{again}' to make it again",
+    }
+
+
+def test_a_folder_that_cannot_be_listed_is_named(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    folder = tmp_path / "results/demo/scores"
+    write_json(folder / "test.json", {"value": 1})
+    list_folder = os.scandir
+
+    def refuse(path: str) -> Any:
+        if Path(path) == folder:
+            raise PermissionError(13, "Permission denied", path)
+        return list_folder(path)
+
+    monkeypatch.setattr(os, "scandir", refuse)
+    found = verify(tmp_path / "results")
+    assert found.lines == [f"cannot be read (Permission denied): {folder}"]
+    assert found.remedies == [f"make {folder} readable"]
+    with pytest.raises(UserError, match="typo is not a folder"):
+        verify(tmp_path / "typo")
+
+
 def test_what_a_run_removes_meanwhile_is_not_missing(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -324,7 +453,7 @@ def test_what_a_run_removes_meanwhile_is_not_missing(
         return SimpleNamespace(update=lambda done: None)
 
     monkeypatch.setattr(verification, "Progress", remove)
-    assert verify(tmp_path / "results") == verification.Found(0, 0, ())
+    assert verify(tmp_path / "results") == Found(0, 0, ())
 
 
 def test_the_program_that_verifies_names_what_is_damaged(tmp_path: Path) -> None:

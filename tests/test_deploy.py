@@ -16,13 +16,13 @@ from made_up_models import CORPUS, ROOT, sentences, write_run
 
 from benchmarks import exports
 from nat.artifacts import Shard
+from nat.checksums import PACKAGE
 from nat.configuration import load as load_configuration
 from nat.data.lines import LONGEST_LINE
 from nat.data.translations import read_translations
 from nat.deploy import command
 from nat.deploy.export import export
 from nat.deploy.package import (
-    PACKAGE,
     USUAL_OF_STUDENTS,
     open_folder,
     packed,
@@ -293,10 +293,30 @@ def test_a_line_that_is_too_long_is_one_sentence(nat: Run) -> None:
 def test_a_package_that_is_not_whole_is_refused(tmp_path: Path) -> None:
     packed(model("ctc-kd"), tmp_path / "packed")
     (tmp_path / "packed/codes").unlink()
-    with pytest.raises(UserError, match="codes, which does not exist"):
+    again = "; pack the model again with 'nat pack', or copy the whole package again"
+    with pytest.raises(UserError, match=f"codes, which does not exist{again}"):
         load(tmp_path / "packed")
-    (tmp_path / "packed" / PACKAGE).write_text('{"corpus": 1}')
-    with pytest.raises(UserError, match=PACKAGE):
+    (tmp_path / "packed/codes").mkdir()
+    with pytest.raises(UserError, match="codes cannot be read .* away and pack the model again"):
+        load(tmp_path / "packed")
+    (tmp_path / "packed/.sha256sums").unlink()  # as of a package that someone edits
+    whole = json.loads((tmp_path / "packed" / PACKAGE).read_text())
+    for content, told in {
+        '{"corpus": 1}': "expected",
+        "{": f"is not valid JSON .*{again}",
+        json.dumps(whole | {"decodings": {}}): "decodings.* at least 1 entry",
+    }.items():
+        (tmp_path / "packed" / PACKAGE).write_text(content)
+        with pytest.raises(UserError, match=f"{PACKAGE}.*{told}") as caught:
+            load(tmp_path / "packed")
+        assert str(caught.value).count(PACKAGE) == 1
+
+
+def test_a_package_that_was_damaged_on_its_way_is_to_be_copied_again(tmp_path: Path) -> None:
+    packed(model("ctc-kd"), tmp_path / "packed")
+    damaged = tmp_path / "packed/model.pt"
+    damaged.write_bytes(damaged.read_bytes()[:-1] + b"?")
+    with pytest.raises(UserError, match=r"model\.pt is damaged: .*copy the whole package again"):
         load(tmp_path / "packed")
 
 

@@ -19,9 +19,12 @@ import pytest
 import nat.data.download as module
 from nat.data.download import Checksum, download, probe
 from nat.errors import UserError
+from nat.workflow.verification import Found, verify
 
 CONTENT = b"".join(b"line %d of the published file\n" % number for number in range(20_000))
 SHA256 = hashlib.sha256(CONTENT).hexdigest()
+WHOLE = ["train.en", "train.en.sha256"]
+"""Names of the files that a download leaves."""
 
 
 @dataclass
@@ -119,7 +122,7 @@ def test_a_file_is_downloaded_once(server: Server, tmp_path: Path) -> None:
     assert path.read_bytes() == CONTENT
     assert get(tmp_path, server.address) == path
     assert server.asked == [None]
-    assert files(tmp_path) == ["train.en"]
+    assert files(tmp_path) == WHOLE
 
 
 def test_a_download_is_on_the_disk_before_it_has_its_name(
@@ -133,7 +136,7 @@ def test_a_download_is_on_the_disk_before_it_has_its_name(
 
     monkeypatch.setattr(os, "fsync", sync)
     assert get(tmp_path, server.address) == path
-    assert synced == {path.stat().st_ino: False, path.parent.stat().st_ino: True}
+    assert not synced[path.stat().st_ino] and synced[path.parent.stat().st_ino]
 
 
 def test_packed_file_is_kept_as_published(server: Server, tmp_path: Path) -> None:
@@ -146,7 +149,7 @@ def test_cut_connection_is_resumed_within_a_run(server: Server, tmp_path: Path) 
     server.cut_after = 200_000
     assert get(tmp_path, server.address).read_bytes() == CONTENT
     assert server.asked == [None, "bytes=200000-", "bytes=400000-", "bytes=600000-"]
-    assert files(tmp_path) == ["train.en"]
+    assert files(tmp_path) == WHOLE
 
 
 def test_cut_connection_leaves_a_piece_for_the_next_run(server: Server, tmp_path: Path) -> None:
@@ -158,7 +161,7 @@ def test_cut_connection_leaves_a_piece_for_the_next_run(server: Server, tmp_path
     server.asked.clear()
     assert get(tmp_path, server.address).read_bytes() == CONTENT
     assert server.asked == ["bytes=200000-"]
-    assert files(tmp_path) == ["train.en"]
+    assert files(tmp_path) == WHOLE
 
 
 def test_server_without_ranges_starts_over(server: Server, tmp_path: Path) -> None:
@@ -177,7 +180,7 @@ def test_any_piece_of_an_earlier_run_ends_well(
     part.parent.mkdir(parents=True)
     part.write_bytes(piece)
     assert get(tmp_path, server.address).read_bytes() == CONTENT
-    assert files(tmp_path) == ["train.en"]
+    assert files(tmp_path) == WHOLE
 
 
 def test_end_without_length_is_found_by_the_checksum(server: Server, tmp_path: Path) -> None:
@@ -347,8 +350,34 @@ def test_a_published_checksum_takes_the_place_of_that_of_the_first_download(
 ) -> None:
     path = get(tmp_path, server.address, None)
     server.content = b"the second edition\n"
-    get(tmp_path, server.address, hashlib.sha256(server.content).hexdigest())
-    assert files(tmp_path) == ["train.en"] and path.read_bytes() == server.content
+    published = hashlib.sha256(server.content).hexdigest()
+    get(tmp_path, server.address, published)
+    assert path.read_bytes() == server.content
+    record = path.with_name("train.en.sha256")
+    assert record.read_text() == f"{published}\n"
+    server.content = b"the third edition\n"
+    path.unlink()
+    with pytest.raises(UserError, match="not the right one: correct its checksum"):
+        get(tmp_path, server.address, published)
+
+
+@pytest.mark.parametrize("algorithm", ["sha256", "md5"])
+def test_a_download_with_a_published_checksum_is_verified(
+    server: Server, tmp_path: Path, algorithm: str
+) -> None:
+    checksum = Checksum(algorithm, hashlib.new(algorithm, CONTENT).hexdigest())
+    results = tmp_path / "results"
+    path = get(results, server.address, checksum)
+    for earlier_version in (False, True):
+        if earlier_version:
+            path.with_name("train.en.sha256").unlink()
+            assert verify(results).unknown == 1
+            assert get(results, server.address, checksum) == path
+        assert verify(results) == Found(1, 0, ())
+    path.write_bytes(CONTENT[:-1] + b"?")
+    assert verify(results).damaged == (path,)
+    get(results, server.address, checksum)
+    assert verify(results) == Found(1, 0, ())
 
 
 def test_a_damaged_first_download_is_not_written_down(server: Server, tmp_path: Path) -> None:
@@ -407,7 +436,7 @@ def test_a_file_of_the_mirror_is_written_down_too(tmp_path: Path) -> None:
 def test_md5(server: Server, tmp_path: Path) -> None:
     right = Checksum("md5", hashlib.md5(CONTENT).hexdigest().upper())
     assert get(tmp_path, server.address, right).read_bytes() == CONTENT
-    assert files(tmp_path) == ["train.en"]
+    assert files(tmp_path) == WHOLE
     with pytest.raises(UserError, match=f"checksum .* instead of {'0' * 32}"):
         get(tmp_path, server.address, Checksum("md5", "0" * 32))
 
@@ -429,7 +458,7 @@ def test_two_corpora_download_a_file_once(server: Server, tmp_path: Path) -> Non
         paths = list(pool.map(load, ["en-de", "de-en", "synthetic-a", "synthetic-b"]))
     assert len(set(paths)) == 1
     assert server.asked.count(None) == 1
-    assert files(tmp_path) == ["train.en"]
+    assert files(tmp_path) == WHOLE
 
 
 def test_an_earlier_download_that_was_damaged_is_fetched_again(

@@ -106,8 +106,11 @@ def test_broken_json_names_the_file(tmp_path: Path, content: bytes) -> None:
     (tmp_path / "value.json").write_bytes(content)
     with pytest.raises(UserError, match="value.json"):
         read_json(tmp_path / "value.json")
-    with pytest.raises(UserError, match="missing.json"):
-        read_json(tmp_path / "missing.json")
+    made = "results/corpora/c/clean/clean.json"
+    with pytest.raises(UserError, match=f"{made} does not exist; run 'snakemake --force {made}'"):
+        read_json(tmp_path / made)
+    with pytest.raises(UserError, match="cannot be read .*; move the folder .* away and put"):
+        read_json(tmp_path)
 
 
 def test_value_that_is_no_json_leaves_nothing(tmp_path: Path) -> None:

@@ -107,7 +107,7 @@ def test_the_error_of_one_process_ends_all_with_one_sentence(folder: Path) -> No
     (folder / "results/corpora/toy/binarised/valid.lu.tokens.npy").unlink()
     ended = subprocess.run(command("at"), text=True, capture_output=True, timeout=500)
     assert ended.returncode != 0
-    assert "error: results/corpora/toy/binarised/valid.lu.tokens.npy cannot be read" in ended.stderr
+    assert "error: results/corpora/toy/binarised/valid.lu.tokens.npy does not exist" in ended.stderr
     assert not model_file("at").exists()
 
 

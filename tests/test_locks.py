@@ -4,6 +4,7 @@ import multiprocessing
 import shutil
 from multiprocessing.synchronize import Event
 from pathlib import Path
+from threading import Timer
 
 import pytest
 
@@ -46,6 +47,35 @@ def test_a_successor_is_refused_and_does_no_harm(
     with atomic_directory(path) as folder:
         (folder / "train.en").write_text("of the second\n")
     assert (path / "train.en").read_text() == "of the second\n"
+
+
+@pytest.mark.parametrize("fails", [False, True])
+def test_a_slurm_job_goes_on_where_its_predecessor_has_ended(
+    fails: bool,
+    tmp_path: Path,
+    events: tuple[Event, Event],
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    """What it waits for has another name then, or is removed."""
+    monkeypatch.setenv("SLURM_JOB_ID", "1")
+    started, finish = events
+    path = tmp_path / "clean"
+    first = multiprocessing.get_context("fork").Process(target=write, args=(path, *events))
+    first.start()
+    assert started.wait(60)
+    if fails:
+        (tmp_path / ".clean.partial/train.de").mkdir()  # so that it cannot write this file
+    Timer(0.5, finish.set).start()
+    with atomic_directory(path) as folder:
+        assert list(folder.iterdir()) == []
+        (folder / "train.en").write_text("of the second\n")
+    first.join(60)
+    assert (first.exitcode == 0) != fails
+    assert capsys.readouterr().out.count("waits for another process") == 1
+    assert [each.name for each in path.glob("[!.]*")] == ["train.en"]
+    assert (path / "train.en").read_text() == "of the second\n"
+    assert [each.name for each in tmp_path.iterdir()] == ["clean"]
 
 
 def test_what_a_killed_process_left_is_no_lock(tmp_path: Path, events: tuple[Event, Event]) -> None:

@@ -13,8 +13,9 @@ from made_up_corpus import as_corpus
 from made_up_run import CORPUS, REPOSITORY, SENTENCES
 
 from nat.checksums import record_of
+from nat.data.lines import write_lines
 from nat.errors import UserError
-from nat.files import read_json
+from nat.files import atomic_directory, read_json
 from nat.measures import score, significance, statistics
 
 
@@ -217,14 +218,19 @@ def test_empty_test_set(tmp_path: Path) -> None:
         ([{"id": 1, "references": []}], "sentence 1 has no reference"),
         ([{"id": 1, "references": ["a", "b"], "weights": [0.5]}], "'weights': expected 2 numbers"),
         ([{"id": 1, "references": ["a"], "weights": [0]}], "'weights': expected 1 numbers"),
+        (["{"], "line 1 is not JSON"),
+        ([["a"]], "line 1 is not a JSON object"),
         ([], "holds no references"),
     ],
 )
 def test_wrong_references(tmp_path: Path, rows: list[Any], message: str) -> None:
-    path = tmp_path / "references.jsonl"
-    path.write_text("".join(json.dumps(row) + "\n" for row in rows))
-    with pytest.raises(UserError, match=message):
-        score.read_references(path, 3)
+    folder = tmp_path / "results/corpora/toy/references"
+    with atomic_directory(folder) as partial:
+        lines = (row if isinstance(row, str) else json.dumps(row) for row in rows)
+        write_lines(partial / "test.yy.jsonl", lines)
+    expected = f"{message}.*; run 'snakemake --force results/corpora/toy/references'"
+    with pytest.raises(UserError, match=expected):
+        score.read_references(folder / "test.yy.jsonl", 3)
 
 
 def test_references_with_weights(tmp_path: Path) -> None:

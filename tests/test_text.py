@@ -205,10 +205,13 @@ def test_generated_corpus_has_references_and_checked_counts(
 
 
 def test_pairs_of_unequal_files(tmp_path: Path) -> None:
-    write_lines(tmp_path / "train.en", ["a", "b"])
-    write_lines(tmp_path / "train.de", ["a"])
-    with pytest.raises(UserError, match=r"train\.en has 2 lines but .*train\.de has 1"):
-        list(read_pairs(tmp_path, "train", "en", "de"))
+    folder = tmp_path / "results/corpora/toy/text"
+    with atomic_directory(folder) as partial:
+        write_lines(partial / "train.en", ["a", "b"])
+        write_lines(partial / "train.de", ["a"])
+    expected = r"train\.en has 2 lines but .*train\.de has 1; run '.* results/corpora/toy/text'"
+    with pytest.raises(UserError, match=expected):
+        list(read_pairs(folder, "train", "en", "de"))
 
 
 def test_full_disk_leaves_no_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -530,7 +530,7 @@ def test_distilled_text_is_checked_and_used(folder: Path) -> None:
     write_binarised(sentences(47, 2)[1], vocabulary, distilled)
     assert not same(with_distilled, train("cmlm"))
     write_binarised(sentences(46, 0)[1], vocabulary, distilled)
-    with pytest.raises(UserError, match="47 source and 46 target sentences"):
+    with pytest.raises(UserError, match="47 source and 46 target sentences.*--force .*train.lu"):
         train("cmlm")
 
 
@@ -659,10 +659,10 @@ def test_patience_ends_a_training(folder: Path) -> None:
 
 
 def test_missing_inputs_are_named(folder: Path) -> None:
-    with pytest.raises(UserError, match=r"cmlm/seed1/model.pt cannot be read .*--force .*model.pt"):
+    with pytest.raises(UserError, match=r"cmlm/seed1/model.pt does not exist.*--force .*model.pt"):
         train("dims")
     Path("results/demo/distilled/toy/at/seed1/binarised/train.lu.tokens.npy").unlink()
-    with pytest.raises(UserError, match=r"train.lu.tokens.npy cannot be read"):
+    with pytest.raises(UserError, match=r"train.lu.tokens.npy does not exist"):
         train("cmlm")
 
 

@@ -63,8 +63,16 @@ def test_missing_broken_or_double(tmp_path: Path) -> None:
     with pytest.raises(UserError, match="none.txt does not exist"):
         Vocabulary.load(tmp_path / "none.txt")
     (tmp_path / "latin.txt").write_bytes(b"\xe9 3\n")
-    with pytest.raises(UserError, match="latin.txt"):
+    with pytest.raises(UserError, match="latin.txt.*; put the right file there"):
         Vocabulary.load(tmp_path / "latin.txt")
+    (tmp_path / "folder.txt").mkdir()
+    with pytest.raises(
+        UserError, match="folder.txt cannot be read .*; move the folder .*folder.txt away and put"
+    ):
+        Vocabulary.load(tmp_path / "folder.txt")
+    (tmp_path / "double.txt").write_text("a 3\na 2\n")
+    with pytest.raises(UserError, match="double.txt: .*twice; put the right file there"):
+        Vocabulary.load(tmp_path / "double.txt")
     for symbols in (["a", "a"], ["<mask>"]):
         with pytest.raises(UserError, match="twice"):
             Vocabulary(symbols)

@@ -16,12 +16,12 @@ def main() -> None:
     )
     found = verify(parser.parse_args().folder)
     print(f"{found.intact} files are intact; {found.unknown} have no recorded checksum")
-    for path in found.damaged:
-        print(f"damaged: {path}" if path.exists() else f"missing: {path}")
+    for line in found.lines:
+        print(line)
     if found.damaged:
         raise UserError(
-            f"{len(found.damaged)} files are damaged or missing; to make them again: "
-            + "; ".join(found.remedies)
+            f"{len(found.damaged)} files are damaged, missing or cannot be read; to make them "
+            "again: " + "; ".join(found.remedies)
         )
 
 

@@ -53,6 +53,7 @@ class BinarisedText:
     """Sentences as arrays of ids, read from disk where they are asked for.
 
     Attributes:
+        path: the file of the ids.
         lengths: tokens per sentence, int64 [n].
     """
 
@@ -79,6 +80,7 @@ class BinarisedText:
                 f"{paths[0]} ({len(tokens)} tokens) and {paths[1]} do not belong together; "
                 f"{remedy(paths[0])}"
             )
+        self.path = paths[0]
         self._tokens, self._offsets = tokens, offsets
 
     def __len__(self) -> int:
@@ -121,7 +123,7 @@ def binarise_folder(corpus: Corpus, bpe: Path, output: Path) -> None:
                 found, expected = len(BinarisedText(folder / name)), count_lines(bpe / name)
                 if found != expected:
                     raise UserError(
-                        f"{bpe / name} has {expected} lines but {found} were binarised; make the "
-                        "corpus again"
+                        f"{bpe / name} has {expected} lines but {found} were binarised; "
+                        f"{remedy(bpe / name)}"
                     )
         copy_vocabularies(bpe, folder)

@@ -21,7 +21,7 @@ from typing import Protocol
 from subword_nmt.apply_bpe import BPE
 from subword_nmt.learn_bpe import learn_bpe
 
-from nat.checksums import remedy, verified
+from nat.checksums import remedy, unreadable, verified
 from nat.data.corpus import Corpus
 from nat.data.corruption import corrupt_lines
 from nat.data.expected import check_expected
@@ -109,11 +109,21 @@ class Segmenter:
 
     @classmethod
     def load(cls, path: Path | str) -> "Segmenter":
-        """Read the codes that `bpe_folder` wrote."""
+        """Read the codes that `bpe_folder` wrote.
+
+        Raises:
+            UserError: if the file is missing, cannot be read, or holds something else.
+        """
+        told = io.StringIO()
         try:
-            return cls(verified(path).read_text(encoding="utf-8"))
-        except FileNotFoundError as error:
-            raise UserError(f"the BPE codes {path} do not exist; {remedy(path)}") from error
+            # subword-nmt ends the program at a line that it does not like
+            with contextlib.redirect_stderr(told):
+                return cls(verified(path).read_text(encoding="utf-8"))
+        except OSError as error:
+            raise unreadable(path, error) from error
+        except (ValueError, SystemExit) as error:
+            reason = told.getvalue().partition("\n")[0].removeprefix("Error: ") or error
+            raise UserError(f"{path} does not hold BPE codes ({reason}); {remedy(path)}") from error
 
     def split(self, line: str) -> str:
         """Subwords of a tokenised line, joined by spaces."""
@@ -130,15 +140,22 @@ class Pieces:
     def __init__(self, model: bytes) -> None:
         from sentencepiece import SentencePieceProcessor
 
-        self._model = SentencePieceProcessor(model_proto=model)
+        self._model = SentencePieceProcessor()
+        self._model.LoadFromSerializedProto(model)  # unlike the constructor, refuses an empty one
 
     @classmethod
     def load(cls, path: Path | str) -> "Pieces":
-        """Read the model that `bpe_folder` wrote."""
+        """Read the model that `bpe_folder` wrote.
+
+        Raises:
+            UserError: if the file is missing, cannot be read, or holds something else.
+        """
         try:
             return cls(verified(path).read_bytes())
-        except FileNotFoundError as error:
-            raise UserError(f"the model {path} does not exist; {remedy(path)}") from error
+        except OSError as error:
+            raise unreadable(path, error) from error
+        except RuntimeError as error:
+            raise UserError(f"{path} is not a model of SentencePiece; {remedy(path)}") from error
 
     def split(self, line: str) -> str:
         """Pieces of a line, joined by spaces."""
@@ -244,6 +261,8 @@ def bpe_folder(
         if corpus.subwords is not None:
             assert given is not None
             name = PIECES if corpus.in_pieces else CODES
+            with _given():
+                segments_at(given / name)
             copy(given / name, folder / name)
         elif options.sentencepiece is not None:
             learned = folder / PIECES
@@ -275,6 +294,17 @@ def _write_codes(path: Path, codes: str) -> None:
     path.write_text(codes, encoding="utf-8", newline="\n")
 
 
+@contextlib.contextmanager
+def _given() -> Iterator[None]:
+    """Say of files that a corpus has from elsewhere that they may have been wrong there."""
+    try:
+        yield
+    except UserError as error:
+        raise UserError(
+            f"{error}, or correct the file that the key 'subwords' of the corpus names"
+        ) from error
+
+
 def _vocabularies(corpus: Corpus, folder: Path, given: Path | None) -> Vocabularies:
     """The vocabularies of the subwords in a folder."""
     languages = sides(corpus)
@@ -284,7 +314,8 @@ def _vocabularies(corpus: Corpus, folder: Path, given: Path | None) -> Vocabular
         joint = Vocabulary.from_lines(_training(folder, *languages))
     else:
         assert given is not None
-        joint = read_dictionary(given / DICTIONARY, corpus.in_pieces)
+        with _given():
+            joint = read_dictionary(given / DICTIONARY, corpus.in_pieces)
         _check_known(joint, _training(folder, *languages), given)
     return Vocabularies(joint, joint)
 
@@ -331,7 +362,7 @@ def _apply(corpus: Corpus, tokens: Path, learned: Path, folder: Path, threads: i
         for language in (target,) if corruption else (source, target):
             name = f"{split}.{language}"
             path = subwords_file(learned, side_of[language])
-            work = partial(_split_lines, path=path, written=path.stat().st_mtime_ns)
+            work = partial(_split_lines, path=path, written=_written(path))
             write_lines(folder / name, in_order(work, read_lines(tokens / name), threads))
             check_count(folder / name, count_lines(tokens / name))
     if not corruption:
@@ -356,8 +387,19 @@ def segments_of(folder: Path, side: Side) -> Segments:
 
 
 def segments_at(path: Path) -> Segments:
-    """What splits text into subwords, by a file that `subwords_file` returns."""
-    return _segments(path, path.stat().st_mtime_ns)
+    """What splits text into subwords, by a file that `subwords_file` returns.
+
+    Raises:
+        UserError: if the file is missing, cannot be read, or holds something else.
+    """
+    return _segments(path, _written(path))
+
+
+def _written(path: Path) -> int:
+    try:
+        return path.stat().st_mtime_ns
+    except OSError as error:
+        raise unreadable(path, error) from error
 
 
 @cache

@@ -52,8 +52,8 @@ class Checksum:
 
     Attributes:
         algorithm: `sha256` or `md5`.
-        digest: hexadecimal; None if none is published. Then that of the first download is stored
-            beside the downloads, and later downloads must match it.
+        digest: hexadecimal; None if none is published. Then later downloads must match the first
+            one, whose SHA-256 is recorded like that of every download.
     """
 
     algorithm: str = "sha256"
@@ -74,7 +74,8 @@ def download(
     Searched in this order: `MIRROR/HOST/PATH`, the same with `.gz` appended (then its content is
     the published file), `DOWNLOADS/HOST/PATH` from an earlier download, the network. A broken
     connection leaves `*.part` in `downloads`, which the next attempt or run continues. A file that
-    several corpora need is downloaded by the first; the others wait.
+    several corpora need is downloaded by the first; the others wait. The SHA-256 of a download is
+    recorded beside it, also if another checksum is published.
 
     Args:
         url: address of one file, http or https.
@@ -89,7 +90,7 @@ def download(
         UserError: if the file cannot be obtained, or its checksum is wrong.
     """
     place = _place(url, key)
-    record = record_of_first(downloads / place)
+    record = record_of_download(downloads / place)
     expected = _expected(checksum, record)
     if mirror is not None:
         mirrored = _from_mirror(mirror, place, url, expected, key, record)
@@ -102,25 +103,27 @@ def download(
         expected = _expected(checksum, record)  # the process that held the lock may have stored it
         if path.is_file():
             if not _fault(path, place, expected):
-                if expected.digest is None:
+                if not record.exists():  # as of downloads of earlier versions
                     replace_text(record, _digest(path, "sha256") + "\n")
                 return path
             path.unlink()  # it is damaged, or the checksum in the configuration has changed since
         part = path.with_name(f"{path.name}.{owner}.part")
         with _disk_errors(part):
-            _fetch(url, part, place, expected, record, key, mirror)
+            first = record if checksum.digest is None else None
+            _fetch(url, part, place, expected, first, key, mirror)
             to_disk(part)  # a power failure must not leave the name without the content
+            if checksum.digest is not None:
+                # of a file that this one replaces; whoever is stopped here leaves no wrong record
+                record.unlink(missing_ok=True)
             part.replace(path)
             to_disk(path.parent)
-        if checksum.digest is not None:
-            record.unlink(missing_ok=True)  # of a first download that the configuration replaces
-        elif expected.digest is None:
+        if not record.exists():
             replace_text(record, _digest(path, "sha256") + "\n")
     return path
 
 
-def record_of_first(path: Path) -> Path:
-    """Where the SHA-256 of the first download of a file is, if nobody has published one."""
+def record_of_download(path: Path) -> Path:
+    """Where the SHA-256 of a download is recorded."""
     return path.with_name(f"{path.name}.sha256")
 
 
@@ -144,11 +147,21 @@ def _fetch(
     part: Path,
     place: PurePosixPath,
     expected: Checksum,
-    record: Path,
+    first: Path | None,
     key: str,
     mirror: Path | None,
 ) -> None:
-    """Complete `part` and check it; a wrong file is removed."""
+    """Complete `part` and check it; a wrong file is removed.
+
+    Args:
+        url: address of the file.
+        part: the file in the making.
+        place: HOST/PATH of the file.
+        expected: its checksum.
+        first: the record of the first download if the checksum is that one.
+        key: as in `download`, for messages.
+        mirror: as in `download`, for messages.
+    """
     resumed = part.exists()
     _transfer(url, part, place, key, mirror)
     fault = _fault(part, place, expected)
@@ -162,8 +175,8 @@ def _fetch(
     size = part.stat().st_size
     part.unlink()
     due = "correct its checksum" if expected.digest else "correct the address"
-    if record.exists():
-        due = f"remove {record}, where the checksum of the first download is kept, to accept it"
+    if first is not None and first.exists():
+        due = f"remove {first}, where the checksum of the first download is kept, to accept it"
     raise UserError(
         f"{url} ({key}) gave {size:,} bytes {fault}; the file at the address has changed or is "
         f"not the right one: {due}, or put the right file at {_remedy(mirror, place)}"
@@ -175,7 +188,7 @@ def _expected(checksum: Checksum, record: Path) -> Checksum:
     if checksum.digest is not None:
         return Checksum(checksum.algorithm, checksum.digest.lower())
     try:
-        return Checksum(digest=record.read_text(encoding="utf-8").strip())
+        return Checksum(digest=record.read_text(encoding="utf-8", errors="replace").strip())
     except FileNotFoundError:
         return Checksum()
 

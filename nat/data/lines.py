@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import Protocol
 
-from nat.checksums import verified
+from nat.checksums import remedy, unreadable, verified
 from nat.errors import UserError
 
 # Characters that str.splitlines breaks at, other than the line feed.
@@ -37,9 +37,9 @@ def read_lines(path: Path | str, undecodable: str = "refuse") -> Iterator[str]:
             by `empty` lines, which cleaning counts and drops.
 
     Raises:
-        UserError: if the file is missing, is not valid UTF-8 or has a line that is too long (with
-            the line number), is damaged as a gzip file, or is a result that has changed since it
-            was written.
+        UserError: if the file is missing or cannot be read, is not valid UTF-8 or has a line that
+            is too long (with the line number), is damaged as a gzip file, or is a result that has
+            changed since it was written.
     """
     path = verified(path)
     try:
@@ -49,8 +49,8 @@ def read_lines(path: Path | str, undecodable: str = "refuse") -> Iterator[str]:
             yield from decoded(file, str(path), undecodable)
     except (gzip.BadGzipFile, EOFError, zlib.error) as error:
         raise UserError(f"{path} is a damaged gzip file ({error}); fetch it again") from error
-    except (FileNotFoundError, IsADirectoryError, PermissionError) as error:
-        raise UserError(f"cannot read {path}: {error.strerror}") from error
+    except OSError as error:
+        raise unreadable(path, error) from error
 
 
 def decoded(
@@ -109,10 +109,13 @@ def count_lines(path: Path) -> int:
     """Number of lines of an uncompressed file, without decoding it.
 
     Raises:
-        UserError: if the file is a result that has changed since it was written.
+        UserError: if the file cannot be read, or is a result that has changed since it was written.
     """
-    with verified(path).open("rb") as file:
-        return sum(1 for _ in file)
+    try:
+        with verified(path).open("rb") as file:
+            return sum(1 for _ in file)
+    except OSError as error:
+        raise unreadable(path, error) from error
 
 
 def check_count(path: Path, expected: int) -> None:
@@ -134,5 +137,5 @@ def read_pairs(folder: Path, split: str, source: str, target: str) -> Iterator[t
     except ValueError as error:
         counts = [count_lines(path) for path in paths]
         raise UserError(
-            f"{paths[0]} has {counts[0]} lines but {paths[1]} has {counts[1]}; make {folder} again"
+            f"{paths[0]} has {counts[0]} lines but {paths[1]} has {counts[1]}; {remedy(paths[0])}"
         ) from error

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal, NamedTuple, get_args
 
-from nat.checksums import remedy, verified
+from nat.checksums import remedy, unreadable, verified
 from nat.errors import UserError
 from nat.files import atomic_write_text, copy
 
@@ -44,7 +44,7 @@ class Vocabulary:
         )
         self.ids = {symbol: number for number, symbol in enumerate(self.symbols)}
         if len(self.ids) != len(self.symbols):
-            raise UserError("the vocabulary holds a symbol twice; make it again from the corpus")
+            raise UserError("the vocabulary holds a symbol twice")
 
     def __len__(self) -> int:
         return len(self.symbols)
@@ -65,12 +65,13 @@ class Vocabulary:
         """Read `symbol count` lines.
 
         Raises:
-            UserError: if the file is missing or a line is malformed.
+            UserError: if the file is missing or cannot be read, a line is malformed, or a symbol
+                comes twice.
         """
         try:
             lines = verified(path).read_text(encoding="utf-8").split("\n")
-        except FileNotFoundError as error:
-            raise UserError(f"vocabulary {path} does not exist; {remedy(path)}") from error
+        except OSError as error:
+            raise unreadable(path, error) from error
         except UnicodeDecodeError as error:
             raise UserError(f"vocabulary {path} is not UTF-8 text; {remedy(path)}") from error
         symbols, counts = [], []
@@ -79,10 +80,16 @@ class Vocabulary:
                 continue
             symbol, _, count = line.rpartition(" ")
             if not symbol or not count.isdecimal():
-                raise UserError(f"{path}, line {number}: expected 'symbol count', found '{line}'")
+                raise UserError(
+                    f"{path}, line {number}: expected 'symbol count', found '{line}'; "
+                    f"{remedy(path)}"
+                )
             symbols.append(symbol)
             counts.append(int(count))
-        return cls(symbols, counts)
+        try:
+            return cls(symbols, counts)
+        except UserError as error:
+            raise UserError(f"{path}: {error}; {remedy(path)}") from error
 
     def save(self, path: Path | str) -> None:
         """Write `symbol count` lines without the special symbols."""

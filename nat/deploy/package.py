@@ -17,10 +17,13 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Annotated, Any
+
+from pydantic import Field
 
 from nat import registry
 from nat.artifacts import CorpusStep, InputsOfDecoding, Model, Translations
+from nat.checksums import PACKAGE, remedy
 from nat.configuration import Choice, Configuration, load
 from nat.data.bpe import subwords_file
 from nat.data.corpus import Corpus
@@ -39,7 +42,6 @@ from nat.options import options_of, validated
 from nat.registry import Method
 from nat.spelling import hint
 
-PACKAGE = "package.json"
 MODEL = "model.pt"
 
 USUAL = (
@@ -95,7 +97,7 @@ class Package(Keys):
         text: languages and preprocessing, as the file of the corpus has them.
         subwords: name of the file that splits tokens of the source into subwords.
         batch_tokens: most source tokens in a batch.
-        decodings: by name, the usual one first.
+        decodings: by name, the usual one first; at least one.
     """
 
     corpus: Name
@@ -104,7 +106,7 @@ class Package(Keys):
     text: Corpus
     subwords: Text
     batch_tokens: Count
-    decodings: dict[str, PackagedDecoding]
+    decodings: Annotated[dict[str, PackagedDecoding], Field(min_length=1)]
 
 
 @dataclass(frozen=True)
@@ -168,7 +170,7 @@ def open_folder(folder: Path, decodings: Sequence[str] = ()) -> Opened:
         opened = of_training(folder, decodings)
     for path in opened.files.values():
         if not path.exists():
-            raise UserError(f"{folder} needs {path}, which does not exist; make it first")
+            raise UserError(f"{folder} needs {path}, which does not exist; {remedy(path)}")
     return opened
 
 
@@ -338,8 +340,9 @@ def _packaged(
 
 def _read(folder: Path) -> Package:
     path = folder / PACKAGE
+    content = read_json(path)
     try:
-        return validated(Package, read_json(path))
+        return validated(Package, content)
     except UserError as error:
         raise UserError(f"{path}: {error}") from error
 

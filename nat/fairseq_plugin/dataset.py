@@ -6,6 +6,7 @@ from typing import Any
 import numpy as np
 from fairseq.data import FairseqDataset
 
+from nat.checksums import remedy
 from nat.data.batch import Batch
 from nat.data.batching import batch_ends
 from nat.data.binarised import BinarisedText
@@ -49,8 +50,8 @@ class Pairs(FairseqDataset):
         for target in targets:
             if len(source) != len(target):
                 raise UserError(
-                    f"{name}: {len(source)} source and {len(target)} target sentences; make the "
-                    "corpus (or its distilled text) again"
+                    f"{name}: {len(source)} source and {len(target)} target sentences in "
+                    f"{source.path} and {target.path}; {remedy(target.path)}"
                 )
         if regulariser is not None and regulariser.shape != (len(source), len(targets)):
             raise UserError(

@@ -19,7 +19,7 @@ from typing import Any
 import numpy as np
 
 from nat import artifacts
-from nat.checksums import sha256_of
+from nat.checksums import remedy, sha256_of
 from nat.configuration import Configuration
 from nat.data.bpe import merge
 from nat.data.corpus import Corpus
@@ -292,7 +292,7 @@ def sentences_by_length(
         if len(source) != len(tokenised):
             raise UserError(
                 f"{source_tokens} has {len(source)} sentences but the reference has "
-                f"{len(tokenised)}; remove the corpus and make it again"
+                f"{len(tokenised)}; {remedy(source_tokens)}"
             )
         chosen = lengths.long_sentences(lengths.word_counts(source))
         if chosen:
@@ -322,23 +322,27 @@ def read_weighted(path: Path, sentences: int) -> dict[int, tuple[list[str], list
         if not isinstance(identifier, int) or not 0 <= identifier < sentences:
             raise UserError(
                 f"{path} line {number + 1}: sentence {identifier} is not one of the "
-                f"{sentences} sentences of the test set"
+                f"{sentences} sentences of the test set; {remedy(path)}"
             )
         if identifier in references:
-            raise UserError(f"{path} line {number + 1}: sentence {identifier} comes twice")
+            raise UserError(
+                f"{path} line {number + 1}: sentence {identifier} comes twice; {remedy(path)}"
+            )
         if not texts:
-            raise UserError(f"{path} line {number + 1}: sentence {identifier} has no reference")
+            raise UserError(
+                f"{path} line {number + 1}: sentence {identifier} has no reference; {remedy(path)}"
+            )
         weights = row.get("weights", [1.0] * len(texts))
         if len(weights) != len(texts) or not all(
             isinstance(weight, int | float) and 0 < weight < math.inf for weight in weights
         ):
             raise UserError(
                 f"{path} line {number + 1}: key 'weights': expected {len(texts)} numbers above "
-                "zero, one for each reference"
+                f"zero, one for each reference; {remedy(path)}"
             )
         references[identifier] = list(texts), [float(weight) for weight in weights]
     if not references:
-        raise UserError(f"{path} holds no references; remove it if the corpus has only one")
+        raise UserError(f"{path} holds no references; {remedy(path)}")
     return references
 
 
@@ -347,8 +351,8 @@ def _json_object(path: Path, number: int, line: str) -> dict[str, Any]:
         row = json.loads(line)
     except json.JSONDecodeError as error:
         raise UserError(
-            f"{path} line {number + 1} is not JSON ({error}); remove the file and run again"
+            f"{path} line {number + 1} is not JSON ({error}); {remedy(path)}"
         ) from error
     if not isinstance(row, dict):
-        raise UserError(f"{path} line {number + 1} is not a JSON object")
+        raise UserError(f"{path} line {number + 1} is not a JSON object; {remedy(path)}")
     return row
