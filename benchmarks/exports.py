@@ -142,7 +142,7 @@ def measure(folder: Path, decoding: str | None, sentences: int) -> dict[str, Any
     with tempfile.TemporaryDirectory() as temporary:
         made = Path(temporary)
         for to, decodings in engines(name, bool(translator.model.decoder_layers)).items():
-            export(folder, made / to, to, [name])
+            export(folder, made / to, to)
             for precision, each in decodings.items():
                 there = in_engine(case, made / to, each)
                 found[f"{to}, {precision}"] = compared(own, there, targets)

@@ -7,7 +7,7 @@ import shutil
 import tempfile
 from collections.abc import Iterator
 from contextlib import contextmanager
-from pathlib import Path
+from pathlib import Path, PurePath
 from typing import Any
 
 from nat.checksums import (
@@ -123,13 +123,15 @@ def _filled(path: Path, temporary: Path, replaced: Path) -> Iterator[Path]:
 def check_replaceable(path: Path) -> None:
     """Refuse to replace something that holds files of the user, for folders that a user names.
 
-    What `atomic_directory` has made lists its files in its record, and may be replaced.
+    What `atomic_directory` has made lists its files in its record, and may be replaced. A folder
+    that was copied into it can have its own record beside such files.
 
     Raises:
         UserError: if it is a file, or a folder with a file that its record does not list.
     """
     if path.is_dir():
-        made = {OF_FOLDER, *(name for name, _ in in_folder(path))}
+        made = {name for name, _ in in_folder(path)}
+        made |= {PurePath(name).with_name(OF_FOLDER).as_posix() for name in (*made, OF_FOLDER)}
         files = (each for each in sorted(path.rglob("*")) if not each.is_dir())
         names = (each.relative_to(path).as_posix() for each in files)
         foreign = next((name for name in names if name not in made), None)

@@ -2,7 +2,11 @@
 
 import importlib
 import io
+import itertools
 import json
+import math
+import os
+import re
 import shutil
 import subprocess
 import sys
@@ -10,16 +14,25 @@ import tomllib
 from collections.abc import Callable
 from pathlib import Path
 from types import SimpleNamespace
+from typing import Any
 
+import ctranslate2
 import pytest
+import torch
+import yaml
 from made_up_models import CORPUS, ROOT, sentences, write_run
 
 from benchmarks import exports
 from nat.artifacts import Shard
 from nat.checksums import PACKAGE
 from nat.configuration import load as load_configuration
+from nat.data.bpe import segments_at
+from nat.data.corpus import Corpus
 from nat.data.lines import LONGEST_LINE
+from nat.data.raw_text import RawText
 from nat.data.translations import read_translations
+from nat.data.vocabulary import PAD
+from nat.decoding.hypothesis import Hypothesis
 from nat.deploy import command
 from nat.deploy.export import export
 from nat.deploy.package import (
@@ -32,6 +45,8 @@ from nat.deploy.package import (
 from nat.deploy.translator import in_parts, load
 from nat.errors import UserError
 from nat.jobs.translate import translate_shard
+from nat.options import validated
+from nat.transformer.model import Transformer
 
 TEST = [*sentences(20, 3), "", "   ", "A line\u2028with\x85breaks\x1cin it.", "x" * 40]
 SYSTEMS = {
@@ -156,6 +171,37 @@ def test_a_long_line_is_cut_and_translated(root: Path, caplog: pytest.LogCapture
     assert unbroken
 
 
+def test_a_line_without_a_translation_is_told(caplog: pytest.LogCaptureFixture) -> None:
+    translator = load(model("ctc-kd"))
+    method, longest = translator.method, translator.model.longest_source
+    texts = ("bada bada bada. " * number for number in itertools.count())
+    prepared = ((text, translator.raw_text.subwords(text).split()) for text in texts)
+    text, subwords = next(each for each in prepared if len(each[1]) > longest)
+    assert [len(part) > 30 for part in in_parts(subwords, longest)] == [True, False]
+
+    def decode(model: Transformer, source: torch.Tensor) -> list[Hypothesis]:
+        """Finds nothing in short sentences, and no finite score in the shortest."""
+        lengths = source.ne(PAD).sum(1).tolist()
+        found = [Hypothesis([], -math.inf if length < 4 else -1.0, 1) for length in lengths]
+        pairs = zip(lengths, method(model, source), found, strict=True)
+        return [whole if length > 31 else empty for length, whole, empty in pairs]
+
+    translator.method = decode
+    found = translator.translate(["bada bada bada", "", " ", ".", text], first=7)
+    assert found[:4] == [""] * 4 and found[4]
+    told = [message for message in caplog.messages if "was cut" not in message]
+    assert told == [
+        "line 7 is not translated: an empty translation",
+        "line 10 is not translated: no finite score",
+        "a part of line 11 is not translated: an empty translation",
+    ]
+
+
+def test_a_string_is_not_taken_for_lines() -> None:
+    with pytest.raises(TypeError, match=r"pass a list: \[line\]"):
+        load(model("ctc-kd")).translate("one sentence")
+
+
 @pytest.mark.parametrize(
     ("subwords", "longest", "parts"),
     [
@@ -192,6 +238,38 @@ def test_a_package_needs_nothing_else(
     assert not (Path("smaller") / "ctranslate2").exists() or system == "at-base"
 
 
+def test_a_package_with_an_engine_is_packed_again(tmp_path: Path, nat: Run) -> None:
+    folder = model("cmlm-kd")
+    for _ in range(2):
+        arguments = ("pack", folder, tmp_path / "packed", "--decodings", "onnx-float32-2-lb3")
+        assert nat(*arguments) == ("", "", 0)
+        folder = tmp_path / "again"  # a package is packed as a model is
+        packed(tmp_path / "packed", folder)
+
+
+def test_results_may_be_links(root: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    expected = load(model("ctc-kd")).translate(TEST[:3])
+    scratch = tmp_path / "scratch/nat-results"
+    for name in (f"corpora/{CORPUS}/bpe", f"micro/models/{CORPUS}/ctc-kd"):
+        shutil.copytree(root / "results" / name, scratch / name)
+    whole, part = tmp_path / "whole", tmp_path / "part"
+    for folder in (whole, part):
+        folder.mkdir()
+        (folder / "config").symlink_to(root / "config")
+    (whole / "results").symlink_to(scratch)
+    (part / "results").mkdir()
+    (part / "results/corpora").symlink_to(scratch / "corpora")
+    scratch.joinpath("micro").rename(tmp_path / "scratch/other")
+    scratch.joinpath("micro").symlink_to(tmp_path / "scratch/other")
+    (part / "results/micro").symlink_to(tmp_path / "scratch/other")
+    (part / "mine").symlink_to(root / model("ctc-kd"))
+    for folder, name in ((whole, model("ctc-kd")), (part, model("ctc-kd")), (part, "mine")):
+        monkeypatch.chdir(folder)
+        assert load(name).translate(TEST[:3]) == expected
+    with pytest.raises(UserError, match="holds neither"):
+        load(tmp_path / "scratch/nat-results" / model("ctc-kd").relative_to("results"))
+
+
 @pytest.mark.parametrize("name", ["model.pt", "ctranslate2/model.bin"])
 def test_what_is_damaged_is_not_packed(name: str, root: Path, tmp_path: Path, nat: Run) -> None:
     shutil.copytree(root, tmp_path / "run", dirs_exist_ok=True)
@@ -222,7 +300,17 @@ def test_an_export_is_what_the_graph_converts(
     expected = {each.name: each.read_bytes() for each in (model(system) / engine).glob("[!.]*")}
     made = {each.name: each.read_bytes() for each in (tmp_path / "made").glob("[!.]*")}
     assert made.pop("codes") == Path("results/corpora", CORPUS, "bpe/codes").read_bytes()
+    corpus = validated(Corpus, json.loads(made.pop("corpus.json")))
+    prepare = RawText(corpus, segments_at(tmp_path / "made/codes"))
+    assert [*map(prepare.subwords, TEST)] == [*map(load(model(system)).raw_text.subwords, TEST)]
     assert made == expected
+
+
+@pytest.mark.parametrize("system", ["nat-kd", "cmlm-kd", "dims-cmlm-kd", "ctc-kd", "sat-mixed"])
+def test_ctranslate2_takes_no_system_for_an_autoregressive_one(system: str, tmp_path: Path) -> None:
+    with pytest.raises(UserError, match=f"'{system}' is (non|semi)-autoregressive; use --to "):
+        export(model(system), tmp_path / "made", "ctranslate2")
+    assert not (tmp_path / "made").exists()
 
 
 @pytest.mark.parametrize(
@@ -239,6 +327,76 @@ def test_every_export_translates_the_same_in_its_own_program(system: str, decodi
     found["exports"].pop("ctranslate2, float32", None)
     for each in found["exports"].values():
         assert (each["differ"], each["bleu"]) == (0, itself["bleu"])
+
+
+def test_an_empty_line_stays_empty_in_other_programs(tmp_path: Path) -> None:
+    case = exports.Case(load(model("nat-kd")), "en-de", [TEST[0], "", TEST[1]])
+    expected = case.translator.translate(case.sources)
+    assert all(expected[::2])
+    for to, run in (("fairseq", exports.in_fairseq), ("huggingface", exports.in_transformers)):
+        export(model("nat-kd"), tmp_path / to, to)
+        assert run(case, tmp_path / to) == expected
+
+
+def test_fairseq_skips_a_line_that_is_too_long_where_it_is_asked_to(tmp_path: Path) -> None:
+    export(model("ctc-kd"), tmp_path, "fairseq")
+    limit = load(model("ctc-kd")).model.longest_source
+    lines = [". " * limit, ". " * (limit + 1), "."]
+    for side in ("en", "de"):  # a reference may be longer than what the model can write
+        text = "".join(f"{line}\n" for line in lines if side == "en") or "a " * 999 + "\n.\n.\n"
+        (tmp_path / f"test.en-de.{side}").write_text(text)
+    generate = [sys.executable, "-m", "fairseq_cli.generate", str(tmp_path), "--path"]
+    generate += [str(tmp_path / "model.pt"), "--user-dir", str(ROOT / "nat/fairseq_plugin")]
+    generate += ["--task", "nat_translation", "--dataset-impl", "raw", "--scoring", "sacrebleu"]
+    skipped, refused = (
+        subprocess.run(
+            [*generate, *option],
+            capture_output=True,
+            text=True,
+            env={**os.environ, "PYTHONPATH": str(ROOT)},
+        )
+        for option in (["--skip-invalid-size-inputs-valid-test"], [])
+    )
+    assert skipped.returncode == 0, skipped.stderr[-2000:]
+    found = {line.split("\t")[0] for line in skipped.stdout.splitlines() if line[:2] == "H-"}
+    assert found == {"H-0", "H-2"}
+    assert refused.returncode == 1
+    assert "Size of sample #1 is invalid" in refused.stderr
+    assert "--skip-invalid-size-inputs-valid-test" in refused.stderr
+
+
+def test_what_transformers_saves_it_opens_again(tmp_path: Path) -> None:
+    export(model("ctc-kd"), tmp_path / "made", "huggingface")
+    program = (
+        "import sys\n"
+        "from transformers import AutoModel, AutoTokenizer\n"
+        "for kind in (AutoModel, AutoTokenizer):\n"
+        "    found = kind.from_pretrained(sys.argv[1], trust_remote_code=True)\n"
+        "    found.save_pretrained(sys.argv[2])\n"
+    )
+    command = [sys.executable, "-c", program, str(tmp_path / "made"), str(tmp_path / "saved")]
+    exports.run_program(command, HF_HOME=str(tmp_path / "home"), HF_HUB_OFFLINE="1", PYTHONPATH="")
+    case = exports.Case(load(model("ctc-kd")), "en-de", TEST[:5])
+    shutil.rmtree(tmp_path / "made")
+    found = exports.in_transformers(case, tmp_path / "saved")
+    assert found == case.translator.translate(case.sources)
+
+
+def test_ctranslate2_writes_our_text_with_the_options_of_the_docs(tmp_path: Path) -> None:
+    export(model("at-base"), tmp_path / "made", "ctranslate2")
+    docs = (ROOT / "docs/deployment.md").read_text()
+    (code,) = re.findall(r"```python\n(limit = .*?)```", docs, re.DOTALL)
+    ours = load(model("at-base"), "ctranslate2-float32-beam5")
+    translator = ctranslate2.Translator(str(tmp_path / "made"), compute_type="float32")
+    for line in TEST[:8]:
+        sentence = ours.raw_text.subwords(line).split()
+        known = [each if each in ours.vocabularies.source.ids else "<unk>" for each in sentence]
+        names: dict[str, Any] = {"translator": translator, "sentence": known}
+        exec(code, names)
+        hypotheses, limit = names["found"][0].hypotheses, names["limit"]
+        best = next((words for words in hypotheses if words[-1] == "</s>"), hypotheses[0][:limit])
+        written = " ".join(word for word in best if word != "</s>")
+        assert [ours.raw_text.text(written)] == ours.translate([line])
 
 
 def test_translations_that_differ_are_counted() -> None:
@@ -258,8 +416,17 @@ def test_a_model_card_has_scores_and_settings(tmp_path: Path, root: Path) -> Non
     card = (tmp_path / "made/README.md").read_text()
     assert "| one-pass | test | 38.27 | 36.8 to 39.7 | `nrefs:1\\|bs:1000` |" in card
     assert '"learning_rate": ' in card
+    front = yaml.safe_load(card.split("---")[1])
+    assert front["language"] == ["en", "de"]
     config = json.loads((tmp_path / "made/config.json").read_text())
     assert list(config["decodings"]) == ["one-pass"]
+    packed(model("nat-kd"), tmp_path / "first")
+    packed(tmp_path / "first", tmp_path / "second")
+    export(tmp_path / "second", tmp_path / "of_package", "huggingface")
+    assert (tmp_path / "of_package/README.md").read_text() == card
+    packed(model("nat-kd"), tmp_path / "other", ["mask-predict-1-lb5"])
+    export(tmp_path / "other", tmp_path / "made", "huggingface")
+    assert "No scores of these" in (tmp_path / "made/README.md").read_text()
 
 
 @pytest.mark.parametrize(
@@ -270,8 +437,19 @@ def test_a_model_card_has_scores_and_settings(tmp_path: Path, root: Path) -> Non
         (["translate", model("ctc-kd"), "--decoding", "ctd"], b"", "did you mean 'ctc'"),
         (["translate", model("ctc-kd")], b"fine\n\xff\n", "standard input, line 2"),
         (["translate", model("nat-raw")], b"", "nat-raw"),
-        (["export", model("ctc-kd"), "made", "--to", "ctranslate2"], b"", "keys 'decoder'"),
+        (["export", model("hrt"), "made", "--to", "ctranslate2"], b"", "use --to huggingface"),
         (["export", model("at-base"), "made", "--to", "onnx"], b"", "keys 'length'"),
+        (
+            ["export", model("ctc-kd"), "made", "--to", "onnx", "--decodings", "ctc"],
+            b"",
+            "leave out --decodings",
+        ),
+        (
+            ["export", model("cmlm-kd"), "made", "--to", "fairseq", "--decodings"]
+            + SYSTEMS["cmlm-kd"],
+            b"",
+            "'onnx-float32-2-lb3' also needs onnx",
+        ),
     ],
 )
 def test_a_mistake_is_one_sentence(
@@ -345,6 +523,43 @@ def test_the_command_is_installed() -> None:
     scripts = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]["scripts"]
     module, _, name = scripts["nat"].partition(":")
     assert getattr(importlib.import_module(module), name) is command.main
+
+
+@pytest.mark.parametrize(
+    ("redirection", "told"),
+    [
+        ("> /dev/full", "cannot write to standard output: the disk is full"),
+        (">&-", "standard output is closed"),
+        ("<&-", "standard input is closed"),
+    ],
+)
+def test_a_stream_that_cannot_be_used_is_one_sentence(redirection: str, told: str) -> None:
+    command = f"echo bada | '{sys.executable}' -m nat.deploy.command translate '{model('ctc-kd')}'"
+    if "<" in redirection:
+        command = command.partition("| ")[2]
+    found = subprocess.run(
+        ["bash", "-c", f"{command} {redirection}"],
+        capture_output=True,
+        text=True,
+        env={**os.environ, "PYTHONPATH": str(ROOT)},
+    )
+    assert found.returncode == 1
+    assert found.stderr.startswith(f"error: {told}") and found.stderr.count("\n") == 1
+
+
+def test_a_reader_that_ends_early_ends_the_command_quietly() -> None:
+    running = subprocess.Popen(
+        [sys.executable, "-m", "nat.deploy.command", "translate", str(model("ctc-kd"))],
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        env={**os.environ, "PYTHONPATH": str(ROOT)},
+    )
+    assert running.stdout is not None
+    running.stdout.close()  # before anything is written there
+    running.stdout = None
+    _, told = running.communicate(b"bada\n" * 20)
+    assert (running.returncode, told) == (0, b"")
 
 
 def test_help_does_not_import_torch() -> None:

@@ -131,8 +131,7 @@ def test_the_files_for_ctranslate2_are_enough_without_this_project(
     frames = source[np.arange(width) * len(source) // width].astype(int).tolist()
     states = Encoder(str(tmp_path / "made")).forward_batch([frames]).last_hidden_state
     logits = np.array(states)[0] @ np.load(tmp_path / "made" / PROJECTION).T
-    never = [described[key] for key in ("pad", "end", "mask")]
-    logits[:, [*never, 0]] = -np.inf
+    logits[:, described["never_chosen"]] = -np.inf
     best = torch.from_numpy(logits.argmax(1))[None]
     (expected,) = Ctc()(model, source_tensor([source]))
     found = collapse(best, torch.zeros_like(best, dtype=torch.bool))

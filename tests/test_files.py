@@ -4,12 +4,14 @@ from pathlib import Path
 
 import pytest
 
-from nat.checksums import is_record
+from nat.checksums import OF_FOLDER, is_record
 from nat.errors import UserError
 from nat.files import (
     atomic_directory,
     atomic_path,
     atomic_write_text,
+    check_replaceable,
+    copy,
     make_folder,
     read_json,
     remove_folder,
@@ -132,6 +134,20 @@ def test_a_folder_that_is_a_link_is_emptied(tmp_path: Path) -> None:
     assert names(scratch) == [] and names(elsewhere) == ["file"]
     remove_folder(scratch)
     assert names(tmp_path) == ["elsewhere"]
+
+
+def test_a_record_counts_as_made_only_beside_files_that_are(tmp_path: Path) -> None:
+    with atomic_directory(tmp_path / "engine") as temporary:
+        (temporary / "model.bin").touch()
+    made = tmp_path / "made"
+    with atomic_directory(made) as temporary:
+        copy(tmp_path / "engine", temporary / "engine")
+    assert (made / "engine" / OF_FOLDER).exists()
+    check_replaceable(made)
+    (made / "mine").mkdir()
+    (made / "mine" / OF_FOLDER).touch()
+    with pytest.raises(UserError, match=f"holds mine/{OF_FOLDER}"):
+        check_replaceable(made)
 
 
 def test_a_folder_that_is_refused_is_one_sentence(tmp_path: Path) -> None:

@@ -17,6 +17,7 @@ from nat.data.vocabulary import BLANK, NEVER_WRITTEN, VocabularySizes
 from nat.decoding.ctc import Ctc
 from nat.decoding.imputer import Imputer
 from nat.decoding.mask_predict import MaskPredict
+from nat.decoding.one_pass import OnePass
 from nat.decoding.onnx_parallel import OnnxParallel
 from nat.errors import UserError
 from nat.export.onnx import write_onnx
@@ -114,6 +115,48 @@ def test_the_graphs_can_be_used_without_this_project(
             if label not in (before, about["blank"])
         ]
         assert written == expected.tokens
+
+
+@pytest.mark.parametrize("length", ["target", "offset", "constant"])
+def test_what_the_graphs_do_not_do_is_in_model_json(
+    make_model: Callable[..., Any], tmp_path: Path, length: str
+) -> None:
+    """Lengths and empty tokens, as docs/deployment.md describes them."""
+    model = make_model(dtype=torch.float32, length=length)
+    model.empty_token = True
+    given = texts([3, 9, 1, 12, 5])
+    token = OnePass()(model, source_tensor(given))[0].tokens[0]
+    with torch.no_grad():  # the empty token takes the place of one that was written
+        model.embedding.weight[BLANK] = 1.1 * model.embedding.weight[token]
+    if length == "constant":
+        model.length_predictor.difference.fill_(-1.5)
+    write_onnx(model, VOCABULARIES, tmp_path / "onnx")
+    about = json.loads((tmp_path / "onnx/model.json").read_text())
+    encoder, decoder = (
+        onnxruntime.InferenceSession(tmp_path / f"onnx/{part}.float32.onnx")
+        for part in ("encoder", "decoder")
+    )
+    dropped = 0
+    for text, expected in zip(given, OnePass()(model, source_tensor(given)), strict=True):
+        source = np.append(text.astype(np.int64), about["end"])[None]
+        states, *more = encoder.run(None, {"source": source})
+        if about["length"] == "constant":
+            width = max(int(np.ceil(len(text) + about["length_difference"] - 0.5)), 1)
+        else:
+            shift = {"target": 0, "offset": len(text) - 128}[about["length"]]
+            widths = np.arange(256) + shift
+            possible = (widths >= 1) & (widths <= about["positions"])
+            width = int(widths[np.where(possible, more[0][0], -np.inf).argmax()])
+        tokens = np.full((1, width), about["mask"])
+        symbols, _ = decoder.run(None, {"source": source, "states": states, "tokens": tokens})
+        written = [
+            symbol
+            for symbol in symbols[0].tolist()
+            if not (about["empty_token"] and symbol == about["blank"])
+        ]
+        dropped += width - len(written)
+        assert written == expected.tokens
+    assert dropped
 
 
 def test_the_lengths_of_the_graph_are_those_of_the_predictor(

@@ -200,5 +200,9 @@ def test_an_export_is_what_the_graph_converts(system: str, engine: str, tmp_path
     made = {each.name: each.read_bytes() for each in (tmp_path / "made").glob("[!.]*")}
     codes = Path("results/corpora", CORPUS, "bpe/codes.source")
     assert made.pop("codes.source") == codes.read_bytes()
+    assert json.loads(made.pop("corpus.json"))["preprocessing"]["bpe_merges"] == {
+        "en": 40,
+        "de": 20,
+    }
     assert made == expected
     assert load_model(model(system) / "model.pt").model.vocabulary_sizes == vocabularies().sizes

@@ -13,11 +13,8 @@ from nat.data.bpe import merge
 from nat.data.tokenise import detokenise
 from nat.data.translations import EMPTY_SOURCE, NO_SCORE, OK, too_long
 from nat.data.vocabulary import Vocabulary
-from nat.decoding.hypothesis import Hypothesis
+from nat.decoding.hypothesis import NOTHING, Hypothesis
 from nat.transformer.model import Transformer
-
-NOTHING = Hypothesis([], 0.0, 0)
-"""The translation of a sentence that could not be decoded."""
 
 
 class Method(Protocol):

@@ -1,6 +1,12 @@
 """The translation of a sentence, as every decoding method returns it."""
 
+from collections.abc import Callable
 from dataclasses import dataclass
+from typing import Any
+
+from torch import Tensor
+
+from nat.data.vocabulary import PAD
 
 
 @dataclass(frozen=True)
@@ -16,3 +22,22 @@ class Hypothesis:
     tokens: list[int]
     score: float
     steps: int
+
+
+NOTHING = Hypothesis([], 0.0, 0)
+"""The translation of a sentence that could not be decoded."""
+
+
+def hypotheses(
+    method: Callable[[Any, Tensor], list[Hypothesis]], model: Any, source: Tensor
+) -> list[Hypothesis]:
+    """Translate a batch in which sentences may be empty; their translations are `NOTHING`.
+
+    Args:
+        method: of decoding, which takes no such batch.
+        model: that it decodes with.
+        source: tokens, EOS, padding on the right; of an empty sentence EOS alone, [B, S].
+    """
+    filled = source.ne(PAD).sum(1) > 1
+    found = iter(method(model, source[filled]) if filled.any() else [])
+    return [next(found) if each else NOTHING for each in filled.tolist()]

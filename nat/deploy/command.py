@@ -8,6 +8,8 @@ from itertools import islice
 from pathlib import Path
 
 from nat.data.lines import decoded
+from nat.errors import UserError
+from nat.files import refusal
 from nat.program import run
 from nat.registry import ENGINES
 
@@ -73,7 +75,7 @@ def _parser() -> argparse.ArgumentParser:
         "fairseq-generate --user-dir nat/fairseq_plugin; huggingface: the same, for AutoModel of "
         "transformers",
     )
-    _add_decodings(export)
+    _add_decodings(export, " (fairseq and huggingface)")
     export.set_defaults(do=_export)
 
     doctor = commands.add_parser(
@@ -86,30 +88,42 @@ def _parser() -> argparse.ArgumentParser:
     return parser
 
 
-def _add_decodings(parser: argparse.ArgumentParser) -> None:
+def _add_decodings(parser: argparse.ArgumentParser, of: str = "") -> None:
     parser.add_argument(
         "--decodings",
         metavar="NAME",
         nargs="+",
         default=[],
-        help="default: the usual one of the system, and those that the run has scored; of a "
+        help=f"default{of}: the usual one of the system, and those that the run has scored; of a "
         "package, all",
     )
 
 
 def _translate(arguments: argparse.Namespace) -> None:
+    if sys.stdin is None:
+        raise UserError("standard input is closed; give the text there, as in '< FILE'")
+    if sys.stdout is None:
+        raise UserError("standard output is closed; leave it open, or send it to a file")
     # torch takes a second to import, and a mistake in the arguments should be told before
     from nat.deploy.translator import load
 
     translator = load(arguments.folder, arguments.decoding)
     lines = decoded(sys.stdin.buffer, "standard input", remedy="put each sentence on its own line")
+    for number, block in enumerate(_blocks(lines, BLOCK)):
+        _write(translator.translate(block, number * BLOCK + 1))
+
+
+def _write(lines: Iterable[str]) -> None:
     try:
-        for number, block in enumerate(_blocks(lines, BLOCK)):
-            for line in translator.translate(block, number * BLOCK + 1):
-                sys.stdout.buffer.write(line.encode() + b"\n")
-            sys.stdout.buffer.flush()
-    except BrokenPipeError:  # what reads the translations has ended, as `head` does
+        for line in lines:
+            sys.stdout.buffer.write(line.encode() + b"\n")
+        sys.stdout.buffer.flush()
+    except OSError as error:
+        # or Python tries once more to write what is left, and tells of it
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        if isinstance(error, BrokenPipeError):  # the reader has ended, as `head` does
+            sys.exit(0)
+        raise UserError(f"cannot write to standard output: {refusal(error)}") from error
 
 
 def _pack(arguments: argparse.Namespace) -> None:

@@ -1,18 +1,24 @@
-"""A trained model in the format of another program, with its subwords."""
+"""A trained model in the format of another program, with its subwords and its preprocessing."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
+from typing import Any
 
+from nat import registry
+from nat.configuration.configuration import KINDS
 from nat.data.splits import sides
-from nat.deploy.package import MODEL, chosen, scores_of
+from nat.deploy.package import MODEL, Opened, chosen, scores_of
 from nat.deploy.translator import matching
 from nat.errors import UserError
 from nat.export.fairseq import write_fairseq
 from nat.export.huggingface import write_huggingface
-from nat.files import atomic_directory, check_replaceable, copy
+from nat.files import atomic_directory, check_replaceable, copy, write_json
 from nat.jobs.convert import WRITERS
-from nat.training.model_file import load_model
+from nat.training.model_file import TrainedModel
 from nat.transformer.model import Transformer
+
+CORPUS = "corpus.json"
+"""File of languages and preprocessing in an export."""
 
 
 def export(folder: Path, output: Path, to: str, decodings: Sequence[str] = ()) -> None:
@@ -20,50 +26,81 @@ def export(folder: Path, output: Path, to: str, decodings: Sequence[str] = ()) -
 
     Args:
         folder: of a package or of a training, see `nat.deploy.package.open_folder`.
-        output: folder to make: what the program opens, and the file that splits tokens into
-            subwords.
+        output: folder to make: what the program opens, the file that splits tokens into subwords,
+            and `CORPUS`.
         to: one of `nat.deploy.command.FORMATS`.
-        decodings: that the export can do, as for `nat.deploy.package.packed`; read for fairseq and
-            huggingface.
+        decodings: that the export can do, as for `nat.deploy.package.packed`; for fairseq and
+            huggingface only, since the other programs have their own.
 
     Raises:
-        UserError: if something is missing, the program cannot run the model, or the folder to make
-            holds something else; nothing is written.
+        UserError: if something is missing, the program cannot run the model or one of the
+            decodings, or the folder to make holds something else; nothing is written.
     """
     check_replaceable(output)
+    if decodings and to in WRITERS:
+        raise UserError(
+            f"an export to {to} has no decodings, only the model; leave out --decodings"
+        )
     opened = chosen(folder, decodings)
     package = opened.package
     vocabularies = opened.vocabularies
-    model = matching(opened.files[MODEL], vocabularies.sizes, "cpu")
-    if not isinstance(model, Transformer):
+    trained = matching(opened.files[MODEL], vocabularies.sizes, "cpu")
+    if not isinstance(trained.model, Transformer):
         raise UserError(
             f"{folder}: models of fairseq's own are not exported; only fairseq runs them"
         )
+    if to == "ctranslate2":
+        _check_order(folder, trained)
     with atomic_directory(output) as temporary:
         made = temporary / to
-        if to in ("fairseq", "huggingface"):
-            methods = {
-                name: decoding.method.as_json()
-                for name, decoding in package.decodings.items()
-                if not decoding.files
-            }
-            if not methods:
-                raise UserError(
-                    f"{folder}: none of the decodings {', '.join(package.decodings)} works with "
-                    "the model alone; name another one with --decodings"
-                )
-            trained = load_model(opened.files[MODEL])
-            if to == "fairseq":
-                write_fairseq(trained, vocabularies, sides(package.text), methods, made)
-            else:
-                subwords = opened.files[package.subwords]
-                scores = [score for score in scores_of(folder) if score.get("decoding") in methods]
-                write_huggingface(
-                    trained, vocabularies, package.text, subwords, methods, scores, made
-                )
+        if to == "fairseq":
+            methods = _methods(opened, to, decodings)
+            write_fairseq(trained, vocabularies, sides(package.text), methods, made)
+        elif to == "huggingface":
+            methods = _methods(opened, to, decodings)
+            scores = [each for each in scores_of(opened) if each["decoding"] in methods]
+            write_huggingface(trained, vocabularies, package.text, methods, scores, made)
         else:
-            WRITERS[to](model, vocabularies, made)
+            WRITERS[to](trained.model, vocabularies, made)
         for path in made.iterdir():
             path.rename(temporary / path.name)
         made.rmdir()
+        write_json(temporary / CORPUS, package.text.as_written())
         copy(opened.files[package.subwords], temporary / package.subwords)
+
+
+def _check_order(folder: Path, trained: TrainedModel) -> None:
+    """Refuse a model whose decoder CTranslate2 would run as an autoregressive one, but that is not.
+
+    Its weights do not show what it was trained for.
+    """
+    order = registry.describe("inputs", trained.training.input).traits.decoding_order
+    if order != "autoregressive" and trained.model.decoder_layers:
+        other = "onnx" if order == "parallel" else "huggingface"
+        raise UserError(
+            f"{folder}: CTranslate2 runs autoregressive systems and CTC systems without a decoder, "
+            f"but '{trained.training.system}' is {KINDS[order]}; use --to {other}"
+        )
+
+
+def _methods(opened: Opened, to: str, named: Sequence[str]) -> Mapping[str, Any]:
+    """The decodings that work with the model alone: all that are named, or what there is.
+
+    Raises:
+        UserError: if one that is named does not, or none does.
+    """
+    decodings = opened.package.decodings
+    for name in named:
+        if decodings[name].files:
+            raise UserError(
+                f"{opened.folder}: the decoding '{name}' also needs "
+                f"{', '.join(decodings[name].files)}, which an export to {to} does not have; leave "
+                "it out of --decodings"
+            )
+    found = {name: each.method.as_json() for name, each in decodings.items() if not each.files}
+    if not found:
+        raise UserError(
+            f"{opened.folder}: none of the decodings {', '.join(decodings)} works with the model "
+            "alone; name another one with --decodings"
+        )
+    return found

@@ -6,6 +6,7 @@
                          vocabulary.target.txt
     codes                byte pair encoding of the source, or pieces.model of SentencePiece; with
                          separate vocabularies codes.source
+    scores.json          BLEU of the decodings that the run has scored, if there are any
 
 and, for decodings that consult them, `assistant-SYSTEM.pt`, `ngrams-DECODING.npz` and the folders
 of converted models. In the results of a run the same files lie in several places, where
@@ -13,6 +14,7 @@ of converted models. In the results of a run the same files lie in several place
 nor the corpus.
 """
 
+import os
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -43,6 +45,7 @@ from nat.registry import Method
 from nat.spelling import hint
 
 MODEL = "model.pt"
+SCORES = "scores.json"
 
 USUAL = (
     "beam5",
@@ -60,7 +63,7 @@ USUAL_OF_STUDENTS = ("mask-predict-1-lb5", "ctc")
 """The same for students of several steps, which are trained to need one."""
 
 _FOLDER = re.compile(
-    r"(?P<root>.*?)results/(?P<run>[^/]+)/models/(?P<corpus>[^/]+)/(?P<system>[^/]+)"
+    r"(?P<root>(?:.*/)?)results/(?P<run>[^/]+)/models/(?P<corpus>[^/]+)/(?P<system>[^/]+)"
     r"/seed(?P<seed>\d+)"
 )
 
@@ -180,7 +183,7 @@ def of_training(folder: Path, decodings: Sequence[str] = ()) -> Opened:
     Raises:
         UserError: if the folder is not one of a training, or a decoding does not suit the system.
     """
-    found = _FOLDER.fullmatch(str(folder.resolve()))
+    found = _place(folder)
     if found is None or not (folder / MODEL).exists():
         raise UserError(
             f"{folder} holds neither {PACKAGE} nor {MODEL} of a training; give a folder that "
@@ -222,6 +225,16 @@ def of_training(folder: Path, decodings: Sequence[str] = ()) -> Opened:
     return Opened(package, files, folder)
 
 
+def _place(folder: Path) -> re.Match[str] | None:
+    """Where in the results of a run a folder lies; None if it does not.
+
+    `results` and what is in it may be links, so the path counts as it is given. But it may also be
+    a link to the folder of a training.
+    """
+    paths = (os.path.normpath(folder.absolute()), str(folder.resolve()))
+    return next((found for path in paths if (found := _FOLDER.fullmatch(path))), None)
+
+
 def usual_decoding(configuration: Configuration, system: str) -> str:
     """The decoding that a system is translated with if nobody names one.
 
@@ -237,7 +250,10 @@ def usual_decoding(configuration: Configuration, system: str) -> str:
         except UserError:
             continue
         return name
-    raise UserError(f"'{system}' has no usual decoding; name one with --decoding")
+    raise UserError(
+        f"'{system}' has no usual decoding; name one, with --decoding of 'nat translate' or "
+        "--decodings of 'nat pack' and 'nat export'"
+    )
 
 
 def scored_decodings(folder: Path) -> list[str]:
@@ -245,16 +261,30 @@ def scored_decodings(folder: Path) -> list[str]:
     return sorted({path.parent.name for path in _scores(folder)})
 
 
-def scores_of(folder: Path) -> list[dict[str, Any]]:
-    """The scores of a trained model in its run, by decoding and split; none of a package."""
-    return [read_json(path) for path in _scores(folder)]
+def scores_of(opened: Opened) -> list[dict[str, Any]]:
+    """The BLEU of a model's decodings in its run, by decoding and split; the same of a package."""
+    if (opened.folder / PACKAGE).exists():
+        path = opened.folder / SCORES
+        found = read_json(path) if path.exists() else []
+    else:
+        found = [read_json(path) for path in _scores(opened.folder)]
+    return [
+        {
+            "decoding": score["decoding"],
+            "split": score["split"],
+            "measures": {"sacrebleu": score["measures"]["sacrebleu"]},
+        }
+        for score in found
+        if score.get("decoding") in opened.package.decodings
+    ]
 
 
 def _scores(folder: Path) -> list[Path]:
-    scores = Path(re.sub(r"/models/(?!.*/models/)", "/scores/", str(folder.resolve())))
-    if scores == folder.resolve():
+    found = _place(folder)
+    if found is None:
         return []
-    return sorted(scores.glob("*/[!.]*.json"))
+    where = "{root}results/{run}/scores/{corpus}/{system}/seed{seed}".format(**found.groupdict())
+    return sorted(Path(where).glob("*/[!.]*.json"))
 
 
 def packed(folder: Path, output: Path, decodings: Sequence[str] = ()) -> None:
@@ -311,6 +341,8 @@ def write(opened: Opened, output: Path) -> None:
         for name, path in opened.files.items():
             copy(path, temporary / name)
         write_json(temporary / PACKAGE, _as_json(opened.package))
+        if scores := scores_of(opened):
+            write_json(temporary / SCORES, scores)
 
 
 def _packaged(

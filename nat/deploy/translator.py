@@ -6,6 +6,7 @@ print(translator.translate(["wara foh delis"]))
 """
 
 import logging
+from collections import Counter
 from collections.abc import Iterable
 from pathlib import Path
 
@@ -21,8 +22,7 @@ from nat.decoding.corpus import translate
 from nat.deploy.package import MODEL, Opened, open_folder
 from nat.errors import UserError
 from nat.jobs.translate import consulting
-from nat.training.model_file import load_model
-from nat.transformer.model import Transformer
+from nat.training.model_file import TrainedModel, load_model
 
 ENDS = frozenset(".!?;:。！？；")
 """Tokens after which a long line is preferably cut."""
@@ -42,8 +42,10 @@ class TextTranslator:
 
     Attributes:
         decoding: its name.
+        method: the decoding itself, with all that it consults.
         model: on a GPU if there is one.
         raw_text: prepares and detokenises lines.
+        vocabularies: of source and target.
 
     Raises:
         UserError: if a file is damaged, files do not belong together, or there is no such decoding.
@@ -55,7 +57,7 @@ class TextTranslator:
         self.vocabularies = opened.vocabularies
         sizes = self.vocabularies.sizes
         device = torch.device("cuda" if torch.cuda.is_available() else "cpu")
-        self.model = matching(files[MODEL], sizes, device)
+        self.model = matching(files[MODEL], sizes, device).model
         assistant, language_model, converted = (
             None if name is None else files[name]
             for name in (chosen.assistant, chosen.language_model, chosen.converted)
@@ -64,7 +66,7 @@ class TextTranslator:
             registry.build("decoding", chosen.method),
             sizes,
             device,
-            None if assistant is None else matching(assistant, sizes, device),
+            None if assistant is None else matching(assistant, sizes, device).model,
             language_model,
             converted,
         )
@@ -84,9 +86,14 @@ class TextTranslator:
             As many lines in the same order, without line feeds. An empty line stays empty. A line
             with more subwords than the model has positions is cut, after the end of a sentence if
             there is one in the second half of a part and otherwise between words; its parts are
-            translated one by one. A line for which the decoding finds no translation is empty.
-            Both are logged as warnings.
+            translated one by one. A line for which the decoding finds no translation, or an empty
+            one, is empty. Both are logged as warnings.
+
+        Raises:
+            TypeError: if the lines are one string, whose items are letters.
         """
+        if isinstance(lines, str):
+            raise TypeError("translate() takes lines, not a string; pass a list: [line]")
         parts: list[np.ndarray] = []
         line_of: list[int] = []
         count = 0
@@ -105,11 +112,14 @@ class TextTranslator:
         found = translate(
             self.model, self.method, parts, range(len(parts)), self._package.batch_tokens
         )
+        parts_of = Counter(line_of)
         words: list[list[str]] = [[] for _ in range(count)]
         for number, translation in zip(line_of, found, strict=True):
-            if translation.status not in (OK, EMPTY_SOURCE):
-                _LOG.warning("line %d is not translated: %s", first + number, translation.status)
             words[number].append(self.vocabularies.target.decode(translation.hypothesis.tokens))
+            if translation.status != EMPTY_SOURCE and not merge(words[number][-1]).strip():
+                what = "line" if parts_of[number] == 1 else "a part of line"
+                why = "an empty translation" if translation.status == OK else translation.status
+                _LOG.warning("%s %d is not translated: %s", what, first + number, why)
         return [self.raw_text.joined(each) for each in words]
 
 
@@ -147,16 +157,16 @@ def _between_words(subwords: list[str], place: int) -> bool:
     return " " in merge(f"{subwords[place - 1]} {subwords[place]}")
 
 
-def matching(path: Path, sizes: VocabularySizes, device: torch.device | str) -> Transformer:
+def matching(path: Path, sizes: VocabularySizes, device: torch.device | str) -> TrainedModel:
     """Load a model, if it has as many symbols as the vocabularies.
 
     Raises:
         UserError: if it has not, or the file is missing or damaged.
     """
-    model = load_model(path, device).model
-    if model.vocabulary_sizes != sizes:
+    trained = load_model(path, device)
+    if trained.model.vocabulary_sizes != sizes:
         raise UserError(
-            f"{path} has {model.vocabulary_sizes} but its corpus {sizes}; the corpus was made "
-            "again since, so train the model again"
+            f"{path} has {trained.model.vocabulary_sizes} but its corpus {sizes}; the corpus "
+            "was made again since, so train the model again"
         )
-    return model
+    return trained

@@ -2,12 +2,12 @@
 
     config.json, tokenizer_config.json      sizes, decodings, classes
     model.safetensors                       weights
-    corpus.json, vocabulary.txt, codes      preprocessing and subwords (or pieces.model); with
-                                            separate vocabularies vocabulary.source.txt,
-                                            vocabulary.target.txt and codes.source
+    vocabulary.txt                          symbols; with separate vocabularies
+                                            vocabulary.source.txt and vocabulary.target.txt
     README.md                               model card
     *_nat.py, nat_*.py                      the code
 
+The tokenizer also needs what `nat.deploy.export` adds to every export: preprocessing and subwords.
 Nothing is uploaded.
 """
 
@@ -20,7 +20,7 @@ from nat.data.corpus import Corpus
 from nat.data.splits import sides
 from nat.data.vocabulary import Vocabularies
 from nat.export.flat import flattened
-from nat.files import atomic_directory, copy, write_json
+from nat.files import atomic_directory, write_json
 from nat.options import options_of
 from nat.training.model_file import TrainedModel
 from nat.transformer.model import Transformer
@@ -44,7 +44,6 @@ def write_huggingface(
     trained: TrainedModel,
     vocabularies: Vocabularies,
     corpus: Corpus,
-    subwords: Path,
     decodings: Mapping[str, Mapping[str, Any]],
     scores: Sequence[Mapping[str, Any]],
     folder: Path,
@@ -55,7 +54,6 @@ def write_huggingface(
         trained: the model.
         vocabularies: of the corpus.
         corpus: languages and preprocessing.
-        subwords: the file that splits tokens of the source.
         decodings: methods with their options, JSON-able, by name; the usual one first.
         scores: contents of files of scores of these decodings, for the card.
         folder: to write.
@@ -65,7 +63,7 @@ def write_huggingface(
     methods = dict.fromkeys(str(each["method"]) for each in decodings.values())
     with atomic_directory(folder) as temporary:
         weights = {
-            name: value.detach().cpu().contiguous()
+            f"network.{name}": value.detach().cpu().contiguous()  # as `save_pretrained` names it
             for name, value in trained.model.state_dict().items()
         }
         save_file(weights, temporary / "model.safetensors", metadata={"format": "pt"})
@@ -82,9 +80,7 @@ def write_huggingface(
             "auto_map": {"AutoTokenizer": CLASSES["AutoTokenizer"]},
         }
         write_json(temporary / "tokenizer_config.json", tokenizer)
-        write_json(temporary / "corpus.json", corpus.as_written())
         vocabularies.save(temporary)
-        copy(subwords, temporary / subwords.name)
         for name, text in _code(list(methods)).items():
             (temporary / name).write_text(text, encoding="utf-8")
         card = model_card(trained, corpus, list(decodings), scores)
@@ -141,6 +137,7 @@ def model_card(
         "---",
         "library_name: transformers",
         "pipeline_tag: translation",
+        f"language: {json.dumps([source, target])}",  # in quotes, since `no` is false in YAML
         "tags: [translation, non-autoregressive]",
         "---",
         "",
@@ -172,6 +169,6 @@ def model_card(
             )
         lines += ["", "Intervals are from a bootstrap over the sentences."]
     else:
-        lines.append("This model has not been scored.")
+        lines.append("No scores of these decodings came with the model.")
     settings = json.dumps(training.as_json(), indent=2, ensure_ascii=False)
     return "\n".join([*lines, "", "## Settings", "", "```json", settings, "```", ""])

@@ -30,7 +30,7 @@ from nat.data.vocabulary import BLANK, EOS, MASK, PAD, SPECIALS, Vocabularies
 from nat.decoding.network import never_chosen
 from nat.errors import UserError
 from nat.files import atomic_directory, write_json
-from nat.transformer.length import LengthPredictor
+from nat.transformer.length import ConstantLength, LengthPredictor
 from nat.transformer.model import Encoded, Transformer
 
 OPSET = 18
@@ -145,15 +145,22 @@ def write_onnx(model: Transformer, vocabularies: Vocabularies, folder: Path) -> 
 
 def described(model: Transformer) -> dict[str, Any]:
     """What a program needs to know of a parallel model besides its weights, JSON-able."""
+    predictor = model.length_predictor
     return {
         "pad": PAD,
         "end": EOS,
         "mask": MASK,
         "blank": BLANK,
+        "empty_token": model.empty_token,
+        "never_chosen": never_chosen(model),
         "upsample": model.decoder.upsample,
         "count_source_end": model.decoder.count_source_end,
         "longest_source": model.longest_source,
-        "length": None if model.length_predictor is None else model.length_predictor.predicts,
+        "positions": model.architecture.max_positions,
+        "length": None if predictor is None else predictor.predicts,
+        "length_difference": (
+            float(predictor.difference) if isinstance(predictor, ConstantLength) else None
+        ),
     }
 
 

@@ -8,9 +8,11 @@ on the way in and out.
 """
 
 import json
+import math
 from dataclasses import dataclass, field
 from typing import Any
 
+import numpy as np
 import torch
 from fairseq.data import iterators
 from fairseq.models import BaseFairseqModel
@@ -22,6 +24,7 @@ from nat import registry
 from nat.configuration.models import Training
 from nat.data.vocabulary import BOS, EOS, PAD, SPECIALS, UNK, VocabularySizes
 from nat.decoding.corpus import batches
+from nat.decoding.hypothesis import hypotheses
 from nat.errors import UserError
 from nat.registry import Method
 from nat.spelling import hint
@@ -78,9 +81,18 @@ class Translation(TranslationTask):
         return Generator(model, Method(**model.decodings[name]))
 
     def get_batch_iterator(self, dataset: Any, **options: Any) -> iterators.EpochBatchIterator:
-        """Batches of sentences of similar length, made without the compiled parts of fairseq."""
+        """Batches of sentences of similar length, made without the compiled parts of fairseq.
+
+        Raises:
+            Exception: of fairseq, if a source does not fit the model and is not to be skipped.
+        """
         sentences, tokens = options.get("max_sentences"), options.get("max_tokens")
-        lengths = {number: int(size) - 1 for number, size in enumerate(dataset.src_sizes)}
+        used = np.arange(len(dataset))
+        if options.get("max_positions") is not None:
+            longest = options["max_positions"][0], math.inf  # a reference may have any length
+            skip = options.get("ignore_invalid_inputs", False)
+            used = self.filter_indices_by_size(used, dataset, longest, skip)
+        lengths = {int(number): int(dataset.src_sizes[number]) - 1 for number in used}
         made = batches(lengths, tokens or (10**9 if sentences else BATCH_TOKENS))
         size = sentences or len(lengths)
         return iterators.EpochBatchIterator(
@@ -112,9 +124,9 @@ class Generator:
     def generate(
         self, models: list[Exported], sample: dict[str, Any], **_: Any
     ) -> list[list[dict[str, Any]]]:
-        """Translate a batch; one hypothesis for each sentence."""
+        """Translate a batch; one hypothesis for each sentence, an empty one for an empty one."""
         source = ours(sample["net_input"]["src_tokens"])
-        found = self._method(models[0].transformer, source)
+        found = hypotheses(self._method, models[0].transformer, source)
         return [[_described(each.tokens, each.score, each.steps)] for each in found]
 
 

@@ -9,6 +9,7 @@ from transformers import PreTrainedModel
 from transformers.utils import cached_file
 
 from nat.data.vocabulary import EOS, PAD
+from nat.decoding.hypothesis import hypotheses
 from nat.export.huggingface_code.configuration_nat import NatConfig
 from nat.transformer.architecture import Architecture
 from nat.transformer.decoder_options import DecoderOptions
@@ -56,7 +57,7 @@ class NatModel(PreTrainedModel):
         model = cls(NatConfig.from_pretrained(name, **hub) if config is None else config)
         path = cached_file(name, WEIGHTS, **hub)
         assert path is not None  # or it has raised
-        model.network.load_state_dict(load_file(path))
+        model.load_state_dict(load_file(path))
         return model.eval().requires_grad_(False)
 
     @torch.inference_mode()
@@ -64,7 +65,8 @@ class NatModel(PreTrainedModel):
         """Translate.
 
         Args:
-            input_ids: sources of the tokenizer, each with its end, padded on the right, [B, S].
+            input_ids: sources of the tokenizer, each with its end, padded on the right, [B, S]; one
+                with nothing but its end has an empty translation.
             decoding: one of `config.decodings`; None for the first.
 
         Returns:
@@ -72,7 +74,7 @@ class NatModel(PreTrainedModel):
         """
         options = dict(self.config.decodings[decoding or next(iter(self.config.decodings))])
         method = METHODS[options.pop("method")](**options)
-        found = [[*each.tokens, EOS] for each in method(self.network, input_ids)]
+        found = [[*each.tokens, EOS] for each in hypotheses(method, self.network, input_ids)]
         width = max(map(len, found))
         rows = [tokens + [PAD] * (width - len(tokens)) for tokens in found]
         return torch.tensor(rows, device=input_ids.device)

@@ -1,6 +1,7 @@
 """Raw text to ids and back, as the corpus of a model has it, for transformers."""
 
 import json
+import shutil
 from pathlib import Path
 from typing import Any
 
@@ -46,6 +47,7 @@ class NatTokenizer(PreTrainedTokenizer):
         source = source_vocabulary_file or vocabulary_file
         target = target_vocabulary_file or vocabulary_file
         assert subwords is not None and source is not None and target is not None
+        self._files = [*map(Path, dict.fromkeys((corpus_file, source, target, subwords)))]
         self.vocabularies = Vocabularies.read(Path(source), Path(target))
         self.raw_text = RawText(corpus, segments_at(Path(subwords)))
         # not UNK, which is a word of translations like any other: special symbols are left out
@@ -55,6 +57,17 @@ class NatTokenizer(PreTrainedTokenizer):
         others["clean_up_tokenization_spaces"] = False
         others.setdefault("padding_side", "right")
         super().__init__(**others)
+
+    def save_vocabulary(
+        self, save_directory: str, filename_prefix: str | None = None
+    ) -> tuple[str, ...]:
+        """Copy the files of preprocessing, vocabularies and subwords; return their paths."""
+        prefix = f"{filename_prefix}-" if filename_prefix else ""
+        paths = [Path(save_directory, f"{prefix}{file.name}") for file in self._files]
+        for file, path in zip(self._files, paths, strict=True):
+            if not (path.exists() and path.samefile(file)):
+                shutil.copyfile(file, path)
+        return tuple(map(str, paths))
 
     @property
     def vocab_size(self) -> int:
