@@ -26,17 +26,17 @@ class DecoderOptions:
             positional attention (Gu et al. 2018, section 3.2; the default of hint-nart, though Li
             et al. 2019 do not mention it). The only token of a sentence does attend to itself.
         positions: how the vector of a position is combined with the vector that is shown there.
-            CMLMC (Huang, Perez and Volkovs 2022) concatenates and projects them, so that equal tokens, above
-            all MASK, differ more. Where the paper is ambiguous: only the decoder does so, and both
-            vectors have the same scale. (The published code does it in the encoder too, and
-            equalises the scales by leaving out the factor sqrt(D) of the embeddings.)
+            CMLMC (Huang, Perez and Volkovs 2022) concatenates and projects them, so that equal
+            tokens, above all MASK, differ more. Where the paper is ambiguous: only the decoder does
+            so, and both vectors have the same scale. (The published code does it in the encoder
+            too, and equalises the scales by leaving out the factor sqrt(D) of the embeddings.)
         causal_attention: whether, also for CMLMC, the self-attention of each layer is followed by
             a causal self-attention with weights of its own.
         chunk: k, the number of target tokens that a hybrid or semi-autoregressive system predicts
             at a time; None for other systems.
-        input_predictor: whether a classifier learns which positions the proxy input masks, for
-            `nat.decoding.input_sampling`: `true` on frozen states of the model, or `joint`, with
-            the model; see `nat.objective.input_prediction`.
+        input_predictor: whether a classifier learns, on frozen states of the model, which positions
+            the proxy input masks, for `nat.decoding.input_sampling`; see
+            `nat.objective.input_prediction`.
     """
 
     copy: Literal["none", "uniform", "repeated", "soft", "soft_upsampled", "soft_index"] = "none"
@@ -47,7 +47,7 @@ class DecoderOptions:
     positions: Literal["added", "concatenated"] = "added"
     causal_attention: bool = False
     chunk: int | None = Field(default=None, ge=2)
-    input_predictor: bool | Literal["joint"] = False
+    input_predictor: bool = False
 
     def __post_init__(self) -> None:
         if self.copy == "soft_upsampled" and self.upsample is None:
