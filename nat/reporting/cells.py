@@ -492,19 +492,9 @@ class Cell:
         return self.result.path
 
     @property
-    def statistics_path(self) -> str:
-        """What the number of a score is computed from, see `nat.measures.statistics`."""
-        return self.statistics.path
-
-    @property
     def translations_path(self) -> str:
         """The translations behind a score."""
         return self.translations.path
-
-    @property
-    def training_path(self) -> str:
-        """The record of the training of the model."""
-        return self.record.path
 
     @property
     def _names(self) -> tuple[str, str, str, int]:

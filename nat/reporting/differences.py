@@ -345,7 +345,7 @@ def _resampled(cells: Sequence[Cell], root: Path) -> list[Resampled]:
     if first.source == SCORE and can_be_resampled(first.measure):
         _check_test_sets(cells, root)
         return [
-            statistics.resampled(cell.measure, statistics.read(root / cell.statistics_path))
+            statistics.resampled(cell.measure, statistics.read(root / cell.statistics.path))
             for cell in cells
         ]
     if first.source in ANALYSES:

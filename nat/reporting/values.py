@@ -121,7 +121,7 @@ def collapsed(entry: Entry, root: Path) -> bool:
     Raises:
         UserError: if a record is damaged.
     """
-    paths = (root / cell.training_path for cell in entry.cells if cell.of_training)
+    paths = (root / cell.record.path for cell in entry.cells if cell.of_training)
     return any(read_run(path).collapsed for path in paths if path.exists())
 
 
