@@ -183,9 +183,9 @@ def _references_of(
                 f"{part.key}: the split has none of the sources of these references, such as "
                 f"'{unknown[0]}'; list them under the split that they belong to"
             )
-        files = " + ".join(part.read_from(target))
+        empty = " + ".join(part.read_from(target))
         raise UserError(
-            f"{part.key}: {files} holds no reference; put references there, or remove the entry"
+            f"{part.key}: {empty} holds no reference; put references there, or remove the entry"
         )
 
 
