@@ -16,7 +16,8 @@ include: "rules/common.smk"
 container: IMAGE
 
 
-# the folder of the run; as a wildcard it would make Snakemake try every rule for every file
+# `<run>` in paths is the folder of the run; with a wildcard in its place, Snakemake would try every
+# rule for every file
 pathvars:
     run=f"results/{configuration.run}",
 
@@ -83,7 +84,7 @@ rule scores:
     localrule: True
 
 
-# Of what has not been trained and translated yet there is no trace.
+# Only translations that exist already are traced; this target trains and translates nothing.
 rule traces:
     input:
         lambda wildcards: graph.traces(),
@@ -111,7 +112,7 @@ for name, shown in graph.reports.items():
         localrule: True
 
 
-# What `snakemake --list-target-rules` says of them.
+# `snakemake --list-target-rules` shows these lines beside the names of the targets.
 for name, line in graph.described().items():
     workflow.get_rule(name).docstring = line
 

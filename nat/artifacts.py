@@ -49,7 +49,7 @@ class Inputs:
     """
 
     def artifacts(self) -> Iterator["Artifact"]:
-        """All of them, in the order of the fields."""
+        """The artefacts that are read, in the order of the fields."""
         for field in fields(self):
             value = getattr(self, field.name)
             if isinstance(value, Artifact):
@@ -77,7 +77,7 @@ class Artifact:
 
     @classmethod
     def of(cls, names: Mapping[str, Any]) -> Self:
-        """The artefact of these names, such as the wildcards of a job; others are left out."""
+        """The artefact of these names, such as the wildcards of a job; it ignores further names."""
         return cls(
             **{
                 field.name: int(names[field.name]) if field.type is int else names[field.name]
@@ -115,7 +115,7 @@ class File(Artifact):
     named_by: str
 
     def inputs(self, configuration: Configuration) -> Inputs:
-        """Nothing."""
+        """Nothing, since no job makes it."""
         return Inputs()
 
 
@@ -140,7 +140,7 @@ class CorpusStep(Artifact):
     step: str
 
     def inputs(self, configuration: Configuration) -> InputsOfCorpusStep:
-        """The step before; of the summary all steps, of the text the user's files."""
+        """The step before; for the summary all steps, for the text the files of the user."""
         description = configuration.corpus(self.corpus)
         if self.step == "text":
             return InputsOfCorpusStep(tuple(_sources(description, self.corpus)))
@@ -169,8 +169,9 @@ class StepOfTest(Artifact):
     step: str
 
     def inputs(self, configuration: Configuration) -> InputsOfCorpusStep:
-        """Of the text the user's files; of the other steps, which go together, the text and the
-        subwords of the training text.
+        """The text is made from the user's files, and references from the text and their own files.
+
+        The other steps are made together, from the text and the subwords of the training text.
 
         Raises:
             UserError: if the corpus has no such test set.
@@ -295,7 +296,7 @@ class Distilled(Distillation):
 
     @property
     def report(self) -> str:
-        """What was distilled, and what was not."""
+        """The file that says what was distilled, and what was not."""
         return str(Path(self.path).with_name("distillation.json"))
 
 
@@ -389,7 +390,10 @@ class ComparisonShard(_Compared):
 
 @dataclass(frozen=True)
 class InputsOfComparisonMerge(InputsOfComparison):
-    """The parts, in order; the texts that these were made from are named, too."""
+    """The parts, in order, and the texts that they were made from.
+
+    The parts are removed afterwards, so the comparison depends on these texts itself.
+    """
 
     shards: tuple[ComparisonShard, ...]
 
@@ -521,7 +525,7 @@ class Ngrams(Artifact):
 
     @property
     def report(self) -> str:
-        """What each order is made of."""
+        """The file that describes each order of its n-grams."""
         return str(Path(self.path).with_suffix(".json"))
 
     def inputs(self, configuration: Configuration) -> InputsOfNgrams:
@@ -651,7 +655,7 @@ class KeptModel(Training):
 
 @dataclass(frozen=True)
 class TrainingRecord(Training):
-    """What a training was."""
+    """The record of a training that has ended."""
 
     template = "results/{run}/models/{corpus}/{system}/seed{seed}/training.json"
 
@@ -809,7 +813,7 @@ class Shard(_Decoded):
 class InputsOfTranslations(InputsOfDecoding):
     """What a translation is made from.
 
-    The shards are gone afterwards, so what these were made from is named here, too.
+    The shards are removed afterwards, so the translation depends on their inputs itself.
     """
 
     shards: tuple[Shard, ...]
@@ -818,7 +822,7 @@ class InputsOfTranslations(InputsOfDecoding):
 def is_sharded(configuration: Configuration, split: str) -> bool:
     """Whether several jobs translate a split, and its score is a job of its own.
 
-    Those of the training text are always separate: what is made of them is no score.
+    The training text always counts as sharded, since its translations are distilled, not scored.
     """
     return split == TRAIN or configuration.shards[split] > 1
 
@@ -938,7 +942,7 @@ class Score(_OfTranslations):
 
     @property
     def statistics(self) -> "Statistics":
-        """The counts behind it."""
+        """The counts of each sentence that it is computed from."""
         return Statistics(**vars(self))
 
 
@@ -1046,7 +1050,7 @@ class Timed(_Decoded):
 
 @dataclass(frozen=True)
 class InputsOfLatency(Inputs):
-    """What the decodings read that are timed, without repetitions."""
+    """What the timed decodings read, each input once."""
 
     corpus: StepOfSplit
     models: tuple[Artifact, ...]
@@ -1090,7 +1094,7 @@ class Latency(Artifact):
 
 
 def with_inputs(configuration: Configuration, wanted: Iterable[Artifact]) -> list[Artifact]:
-    """Artefacts and all that they are made from, each once, what is wanted first."""
+    """Artefacts and all that they are made from, each once."""
     found: dict[Artifact, None] = {}
     left = list(wanted)[::-1]
     while left:

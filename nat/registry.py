@@ -61,13 +61,14 @@ class Method(BaseModel):
 
 @dataclass(frozen=True)
 class InputTraits:
-    """Of a proxy input.
+    """The traits of a proxy input.
 
     Attributes:
-        decoding_order: in which the system predicts tokens.
-        trains_on_partial_targets: so the system can refine.
+        decoding_order: order in which the system predicts tokens.
+        trains_on_partial_targets: whether part of the target is visible in training, so that the
+            system can refine a translation in several steps.
         upsampled: True: only for an upsampled canvas; False: not for one; None: for all.
-        teacher: order of the system that the key `teacher` must name, if it must.
+        teacher: order of the system that the key `teacher` must name; None if there is no teacher.
     """
 
     decoding_order: Order = "parallel"
@@ -78,14 +79,16 @@ class InputTraits:
 
 @dataclass(frozen=True)
 class TargetTraits:
-    """Of a proxy target.
+    """The traits of a proxy target.
 
     Attributes:
-        decoding_order: of the systems that it is for, if not for all.
-        upsampled: learns on an upsampled canvas, so needs no length predictor.
-        distils: labelled by an iterative teacher, which is the `init_from` system.
-        trains_correction: teaches to replace visible tokens that are wrong.
-        empty_token: teaches BLANK for no token; decodings may choose it and drop it.
+        decoding_order: order of the systems that can use it; None for all.
+        upsampled: whether the system learns on an upsampled canvas, so that no length predictor is
+            needed.
+        distils: whether an iterative teacher, the system of `init_from`, labels the target.
+        trains_correction: whether the system learns to replace visible tokens that are wrong.
+        empty_token: whether the system learns to predict BLANK for "no token"; decodings may
+            predict it and then drop it.
         teacher: as for inputs.
     """
 
@@ -99,10 +102,10 @@ class TargetTraits:
 
 @dataclass(frozen=True)
 class DistillationTraits:
-    """Of a choice among texts.
+    """The traits of a choice among texts.
 
     Attributes:
-        decoding_order: of the systems that it is for, if not for all.
+        decoding_order: order of the systems that can use it; None for all.
     """
 
     decoding_order: Order | None = None
@@ -110,21 +113,24 @@ class DistillationTraits:
 
 @dataclass(frozen=True)
 class DecodingTraits:
-    """Of a decoding method.
+    """The traits of a decoding method.
 
     Attributes:
-        decoding_order: of the systems that it is for.
+        decoding_order: order of the systems that can use it.
         upsampled: True: only for systems with an upsampled canvas; False: for the rest; None: for
             all.
-        encoder_only: only for systems without decoder layers.
-        latent: only for systems with latents.
-        needs_partial_targets: shows part of a translation.
-        needs_correction: replaces visible tokens.
-        input_predictor: only for systems with `decoder: {input_predictor: true}`.
-        assistant: order of the system that the key `assistant` must name, if it must.
+        encoder_only: whether it is only for systems without decoder layers.
+        latent: whether it is only for systems with latents.
+        needs_partial_targets: whether the decoder sees part of a translation, so that it is only
+            for systems that saw part of the target in training.
+        needs_correction: whether it replaces visible tokens, so that it is only for systems that
+            have learned to.
+        input_predictor: whether it is only for systems with `decoder: {input_predictor: true}`.
+        assistant: order of the system that the key `assistant` must name; None if there is no
+            assistant.
         assistant_optional: whether the key `assistant` may be left out all the same.
-        starts_from_assistant: completes what the assistant writes, which is the same for all such
-            decodings of a job.
+        starts_from_assistant: whether it completes what the assistant writes, which is the same for
+            all such decodings of a job.
         converted: the other engine that runs the model, for which it is converted: `ctranslate2`
             or `onnx`; None for PyTorch.
     """

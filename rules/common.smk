@@ -53,9 +53,10 @@ try:
     if workflow.is_main_process:
         hold_to_overrides(configuration, keep=not workflow.output_settings.dryrun)
     cluster = read_cluster(configuration)
-    # where Snakemake runs, too, it regards the cores as the most that steps in parallel may use
+    # When Snakemake sums up what the steps of a grouped job request, it lets no more of them run in
+    # parallel than there are cores where it runs itself.
     at_once = min(AT_ONCE, workflow.cores)
-    ASKS = {
+    RESOURCES = {
         stage: resources(configuration, cluster, stage, at_once=at_once)
         for stage in DEFAULT_NEEDS
     }
@@ -74,8 +75,11 @@ GENERATED = [
 ]
 FETCHED = [name for name in configuration.corpora if name not in GENERATED]
 
-# Words of every program's command line that choose this configuration; Snakemake formats them again.
-CHOSEN = shlex.join(configuration.arguments).replace("{", "{{").replace("}", "}}")
+# The arguments by which each program learns the configuration of the run. Their braces are doubled,
+# since Snakemake formats commands once more.
+CONFIGURATION_ARGUMENTS = (
+    shlex.join(configuration.arguments).replace("{", "{{").replace("}", "}}")
+)
 
 # Splits that are translated in shards, and those that one job translates and scores.
 SHARDED = {
@@ -85,7 +89,7 @@ SHARDED = {
 }
 WHOLE = set(configuration.shards) - SHARDED
 
-# Of `--sdm conda`, one for all jobs of a run; and the image of `--sdm apptainer`.
+# The environment of `--sdm conda`, one for all jobs of a run, and the image of `--sdm apptainer`.
 ENVIRONMENT = f"../envs/{'cuda' if needs(configuration, 'train').gpu else 'cpu'}.yaml"
 IMAGE = "envs/nat.sif"
 if (
@@ -98,8 +102,9 @@ if (
         f"'apptainer build {IMAGE} envs/apptainer.def'"
     )
 
-# What every job inherits. `python` is the one that runs Snakemake, activated or not. `.venv` knows
-# where this folder lies; a conda environment and a container have to be told: PYTHONPATH.
+# Every job inherits these variables. By PATH, `python` is the one that runs Snakemake, whether its
+# environment is activated or not. PYTHONPATH tells a conda environment or a container where this
+# folder lies; `.venv` knows it without.
 os.environ.update(
     PATH=os.pathsep.join(
         [str(Path(sys.executable).parent), os.environ.get("PATH", os.defpath)]
@@ -118,7 +123,7 @@ for handler in workflow.logger_manager.get_log_handlers():
 
 
 def outputs():
-    """What the rules make, with wildcards in braces, and one for the run."""
+    """The outputs of all rules, with wildcards in braces, among them `{run}`."""
     run = f"results/{configuration.run}/"
     return [
         output.replace(run, "results/{run}/")
@@ -128,7 +133,8 @@ def outputs():
 
 
 def threads_of_text(wildcards):
-    """Of a step of the preparation; a job on a cluster has its cores for itself."""
+    """The threads of a step that prepares a text: a share of the cores where all jobs share a
+    machine, but not on a cluster, where a job has its cores for itself."""
     shared = workflow.is_main_process and workflow.local_exec
     return graph.threads_of_text(wildcards.corpus, workflow.cores if shared else None)
 
@@ -139,12 +145,12 @@ def one_of(names):
 
 
 def made(kind, wildcards, **names):
-    """The artefact of a kind that a job makes; names that are no wildcards are given."""
+    """The artefact of a kind that a job makes, by the job's wildcards and further names."""
     return kind.of({"run": configuration.run, **dict(wildcards.items()), **names})
 
 
 def reads(kind, **names):
-    """The inputs of a rule that makes artefacts of a kind; names that are no wildcards are given."""
+    """The inputs of a rule that makes artefacts of a kind; `names` are those without a wildcard."""
     return lambda wildcards: inputs_of(configuration, made(kind, wildcards, **names))
 
 

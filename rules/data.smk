@@ -1,7 +1,8 @@
-# Text to numbers: results/corpora/{corpus} has what trainings read, its folder tests/{split} the
-# same steps of a test set, so that one more test set touches nothing that was trained.
+# From text to numbers. What trainings read is in the folders of results/corpora/{corpus}, and a
+# test set, after the same steps, in those of its folder tests/{split}: so trainings do not depend
+# on test sets, and one more test set makes none of them run again.
 #
-# All steps after the text share one fingerprint, of the whole `preprocessing`.
+# All steps after the text share one fingerprint, that of the whole `preprocessing`.
 
 
 rule generate_text:
@@ -18,7 +19,7 @@ rule generate_text:
     conda:
         ENVIRONMENT
     resources:
-        **ASKS["prepare"],
+        **RESOURCES["prepare"],
         steps=1,
     params:
         configuration=lambda wildcards: graph.origin_of_text(wildcards.corpus),
@@ -39,7 +40,7 @@ rule fetch_text:
     wildcard_constraints:
         corpus=one_of(FETCHED),
     priority: BEFORE_TRAININGS
-    # where Snakemake runs: the nodes of many clusters see no network
+    # It runs where Snakemake runs, since the nodes of many clusters have no network.
     localrule: True
     conda:
         ENVIRONMENT
@@ -65,7 +66,7 @@ rule generate_test_text:
     conda:
         ENVIRONMENT
     resources:
-        **ASKS["prepare"],
+        **RESOURCES["prepare"],
         steps=1,
     params:
         configuration=lambda wildcards: graph.origin_of_text(
@@ -158,7 +159,7 @@ rule prepare_test_set:
     conda:
         ENVIRONMENT
     resources:
-        **ASKS["prepare"],
+        **RESOURCES["prepare"],
         steps=1,
     params:
         configuration=lambda wildcards: graph.preprocessing(wildcards.corpus),
@@ -185,7 +186,7 @@ rule clean:
         ENVIRONMENT
     threads: threads_of_text
     resources:
-        **ASKS["prepare"],
+        **RESOURCES["prepare"],
         steps=1,
     params:
         configuration=lambda wildcards: graph.preprocessing(wildcards.corpus),
@@ -210,7 +211,7 @@ rule tokenise:
         ENVIRONMENT
     threads: threads_of_text
     resources:
-        **ASKS["prepare"],
+        **RESOURCES["prepare"],
         steps=1,
     params:
         configuration=lambda wildcards: graph.preprocessing(wildcards.corpus),
@@ -236,7 +237,7 @@ rule apply_bpe:
         ENVIRONMENT
     threads: threads_of_text
     resources:
-        **ASKS["prepare"],
+        **RESOURCES["prepare"],
         steps=1,
     params:
         configuration=lambda wildcards: graph.preprocessing(wildcards.corpus),
@@ -260,7 +261,7 @@ rule binarise:
     conda:
         ENVIRONMENT
     resources:
-        **ASKS["prepare"],
+        **RESOURCES["prepare"],
         steps=1,
     message:
         "binarise {wildcards.corpus}"
@@ -281,7 +282,7 @@ rule summarise_corpus:
     conda:
         ENVIRONMENT
     resources:
-        **ASKS["prepare"],
+        **RESOURCES["prepare"],
         steps=1,
     message:
         "summarise {wildcards.corpus}"

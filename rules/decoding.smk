@@ -2,22 +2,22 @@
 # and their scores: results/{run}/scores/{corpus}/{system}/seed{seed}/{decoding}/{split}.json.
 #
 # One job translates a split with a model by every decoding that a paper asks for, and scores each.
-# The program keeps what was made of the same files with the same options, and `update` leaves it in
-# its place, so one more decoding is the only one that runs. Decodings that consult another model
-# share a job of their own, and what no paper asks for is a job by itself: see
-# nat/workflow/together.py.
+# The program keeps translations that were made of the same files with the same options, and by
+# `update` Snakemake leaves them in their places; so where one more decoding is asked for, only that
+# one runs. Decodings that consult another model share a job of their own, and a decoding that no
+# paper asks for is a job by itself: see nat/workflow/together.py.
 #
-# A large text is translated in shards that need not run on one machine, and put together in order;
-# so is the training text.
+# The training text and large test sets are translated in shards, whose jobs need not run on one
+# machine; then the shards are put together in order.
 #
 # Weights of decodings that are tuned on the validation set:
 # results/{run}/tuning/{corpus}/{system}/seed{seed}/{decoding}.json.
 #
-# What CTranslate2 and ONNX Runtime translate with is converted before:
+# The models that CTranslate2 and ONNX Runtime translate with are converted before:
 # results/{run}/models/{corpus}/{system}/seed{seed}/{engine}.
 
 TRANSLATE_AND_SCORE = (
-    f"{FAST_MEMORY} python workflow_scripts/translate_and_score.py {CHOSEN}"
+    f"{FAST_MEMORY} python workflow_scripts/translate_and_score.py {CONFIGURATION_ARGUMENTS}"
     " --corpus {wildcards.corpus} --system {wildcards.system} --seed {wildcards.seed}"
     " --split {wildcards.split} --decodings {params.decodings} 2> {log}"
 )
@@ -35,12 +35,12 @@ rule convert:
     conda:
         ENVIRONMENT
     resources:
-        **ASKS["translate"],
+        **RESOURCES["translate"],
     message:
         "convert {wildcards.system} on {wildcards.corpus} for {wildcards.engine} "
         "(seed {wildcards.seed})"
     shell:
-        f"python workflow_scripts/convert.py {CHOSEN}"
+        f"python workflow_scripts/convert.py {CONFIGURATION_ARGUMENTS}"
         " --corpus {wildcards.corpus} --system {wildcards.system} --seed {wildcards.seed}"
         " --engine {wildcards.engine} 2> {log}"
 
@@ -69,7 +69,7 @@ rule translate_and_score:
         ENVIRONMENT
     threads: configuration.threads
     resources:
-        **ASKS["translate"],
+        **RESOURCES["translate"],
     params:
         configuration=lambda wildcards: graph.decoding(
             wildcards.corpus, wildcards.decoding
@@ -136,7 +136,7 @@ rule translate:
         ENVIRONMENT
     threads: configuration.threads
     resources:
-        **ASKS["translate"],
+        **RESOURCES["translate"],
     params:
         configuration=lambda wildcards: graph.decoding(
             wildcards.corpus, wildcards.decoding
@@ -145,7 +145,7 @@ rule translate:
         "translate {wildcards.split} of {wildcards.corpus} with {wildcards.system}, "
         "{wildcards.decoding} (seed {wildcards.seed}, part {wildcards.shard}/{wildcards.shards})"
     shell:
-        f"{FAST_MEMORY} python workflow_scripts/translate.py {CHOSEN}"
+        f"{FAST_MEMORY} python workflow_scripts/translate.py {CONFIGURATION_ARGUMENTS}"
         " --corpus {wildcards.corpus} --system {wildcards.system} --seed {wildcards.seed}"
         " --decoding {wildcards.decoding} --split {wildcards.split}"
         " --shard {wildcards.shard} --shards {wildcards.shards} 2> {log}"
@@ -162,13 +162,13 @@ rule merge_shards:
     wildcard_constraints:
         split=one_of(SHARDED),
     priority: lambda wildcards: graph.priority(wildcards.corpus, wildcards.system, wildcards.split)
-    # A part of what needs it: of a distilled text, or of a score.
+    # It shares a job with the step that reads its output: distilling, or scoring.
     group:
         lambda wildcards: "distil" if wildcards.split == "train" else "score"
     conda:
         ENVIRONMENT
     resources:
-        **ASKS["score"],
+        **RESOURCES["score"],
         steps=1,
     params:
         configuration=lambda wildcards: graph.decoding(
@@ -178,7 +178,7 @@ rule merge_shards:
         "merge shards of {wildcards.split} of {wildcards.corpus} with {wildcards.system}, "
         "{wildcards.decoding} (seed {wildcards.seed})"
     shell:
-        f"python workflow_scripts/merge_shards.py {CHOSEN}"
+        f"python workflow_scripts/merge_shards.py {CONFIGURATION_ARGUMENTS}"
         " --corpus {wildcards.corpus} --system {wildcards.system} --seed {wildcards.seed}"
         " --decoding {wildcards.decoding} --split {wildcards.split} 2> {log}"
 
@@ -194,7 +194,7 @@ rule tune_decoding:
         ENVIRONMENT
     threads: configuration.threads
     resources:
-        **ASKS["translate"],
+        **RESOURCES["translate"],
     params:
         configuration=lambda wildcards: graph.tuning(
             wildcards.corpus, wildcards.decoding
@@ -203,12 +203,13 @@ rule tune_decoding:
         "tune {wildcards.decoding} of {wildcards.system} on {wildcards.corpus} "
         "(seed {wildcards.seed})"
     shell:
-        f"{FAST_MEMORY} python workflow_scripts/tune_decoding.py {CHOSEN}"
+        f"{FAST_MEMORY} python workflow_scripts/tune_decoding.py {CONFIGURATION_ARGUMENTS}"
         " --corpus {wildcards.corpus} --system {wildcards.system} --seed {wildcards.seed}"
         " --decoding {wildcards.decoding} 2> {log}"
 
 
-# What each pass did to the first sentences of a split, for the sentence browser of the report:
+# Traces: what each pass of a decoding did to the first sentences of a split, for the sentence
+# browser of the report:
 # results/{run}/traces/{corpus}/{system}/seed{seed}/{decoding}/{split}.jsonl.
 rule trace_decoding:
     input:
@@ -221,7 +222,7 @@ rule trace_decoding:
         ENVIRONMENT
     threads: configuration.threads
     resources:
-        **ASKS["translate"],
+        **RESOURCES["translate"],
     params:
         configuration=lambda wildcards: graph.trace(
             wildcards.corpus, wildcards.decoding
@@ -230,6 +231,6 @@ rule trace_decoding:
         "trace {wildcards.decoding} of {wildcards.system} on {wildcards.corpus}, "
         "{wildcards.split} (seed {wildcards.seed})"
     shell:
-        f"{FAST_MEMORY} python workflow_scripts/trace_decoding.py {CHOSEN}"
+        f"{FAST_MEMORY} python workflow_scripts/trace_decoding.py {CONFIGURATION_ARGUMENTS}"
         " --corpus {wildcards.corpus} --system {wildcards.system} --seed {wildcards.seed}"
         " --decoding {wildcards.decoding} --split {wildcards.split} 2> {log}"

@@ -19,12 +19,12 @@ rule distil:
     conda:
         ENVIRONMENT
     resources:
-        **ASKS["distil"],
+        **RESOURCES["distil"],
         steps=1,
     message:
         "distil {wildcards.corpus} from {wildcards.system} (seed {wildcards.seed})"
     shell:
-        f"python workflow_scripts/distil.py {CHOSEN}"
+        f"python workflow_scripts/distil.py {CONFIGURATION_ARGUMENTS}"
         " --corpus {wildcards.corpus} --system {wildcards.system} --seed {wildcards.seed} 2> {log}"
 
 
@@ -43,12 +43,12 @@ rule compare_texts:
     conda:
         ENVIRONMENT
     resources:
-        **ASKS["compare"],
+        **RESOURCES["compare"],
     message:
         "compare {wildcards.candidates} of {wildcards.corpus} "
         "(seed {wildcards.seed}, part {wildcards.shard}/{wildcards.shards})"
     shell:
-        f"python workflow_scripts/compare_texts.py {CHOSEN}"
+        f"python workflow_scripts/compare_texts.py {CONFIGURATION_ARGUMENTS}"
         " --corpus {wildcards.corpus} --candidates {wildcards.candidates} --seed {wildcards.seed}"
         " --shard {wildcards.shard} --shards {wildcards.shards} 2> {log}"
 
@@ -66,12 +66,12 @@ rule merge_comparisons:
     conda:
         ENVIRONMENT
     resources:
-        **ASKS["compare"],
+        **RESOURCES["compare"],
     message:
         "merge comparisons of {wildcards.candidates} of {wildcards.corpus} "
         "(seed {wildcards.seed})"
     shell:
-        f"python workflow_scripts/merge_comparisons.py {CHOSEN}"
+        f"python workflow_scripts/merge_comparisons.py {CONFIGURATION_ARGUMENTS}"
         " --corpus {wildcards.corpus} --candidates {wildcards.candidates} --seed {wildcards.seed}"
         " 2> {log}"
 
@@ -90,12 +90,12 @@ rule tune_gamma:
     conda:
         ENVIRONMENT
     resources:
-        **ASKS["score"],
+        **RESOURCES["score"],
         steps=1,
     message:
         "tune the weights of {wildcards.candidates} on {wildcards.corpus} (seed {wildcards.seed})"
     shell:
-        f"python workflow_scripts/tune_gamma.py {CHOSEN}"
+        f"python workflow_scripts/tune_gamma.py {CONFIGURATION_ARGUMENTS}"
         " --corpus {wildcards.corpus} --candidates {wildcards.candidates} --seed {wildcards.seed}"
         " 2> {log}"
 
@@ -113,11 +113,11 @@ rule estimate_ngrams:
     conda:
         ENVIRONMENT
     resources:
-        **ASKS["ngrams"],
+        **RESOURCES["ngrams"],
     message:
         "estimate {wildcards.order}-grams of {wildcards.corpus} as {wildcards.system} writes it "
         "(seed {wildcards.seed})"
     shell:
-        f"python workflow_scripts/estimate_ngrams.py {CHOSEN}"
+        f"python workflow_scripts/estimate_ngrams.py {CONFIGURATION_ARGUMENTS}"
         " --corpus {wildcards.corpus} --system {wildcards.system} --seed {wildcards.seed}"
         " --order {wildcards.order} 2> {log}"

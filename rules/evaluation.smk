@@ -23,13 +23,13 @@ rule score:
     conda:
         ENVIRONMENT
     resources:
-        **ASKS["score"],
+        **RESOURCES["score"],
         steps=1,
     message:
         "score {wildcards.split} of {wildcards.corpus} with {wildcards.system}, "
         "{wildcards.decoding} (seed {wildcards.seed})"
     shell:
-        f"python workflow_scripts/score.py {CHOSEN}"
+        f"python workflow_scripts/score.py {CONFIGURATION_ARGUMENTS}"
         " --corpus {wildcards.corpus} --system {wildcards.system} --seed {wildcards.seed}"
         " --decoding {wildcards.decoding} --split {wildcards.split} 2> {log}"
 
@@ -45,7 +45,7 @@ rule analyse:
         ENVIRONMENT
     threads: configuration.threads
     resources:
-        **ASKS["translate"],
+        **RESOURCES["translate"],
     params:
         configuration=lambda wildcards: graph.analysis(
             wildcards.corpus, wildcards.system, wildcards.analysis
@@ -54,7 +54,7 @@ rule analyse:
         "analyse {wildcards.analysis} of {wildcards.system} on {wildcards.corpus} "
         "(seed {wildcards.seed})"
     shell:
-        f"{FAST_MEMORY} python workflow_scripts/analyse.py {CHOSEN}"
+        f"{FAST_MEMORY} python workflow_scripts/analyse.py {CONFIGURATION_ARGUMENTS}"
         " --analysis {wildcards.analysis} --corpus {wildcards.corpus}"
         " --system {wildcards.system} --seed {wildcards.seed} 2> {log}"
 
@@ -73,12 +73,12 @@ rule estimate_total_correlation:
     conda:
         ENVIRONMENT
     resources:
-        **ASKS["score"],
+        **RESOURCES["score"],
         steps=1,
     message:
         "estimate the total correlation of {wildcards.corpus} by {wildcards.system} and "
         "{wildcards.other} (seed {wildcards.seed})"
     shell:
-        f"python workflow_scripts/estimate_total_correlation.py {CHOSEN}"
+        f"python workflow_scripts/estimate_total_correlation.py {CONFIGURATION_ARGUMENTS}"
         " --corpus {wildcards.corpus} --system {wildcards.system} --other {wildcards.other}"
         " --seed {wildcards.seed} 2> {log}"

@@ -23,13 +23,13 @@ rule measure_latency:
         ENVIRONMENT
     threads: workflow.cores
     resources:
-        **ASKS["latency"],
+        **RESOURCES["latency"],
     params:
         configuration=lambda wildcards: graph.latency(graph.timed(wildcards)),
     message:
         "measure the latencies of {wildcards.group} on {wildcards.corpus} ({wildcards.setting}, "
         "seed {wildcards.seed})"
     shell:
-        f"{FAST_MEMORY} python workflow_scripts/measure_latency.py {CHOSEN}"
+        f"{FAST_MEMORY} python workflow_scripts/measure_latency.py {CONFIGURATION_ARGUMENTS}"
         " --corpus {wildcards.corpus} --group {wildcards.group} --seed {wildcards.seed}"
         " --setting {wildcards.setting} 2> {log}"

@@ -1,4 +1,4 @@
-# Tables, figures and judged claims: results/{run}/papers/{paper}. `snakemake --report` has them,
+# Tables, figures and judged claims: results/{run}/papers/{paper}. `snakemake --report` shows them,
 # by paper, with the captions of the folder `captions`.
 
 
@@ -22,7 +22,7 @@ rule table:
     conda:
         ENVIRONMENT
     resources:
-        **ASKS["report"],
+        **RESOURCES["report"],
         steps=1,
     params:
         configuration=lambda wildcards: graph.report(made(reports.Table, wildcards)),
@@ -30,7 +30,7 @@ rule table:
     message:
         "table {wildcards.number} of {wildcards.paper}"
     shell:
-        f"python workflow_scripts/make_table.py {CHOSEN}"
+        f"python workflow_scripts/make_table.py {CONFIGURATION_ARGUMENTS}"
         " --paper {wildcards.paper} --number {wildcards.number} 2> {log}"
 
 
@@ -54,7 +54,7 @@ rule figure:
     conda:
         ENVIRONMENT
     resources:
-        **ASKS["report"],
+        **RESOURCES["report"],
         steps=1,
     params:
         configuration=lambda wildcards: graph.report(made(reports.Figure, wildcards)),
@@ -62,7 +62,7 @@ rule figure:
     message:
         "figure {wildcards.number} of {wildcards.paper}"
     shell:
-        f"python workflow_scripts/make_figure.py {CHOSEN}"
+        f"python workflow_scripts/make_figure.py {CONFIGURATION_ARGUMENTS}"
         " --paper {wildcards.paper} --number {wildcards.number} 2> {log}"
 
 
@@ -85,7 +85,7 @@ rule claims:
     conda:
         ENVIRONMENT
     resources:
-        **ASKS["report"],
+        **RESOURCES["report"],
         steps=1,
     params:
         configuration=lambda wildcards: graph.report(made(reports.Claims, wildcards)),
@@ -93,5 +93,5 @@ rule claims:
     message:
         "claims of {wildcards.paper}"
     shell:
-        f"python workflow_scripts/judge_claims.py {CHOSEN}"
+        f"python workflow_scripts/judge_claims.py {CONFIGURATION_ARGUMENTS}"
         " --paper {wildcards.paper} 2> {log}"

@@ -3,8 +3,8 @@
 # `snakemake report` shows what exists and makes nothing else: what the pages are made of is no
 # input of the rule, so the results that they lack, or that a changed configuration would make
 # anew, stay as they are. `snakemake all` makes the pages last, after everything that they show;
-# `snakemake traces report` after the steps that the sentence browser shows. With a wildcard, the
-# rule is no second public target beside `report`.
+# `snakemake traces report` makes them after the steps that the sentence browser shows. Since its
+# output has the wildcard {run}, the rule is not a second public target beside `report`.
 
 
 rule make_report:
@@ -24,4 +24,4 @@ rule make_report:
     message:
         "report of {wildcards.run}"
     shell:
-        f"python workflow_scripts/make_report.py {CHOSEN} 2> {{log}}"
+        f"python workflow_scripts/make_report.py {CONFIGURATION_ARGUMENTS} 2> {{log}}"

@@ -1,17 +1,18 @@
-# What a run does before its first job, and steps that share a job of a cluster.
+# What a run does before its first job, and how many steps that share a job of a cluster run in
+# parallel.
 
 
 resource_scopes:
     steps="local",  # of each job, not of the whole run
 
 
-# In a job: Snakemake runs there again, and does not read the profile.
+# In a job of a cluster Snakemake runs again, without the profile, so the limit is set here.
 if workflow.remote_exec:
     workflow.register_resource("steps", AT_ONCE)
 
 
 onstart:
-    # Snakemake holds the lock of this folder here, and dry runs do not come this far.
+    # When this runs, Snakemake holds the lock of the folder. A dry run never comes this far.
     gc.enable()
     if workflow.is_main_process:
         try:
@@ -28,8 +29,8 @@ onstart:
         if done:
             print(done, file=sys.stderr)
         if workflow.non_local_exec:
-            # The steps of a job are requested as if they ran in parallel. Without these two, they
-            # run one after the other there, each in a Snakemake of its own.
+            # A job requests what its steps need if they run in parallel. Without these two
+            # settings they would run one after the other, each in a Snakemake of its own.
             workflow.register_resource("steps", AT_ONCE)
             workflow.executor_plugin.common_settings.pass_group_args = True
             report_failed_submissions(workflow.scheduler._executor)
@@ -41,7 +42,8 @@ onstart:
             workflow.scheduler.job_rate_limiter = None
 
 
-# What `all` takes, before anyone submits it. By hand, for other targets: workflow_scripts/plan.py.
+# An estimate of what `all` takes, to look at before submitting it; workflow_scripts/plan.py makes
+# one for other targets.
 rule plan:
     """jobs, hours and disk that all of it takes; nothing is run"""
     log:
@@ -50,4 +52,4 @@ rule plan:
     conda:
         ENVIRONMENT
     shell:
-        f"python workflow_scripts/plan.py {CHOSEN}" " 2> {log}"
+        f"python workflow_scripts/plan.py {CONFIGURATION_ARGUMENTS}" " 2> {log}"

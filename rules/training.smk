@@ -21,7 +21,7 @@ rule train:
         ENVIRONMENT
     threads: configuration.threads
     resources:
-        **ASKS["train"],
+        **RESOURCES["train"],
     params:
         configuration=lambda wildcards: graph.training(
             wildcards.corpus, wildcards.system
@@ -29,7 +29,7 @@ rule train:
     message:
         "train {wildcards.system} on {wildcards.corpus} (seed {wildcards.seed})"
     shell:
-        f"{FAST_MEMORY} python workflow_scripts/train.py {CHOSEN}"
+        f"{FAST_MEMORY} python workflow_scripts/train.py {CONFIGURATION_ARGUMENTS}"
         " --corpus {wildcards.corpus} --system {wildcards.system} --seed {wildcards.seed}"
         " 2> {log}"
 
@@ -65,7 +65,7 @@ if graph.imported:
         conda:
             ENVIRONMENT
         resources:
-            **ASKS["score"],
+            **RESOURCES["score"],
             steps=1,
         params:
             configuration=lambda wildcards: graph.training(
@@ -74,6 +74,6 @@ if graph.imported:
         message:
             "import {wildcards.system} on {wildcards.corpus} (seed {wildcards.seed})"
         shell:
-            f"python workflow_scripts/import_checkpoint.py {CHOSEN}"
+            f"python workflow_scripts/import_checkpoint.py {CONFIGURATION_ARGUMENTS}"
             " --corpus {wildcards.corpus} --system {wildcards.system} --seed {wildcards.seed}"
             " 2> {log}"

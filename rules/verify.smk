@@ -1,4 +1,4 @@
-# Whether what was made is still what was written.
+# Checks that the files of results are still as they were written.
 
 
 rule verify:

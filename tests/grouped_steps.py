@@ -34,7 +34,7 @@ from nat.workflow.slurm import (
 class configuration:
     run = "micro"
 
-CHOSEN, ENVIRONMENT = "", "none.yaml"
+CONFIGURATION_ARGUMENTS, ENVIRONMENT = "", "none.yaml"
 
 
 rule all:

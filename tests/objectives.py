@@ -69,7 +69,7 @@ def cases() -> dict[str, Case]:
     upsampled = {"copy": "soft_upsampled", "upsample": 3.0, "count_source_end": True}
     found["ctc as in the code of Gu and Kong"] = Case(
         {"method": "glancing"},
-        {"method": "ctc", "label_smoothing": 0.1, "frame_smoothing": "mean"},
+        {"method": "ctc", "label_smoothing": 0.1},
         {
             "length": None,
             "decoder": upsampled,
@@ -81,12 +81,6 @@ def cases() -> dict[str, Case]:
         {"method": "full_mask"},
         {"method": "cross_entropy"},
         {**offset, "decoder": {"copy": "soft_index", **without_self}},
-    )
-    found["joint input predictor"] = Case(
-        masks,
-        {"method": "cross_entropy"},
-        {**offset, "decoder": {"input_predictor": "joint"}},
-        offset,
     )
     found["dims, full mask"] = Case({"method": "full_mask"}, {**dims, "teacher_steps": 2}, offset)
     return found

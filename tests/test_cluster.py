@@ -87,7 +87,7 @@ def test_a_job_of_several_decodings_asks_for_their_time() -> None:
 
 
 def test_every_stage_can_be_said_and_is_used() -> None:
-    asked_for = {name for _, text in rules() for name in re.findall(r'ASKS\["(\w+)"\]', text)}
+    asked_for = {name for _, text in rules() for name in re.findall(r'RESOURCES\["(\w+)"\]', text)}
     assert set(get_args(Stage)) == set(DEFAULT_NEEDS) == asked_for
 
 
@@ -123,14 +123,14 @@ def test_latencies_have_one_machine_alone() -> None:
     ],
 )
 def test_at_paper_scale_only_models_have_a_gpu(rule: str, stage: Stage, gpu: bool) -> None:
-    assert f'**ASKS["{stage}"]' in dict(rules())[rule]
+    assert f'**RESOURCES["{stage}"]' in dict(rules())[rule]
     assert needs(read("paper", ROOT), stage).gpu == gpu
 
 
 def test_processes_of_a_text_have_a_core_each_at_paper_scale() -> None:
     for name, text in rules():
         if "threads: threads_of_text" in text:
-            (stage,) = re.findall(r'ASKS\["(\w+)"\]', text)
+            (stage,) = re.findall(r'RESOURCES\["(\w+)"\]', text)
             assert needs(read("paper", ROOT), stage).cores == PROCESSES_OF_A_TEXT, name
 
 
@@ -318,7 +318,7 @@ def rules() -> list[tuple[str, str]]:
 
 @pytest.mark.parametrize("text", [pytest.param(text, id=name) for name, text in rules()])
 def test_every_rule_asks_for_what_it_needs(text: str) -> None:
-    assert ("    localrule: True" in text) != ("**ASKS[" in text)
+    assert ("    localrule: True" in text) != ("**RESOURCES[" in text)
     assert "ENVIRONMENT" in text
     assert ("    group:" in text) == ("steps=1" in text), "steps that share a job are counted"
 
@@ -382,7 +382,7 @@ def test_the_conda_environment_is_made_of_the_lock_files(name: str) -> None:
 def test_small_steps_share_jobs() -> None:
     """All that takes seconds or minutes of a core; what is left alone takes a job of its own."""
     for name, text in rules():
-        small = re.search(r'ASKS\["(prepare|distil|score|report)"\]', text)
+        small = re.search(r'RESOURCES\["(prepare|distil|score|report)"\]', text)
         assert ("    group:" in text) == bool(small), name
 
 

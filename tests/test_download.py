@@ -17,7 +17,7 @@ from typing import Any
 import pytest
 
 import nat.data.download as module
-from nat.data.download import Checksum, download, probe
+from nat.data.download import Checksum, download, probe, probe_all
 from nat.errors import UserError
 from nat.workflow.verification import Found, verify
 
@@ -490,3 +490,18 @@ def test_an_address_is_probed_without_a_download(server: Server) -> None:
     server.status = 404
     assert probe(server.address) == "the server answers 404 Not Found"
     assert (probe("http://127.0.0.1:1/a") or "").startswith("no answer")
+
+
+def test_each_address_is_probed_once_and_a_dead_one_is_shown_with_all_its_keys(
+    server: Server,
+) -> None:
+    alive, dead = server.address, "http://127.0.0.1:1/a"
+    found = list(probe_all([(alive, "one.yaml: key 'a'"), (alive, "two.yaml: key 'b'")]))
+    assert found == [f"ok  {alive}  (one.yaml: key 'a')"]
+    assert len(server.asked) == 1
+    lines = probe_all([(dead, "one.yaml: key 'a'"), (alive, "one.yaml: key 'b'"), (dead, "two")])
+    assert next(lines).startswith(f"DEAD  {dead}  (no answer")
+    assert [next(lines).strip() for _ in range(2)] == ["one.yaml: key 'a'", "two"]
+    assert next(lines).startswith(f"ok  {alive}")
+    with pytest.raises(UserError, match="1 of 2 addresses do not answer; correct them"):
+        next(lines)

@@ -343,3 +343,21 @@ def test_unknown_weights_are_refused(folder: Path) -> None:
     write(Path("published.pt"), model)
     with pytest.raises(UserError, match="decoder.upsampler"):
         imported()
+
+
+def test_missing_weights_are_refused(folder: Path) -> None:
+    model = released()
+    del model.decoder.layers[0].encoder_attn
+    write(Path("published.pt"), model)
+    words = "published.pt lacks the weights decoder.layers.0.encoder_attn.*cmlm_transformer_ctc"
+    with pytest.raises(UserError, match=words):
+        imported()
+
+
+def test_an_output_projection_of_its_own_is_refused(folder: Path) -> None:
+    model = released()
+    model.decoder.output_projection.weight = nn.Parameter(torch.randn(ROWS, 16))
+    write(Path("published.pt"), model)
+    words = "published.pt has other weights decoder.output_projection.weight than encoder.embed"
+    with pytest.raises(UserError, match=words):
+        imported()

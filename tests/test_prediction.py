@@ -82,24 +82,6 @@ def test_only_the_classifier_learns_from_it(
     )
 
 
-def test_a_joint_predictor_teaches_encoder_and_decoder(
-    make_model: Any, make_batch: Callable[..., Batch], make_context: Any
-) -> None:
-    model, frozen = make_model(decoder={"input_predictor": "joint"}), make_model(decoder=PREDICTS)
-    batch = make_batch(LENGTHS)
-    found = []
-    for each in (model, frozen):
-        context = make_context(each, batch)
-        shown = RandomMask()(context)
-        found.append(with_input_loss(CrossEntropy()(context, shown), context, shown))
-    # the same value, but for dropout
-    torch.testing.assert_close(found[0].value, found[1].value)
-    found[0].parts["masks"].sum().backward()
-    for name in ("embedding.weight", "encoder_layers.0.attention.output.weight"):
-        assert model.get_parameter(name).grad.abs().sum() > 0
-    assert model.get_parameter("decoder_layers.1.feed_forward.outer.weight").grad is not None
-
-
 def sources() -> torch.Tensor:
     return source_tensor([[7, 8, 9], [10, 11, 12, 13, 14, 15, 16], [9]])
 

@@ -75,12 +75,17 @@ def test_diacritics_are_changed_as_in_the_text(tmp_path: Path) -> None:
         (
             {"de": "one", "en": "two"},
             {"one": ["ein Tiger"], "two": ["a tiger"]},
-            ["references[0]", "ein Tiger"],
+            ["references[0]", "ein Tiger", "list them under the split that they belong to"],
+        ),
+        (
+            {"de": "one", "en": "two"},
+            {"one": ["ein Haus ."], "two": [""]},
+            ["references[0]", "two holds no reference; put references there, or remove the entry"],
         ),
         (
             {"de": "one", "en": "two"},
             {"one": ["a"], "two": ["a", "b"]},
-            ["references[0]", "1", "2"],
+            ["references[0]", "one has 1 lines", "two has 2; line n of one must be"],
         ),
     ],
 )

@@ -87,7 +87,10 @@ def test_at_a_scale_a_recipe_may_be_another_one(folder: Folder) -> None:
     assert folder.load("large").recipe("own").updates == 7000
     for other, words in (
         ("studen", "key 'recipes.own.as': unknown recipe 'studen'; did you mean 'student'"),
-        ("third", "key 'recipes.third.as': 'own' is itself: own -> third -> own"),
+        (
+            "third",
+            "key 'recipes.third.as': the replacements by 'as' form a circle: own -> third -> own;",
+        ),
     ):
         folder.files["scales/tiny"]["recipes"]["own"] = {"as": other}
         assert folder.error().startswith(f"config/scales/tiny.yaml: {words}")

@@ -9,15 +9,10 @@ from nat.workflow.program import program
 
 @program
 def main(
-    configuration: Configuration,
-    corpus: str,
-    split: str,
-    folder: Path,
-    learned: Path,
-    threads: int = 1,
+    configuration: Configuration, corpus: str, split: str, folder: Path, learned: Path
 ) -> None:
     """Prepare a test set."""
-    prepare_test_set(configuration.corpus(corpus), split, folder, learned, threads)
+    prepare_test_set(configuration.corpus(corpus), split, folder, learned)
 
 
 if __name__ == "__main__":

@@ -173,7 +173,9 @@ def _check_scale(configuration: Configuration) -> None:
             _known(change["as"], recipes, "recipe", where)
             if change["as"] in followed:
                 circle = " -> ".join([*followed, change["as"]])
-                raise UserError(f"{where}: '{recipe}' is itself: {circle}; change one of these")
+                raise UserError(
+                    f"{where}: the replacements by 'as' form a circle: {circle}; change one of them"
+                )
             followed.append(change["as"])
             change = changed.get(change["as"], {})
         meant[recipe] = followed[-1]

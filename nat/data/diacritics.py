@@ -13,8 +13,6 @@ _REMOVED = str.maketrans("ŞşŢţȘșȚțĂăÂâÎî", "SsTtSsTtAaAaIi")
 # Text in decomposed form: a letter followed by breve, circumflex, comma or cedilla below.
 _COMBINING = dict.fromkeys((0x0302, 0x0306, 0x0326, 0x0327))
 
-DIACRITICS = ("normalise", "remove")
-
 
 def diacritics(how: str) -> Callable[[str], str]:
     """A function that changes one line.

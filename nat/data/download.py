@@ -9,7 +9,7 @@ import os
 import time
 import zipfile
 import zlib
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import closing, contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
@@ -140,6 +140,37 @@ def probe(url: str) -> str | None:
             return f"the server answers {response.status_code} {response.reason}"
     except requests.RequestException as error:
         return f"no answer ({type(error).__name__})"
+
+
+def probe_all(addresses: Iterable[tuple[str, str]]) -> Iterator[str]:
+    """Probe each address once, and say in a line whether it answers.
+
+    Args:
+        addresses: each with the file and key of the configuration that name it.
+
+    Yields:
+        A line for each address; for one that does not answer, also a line for each key.
+
+    Raises:
+        UserError: if an address does not answer.
+    """
+    keys: dict[str, list[str]] = {}
+    for url, key in addresses:
+        keys.setdefault(url, []).append(key)
+    dead = 0
+    for url, naming in keys.items():
+        fault = probe(url)
+        if fault is None:
+            yield f"ok  {url}  ({naming[0]})"
+            continue
+        dead += 1
+        yield f"DEAD  {url}  ({fault})"
+        yield from (f"      {key}" for key in naming)
+    if dead:
+        raise UserError(
+            f"{dead} of {len(keys)} addresses do not answer; correct them, or put their files into "
+            "the mirror"
+        )
 
 
 def _fetch(

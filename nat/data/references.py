@@ -159,7 +159,11 @@ def _references_of(
             return
         given = [line for path in files[source] for line in read_sentences(form, path)]
         if len(given) != len(lines):
-            raise UserError(f"{part.key}: {len(given)} lines of {source}, {len(lines)} of {target}")
+            sources, references = (" + ".join(part.read_from(side)) for side in (source, target))
+            raise UserError(
+                f"{part.key}: {sources} has {len(given)} lines, but {references} has {len(lines)}; "
+                "line n of one must be the source of the reference in line n of the other"
+            )
         pairs = zip(given, lines, strict=True)
     numbers: dict[str, list[int]] = {}
     for number, sentence in enumerate(sentences):
@@ -174,10 +178,14 @@ def _references_of(
             known += bool(found)
             yield from ((number, change(reference)) for number in found)
     if not known:
+        if unknown:
+            raise UserError(
+                f"{part.key}: the split has none of the sources of these references, such as "
+                f"'{unknown[0]}'; list them under the split that they belong to"
+            )
+        empty = " + ".join(part.read_from(target))
         raise UserError(
-            f"{part.key}: none of its sentences is in the split, such as '{unknown[0]}'"
-            if unknown
-            else f"{part.key}: holds no references"
+            f"{part.key}: {empty} holds no reference; put references there, or remove the entry"
         )
 
 

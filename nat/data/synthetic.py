@@ -118,11 +118,11 @@ class Clause:
 
 @dataclass(frozen=True, slots=True)
 class Entropies:
-    """Exact entropies of the target given one source sentence, in nats (bits where named).
+    """Exact entropies of the target given one source sentence, in nats.
 
     Attributes:
-        joint: H(Y|X), in nats.
-        marginals: H(y_i|X) of each position of the padded target, in nats.
+        joint: H(Y|X).
+        marginals: H(y_i|X) of each position of the padded target.
         words: expected length of the target, in words.
     """
 
@@ -132,23 +132,8 @@ class Entropies:
 
     @property
     def total_correlation(self) -> float:
-        """C(X) = sum_i H(y_i|X) - H(Y|X), in nats."""
+        """C(X) = sum_i H(y_i|X) - H(Y|X)."""
         return math.fsum(self.marginals) - self.joint
-
-    @property
-    def joint_bits(self) -> float:
-        """H(Y|X), in bits."""
-        return self.joint / math.log(2)
-
-    @property
-    def marginals_bits(self) -> tuple[float, ...]:
-        """H(y_i|X) of each position, in bits."""
-        return tuple(value / math.log(2) for value in self.marginals)
-
-    @property
-    def total_correlation_bits(self) -> float:
-        """C(X), in bits."""
-        return self.total_correlation / math.log(2)
 
 
 @validated_dataclass(frozen=True, config=ConfigDict(extra="forbid"))

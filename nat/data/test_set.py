@@ -10,9 +10,7 @@ from nat.data.splits import part_of
 from nat.data.tokenise import tokenise_folder
 
 
-def prepare_test_set(
-    corpus: Corpus, split: str, folder: Path, learned: Path, threads: int = 1
-) -> None:
+def prepare_test_set(corpus: Corpus, split: str, folder: Path, learned: Path) -> None:
     """Write the folders `clean`, `tokens`, `bpe` and `binarised` of a test set.
 
     Each has the same files as that of the training text; the vocabularies are copies.
@@ -22,13 +20,12 @@ def prepare_test_set(
         split: name of the test set.
         folder: of the test set, with its `text`.
         learned: the folder `bpe` of the training text.
-        threads: processes to share the work.
 
     Raises:
         UserError: if the sides differ in length, or a number of pairs is not the expected one.
     """
     part = part_of(corpus, [split])
-    clean_folder(part, folder / "text", folder / "clean", threads)
-    tokenise_folder(part, folder / "clean", folder / "tokens", threads)
-    apply_bpe(part, folder / "tokens", learned, folder / "bpe", threads)
+    clean_folder(part, folder / "text", folder / "clean")
+    tokenise_folder(part, folder / "clean", folder / "tokens")
+    apply_bpe(part, folder / "tokens", learned, folder / "bpe")
     binarise_folder(part, folder / "bpe", folder / "binarised")

@@ -2,7 +2,7 @@
 
 import math
 from collections.abc import Sequence
-from typing import Annotated, Literal
+from typing import Literal
 
 import torch
 from pydantic import ConfigDict, Field
@@ -13,9 +13,8 @@ from nat.decoding.forced import forced_scores
 from nat.decoding.hypothesis import Hypothesis
 from nat.transformer.model import Encoded, Transformer
 
-LengthPenalty = Literal["mean", "sum"] | Annotated[float, Field(ge=0.0)]
-"""What the log-probability of n tokens, EOS included, is divided by: n for `mean`, 1 for `sum`, and
-((5 + n) / 6)^alpha (Wu et al. 2016, equation 14) for a number alpha."""
+LengthPenalty = Literal["mean", "sum"]
+"""What the log-probability of n tokens, EOS included, is divided by: n for `mean`, 1 for `sum`."""
 
 
 def best_of_assistant(
@@ -28,9 +27,10 @@ def best_of_assistant(
 
     Where the papers are ambiguous: Hints (Li et al. 2019, section 3.2) selects "the highest
     probability", which is `sum` and favours short candidates; its published code divides by
-    ((5 + n) / 6)^alpha. `mean` is what beam search with a length penalty of one ranks by, and what
-    fairseq's re-ranking uses. The first of equal candidates is chosen. A candidate that is
-    too long for the assistant is never chosen.
+    ((5 + n) / 6)^alpha (Wu et al. 2016, equation 14) and does not say with which alpha. `mean` is
+    what beam search with a length penalty of one ranks by, and what fairseq's re-ranking uses. The
+    first of equal candidates is chosen. A candidate that is too long for the assistant is never
+    chosen.
 
     Args:
         assistant: autoregressive model.
@@ -60,8 +60,9 @@ def best_of_assistant(
     for row, group in enumerate(candidates):
         scored = []
         for one in group:
-            total = known.get((row, tuple(one.tokens)), -torch.inf)
-            score = total / penalty(len(one.tokens) + 1, length_penalty)
+            score = known.get((row, tuple(one.tokens)), -torch.inf)
+            if length_penalty == "mean":
+                score /= len(one.tokens) + 1
             # so that a failed decoding is reported as such, whatever the assistant's score is
             score = score if math.isfinite(one.score) else math.nan
             scored.append(Hypothesis(one.tokens, score, one.steps))
@@ -69,16 +70,6 @@ def best_of_assistant(
         steps = max(one.steps for one in scored) + 1
         chosen.append(Hypothesis(best.tokens, best.score, steps))
     return chosen
-
-
-def penalty(tokens: int, length_penalty: LengthPenalty) -> float:
-    """Divisor of the log-probability of a translation of so many tokens, EOS included."""
-    if length_penalty == "mean":
-        return float(tokens)
-    if length_penalty == "sum":
-        return 1.0
-    divisor: float = ((5 + tokens) / 6) ** length_penalty
-    return divisor
 
 
 def groups(hypotheses: Sequence[Hypothesis], size: int) -> list[Sequence[Hypothesis]]:

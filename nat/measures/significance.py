@@ -81,8 +81,8 @@ class Interval:
 def drawn(sentences: int) -> np.ndarray:
     """How often each sentence is drawn in each resample, float64 [`SAMPLES`, sentences].
 
-    Two test sets of one size are resampled alike; who sets resamples of different test sets beside
-    each other pairs the first of one with another than the first of the other.
+    Test sets of the same size get the same draws. A caller that combines different test sets must
+    permute the resamples of one of them, so that the draws are independent.
     """
     numbers = np.random.default_rng(SEED).choice(sentences, size=(SAMPLES, sentences))
     cells = numbers + sentences * np.arange(SAMPLES)[:, None]

@@ -22,10 +22,10 @@ def with_input_loss(loss: Loss, context: BatchContext, decoder_input: DecoderInp
     `context.teacher`, on a full mask.
 
     Where the paper is ambiguous: the predictor reuses encoder and decoder (appendix E.6), whose
-    states are those of a full mask here. By default they are computed without dropout and without
-    gradient, so that the system translates as it would without the predictor; L_input is then an
-    upper bound of what a predictor that is trained with the rest could reach. With
-    `input_predictor: joint` its gradient reaches encoder and decoder, as in the paper's M-step.
+    states are those of a full mask here. They are computed without dropout and without gradient,
+    so that the system translates as it would without the predictor. In the paper's M-step the
+    gradient reaches encoder and decoder; L_input is an upper bound of what a predictor that is
+    trained with them could reach.
 
     Parts: `masks`, the share of the predictor, which is added to the loss; `input`, the sum of it
     and of the share of the vanilla NAT, where there is one. Neither includes the entropy of Q,
@@ -36,11 +36,7 @@ def with_input_loss(loss: Loss, context: BatchContext, decoder_input: DecoderInp
     real, masked = ~decoder_input.padding, decoder_input.tokens.eq(MASK)
     # nothing to learn from a sentence without loss
     real = real & loss.positions.gt(0)[:, None]
-    if context.model.decoder.input_predictor == "joint":
-        states = context.decode(context.fully_masked_input())
-    else:
-        states = _blank_states(context, context.model)
-    nll = predictor.nll(states, masked)
+    nll = predictor.nll(_blank_states(context, context.model), masked)
     masks = torch.where(real, nll, 0).sum(1)
     parts = {**loss.parts, "masks": masks}
     if context.teacher is not None:

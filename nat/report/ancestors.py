@@ -7,7 +7,7 @@ from markupsafe import Markup, escape
 from nat.configuration import Configuration
 
 WIDTH, HEIGHT, ACROSS, DOWN = 190, 44, 90, 20
-# of a box, and between boxes, in pixels
+"""Width and height of a box, and the distances between boxes across and down, in pixels."""
 _EDGES = {"text": "text of", "init_from": "starts from", "teacher": "teacher"}
 
 
@@ -65,7 +65,7 @@ def draw(configuration: Configuration, system: str, addresses: dict[str, str]) -
             under = (from_ + to) / 2
             label = under - 4
             path = f"C{middle},{from_} {middle},{to} {end},{to}"
-            if end - start > ACROSS:  # below what stands between
+            if end - start > ACROSS:  # the line passes below the boxes between its ends
                 under = rows * (HEIGHT + DOWN) - DOWN / 2
                 label = under + 14
                 turn = ACROSS / 2

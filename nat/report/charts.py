@@ -82,7 +82,7 @@ def curve(points: Sequence[Mapping[str, Any]], title: str) -> Any:
         points: with `update`, `value` and `series`.
         title: of the vertical axis.
     """
-    # as text, which is a third of the same points as objects
+    # as text, which takes a third of the space of the same points as objects
     keys = ("update", "value", "series")
     lines = [keys, *([point[key] for key in keys] for point in points)]
     text = "\n".join(",".join(map(str, line)) for line in lines)

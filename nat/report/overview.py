@@ -156,7 +156,7 @@ def _board(results: Results) -> list[dict[str, Any]]:
 
 
 def _quality(results: Results) -> dict[str, Any] | None:
-    """All systems of all papers; nothing where no system was scored."""
+    """The chart of quality against latency; None where no system was scored."""
     points = list(_points(results))
     if not points:
         return None

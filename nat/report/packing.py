@@ -27,7 +27,7 @@ TEXTS = (".csv", ".md", ".tex")
 """Tables and points of figures, as they are downloaded."""
 
 COLOURS = 256
-"""Of a picture of a figure; it has flat colours and the shades at their edges."""
+"""Colours of a picture of a figure, which has flat areas and the shades at their edges."""
 
 _PDF = re.compile(r'<a href="[^"]*\.pdf">PDF</a>, ')
 _TITLE = re.compile(r"<title>.*?</title>", re.DOTALL)

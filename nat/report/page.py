@@ -23,5 +23,5 @@ class Page:
 
 
 def root_of(path: str) -> str:
-    """How a page leads to the folder of the report."""
+    """The relative path from a page to the folder of the report."""
     return "../" * path.count("/")

@@ -177,7 +177,7 @@ def _number(
 
 
 def _lines(record: Mapping[str, Any], older: Iterable[str]) -> list[Line]:
-    """What the record of a place says."""
+    """The lines of details that the record of a place gives."""
     measure = measure_of(record["measure"])
     found = [line("measure", ", ".join(filter(None, (measure.label, measure.definition))))]
     if record["status"] != "run":

@@ -1,7 +1,7 @@
 """What exists of a run: tables, figures, judged claims, and the records of trainings.
 
-What a job has made, and nothing that it shows has changed since, is read back; everything else is
-computed here from the results that exist, by the same functions as in the job.
+A report that a job has made is read back, unless something that it shows has changed since. All
+others are computed here from the results that exist, by the same functions as in the job.
 """
 
 import shlex
@@ -28,7 +28,7 @@ from nat.reporting.values import NOT_RUN
 from nat.reporting.verdicts import FAILS, HOLDS, UNDECIDED
 
 MEASURED = ("sacrebleu", "tokenised_bleu", "multi_reference_bleu", "chrf", "repeated_tokens")
-"""What is shown of every score."""
+"""The measures that pages show of every score."""
 
 COMPLETE, PART, NOTHING = "complete", "part", "nothing"
 
@@ -129,12 +129,12 @@ class Results:
 
     @cached_property
     def cells(self) -> dict[Target, list[Cell]]:
-        """The cells of each of them."""
+        """The cells of every table, figure and set of claims."""
         return {target: reports.cells(self.configuration, target) for target in self.targets}
 
     @cached_property
     def states(self) -> dict[Target, State]:
-        """How much of each exists."""
+        """How much exists of every table, figure and set of claims."""
         return {
             target: state(self.configuration, target, self.cells[target]) for target in self.targets
         }
@@ -212,7 +212,7 @@ class Results:
 
     @cached_property
     def conflicts(self) -> list[Conflict]:
-        """What the papers print that does not agree."""
+        """The conflicts in what the papers print, see `nat.reporting.conflicts`."""
         return conflicts(self.configuration)
 
     def plot(self, paper: str, number: str) -> Plot:
@@ -227,10 +227,10 @@ class Results:
         """Every score of a system that exists, whatever asked for it.
 
         Returns:
-            The names of the score, the values of `MEASURED` and their `intervals`, the passes of
-            the decoder a sentence,
-            the configuration that the translations were `made_with`, and the fingerprint of the
-            training whose model translated; `None` for what is unknown.
+            The names of the score, the values of `MEASURED` and their `intervals`, the mean number
+            of `passes` of the decoder for a sentence, the configuration that the translations were
+            `made_with`, and the fingerprint of the training of the `model` that translated; `None`
+            for what is unknown.
         """
         key = corpus, system
         if key not in self._scores:

@@ -28,10 +28,10 @@ from nat.report.page import Page
 from nat.report.results import Results, snakemake
 
 FOLDER = "sentences"
-"""Of the data, beside the page."""
+"""The folder of the data, beside the page."""
 
 SHARED = ("outputs", "bleu", "chrf", "ratio", "repeated")
-"""A translation and what is measured of it, in the order in which the page reads them."""
+"""A translation and its measures, by the names and in the order by which the page reads them."""
 
 
 OF_MASKS = ("mask_predict", "mask_correct", "imputer")
@@ -46,12 +46,12 @@ class TestSet(NamedTuple):
 
     @property
     def name(self) -> str:
-        """Of both."""
+        """Both names, as in `toy-ka-lu/test`."""
         return f"{self.corpus}/{self.split}"
 
     @property
     def file(self) -> str:
-        """Where the page finds it."""
+        """The file from which the page reads its data."""
         return f"{FOLDER}/{self.corpus}.{self.split}.js"
 
 
@@ -135,11 +135,11 @@ def _test_set(
 
 
 def _shared(systems: list[dict[str, Any]]) -> list[list[tuple[Any, ...]]]:
-    """Write what systems have in common once: many translate a sentence alike.
+    """Store each different translation of a sentence once, since many systems translate it alike.
 
     Returns:
-        Of each sentence its different translations, each with the values of `SHARED`. The systems
-        have the places of theirs instead.
+        For each sentence its different translations, each with the values of `SHARED`. `systems`
+        lose these keys and have `places` instead, the number of their translation in each list.
     """
     found: list[dict[tuple[Any, ...], int]] = [{} for _ in systems[0]["outputs"]]
     for system in systems:
@@ -203,7 +203,7 @@ def _translations(
 
 
 def _kind(method: str, traits: DecodingTraits) -> str:
-    """What the page chooses the translations that it opens with by."""
+    """The kind of a decoding, by which the page chooses the translations that it shows at first."""
     if traits.starts_from_assistant:
         return "probe"
     if method in OF_MASKS:
@@ -215,8 +215,9 @@ def _kind(method: str, traits: DecodingTraits) -> str:
 def _steps(path: Path, trace: Trace, rows: list[dict[str, Any]], folder: Path) -> str | None:
     """Write the passes of a traced decoding as the page reads them; returns the file, if any.
 
-    Of each sentence [positions, whether it is another translation, passes], of each pass its
-    positions, tokens, percentages and, if they are others, the positions that were masked.
+    A sentence is written as [positions, whether its translation differs from the one in `rows`,
+    passes], and a pass as its positions, tokens, percentages and, if these are other positions,
+    those that were masked.
     """
     if not path.exists():
         return None
@@ -247,7 +248,7 @@ def _rounded(values: np.ndarray, digits: int = 1) -> list[float]:
 
 
 def _write(path: Path, function: str, name: str, content: Any) -> None:
-    """Write a call of a function of the page."""
+    """Write a script that calls a function of the page with a name and its content."""
     arguments = (
         json.dumps(each, ensure_ascii=False, separators=(",", ":")) for each in (name, content)
     )

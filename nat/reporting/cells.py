@@ -395,7 +395,7 @@ AGAINST_ALL = {"sacrebleu": "multi_reference_bleu"} | {
     for name in MEASURES
     if name.startswith("tokenised_bleu")
 }
-"""Of BLEU against one reference the measure against all references that a sentence has."""
+"""For each BLEU against one reference, the measure against all references of a sentence."""
 
 EXACT = {
     "exact_total_correlation": "given_length",
@@ -456,7 +456,7 @@ class Cell:
 
     @property
     def timed_name(self) -> str:
-        """Of a latency, its own name in the file of its group."""
+        """The name of a latency in the file of its group."""
         return f"{self.system}/{self.decoding}"
 
     @property
@@ -492,19 +492,9 @@ class Cell:
         return self.result.path
 
     @property
-    def statistics_path(self) -> str:
-        """What the number of a score is computed from, see `nat.measures.statistics`."""
-        return self.statistics.path
-
-    @property
     def translations_path(self) -> str:
         """The translations behind a score."""
         return self.translations.path
-
-    @property
-    def training_path(self) -> str:
-        """The record of the training of the model."""
-        return self.record.path
 
     @property
     def _names(self) -> tuple[str, str, str, int]:
@@ -517,7 +507,7 @@ class Measured:
 
     `low` and `high` are its 95% bootstrap interval, if any, or the quartiles of a time. If the
     number is a share of sentences, `hits` has a digit 1 for each sentence that counts and 0 for the
-    others. If it is a ratio of sums over sentences, `by_sentence` has both for each sentence.
+    others. If it is a ratio of sums over sentences, `by_sentence` has both terms of each sentence.
     `flags` says what makes the translations or their model suspicious.
     """
 

@@ -85,9 +85,10 @@ TREND = {"rising": "above", "falling": "below", "flat": "about"}
 class Check:
     """One judgement: a claim, the case it is judged on, and its places in order.
 
-    Of `gains` the places are system and other system by turns, of `correlation` one measure and the
-    other of each system, of a `majority` left and right of each case. `share` says that the margin
-    is a share of the right side.
+    The places of `gains` are by turns those of a system and of the other system, the places of
+    `correlation` by turns those of one measure and of the other, and the places of a `majority` by
+    turns the left and the right one of each case. `share` says that the margin is a share of the
+    right side.
     """
 
     claim: str
@@ -100,7 +101,7 @@ class Check:
     places: tuple[Entry, ...]
     share: bool = False
     number: float | None = None
-    """What the only place is compared with."""
+    """The number that the only place is compared with; None where places are compared."""
 
     @property
     def relations(self) -> str:
@@ -445,7 +446,7 @@ def _judged(check: Check, root: Path) -> Judged | str:
 
 
 def _intervals(estimate: Estimate, counted: bool) -> Callable[[float], Interval | None]:
-    """Intervals of a difference; what was counted once is its own."""
+    """Intervals of a difference by their level; a number that was counted once has no width."""
     if counted and len(estimate.by_seed) == 1:
         exact = Interval(estimate.value, estimate.value, estimate.value, COUNTED, 0.0)
         return lambda level: exact
@@ -628,7 +629,7 @@ def notes(records: tables.Records) -> list[str]:
 
 
 def markdown(configuration: Configuration, paper: str, records: tables.Records) -> str:
-    """The judgements in GitHub's Markdown, with their sum above and notes below."""
+    """The judgements in GitHub's Markdown, below their number by verdict and above the notes."""
     title = configuration.paper(paper).title
     escaped = [
         [tables.escape_markdown(text) for text in lines(record).values()] for record in records

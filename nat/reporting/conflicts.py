@@ -138,7 +138,7 @@ def _printed(configuration: Configuration, places: Iterable[Place]) -> Iterator[
 
 
 def _same(cells: Sequence[Cell]) -> Cell | None:
-    """What is measured at a place, whatever the seed and the job."""
+    """A cell of a place without its seed and its job, by which places are compared."""
     return replace(cells[0], seed=0, group="", timed=()) if cells else None
 
 
@@ -261,7 +261,7 @@ def _claimed(configuration: Configuration, paper: str) -> Iterator[Conflict]:
         if differences is None:
             continue
         margins = [check.margin] * len(differences)
-        if check.share:  # of the right sides
+        if check.share:  # the margin is a share of the right sides
             right = [each.published for each in check.places[1::2]]
             margins = [check.margin * abs(each.value) for each in right if each and each.value]
         rounding = 2 * max(
@@ -294,7 +294,11 @@ def _behind(check: Check) -> str:
 
 
 def _stated(stated: Stated) -> Iterator[Conflict]:
-    """Rows about one key of one of our systems, of which ours is at most what one of them says."""
+    """Settings that a paper and published code state differently.
+
+    Two rows conflict if they are about the same key and experiment, and for a system of ours that
+    both are about, our value does not agree with both.
+    """
     by_key: dict[tuple[str, str], list[Row]] = {}
     for row in stated.rows:
         by_key.setdefault((row.paper, row.key), []).append(row)
@@ -333,7 +337,7 @@ def _overlap(first: Row, second: Row) -> bool:
 
 
 def _experiments(text: str) -> set[str]:
-    """Tables and figures, such as `Tables 2, 4-6; Figure 5`; nothing where it says all."""
+    """Tables and figures of a text such as `Tables 2, 4-6; Figure 5`; none where it says all."""
     found = set()
     for part in text.split("; "):
         if named := _EXPERIMENTS.fullmatch(part):

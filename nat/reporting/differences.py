@@ -121,7 +121,8 @@ def difference(
 
 @dataclass(frozen=True)
 class _Seed:
-    """What was run of one training of a place, and of the other unless that is a number."""
+    """The cells of one seed that were run: those of a place, and those of the other one unless it
+    is a number."""
 
     seed: int
     sides: tuple[dict[Cell, float], ...]
@@ -304,7 +305,8 @@ def combined(found: Sequence[Difference], of: Callable[[Sequence[float]], float]
     if len(seeds) > 1:
         return Estimate((of([each.value for each in found]),))
     by_seed = tuple(of(row) for row in zip(*(each.estimate.by_seed for each in found), strict=True))
-    # The first resample of one test set goes with the second of the next, and so on.
+    # Test sets of the same size have the same draws. So that different ones are independent, the
+    # first resample of one goes with the second of the next, and so on.
     test_sets = list(dict.fromkeys(each.sentences for each in found))
     samples = [
         np.roll(each.estimate.samples, test_sets.index(each.sentences))
@@ -345,7 +347,7 @@ def _resampled(cells: Sequence[Cell], root: Path) -> list[Resampled]:
     if first.source == SCORE and can_be_resampled(first.measure):
         _check_test_sets(cells, root)
         return [
-            statistics.resampled(cell.measure, statistics.read(root / cell.statistics_path))
+            statistics.resampled(cell.measure, statistics.read(root / cell.statistics.path))
             for cell in cells
         ]
     if first.source in ANALYSES:
@@ -366,7 +368,7 @@ def _resampled_ratios(cells: Sequence[Cell], root: Path) -> list[Resampled]:
         return []
     known = list(dict.fromkeys(texts))
     resampled = [resample(np.array(each, dtype=float), _ratio) for each in rows]
-    # the first resample of one text goes with the second of the next, and so on
+    # so that the draws of different texts are independent, as in `combined`
     return [
         Resampled(each.value, np.roll(each.samples, known.index(text)))
         for text, each in zip(texts, resampled, strict=True)
@@ -396,7 +398,7 @@ def _resampled_latencies(cells: Sequence[Cell], root: Path) -> list[Resampled]:
 
 
 def _check_test_sets(cells: Sequence[Cell], root: Path) -> None:
-    """Refuse scores against other references than each other's."""
+    """Refuse scores that are not all against the same references."""
     found = []
     for cell in cells:
         path = root / cell.score_path

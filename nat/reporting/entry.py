@@ -39,9 +39,9 @@ class Entry:
     task; `reason` says which. `stand_in` says how the place differs from the paper's, and is empty
     where it does not. In figures `row` is the series, `column` the panel, and `x` the place on the
     horizontal axis, with a name in `category` where that is no number; `y` is the place on the
-    vertical axis of a plane. `over` holds the cells that
-    are subtracted, where differences are shown. `address` is `None` for a quoted row. `derived`
-    says how a place is computed from others of its table.
+    vertical axis of a plane. Where differences are shown, `over` holds the cells that are
+    subtracted. `address` is `None` for a quoted row. `derived` says how a place is computed from
+    others of its table.
     """
 
     row: str

@@ -143,7 +143,7 @@ def _quote(resolver: Resolver, tables: Sequence[int], found: list[Entry]) -> lis
 
 
 def _scatter(resolver: Resolver, description: models.Scatter) -> list[Entry]:
-    """Points, with the place of the vertical axis; that of the horizontal one is `across` it."""
+    """The points of a scatter plot: places of the vertical axis, each with its `across`."""
     defaults = description.cells.coordinates()
     up: list[Entry] = []
     across: list[Entry] = []

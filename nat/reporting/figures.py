@@ -320,7 +320,8 @@ def _notes(plot: Plot) -> list[str]:
     stand_ins = values.stand_ins(plot.records)
     if stand_ins:
         notes.append(f"Not comparable with the paper: {stand_ins}.")
-    hidden = kind == "scatter" and stand_ins  # of a stand-in, see the painter
+    # beside a stand-in the painter of scatter plots leaves out published values
+    hidden = kind == "scatter" and stand_ins
     if not hidden and any(panels.shows_published(record) for record in plot.records):
         notes.append("Hollow markers: published values.")
     if any(record["collapsed"] for record in ran):

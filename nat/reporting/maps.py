@@ -24,11 +24,11 @@ from nat.reporting.drawing import (
 
 COLOUR_MAP = "viridis"
 LEVELS = 12
-"""Of a contour map, at most about as many."""
+"""About the largest number of levels of a contour map."""
 ROW_WIDTH = 0.62
 """Room for the names of the rows of a heat map, in inches."""
 NAME_SIZE = 9.0
-"""Of the names of its rows and columns, in points."""
+"""Font size of the names of the rows and columns of a heat map, in points."""
 NAME_DISTANCE = 1.2 * NAME_SIZE / 72
 """Least distance between two of them, in inches."""
 

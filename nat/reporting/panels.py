@@ -43,11 +43,11 @@ from nat.reporting.entry import Records
 from nat.reporting.point_names import Named, Segment, name_points
 
 TITLE_SIZE = 10.0
-"""Of what stands above a panel, in points."""
+"""Font size of the title above a panel, in points."""
 TICK_SIZE = 9.5
-"""Of the names of bars, in points."""
+"""Font size of the names of bars, in points."""
 BAND = 0.3
-"""Opacity of all bands of a panel together, each of which is a part of it."""
+"""Opacity of the bands of a panel, which share it evenly."""
 COINCIDE = 0.02
 """Share of a panel's height by which curves may differ that look like one."""
 
@@ -218,7 +218,7 @@ def _level(axes: Axes, point: dict[str, Any], colour: str, opacity: float) -> No
 
 
 def _hollow(axes: Axes, x: float, y: float, colour: str, marker: str) -> None:
-    """A published value."""
+    """Draw a published value as a hollow marker."""
     axes.plot(
         x,
         y,
@@ -276,7 +276,7 @@ def _bars(axes: Axes, panel: Panel) -> Labels:
             low, high = _band(record)
             place = record["x"] + shift
             axes.bar(place, record["ours"], width * 0.92, color=colour)
-            if not record["ours"]:  # which would look like a bar that is missing
+            if not record["ours"]:  # a bar of height zero would look like a missing one
                 axes.text(
                     place, 0, "0", ha="center", va="bottom", fontsize=LABEL_SIZE, color=colour
                 )
@@ -366,7 +366,7 @@ def _scatter(axes: Axes, panel: Panel) -> Labels:
             if _comparable(panel) and shows_published(record):
                 place = record["x_published"], record["published"]
                 _hollow(axes, *place, colour, marker)
-                # of a point that was measured, too, the name stands there
+                # a point that was measured as well has its name beside its own value
                 named.append(
                     (*place, "" if record["status"] == "run" else record["category"], colour)
                 )

@@ -14,16 +14,16 @@ NAME_SIZE = 9.0
 POINT, LINE = 0.06, 0.02
 """Half the width that points and thin lines take."""
 GAP = 0.08
-"""From a point to the side of a name beside it."""
+"""Distance from a point to a name beside it."""
 FAR = (0.2, 0.3, 0.4, 0.55, 0.7, 0.9)
 """Lengths of lines that lead to a name."""
 SHORT = 0.4
-"""A longer one is worse than a name on a thin line."""
+"""Length of the longest of these lines that is better than a name on a thin line."""
 ANGLES = (90, 60, 120, 30, 150, 75, 105, 45, 135)
-"""In degrees, of such lines above and below a point, the best first; level ones would hide on the
-interval of their point."""
+"""Angles of these lines above and below a point, in degrees, the best first; level lines would be
+hidden by the interval of their point."""
 NEARER = 1.25
-"""How many times as far from a name as its own point any other of its colour is."""
+"""Other points of its colour are at least so many times as far from a name as its own point."""
 SAMPLED = 0.04
 """Distance of the places by which a line is found to cross something."""
 

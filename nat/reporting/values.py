@@ -121,7 +121,7 @@ def collapsed(entry: Entry, root: Path) -> bool:
     Raises:
         UserError: if a record is damaged.
     """
-    paths = (root / cell.training_path for cell in entry.cells if cell.of_training)
+    paths = (root / cell.record.path for cell in entry.cells if cell.of_training)
     return any(read_run(path).collapsed for path in paths if path.exists())
 
 
@@ -318,7 +318,7 @@ def stand_ins(records: Sequence[Mapping[str, Any]]) -> str:
 
 
 def has_quartiles(measure: str) -> bool:
-    """Whether the interval of a measure are its quartiles: of times, not of their ratios."""
+    """Whether the interval of a measure is that between quartiles, as for times but not ratios."""
     known = measure_of(measure)
     return known.source == LATENCY and not known.relative
 

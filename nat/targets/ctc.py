@@ -23,21 +23,20 @@ class Ctc:
 
     Where the paper is ambiguous: Gu and Kong use label smoothing, but with CTC no frame has a label
     of its own. The loss of a sentence is (1 - label_smoothing) * nll + label_smoothing * S, where S
-    comes from the cross-entropy of each real frame with the uniform distribution:
-
-    - `sum`: S is the sum over frames, so that smoothing stands to the likelihood of an alignment,
-      also a product over frames, as it does in cross-entropy;
-    - `mean`: S is the mean over frames times the number of target tokens. This is what the
-      published code weighs against the NLL per token (except that its mean is over the frames of
-      a batch, padding included), and at an upsampling of 3 about a third of `sum`.
+    comes from the cross-entropy of each real frame with the uniform distribution: its mean over
+    the frames times the number of target tokens. This is what the published code weighs against
+    the NLL per token (except that its mean is over the frames of a batch, padding included). The
+    sum over frames would stand to the likelihood of an alignment, also a product over frames, as
+    smoothing does in cross-entropy; at an upsampling of 3 it is about three times as large.
 
     Attributes:
         label_smoothing: share of each frame's label that is spread evenly over the vocabulary.
-        frame_smoothing: `sum` or `mean`, see above.
+        frame_smoothing: `mean`, the only choice, see above; the configuration that is saved with
+            a model names it.
     """
 
     label_smoothing: float = Field(default=0.0, ge=0.0, lt=1.0)
-    frame_smoothing: Literal["sum", "mean"] = "sum"
+    frame_smoothing: Literal["mean"] = "mean"
 
     upsampled = True
 
@@ -60,8 +59,7 @@ class Ctc:
         if self.label_smoothing:
             blank = symbols[:, :1].expand_as(padding)
             spread = smoothing_loss(states, weight, frames, blank, found[:, :, 0]).sum(1)
-            if self.frame_smoothing == "mean":
-                spread = spread * lengths / frames.sum(1).clamp(min=1)
+            spread = spread * lengths / frames.sum(1).clamp(min=1)
             value = (1 - self.label_smoothing) * nll + self.label_smoothing * spread
         infeasible = torch.where(feasible, 0, lengths).to(nll.dtype)
         parts = {"nll": nll.detach(), "infeasible": infeasible}

@@ -138,8 +138,8 @@ def converted(
             f"the dictionary has {FAIRSEQ_FIRST + len(dictionary) - len(SPECIALS) + 1:,}; use the "
             "dictionary that it was trained with"
         )
-    left = dict(checkpoint.weights)
-    weights = dict(_converted(left, _rows(checkpoint, dictionary, vocabulary), training))
+    left, rows = dict(checkpoint.weights), _rows(checkpoint, dictionary, vocabulary)
+    weights = dict(_converted(checkpoint.path, left, rows, training))
     unknown = [
         name
         for name in left
@@ -262,19 +262,25 @@ def _rows(checkpoint: Checkpoint, dictionary: Vocabulary, vocabulary: Vocabulary
 
 
 def _converted(
-    left: dict[str, Tensor], rows: list[int], training: Training
+    path: Path, left: dict[str, Tensor], rows: list[int], training: Training
 ) -> Iterator[tuple[str, Tensor]]:
-    """Names and weights; takes what it uses out of `left`."""
+    """Names and weights; takes what it uses out of `left`, the weights of the checkpoint `path`."""
 
     def take(name: str) -> Tensor:
         if name not in left:
-            raise UserError(f"the checkpoint lacks the weights {name}; it is of another kind")
+            raise UserError(
+                f"{path} lacks the weights {name}; only checkpoints of fairseq's architecture "
+                "cmlm_transformer_ctc can be imported"
+            )
         return left.pop(name).float()
 
     embedding = take("encoder.embed_tokens.weight")
     for name in ("decoder.embed_tokens.weight", "decoder.output_projection.weight"):
         if name in left and not torch.equal(take(name), embedding):
-            raise UserError(f"the checkpoint has {name} apart from the encoder's embedding")
+            raise UserError(
+                f"{path} has other weights {name} than encoder.embed_tokens.weight; only a "
+                "checkpoint with one embedding of both languages can be imported"
+            )
     yield "embedding.weight", embedding[rows]
     longest = training.architecture.max_positions
     for side, own in (("encoder", "positions"), ("decoder", "decoder_positions")):

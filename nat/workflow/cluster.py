@@ -33,9 +33,10 @@ AT_ONCE = 4
 """Most steps of a grouped job that run in parallel."""
 
 GROUPED: dict[Stage, int] = {"score": 20, "report": 50}
-"""`group-components` of slurm/config.yaml: independent steps, or chains of them, in a job."""
+"""How many independent steps, or chains of steps, share a job: `group-components` of
+slurm/config.yaml."""
 
-_MOST_TEST_SETS = 4  # of a corpus, besides its own
+_MOST_TEST_SETS = 4  # of a corpus; requests of jobs reckon with no more
 
 
 def needs(configuration: Configuration, stage: Stage) -> Needs:
@@ -83,7 +84,7 @@ def resources(
         configuration: of the run.
         cluster: names and limits.
         stage: of the jobs.
-        times: so many times the minutes that the stage has.
+        times: factor of the minutes that the stage has.
         at_once: steps of a grouped job that run in parallel.
 
     Raises:
@@ -145,7 +146,7 @@ def _growing(first: int, most: int | None) -> Callable[..., int]:
 
 def _in_turn(stage: Stage, at_once: int) -> int:
     """Most steps of a grouped job that run one after the other."""
-    if stage == "prepare":  # four that follow each other, and two, each with those of test sets
+    if stage == "prepare":  # six follow each other; two of them run beside those of test sets
         return 4 + 2 * math.ceil((1 + _MOST_TEST_SETS) / at_once)
     if stage == "distil":  # merging, then distilling
         return 2

@@ -11,13 +11,13 @@ from pathlib import Path
 from nat.configuration import fingerprint
 
 NAT = Path(__file__).parents[1]
-ROOMS = ("measures", "report", "reporting")
-"""What reports are computed, drawn and written by."""
+REPORT_PACKAGES = ("measures", "report", "reporting")
+"""The packages of nat/ that compute, draw and write reports."""
 
 
 @cache
 def code_of(module: str) -> str:
-    """A fingerprint of a module and of all that it imports in `ROOMS`.
+    """A fingerprint of a module and of all modules of `REPORT_PACKAGES` that it imports.
 
     Comments, docstrings and layout do not count.
 
@@ -32,11 +32,11 @@ def code_of(module: str) -> str:
             found.add(path)
             left += [_file(name) for name in _imported(path)]
     code = {str(path.relative_to(NAT)): _code(path) for path in found}
-    templates = sorted((NAT / "report/templates").iterdir()) if "report" in _rooms(found) else []
+    templates = sorted((NAT / "report/templates").iterdir()) if "report" in _packages(found) else []
     return fingerprint([code, [path.read_text(encoding="utf-8") for path in templates]])
 
 
-def _rooms(paths: set[Path]) -> set[str]:
+def _packages(paths: set[Path]) -> set[str]:
     return {path.relative_to(NAT).parts[0] for path in paths}
 
 
@@ -46,7 +46,7 @@ def _parsed(path: Path) -> ast.Module:
     tree = ast.parse(path.read_text(encoding="utf-8"))
     for node in ast.walk(tree):
         if isinstance(node, ast.Module | ast.ClassDef | ast.FunctionDef):
-            # texts below an attribute, too, which document it
+            # also strings below an assignment, which document it
             node.body = [each for each in node.body if not _is_text(each)]
     return tree
 
@@ -67,7 +67,7 @@ def _is_text(node: ast.stmt) -> bool:
 
 @cache
 def _imported(path: Path) -> tuple[str, ...]:
-    """What a file imports, as names of modules; some are names in a module instead."""
+    """The names that a file imports: those of modules, and those of what is in them."""
     found: list[str] = []
     for node in ast.walk(_parsed(path)):
         if isinstance(node, ast.ImportFrom) and node.module:
@@ -78,9 +78,9 @@ def _imported(path: Path) -> tuple[str, ...]:
 
 
 def _file(module: str) -> Path | None:
-    """The file of a module in `ROOMS`, or nothing."""
+    """The file of a module of `REPORT_PACKAGES`; None for any other name."""
     first, *parts = module.split(".")
-    if first != "nat" or not parts or parts[0] not in ROOMS:
+    if first != "nat" or not parts or parts[0] not in REPORT_PACKAGES:
         return None
     path = NAT.joinpath(*parts).with_suffix(".py")
     return path if path.exists() else None

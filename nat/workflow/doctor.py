@@ -54,12 +54,12 @@ class Partition:
     """A partition and the nodes of it that are in use.
 
     Attributes:
-        minutes: most of a job; None: no limit.
-        memory_mb: of its largest node.
-        gpus: GPUs by type, those without a type under the empty name.
-        accounts: that may use it; None: all.
-        qos: that may be used in it; None: all.
-        own_qos: whose limits its jobs have besides.
+        minutes: most minutes of a job; None without a limit.
+        memory_mb: memory of its largest node; None if it is not known.
+        gpus: number of GPUs by type; those without a type under the empty name.
+        accounts: those that may use it; None for all.
+        qos: those that may be used in it; None for all.
+        own_qos: QOS of the partition itself, whose limits hold for its jobs as well.
     """
 
     name: str
@@ -90,10 +90,10 @@ class Rights:
     """What the accounting grants this user.
 
     Attributes:
-        default_account: charged for jobs that name none.
-        qos: by account, those that may be used.
-        default_qos: by account.
-        minutes: by QOS, and by account under `account:NAME`: most of a job.
+        default_account: account that is charged for jobs that name none.
+        qos: QOS that may be used, by account.
+        default_qos: QOS of jobs that name none, by account.
+        minutes: most minutes of a job, by QOS, and by account under the key `account:NAME`.
     """
 
     default_account: str
@@ -276,7 +276,7 @@ def choose(slurm: Slurm, given: Cluster) -> Cluster:
 def _charged(
     granted: Rights | None, kinds: Sequence[Partition], given: Cluster
 ) -> tuple[str | None, str | None]:
-    """Account and QOS; None where the user's default may be used in all partitions."""
+    """Account and QOS that jobs name; None where all partitions allow the user's default."""
     if granted is None:
         return given.account, given.qos
     account, qos = given.account, given.qos
@@ -302,7 +302,7 @@ def _allowed(
 def _limits(
     granted: Rights | None, partition: Partition, account: str | None, qos: str | None
 ) -> list[int | None]:
-    """Most minutes of a job by accounting."""
+    """The most minutes of a job by account, QOS and the QOS of the partition; None for any."""
     if granted is None:
         return []
     charged = account or granted.default_account
@@ -323,7 +323,7 @@ def _filled(given: Nodes, partition: Partition, most: int | None) -> dict[str, A
 
 
 def request(cluster: Cluster, gpu: bool, minutes: int | None, memory_mb: int | None) -> list[str]:
-    """Words for sbatch and srun: a job of one core."""
+    """Options of sbatch and srun that request a job of one core."""
     kind = cluster.gpu if gpu else cluster.cpu
     words = ["--ntasks=1", "--cpus-per-task=1"]
     named = {
@@ -341,7 +341,7 @@ def request(cluster: Cluster, gpu: bool, minutes: int | None, memory_mb: int | N
 
 
 def refusal(words: Sequence[str]) -> str:
-    """What Slurm has against a job; nothing if it would take it."""
+    """Why Slurm would refuse a job; empty if it would accept it."""
     command = ["sbatch", "--test-only", "--job-name=nat_doctor", *words, "--wrap=true"]
     ended = subprocess.run(command, capture_output=True, text=True, timeout=60)
     if ended.returncode == 0:
@@ -410,7 +410,7 @@ def _first_look(root: Path) -> int:
 
 
 def _of_accounting(slurm: Slurm, first_look: int, say: Callable[[str], object]) -> Iterator[str]:
-    """What accounting means for runs; yields problems."""
+    """Say how the cluster accounts for jobs; yield what keeps runs from working."""
     if not slurm.keeps_accounts:
         say("  no accounting (slurmdbd): squeue is asked how jobs ended")
         if forgotten := too_soon_forgotten(slurm.settings, first_look):
@@ -427,7 +427,10 @@ def _of_accounting(slurm: Slurm, first_look: int, say: Callable[[str], object]) 
 
 
 def _with_gpu_request(cluster: Cluster) -> Cluster:
-    """GPUs as Slurm takes them: as is given, or the other way; --gpus needs select/cons_tres."""
+    """The cluster with a way to request GPUs that Slurm accepts, if possible the given one.
+
+    Not every Slurm knows --gpus: it needs the plugin select/cons_tres.
+    """
     for way in sorted(("gpus", "gres"), key=lambda way: way != cluster.gpu.request):
         found = cluster.model_copy(update={"gpu": cluster.gpu.model_copy(update={"request": way})})
         if not refusal(request(found, True, 1, None)):
@@ -442,7 +445,7 @@ def _from_nodes(
     addresses: Sequence[str],
     say: Callable[[str], object],
 ) -> Iterator[str]:
-    """What a small job of each kind sees; yields problems."""
+    """Say what a small job of each kind sees on its node; yield what keeps runs from working."""
     with tempfile.TemporaryDirectory(prefix=".nat-doctor-", dir=root) as name:
         folder = Path(name)
         handle = os.open(folder, os.O_RDONLY)
@@ -509,12 +512,12 @@ def _end_of(job: str) -> str:
 
 
 def _said(text: str) -> str:
-    """An error of a client in a line."""
+    """The error message of a client, on one line."""
     return " ".join(re.sub(r"sbatch: (error: )?", "", text).split())
 
 
 def _reached(found: Sequence[str], addresses: Sequence[str]) -> str:
-    """What the network is good for."""
+    """How many of the hosts that corpora come from were reached, in words."""
     missed = [address for address in addresses if address not in found]
     if not missed:
         return "the hosts of all corpora are reached"

@@ -18,8 +18,8 @@ class Job:
     """A job that is still to run.
 
     Attributes:
-        rule: of the job, see `kind_of`.
-        wildcards: of the rule, with their values.
+        rule: name of its rule, see `kind_of`.
+        wildcards: values of the wildcards of the rule, by name.
         inputs: files and folders that it reads.
         outputs: files and folders that it makes.
         command: of the shell.

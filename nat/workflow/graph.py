@@ -51,10 +51,12 @@ STAGES = {
 """Public targets besides papers and their reports."""
 
 BEFORE_TRAININGS = 1000
-"""Priority of preparing texts: trainings wait for them, and chains of systems are shorter."""
+"""Priority of jobs that prepare texts, which trainings wait for; that of a training is the length
+of a chain of systems, which is always less."""
 
 FAST_MEMORY = "MALLOC_MMAP_MAX_=0 MALLOC_TRIM_THRESHOLD_=100000000000 MALLOC_TOP_PAD_=268435456"
-"""glibc keeps freed memory in the process; small models train up to 1.6 times faster."""
+"""Variables by which glibc keeps freed memory in the process, so that small models train up to 1.6
+times as fast."""
 
 
 PROCESSES_OF_A_TEXT = 8
@@ -107,18 +109,21 @@ class Graph:
         return Site(self.configuration.run).path
 
     def before_pages(self, targets: Collection[str]) -> list[str]:
-        """What the pages of a run wait for: of what is made with them, all that they show.
+        """Paths that the pages wait for: what they show and the same run makes.
 
         Args:
-            targets: of the run; none for everything.
+            targets: targets of the run; none for everything.
         """
         return self.traces_among(targets) + (self.all_reports() if _is_all(targets) else [])
 
     def pages_made_of(self, targets: Collection[str]) -> str:
-        """What the pages are made of, which decides whether they are made again.
+        """A fingerprint of what the pages are made of; they are made again when it changes.
 
-        The results that exist, all of the configuration, and the code; pages that wait for
-        everything are made again when any of it is.
+        It covers the results that exist, the whole configuration and the code. In a run of
+        everything it covers the code alone, since all that the pages show is then their input.
+
+        Args:
+            targets: targets of the run; none for everything.
         """
         code = code_of("nat.report.site")
         if _is_all(targets):
@@ -148,13 +153,14 @@ class Graph:
         return list(dict.fromkeys(cells))
 
     def scores(self) -> list[str]:
-        """Paths of these."""
+        """Paths of these results."""
         return _paths(self.results())
 
     def traces(self) -> list[str]:
-        """Traces of the decodings that are to be shown step by step.
+        """Paths of the traces of the decodings that the report shows step by step.
 
-        Only of models and translations that are there already; of several seeds the first one.
+        A decoding is only traced where its model and its translations exist already, and only for
+        the first of several seeds.
         """
         root = Path(self.configuration.root)
         found: dict[tuple[str, ...], Trace] = {}
@@ -178,7 +184,7 @@ class Graph:
         return f"results/{self.configuration.run}/traces/"
 
     def traces_among(self, targets: Collection[str]) -> list[str]:
-        """Paths of the traces among the targets of a run, of which `traces` is several."""
+        """Paths of the traces that the targets of a run name; `traces` names all of `traces()`."""
         named = [target for target in targets if target.startswith(self._traces)]
         return named + (self.traces() if "traces" in targets else [])
 
@@ -261,13 +267,18 @@ class Graph:
         return _generations(self.configuration.on(corpus), system)
 
     def priority(self, corpus: str, system: str, split: str = "train") -> int:
-        """Of a training, or of translating a split: only the training text is waited for."""
+        """The priority of a training, or of translating a split.
+
+        Other systems wait for translations of the training text alone, so those of any other split
+        have the lowest priority.
+        """
         return self.generations(corpus, system) if split == "train" else 0
 
-    # Fingerprints: a few letters each. A change makes the job run again.
+    # What jobs depend on besides their inputs, mostly as fingerprints of a few letters. When one
+    # changes, Snakemake runs the job again.
 
     def origin_of_text(self, corpus: str, test: str | None = None) -> str:
-        """Where a text comes from: that of trainings, or of a test set."""
+        """A fingerprint of where a text comes from: that of trainings, or that of a test set."""
         part = text_part(self.configuration.corpus(corpus), test)
         found = part.as_written()
         for split in found.get("splits", {}).values():
@@ -278,7 +289,7 @@ class Graph:
         return _fingerprint({key: found[key] for key in found if key not in others})
 
     def origin_of_references(self, corpus: str, splits: Iterable[str]) -> str:
-        """Where the further references of some splits come from."""
+        """A fingerprint of where the further references of some splits come from."""
         description = self.configuration.corpus(corpus)
         return _fingerprint(
             [
@@ -288,31 +299,31 @@ class Graph:
         )
 
     def splits_with_references(self, corpus: str, test: str | None = None) -> list[str]:
-        """Those of a test set, or of what trainings read, that have further references."""
+        """The splits that have further references: of a test set, or of what trainings read."""
         splits = (TRAIN, VALID) if test is None else (test,)
         description = self.configuration.corpus(corpus)
         return [split for split in splits if has_references(description, split)]
 
     def preprocessing(self, corpus: str) -> str:
-        """The preparation of a text."""
+        """A fingerprint of how a text is prepared."""
         return _fingerprint(self.configuration.corpus(corpus).preprocessing.as_written())
 
     def subwords_given(self, corpus: str) -> list[str]:
-        """The folder with the subwords of a corpus that were learned elsewhere, if they were."""
+        """The folder with the subwords of a corpus if they were learned elsewhere; else nothing."""
         if self.configuration.corpus(corpus).subwords is None:
             return []
         return [CorpusStep(corpus, "text").path]
 
     def training(self, corpus: str, system: str) -> str:
-        """Everything that determines a model."""
+        """A fingerprint of everything that determines a model."""
         return _fingerprint(self.configuration.training(corpus, system).as_json())
 
     def decoding(self, corpus: str, decoding: str) -> str:
-        """All options of a decoding on a corpus."""
+        """A fingerprint of all options of a decoding on a corpus."""
         return _fingerprint(self.configuration.on(corpus).decoding(decoding).as_json())
 
     def tuning(self, corpus: str, decoding: str) -> str:
-        """A decoding, and how its weights are tuned."""
+        """A fingerprint of a decoding and of how its weights are tuned."""
         return _fingerprint(
             [
                 self.configuration.on(corpus).decoding(decoding).as_json(),
@@ -321,7 +332,7 @@ class Graph:
         )
 
     def trace(self, corpus: str, decoding: str) -> str:
-        """A decoding, and how many sentences are traced."""
+        """A fingerprint of a decoding and of how many sentences are traced."""
         return _fingerprint(
             [
                 self.configuration.on(corpus).decoding(decoding).as_json(),
@@ -330,7 +341,11 @@ class Graph:
         )
 
     def analysis(self, corpus: str, system: str, analysis: str) -> str:
-        """What determines an analysis besides what it reads: of a toy the objective."""
+        """A fingerprint of what determines an analysis besides its inputs.
+
+        This is the training of the system where the analysis trains a toy with its objective, and
+        otherwise nothing.
+        """
         return self.training(corpus, system) if analysis in TOYS else ""
 
     def timed(self, names: Any) -> Latency:
@@ -340,17 +355,17 @@ class Graph:
         )
 
     def latency(self, latency: Latency) -> str:
-        """The decodings of a group, and how latencies are measured."""
+        """A fingerprint of the decodings of a group and of how latencies are measured."""
         there = self.configuration.on(latency.corpus)
         decodings = [there.decoding(each.decoding).as_json() for each in latency.timed]
         return _fingerprint([latency.names, decodings, there.latency.model_dump()])
 
     def report(self, report: Report) -> str:
-        """The configuration that a report depends on."""
+        """A fingerprint of the configuration that a report depends on."""
         return _fingerprint(reports.configured(self.configuration, report.target))
 
     def code_of_report(self, report: Report) -> str:
-        """The code that makes a table, figure or the claims of a paper."""
+        """A fingerprint of the code that makes a table, a figure or the claims of a paper."""
         return code_of(reports.module(self.configuration, report.target))
 
     def threads_of_text(self, corpus: str, cores: int | None) -> int:
@@ -358,9 +373,9 @@ class Graph:
 
         Args:
             corpus: its name.
-            cores: of a machine that also runs the other jobs, None where each has its own. At most
-                half of them are used: what asks for all of them waits until no training runs, and
-                a core is idle meanwhile.
+            cores: number of cores that all jobs share; None where each job has cores of its own. At
+                most half of them are used: a job that needs all cores waits until no training runs,
+                and cores are idle meanwhile.
         """
         if is_generated(self.configuration, corpus):
             return 1
@@ -409,7 +424,8 @@ def inputs_of(configuration: Configuration, artifact: Artifact) -> dict[str, str
 
 
 def check_names(configuration: Configuration, artifact: Artifact) -> None:
-    """Refuse what is made under another name, or of a corpus that the scale does not have.
+    """Refuse an artefact of a corpus that the scale does not have, or of a system that has another
+    name on its corpus.
 
     Raises:
         UserError: with the right name, or the key to add the corpus to.

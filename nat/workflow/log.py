@@ -59,7 +59,7 @@ class Screen(LogHandlerBase):
 
     Attributes:
         targets: names of targets, for hints about misspelt ones.
-        explain: what is wrong with a path that no rule makes.
+        explain: says why no rule makes a path.
     """
 
     writes_to_stream = True
@@ -140,7 +140,7 @@ class Screen(LogHandlerBase):
         message = event.get("rule_msg") or ""
         refused = what_slurm_refused(message)
         job = _slurm_job(message)
-        # a step of a group, which ended as one job, maybe before the step began
+        # a step of a group, whose job may have ended before this step began
         of_a_group = event.get("indent")
         lines = [self._line("FAILED", f"{name}{_slurm(job)}"), *_indented(refused)]
         if job:
@@ -196,12 +196,12 @@ class Screen(LogHandlerBase):
 
 
 def _what_went_wrong(log: str, told: bool = False, by_slurm: bool = False) -> list[str]:
-    """The end of a log: its error where it tells one.
+    """The lines of a log that say why its job failed: its errors, or else its end.
 
     Args:
-        log: text of it.
-        told: why the job ended is said elsewhere, so that a line suffices.
-        by_slurm: Slurm has said how it ended.
+        log: its text.
+        told: whether the reason is shown already, so that one line suffices.
+        by_slurm: whether Slurm has said how the job ended.
     """
     lines = log.splitlines()
     # launchers of several processes print much after the error of one
@@ -229,7 +229,8 @@ def _slurm(job: tuple[str, str] | None) -> str:
 
 
 def _end_of_slurm_log(paths: Iterable[Path]) -> list[str]:
-    """What a job wrote that came to no log of its own, as where its environment is missing."""
+    """The end of Slurm's log of a job, for errors before its own log begins, such as a missing
+    environment."""
     for path in paths:
         if SLURM_LOGS in path.parts and path.exists():
             said = [line for line in _text(path).splitlines() if line.strip()]

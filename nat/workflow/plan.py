@@ -76,25 +76,27 @@ _OF_MODELS = {
     "analyse",
     "measure_latency",
 }
-"""Rules that run a model; the hours of all others are those of cores."""
+"""Rules that run a model. Their hours are those of devices; those of other rules are of cores."""
 
 PASSES_OF_BEAM_SEARCH = 4.0
-"""Cost of a hypothesis of beam search in passes of the decoder: many steps of one token."""
+"""Cost of each hypothesis of a beam, whose tokens are predicted one by one, in passes of the
+decoder over a whole sentence."""
 
 SECONDS_OF_A_SEARCH = 0.006
-"""Beam search over the frames of a sentence, on a processor; see docs/performance.md."""
+"""Seconds of a beam search over the frames of a sentence on a processor; docs/performance.md."""
 
 PASSES_OF_AN_ANALYSIS = 10.0
-"""Passes over each held-out split; more than most analyses need."""
+"""Passes of an analysis over each held-out split; most analyses need fewer."""
 
 ALONE_ON_A_GPU = 20.0
-"""How much slower a GPU is with one sentence at a time; a processor too, beside a GPU."""
+"""How many times slower than with full batches a GPU translates one sentence at a time; a processor
+is taken to be as slow."""
 
 SYMBOLS_GIVEN = 40_000
 """Size of a vocabulary from elsewhere, if the corpus does not say what is expected."""
 
 TOKENS = 28
-"""Subwords of one side of a pair."""
+"""Subwords of one side of a pair, as estimates assume."""
 
 PAIRS_PER_SECOND = {
     "fetch_text": 68_000,
@@ -106,16 +108,17 @@ PAIRS_PER_SECOND = {
     "distil": 22_000,
     "estimate_ngrams": 30_000,
 }
-"""Of a training text on one core: docs/corpora.md; the last three measured in the same way."""
+"""Pairs of a training text that a rule processes in a second on one core, from docs/corpora.md; the
+last three were measured in the same way."""
 
 COMPARISONS_PER_SECOND = 30_000
-"""Sentence BLEUs of `compare_texts` on one core."""
+"""Sentence BLEUs that `compare_texts` computes in a second on one core."""
 
 SECONDS_OF_SMALL_STEPS = 10
-"""Seconds of a score, table or figure, mostly to start the program."""
+"""Seconds of making a score, table or figure; most of them pass while the program starts."""
 
 BYTES_PER_SIDE = 150
-"""Of a sentence of a few dozen words, as text; a tokenised one is about as large."""
+"""Bytes of a sentence of a few dozen words, as text; its tokens take about as many."""
 
 BYTES_OF_IDS = 2 * TOKENS
 BYTES_PER_PAIR = {
@@ -129,13 +132,13 @@ BYTES_PER_PAIR = {
 }
 
 BYTES_PER_CONVERTED_WEIGHT = {"ctranslate2": 4.0, "onnx": 5.0}
-"""As float32; ONNX also as int8."""
+"""CTranslate2 has the weights as float32, ONNX Runtime as float32 and as int8."""
 
 NGRAMS_PER_TOKEN, BYTES_PER_NGRAM = 0.4, 20
-"""Different n-grams of each order; see `nat.language_model.ngram`."""
+"""Different n-grams of an order for each token, and bytes of each; `nat.language_model.ngram`."""
 
 FULL_CHECKPOINTS, NUMBERS_PER_WEIGHT = 2, 3
-"""A training keeps two full checkpoints, with two moments for each weight."""
+"""A training keeps two full checkpoints; each has every weight and two moments of its gradient."""
 
 
 @dataclass(frozen=True)
@@ -145,11 +148,11 @@ class Estimate:
     Attributes:
         stage: of the graph.
         jobs: still to run.
-        device_hours: of what runs models, all devices added up; None where nothing does, or where
-            the scale assumes no speed.
-        core_hours: of everything else; None where there is nothing else.
+        device_hours: hours of jobs that run models, summed over devices; None where there are none,
+            or where the scale assumes no speed.
+        core_hours: hours of all other jobs; None where there are none.
         longest: hours from start to end of the longest job; None where no hours are known.
-        disk_bytes: that stay, roughly.
+        disk_bytes: bytes that stay on the disk, roughly.
     """
 
     stage: str
@@ -224,7 +227,7 @@ def _sum(hours: Iterable[float | None]) -> float | None:
 
 
 def _rounded(value: float | None) -> str:
-    """With one digit; small positive values are not shown as zero."""
+    """A number with one digit; small positive numbers are not shown as zero."""
     if value is None or value == 0:
         return ""
     return f"{value:,.1f}" if value >= 0.05 else "< 0.1"
@@ -269,7 +272,7 @@ def assumptions(configuration: Configuration, jobs: Sequence[Job]) -> list[str]:
 
 
 def sentences(configuration: Configuration, corpus: str, split: str) -> int:
-    """Pairs of a split: as counted where the corpus is made, or else as its file says; or 0."""
+    """Pairs of a split: counted where the corpus is made, else as its file says; 0 if unknown."""
     made = configuration.root / f"results/corpora/{corpus}/corpus.json"
     if made.exists():
         counted = read_json(made).get("splits", {}).get(split, {}).get("pairs")
@@ -300,7 +303,7 @@ def _counts_epochs(configuration: Configuration, job: Job) -> bool:
 
 
 def _hours(configuration: Configuration, job: Job) -> float | None:
-    """Of one device or core, as if there were only one."""
+    """Hours of a job, as if it ran on one device or core; None if the scale assumes no speed."""
     seconds = (
         _seconds_of_models(configuration, job)
         if job.rule in _OF_MODELS
@@ -341,7 +344,7 @@ def _seconds_of_models(configuration: Configuration, job: Job) -> float | None:
 
 
 def _decodings(job: Job) -> list[str]:
-    """By which a job translates a split."""
+    """The decodings by which a job translates a split."""
     return [Path(path).parent.name for path in job.outputs if path.endswith(".jsonl")]
 
 
@@ -356,13 +359,13 @@ def _passes_of_all(configuration: Configuration, decodings: Sequence[str]) -> fl
 
 
 def in_shards(configuration: Configuration, corpus: str, split: str, decodings: int) -> int:
-    """How many times the time of a shard of the training text a job may take, at least 1.
+    """How many times as long as a shard of the training text a job may take, at least 1.
 
     Args:
         configuration: of the run.
-        corpus: with the split.
-        split: that the job translates.
-        decodings: by so many decodings.
+        corpus: corpus with the split.
+        split: split that the job translates.
+        decodings: number of decodings by which it does.
     """
     shard = sentences(configuration, corpus, TRAIN) / configuration.shards[TRAIN]
     work = sentences(configuration, corpus, split) * decodings
@@ -370,7 +373,7 @@ def in_shards(configuration: Configuration, corpus: str, split: str, decodings: 
 
 
 def _seconds_of_latencies(configuration: Configuration, job: Job, speed: float) -> float:
-    """Of measuring all systems of a group."""
+    """Seconds of timing all systems of a group."""
     names, options = job.wildcards, configuration.latency
     corpus, setting = names["corpus"], names["setting"]
     latency = timing.find(configuration, corpus, names["group"], int(names["seed"]), setting)
@@ -414,7 +417,7 @@ def _pairs(configuration: Configuration, job: Job) -> int:
 
 
 def _at_once(configuration: Configuration, rule: str) -> int:
-    """Devices or cores that share a job."""
+    """Number of devices or cores that share a job."""
     if rule in TRAININGS:
         return (devices(configuration) or 1) * nodes(configuration)
     if rule in ("clean", "tokenise", "apply_bpe"):
@@ -472,7 +475,7 @@ def _compared(configuration: Configuration, job: Job) -> float:
 
 
 def _size(configuration: Configuration, system: str) -> float:
-    """Weights of a system's layers in those of the size base."""
+    """How many times as many weights as the size `base` the layers of a system have."""
     own = configuration.architecture(configuration.system(system).size)
     base = "base" if "base" in configuration.sizes else configuration.sizes[0]
     return weights(own) / weights(configuration.architecture(base))

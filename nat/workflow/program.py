@@ -1,4 +1,4 @@
-"""The programs of `workflow_scripts/`: a function, whose parameters are the command line's."""
+"""Turns functions into the programs of `workflow_scripts/`; parameters become arguments."""
 
 import argparse
 import inspect
@@ -42,7 +42,7 @@ HELP = {
     "threads": "processes to use (default: 1)",
     "tokens": "folder of the tokens",
 }
-"""Of the arguments of all programs."""
+"""The help texts of the arguments of all programs."""
 
 A = TypeVar("A", bound=Artifact)
 
@@ -109,7 +109,7 @@ def makes(kind: type[A]) -> Callable[[Callable[..., None]], Callable[[], None]]:
 
 
 def _check_corpus(configuration: Configuration, given: Mapping[str, Any]) -> None:
-    """Check the corpus that a program is for; Snakemake has checked them all."""
+    """Check the corpus that a program is for, since without Snakemake nothing else has."""
     if "corpus" in given:
         check_corpus(given["corpus"], configuration.corpus(given["corpus"]))
 

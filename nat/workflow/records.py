@@ -59,9 +59,10 @@ def _made(outputs: Iterable[str], known: set[str]) -> Iterator[str]:
 
 
 def _expression(output: str) -> str:
-    """What a wildcard does not stand for is none of an output.
+    """A regular expression of the paths of an output: a wildcard matches its constraint, or a name.
 
-    Checkpoints, for example, lie in a folder beside the folders of exported models.
+    Where the constraint excludes a name, the path is no output of the rule: checkpoints, for
+    example, lie in a folder beside those of exported models.
     """
     parts = _WILDCARD.split(output)  # text and constraints by turns
     return "".join(
@@ -71,7 +72,7 @@ def _expression(output: str) -> str:
 
 
 def _all_recorded() -> set[str]:
-    # In this order, the record of a job that ends meanwhile is found in one of the two.
+    # In this order: the record of a job that ends between the two readings is found in the second.
     return _recorded("incomplete") | _recorded("metadata")
 
 

@@ -163,7 +163,7 @@ def state_of(job: str) -> str:
             continue
         words = ended.stdout.split()
         if ended.returncode == 0 and words:
-            return words[0]  # of `CANCELLED by 1000`
+            return words[0]  # such as CANCELLED in `CANCELLED by 1000`
     return ""
 
 
@@ -249,7 +249,7 @@ def status_command(asked: str, first_look: int) -> str:
 class Watch(threading.Thread):
     """Cancels jobs that would wait forever, so that the run fails and says why.
 
-    Snakemake takes a waiting job for one whose turn is still to come.
+    Snakemake cannot tell them from jobs whose turn is still to come.
 
     Attributes:
         seconds: between two looks at the queue.

@@ -1,7 +1,7 @@
 """Which decodings of a model one job translates a split with.
 
-Snakemake's rules have the same outputs whatever is asked for, but papers ask for other decodings of
-each system. So there is a rule for each system and split that several decodings are asked for.
+The outputs of a rule of Snakemake are fixed, but papers ask for different decodings of different
+systems. So each system and split for which several decodings are asked for has a rule of its own.
 """
 
 from collections.abc import Collection, Mapping
@@ -11,7 +11,7 @@ from nat.artifacts import Score, is_sharded
 from nat.configuration import Configuration
 
 RULE = "translate_and_score"
-"""The rule of one decoding; the names of those of several begin with it."""
+"""The rule that translates by one decoding; names of rules for several decodings begin with it."""
 
 
 @dataclass(frozen=True)
@@ -43,7 +43,7 @@ class Together:
         return ".".join(["{split}", *self.consulted, "log"])
 
     def outputs(self, run: str) -> list[str]:
-        """Paths of what its job makes, with wildcards but for the run."""
+        """Paths of what its job makes, with wildcards for corpus, system, seed and split."""
         names = {"run": run, "corpus": "{corpus}", "system": "{system}", "seed": "{seed}"}
         found = []
         for decoding in self.decodings:
@@ -53,13 +53,13 @@ class Together:
         return found
 
     def scores(self, run: str, seed: int) -> list[Score]:
-        """What its job makes, with one of the seeds; all are made from the same."""
+        """The scores that its job makes for one of the seeds."""
         names = run, self.corpus, self.system, seed
         return [Score(*names, decoding, self.split) for decoding in self.decodings]
 
 
 def kind_of(rule: str) -> str:
-    """A rule, or the one that stands for all like it."""
+    """The name of a rule; `RULE` stands for those that translate by several decodings, too."""
     return RULE if rule.startswith(f"{RULE}_") else rule
 
 
@@ -72,10 +72,10 @@ def together(
 ) -> list[Together]:
     """The jobs that make scores, where several are of one model and split, for the same papers.
 
-    So who asks for one paper gets what only others show neither translated nor scored. Decodings
-    that consult another model share a job with those that consult the same one, and one whose
-    weights are tuned is left to a job by itself: whoever asks for the others need not train that
-    model, or tune.
+    A run of one paper thus translates and scores nothing that only other papers show. Decodings
+    that consult another model share a job with those that consult the same one, and a decoding
+    whose weights are tuned has a job by itself: a run that asks for other decodings need not train
+    that model, or tune weights.
 
     Args:
         configuration: of the run.

@@ -6,7 +6,7 @@ from pathlib import Path
 
 NAT = Path(__file__).resolve().parents[1] / "nat"
 
-ROOMS = (
+PACKAGES_IN_ORDER = (
     *("errors", "checksums", "locks", "files", "spelling", "options", "fields"),
     *("machine", "randomness", "program"),
     *("registry", "data", "language_model", "transformer", "configuration", "alignment"),
@@ -18,7 +18,7 @@ ROOMS = (
 
 
 def imported(path: Path) -> Iterator[str]:
-    """Rooms that a module imports from."""
+    """Packages and modules of nat/ that a module imports from."""
     for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
         names: list[str] = []
         if isinstance(node, ast.ImportFrom) and node.module == "nat":
@@ -30,18 +30,18 @@ def imported(path: Path) -> Iterator[str]:
         yield from (name.split(".")[1] for name in names if name.startswith("nat."))
 
 
-def test_every_room_is_listed() -> None:
+def test_every_package_is_listed() -> None:
     found = {path.stem for path in NAT.iterdir() if path.suffix == ".py" or list(path.glob("*.py"))}
-    assert found - {"__init__"} == set(ROOMS)
+    assert found - {"__init__"} == set(PACKAGES_IN_ORDER)
 
 
 def test_imports_run_one_way() -> None:
     upward = []
     for path in sorted(NAT.rglob("*.py")):
-        room = path.relative_to(NAT).parts[0].removesuffix(".py")
-        if room == "__init__":
+        package = path.relative_to(NAT).parts[0].removesuffix(".py")
+        if package == "__init__":
             continue
         for other in imported(path):
-            if ROOMS.index(other) > ROOMS.index(room):
+            if PACKAGES_IN_ORDER.index(other) > PACKAGES_IN_ORDER.index(package):
                 upward.append(f"{path.relative_to(NAT)} imports from nat.{other}")
     assert upward == []
