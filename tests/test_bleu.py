@@ -89,6 +89,35 @@ def test_lowercase_is_in_the_signature() -> None:
     assert chrf(["A b c d"], ["a b c d"], True) == pytest.approx(100)
 
 
+def test_equal_translations_are_counted_once_for_the_same_references_and_options(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    hypotheses, references = texts(5)
+    single = [its[0] for its in references]
+
+    def counted() -> list[bleu.Counts]:
+        return [
+            each
+            for lowercase in (False, True)
+            for each in (
+                bleu.sacrebleu(hypotheses, references, lowercase),
+                bleu.sacrebleu(hypotheses, [[line] for line in single], lowercase),
+                bleu.tokenised_bleu(hypotheses, references),
+                bleu.chrf(hypotheses, single, lowercase),
+            )
+        ]
+
+    found = counted()
+    with monkeypatch.context() as patch:
+        patch.setattr(BLEU, "sentence_score", None)
+        again = counted()
+    for remembered in (bleu._word_counts, bleu._character_counts):
+        remembered.cache_clear()
+    for one, two, anew in zip(found, again, counted(), strict=True):
+        assert one.signature == two.signature == anew.signature
+        assert one.sentences.tolist() == two.sentences.tolist() == anew.sentences.tolist()
+
+
 def chrf(hypotheses: list[str], references: list[str], lowercase: bool = False) -> float:
     counts = bleu.chrf(hypotheses, references, lowercase).sentences
     return float(bleu.chrf_score(counts.sum(0, keepdims=True))[0])

@@ -16,6 +16,7 @@ number of references may differ between sentences.
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import cache, lru_cache
 from typing import Any
 
 import numpy as np
@@ -30,6 +31,13 @@ from nat.measures import significance
 DIGITS = 6
 
 SMOOTHED, UNSMOOTHED = "exp", "none"
+
+ROWS = 2**16
+"""Most rows of counts that are remembered, tens of MB. A job compares many decodings of one text,
+and most of their translations are equal."""
+
+# the same object for the same options: it remembers how it splits lines into tokens
+_metric, _chrf = cache(BLEU), cache(CHRF)
 
 References = Sequence[Sequence[str]]
 
@@ -58,7 +66,7 @@ def sacrebleu(hypotheses: Sequence[str], references: References, lowercase: bool
     Raises:
         ValueError: if there are no hypotheses, or not as many as references.
     """
-    metric = BLEU(lowercase=lowercase, force=True, effective_order=True)
+    metric = _metric(lowercase=lowercase, force=True, effective_order=True)
     return _bleu_counts(metric, hypotheses, references)
 
 
@@ -70,7 +78,7 @@ def tokenised_bleu(hypotheses: Sequence[str], references: References) -> Counts:
     Raises:
         ValueError: as `sacrebleu`.
     """
-    metric = BLEU(tokenize="none", force=True, smooth_method=UNSMOOTHED, effective_order=True)
+    metric = _metric(tokenize="none", force=True, smooth_method=UNSMOOTHED, effective_order=True)
     return _bleu_counts(metric, hypotheses, references)
 
 
@@ -80,7 +88,7 @@ def chrf(hypotheses: Sequence[str], references: Sequence[str], lowercase: bool =
     Raises:
         ValueError: as `sacrebleu`.
     """
-    metric = CHRF(lowercase=lowercase)
+    metric = _chrf(lowercase=lowercase)
     _check_counts(hypotheses, [[reference] for reference in references])
     metric.sentence_score(hypotheses[0], [references[0]])  # a signature needs one score
     rows = [
@@ -180,10 +188,10 @@ def _bleu(sums: np.ndarray, smooth_method: str, effective_order: bool = False) -
 
 def _bleu_counts(metric: BLEU, hypotheses: Sequence[str], references: References) -> Counts:
     _check_counts(hypotheses, references)
-    rows = []
-    for hypothesis, its_references in zip(hypotheses, references, strict=True):
-        found = metric.sentence_score(hypothesis, list(its_references))
-        rows.append([found.sys_len, found.ref_len, *found.counts, *found.totals])
+    rows = [
+        _word_counts(hypothesis, tuple(its_references), metric)
+        for hypothesis, its_references in zip(hypotheses, references, strict=True)
+    ]
     signature = _signature(metric, set(map(len, references)))
     # Orders that exceed the length of a sentence do not affect its counts, but sacreBLEU's
     # warnings; the corpus is scored with all orders.
@@ -191,7 +199,14 @@ def _bleu_counts(metric: BLEU, hypotheses: Sequence[str], references: References
     return Counts(np.array(rows, dtype=np.int64), str(signature))
 
 
-def _character_counts(hypothesis: str, reference: str, metric: CHRF) -> list[int]:
+@lru_cache(maxsize=ROWS)
+def _word_counts(hypothesis: str, references: tuple[str, ...], metric: BLEU) -> tuple[int, ...]:
+    found = metric.sentence_score(hypothesis, references)
+    return (found.sys_len, found.ref_len, *found.counts, *found.totals)
+
+
+@lru_cache(maxsize=ROWS)
+def _character_counts(hypothesis: str, reference: str, metric: CHRF) -> tuple[int, ...]:
     both = hypothesis, reference
     ngrams = [
         extract_all_char_ngrams(text.lower() if metric.lowercase else text, metric.char_order)
@@ -201,7 +216,7 @@ def _character_counts(hypothesis: str, reference: str, metric: CHRF) -> list[int
     for ours, its in zip(*ngrams, strict=True):
         # sacreBLEU counts no n-grams of an order that exceeds the length of the reference
         row += [ours.total() if its else 0, its.total(), (ours & its).total()]
-    return row
+    return tuple(row)
 
 
 def _signature(metric: Metric, references: set[int]) -> Signature:
