@@ -13,10 +13,10 @@ from nat.data.vocabulary import EOS, PAD
 def pad(sequences: Sequence[np.ndarray | Sequence[int]]) -> Tensor:
     """Stack sequences into an int64 tensor [B, longest], padded on the right with PAD."""
     width = max((len(sequence) for sequence in sequences), default=0)
-    stacked = torch.full((len(sequences), width), PAD, dtype=torch.int64)
-    for row, sequence in enumerate(sequences):
-        stacked[row, : len(sequence)] = torch.as_tensor(np.asarray(sequence, dtype=np.int64))
-    return stacked
+    stacked = np.full((len(sequences), width), PAD, dtype=np.int64)
+    for row, sequence in zip(stacked, sequences, strict=True):
+        row[: len(sequence)] = sequence
+    return torch.from_numpy(stacked)
 
 
 def source_tensor(sentences: Sequence[np.ndarray | Sequence[int]]) -> Tensor:
