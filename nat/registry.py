@@ -125,6 +125,8 @@ class DecodingTraits:
         assistant_optional: whether the key `assistant` may be left out all the same.
         starts_from_assistant: completes what the assistant writes, which is the same for all such
             decodings of a job.
+        starts_from_masks: begins with a pass over masks, which is the same for all such decodings
+            of a job with the same lengths.
         converted: the other engine that runs the model, for which it is converted: `ctranslate2`
             or `onnx`; None for PyTorch.
     """
@@ -139,6 +141,7 @@ class DecodingTraits:
     assistant: Order | None = None
     assistant_optional: bool = False
     starts_from_assistant: bool = False
+    starts_from_masks: bool = False
     converted: Engine | None = None
 
 

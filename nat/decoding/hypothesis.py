@@ -1,5 +1,7 @@
 """The translation of a sentence, as every decoding method returns it."""
 
+import itertools
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 
@@ -16,3 +18,11 @@ class Hypothesis:
     tokens: list[int]
     score: float
     steps: int
+
+
+def deduplicated(hypotheses: Sequence[Hypothesis]) -> list[Hypothesis]:
+    """The same without tokens that equal the one before."""
+    return [
+        Hypothesis([token for token, _ in itertools.groupby(each.tokens)], each.score, each.steps)
+        for each in hypotheses
+    ]
