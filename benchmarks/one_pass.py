@@ -120,8 +120,8 @@ def systems_of(symbols: int) -> dict[str, Callable[[], Any]]:
         "NAT, one pass": system(OnePass(), 6, 6, "constant", copy="soft"),
         "CTC, 2 frames a token": system(Ctc(), 6, 6, None, copy="soft_upsampled", upsample=2.0),
         "CTC, 3 frames a token": system(Ctc(), 6, 6, None, copy="soft_upsampled", upsample=3.0),
-        "CMLM, 4 steps, 5 lengths": system(MaskPredict(4, 5), 6, 6, "constant"),
-        "CMLM, 10 steps, 5 lengths": system(MaskPredict(10, 5), 6, 6, "constant"),
+        "CMLM, 4 steps, 5 lengths": system(MaskPredict(steps=4, length_beam=5), 6, 6, "constant"),
+        "CMLM, 10 steps, 5 lengths": system(MaskPredict(steps=10, length_beam=5), 6, 6, "constant"),
     }
 
 

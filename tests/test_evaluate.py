@@ -88,14 +88,33 @@ def made() -> dict[str, bytes]:
     }
 
 
-def test_several_decodings_are_what_each_alone_would_be(translated: list[int]) -> None:
-    together = run("beam2", "beam3")
-    assert sum(translated) == 2 * len(SENTENCES)
+MASK_PREDICT = [f"mask-predict-{steps}-lb5" for steps in (1, 2, 4)]
+MASK_CORRECT = ["mask-predict-1-lb5", "mask-correct-2-lb5", "mask-correct-4-lb5"]
+
+
+@pytest.mark.parametrize(
+    ("system", "decodings", "twins"),
+    [
+        (SYSTEM, ["beam2", "beam3"], []),
+        *(
+            (system, decodings, [f"{each}-deduplicated" for each in decodings])
+            for system, decodings in (("cmlm-kd", MASK_PREDICT), ("cmlmc-kd", MASK_CORRECT))
+        ),
+    ],
+)
+def test_several_decodings_are_what_each_alone_would_be(
+    translated: list[int], system: str, decodings: list[str], twins: list[str]
+) -> None:
+    save_model_of(seed=2, system=system)
+    path = Path(TrainingRecord("micro", CORPUS, system, 1).path)
+    path.write_text('{"fingerprint": "that of the training"}')
+    together = run(*sorted([*decodings, *twins]), system=system)
+    assert sum(translated) == len(decodings) * len(SENTENCES)  # a twin has the same passes
     shutil.rmtree("results/micro/translations")
     shutil.rmtree("results/micro/scores")
-    alone = [run(decoding) for decoding in ("beam3", "beam2")][-1]
+    alone = [run(decoding, system=system) for decoding in [*twins, *reversed(decodings)]][-1]
     assert alone == together
-    assert len(together) == 2 * 4  # and nothing that was kept aside
+    assert len(together) == len([*decodings, *twins]) * 4  # and nothing that was kept aside
 
 
 def test_what_an_assistant_writes_is_written_once(translated: list[int]) -> None:

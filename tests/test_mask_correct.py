@@ -60,7 +60,9 @@ def test_repeated_neighbours_are_dropped_on_request() -> None:
 def test_one_step_is_one_pass(make_model: MakeModel) -> None:
     model = make_model(seed=1, length="offset")
     source = source_tensor([[6, 7, 8, 9], [20], [11] * 9])
-    assert MaskCorrect(1, 5)(model, source) == OnePass(5)(model, source)
+    assert MaskCorrect(steps=1, length_beam=5)(model, source) == OnePass(length_beam=5)(
+        model, source
+    )
 
 
 def test_only_for_systems_that_have_learnt_to_correct() -> None:

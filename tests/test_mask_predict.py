@@ -146,13 +146,15 @@ def test_the_schedule_is_floored_in_whole_numbers(steps: int) -> None:
 def test_one_step_is_one_pass(make_model: MakeModel, length_beam: int) -> None:
     model = make_model(seed=1, length="offset")
     source = source_tensor([[6, 7, 8, 9], [20], [11] * 9])
-    assert MaskPredict(1, length_beam)(model, source) == OnePass(length_beam)(model, source)
+    assert MaskPredict(steps=1, length_beam=length_beam)(model, source) == OnePass(
+        length_beam=length_beam
+    )(model, source)
 
 
 def test_more_steps_change_the_result(make_model: MakeModel) -> None:
     model = make_model(seed=1, length="offset")
     source = source_tensor([[6, 7, 8, 9, 10, 11, 12], [11] * 9])
-    assert MaskPredict(4)(model, source) != MaskPredict(1)(model, source)
+    assert MaskPredict(steps=4)(model, source) != MaskPredict(steps=1)(model, source)
 
 
 @pytest.mark.parametrize("dtype", [torch.float32, torch.float64])
@@ -163,7 +165,7 @@ def test_a_sentence_is_the_same_alone_and_in_a_batch(
 ) -> None:
     model = make_model(seed=3, length=length, dtype=dtype)
     texts = [[6, 7, 8, 9], [20], [11] * 12, [9, 8, 25, 13, 14, 15, 16]]
-    method = MaskPredict(5, length_beam)
+    method = MaskPredict(steps=5, length_beam=length_beam)
     together = method(model, source_tensor(texts))
     for text, found in zip(texts, together, strict=True):
         (alone,) = method(model, source_tensor([text]))

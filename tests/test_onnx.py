@@ -51,7 +51,7 @@ def test_translations_are_those_of_the_model(
     opened = engine(model, "float32", "onnx")
     for steps in (1, 3):
         ours: Any = Imputer(steps) if "upsample" in options.get("decoder", {}) else None
-        ours = ours or MaskPredict(steps, length_beam=2)
+        ours = ours or MaskPredict(steps=steps, length_beam=2)
         lengths = 1 if model.decoder.upsample else 2
         its = OnnxParallel(steps=steps, length_beam=lengths)(model, SOURCE, opened)
         expected = ours(model, SOURCE)

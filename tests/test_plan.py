@@ -68,6 +68,16 @@ def test_hours_follow_from_recipe_and_speed() -> None:
     )
 
 
+def test_passes_that_decodings_have_in_common_count_once() -> None:
+    masks = ["one-pass-lb5", *(f"mask-predict-{steps}-lb5" for steps in (1, 4, 10))]
+    twins = [f"{name}-deduplicated" for name in masks]
+    made = [f"translations/{name}/test.jsonl" for name in (*masks, *twins, "mask-predict-4-lb2")]
+    jobs = [Job(RULE, NAMES | {"split": "test"}, outputs=tuple(made))]
+    (found,) = plan.estimate(configuration(), jobs)
+    passes = 20 * (5 * (1 + 3 + 9) + 2 * 4)  # over 20 sentences
+    assert found.device_hours == pytest.approx(passes / 10 / 3600)
+
+
 def test_a_job_of_several_decodings_may_take_as_long_as_its_sentences() -> None:
     # 150 sentences in each shard of the training text, and 20 in the test set
     assert plan.in_shards(configuration(), "toy-micro", "test", 1) == 1

@@ -94,7 +94,7 @@ def test_lengths_are_candidates(make_model: MakeModel, length: str) -> None:
     for sentence, best in zip(SENTENCES, found, strict=True):
         encoded = model.encode(source_tensor([sentence]))
         canvases = canvases_of(model, encoded, 5)
-        canvases.predict(model, canvases.real)
+        canvases.predict(model, encoded.repeat(5), canvases.real)
         scores = {
             tuple(one.tokens): mean_score(assistant, sentence, one.tokens) for one in canvases.all()
         }
@@ -123,7 +123,7 @@ def test_draws_are_candidates(make_model: MakeModel, upsampled: bool) -> None:
             candidates = best_alignments(model, encoded)
         else:
             canvases = canvases_of(model, encoded, 1)
-            canvases.predict(model, canvases.real)
+            canvases.predict(model, encoded, canvases.real)
             candidates = canvases.all()
         scores = [mean_score(assistant, sentence, one.tokens) for one in candidates]
         assert best.score == pytest.approx(max(scores))

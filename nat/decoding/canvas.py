@@ -32,7 +32,6 @@ class Canvases:
         real: True before the end, [N, T].
         lengths: [N].
         passes: number of decoder passes of each canvas, [N].
-        encoded: encoder states, repeated for each canvas, [N, S, D].
     """
 
     tokens: Tensor
@@ -40,10 +39,15 @@ class Canvases:
     real: Tensor
     lengths: Tensor
     passes: Tensor
-    encoded: Encoded
 
-    def predict(self, model: Network, masked: Tensor, correct: bool = False) -> None:
-        """Choose the most probable symbols at `masked` positions [N, T] in one bidirectional pass.
+    def copy(self) -> "Canvases":
+        """The same canvases, to be decoded further in another way."""
+        return Canvases(*(value.clone() for value in vars(self).values()))
+
+    def predict(
+        self, model: Network, encoded: Encoded, masked: Tensor, correct: bool = False
+    ) -> None:
+        """Choose the most probable symbols at `masked` positions in one bidirectional pass.
 
         Canvases of similar length are decoded together: a length beam contains lengths that are
         many times the most probable one, and all would be padded to the longest.
@@ -51,26 +55,30 @@ class Canvases:
         The decoder sees the symbols at all other positions. With `correct` it replaces these too;
         otherwise canvases without a masked position are skipped. BLANK is chosen only by a model
         that was trained with it as the empty token.
+
+        Args:
+            model: the network.
+            encoded: encoder states of the sentence of each canvas, by the same network, [N, S, D].
+            masked: positions at which the decoder sees MASK, [N, T].
+            correct: whether it chooses the symbols at all others, too.
         """
         chosen = self.real if correct else masked
         for rows, width in _of_like_length(self.lengths, chosen.any(1).nonzero()[:, 0]):
             seen, wanted = self.real[rows, :width], chosen[rows, :width]
             tokens = torch.where(masked[rows, :width], MASK, self.tokens[rows, :width])
             all_rows = rows.numel() == len(self.tokens)
-            encoded = self.encoded if all_rows else self.encoded.rows(rows)
-            best = predict(model, tokens, ~seen, encoded, wanted)
+            best = predict(
+                model, tokens, ~seen, encoded if all_rows else encoded.rows(rows), wanted
+            )
             row, position = wanted.nonzero(as_tuple=True)
             self.tokens[rows[row], position] = best.symbols
             self.log_probabilities[rows[row], position] = best.log_probabilities
             self.passes[rows] += 1
 
-    def all(self, deduplicate: bool = False) -> list[Hypothesis]:
+    def all(self) -> list[Hypothesis]:
         """Every canvas, scored by its mean log-probability per position.
 
         Empty tokens count in the mean and are dropped.
-
-        Args:
-            deduplicate: whether to drop tokens that equal the one before, too.
         """
         rows = zip(
             self.tokens.tolist(),
@@ -79,15 +87,12 @@ class Canvases:
             self.passes.tolist(),
             strict=True,
         )
-        found = []
-        for tokens, length, score, passes in rows:
-            written = [token for token in tokens[:length] if token != BLANK]
-            if deduplicate:
-                written = [token for token, _ in itertools.groupby(written)]
-            found.append(Hypothesis(written, score, passes))
-        return found
+        return [
+            Hypothesis([token for token in tokens[:length] if token != BLANK], score, passes)
+            for tokens, length, score, passes in rows
+        ]
 
-    def best(self, length_beam: int, deduplicate: bool = False) -> list[Hypothesis]:
+    def best(self, length_beam: int) -> list[Hypothesis]:
         """The canvas of each sentence with the highest score (see `all`).
 
         Of equal ones, the one with the more probable length. Its number of steps is the largest of
@@ -100,9 +105,8 @@ class Canvases:
             real=self.real[rows],
             lengths=self.lengths[rows],
             passes=self.passes.view(-1, length_beam).amax(1),
-            encoded=self.encoded,
         )
-        return kept.all(deduplicate)
+        return kept.all()
 
     def _best_rows(self, length_beam: int) -> Tensor:
         """Number of each sentence's canvas with the highest score, [B]."""
@@ -111,13 +115,17 @@ class Canvases:
         return torch.arange(mean.size(0), device=chosen.device) * length_beam + chosen
 
     def recorded(self, length_beam: int, decoded: Iterable["Positions"]) -> list[list[Pass]]:
-        """The passes behind the `best` canvas of each sentence.
+        """The passes behind the `best` canvas of each sentence; these canvases are after the first.
 
         Args:
             length_beam: canvases of a sentence.
             decoded: decodes the canvases in place, pass by pass.
         """
-        after = [(each, self.tokens.clone(), self.log_probabilities.clone()) for each in decoded]
+        first = Positions(self.real, self.real)
+        after = [
+            (each, self.tokens.clone(), self.log_probabilities.clone())
+            for each in itertools.chain([first], decoded)
+        ]
         found = []
         for row in self._best_rows(length_beam).tolist():
             length = int(self.lengths[row])
@@ -162,13 +170,6 @@ def _of_like_length(lengths: Tensor, rows: Tensor) -> Iterator[tuple[Tensor, int
         rows, left = rows[~alike], left[~alike]
 
 
-def masked_canvases(
-    model: Network, source: Tensor, length_beam: int, length_factor: float = 1.0
-) -> Canvases:
-    """Encode source sentences [B, S]; make canvases of masks for the most probable lengths."""
-    return canvases_of(model, model.encode(source), length_beam, length_factor)
-
-
 def canvases_of(
     model: Network, encoded: Encoded, length_beam: int, length_factor: float = 1.0
 ) -> Canvases:
@@ -197,5 +198,4 @@ def canvases_of(
         real=real,
         lengths=lengths,
         passes=torch.zeros_like(lengths),
-        encoded=encoded.repeat(length_beam),
     )

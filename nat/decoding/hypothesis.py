@@ -1,6 +1,7 @@
 """The translation of a sentence, as every decoding method returns it."""
 
-from collections.abc import Callable
+import itertools
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -41,3 +42,11 @@ def hypotheses(
     filled = source.ne(PAD).sum(1) > 1
     found = iter(method(model, source[filled]) if filled.any() else [])
     return [next(found) if each else NOTHING for each in filled.tolist()]
+
+
+def deduplicated(found: Sequence[Hypothesis]) -> list[Hypothesis]:
+    """The same without tokens that equal the one before."""
+    return [
+        Hypothesis([token for token, _ in itertools.groupby(each.tokens)], each.score, each.steps)
+        for each in found
+    ]

@@ -6,7 +6,7 @@ from pydantic.dataclasses import dataclass
 from torch import Tensor
 
 from nat import randomness
-from nat.decoding.canvas import masked_canvases
+from nat.decoding.canvas import canvases_of
 from nat.decoding.hypothesis import Hypothesis
 from nat.transformer.length import CLASSES
 from nat.transformer.model import Transformer
@@ -43,19 +43,20 @@ class InputSampling:
         """Translate source sentences [B, S] (tokens, EOS, padding on the right)."""
         predictor = model.input_predictor
         assert predictor is not None
-        canvases = masked_canvases(model, source, self.length_beam)
-        states = model.decode(canvases.tokens, ~canvases.real, canvases.encoded, causal=False)
-        ids = randomness.numbers_of(canvases.encoded.source, canvases.encoded.padding)
+        of_sentences = model.encode(source)
+        canvases = canvases_of(model, of_sentences, self.length_beam)
+        encoded = of_sentences.repeat(self.length_beam)
+        states = model.decode(canvases.tokens, ~canvases.real, encoded, causal=False)
+        ids = randomness.numbers_of(encoded.source, encoded.padding)
         ids = ids ^ canvases.lengths
         drawn = randomness.uniform(self.seed, 0, ids, canvases.tokens.size(1))
         # NaN counts as masked, so that a failed prediction is not replaced by the assistant's
         masked = ~(drawn >= predictor(states).sigmoid()) & canvases.real
         canvases.passes += 1
 
-        own, canvases.encoded = canvases.encoded, assistant.encode(source).repeat(self.length_beam)
-        canvases.predict(assistant, canvases.real)
-        canvases.encoded = own
-        canvases.predict(model, masked)
+        of_assistant = assistant.encode(source).repeat(self.length_beam)
+        canvases.predict(assistant, of_assistant, canvases.real)
+        canvases.predict(model, encoded, masked)
         return canvases.best(self.length_beam)
 
 

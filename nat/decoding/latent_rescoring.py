@@ -33,7 +33,7 @@ class LatentRescoring(RescoredDraws):
             found = best_alignments(model, encoded)
         else:
             canvases = canvases_of(model, encoded, 1)
-            canvases.predict(model, canvases.real)
+            canvases.predict(model, encoded, canvases.real)
             found = canvases.all()
         return self.choose(assistant, source, found)
 

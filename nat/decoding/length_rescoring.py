@@ -5,7 +5,7 @@ from pydantic import ConfigDict, Field
 from pydantic.dataclasses import dataclass
 from torch import Tensor
 
-from nat.decoding.canvas import masked_canvases
+from nat.decoding.canvas import canvases_of
 from nat.decoding.hypothesis import Hypothesis
 from nat.decoding.rescoring import LengthPenalty, best_of_assistant, groups
 from nat.transformer.length import CLASSES
@@ -35,8 +35,9 @@ class LengthRescoring:
         self, model: Transformer, source: Tensor, assistant: Transformer
     ) -> list[Hypothesis]:
         """Translate source sentences [B, S] (tokens, EOS, padding on the right)."""
-        canvases = masked_canvases(model, source, self.length_beam)
-        canvases.predict(model, canvases.real)
+        encoded = model.encode(source)
+        canvases = canvases_of(model, encoded, self.length_beam)
+        canvases.predict(model, encoded.repeat(self.length_beam), canvases.real)
         candidates = groups(canvases.all(), self.length_beam)
         return best_of_assistant(assistant, source, candidates, self.length_penalty)
 

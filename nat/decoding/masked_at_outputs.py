@@ -15,10 +15,8 @@ from nat.data.vocabulary import PAD
 from nat.decoding.beam_search import BeamSearch
 from nat.decoding.canvas import Canvases
 from nat.decoding.hypothesis import Hypothesis
+from nat.decoding.known import Known, once
 from nat.transformer.model import Transformer
-
-Written = dict[tuple[int, int, bytes], list[Hypothesis]]
-"""What an assistant wrote, by its beam and a batch of source sentences: width and content."""
 
 
 @dataclass(frozen=True, config=ConfigDict(extra="forbid"))
@@ -62,7 +60,7 @@ class MaskedAtOutputs:
         model: Transformer,
         source: Tensor,
         assistant: Transformer,
-        known: Written | None = None,
+        known: Known | None = None,
     ) -> list[Hypothesis]:
         """Translate source sentences.
 
@@ -70,9 +68,10 @@ class MaskedAtOutputs:
             model: that completes the translations.
             source: sentences [B, S] (tokens, EOS, padding on the right).
             assistant: that writes them.
-            known: what the assistant wrote before; what it writes now is added.
+            known: what assistants wrote before; what this one writes now is added.
         """
-        written = self._written(assistant, source, {} if known is None else known)
+        search = BeamSearch(beam=self.beam)
+        written = once(known, (assistant, self.beam), source, lambda: search(assistant, source))
         # a model with fewer positions sees the tokens that fit
         longest = model.architecture.max_positions
         tokens = pad([one.tokens[:longest] for one in written]).to(source.device)
@@ -85,9 +84,8 @@ class MaskedAtOutputs:
             real=real,
             lengths=real.sum(1),
             passes=torch.tensor([one.steps for one in written], device=source.device),
-            encoded=encoded,
         )
-        canvases.predict(model, masked)
+        canvases.predict(model, encoded, masked)
         scores = canvases.log_probabilities.sum(1) / masked.sum(1).clamp(min=1)
         rows = zip(canvases.all(), scores.tolist(), written, strict=True)
         return [
@@ -95,12 +93,6 @@ class MaskedAtOutputs:
             Hypothesis(found.tokens, score if math.isfinite(one.score) else math.nan, found.steps)
             for found, score, one in rows
         ]
-
-    def _written(self, assistant: Transformer, source: Tensor, known: Written) -> list[Hypothesis]:
-        key = self.beam, source.size(1), source.cpu().numpy().tobytes()
-        if key not in known:
-            known[key] = BeamSearch(beam=self.beam)(assistant, source)
-        return known[key]
 
     def masks(self, real: Tensor, ids: Tensor) -> Tensor:
         """Positions that are masked, [B, T].

@@ -7,7 +7,6 @@ from pydantic import ConfigDict, Field
 from pydantic.dataclasses import dataclass
 from torch import Tensor
 
-from nat.decoding.canvas import canvases_of
 from nat.decoding.hypothesis import Hypothesis
 from nat.decoding.imputer import imputed_translations
 from nat.decoding.mask_predict import MaskPredict
@@ -42,13 +41,9 @@ class OnnxParallel:
     def __call__(self, model: Transformer, source: Tensor, engine: OnnxEngine) -> list[Hypothesis]:
         """Translate source sentences [B, S] (tokens, EOS, padding on the right)."""
         network = OnnxNetwork(model, engine)
-        encoded = network.encode(source)
         if model.decoder.upsample is not None:
-            return imputed_translations(network, encoded, self.steps)
-        canvases = canvases_of(network, encoded, self.length_beam)
-        for _ in MaskPredict(self.steps, self.length_beam).fill(network, canvases):
-            pass
-        return canvases.best(self.length_beam)
+            return imputed_translations(network, network.encode(source), self.steps)
+        return MaskPredict(steps=self.steps, length_beam=self.length_beam)(network, source)
 
 
 METHOD = OnnxParallel

@@ -20,7 +20,7 @@ from nat.data.splits import prepared_as, sides
 from nat.data.translations import MADE_WITH, write_translations
 from nat.data.vocabulary import vocabulary_files
 from nat.files import atomic_path, copy, read_json, write_json
-from nat.jobs.translate import Translator
+from nat.jobs.translate import Shared, Translator
 from nat.measures.score import reference_files, score_translations
 from nat.program import Progress
 
@@ -51,9 +51,9 @@ def evaluate(configuration: Configuration, wanted: Sequence[Score]) -> None:
     if due:
         first, last = wanted[0], list(due)[-1]
         model = first.inputs_of_evaluation(configuration).model
-        translator = Translator(configuration, model, first.split)
+        translator, shared = Translator(configuration, model, first.split), Shared()
         for score, made_from in due.items():
-            _make(configuration, translator, score, made_from)
+            _make(configuration, translator, shared, score, made_from)
             if score is not last:
                 _put_aside(score)
     for score in wanted:
@@ -61,10 +61,14 @@ def evaluate(configuration: Configuration, wanted: Sequence[Score]) -> None:
 
 
 def _make(
-    configuration: Configuration, translator: Translator, score: Score, made_from: str | None
+    configuration: Configuration,
+    translator: Translator,
+    shared: Shared,
+    score: Score,
+    made_from: str | None,
 ) -> None:
-    inputs = score.inputs_of_evaluation(configuration)
-    lines = translator.translate(score.decoding, inputs, range(translator.sentences), _job(score))
+    inputs, ids = score.inputs_of_evaluation(configuration), range(translator.sentences)
+    lines = translator.translate(score.decoding, inputs, ids, _job(score), shared)
     translations = score.translations
     # without its summary, nothing of a decoding counts as made
     Path(translations.summary).unlink(missing_ok=True)

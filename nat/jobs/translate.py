@@ -19,7 +19,7 @@ from nat.data.vocabulary import Vocabularies, VocabularySizes
 from nat.decoding.corpus import Method, records, translate
 from nat.decoding.ctranslate2_beam import Engine, runs_on_gpu
 from nat.decoding.ctranslate2_ctc import PROJECTION, EncoderEngine
-from nat.decoding.masked_at_outputs import Written
+from nat.decoding.known import Known
 from nat.decoding.network import OnnxEngine
 from nat.errors import UserError
 from nat.jobs.tune_decoding import chosen_weights
@@ -31,11 +31,16 @@ from nat.transformer.model import Transformer
 
 
 @dataclass
-class Consulted:
-    """A model that several decodings of a job consult, and what it wrote for them."""
+class Shared:
+    """What several decodings of a job have in common.
 
-    model: Transformer
-    written: Written = field(default_factory=dict)
+    Attributes:
+        assistants: models that they consult, by path.
+        known: what they have made, see `nat.decoding.known`.
+    """
+
+    assistants: dict[str, Transformer] = field(default_factory=dict)
+    known: Known = field(default_factory=dict)
 
 
 class Translator:
@@ -63,11 +68,15 @@ class Translator:
         torch.set_num_threads(int(os.environ.get("OMP_NUM_THREADS", configuration.threads)))
         self._model = matching_model(model, configuration, self._vocabularies.sizes)
         self._configuration = configuration
-        self._consulted: dict[str, Consulted] = {}
         self.sentences = len(self._text)
 
     def translate(
-        self, decoding: str, inputs: InputsOfDecoding, ids: range, job: str
+        self,
+        decoding: str,
+        inputs: InputsOfDecoding,
+        ids: range,
+        job: str,
+        shared: Shared | None = None,
     ) -> Iterator[dict[str, Any]]:
         """Lines of a file of translations, see `nat.data.translations`.
 
@@ -76,9 +85,10 @@ class Translator:
             inputs: the models that it uses.
             ids: numbers of the sentences.
             job: what is done, for the lines of progress.
+            shared: see `method_of`.
         """
         sizes, device = self._vocabularies.sizes, next(self._model.parameters()).device
-        method = method_of(self._configuration, decoding, inputs, sizes, device, self._consulted)
+        method = method_of(self._configuration, decoding, inputs, sizes, device, shared)
         translations = translate(
             self._model,
             method,
@@ -111,7 +121,7 @@ def method_of(
     inputs: InputsOfDecoding,
     sizes: VocabularySizes,
     device: torch.device | str,
-    known: dict[str, Consulted] | None = None,
+    shared: Shared | None = None,
     *,
     alone: bool = False,
 ) -> Method:
@@ -123,9 +133,8 @@ def method_of(
         inputs: the models that it uses.
         sizes: of the vocabularies of the corpus.
         device: of the model.
-        known: by their paths, models that other decodings of the job have consulted, whose
-            translations are used again; this one's is added. Without it nothing is used again, as
-            a decoding that is timed needs it.
+        shared: what it has in common with other decodings of the job with the same model; what it
+            makes is added. Without it nothing is used again, as a decoding that is timed needs it.
         alone: sentences come one at a time.
 
     Raises:
@@ -135,20 +144,13 @@ def method_of(
     built = registry.build("decoding", resolved.decoding(decoding))
     if inputs.weights is not None:
         built = built.tuned(**chosen_weights(Path(inputs.weights.path)))
-    again: dict[str, Any] = {}
     assistant = None
     if inputs.assistant is not None:
-        path = inputs.assistant.path
-        other = None if known is None else known.get(path)
-        if other is None:
-            model = matching_model(inputs.assistant, configuration, sizes)
-            other = Consulted(model.to(device))
-        assistant = other.model
-        if known is not None:
-            known[path] = other
-            if configuration.decoding_traits(decoding).starts_from_assistant:
-                again["known"] = other.written
-    method = consulting(
+        assistants, path = {} if shared is None else shared.assistants, inputs.assistant.path
+        if path not in assistants:
+            assistants[path] = matching_model(inputs.assistant, configuration, sizes).to(device)
+        assistant = assistants[path]
+    method: Any = consulting(
         built,
         sizes,
         device,
@@ -159,7 +161,10 @@ def method_of(
         ),
         alone=alone,
     )
-    return functools.partial(method, **again) if again else method
+    traits = configuration.decoding_traits(decoding)
+    if shared is not None and (traits.starts_from_assistant or traits.starts_from_masks):
+        return functools.partial(method, known=shared.known)
+    return method
 
 
 def consulting(

@@ -349,13 +349,23 @@ def _decodings(job: Job) -> list[str]:
 
 
 def _passes_of_all(configuration: Configuration, decodings: Sequence[str]) -> float:
-    """Passes of a job's decodings; what an assistant writes for several is written once."""
-    continuing = {
-        name for name in decodings if configuration.decoding_traits(name).starts_from_assistant
-    }
-    searches = [_passes(configuration.decoding(name)) for name in continuing]
-    alone = [_passes(configuration.decoding(name)) for name in decodings if name not in continuing]
-    return sum(alone) + max(searches, default=0.0) + len(continuing)
+    """Passes of a job's decodings; what several of them have in common is made once."""
+    searches: list[float] = []
+    first, later, alone = {}, {}, 0.0
+    for name in decodings:
+        decoding, traits = configuration.decoding(name), configuration.decoding_traits(name)
+        passes = _passes(decoding)
+        if traits.starts_from_assistant:
+            searches.append(passes)
+        elif traits.starts_from_masks:
+            lengths = float(decoding.options["length_beam"])
+            first[lengths, decoding.options.get("length_factor", 1.0)] = lengths
+            plain = {**decoding.as_json(), "deduplicate": False}
+            later[tuple(sorted(plain.items()))] = passes - lengths
+        else:
+            alone += passes
+    of_masks = sum(first.values()) + sum(later.values())
+    return alone + of_masks + max(searches, default=0.0) + len(searches)
 
 
 def in_shards(configuration: Configuration, corpus: str, split: str, decodings: int) -> int:

@@ -1,0 +1,92 @@
+"""Parallel decoding of several lengths: what decoding methods on canvases have in common."""
+
+from collections.abc import Iterator
+
+import torch
+from pydantic import ConfigDict, Field
+from pydantic.dataclasses import dataclass
+from torch import Tensor
+
+from nat.decoding.canvas import Canvases, Positions, canvases_of
+from nat.decoding.hypothesis import Hypothesis, deduplicated
+from nat.decoding.known import Known, once
+from nat.decoding.network import Network
+from nat.decoding.passes import Pass
+from nat.transformer.length import CLASSES
+from nat.transformer.model import Encoded
+
+
+@dataclass(frozen=True, config=ConfigDict(extra="forbid"))
+class LengthParallel:
+    """Decode the most probable lengths in parallel, beginning with one pass over masks.
+
+    The length with the highest score is the result (the likelier length of equal ones).
+    Probabilities are those of the full softmax; special symbols other than UNK are never chosen,
+    except the empty token by a model that was trained with it (AXE), which is then dropped.
+
+    Attributes:
+        length_beam: number of lengths that are decoded, the most probable ones.
+        deduplicate: drop a token that equals the token before it (Lee et al. 2018), after empty
+            tokens are dropped; the score is that of all positions.
+        length_factor: factor of the predicted lengths, an option of `one_pass`.
+    """
+
+    length_beam: int = Field(default=1, ge=1, le=CLASSES, kw_only=True)
+    deduplicate: bool = Field(default=False, kw_only=True)
+
+    length_factor = 1.0
+    starts_from_masks = True
+
+    @torch.inference_mode()
+    def __call__(
+        self, model: Network, source: Tensor, known: Known | None = None
+    ) -> list[Hypothesis]:
+        """Translate source sentences.
+
+        Args:
+            model: with a length predictor.
+            source: sentences [B, S] (tokens, EOS, padding on the right).
+            known: what decodings with the same model have made before, and this one adds to: the
+                first passes, and translations before repeated tokens are dropped.
+        """
+
+        def decode() -> list[Hypothesis]:
+            encoded, canvases = self._begin(model, source, known)
+            for _ in self.refine(model, encoded, canvases):
+                pass
+            return canvases.best(self.length_beam)
+
+        plain = type(self), *({**vars(self), "deduplicate": False}.values())
+        found = once(known, plain, source, decode)
+        return deduplicated(found) if self.deduplicate else found
+
+    @torch.inference_mode()
+    def passes(self, model: Network, source: Tensor) -> list[list[Pass]]:
+        """The passes of the best length; see `nat.decoding.passes.Traced`."""
+        encoded, canvases = self._begin(model, source)
+        return canvases.recorded(self.length_beam, self.refine(model, encoded, canvases))
+
+    def refine(self, model: Network, encoded: Encoded, canvases: Canvases) -> Iterator[Positions]:
+        """Decode in place after the first pass, pass by pass; without a method's own, no more.
+
+        Args:
+            model: the same.
+            encoded: encoder states of the sentence of each canvas, [N, S, D].
+            canvases: N canvases after the first pass.
+        """
+        return iter(())
+
+    def _begin(
+        self, model: Network, source: Tensor, known: Known | None = None
+    ) -> tuple[Encoded, Canvases]:
+        """Encoder states of each canvas, and canvases after the first pass."""
+        of_sentences = model.encode(source)
+        encoded = of_sentences.repeat(self.length_beam)
+
+        def predict() -> Canvases:
+            canvases = canvases_of(model, of_sentences, self.length_beam, self.length_factor)
+            canvases.predict(model, encoded, canvases.real)
+            return canvases
+
+        first = once(known, (self.length_beam, self.length_factor), source, predict)
+        return encoded, first if known is None else first.copy()
