@@ -129,15 +129,10 @@ class DecodingTraits:
         assistant: order of the system that the key `assistant` must name; None if there is no
             assistant.
         assistant_optional: whether the key `assistant` may be left out all the same.
-<<<<<<< HEAD
         starts_from_assistant: whether it completes what the assistant writes, which is the same for
             all such decodings of a job.
-=======
-        starts_from_assistant: completes what the assistant writes, which is the same for all such
-            decodings of a job.
-        starts_from_masks: begins with a pass over masks, which is the same for all such decodings
-            of a job with the same lengths.
->>>>>>> wt-s1
+        starts_from_masks: whether it begins with a pass over masks, which is the same for all such
+            decodings of a job with the same lengths.
         converted: the other engine that runs the model, for which it is converted: `ctranslate2`
             or `onnx`; None for PyTorch.
     """

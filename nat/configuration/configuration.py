@@ -153,6 +153,10 @@ class Configuration:
         """Seeds that every system is trained with."""
         return list(self.scale_settings.seeds)
 
+    def seeds_of(self, paper: str) -> list[int]:
+        """Seeds of the trainings that a paper shows: its own, or those of the scale."""
+        return list(self.paper(paper).seeds or self.seeds)
+
     @property
     def teacher_seed(self) -> int:
         """Seed of the teacher that distils: every student, of any seed, learns from this one."""

@@ -541,7 +541,7 @@ def summary(records: tables.Records) -> str:
 
 def _run(configuration: Configuration, paper: str) -> str:
     """The scale, and how many trainings of each system the judgements are about."""
-    seeds = len(configuration.paper(paper).seeds or configuration.seeds)
+    seeds = len(configuration.seeds_of(paper))
     trainings = "one training" if seeds == 1 else f"{seeds} trainings"
     return f"scale {configuration.scale}, {trainings} of each system"
 

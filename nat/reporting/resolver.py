@@ -79,7 +79,7 @@ class Resolver:
         self.name = name
         self.paper = configuration.paper(name)
         self.where = f"config/papers/{name}.yaml: {key}"
-        self.seeds = configuration.seeds if self.paper.seeds is None else self.paper.seeds
+        self.seeds = configuration.seeds_of(name)
         self._systems: dict[tuple[str, str | None], models.System | None] = {}
 
     def lines(self, specifications: Sequence[str | models.Varied], key: str) -> list[Line]:
