@@ -13,6 +13,7 @@ from rich.console import Console
 from test_training_runs import write_run
 
 from nat.errors import UserError
+from nat.files import read_json, write_json
 from nat.reporting import claims, reports, tables, values
 from nat.reporting.cells import Cell
 from nat.reporting.differences import combined, difference
@@ -334,6 +335,17 @@ def test_records_of_trainings(root: Path) -> None:
     assert (record["verdict"], record["interval"]) == (HOLDS, claims.COUNTED)
     assert record["detectable"] is None and claims.lines(record)["95% interval"] == "counted"
     assert judge(root, compare("teacher", "about", 1, measure="collapsed"))["verdict"] == FAILS
+    # updates are only judged where early stopping ended both trainings
+    claim = compare("student", "about", "teacher", measure="updates")
+    record = judge(root, claim)
+    assert record["verdict"] == "not run" and "last update of the recipe" in record["reason"]
+    for system, length in (("cmlm-kd", 41), ("dims-cmlm-kd", 40)):
+        path = root / f"results/demo/models/{CORPUS}/{system}/seed1/training.json"
+        write_json(path, read_json(path) | {"lengths": {"updates": length}})
+    assert judge(root, claim)["verdict"] == "not run"
+    write_json(path, read_json(path) | {"lengths": {"updates": 50}})
+    record = judge(root, claim)
+    assert (record["verdict"], record["ours"]) == (HOLDS, 0)
     # a BLEU of one training is no count, and has no sentences to resample
     record = judge(root, compare("teacher", "above", 1, measure="best_validation_bleu"))
     assert (record["verdict"], record["interval"]) == (UNDECIDED, claims.NO_INTERVAL)

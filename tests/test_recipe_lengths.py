@@ -130,6 +130,29 @@ def test_lengths_that_a_scale_does_not_give_follow_its_updates(folder: Folder) -
     assert (found.warmup_updates, found.save_every) == (0, 100)
 
 
+def test_patience_follows_the_validations(folder: Folder) -> None:
+    recipe, change = folder.files["recipes/student"], {"updates": 300, "validate_every": 60}
+    folder.files["scales/tiny"]["recipes"]["student"] = change
+    recipe["patience"] = 4  # of 10 validations
+    assert folder.load("large").recipe("student").patience == 4
+    assert folder.load().recipe("student").patience == 2  # of 5
+    change["validate_every"] = 300
+    assert folder.load().recipe("student").patience == 1  # never none
+    change["patience"] = 3
+    assert folder.load().recipe("student").patience == 3
+    change["patience"] = None
+    assert folder.load().recipe("student").patience is None
+    del change["patience"], recipe["updates"], recipe["save_every"], recipe["validate_every"]
+    recipe |= {"epochs": 10, "validations_per_epoch": 20, "patience": 50}
+    change |= {"validate_every": 30, "save_every": 30}
+    assert folder.load().recipe("student").patience == round(50 * (300 / 30) / 200)
+    recipe["validations_per_epoch"] = 2.5
+    folder.files["scales/tiny"]["recipes"]["student"] = {"epochs": 4}
+    assert folder.load().recipe("student").patience == 20
+    folder.files["scales/tiny"]["recipes"]["student"] = {"updates": 300}  # units differ
+    assert folder.load().recipe("student").patience == 50
+
+
 def test_decays_that_become_the_same_number_are_two_systems(folder: Folder) -> None:
     folder.files["recipes/student"]["reference_updates"] = 10**8
     for decay in (0.5, 0.9):

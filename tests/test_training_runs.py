@@ -50,8 +50,15 @@ def test_a_collapse_is_seen_in_the_curve(tmp_path: Path) -> None:
     assert not read_run(write_run(tmp_path / "d.json", [])).collapsed
 
 
+def test_a_training_that_stopped_early(tmp_path: Path) -> None:
+    path = write_run(tmp_path / "training.json", [(20, 11.5), (40, 9.0)])
+    for length, early in ((41, True), (40, False)):
+        write_json(path, read_json(path) | {"lengths": {"updates": length}})
+        assert read_run(path).stopped_early is early
+
+
 def test_a_chain_is_one_curve() -> None:
-    runs = [TrainingRun(40, 0.0, "bleu", ((0, 0.5), (20, 1.0), (40, 2.0)))] * 2
+    runs = [TrainingRun(40, False, 0.0, "bleu", ((0, 0.5), (20, 1.0), (40, 2.0)))] * 2
     assert chain(runs) == [(0, 0.5), (20, 1.0), (40, 2.0), (60, 1.0), (80, 2.0)]
 
 

@@ -58,8 +58,28 @@ def in_proportion(
 
     Returns:
         The changed recipe with `warmup_updates`, `save_every`, `validate_every` and the updates of
-        `keep` in proportion, each at least 1 (a warm-up of 0 stays).
+        `keep` in proportion to its updates, and `patience` in proportion to its validations, each
+        at least 1 (a warm-up of 0 stays).
     """
+    found = _lengths_in_proportion(recipe, changed, change)
+    meant, are = _validations(recipe), _validations(found)
+    if found.get("patience") and "patience" not in change and meant and are:
+        found["patience"] = max(1, round(found["patience"] * are / meant))
+    return found
+
+
+def _validations(recipe: Mapping[str, Any]) -> float | None:
+    """How many validations a whole training has; `None` if its lengths are in different units."""
+    for length, rate in (("updates", "validate_every"), ("epochs", "validations_per_epoch")):
+        if recipe.get(length) and recipe.get(rate):
+            total = recipe[length]
+            return float(total / recipe[rate] if rate == "validate_every" else total * recipe[rate])
+    return None
+
+
+def _lengths_in_proportion(
+    recipe: Mapping[str, Any], changed: Mapping[str, Any], change: Mapping[str, Any]
+) -> dict[str, Any]:
     found = dict(changed)
     meant = recipe.get("updates", changed.get("reference_updates"))
     if "updates" not in change or meant is None:

@@ -20,6 +20,8 @@ of a split are all correct translations, as in generated corpora, a claim about 
 judged by BLEU against all of them, and the difference in the claim's own measure is shown beside
 it. Exceptions are claims that state a number of points, which are points of their own measure,
 comparisons with a number, and correlations.
+
+How many updates a training takes is only judged where early stopping ended it.
 """
 
 import math
@@ -53,6 +55,7 @@ from nat.reporting.differences import (
 )
 from nat.reporting.paper import QUOTED, Chosen, Entry
 from nat.reporting.stated import deviations
+from nat.reporting.training_runs import read_run
 from nat.reporting.verdicts import (
     FAILS,
     HOLDS,
@@ -77,6 +80,8 @@ NUMBERS = (
 )
 STYLES = {HOLDS: "green", FAILS: "red", UNDECIDED: "magenta", values.NOT_RUN: "yellow"}
 CORRELATION = Measure("r", "", 3)
+UNTIL_THE_END = "updates"
+"""Measure of a training that depends on when it ended."""
 MAJORITY = "majority"
 TREND = {"rising": "above", "falling": "below", "flat": "about"}
 
@@ -314,6 +319,9 @@ class Judged:
 def _differences(check: Check, root: Path) -> tuple[list[Difference], str]:
     """The differences that a check needs, or why they are missing."""
     places = check.places
+    for place in places:
+        if place.measure == UNTIL_THE_END and (cut := _cut(place, root)):
+            return [], cut
     right: Sequence[Entry | float]
     if check.kind == "compare":
         left = [places[0]]
@@ -342,6 +350,14 @@ def _differences(check: Check, root: Path) -> tuple[list[Difference], str]:
             return [], _why_not(first, second, root)
         found.append(each)
     return found, ""
+
+
+def _cut(place: Entry, root: Path) -> str:
+    """Why the length of a training says nothing: it is that of the recipe, which a scale sets."""
+    ran = [cell for cell in place.cells if (root / cell.score_path).exists()]
+    if all(read_run(root / cell.score_path).stopped_early for cell in ran):
+        return ""
+    return f"{place.row}: training ended at the last update of the recipe, not by early stopping"
 
 
 def _correlation(check: Check, root: Path) -> Judged | str:

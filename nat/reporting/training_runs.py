@@ -42,6 +42,8 @@ class TrainingRun:
 
     Attributes:
         updates: until it ended.
+        stopped_early: whether it ended before the last update of its recipe, for lack of
+            improvement.
         best: best value of its validation metric.
         metric: `bleu` or `loss`.
         validations: (update, validation BLEU), in order; none where the metric is the loss. A
@@ -52,6 +54,7 @@ class TrainingRun:
     """
 
     updates: int
+    stopped_early: bool
     best: float
     metric: str
     validations: tuple[tuple[int, float], ...]
@@ -124,6 +127,7 @@ def read_run(path: Path) -> TrainingRun:
             rows = list(csv.DictReader(file))
         return TrainingRun(
             updates=int(report["updates"]),
+            stopped_early=int(report["updates"]) < int(_at(report, "lengths.updates") or 0),
             best=float(report["validation"]["best"]),
             metric=str(report["validation"]["metric"]),
             validations=tuple(
