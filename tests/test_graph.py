@@ -314,11 +314,6 @@ def test_one_more_test_set_trains_nothing(tmp_path: Path) -> None:
     assert counts(screen) == {"fetch_test_text": 1, "prepare_test_set": 1}
 
 
-def test_lint(repository: Path) -> None:
-    status, screen = snakemake(repository, "--lint")
-    assert status == 0, screen
-
-
 def finished_run(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, str]:
     """A copy of a copy of the repository in which `RUN` has ended at the scale `micro`.
 

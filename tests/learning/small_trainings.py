@@ -122,11 +122,14 @@ def recipe(name: str) -> dict[str, Any]:
         "warmup_updates": 0 if name in FINE_TUNED else 30,
         "save_every": every,
         "validate_every": every,
+        "patience": None,
     }
     if name in DECODINGS:
         found["validation"] = {"decoding": DECODINGS[name], "metric": "bleu"}
     elif name.startswith(("teacher", *TEACHERS)):
         found["validation"] = {"decoding": "beam5", "metric": "bleu"}
+    if name == "fairseq-nat":
+        found["batch_tokens"] = 256  # the CRF's search takes most of an update's time
     if name in ("student", "mple-student"):
         found["keep"] = {"10k": every, "50k": 2 * every}
     return found
