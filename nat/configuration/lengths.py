@@ -70,10 +70,10 @@ def in_proportion(
 
 def _validations(recipe: Mapping[str, Any]) -> float | None:
     """How many validations a whole training has; `None` if its lengths are in different units."""
-    for length, rate in (("updates", "validate_every"), ("epochs", "validations_per_epoch")):
-        if recipe.get(length) and recipe.get(rate):
-            total = recipe[length]
-            return float(total / recipe[rate] if rate == "validate_every" else total * recipe[rate])
+    if recipe.get("updates") and recipe.get("validate_every"):
+        return float(recipe["updates"] / recipe["validate_every"])
+    if recipe.get("epochs") and recipe.get("validations_per_epoch"):
+        return float(recipe["epochs"] * recipe["validations_per_epoch"])
     return None
 
 
