@@ -33,6 +33,9 @@ STEPS = [
 # Only into `.venv`: a conda environment or a container outlives this folder, so there the
 # workflow says where the project lies (rules/common.smk).
 PROJECT = ("this project", ["--no-deps", "--editable", HERE.parent])
+# Only beside a torch for GPUs, whose own cuBLAS is of another version.
+CUBLAS = ("cuBLAS 12, for CTranslate2 on GPUs", ["--no-deps", "nvidia-cublas-cu12"])
+HAS_CUDA = "import sys, torch; sys.exit(torch.version.cuda is None)"
 
 
 def key():
@@ -90,10 +93,17 @@ def install(python, steps, log=None):
             sys.exit(f"error: pip could not make the environment, see above; all of it is in {log}")
 
 
+def install_for_gpus(python, log=None):
+    """Install what the packages besides torch need on GPUs, if this torch is one for GPUs."""
+    if subprocess.call([str(python), "-c", HAS_CUDA]) == 0:
+        install(python, [CUBLAS], log)
+
+
 def main():
     """Make the environment if there is none, or one from other lock files."""
     if sys.argv[1:] == ["--here"]:
         install(sys.executable, STEPS)
+        install_for_gpus(sys.executable)
         return
     if is_made():
         return
@@ -109,6 +119,7 @@ def main():
     if subprocess.call([sys.executable, "-m", "venv", "--clear", str(VENV)]):
         sys.exit(f"error: {VENV} could not be made, see above")
     install(PYTHON, [*STEPS, PROJECT], LOG)
+    install_for_gpus(PYTHON, LOG)
     LOG.unlink()
     STAMP.write_text(key() + "\n")
 

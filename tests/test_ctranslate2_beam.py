@@ -1,20 +1,24 @@
 """Beam search of CTranslate2 against our own, on random models."""
 
+import _bisect
 import math
 import os
+import shutil
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 import pytest
 import torch
-from test_decode_corpus import CONFIGURATION, VOCABULARIES, engine, texts
+from test_decode_corpus import CONFIGURATION, ROOT, VOCABULARIES, engine, texts
 
 from nat.checksums import OF_FOLDER
+from nat.configuration import load
 from nat.data.batch import source_tensor
 from nat.data.vocabulary import EOS, NEVER_WRITTEN, VocabularySizes
+from nat.decoding import ctranslate2_beam
 from nat.decoding.beam_search import BeamSearch
-from nat.decoding.ctranslate2_beam import CTranslate2Beam, Engine
+from nat.decoding.ctranslate2_beam import CTranslate2Beam, Engine, loads_cublas
 from nat.decoding.forced import forced_scores
 from nat.errors import UserError
 from nat.export.ctranslate2 import write_ctranslate2
@@ -95,6 +99,25 @@ def test_int8_is_near_float32(model: Any) -> None:
     for one, other in zip(exact, rounded, strict=True):
         if one.tokens == other.tokens:
             assert other.score == pytest.approx(one.score, abs=0.1)
+
+
+def test_float16_needs_a_gpu(model: Any) -> None:
+    with pytest.raises(UserError, match="float16 on GPUs only.*float32 or int8"):
+        engine(model, "float16")
+    on_demo = CONFIGURATION.cannot_translate("ctranslate2-float16-beam5")
+    assert on_demo == "not run: float16 needs a GPU, and jobs of scale demo ask for none"
+    assert not CONFIGURATION.cannot_translate("ctranslate2-int8-beam5")
+    assert not load("paper", ROOT).cannot_translate("ctranslate2-float16-beam5")
+
+
+def test_cublas_is_found_in_its_package(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(ctranslate2_beam, "CUBLAS", "libof-no-system.so.12")
+    assert not loads_cublas()
+    library = tmp_path / "nvidia/cublas/lib/libof-no-system.so.12"
+    library.parent.mkdir(parents=True)
+    shutil.copy(_bisect.__file__, library)  # any shared library
+    monkeypatch.syspath_prepend(tmp_path)
+    assert loads_cublas()
 
 
 def test_only_autoregressive_systems_are_translated() -> None:

@@ -150,7 +150,7 @@ def test_the_files_for_ctranslate2_are_enough_without_this_project(
 def test_what_needs_a_decoder_is_refused(key: str, value: Any) -> None:
     name, systems = "ctc-encoder-kd", CONFIGURATION.files["systems"]
     files = {**CONFIGURATION.files, "systems": {name: {**systems[name], key: value}}}
-    with pytest.raises(UserError, match=rf"ctc\.yaml.*key '{key}'.*encoder-only"):
+    with pytest.raises(UserError, match=rf"deployment\.yaml.*key '{key}'.*encoder-only"):
         check_system(replace(CONFIGURATION, files=files), name)
 
 

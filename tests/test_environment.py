@@ -76,6 +76,24 @@ def test_fairseq_has_no_compiled_parts_and_is_not_cached_for_others(
     assert environment["READTHEDOCS"]
 
 
+@pytest.mark.parametrize(("status", "installed"), [(0, 1), (1, 0)])
+def test_only_a_torch_for_gpus_gets_the_library_of_ctranslate2(
+    installer: ModuleType, monkeypatch: pytest.MonkeyPatch, status: int, installed: int
+) -> None:
+    calls = []
+
+    def call(command: list[str], **_: object) -> int:
+        calls.append(command)
+        return status if command[1] == "-c" else 0
+
+    monkeypatch.setattr(installer.subprocess, "call", call)
+    installer.install_for_gpus("python")
+    assert [command[-2:] for command in calls[1:]] == installed * [
+        ["--no-deps", "nvidia-cublas-cu12"]
+    ]
+    assert "nvidia-cublas-cu12" in pins(CUDA)
+
+
 def test_no_compiled_part_of_fairseq_is_needed() -> None:
     """The training program is imported in a process in which all of them are out of reach."""
     compiled = ["libbleu", "libnat", "libbase", "data.data_utils_fast"]

@@ -6,11 +6,14 @@ import numpy as np
 import pytest
 import torch
 
+from nat.artifacts import Timed
 from nat.configuration import load
+from nat.data.vocabulary import VocabularySizes
 from nat.decoding.hypothesis import Hypothesis
 from nat.errors import UserError
+from nat.jobs import measure_latency
 from nat.measures.latency import System, largest_batch, measure, without_device
-from nat.measures.latency_setting import ALL_CORES, Setting, parse_setting
+from nat.measures.latency_setting import ALL_CORES, NO_CUBLAS, ONLY_GPUS, Setting, parse_setting
 
 
 class Counting:
@@ -240,3 +243,17 @@ def test_what_one_system_cannot_do_leaves_the_others(sentences: list[np.ndarray]
     assert found["large"] == {**described, "state": "out of memory"}
     assert found["other"] == {"state": "needs a library"}
     assert len(found["small"]["milliseconds_per_sentence"]["repeats"]) == 5
+
+
+@pytest.mark.parametrize(("decoding", "cpu"), [("float16", ONLY_GPUS), ("int8", None)])
+def test_float16_of_ctranslate2_is_not_timed_on_a_processor(
+    decoding: str, cpu: str | None, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    paper = load("paper")
+    timed = Timed("paper", "wmt14-en-de", "at-base", 1, f"ctranslate2-{decoding}-beam5")
+    monkeypatch.setattr(measure_latency, "runs_on_gpu", lambda: False)
+    sizes = VocabularySizes(30)
+    on_gpu = measure_latency._ways(paper, timed, sizes, Setting("cuda", 1, 1), [1])
+    assert on_gpu == NO_CUBLAS
+    if cpu is not None:
+        assert measure_latency._ways(paper, timed, sizes, Setting("cpu", 1, 1), [1]) == cpu

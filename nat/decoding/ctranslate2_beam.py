@@ -1,6 +1,7 @@
 """Beam search of CTranslate2, on a model that was converted for it."""
 
 import ctypes
+import importlib.util
 import math
 import os
 from pathlib import Path
@@ -21,6 +22,9 @@ from nat.transformer.model import Transformer
 
 CUBLAS = "libcublas.so.12"
 """What the package from PyPI loads on a GPU; PyTorch may bring another version."""
+
+ONLY_ON_GPUS = "float16"
+"""The precision that the engine has on GPUs only."""
 
 _OUT_OF_MEMORY = "out of memory"
 
@@ -77,8 +81,13 @@ def opened(kind: Any, folder: Path, precision: str, device: str, parts: int = 1)
     So many parts of a batch can be translated in parallel; each has its share of the threads.
 
     Raises:
-        UserError: if the files are not those of such a model.
+        UserError: if the files are not those of such a model, or for float16 on a processor.
     """
+    if precision == ONLY_ON_GPUS and device == "cpu":
+        raise UserError(
+            f"CTranslate2 has {precision} on GPUs only, and finds none with cuBLAS 12; translate "
+            "with a decoding in float32 or int8"
+        )
     # else its products of matrices take the threads that Snakemake writes there: all of the job
     os.environ.pop("MKL_NUM_THREADS", None)
     try:
@@ -106,10 +115,10 @@ class CTranslate2Beam(LeftToRightSearch):
     tell, are counted as one for each token and its EOS.
 
     Attributes:
-        precision: of weights: float32, or int8 with products of integers.
+        precision: of weights: float32, float16 (on GPUs), or int8 with products of integers.
     """
 
-    precision: Literal["float32", "int8"] = "float32"
+    precision: Literal["float32", "float16", "int8"] = "float32"
 
     decoding_order = "autoregressive"
     converted = "ctranslate2"
@@ -182,13 +191,23 @@ def runs_on_gpu() -> bool:
     """Whether the engine finds a GPU and the library of NVIDIA that it needs there."""
     from ctranslate2 import get_cuda_device_count
 
-    if not get_cuda_device_count():
-        return False
-    try:
-        ctypes.CDLL(CUBLAS)
-    except OSError:
-        return False
-    return True
+    return bool(get_cuda_device_count()) and loads_cublas()
+
+
+def loads_cublas() -> bool:
+    """Load the library, from its package or the system; whether it is there.
+
+    The engine asks for it by its name alone, and gets the one that is loaded.
+    """
+    packages = importlib.util.find_spec("nvidia")  # a folder of many packages, each with some
+    folders = [] if packages is None else packages.submodule_search_locations or []
+    for path in [*(f"{folder}/cublas/lib/{CUBLAS}" for folder in folders), CUBLAS]:
+        try:
+            ctypes.CDLL(path)
+        except OSError:
+            continue
+        return True
+    return False
 
 
 METHOD = CTranslate2Beam

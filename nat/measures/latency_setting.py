@@ -23,6 +23,8 @@ NO_CUBLAS = "not run: CTranslate2 needs cuBLAS 12"
 """On a GPU, whose libraries are PyTorch's and may be of another version."""
 ONLY_PROCESSORS = "not run: ONNX Runtime is installed for processors"
 """On a GPU."""
+ONLY_GPUS = "not run: CTranslate2 has float16 on GPUs only"
+"""On a processor."""
 
 _NAME = re.compile(rf"(cpu|thread|cores)-([1-9]\d*)|(cuda)-([1-9]\d*|{LARGEST})")
 

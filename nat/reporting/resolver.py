@@ -304,6 +304,9 @@ class Resolver:
             system = configuration.canonical(corpus, address.system)
             view = configuration.on(corpus)
             cannot = view.cannot_train(system) or view.cannot_prepare(corpus)
+            if address.decoding:
+                reasons = (view.cannot_translate(each) for each in decodings)
+                cannot = cannot or next(filter(None, reasons), "")
             if cannot:
                 return address, (), "", cannot
         except UserError as error:
