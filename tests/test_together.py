@@ -5,6 +5,7 @@ from pathlib import Path
 
 from nat.artifacts import Score
 from nat.configuration import Configuration, load
+from nat.workflow.graph import Graph, inputs_of
 from nat.workflow.together import RULE, Together, kind_of, together
 
 ROOT = Path(__file__).resolve().parents[1]
@@ -83,3 +84,17 @@ def test_a_job_makes_what_its_scores_are() -> None:
         translations = each.translations
         assert made >= {each.path, each.statistics.path, translations.path, translations.summary}
     assert len(made) == 8
+
+
+def test_a_job_waits_for_what_any_of_its_decodings_reads() -> None:
+    graph = Graph(load("micro", ROOT, checked=False))
+    engines = set()
+    for job in graph.together:
+        found = {
+            path for paths in graph.inputs_together(job, job.seeds[0]).values() for path in paths
+        }
+        for score in job.scores("micro", job.seeds[0]):
+            for paths in inputs_of(graph.configuration, score).values():
+                assert found >= {paths} if isinstance(paths, str) else found >= set(paths)
+        engines.add(frozenset({"ctranslate2", "onnx"} & {Path(path).name for path in found}))
+    assert {"ctranslate2", "onnx"} in engines

@@ -235,16 +235,19 @@ class Graph:
                     asked.setdefault(cell.result, set()).add(self.reports[name].paper)
         return together(self.configuration, asked)
 
-    def inputs_together(self, job: Together, seed: int) -> dict[str, str | list[str]]:
+    def inputs_together(self, job: Together, seed: int) -> dict[str, list[str]]:
         """Paths of what such a job reads, by the name of the input.
 
         Raises:
             UserError: as `inputs_of`, for each of the decodings.
         """
-        found: dict[str, str | list[str]] = {}
+        found: dict[str, dict[str, None]] = {}
         for score in job.scores(self.configuration.run, seed):
-            found |= inputs_of(self.configuration, score)  # some read the converted model, too
-        return found
+            # each decoding can read the model in the format of another engine
+            for name, paths in inputs_of(self.configuration, score).items():
+                several = [paths] if isinstance(paths, str) else paths
+                found.setdefault(name, {}).update(dict.fromkeys(several))
+        return {name: list(paths) for name, paths in found.items()}
 
     @cached_property
     def imported(self) -> list[str]:
