@@ -245,15 +245,12 @@ def test_what_one_system_cannot_do_leaves_the_others(sentences: list[np.ndarray]
     assert len(found["small"]["milliseconds_per_sentence"]["repeats"]) == 5
 
 
-@pytest.mark.parametrize(("decoding", "cpu"), [("float16", ONLY_GPUS), ("int8", None)])
 def test_float16_of_ctranslate2_is_not_timed_on_a_processor(
-    decoding: str, cpu: str | None, monkeypatch: pytest.MonkeyPatch
+    monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    paper = load("paper")
-    timed = Timed("paper", "wmt14-en-de", "at-base", 1, f"ctranslate2-{decoding}-beam5")
+    timed = Timed("paper", "wmt14-en-de", "at-base", 1, "ctranslate2-float16-beam5")
     monkeypatch.setattr(measure_latency, "runs_on_gpu", lambda: False)
-    sizes = VocabularySizes(30)
-    on_gpu = measure_latency._ways(paper, timed, sizes, Setting("cuda", 1, 1), [1])
-    assert on_gpu == NO_CUBLAS
-    if cpu is not None:
-        assert measure_latency._ways(paper, timed, sizes, Setting("cpu", 1, 1), [1]) == cpu
+    for device, reason in (("cpu", ONLY_GPUS), ("cuda", NO_CUBLAS)):
+        setting = Setting(device, 1, 1)
+        found = measure_latency._ways(load("paper"), timed, VocabularySizes(30), setting, [1])
+        assert found == reason

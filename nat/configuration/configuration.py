@@ -539,11 +539,14 @@ class Configuration:
 
     def cannot_translate(self, decoding: str) -> str:
         """Why no job of the scale can translate with a decoding; empty if one can."""
-        precision = self._find("decodings", decoding).get("precision")
         stage = self.scale_settings.stages.get("translate")
-        if precision == "float16" and not (stage and stage.gpu):
+        if self.is_only_on_gpus(decoding) and not (stage and stage.gpu):
             return f"not run: float16 needs a GPU, and jobs of scale {self.scale} ask for none"
         return ""
+
+    def is_only_on_gpus(self, decoding: str) -> bool:
+        """Whether a decoding cannot run on a processor."""
+        return bool(self._find("decodings", decoding).get("precision") == "float16")
 
     def cannot_prepare(self, corpus: str) -> str:
         """Why nothing can be run on a corpus: its text is licensed, and not there; else empty."""

@@ -23,9 +23,6 @@ from nat.transformer.model import Transformer
 CUBLAS = "libcublas.so.12"
 """What the package from PyPI loads on a GPU; PyTorch may bring another version."""
 
-ONLY_ON_GPUS = "float16"
-"""The precision that the engine has on GPUs only."""
-
 _OUT_OF_MEMORY = "out of memory"
 
 
@@ -83,9 +80,9 @@ def opened(kind: Any, folder: Path, precision: str, device: str, parts: int = 1)
     Raises:
         UserError: if the files are not those of such a model, or for float16 on a processor.
     """
-    if precision == ONLY_ON_GPUS and device == "cpu":
+    if precision == "float16" and device == "cpu":
         raise UserError(
-            f"CTranslate2 has {precision} on GPUs only, and finds none with cuBLAS 12; translate "
+            "CTranslate2 has float16 on GPUs only, and finds none with cuBLAS 12; translate "
             "with a decoding in float32 or int8"
         )
     # else its products of matrices take the threads that Snakemake writes there: all of the job

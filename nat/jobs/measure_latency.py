@@ -16,7 +16,7 @@ from nat.data.binarised import BinarisedText
 from nat.data.bpe import merge
 from nat.data.splits import sides
 from nat.data.vocabulary import Vocabularies, VocabularySizes
-from nat.decoding.ctranslate2_beam import ONLY_ON_GPUS, runs_on_gpu
+from nat.decoding.ctranslate2_beam import runs_on_gpu
 from nat.decoding.ctranslate2_ctc import PROJECTION
 from nat.files import write_json
 from nat.jobs.translate import method_of
@@ -69,7 +69,7 @@ def measure_latency(configuration: Configuration, latency: Latency) -> None:
     memory = {
         each.name: peak_of(partial(_first_batch, configuration, each, sizes, sentences, chosen))
         for each in (latency.timed if chosen.device == "cpu" else ())
-        if not _only_on_gpus(configuration, each)
+        if not configuration.is_only_on_gpus(each.decoding)
     }
     systems = {
         each.name: _ways(configuration, each, sizes, chosen, counts) for each in latency.timed
@@ -124,11 +124,6 @@ def _first_batch(
     system.opened()(system.model, source_tensor([sentences[number]]))
 
 
-def _only_on_gpus(configuration: Configuration, timed: Timed) -> bool:
-    options = configuration.on(timed.corpus).decoding(timed.decoding).options
-    return options.get("precision") == ONLY_ON_GPUS
-
-
 def _size(configuration: Configuration, timed: Timed) -> int:
     """Bytes of the files of the model that the engine opens."""
     inputs = timed.inputs(configuration)
@@ -150,7 +145,7 @@ def _ways(
     counts: Sequence[int],
 ) -> list[System] | str:
     """A system with each number of threads, or the reason why it cannot run on the device."""
-    if setting.device == "cpu" and _only_on_gpus(configuration, timed):
+    if setting.device == "cpu" and configuration.is_only_on_gpus(timed.decoding):
         return ONLY_GPUS
     inputs = timed.inputs(configuration)
     options = configuration.on(timed.corpus).decoding(timed.decoding).options
