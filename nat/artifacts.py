@@ -706,7 +706,7 @@ class InputsOfDecoding(Inputs):
         model: that is decoded.
         assistant: the model that is consulted besides.
         language_model: n-grams that are consulted besides.
-        weights: those of the decoding, where they are tuned.
+        tuned: options of the decoding that are tuned on the validation set.
         converted: the model in the format of the engine that runs it, where that is not PyTorch.
     """
 
@@ -714,7 +714,7 @@ class InputsOfDecoding(Inputs):
     model: Model
     assistant: Model | None
     language_model: Ngrams | None
-    weights: "TunedWeights | None"
+    tuned: "TunedOptions | None"
     converted: Converted | None
 
 
@@ -736,14 +736,13 @@ class _Decoded(Artifact):
         there.check_decoding(self.system, self.decoding)
         assistant, seed = there.assistant(self.decoding), there.teacher_seed
         names = self.run, self.corpus, self.system, self.seed
-        tuned = there.is_tuned(self.decoding)
         engine = there.decoding_traits(self.decoding).converted
         return InputsOfDecoding(
             corpus=step_of(self.corpus, split, "binarised"),
             model=Model(*names),
             assistant=None if assistant is None else Model(self.run, self.corpus, assistant, seed),
             language_model=self._language_model(there),
-            weights=TunedWeights(*names, self.decoding) if tuned else None,
+            tuned=TunedOptions(*names, self.decoding) if there.is_tuned(self.decoding) else None,
             converted=None if engine is None else Converted(*names, engine),
         )
 
@@ -756,18 +755,15 @@ class _Decoded(Artifact):
 
 
 @dataclass(frozen=True)
-class InputsOfTuning(Inputs):
-    """What the weights of a decoding are tuned on: the validation set and its references."""
+class InputsOfTuning(InputsOfDecoding):
+    """What options of a decoding are tuned on: the validation set and its references, `text`."""
 
-    corpus: StepOfSplit
     text: StepOfSplit
-    model: Model
-    language_model: Ngrams | None
 
 
 @dataclass(frozen=True)
-class TunedWeights(_Decoded):
-    """The weights with which a decoding translates the validation set best."""
+class TunedOptions(_Decoded):
+    """The options with which a decoding translates the validation set best."""
 
     template = "results/{run}/tuning/{corpus}/{system}/seed{seed}/{decoding}.json"
 
@@ -778,18 +774,14 @@ class TunedWeights(_Decoded):
             UserError: for a decoding that the system cannot do, or that has nothing to tune.
         """
         there = configuration.on(self.corpus)
-        there.check_decoding(self.system, self.decoding)
         if not there.is_tuned(self.decoding):
             raise UserError(
                 f"{there.file_of('decodings', self.decoding)}: there is nothing to tune without "
                 "the key 'tuning'"
             )
-        return InputsOfTuning(
-            corpus=step_of(self.corpus, VALID, "binarised"),
-            text=step_of(self.corpus, VALID, "text"),
-            model=Model(self.run, self.corpus, self.system, self.seed),
-            language_model=self._language_model(there),
-        )
+        read = self.inputs_of_decoding(configuration, VALID)
+        text = step_of(self.corpus, VALID, "text")
+        return InputsOfTuning(**{**vars(read), "tuned": None, "text": text})
 
 
 @dataclass(frozen=True)

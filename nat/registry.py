@@ -4,6 +4,7 @@ A method's options are the fields of its class, so a new method is one new file.
 (`TRAITS`) tell the configuration which combinations to refuse.
 """
 
+import copy
 import importlib
 import importlib.util
 import json
@@ -54,6 +55,26 @@ class Method(BaseModel):
     def as_json(self) -> dict[str, Any]:
         """As a file of the configuration has it."""
         return self.model_dump()
+
+    def with_options(self, chosen: Mapping[str, Any]) -> "Method":
+        """The same method with other values of some options.
+
+        Args:
+            chosen: values by option; `a.b` is the key b of the option a.
+
+        Raises:
+            UserError: if the option a has no keys.
+        """
+        found = copy.deepcopy(self.as_json())
+        for option, value in chosen.items():
+            *path, last = option.split(".")
+            inner: Any = found
+            for key in path:
+                inner = inner.get(key)
+                if not isinstance(inner, dict):
+                    raise UserError(f"'{option}' is a key of '{key}', which is not given")
+            inner[last] = value
+        return Method(**found)
 
 
 # What a class says of itself in class variables, and what holds where it leaves them out.

@@ -10,7 +10,7 @@
 # The training text and large test sets are translated in shards, whose jobs need not run on one
 # machine; then the shards are put together in order.
 #
-# Weights of decodings that are tuned on the validation set:
+# Options of decodings that are tuned on the validation set:
 # results/{run}/tuning/{corpus}/{system}/seed{seed}/{decoding}.json.
 #
 # The models that CTranslate2 and ONNX Runtime translate with are converted before:
@@ -185,9 +185,9 @@ rule merge_shards:
 
 rule tune_decoding:
     input:
-        unpack(reads(artifacts.TunedWeights)),
+        unpack(reads(artifacts.TunedOptions)),
     output:
-        weights="<run>/tuning/{corpus}/{system}/seed{seed}/{decoding}.json",
+        tuned="<run>/tuning/{corpus}/{system}/seed{seed}/{decoding}.json",
     log:
         "<run>/logs/tune_decoding/{corpus}/{system}/seed{seed}/{decoding}.log",
     conda:

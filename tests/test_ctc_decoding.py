@@ -91,6 +91,27 @@ def test_special_symbols_are_never_chosen_but_keep_their_probability() -> None:
     assert found.score == pytest.approx(expected.mean().item(), abs=1e-6)
 
 
+@pytest.mark.parametrize(
+    ("penalty", "tokens"), [(-9.0, []), (0.0, [8]), (0.9, [8]), (1.1, [8, 7]), (9.0, [7, 8, 7])]
+)
+@pytest.mark.parametrize("silent", [BLANK, EOS])
+def test_a_penalty_makes_translations_longer(
+    penalty: float, tokens: list[int], silent: int
+) -> None:
+    model: Any = LoggedModel([[silent, 8, silent]], 5.0)
+    model.predicts_end = silent == EOS
+    model.logits[0, 0, 7] = 3.0  # two nats below blank
+    model.logits[0, 2, 7] = 4.0
+    (found,) = Ctc(blank_penalty=penalty)(model, source_tensor([[6]]))
+    assert found.tokens == tokens
+    chosen = torch.tensor([7 if len(tokens) == 3 else silent, 8 if tokens else silent, 7])
+    if len(tokens) < 2:
+        chosen[2] = silent
+    expected = model.logits.log_softmax(2)[0, torch.arange(3), chosen].mean()
+    if tokens:  # else some other symbol that is silent
+        assert found.score == pytest.approx(expected.item(), abs=1e-6)
+
+
 @pytest.mark.parametrize("dtype", [torch.float32, torch.float64])
 @pytest.mark.parametrize("upsample", [1.5, 3.0])
 def test_a_sentence_is_the_same_alone_and_in_a_batch(

@@ -58,9 +58,9 @@ def of_configuration(make_model: Callable[..., Any], name: str, seed: int = 0) -
         keywords["decoder"] = {"input_predictor": True}
     if traits.latent:
         keywords["latent"] = {"dim": 3, "posterior_layers": 1}
-    method = registry.build("decoding", options)
-    if options.options.get("tuning") is not None:
-        method = method.tuned(weight=0.4, word_bonus=1.0)
+    # of an option that is tuned, the value that is tried last
+    chosen = {option: values[-1] for option, values in CONFIGURATION.tried(name).items()}
+    method = registry.build("decoding", options.with_options(chosen))
     consulted: dict[str, Any] = {}
     if CONFIGURATION.assistant(name) is not None:
         its = {} if traits.assistant == "autoregressive" else keywords

@@ -13,10 +13,11 @@ from test_decode_corpus import CONFIGURATION, VOCABULARIES, engine, texts
 
 from nat.checksums import OF_FOLDER
 from nat.data.batch import source_tensor
-from nat.data.vocabulary import BLANK, NEVER_WRITTEN, VocabularySizes
+from nat.data.vocabulary import BLANK, MASK, NEVER_WRITTEN, VocabularySizes
 from nat.decoding.ctc import Ctc
 from nat.decoding.imputer import Imputer
 from nat.decoding.mask_predict import MaskPredict
+from nat.decoding.network import OnnxNetwork
 from nat.decoding.one_pass import OnePass
 from nat.decoding.onnx_parallel import OnnxParallel
 from nat.errors import UserError
@@ -60,6 +61,34 @@ def test_translations_are_those_of_the_model(
             assert one.score == pytest.approx(other.score, abs=1e-4)
             assert one.steps == other.steps
     assert any(each.tokens for each in expected)
+
+
+@pytest.mark.parametrize("penalty", [-2.0, -1.0])
+def test_a_penalty_of_blank_is_that_of_ctc(make_model: Callable[..., Any], penalty: float) -> None:
+    model = make_model(dtype=torch.float32, decoder={"copy": "soft", "upsample": 2.0})
+    with torch.no_grad():
+        model.embedding.weight[BLANK] *= 2
+    opened = engine(model, "float32", "onnx")
+    its = OnnxParallel(blank_penalty=penalty)(model, SOURCE, opened)
+    ours = Ctc(penalty)(model, SOURCE)
+    assert [each.tokens for each in its] == [each.tokens for each in ours]
+    assert [each.tokens for each in its] != [each.tokens for each in Ctc()(model, SOURCE)]
+    for one, other in zip(its, ours, strict=True):
+        assert one.score == pytest.approx(other.score, abs=1e-4)
+
+
+def test_a_graph_that_knows_no_penalty_is_not_used_with_one(
+    make_model: Callable[..., Any],
+) -> None:
+    """As those are that were exported before there was a penalty."""
+    model = make_model(dtype=torch.float32, length="offset")
+    opened = engine(model, "float32", "onnx")
+    network, tokens = OnnxNetwork(model, opened), torch.full((1, 3), MASK)
+    encoded = network.encode(source_tensor(texts([3])))
+    everywhere = torch.ones_like(tokens, dtype=torch.bool)
+    assert len(network.predict(tokens, encoded, everywhere, 0.0).symbols) == 3
+    with pytest.raises(UserError, match="onnx: .*'blank_penalty'.*run again"):
+        network.predict(tokens, encoded, everywhere, 0.5)
 
 
 def test_what_is_never_written_is_never_chosen(make_model: Callable[..., Any]) -> None:
@@ -108,7 +137,8 @@ def test_the_graphs_can_be_used_without_this_project(
         width = int(np.ceil(len(text) * about["upsample"]))
         tokens = np.full((1, width), about["mask"])
         (states,) = encoder.run(None, {"source": source})
-        labels, _ = decoder.run(None, {"source": source, "states": states, "tokens": tokens})
+        given_to = {"source": source, "states": states, "tokens": tokens}
+        labels, _ = decoder.run(None, {**given_to, "blank_penalty": np.array(0, dtype=np.float32)})
         written = [
             label
             for label, before in zip(labels[0], [BLANK, *labels[0][:-1]], strict=True)

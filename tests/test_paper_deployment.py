@@ -11,6 +11,7 @@ from tests.paper_files import assert_targets_resolve
 
 ROOT = Path(__file__).resolve().parents[1]
 PAPER = "deployment"
+TARGETS = {"deployment_table_1", "deployment_figure_1", "deployment_claims"}
 
 
 @pytest.fixture(scope="module", params=["paper", "demo", "micro"])
@@ -19,7 +20,7 @@ def configuration(request: pytest.FixtureRequest) -> Configuration:
 
 
 def test_every_table_and_figure_resolves(configuration: Configuration) -> None:
-    assert_targets_resolve(configuration, PAPER, {"deployment_table_1", "deployment_figure_1"})
+    assert_targets_resolve(configuration, PAPER, TARGETS)
 
 
 def test_all_systems_of_a_setting_are_timed_together(configuration: Configuration) -> None:
@@ -30,11 +31,11 @@ def test_all_systems_of_a_setting_are_timed_together(configuration: Configuratio
         found = timing.find(configuration, corpus, group, configuration.seeds[0], setting)
         decodings = [name.split("/")[1] for name in found.names]
         for engine in (
-            *("ctranslate2-int8-beam5", "ctranslate2-int8-ctc", "onnx-int8-1-lb1"),
-            *("onnx-int8-2-lb1", "ctc"),
+            *("beam5-tuned", "ctranslate2-int8-beam5-tuned", "ctranslate2-int8-ctc-tuned"),
+            *("onnx-int8-ctc-tuned", "onnx-int8-1-lb1", "onnx-int8-2-lb1", "ctc-tuned"),
         ):
             assert engine in decodings, setting
         # CTranslate2 has float16 where there is a GPU
         of_engine = 12 if configuration.scale == "paper" else 8
-        assert ("ctranslate2-float16-beam5" in decodings) == (configuration.scale == "paper")
+        assert ("ctranslate2-float16-beam5-tuned" in decodings) == (configuration.scale == "paper")
         assert len(found.names) == of_engine + 2 + 3 + 5 + 6 + 1

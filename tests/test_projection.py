@@ -369,6 +369,21 @@ def test_forbidden_symbols_keep_their_share_of_the_probability() -> None:
     torch.testing.assert_close(found.log_probabilities, allowed.amax(1))
 
 
+def test_a_penalty_changes_the_choice_but_not_the_log_probability() -> None:
+    states, weight, _ = tensors(9)
+    whole = F.log_softmax(states @ weight.t(), -1).detach()
+    most = int(whole.argmax(1).mode().values)
+    penalties = {most: 0.7, (most + 1) % VOCABULARY: -0.4, (most + 2) % VOCABULARY: 0.0}
+    found = best_symbols(states, weight, penalties=penalties)
+    lowered = whole.clone()
+    for symbol, nats in penalties.items():
+        lowered[:, symbol] -= nats
+    assert torch.equal(found.symbols, lowered.argmax(1))
+    assert not torch.equal(found.symbols, whole.argmax(1))
+    expected = whole.gather(1, found.symbols[:, None])[:, 0]
+    torch.testing.assert_close(found.log_probabilities, expected)
+
+
 def test_nothing_asked_for_has_a_gradient_of_zero() -> None:
     states = torch.randn(2, 0, DIM, dtype=torch.float64, requires_grad=True)
     weight = torch.randn(VOCABULARY, DIM, dtype=torch.float64, requires_grad=True)

@@ -58,9 +58,15 @@ def test_decodings_that_consult_the_same_model_share_a_job_of_their_own() -> Non
     assert len({each.rule for each in found}) == len({each.log for each in found}) == 2
 
 
-def test_what_is_tuned_is_a_job_by_itself() -> None:
-    tuned = [score("ctc-kd", f"ctc-beam{beam}-lm4-tuned") for beam in (10, 20)]
-    assert together(configuration(), {each: {"mine"} for each in tuned}) == []
+def test_what_is_tuned_shares_no_job_with_what_is_not() -> None:
+    decodings = ("ctc", "ctc-tuned", "onnx-int8-1-lb1", "onnx-int8-ctc-tuned")
+    asked = {score("ctc-kd", decoding): {"mine"} for decoding in decodings}
+    found = together(configuration(), asked)
+    assert [(each.consulted, each.decodings) for each in found] == [
+        ((), ("ctc", "onnx-int8-1-lb1")),
+        (("tuned",), ("ctc-tuned", "onnx-int8-ctc-tuned")),
+    ]
+    assert len({each.rule for each in found}) == len({each.log for each in found}) == 2
 
 
 def test_seeds_with_the_same_decodings_share_a_rule() -> None:

@@ -1,8 +1,9 @@
-"""Weights of a beam search that are chosen on the validation set."""
+"""Options of decodings that are chosen on the validation set."""
 
 import functools
 import json
 import shutil
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -10,7 +11,7 @@ import numpy as np
 import pytest
 import torch
 
-from nat.artifacts import Model, Shard, TunedWeights
+from nat.artifacts import Converted, Model, Shard, TunedOptions
 from nat.configuration import load
 from nat.configuration.configuration import Configuration, read
 from nat.data.binarised import BinarisedText, write_binarised
@@ -19,13 +20,14 @@ from nat.decoding.corpus import records, translate
 from nat.decoding.ctc_beam import CtcBeam
 from nat.errors import UserError
 from nat.files import read_json, write_json
-from nat.jobs.translate import translate_shard
-from nat.jobs.tune_decoding import chosen_weights, tune_decoding
+from nat.jobs.convert import convert_model
+from nat.jobs.translate import chosen_options, translate_shard
+from nat.jobs.tune_decoding import tune_decoding
 from nat.language_model.ngram import NgramModel, estimate
 from nat.language_model.options import LanguageModelOptions
 from nat.language_model.scorer import LanguageModel
 from nat.measures import bleu
-from nat.registry import Method, build
+from nat.registry import Method
 from nat.training.model_file import build_model, save_model
 from nat.training.trained_model import matching_model
 
@@ -38,12 +40,12 @@ method: ctc_beam
 variants:
   ctc-beam{beam}-lm{language_model.order}-tried:
     language_model: {system: at-base}
-    tuning: {weights: [0.1, 1.0], word_bonuses: [-1.0, 0.0, 2.0]}
+    tuning: {language_model.weight: [0.1, 1.0], word_bonus: [-1.0, 0.0, 2.0]}
 """
 
 
 @pytest.fixture
-def weights(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> TunedWeights:
+def tuned(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> TunedOptions:
     """Of an untrained model of the micro scale, on a validation set of eleven sentences."""
     shutil.copytree(ROOT / "config", tmp_path / "config")
     (tmp_path / "config/decodings/tried.yaml").write_text(GRID)
@@ -68,7 +70,7 @@ def weights(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> TunedWeights:
         model.embedding.weight *= 3
     path = Model("micro", CORPUS, SYSTEM, 1).path
     save_model(path, model.state_dict(), training, SIZES, 1)
-    found = TunedWeights("micro", CORPUS, SYSTEM, 1, DECODING)
+    found = TunedOptions("micro", CORPUS, SYSTEM, 1, DECODING)
     ngrams = found.inputs(configuration).language_model
     assert ngrams is not None
     tokens = np.random.default_rng(1).integers(6, len(VOCABULARY), 300)
@@ -81,15 +83,15 @@ def configured() -> Configuration:
 
 
 @pytest.mark.parametrize("number", [5, 11])
-def test_every_pair_of_weights_is_recorded_and_the_best_is_chosen(
-    weights: TunedWeights, number: int
+def test_every_combination_is_recorded_and_the_best_is_chosen(
+    tuned: TunedOptions, number: int
 ) -> None:
     if number < 11:
         scale = Path("config/scales/micro.yaml")
         scale.write_text(f"{scale.read_text()}\ntuning: {{sentences: {number}}}\n")
-    tune_decoding(configured(), weights)
-    found = read_json(Path(weights.path))
-    inputs = weights.inputs(configured())
+    tune_decoding(configured(), tuned)
+    found = read_json(Path(tuned.path))
+    inputs = tuned.inputs(configured())
     assert inputs.language_model is not None
     model = matching_model(inputs.model, configured(), SIZES)
     ngrams = LanguageModel(NgramModel.load(inputs.language_model.path))
@@ -98,7 +100,7 @@ def test_every_pair_of_weights_is_recorded_and_the_best_is_chosen(
     references = Path(f"{inputs.text.path}/valid.{target}").read_text().splitlines()[:number]
     scores = []
     for point in found["points"]:
-        options = LanguageModelOptions("at-base", 2, point["weight"])
+        options = LanguageModelOptions("at-base", 2, point["language_model.weight"])
         search = CtcBeam(5, language_model=options, word_bonus=point["word_bonus"])
         method: Any = functools.partial(search, language_model=ngrams)
         rows = records(
@@ -107,74 +109,113 @@ def test_every_pair_of_weights_is_recorded_and_the_best_is_chosen(
         counts = bleu.sacrebleu([row["text"] for row in rows], [[line] for line in references])
         scores.append(float(bleu.smoothed(counts.sentences.sum(0)[None])[0]))
         assert point["sacrebleu"] == pytest.approx(scores[-1], abs=1e-6)
-    pairs = [(point["weight"], point["word_bonus"]) for point in found["points"]]
+    pairs = [(point["language_model.weight"], point["word_bonus"]) for point in found["points"]]
     assert pairs == [(alpha, beta) for alpha in (0.1, 1.0) for beta in (-1.0, 0.0, 2.0)]
     assert len(set(scores)) > 1 or number < 11
     best = int(np.argmax(scores))
-    assert (found["chosen"]["weight"], found["chosen"]["word_bonus"]) == pairs[best]
+    assert tuple(found["chosen"].values()) == pairs[best]
+    assert list(found["chosen"]) == ["language_model.weight", "word_bonus"]
     assert found["sentences"] == number and found["split"] == "valid"
 
 
-def test_tuning_twice_gives_the_same_file(weights: TunedWeights) -> None:
-    tune_decoding(configured(), weights)
-    first = Path(weights.path).read_bytes()
-    tune_decoding(configured(), weights)
-    assert Path(weights.path).read_bytes() == first
+def test_tuning_twice_gives_the_same_file(tuned: TunedOptions) -> None:
+    tune_decoding(configured(), tuned)
+    first = Path(tuned.path).read_bytes()
+    tune_decoding(configured(), tuned)
+    assert Path(tuned.path).read_bytes() == first
 
 
-def translated(weights: TunedWeights) -> list[dict[str, Any]]:
+def translated(tuned: TunedOptions) -> list[dict[str, Any]]:
     shard = Shard("micro", CORPUS, SYSTEM, 1, DECODING, "test", 1, 1)
-    assert shard.inputs(configured()).weights == weights
+    assert shard.inputs(configured()).tuned == tuned
     translate_shard(configured(), shard)
     return [json.loads(line) for line in Path(shard.path).read_text().splitlines()]
 
 
-def test_translations_are_made_with_what_the_file_says(weights: TunedWeights) -> None:
-    tune_decoding(configured(), weights)
-    file = Path(weights.path)
+def test_translations_are_made_with_what_the_file_says(tuned: TunedOptions) -> None:
+    tune_decoding(configured(), tuned)
+    file = Path(tuned.path)
     found = read_json(file)
     lengths = []
     for bonus in (-5.0, 30.0):
-        write_json(file, {**found, "chosen": {"weight": 0.1, "word_bonus": bonus}})
-        lengths.append(sum(len(row["tokens"].split()) for row in translated(weights)))
+        write_json(file, {**found, "chosen": {"language_model.weight": 0.1, "word_bonus": bonus}})
+        lengths.append(sum(len(row["tokens"].split()) for row in translated(tuned)))
     assert lengths[0] < lengths[1]
 
 
-def test_a_file_without_weights_is_refused(weights: TunedWeights, tmp_path: Path) -> None:
-    file = tmp_path / "weights.json"
-    with pytest.raises(UserError, match="weights.json"):
-        chosen_weights(file)
-    for wrong in ('{"points": []}', '{"chosen": {"weight": 1.0}}'):
+@pytest.mark.parametrize("method", ["ctc", "onnx_parallel"])
+def test_a_penalty_of_blank_is_tuned_in_the_engine_that_translates(
+    tuned: TunedOptions, method: str
+) -> None:
+    other = replace(tuned, decoding="penalised")
+    Path("config/decodings/penalised.yaml").write_text(
+        f"method: {method}\ntuning: {{blank_penalty: [-30.0, 0.0, 2.0]}}\n"
+    )
+    if method == "onnx_parallel":
+        convert_model(configured(), Converted("micro", CORPUS, SYSTEM, 1, "onnx"))
+    tune_decoding(configured(), other)
+    found = read_json(Path(other.path))
+    assert [point["blank_penalty"] for point in found["points"]] == [-30.0, 0.0, 2.0]
+    ratios = [point["length_ratio"] for point in found["points"]]
+    assert ratios[0] == 0 < ratios[1] <= ratios[2]
+    assert found["chosen"]["blank_penalty"] >= 0
+    shard = Shard("micro", CORPUS, SYSTEM, 1, "penalised", "test", 1, 1)
+    lengths = []
+    for penalty in (-30.0, 30.0):
+        write_json(Path(other.path), {**found, "chosen": {"blank_penalty": penalty}})
+        translate_shard(configured(), shard)
+        rows = [json.loads(line) for line in Path(shard.path).read_text().splitlines()]
+        lengths.append(sum(len(row["tokens"].split()) for row in rows))
+    assert lengths[0] == 0 < lengths[1]
+
+
+def test_a_file_without_options_is_refused(tmp_path: Path) -> None:
+    file = tmp_path / "options.json"
+    with pytest.raises(UserError, match="options.json"):
+        chosen_options(file)
+    for wrong in ('{"points": []}', '{"chosen": {}}', '{"chosen": 3}'):
         file.write_text(wrong)
-        with pytest.raises(UserError, match="weights.json.*'chosen'"):
-            chosen_weights(file)
+        with pytest.raises(UserError, match="options.json.*'chosen'"):
+            chosen_options(file)
 
 
-def test_a_decoding_with_weights_of_its_own_is_not_tuned(weights: TunedWeights) -> None:
+def test_a_decoding_without_the_key_is_not_tuned(tuned: TunedOptions) -> None:
     with pytest.raises(UserError, match="ctc-beam5-lm2.*'tuning'"):
-        TunedWeights("micro", CORPUS, SYSTEM, 1, "ctc-beam5-lm2").inputs(configured())
-
-
-def test_a_search_is_not_run_before_it_is_tuned() -> None:
-    search = build("decoding", Method(method="ctc_beam", tuning={"word_bonuses": [0.0, 1.0]}))
-    with pytest.raises(ValueError, match="tuned first"):
-        search.best(None, None)
-    assert search.tuned(None, 1.0).word_bonus == 1.0
+        replace(tuned, decoding="ctc-beam5-lm2").inputs(configured())
 
 
 @pytest.mark.parametrize(
-    ("options", "words"),
+    ("tuning", "words"),
     [
-        ({"tuning": {"word_bonuses": []}}, "tuning.word_bonuses"),
-        ({"tuning": {"word_bonuses": [1.0], "weights": [0.5]}}, "tuning.weights"),
-        ({"tuning": {"word_bonuses": [1.0], "weights": [-0.5]}}, "tuning.weights"),
-        ({"tuning": {"word_bonuses": [1.0]}, "word_bonus": 2.2}, "word_bonus"),
-        ({"tuning": {"word_bonuses": [1.0]}, "language_model": {"system": "a"}}, "tuning.weights"),
+        ("{word_bonus: []}", "'tuning.word_bonus'.*at least 1"),
+        ("{word_bonus: [1.0, 1.0]}", "'tuning.word_bonus'.*1.0"),
+        ("{word_bonus: [1.0, much]}", "'tuning.word_bonus'.*much"),
+        ("{word_bonuses: [1.0]}", "'tuning.word_bonuses'.*word_bonus"),
+        ("{language_model.weight: [0.5]}", "'tuning.language_model.weight'.*'language_model'"),
+        ("{language_model.weight: [-0.5]}", "'tuning.language_model.weight'"),
+        ("[0.5]", "'tuning'"),
     ],
 )
-def test_a_senseless_grid_is_refused(options: dict[str, Any], words: str) -> None:
-    with pytest.raises(UserError, match=words):
-        build("decoding", Method(method="ctc_beam", **options))
+def test_a_senseless_grid_is_refused(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, tuning: str, words: str
+) -> None:
+    shutil.copytree(ROOT / "config", tmp_path / "config")
+    monkeypatch.chdir(tmp_path)
+    file = tmp_path / "config/decodings/tried.yaml"
+    file.write_text(f"method: ctc_beam\ntuning: {tuning}\n")
+    with pytest.raises(UserError, match=f"config/decodings/tried.yaml: key {words}"):
+        load("micro")
+
+
+def test_options_are_replaced_one_by_one() -> None:
+    method = Method(method="ctc_beam", beam=3, language_model={"system": "a", "order": 2})
+    found = method.with_options({"language_model.weight": 0.5, "beam": 4})
+    assert found.as_json() == {
+        "method": "ctc_beam",
+        "beam": 4,
+        "language_model": {"system": "a", "order": 2, "weight": 0.5},
+    }
+    assert method.options["language_model"] == {"system": "a", "order": 2}
 
 
 def test_validation_does_not_decode_with_weights_that_are_tuned(
@@ -183,7 +224,7 @@ def test_validation_does_not_decode_with_weights_that_are_tuned(
     shutil.copytree(ROOT / "config", tmp_path / "config")
     monkeypatch.chdir(tmp_path)
     (tmp_path / "config/decodings/tried.yaml").write_text(
-        "method: ctc_beam\ntuning: {word_bonuses: [0.0]}\n"
+        "method: ctc_beam\ntuning: {word_bonus: [0.0]}\n"
     )
     recipe = tmp_path / "config/recipes/ctc.yaml"
     recipe.write_text(recipe.read_text().replace("decoding: ctc", "decoding: tried"))

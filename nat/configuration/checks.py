@@ -7,8 +7,9 @@ from collections.abc import Iterable, Mapping
 from dataclasses import replace
 from typing import Any
 
+from nat import registry
 from nat.configuration import families
-from nat.configuration.configuration import KINDS, Configuration, file_of
+from nat.configuration.configuration import KINDS, Configuration, file_of, told_of
 from nat.configuration.corpora import check_corpus
 from nat.configuration.lengths import check_lengths
 from nat.configuration.models import Start, read_model
@@ -71,6 +72,7 @@ def check(configuration: Configuration) -> None:
         for name in map(view.example_of, view.decodings):
             _check_assistant(view, name)
             _check_language_model(view, name)
+            _check_tuning(view, name)
         for name in view.systems:
             check_system(view, name)
         _check_distillations(view)
@@ -134,6 +136,15 @@ def _check_assistant(configuration: Configuration, name: str) -> None:
             f"{where}: {method} shares its canvas, which is as long as the target, with the second "
             f"system, but the canvas of '{assistant}' is upsampled"
         )
+
+
+def _check_tuning(configuration: Configuration, name: str) -> None:
+    method = configuration.decoding(name)
+    for option, values in configuration.tried(name).items():
+        where = f"{configuration.file_of('decodings', name)}: key 'tuning.{option}'"
+        for value in values:
+            with told_of(f"{where}: "):
+                registry.build("decoding", method.with_options({option: value}))
 
 
 def _check_language_model(configuration: Configuration, name: str) -> None:
@@ -216,8 +227,8 @@ def _check_recipes(configuration: Configuration, names: Iterable[str], on_task: 
                 )
             if configuration.is_tuned(decoding):
                 raise UserError(
-                    f"{where}: key 'validation.decoding': found {decoding}, whose weights are "
-                    "tuned with the trained model; use one with weights of its own"
+                    f"{where}: key 'validation.decoding': found {decoding}, whose options "
+                    "are tuned with the trained model; use one with options of its own"
                 )
         elif validation.metric == "bleu":
             raise UserError(

@@ -191,7 +191,7 @@ class Configuration:
 
     @property
     def tuning(self) -> Tuning:
-        """How weights of decodings are tuned."""
+        """How options of decodings are tuned."""
         return self.scale_settings.tuning
 
     @property
@@ -343,8 +343,13 @@ class Configuration:
         return None if found is None else validated(LanguageModelOptions, found)
 
     def is_tuned(self, decoding: str) -> bool:
-        """Whether the weights of a decoding are tuned on the validation set (key `tuning`)."""
-        return self._find("decodings", decoding).get("tuning") is not None
+        """Whether options of a decoding are tuned on the validation set (key `tuning`)."""
+        return bool(self.tried(decoding))
+
+    def tried(self, decoding: str) -> dict[str, list[Any]]:
+        """The values of options among which the validation set decides; empty without `tuning`."""
+        found: dict[str, list[Any]] = _copy(self._find("decodings", decoding).get("tuning", {}))
+        return found
 
     def is_traced(self, decoding: str) -> bool:
         """Whether a decoding, by one model alone, can tell what each of its passes did."""
@@ -703,7 +708,11 @@ class Configuration:
             return decoding
         name = f"{engine}-float32-{decoding}"
         wanted = {**found.options, "precision": "float32"}
-        if not self.has_decoding(name) or self.decoding(name).options != wanted:
+        if (
+            not self.has_decoding(name)
+            or self.decoding(name).options != wanted
+            or self.tried(name) != self.tried(decoding)
+        ):
             raise UserError(
                 f"{SETTINGS}: key 'distillation_engine': with {engine} the training text is "
                 f"translated by '{name}' in the place of '{decoding}', but config/decodings has "
@@ -845,6 +854,7 @@ class Configuration:
                                 else self._options(text.decoding)
                             ),
                             "assistant": self.assistant(text.decoding),
+                            "tuning": self.tried(text.decoding),
                         },
                         others,
                     )
@@ -866,7 +876,8 @@ class Configuration:
     def _options(self, decoding: str) -> dict[str, Any]:
         """Options of the method of a decoding as its file gives them, without defaults."""
         found = self._find("decodings", decoding)
-        return {key: _copy(found[key]) for key in found if key not in ("assistant", "tasks")}
+        others = ("assistant", "tasks", "tuning")
+        return {key: _copy(found[key]) for key in found if key not in others}
 
     @cached_property
     def _decodings(self) -> dict[str, registry.Description[registry.DecodingTraits]]:

@@ -461,10 +461,15 @@ class Decoding(Method):
 
     Attributes:
         assistant: a second system that the method uses.
+        tuning: values of options among which the validation set decides, by option.
         tasks: by task, what is different on its corpus.
     """
 
     assistant: OrAbsent[str] = Field(default=None, alias="assistant")
+    tuning: Annotated[
+        dict[str, Annotated[list[Any], Field(min_length=1), AfterValidator(_unique)]],
+        Field(min_length=1),
+    ] = {}
     tasks: dict[str, dict[str, Any]] = {}
 
 
@@ -524,7 +529,7 @@ class Latency(Model):
 
 
 class Tuning(Model):
-    """How weights of decodings are tuned.
+    """How options of decodings are tuned.
 
     Attributes:
         sentences: the first ones of the validation set; null: all of it.
@@ -586,7 +591,7 @@ class Scale(Model):
         regulariser: changes of the regulariser of all systems that choose among texts; fields of
             that of nat.distillation.dynamic.
         latency: how latencies are measured.
-        tuning: how weights of decodings are tuned.
+        tuning: how options of decodings are tuned.
         browser: what the sentence browser of the report shows.
         tokens_per_device: most tokens in one batch of a device; larger updates are accumulated;
             null: no limit.

@@ -8,7 +8,7 @@ from torch import Tensor
 from nat.decoding.hypothesis import Hypothesis
 from nat.decoding.imputer import imputed_passes, imputed_translations
 from nat.decoding.passes import Pass
-from nat.transformer.model import Encoded, Transformer
+from nat.transformer.model import Transformer
 
 
 @dataclass(frozen=True, config=ConfigDict(extra="forbid"))
@@ -19,23 +19,28 @@ class Ctc:
     sum over its alignments (see `ctc_beam`). The score is the mean log-probability per frame of
     that alignment. Probabilities are those of the full softmax; special symbols other than UNK and
     BLANK are never chosen.
+
+    The probability of a token is often spread over several frames, of which none prefers it to
+    BLANK; then the best alignment is too short. A penalty of BLANK makes it longer, and costs no
+    time. The papers have none; it is to be tuned on a validation set.
+
+    Attributes:
+        blank_penalty: by which the log-probability of BLANK is lowered for the choice, nats. The
+            score is without it.
     """
+
+    blank_penalty: float = 0.0
 
     upsampled = True
 
     @torch.inference_mode()
     def __call__(self, model: Transformer, source: Tensor) -> list[Hypothesis]:
         """Translate source sentences [B, S] (tokens, EOS, padding on the right)."""
-        return best_alignments(model, model.encode(source))
+        return imputed_translations(model, model.encode(source), 1, self.blank_penalty)
 
     def passes(self, model: Transformer, source: Tensor) -> list[list[Pass]]:
         """The pass, of frames; see `nat.decoding.passes.Traced`."""
-        return imputed_passes(model, source, steps=1)
-
-
-def best_alignments(model: Transformer, encoded: Encoded) -> list[Hypothesis]:
-    """The collapsed best alignment of each encoded sentence."""
-    return imputed_translations(model, encoded, steps=1)
+        return imputed_passes(model, source, 1, self.blank_penalty)
 
 
 METHOD = Ctc

@@ -1,8 +1,7 @@
 """Prefix beam search over the frames of a CTC model, with an n-gram language model."""
 
 from collections.abc import Iterator
-from dataclasses import replace
-from typing import Annotated, Literal, NamedTuple, Self
+from typing import Literal, NamedTuple
 
 import numpy as np
 import torch
@@ -10,29 +9,14 @@ from pydantic import ConfigDict, Field
 from pydantic.dataclasses import dataclass
 from torch import Tensor
 
-from nat.data.vocabulary import BLANK, EOS, MASK, NEVER_WRITTEN, PAD
+from nat.data.vocabulary import MASK, NEVER_WRITTEN, PAD
 from nat.decoding.hypothesis import Hypothesis
+from nat.decoding.network import silent
 from nat.decoding.prefixes import Prefixes
 from nat.language_model.options import LanguageModelOptions
 from nat.language_model.scorer import LanguageModel
 from nat.transformer.model import Encoded, Transformer
 from nat.transformer.projection import chunks_of_logits
-
-Weights = Annotated[tuple[Annotated[float, Field(gt=0.0)], ...], Field(min_length=1)]
-Bonuses = Annotated[tuple[float, ...], Field(min_length=1)]
-
-
-@dataclass(frozen=True, config=ConfigDict(extra="forbid"))
-class Tuning:
-    """A grid of weights, of which those with the best translations of the validation set are used.
-
-    Attributes:
-        weights: values of alpha that are tried; None without a language model.
-        word_bonuses: values of beta that are tried, nats.
-    """
-
-    word_bonuses: Bonuses
-    weights: Weights | None = None
 
 
 class Emissions(NamedTuple):
@@ -79,8 +63,6 @@ class PrefixSearch:
         word_bonus: beta, nats.
         bonus: `tokens` for beta |y|, as in the published code, or `log_tokens` for beta log |y|, as
             in the paper.
-        tuning: values among which alpha and beta are chosen on the validation set, as in the paper;
-            None for the values above. See `nat.jobs.tune_decoding`.
     """
 
     beam: int = Field(default=20, ge=1)
@@ -88,27 +70,8 @@ class PrefixSearch:
     language_model: LanguageModelOptions | None = None
     word_bonus: float = 0.0
     bonus: Literal["tokens", "log_tokens"] = "tokens"
-    tuning: Tuning | None = None
 
     upsampled = True
-
-    def __post_init__(self) -> None:
-        if self.tuning is None:
-            return
-        if self.word_bonus:
-            raise ValueError("'tuning' chooses the word bonus; leave out 'word_bonus'")
-        if (self.tuning.weights is None) != (self.language_model is None):
-            raise ValueError(
-                "'tuning.weights' belongs to 'language_model'; give both of them or neither"
-            )
-
-    def tuned(self, weight: float | None, word_bonus: float) -> Self:
-        """The same search with weights of its own: alpha, if it has a language model, and beta."""
-        language_model = self.language_model
-        if language_model is not None:
-            assert weight is not None
-            language_model = replace(language_model, weight=weight)
-        return replace(self, language_model=language_model, word_bonus=word_bonus, tuning=None)
 
     def search(
         self, model: Transformer, encoded: Encoded, language_model: LanguageModel | None
@@ -122,7 +85,7 @@ class PrefixSearch:
         states = model.decode(torch.where(padding, PAD, MASK), padding, encoded, causal=False)
         weight = model.embedding.weight
         frames = states[~padding]  # of all sentences, one after the other
-        found = self._frames(frames, weight, [BLANK, EOS] if model.predicts_end else [BLANK])
+        found = self._frames(frames, weight, silent(model))
         lengths = (~padding).sum(1).tolist()
         parts = zip(*(each.split(lengths) for each in (frames, *found)), strict=True)
         for rows, normaliser, blank, symbols in parts:
@@ -164,8 +127,6 @@ class PrefixSearch:
         options = self.language_model
         if (options is None) != (language_model is None):
             raise ValueError("a language model must come with its options")
-        if self.tuning is not None:
-            raise ValueError("the weights of this search have to be tuned first, see `tuned`")
         prefixes = Prefixes(
             emissions.words,
             self.beam,

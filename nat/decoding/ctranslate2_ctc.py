@@ -14,7 +14,7 @@ from nat.checksums import verified_folder
 from nat.data.vocabulary import BLANK, EOS, PAD
 from nat.decoding.ctranslate2_beam import opened
 from nat.decoding.hypothesis import Hypothesis
-from nat.decoding.network import never_chosen
+from nat.decoding.network import never_chosen, silent
 from nat.files import read_json
 from nat.transformer.copying import repeated_places
 from nat.transformer.linear import has_bfloat16_products
@@ -74,9 +74,11 @@ class CTranslate2Ctc:
 
     Attributes:
         precision: of weights: float32, or int8 with products of integers.
+        blank_penalty: see `nat.decoding.ctc`.
     """
 
     precision: Literal["float32", "int8"] = "float32"
+    blank_penalty: float = 0.0
 
     upsampled = True
     encoder_only = True
@@ -104,6 +106,7 @@ class CTranslate2Ctc:
             engine.projection,
             bfloat16=engine.projection.dtype == torch.bfloat16,
             forbidden=torch.tensor(never_chosen(model)),
+            penalties=dict.fromkeys(silent(model), self.blank_penalty),
         )
         labels = source.new_full(padding.shape, PAD)
         labels[~padding] = found.symbols.masked_fill(found.symbols == EOS, BLANK)

@@ -54,6 +54,7 @@ def imputations(
     padding: Tensor,
     steps: int,
     bfloat16: bool = False,
+    blank_penalty: float = 0.0,
 ) -> Iterator[Imputed]:
     """Replace masks by the most probable labels in several passes (Saharia et al. 2020, sec. 3.3).
 
@@ -68,6 +69,7 @@ def imputations(
         padding: True at padding, [B, T].
         steps: number of passes, at least 1.
         bfloat16: see `nat.transformer.projection`.
+        blank_penalty: see `nat.decoding.network.predict`.
 
     Yields:
         The alignments before the first pass and after each one.
@@ -80,7 +82,7 @@ def imputations(
         if not masked.any():
             break
         passes = passes + masked.any(1)
-        best = predict(model, tokens, padding, encoded, masked, bfloat16)
+        best = predict(model, tokens, padding, encoded, masked, bfloat16, blank_penalty)
         labels = best.symbols.masked_fill(best.symbols == EOS, BLANK)
         confidence = torch.zeros_like(log_probabilities)
         confidence[masked] = best.log_probabilities
@@ -91,10 +93,13 @@ def imputations(
         yield Imputed(tokens, log_probabilities, passes)
 
 
-def imputed_translations(model: Network, encoded: Encoded, steps: int) -> list[Hypothesis]:
+def imputed_translations(
+    model: Network, encoded: Encoded, steps: int, blank_penalty: float = 0.0
+) -> list[Hypothesis]:
     """Collapsed alignments, imputed from masks only, with their mean log-probability per frame."""
     padding = model.upsampled_padding(encoded)
-    found = impute(model, encoded, torch.where(padding, PAD, MASK), padding, steps)
+    empty = torch.where(padding, PAD, MASK)
+    *_, found = imputations(model, encoded, empty, padding, steps, blank_penalty=blank_penalty)
     written = collapse(found.labels, padding)
     scores = found.log_probabilities.sum(1) / (~padding).sum(1)
     rows = zip(
@@ -108,12 +113,14 @@ def imputed_translations(model: Network, encoded: Encoded, steps: int) -> list[H
 
 
 @torch.inference_mode()
-def imputed_passes(model: Transformer, source: Tensor, steps: int) -> list[list[Pass]]:
+def imputed_passes(
+    model: Transformer, source: Tensor, steps: int, blank_penalty: float = 0.0
+) -> list[list[Pass]]:
     """The passes of `imputed_translations`, with frames for tokens."""
     encoded = model.encode(source)
     padding = model.upsampled_padding(encoded)
     empty = torch.where(padding, PAD, MASK)
-    states = list(imputations(model, encoded, empty, padding, steps))
+    states = list(imputations(model, encoded, empty, padding, steps, blank_penalty=blank_penalty))
     frames = (~padding).sum(1).tolist()
     found: list[list[Pass]] = [[] for _ in frames]
     for before, after in itertools.pairwise(states):

@@ -6,8 +6,8 @@ from pydantic.dataclasses import dataclass
 from torch import Tensor
 
 from nat.decoding.canvas import canvases_of
-from nat.decoding.ctc import best_alignments
 from nat.decoding.hypothesis import Hypothesis
+from nat.decoding.imputer import imputed_translations
 from nat.decoding.rescoring import RescoredDraws
 from nat.transformer.model import Transformer
 
@@ -30,7 +30,7 @@ class LatentRescoring(RescoredDraws):
         """Translate source sentences [B, S] (tokens, EOS, padding on the right)."""
         encoded = self.draw(model, source)
         if model.decoder.upsample is not None:
-            found = best_alignments(model, encoded)
+            found = imputed_translations(model, encoded, steps=1)
         else:
             canvases = canvases_of(model, encoded, 1)
             canvases.predict(model, encoded, canvases.real)

@@ -16,6 +16,9 @@ from nat.files import read_json
 from nat.transformer.model import Encoded, Transformer
 from nat.transformer.projection import Best, best_symbols
 
+BLANK_PENALTY = "blank_penalty"
+"""An input of the decoder's graph if the canvas is upsampled, see `predict`."""
+
 
 class OnnxEngine:
     """The two graphs of a model in ONNX Runtime, on a processor, with PyTorch's threads.
@@ -25,6 +28,7 @@ class OnnxEngine:
         precision: of the weights of matrix products.
 
     Attributes:
+        folder: as above.
         source_symbols: of the source vocabulary, in the order of their ids.
         symbols: of the target vocabulary, likewise.
         encoder, decoder: sessions.
@@ -37,6 +41,7 @@ class OnnxEngine:
         import onnxruntime
 
         verified_folder(folder)
+        self.folder = folder
         self.source_symbols: list[str]
         self.symbols: list[str]
         self.source_symbols, self.symbols = map(read_json, vocabulary_files(folder, ".json"))
@@ -93,9 +98,21 @@ class OnnxNetwork:
             named.get("copied"),
         )
 
-    def predict(self, tokens: Tensor, encoded: Encoded, chosen: Tensor) -> Best:
-        """See `nat.decoding.network.predict`."""
+    def predict(
+        self, tokens: Tensor, encoded: Encoded, chosen: Tensor, blank_penalty: float
+    ) -> Best:
+        """See `nat.decoding.network.predict`.
+
+        Raises:
+            UserError: for a penalty that the exported graph does not know.
+        """
+        if blank_penalty and BLANK_PENALTY not in self._inputs:
+            raise UserError(
+                f"{self._engine.folder}: the graph of the decoder has no input '{BLANK_PENALTY}'; "
+                "an older version of this project has exported it: remove it and run again"
+            )
         given: dict[str, Any] = {
+            BLANK_PENALTY: torch.tensor(blank_penalty),
             "source": encoded.source,
             "states": encoded.states,
             "copied": encoded.copied,
@@ -132,6 +149,12 @@ def never_chosen(network: Network) -> list[int]:
     return [symbol for symbol in NEVER_WRITTEN if symbol not in allowed]
 
 
+def silent(network: Network) -> list[int]:
+    """Symbols that stand for no token: BLANK, and EOS where an upsampled canvas ends in it."""
+    ends = network.decoder.upsample is not None and network.predicts_end
+    return [BLANK, EOS] if ends else [BLANK]
+
+
 def predict(
     network: Network,
     tokens: Tensor,
@@ -139,6 +162,7 @@ def predict(
     encoded: Encoded,
     chosen: Tensor,
     bfloat16: bool = False,
+    blank_penalty: float = 0.0,
 ) -> Best:
     """The most probable symbols at chosen positions, in one bidirectional pass.
 
@@ -149,12 +173,15 @@ def predict(
         encoded: encoder states of the same sentences, by the same network.
         chosen: True at positions to predict, N of them, [B, T].
         bfloat16: see `nat.transformer.projection`; of PyTorch.
+        blank_penalty: by which the log-probabilities of the `silent` symbols are lowered for the
+            choice, nats.
 
     Returns:
         Symbols other than `never_chosen` and their log-probabilities under the full softmax, [N].
     """
     if isinstance(network, OnnxNetwork):
-        return network.predict(tokens, encoded, chosen)
+        return network.predict(tokens, encoded, chosen, blank_penalty)
     states = network.decode(tokens, padding, encoded, causal=False)
     forbidden = tokens.new_tensor(never_chosen(network))
-    return best_symbols(states[chosen], network.embedding.weight, bfloat16, forbidden)
+    penalties = dict.fromkeys(silent(network), blank_penalty)
+    return best_symbols(states[chosen], network.embedding.weight, bfloat16, forbidden, penalties)

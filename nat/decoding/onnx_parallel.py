@@ -28,11 +28,13 @@ class OnnxParallel:
         precision: of the weights of matrix products.
         steps: passes of the decoder.
         length_beam: number of lengths that are decoded; 1 on an upsampled canvas.
+        blank_penalty: see `nat.decoding.ctc`; only for an upsampled canvas.
     """
 
     precision: Literal["float32", "int8"] = "float32"
     steps: int = Field(default=1, ge=1)
     length_beam: int = Field(default=1, ge=1, le=CLASSES)
+    blank_penalty: float = 0.0
 
     upsampled = None
     converted = "onnx"
@@ -42,7 +44,8 @@ class OnnxParallel:
         """Translate source sentences [B, S] (tokens, EOS, padding on the right)."""
         network = OnnxNetwork(model, engine)
         if model.decoder.upsample is not None:
-            return imputed_translations(network, network.encode(source), self.steps)
+            encoded = network.encode(source)
+            return imputed_translations(network, encoded, self.steps, self.blank_penalty)
         return MaskPredict(steps=self.steps, length_beam=self.length_beam)(network, source)
 
 

@@ -72,7 +72,7 @@ class PackagedDecoding(Keys):
     """A decoding, and the names of the files that it consults besides the model.
 
     Attributes:
-        method: with all of its options; weights that are tuned have their values.
+        method: with all of its options; those that are tuned have their values.
         assistant: the second model.
         language_model: n-grams.
         converted: the folder of the model in the format of another engine.
@@ -349,13 +349,13 @@ def _packaged(
     configuration: Configuration, name: str, inputs: InputsOfDecoding, root: Path
 ) -> tuple[PackagedDecoding, dict[str, Path]]:
     """A decoding of a run, and its files."""
-    built = registry.build("decoding", configuration.decoding(name))
-    if inputs.weights is not None:
-        from nat.jobs.tune_decoding import chosen_weights
+    method = configuration.decoding(name)
+    if inputs.tuned is not None:
+        from nat.jobs.translate import chosen_options
 
-        built = built.tuned(**chosen_weights(root / inputs.weights.path))
-    method = configuration.decoding(name).method
-    names: dict[str, Any] = {"method": Method(method=method, **options_of(built))}
+        method = method.with_options(chosen_options(root / inputs.tuned.path))
+    options = options_of(registry.build("decoding", method))
+    names: dict[str, Any] = {"method": Method(method=method.method, **options)}
     files = {}
     if inputs.assistant is not None:
         names["assistant"] = f"assistant-{inputs.assistant.system}.pt"

@@ -11,7 +11,9 @@
 Ids are int64. `source` [B, S] holds the tokens of each sentence, EOS, and padding on the right;
 `tokens` [B, T] holds MASK at every position that is to be predicted, and padding on the right.
 `symbols` [B, T] are the most probable ones, without those that are never written, and
-`log_probabilities` [B, T] theirs, in nats, under the full softmax.
+`log_probabilities` [B, T] theirs, in nats, under the full softmax. On an upsampled canvas the
+decoder has one more input: `blank_penalty` [], by which the log-probability of BLANK is lowered for
+the choice of symbols, in nats.
 """
 
 import copy
@@ -27,7 +29,7 @@ from torch import Tensor, nn
 
 from nat.data.batch import source_tensor
 from nat.data.vocabulary import BLANK, EOS, MASK, PAD, SPECIALS, Vocabularies
-from nat.decoding.network import never_chosen
+from nat.decoding.network import BLANK_PENALTY, never_chosen, silent
 from nat.errors import UserError
 from nat.files import atomic_directory, write_json
 from nat.transformer.length import ConstantLength, LengthPredictor
@@ -76,24 +78,30 @@ class EncoderGraph(nn.Module):
 class DecoderGraph(nn.Module):
     """A bidirectional pass over a canvas, and the output projection."""
 
-    forbidden: Tensor
-
     def __init__(self, model: Transformer, has_copied: bool) -> None:
         super().__init__()
         self.model = model
+        self.has_penalty = model.decoder.upsample is not None
         self.inputs = ["source", "states", *(["copied"] if has_copied else []), "tokens"]
-        forbidden = torch.zeros(model.embedding.num_embeddings)
-        forbidden[never_chosen(model)] = -torch.inf
-        self.register_buffer("forbidden", forbidden)
+        self.inputs += [BLANK_PENALTY] if self.has_penalty else []
+        self.forbidden = torch.zeros(model.embedding.num_embeddings)
+        self.forbidden[never_chosen(model)] = -torch.inf
+        self.silent = torch.zeros_like(self.forbidden)
+        self.silent[silent(model)] = 1.0
 
     def forward(self, source: Tensor, states: Tensor, *more: Tensor) -> tuple[Tensor, Tensor]:
         """Symbols and log-probabilities, [B, T] each."""
-        *copied, tokens = more
+        penalty = more[-1] if self.has_penalty else None
+        *copied, tokens = more[:-1] if self.has_penalty else more
         padding = source.eq(PAD)
         encoded = Encoded(states, padding, source, copied=copied[0] if copied else None)
         decoded = self.model.decode(tokens, tokens.eq(PAD), encoded, causal=False)
         logits = decoded @ self.model.embedding.weight.t()
-        best, symbols = (logits + self.forbidden).max(2)
+        if penalty is None:
+            best, symbols = (logits + self.forbidden).max(2)
+        else:
+            best, symbols = (logits + (self.forbidden - penalty * self.silent)).max(2)
+            best = best + penalty * self.silent[symbols]
         # ONNX Runtime takes longer for `logsumexp` than for the whole decoder
         normaliser = logits.amax(2) - logits.softmax(2).amax(2).log()
         return symbols, best - normaliser
@@ -127,7 +135,7 @@ def write_onnx(model: Transformer, vocabularies: Vocabularies, folder: Path) -> 
         source, tokens = _example(model, [5, 3])
         with torch.no_grad():
             found = dict(zip(encoder.outputs, encoder(source), strict=True))
-            given = {"source": source, **found, "tokens": tokens}
+            given = {"source": source, **found, "tokens": tokens, BLANK_PENALTY: torch.tensor(0.5)}
             _write(encoder, temporary / "encoder.float32.onnx", {"source": source}, encoder.outputs)
             _write(
                 decoder,
@@ -181,6 +189,7 @@ def _write(graph: nn.Module, path: Path, given: dict[str, Tensor], outputs: list
     axes = {
         name: {0: "B"} if name == "lengths" else {0: "B", 1: names.get(name, "S")}
         for name in (*given, *outputs)
+        if name != BLANK_PENALTY
     }
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # that sizes of the example are taken for constants: see
@@ -204,7 +213,7 @@ def _check(model: Transformer, encoder: EncoderGraph, decoder: DecoderGraph, fol
     source, tokens = _example(model, [9, 1, 7])
     with torch.no_grad():
         expected = dict(zip(encoder.outputs, encoder(source), strict=True))
-        given = {"source": source, **expected, "tokens": tokens}
+        given = {"source": source, **expected, "tokens": tokens, BLANK_PENALTY: torch.tensor(1.5)}
         expected["log_probabilities"] = decoder(*(given[name] for name in decoder.inputs))[1]
     session = InferenceSession(folder / "encoder.float32.onnx")
     found = dict(zip(encoder.outputs, session.run(None, {"source": source.numpy()}), strict=True))

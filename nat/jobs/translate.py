@@ -2,7 +2,7 @@
 
 import functools
 import os
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -22,7 +22,7 @@ from nat.decoding.ctranslate2_ctc import PROJECTION, EncoderEngine
 from nat.decoding.known import Known
 from nat.decoding.network import OnnxEngine
 from nat.errors import UserError
-from nat.jobs.tune_decoding import chosen_weights
+from nat.files import read_json
 from nat.language_model.scorer import matching_language_model
 from nat.program import Progress
 from nat.spelling import hint
@@ -35,11 +35,11 @@ class Shared:
     """What several decodings of a job have in common.
 
     Attributes:
-        assistants: models that they consult, by path.
+        opened: assistants, language models and models of other engines, by path and precision.
         known: what they have made, see `nat.decoding.known`.
     """
 
-    assistants: dict[str, Transformer] = field(default_factory=dict)
+    opened: dict[tuple[str, ...], Any] = field(default_factory=dict)
     known: Known = field(default_factory=dict)
 
 
@@ -77,6 +77,7 @@ class Translator:
         ids: range,
         job: str,
         shared: Shared | None = None,
+        chosen: Mapping[str, Any] | None = None,
     ) -> Iterator[dict[str, Any]]:
         """Lines of a file of translations, see `nat.data.translations`.
 
@@ -85,10 +86,12 @@ class Translator:
             inputs: the models that it uses.
             ids: numbers of the sentences.
             job: what is done, for the lines of progress.
-            shared: see `method_of`.
+            shared, chosen: see `method_of`.
         """
         sizes, device = self._vocabularies.sizes, next(self._model.parameters()).device
-        method = method_of(self._configuration, decoding, inputs, sizes, device, shared)
+        method = method_of(
+            self._configuration, decoding, inputs, sizes, device, shared, chosen=chosen
+        )
         translations = translate(
             self._model,
             method,
@@ -123,6 +126,7 @@ def method_of(
     device: torch.device | str,
     shared: Shared | None = None,
     *,
+    chosen: Mapping[str, Any] | None = None,
     alone: bool = False,
 ) -> Method:
     """A decoding method with the models that it uses, on a device.
@@ -135,21 +139,23 @@ def method_of(
         device: of the model.
         shared: what it has in common with other decodings of the job with the same model; what it
             makes is added. Without it nothing is used again, as a decoding that is timed needs it.
+        chosen: values of options that are tuned; None for those that the validation set chose.
         alone: sentences come one at a time.
 
     Raises:
         UserError: if one of them is missing or does not belong to the rest.
     """
-    resolved = configuration.on(inputs.model.corpus)
-    built = registry.build("decoding", resolved.decoding(decoding))
-    if inputs.weights is not None:
-        built = built.tuned(**chosen_weights(Path(inputs.weights.path)))
+    described = configuration.on(inputs.model.corpus).decoding(decoding)
+    if inputs.tuned is not None:
+        chosen = chosen_options(Path(inputs.tuned.path))
+    built = registry.build("decoding", described.with_options(chosen or {}))
+    opened = {} if shared is None else shared.opened
     assistant = None
     if inputs.assistant is not None:
-        assistants, path = {} if shared is None else shared.assistants, inputs.assistant.path
-        if path not in assistants:
-            assistants[path] = matching_model(inputs.assistant, configuration, sizes).to(device)
-        assistant = assistants[path]
+        assistant = opened.get((inputs.assistant.path,))
+        if assistant is None:
+            assistant = matching_model(inputs.assistant, configuration, sizes)
+            opened[inputs.assistant.path,] = assistant
     method: Any = consulting(
         built,
         sizes,
@@ -160,11 +166,24 @@ def method_of(
             for artifact in (inputs.language_model, inputs.converted)
         ),
         alone=alone,
+        opened=opened,
     )
     traits = configuration.decoding_traits(decoding)
     if shared is not None and (traits.starts_from_assistant or traits.starts_from_masks):
         return functools.partial(method, known=shared.known)
     return method
+
+
+def chosen_options(path: Path) -> dict[str, Any]:
+    """What `nat.jobs.tune_decoding` has chosen: values by option, for `Method.with_options`.
+
+    Raises:
+        UserError: if the file is missing or damaged.
+    """
+    chosen = read_json(path).get("chosen")
+    if not isinstance(chosen, dict) or not chosen:
+        raise UserError(f"{path} does not hold the key 'chosen'; remove it and tune again")
+    return chosen
 
 
 def consulting(
@@ -176,23 +195,32 @@ def consulting(
     converted: Path | None = None,
     *,
     alone: bool = False,
+    opened: dict[tuple[str, ...], Any] | None = None,
 ) -> Method:
     """A decoding method with what it consults besides the model, on a device.
 
     With `alone`, sentences come one at a time, so that an engine's threads work on each together.
+    What is in `opened` is not opened again, see `Shared`.
 
     Raises:
         UserError: if something is missing or does not belong to the rest.
     """
+    opened = {} if opened is None else opened
     consulted: dict[str, Any] = {}
     if assistant is not None:
         consulted["assistant"] = assistant.to(device)
     if language_model is not None:
-        consulted["language_model"] = matching_language_model(language_model, sizes.target)
+        key: tuple[str, ...] = (str(language_model),)
+        if key not in opened:
+            opened[key] = matching_language_model(language_model, sizes.target)
+        consulted["language_model"] = opened[key]
     if converted is not None:
-        consulted["engine"] = matching_engine(
-            converted, sizes, built.precision, torch.device(device), alone=alone
-        )
+        key = str(converted), built.precision
+        if key not in opened:
+            opened[key] = matching_engine(
+                converted, sizes, built.precision, torch.device(device), alone=alone
+            )
+        consulted["engine"] = opened[key]
     return functools.partial(built, **consulted) if consulted else built
 
 

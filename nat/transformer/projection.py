@@ -10,7 +10,7 @@ With `bfloat16` both inputs of each product, and each logit, are rounded to bflo
 softmax and results are float32.
 """
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from typing import Any, NamedTuple
 
 import torch
@@ -157,7 +157,11 @@ def own_log_probabilities(
 
 @torch.no_grad()
 def best_symbols(
-    states: Tensor, weight: Tensor, bfloat16: bool = False, forbidden: Tensor | None = None
+    states: Tensor,
+    weight: Tensor,
+    bfloat16: bool = False,
+    forbidden: Tensor | None = None,
+    penalties: Mapping[int, float] | None = None,
 ) -> Best:
     """Most probable symbol of each row and its log-probability under the full softmax.
 
@@ -166,13 +170,19 @@ def best_symbols(
         weight: [V, D].
         bfloat16: see above.
         forbidden: ids that are never chosen (they keep their probability mass), [F].
+        penalties: by id, nats by which its log-probability is lowered for the choice alone.
     """
     symbols, scores = [], []
+    penalties = {id_: nats for id_, nats in (penalties or {}).items() if nats}
     for _, logits in chunks_of_logits(states, _operand(weight, bfloat16)):
         normaliser = _normaliser(logits, logits.softmax(1))
         if forbidden is not None:
             logits[:, forbidden] = -torch.inf
+        for id_, nats in penalties.items():
+            logits[:, id_] -= nats
         top, ids = logits.max(1)
+        for id_, nats in penalties.items():
+            top += nats * (ids == id_)
         symbols.append(ids)
         scores.append(top - normaliser)
     if not symbols:

@@ -326,10 +326,12 @@ class Graph:
         return _fingerprint(self.configuration.on(corpus).decoding(decoding).as_json())
 
     def tuning(self, corpus: str, decoding: str) -> str:
-        """A fingerprint of a decoding and of how its weights are tuned."""
+        """A fingerprint of a decoding and of how its options are tuned."""
+        there = self.configuration.on(corpus)
         return _fingerprint(
             [
-                self.configuration.on(corpus).decoding(decoding).as_json(),
+                there.decoding(decoding).as_json(),
+                there.tried(decoding),
                 self.configuration.tuning.model_dump(),
             ]
         )

@@ -330,17 +330,22 @@ def _seconds_of_models(configuration: Configuration, job: Job) -> float | None:
         passes = _passes_of_all(configuration, _decodings(job))
         decoded = sentences(configuration, corpus, names["split"]) * passes
     elif job.rule == "tune_decoding":
-        decoded = sentences(configuration, corpus, VALID)
+        decoding = configuration.decoding(names["decoding"])
+        points = math.prod(map(len, configuration.tried(names["decoding"]).values()))
+        translated = points * _tuned_on(configuration, corpus)
+        searching = SECONDS_OF_A_SEARCH * translated if "symbols" in decoding.options else 0.0
+        return float(translated * _passes(decoding) / speed.decoding * size) + searching
     else:
         splits = split_names(configuration.corpus(corpus))
         held_out = sum(sentences(configuration, corpus, each) for each in splits if each != TRAIN)
         decoded = held_out * PASSES_OF_AN_ANALYSIS
-    seconds = float(decoded / speed.decoding * size)
-    if job.rule == "tune_decoding":  # the network reads a sentence once, the search is repeated
-        tuning = configuration.decoding(names["decoding"]).options["tuning"]
-        points = len(tuning["word_bonuses"]) * len(tuning["weights"] or [None])
-        seconds += decoded * points * SECONDS_OF_A_SEARCH
-    return seconds
+    return float(decoded / speed.decoding * size)
+
+
+def _tuned_on(configuration: Configuration, corpus: str) -> float:
+    """Sentences of the validation set on which decodings are tuned."""
+    there, most = sentences(configuration, corpus, VALID), configuration.tuning.sentences
+    return there if most is None else min(there, most)
 
 
 def _decodings(job: Job) -> list[str]:

@@ -19,8 +19,9 @@ class Together:
     """Decodings of a system on a split that the same papers ask for with the same seeds.
 
     Attributes:
-        decodings: several, in the order of their names, that have no weights to tune.
-        consulted: names of the other models that each of them consults, in order.
+        decodings: several, in the order of their names.
+        consulted: names of the other models that each of them consults, in order, and `tuned` if
+            each of them has options that are tuned.
     """
 
     corpus: str
@@ -73,9 +74,9 @@ def together(
     """The jobs that make scores, where several are of one model and split, for the same papers.
 
     A run of one paper thus translates and scores nothing that only other papers show. Decodings
-    that consult another model share a job with those that consult the same one, and a decoding
-    whose weights are tuned has a job by itself: a run that asks for other decodings need not train
-    that model, or tune weights.
+    that consult another model share a job with those that consult the same one, and decodings that
+    are tuned share one with each other: a run that asks for other decodings need not train that
+    model, or tune anything.
 
     Args:
         configuration: of the run.
@@ -84,7 +85,7 @@ def together(
     decodings: dict[_Alike, dict[int, set[str]]] = {}
     for score, papers in asked.items():
         there = configuration.on(score.corpus)
-        if not is_sharded(configuration, score.split) and not there.is_tuned(score.decoding):
+        if not is_sharded(configuration, score.split):
             consulted = _consulted(there, score.decoding)
             alike = score.corpus, score.system, score.split, tuple(sorted(papers)), consulted
             decodings.setdefault(alike, {}).setdefault(score.seed, set()).add(score.decoding)
@@ -102,7 +103,8 @@ def together(
 
 
 def _consulted(configuration: Configuration, decoding: str) -> tuple[str, ...]:
-    """Names of the models that a decoding consults besides the one that translates."""
+    """Names of the models that a decoding consults besides the one that translates, see above."""
     assistant, ngrams = configuration.assistant(decoding), configuration.language_model(decoding)
     of_ngrams = [] if ngrams is None else [f"{ngrams.system}-{ngrams.order}-grams"]
-    return (*([] if assistant is None else [assistant]), *of_ngrams)
+    tuned = ["tuned"] if configuration.is_tuned(decoding) else []
+    return (*([] if assistant is None else [assistant]), *of_ngrams, *tuned)
