@@ -1,5 +1,7 @@
 """`make bench` measures; here only that it can, on models that take no time."""
 
+import logging
+from collections.abc import Iterator
 from pathlib import Path
 from types import ModuleType
 
@@ -7,6 +9,13 @@ import pytest
 
 from benchmarks import beam_search, ctc_beam, decoding, deployment, growth
 from nat.configuration import load
+
+
+@pytest.fixture(autouse=True)
+def with_logs_afterwards() -> Iterator[None]:
+    """Benchmarks silence what libraries log, each in a process of its own."""
+    yield
+    logging.disable(logging.NOTSET)
 
 
 @pytest.fixture

@@ -238,6 +238,18 @@ def test_a_package_needs_nothing_else(
     assert not (Path("smaller") / "ctranslate2").exists() or system == "at-base"
 
 
+def test_a_package_has_the_options_that_were_tuned(tmp_path: Path, nat: Run) -> None:
+    arguments = ("pack", model("ctc-kd"), tmp_path / "packed", "--decodings", "ctc-tuned")
+    file = Path("results/micro/tuning") / CORPUS / "ctc-kd/seed1/ctc-tuned.json"
+    _, told, status = nat(*arguments)
+    assert status == 1 and re.fullmatch(f"error: .*{re.escape(str(file))}.*\n", told)
+    file.parent.mkdir(parents=True)
+    file.write_text(json.dumps({"chosen": {"blank_penalty": -20.0}}))
+    assert nat(*arguments)[2] == 0
+    file.unlink()
+    assert not any(load(tmp_path / "packed").translate(TEST))
+
+
 def test_a_package_with_an_engine_is_packed_again(tmp_path: Path, nat: Run) -> None:
     folder = model("cmlm-kd")
     for _ in range(2):

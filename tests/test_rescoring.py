@@ -8,10 +8,11 @@ import torch
 
 from nat.data.batch import source_tensor
 from nat.decoding.canvas import canvases_of
-from nat.decoding.ctc import Ctc, best_alignments
+from nat.decoding.ctc import Ctc
 from nat.decoding.ctc_beam import CtcBeam
 from nat.decoding.forced import forced_scores
 from nat.decoding.hypothesis import Hypothesis
+from nat.decoding.imputer import imputed_translations
 from nat.decoding.latent_beam_rescoring import LatentBeamRescoring
 from nat.decoding.latent_rescoring import LatentRescoring
 from nat.decoding.length_rescoring import LengthRescoring
@@ -120,7 +121,7 @@ def test_draws_are_candidates(make_model: MakeModel, upsampled: bool) -> None:
         alone = model.encode(source_tensor([sentence]))
         encoded = model.with_sampled_latents(alone, 4, 3.0, 8)
         if upsampled:
-            candidates = best_alignments(model, encoded)
+            candidates = imputed_translations(model, encoded, steps=1)
         else:
             canvases = canvases_of(model, encoded, 1)
             canvases.predict(model, encoded, canvases.real)
