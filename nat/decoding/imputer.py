@@ -40,9 +40,10 @@ def impute(
     padding: Tensor,
     steps: int,
     bfloat16: bool = False,
+    blank_penalty: float = 0.0,
 ) -> Imputed:
     """The alignments at the end, see `imputations`."""
-    *_, found = imputations(model, encoded, tokens, padding, steps, bfloat16)
+    *_, found = imputations(model, encoded, tokens, padding, steps, bfloat16, blank_penalty)
     return found
 
 
@@ -99,7 +100,7 @@ def imputed_translations(
     """Collapsed alignments, imputed from masks only, with their mean log-probability per frame."""
     padding = model.upsampled_padding(encoded)
     empty = torch.where(padding, PAD, MASK)
-    *_, found = imputations(model, encoded, empty, padding, steps, blank_penalty=blank_penalty)
+    found = impute(model, encoded, empty, padding, steps, blank_penalty=blank_penalty)
     written = collapse(found.labels, padding)
     scores = found.log_probabilities.sum(1) / (~padding).sum(1)
     rows = zip(
