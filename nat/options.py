@@ -8,7 +8,7 @@ import json
 from collections.abc import Iterator, Mapping
 from typing import Any, TypeVar
 
-from pydantic import TypeAdapter, ValidationError
+from pydantic import Field, TypeAdapter, ValidationError
 from pydantic_core import ErrorDetails
 
 from nat.errors import UserError
@@ -44,8 +44,17 @@ def validated(kind: type[Kind], value: Any, owner: str = "") -> Kind:
         raise UserError(_explain(problems, adapter.json_schema(), owner)) from error
 
 
+def added(default: Any) -> Any:
+    """The default of an option that a method got when models of it existed already.
+
+    The default does what the method did before. `options_of` leaves the option out while it has
+    that value, so that stored configurations still fit, and nothing is made again.
+    """
+    return Field(default=default, exclude_if=lambda value: bool(value == default))
+
+
 def options_of(built: object) -> dict[str, Any]:
-    """All options of a built object, defaults included, JSON-able."""
+    """All options of a built object, JSON-able, with defaults except those of `added` options."""
     found: dict[str, Any] = _adapter(type(built)).dump_python(built, mode="json")
     return found
 

@@ -5,16 +5,25 @@ not write them anew when this test fails: models of users would fail as well. If
 read any longer, `load_model` has to say so in one sentence.
 """
 
+import dataclasses
 import json
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
 import pytest
 import torch
+from pydantic import TypeAdapter
+from pydantic.dataclasses import dataclass
+from pydantic.fields import FieldInfo
 
 from nat import registry
+from nat.options import added, options_of
 from nat.registry import Method
 from nat.training.model_file import load_model
+from nat.transformer.architecture import Architecture
+from nat.transformer.decoder_options import DecoderOptions
+from nat.transformer.latent_options import LatentOptions
 
 STORED = Path(__file__).parent / "stored"
 
@@ -29,3 +38,52 @@ def test_a_stored_model_loads_and_translates_as_it_did(name: str) -> None:
     assert [list(each.tokens) for each in hypotheses] == expected["tokens"]
     scores = [each.score for each in hypotheses]
     assert scores == pytest.approx(expected["scores"], abs=1e-3)
+
+
+def stored_options() -> Iterator[tuple[str, dict[str, Any]]]:
+    """What configurations that lie beside models hold of each class, with its defaults."""
+    classes: dict[str, type] = {
+        each.__name__: each for each in (Architecture, DecoderOptions, LatentOptions)
+    }
+    for family in registry.FAMILIES:
+        for name in registry.names(family):
+            classes[f"nat/{family}/{name}.py"] = registry.find(family, name)
+    for place, kind in classes.items():
+        options: dict[str, Any] = {}
+        for each in dataclasses.fields(kind):
+            default: Any = each.default
+            if isinstance(default, FieldInfo):
+                if default.exclude_if is not None:
+                    continue
+                default = "required" if default.is_required() else default.default
+            elif default is dataclasses.MISSING:
+                factory = each.default_factory
+                default = "required" if factory is dataclasses.MISSING else factory()
+            options[each.name] = TypeAdapter(Any).dump_python(default, mode="json")
+        yield place, options
+
+
+def test_an_update_trains_no_model_again() -> None:
+    """A new option of a method that has models is declared with `nat.options.added`.
+
+    Where its default changes what the method does, its models are to be trained again; then enter
+    it in tests/stored/options.json. A new method is entered there when it has models to keep.
+    """
+    expected: dict[str, Any] = json.loads((STORED / "options.json").read_text())
+    found = dict(stored_options())
+    assert {place: found.get(place) for place in expected} == expected
+
+
+def test_an_added_option_is_stored_only_where_it_changes_something() -> None:
+    @dataclass(frozen=True)
+    class Searching:
+        beam: int
+        penalty: float = added(0.0)
+
+    assert options_of(Searching(beam=5)) == {"beam": 5}
+    assert options_of(Searching(beam=5, penalty=0.0)) == {"beam": 5}
+    assert options_of(Searching(beam=5, penalty=0.5)) == {"beam": 5, "penalty": 0.5}
+    before = registry.describe("decoding", Method(method="ctc")).method.as_json()
+    assert before == {"method": "ctc"}
+    written = Method(method="ctc", blank_penalty=0.0)
+    assert registry.describe("decoding", written).method.as_json() == before

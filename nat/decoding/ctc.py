@@ -8,6 +8,7 @@ from torch import Tensor
 from nat.decoding.hypothesis import Hypothesis
 from nat.decoding.imputer import imputed_passes, imputed_translations
 from nat.decoding.passes import Pass
+from nat.options import added
 from nat.transformer.model import Transformer
 
 
@@ -29,7 +30,7 @@ class Ctc:
             score is without it.
     """
 
-    blank_penalty: float = 0.0
+    blank_penalty: float = added(0.0)
 
     upsampled = True
 

@@ -16,6 +16,7 @@ from nat.decoding.ctranslate2_beam import opened
 from nat.decoding.hypothesis import Hypothesis
 from nat.decoding.network import never_chosen, silent
 from nat.files import read_json
+from nat.options import added
 from nat.transformer.copying import repeated_places
 from nat.transformer.linear import has_bfloat16_products
 from nat.transformer.model import Transformer
@@ -78,7 +79,7 @@ class CTranslate2Ctc:
     """
 
     precision: Literal["float32", "int8"] = "float32"
-    blank_penalty: float = 0.0
+    blank_penalty: float = added(0.0)
 
     upsampled = True
     encoder_only = True

@@ -11,6 +11,7 @@ from nat.decoding.hypothesis import Hypothesis
 from nat.decoding.imputer import imputed_translations
 from nat.decoding.mask_predict import MaskPredict
 from nat.decoding.network import OnnxEngine, OnnxNetwork
+from nat.options import added
 from nat.transformer.length import CLASSES
 from nat.transformer.model import Transformer
 
@@ -34,7 +35,7 @@ class OnnxParallel:
     precision: Literal["float32", "int8"] = "float32"
     steps: int = Field(default=1, ge=1)
     length_beam: int = Field(default=1, ge=1, le=CLASSES)
-    blank_penalty: float = 0.0
+    blank_penalty: float = added(0.0)
 
     upsampled = None
     converted = "onnx"
