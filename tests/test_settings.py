@@ -83,3 +83,52 @@ def test_rows_are_held_against_the_decodings_that_tables_show(settings: Stated) 
     assert named == {"hints-npd9-sum"}
     sentences = stated.deviations(settings.configuration, "mple")
     assert sum("decoding.length_penalty is tuned on validation" in each for each in sentences) == 4
+
+
+@pytest.mark.parametrize(
+    ("recipe", "followed", "but_for"),
+    [
+        ("hrt-at", "vaswani", set()),
+        ("hrt", "hrt-at", {"updates"}),
+        ("hrt-deep", "teacher-deep", {"updates"}),
+        (
+            "oaxe",
+            "mple-student",
+            {"updates", "learning_rate", "warmup_updates", "schedule", "keep"},
+        ),
+        (
+            "mple-10k",
+            "mple-student",
+            {
+                "updates",
+                "learning_rate",
+                "warmup_updates",
+                "schedule",
+                "keep",
+                "average",
+                "save_every",
+                "validate_every",
+                "validations_per_epoch",
+            },
+        ),
+        ("hints-at", "vaswani", set()),
+    ],
+)
+def test_a_recipe_has_the_values_of_the_one_that_it_follows(
+    settings: Stated, recipe: str, followed: str, but_for: set[str]
+) -> None:
+    ours, theirs = settings.configuration._recipe(recipe), settings.configuration._recipe(followed)
+    assert {key for key in ours | theirs if ours.get(key) != theirs.get(key)} == but_for
+
+
+@pytest.mark.parametrize("system", ["hrt", "hrt-12-1", "hrt-20l"])
+def test_hrt_has_the_batch_of_its_autoregressive_model(settings: Stated, system: str) -> None:
+    """Every pair is in two tasks, which makes the batch twice the standard one (HRT, app. C)."""
+    resolved = settings.configuration.on("wmt14-en-de")
+    start = resolved.system(system).init_from
+    assert start is not None
+    sizes = [
+        settings.configuration.training("wmt14-en-de", each).recipe.batch_tokens
+        for each in (system, start.system)
+    ]
+    assert sizes[0] == sizes[1]

@@ -15,9 +15,10 @@ class RandomReveal:
     """Reveal a uniformly drawn number of labels, regardless of the model's own predictions.
 
     The label of a position is the target's token, or, on an upsampled canvas, that of the model's
-    best alignment. Where the paper is ambiguous: the number of revealed (not of masked) labels is
-    drawn uniformly from 0 to N. As in `glancing`, at least one position of a canvas as long as the
-    target stays hidden and only hidden positions carry loss; on an upsampled canvas all do.
+    best alignment. The number of revealed labels is drawn uniformly from 0 to N, as in the paper's
+    published code; its section 3.4 draws the number of masked ones. As in `glancing`, at least one
+    position of a canvas as long as the target stays hidden and only hidden positions carry loss; on
+    an upsampled canvas all do.
     """
 
     trains_on_partial_targets = True
