@@ -54,6 +54,12 @@ rule demo:
     localrule: True
 
 
+rule texts:
+    input:
+        graph.texts(),
+    localrule: True
+
+
 rule corpora:
     input:
         graph.corpora(),

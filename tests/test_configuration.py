@@ -969,9 +969,13 @@ def test_a_program_reads_the_configuration_that_the_words_of_a_rule_say(
 def test_what_snakemake_config_chooses() -> None:
     assert choice({}) == Choice()
     assert choice({"scale": "small"}) == Choice("small")
+    assert choice({"name": "run7"}) == Choice(None, "run7")
+    for value, shown in ((7, "7"), (1000.0, "1000.0"), (True, "true")):  # 007, 1e3, yes
+        with pytest.raises(UserError, match=f"the name is read as {shown}; .* with a letter"):
+            choice({"name": value})
     text = " recipes.a.betas=[0.9, 0.98]  config.threads=2"
     changes = ("recipes.a.betas=[0.9, 0.98]", "config.threads=2")
-    assert choice({"name": 3, "override": text}) == Choice(None, "3", changes)
+    assert choice({"name": "x3", "override": text}) == Choice(None, "x3", changes)
     assert choice({"scale": None, "name": "wide", "override": ""}) == Choice(None, "wide")
     with pytest.raises(UserError, match="unknown key 'scal'; did you mean 'scale'"):
         choice({"scal": "small"})

@@ -17,6 +17,7 @@ from filelock import FileLock
 from nat.configuration import load
 from nat.data.splits import folder_of
 from nat.reporting import reports
+from nat.workflow.graph import STAGES
 
 ROOT = Path(__file__).resolve().parents[1]
 PARTS = ["Snakefile", "config", "envs", "nat", "profiles", "rules", "workflow_scripts"]
@@ -102,10 +103,30 @@ def test_the_whole_graph_of_each_scale_builds(repository: Path, scale: str) -> N
 
 
 def test_every_public_target_is_there(repository: Path) -> None:
-    stages = ["all", "demo", "corpora", "teachers", "distilled", "students", "scores"]
     papers = ["dims", "dims_figure_3", "dims_claims", "overview", "overview_table_1"]
-    status, screen = snakemake(repository, "-n", *stages, *papers)
+    status, screen = snakemake(repository, "-n", *STAGES, *papers)
     assert status == 0, screen
+
+
+def test_all_texts_are_had_at_once(tmp_path: Path) -> None:
+    """On a cluster they are fetched before anything else, where there is a network."""
+    repository = copy_repository(tmp_path)
+    path = own_corpus(repository, "test", "test_mine")
+    own = yaml.safe_load(path.read_text())
+    for split in ("valid", "test"):
+        own["splits"][split]["references"] = [{"files": {"de": f"here/{split}.de"}}]
+    write_yaml(path, own)
+    scale = repository / "config/scales/micro.yaml"
+    scale.write_text(scale.read_text().replace("\ntasks:\n", "\ntasks:\n  own: own\n"))
+    status, screen = snakemake(repository, "texts")
+    assert status == 0, screen
+    made = repository / "results/corpora/own"
+    for folder in (made, made / "tests/test"):
+        assert (folder / "text").is_dir() and (folder / "references").is_dir()
+    assert (made / "tests/test_mine/text").is_dir()
+    assert not (made / "tests/test_mine/references").exists() and not (made / "bpe").exists()
+    _, screen = snakemake(repository, "-n", "results/corpora/own/corpus.json")
+    assert not any("fetch" in rule for rule in counts(screen))
 
 
 def test_every_public_target_is_listed_with_a_line(repository: Path) -> None:

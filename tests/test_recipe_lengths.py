@@ -201,3 +201,15 @@ def test_a_system_starts_from_a_checkpoint_that_a_recipe_keeps(folder: Folder) -
     message = folder.error()
     assert message.startswith("config/systems/dims.yaml: key 'init_from.kept'")
     assert "'teacher'" in message and "'keep'" in message
+
+
+def test_lengths_follow_where_an_override_changes_a_recipe_that_is_replaced(folder: Folder) -> None:
+    folder.files["recipes/other"] = RECIPE
+    folder.files["systems/nat"]["recipe"] = "other"
+    folder.files["scales/tiny"]["recipes"] = {"other": {"as": "student"}}
+    plain = folder.load().recipe("other")
+    half = Choice(name="half", override=(f"recipes.other.updates={plain.updates // 2}",))
+    found = folder.load(half).recipe("other")
+    assert found.updates == plain.updates // 2
+    assert found.warmup_updates == plain.warmup_updates // 2
+    assert found.save_every == plain.save_every // 2

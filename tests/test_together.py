@@ -69,6 +69,18 @@ def test_what_is_tuned_shares_no_job_with_what_is_not() -> None:
     assert len({each.rule for each in found}) == len({each.log for each in found}) == 2
 
 
+def test_jobs_for_other_papers_have_a_log_of_their_own() -> None:
+    asked = {
+        score("cmlm-kd", f"mask-predict-{steps}-lb5"): {"mine"}
+        | ({"other"} if steps > 2 else set())
+        for steps in (1, 2, 3, 4)
+    }
+    found = together(configuration(), asked)
+    assert (
+        len(found) == len({each.rule for each in found}) == len({each.log for each in found}) == 2
+    )
+
+
 def test_seeds_with_the_same_decodings_share_a_rule() -> None:
     asked = {
         score("at-base", decoding, seed): {"mine"}

@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 import torch
 
-from nat.artifacts import Converted, Model, Shard, TunedOptions
+from nat.artifacts import Converted, Model, Shard, Trace, TunedOptions
 from nat.configuration import load
 from nat.configuration.configuration import Configuration, read
 from nat.data.binarised import BinarisedText, write_binarised
@@ -21,6 +21,7 @@ from nat.decoding.ctc_beam import CtcBeam
 from nat.errors import UserError
 from nat.files import read_json, write_json
 from nat.jobs.convert import convert_model
+from nat.jobs.trace import trace_decoding
 from nat.jobs.translate import chosen_options, translate_shard
 from nat.jobs.tune_decoding import tune_decoding
 from nat.language_model.ngram import NgramModel, estimate
@@ -141,6 +142,23 @@ def test_translations_are_made_with_what_the_file_says(tuned: TunedOptions) -> N
         write_json(file, {**found, "chosen": {"language_model.weight": 0.1, "word_bonus": bonus}})
         lengths.append(sum(len(row["tokens"].split()) for row in translated(tuned)))
     assert lengths[0] < lengths[1]
+
+
+def test_steps_are_shown_of_the_decoding_that_was_tuned(tuned: TunedOptions) -> None:
+    Path("config/decodings/penalised.yaml").write_text(
+        "method: ctc\ntuning: {blank_penalty: [0.0, 2.0]}\n"
+    )
+    trace = Trace("micro", CORPUS, SYSTEM, 1, "penalised", "test")
+    file = Path(replace(tuned, decoding="penalised").path)
+    file.parent.mkdir(parents=True)
+    lengths = []
+    for penalty in (-30.0, 30.0):
+        write_json(file, {"chosen": {"blank_penalty": penalty}})
+        Path(trace.path).parent.mkdir(parents=True, exist_ok=True)
+        trace_decoding(configured(), trace)
+        rows = [json.loads(line) for line in Path(trace.path).read_text().splitlines()]
+        lengths.append(sum(len(row["tokens"].split()) for row in rows))
+    assert 0 == lengths[0] < lengths[1]
 
 
 @pytest.mark.parametrize("method", ["ctc", "onnx_parallel"])

@@ -1,13 +1,13 @@
 """Measure a trained model without translating: one analysis, as one JSON file."""
 
 import importlib
-import os
 from pathlib import Path
 
 from nat.artifacts import Analysis
 from nat.configuration import Configuration
 from nat.errors import UserError
 from nat.files import write_json
+from nat.jobs.threads import threads
 from nat.reporting.cells import ANALYSES
 from nat.spelling import hint
 from nat.workflow.program import makes
@@ -22,7 +22,7 @@ def main(configuration: Configuration, analysis: Analysis) -> None:
     # torch takes a second to import, and a mistake in the arguments should be told before
     import torch
 
-    torch.set_num_threads(int(os.environ.get("OMP_NUM_THREADS", configuration.threads)))
+    torch.set_num_threads(threads(configuration))
     module = importlib.import_module(f"nat.measures.{name}")
     names = {"corpus": analysis.corpus, "system": analysis.system, "seed": analysis.seed}
     write_json(Path(analysis.path), names | module.analyse(configuration, **names))

@@ -475,7 +475,8 @@ class Configuration:
         change = self._raw_scale["recipes"].get(name, {})
         override = self.overrides.recipes.get(name, {})
         if "as" in change:
-            recipe = families.merged(self._recipe(change["as"]), override)
+            other = self._recipe(change["as"])
+            recipe = in_proportion(other, families.merged(other, override), override)
         else:
             change = families.merged(change, override)
             recipe = in_proportion(written, families.merged(written, change), change)

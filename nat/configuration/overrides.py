@@ -3,6 +3,7 @@
 `snakemake --config scale=demo name=wide override="recipes.student.dropout=0.2 config.threads=2"`
 """
 
+import json
 import re
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
@@ -60,7 +61,8 @@ def choice(config: Mapping[str, Any]) -> Choice:
     """What `snakemake --config KEY=VALUE ...` chooses.
 
     Raises:
-        UserError: for a key that would have no effect.
+        UserError: for a key that would have no effect, and for a name that Snakemake reads as a
+            number or a truth value, and so writes in another way.
     """
     for key in config:
         if key not in KEYS:
@@ -69,10 +71,14 @@ def choice(config: Mapping[str, Any]) -> Choice:
                 f"name=NAME override='{EXAMPLE}')"
             )
     scale, name, given = (config.get(key) for key in KEYS)
+    if name is not None and not isinstance(name, str):
+        raise UserError(
+            f"--config: the name is read as {json.dumps(name)}; take one that begins with a letter"
+        )
     text = "" if given is None else str(given).strip()
     return Choice(
         None if scale is None else str(scale),
-        None if name is None else str(name),
+        name,
         tuple(_BETWEEN.split(text)) if text else (),
     )
 

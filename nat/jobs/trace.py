@@ -14,7 +14,6 @@ an empty token is "". A position that no pass has chosen yet holds MASK.
 
 import json
 import math
-import os
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
@@ -30,6 +29,8 @@ from nat.data.vocabulary import Vocabularies, Vocabulary
 from nat.decoding.corpus import translate
 from nat.decoding.passes import Pass, words
 from nat.files import atomic_write_text
+from nat.jobs.threads import threads
+from nat.jobs.translate import chosen_options
 from nat.measures.decoding_steps import text_passes
 from nat.training.trained_model import matching_model
 
@@ -49,9 +50,12 @@ def trace_decoding(configuration: Configuration, trace: Trace) -> None:
     text = BinarisedText(folder / f"{trace.split}.{source}")
     vocabularies = Vocabularies.load(folder)
     vocabulary = vocabularies.target
-    torch.set_num_threads(int(os.environ.get("OMP_NUM_THREADS", configuration.threads)))
+    torch.set_num_threads(threads(configuration))
     model = matching_model(inputs.model, configuration, vocabularies.sizes)
-    method = registry.build("decoding", configuration.decoding(trace.decoding))
+    decoding = configuration.decoding(trace.decoding)
+    if inputs.tuned is not None:
+        decoding = decoding.with_options(chosen_options(Path(inputs.tuned.path)))
+    method = registry.build("decoding", decoding)
     shown = [text[number] for number in range(min(configuration.browser.sentences, len(text)))]
     tokens = configuration.decoding_tokens
     passes = text_passes(method, model, shown, tokens)

@@ -9,7 +9,6 @@ input data; those of another are discarded. They are removed when the model is f
 
 import importlib.metadata
 import importlib.util
-import os
 import platform
 import re
 import shutil
@@ -39,6 +38,7 @@ from nat.files import (
     write_json,
 )
 from nat.jobs.launch import leads, together, wait_for_all, world_size
+from nat.jobs.threads import threads
 from nat.jobs.tune_gamma import tuned_gamma
 from nat.locks import alone
 from nat.machine import processor_name
@@ -192,19 +192,6 @@ def _events(configuration: Configuration, model: Model) -> str | None:
             f"which is not installed; run 'pip install {WRITERS[0]}' or set the key to false"
         )
     return str(Path(model.path).with_name(EVENTS))
-
-
-def threads(configuration: Configuration) -> int:
-    """Threads of PyTorch: what OpenMP is told for its outermost level, else those of a job.
-
-    Raises:
-        UserError: if the variable is no number.
-    """
-    given = os.environ.get("OMP_NUM_THREADS") or str(configuration.threads)
-    found = given.partition(",")[0].strip()
-    if not found.isdecimal() or int(found) == 0:
-        raise UserError(f"OMP_NUM_THREADS is '{given}'; give a number of threads above 0")
-    return int(found)
 
 
 def _shape(training: Training, sizes: VocabularySizes) -> Transformer:

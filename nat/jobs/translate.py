@@ -1,7 +1,6 @@
 """Translating a text: from the files of a run to the lines of a file of translations."""
 
 import functools
-import os
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -23,6 +22,7 @@ from nat.decoding.known import Known
 from nat.decoding.network import OnnxEngine
 from nat.errors import UserError
 from nat.files import read_json
+from nat.jobs.threads import threads
 from nat.language_model.scorer import matching_language_model
 from nat.program import Progress
 from nat.spelling import hint
@@ -65,7 +65,7 @@ class Translator:
         folder = Path(step_of(model.corpus, split, "binarised").path)
         self._text = BinarisedText(folder / f"{split}.{source}")
         self._vocabularies = Vocabularies.load(folder)
-        torch.set_num_threads(int(os.environ.get("OMP_NUM_THREADS", configuration.threads)))
+        torch.set_num_threads(threads(configuration))
         self._model = matching_model(model, configuration, self._vocabularies.sizes)
         self._configuration = configuration
         self.sentences = len(self._text)

@@ -23,12 +23,13 @@ from nat.artifacts import (
     Trace,
     Training,
     is_generated,
+    step_of,
     with_inputs,
 )
 from nat.configuration import Configuration
 from nat.configuration.configuration import file_of
 from nat.data.references import has_references, listed
-from nat.data.splits import TRAIN, VALID, is_cut_out, split_names, text_part
+from nat.data.splits import TRAIN, VALID, is_cut_out, split_names, test_names, text_part
 from nat.errors import UserError
 from nat.reporting import reports, timing
 from nat.reporting.cells import TOYS, Cell
@@ -41,6 +42,7 @@ STAGES = {
     "all": "every table, figure and claim of every paper, and the report",
     "report": "pages to look at, of whatever exists; nothing else is made",
     "demo": "the tables and figures of config/papers/overview.yaml",
+    "texts": "every text and its references that come from elsewhere; nothing else needs a network",
     "corpora": "every corpus of the scale, prepared",
     "teachers": "every model that others learn from",
     "distilled": "every text made of a teacher's translations",
@@ -188,14 +190,25 @@ class Graph:
         named = [target for target in targets if target.startswith(self._traces)]
         return named + (self.traces() if "traces" in targets else [])
 
+    def texts(self) -> list[str]:
+        """Every text of this scale that is not generated, and its further references."""
+        found = []
+        for corpus in self._prepared():
+            if not is_generated(self.configuration, corpus):
+                for split in (TRAIN, *test_names(self.configuration.corpus(corpus))):
+                    found.append(step_of(corpus, split, "text"))
+                    if self.splits_with_references(corpus, None if split == TRAIN else split):
+                        found.append(step_of(corpus, split, "references"))
+        return _paths(found)
+
     def corpora(self) -> list[str]:
         """The summary of every corpus of this scale whose text can be had."""
-        names = [self.configuration.task(task) for task in self.configuration.tasks]
-        return _paths(
-            CorpusStep(name, "corpus.json")
-            for name in names
-            if not self.configuration.cannot_prepare(name)
-        )
+        return _paths(CorpusStep(corpus, "corpus.json") for corpus in self._prepared())
+
+    def _prepared(self) -> list[str]:
+        """Every corpus of this scale whose text can be had."""
+        names = dict.fromkeys(map(self.configuration.task, self.configuration.tasks))
+        return [name for name in names if not self.configuration.cannot_prepare(name)]
 
     def models(self, of_teachers: bool) -> list[str]:
         """Every model that others learn from, or every other model."""

@@ -40,8 +40,8 @@ class Together:
 
     @property
     def log(self) -> str:
-        """The name of its log, with wildcards."""
-        return ".".join(["{split}", *self.consulted, "log"])
+        """The name of its log, with wildcards; other papers may ask for other decodings."""
+        return ".".join(["{split}", *self.papers, *self.consulted, "log"])
 
     def outputs(self, run: str) -> list[str]:
         """Paths of what its job makes, with wildcards for corpus, system, seed and split."""
