@@ -136,6 +136,7 @@ include: "rules/verify.smk"
 
 
 if workflow.is_main_process:
+    remember()
     try:
         refuse_unknown_results(
             output for rule in workflow.rules for output in rule.output

@@ -5,21 +5,24 @@ A method's options are the fields of its class, so a new method is one new file.
 """
 
 import copy
+import hashlib
 import importlib
 import importlib.util
 import json
 import pkgutil
 import re
 from collections.abc import Mapping
+from contextlib import suppress
 from dataclasses import dataclass, fields
 from functools import cache
 from pathlib import Path
 from types import MappingProxyType
 from typing import Any, Generic, Literal, TypeVar, get_args, overload
 
-from pydantic import BaseModel, ConfigDict
+from pydantic import VERSION, BaseModel, ConfigDict
 
 from nat.errors import UserError
+from nat.files import read_json, write_json
 from nat.options import options_of, validated
 from nat.spelling import hint
 
@@ -241,9 +244,9 @@ def describe(
 @overload
 def describe(family: Literal["decoding"], method: Method) -> Description[DecodingTraits]: ...
 def describe(family: str, method: Method) -> Any:
-    """Validate the configuration of a method and build it.
+    """Validate the configuration of a method and say what follows from its class.
 
-    This imports the method, and with it torch.
+    This imports the method, and with it torch, unless `remember` has written what was found.
 
     Raises:
         UserError: as `build`.
@@ -254,17 +257,53 @@ def describe(family: str, method: Method) -> Any:
 @cache
 def _described(family: str, configured: str) -> Description[Any]:
     """`describe` for a method as JSON; many systems have the same one."""
+    name, kind = f"{family} {configured}", TRAITS[family]
+    if name in _remembered():
+        found = _remembered()[name]
+        return Description(Method(**found["method"]), kind(**found["traits"]))
     method = Method.model_validate_json(configured)
     built = build(family, method)
-    kind = TRAITS[family]
-    traits = kind(
-        **{
-            each.name: getattr(type(built), each.name)
-            for each in fields(kind)
-            if hasattr(type(built), each.name)
-        }
-    )
-    return Description(Method(method=method.method, **options_of(built)), traits)
+    traits = {
+        each.name: getattr(type(built), each.name)
+        for each in fields(kind)
+        if hasattr(type(built), each.name)
+    }
+    described = Method(method=method.method, **options_of(built))
+    _remembered()[name] = {"method": described.as_json(), "traits": traits}
+    return Description(described, kind(**traits))
+
+
+REMEMBERED = Path(".snakemake/methods.json")
+"""What `describe` has found in this folder. Importing every method takes a third of the time of a
+start of Snakemake, which needs no more of them than this."""
+
+
+def remember() -> None:
+    """Write what `describe` has found, for later starts with the same code; without it they import
+    the methods again."""
+    found = {"code": _code(), "described": _remembered()}
+    if REMEMBERED.parent.is_dir():
+        with suppress(UserError, OSError):
+            if not REMEMBERED.exists() or read_json(REMEMBERED) != found:
+                write_json(REMEMBERED, found)
+
+
+@cache
+def _remembered() -> dict[str, Any]:
+    with suppress(UserError):
+        found = read_json(REMEMBERED)
+        if found.get("code") == _code():
+            return dict(found["described"])
+    return {}
+
+
+@cache
+def _code() -> str:
+    """A fingerprint of what decides about descriptions: this project and pydantic."""
+    found = hashlib.sha256(VERSION.encode())
+    for path in sorted(Path(__file__).parent.rglob("*.py")):
+        found.update(path.read_bytes())
+    return found.hexdigest()
 
 
 def _source(family: str, method: str) -> bytes | None:

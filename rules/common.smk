@@ -22,7 +22,7 @@ if Path(nat.__file__).resolve().parents[1] != Path(workflow.basedir).resolve():
 
 from nat import artifacts
 from nat.configuration import choice, load
-from nat.registry import ENGINES
+from nat.registry import ENGINES, remember
 from nat.workflow.cluster import (
     AT_ONCE,
     DEFAULT_NEEDS,

@@ -100,3 +100,34 @@ def test_wrong_values_name_method_and_key(options: dict[str, object]) -> None:
         if word != "method":
             assert word in str(caught.value)
     assert str(options["method"]) in str(caught.value)
+
+
+def test_what_methods_are_is_remembered_while_the_code_is_the_same(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def forget() -> None:
+        registry._remembered.cache_clear()
+        registry._described.cache_clear()
+
+    def refused(*_: object) -> None:
+        raise AssertionError("imported")
+
+    monkeypatch.chdir(tmp_path)
+    forget()
+    method = Method(method="mask_predict", steps=4, length_beam=5)
+    found = registry.describe("decoding", method)
+    registry.remember()  # not a folder that Snakemake runs in
+    assert list(tmp_path.iterdir()) == []
+    Path(".snakemake").mkdir()
+    registry.remember()
+    forget()
+    with monkeypatch.context() as patched:
+        patched.setattr(registry, "build", refused)
+        assert registry.describe("decoding", method) == found
+        with pytest.raises(AssertionError):
+            registry.describe("decoding", Method(method="mask_predict", steps=5, length_beam=5))
+        forget()
+        patched.setattr(registry, "_code", lambda: "of another version")
+        with pytest.raises(AssertionError):
+            registry.describe("decoding", method)
+    forget()

@@ -144,7 +144,7 @@ def _check_tuning(configuration: Configuration, name: str) -> None:
         where = f"{configuration.file_of('decodings', name)}: key 'tuning.{option}'"
         for value in values:
             with told_of(f"{where}: "):
-                registry.build("decoding", method.with_options({option: value}))
+                registry.describe("decoding", method.with_options({option: value}))
 
 
 def _check_language_model(configuration: Configuration, name: str) -> None:
