@@ -44,7 +44,7 @@ test: environment
 	$(BIN)/snakefmt --check Snakefile rules
 	$(BIN)/snakemake --lint
 	$(BIN)/mypy
-	$(BIN)/pytest --numprocesses 2 --dist loadfile
+	$(BIN)/pytest --numprocesses 2 --dist loadfile --no-loadscope-reorder
 
 test-gpu: environment
 	$(BIN)/pytest -m gpu

@@ -27,6 +27,19 @@ ARCHITECTURE = {
 }
 
 
+LONGEST = [
+    *("graph", "changes", "learning", "deploy", "report_graph", "group_jobs", "launch"),
+    "known_law",
+]
+"""Files of tests that take longest, in order."""
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Begin with what takes longest: at the end no process has to wait for another."""
+    first = {f"test_{name}": place for place, name in enumerate(LONGEST)}
+    items.sort(key=lambda each: first.get(each.path.stem, len(first)))
+
+
 @pytest.fixture
 def make_model() -> Callable[..., "Transformer"]:
     """Build a tiny model in float64 and evaluation mode; keywords change its architecture."""
