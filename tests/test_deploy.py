@@ -20,7 +20,7 @@ import ctranslate2
 import pytest
 import torch
 import yaml
-from made_up_models import CORPUS, ROOT, sentences, write_run
+from made_up_models import CORPUS, ROOT, sentences, write_model, write_run
 
 from benchmarks import exports
 from nat.artifacts import Shard
@@ -36,6 +36,7 @@ from nat.decoding.hypothesis import Hypothesis
 from nat.deploy import command
 from nat.deploy.export import export
 from nat.deploy.package import (
+    MODEL,
     USUAL_OF_STUDENTS,
     open_folder,
     packed,
@@ -46,6 +47,7 @@ from nat.deploy.translator import in_parts, load
 from nat.errors import UserError
 from nat.jobs.translate import translate_shard
 from nat.options import validated
+from nat.training.weights import CONVERTED, WEIGHTS, checksum_of
 from nat.transformer.model import Transformer
 
 TEST = [*sentences(20, 3), "", "   ", "A line\u2028with\x85breaks\x1cin it.", "x" * 40]
@@ -292,6 +294,62 @@ def test_what_is_damaged_is_not_packed(name: str, root: Path, tmp_path: Path, na
     _, told, status = nat("pack", folder, tmp_path / "packed", "--decodings", *SYSTEMS["at-base"])
     assert status == 1 and f"{name} is damaged" in told
     assert not (tmp_path / "packed").exists()
+
+
+@pytest.mark.parametrize(
+    ("system", "decoding", "made"),
+    [
+        ("ctc-kd", "onnx-float32-1-lb1", "models/{}/ctc-kd/seed1/onnx"),
+        ("at-base", "ctranslate2-float32-beam2", "models/{}/at-base/seed1/ctranslate2"),
+        ("ctc-kd", "ctc-tuned", "tuning/{}/ctc-kd/seed1/ctc-tuned.json"),
+    ],
+)
+@pytest.mark.parametrize("earlier", [False, True])
+def test_what_was_made_from_other_weights_is_not_used(
+    system: str,
+    decoding: str,
+    made: str,
+    earlier: bool,
+    root: Path,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    nat: Run,
+) -> None:
+    shutil.copytree(root, tmp_path / "run")
+    monkeypatch.chdir(tmp_path / "run")
+    path = Path("results/micro") / made.format(CORPUS)
+    if decoding == "ctc-tuned":
+        path.parent.mkdir(parents=True, exist_ok=True)
+        options = {"chosen": {"blank_penalty": 1.0}, WEIGHTS: checksum_of(model(system) / MODEL)}
+        path.write_text(json.dumps(options))
+    if earlier:  # as earlier versions of this project wrote it
+        file = path
+        if path.is_dir():
+            file = path / CONVERTED
+            (path / ".sha256sums").unlink()
+        content = json.loads(file.read_text())
+        assert content.pop(WEIGHTS) == checksum_of(model(system) / MODEL)
+        file.write_text(json.dumps(content))
+    commands = (
+        ["translate", model(system), "--decoding", decoding],
+        ["pack", model(system), "packed", "--decodings", decoding],
+    )
+    assert [nat(*each, text=b"bada\n")[2] for each in commands] == [0, 0]
+    trained_again = write_model(system, seed=2)
+    for name in (MODEL, f".{MODEL}.sha256"):
+        (trained_again / name).replace(model(system) / name)
+    shutil.rmtree("packed")
+    told = (
+        f"{path} was made from other weights than those of .*{model(system) / MODEL}; run "
+        f"'snakemake --force {path} --config scale=micro' to make it again"
+    )
+    for each in commands:
+        out, err, status = nat(*each, text=b"bada\n")
+        assert (out, status) == ("", 1)
+        assert re.fullmatch(f"error: .*{told}\n", err)
+    assert not Path("packed").exists()
+    with pytest.raises(UserError, match=told):
+        of_graph(system, decoding)
 
 
 def test_decodings_that_the_run_has_scored_are_packed(root: Path, tmp_path: Path) -> None:

@@ -15,6 +15,7 @@ from nat.export.huggingface import write_huggingface
 from nat.files import atomic_directory, check_replaceable, copy, write_json
 from nat.jobs.convert import WRITERS
 from nat.training.model_file import TrainedModel
+from nat.training.weights import checksum_of
 from nat.transformer.model import Transformer
 
 CORPUS = "corpus.json"
@@ -61,7 +62,7 @@ def export(folder: Path, output: Path, to: str, decodings: Sequence[str] = ()) -
             scores = [each for each in scores_of(opened) if each["decoding"] in methods]
             write_huggingface(trained, vocabularies, package.text, methods, scores, made)
         else:
-            WRITERS[to](trained.model, vocabularies, made)
+            WRITERS[to](trained.model, vocabularies, made, checksum_of(opened.files[MODEL]))
         for path in made.iterdir():
             path.rename(temporary / path.name)
         made.rmdir()

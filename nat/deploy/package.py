@@ -43,6 +43,7 @@ from nat.files import atomic_directory, check_replaceable, copy, read_json, writ
 from nat.options import options_of, validated
 from nat.registry import Method
 from nat.spelling import hint
+from nat.training.weights import check_weights
 
 MODEL = "model.pt"
 SCORES = "scores.json"
@@ -353,7 +354,8 @@ def _packaged(
     if inputs.tuned is not None:
         from nat.jobs.translate import chosen_options
 
-        method = method.with_options(chosen_options(root / inputs.tuned.path))
+        tuned = chosen_options(root / inputs.tuned.path, root / inputs.model.path)
+        method = method.with_options(tuned)
     options = options_of(registry.build("decoding", method))
     names: dict[str, Any] = {"method": Method(method=method.method, **options)}
     files = {}
@@ -365,6 +367,7 @@ def _packaged(
         files[names["language_model"]] = root / inputs.language_model.path
     if inputs.converted is not None:
         path = root / inputs.converted.path
+        check_weights(path, root / inputs.model.path)
         names["converted"] = path.name
         files[path.name] = path
     return PackagedDecoding(**names), files
