@@ -376,6 +376,39 @@ def test_an_export_is_what_the_graph_converts(
     assert made == expected
 
 
+@pytest.mark.parametrize(
+    ("decoding", "told"),
+    [
+        ("ctc-old", "unknown decoding 'ctc-old'"),
+        ("onnx-float32-1-lb1", "onnx, which does not exist"),
+    ],
+)
+def test_only_what_has_decodings_needs_those_that_the_run_has_scored(
+    decoding: str,
+    told: str,
+    root: Path,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    nat: Run,
+) -> None:
+    shutil.copytree(root, tmp_path / "run")
+    monkeypatch.chdir(tmp_path / "run")
+    score = Path("results/micro/scores") / CORPUS / "ctc-kd/seed1" / decoding / "test.json"
+    score.parent.mkdir(parents=True)
+    score.write_text("{}")
+    shutil.rmtree(model("ctc-kd") / "onnx")
+    assert nat("export", model("ctc-kd"), "made", "--to", "onnx") == ("", "", 0)
+    for name, *options in (
+        ["pack"],
+        ["export", "--to", "fairseq"],
+        ["export", "--to", "huggingface"],
+    ):
+        _, err, status = nat(name, model("ctc-kd"), "other", *options)
+        assert status == 1 and err.count("\n") == 1
+        assert re.search(f"name those that you want with --decodings: .*{told}", err)
+        assert nat(name, model("ctc-kd"), "other", *options, "--decodings", "ctc")[2] == 0
+
+
 @pytest.mark.parametrize("system", ["nat-kd", "cmlm-kd", "dims-cmlm-kd", "ctc-kd", "sat-mixed"])
 def test_ctranslate2_takes_no_system_for_an_autoregressive_one(system: str, tmp_path: Path) -> None:
     with pytest.raises(UserError, match=f"'{system}' is (non|semi)-autoregressive; use --to "):

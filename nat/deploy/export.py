@@ -7,7 +7,7 @@ from typing import Any
 from nat import registry
 from nat.configuration.configuration import KINDS
 from nat.data.splits import sides
-from nat.deploy.package import MODEL, Opened, chosen, scores_of
+from nat.deploy.package import MODEL, Opened, chosen, open_folder, scores_of
 from nat.deploy.translator import matching
 from nat.errors import UserError
 from nat.export.fairseq import write_fairseq
@@ -42,7 +42,8 @@ def export(folder: Path, output: Path, to: str, decodings: Sequence[str] = ()) -
         raise UserError(
             f"an export to {to} has no decodings, only the model; leave out --decodings"
         )
-    opened = chosen(folder, decodings)
+    # the usual decoding needs no other file, those that the run has scored may
+    opened = open_folder(folder) if to in WRITERS else chosen(folder, decodings)
     package = opened.package
     vocabularies = opened.vocabularies
     trained = matching(opened.files[MODEL], vocabularies.sizes, "cpu")

@@ -317,7 +317,15 @@ def chosen(folder: Path, decodings: Sequence[str] = ()) -> Opened:
     if not decodings and not (folder / PACKAGE).exists():
         (usual,) = open_folder(folder).package.decodings
         decodings = [usual, *scored_decodings(folder)]
-    opened = open_folder(folder, decodings)
+        try:
+            opened = open_folder(folder, decodings)
+        except UserError as error:
+            raise UserError(
+                "a decoding that the run has scored cannot be taken, so name those that you want "
+                f"with --decodings: {error}"
+            ) from error
+    else:
+        opened = open_folder(folder, decodings)
     if not decodings:
         return opened
     found = dict(opened.decoding(name) for name in decodings)
