@@ -31,7 +31,7 @@ from nat.data.corpus import Corpus
 from nat.data.lines import LONGEST_LINE
 from nat.data.raw_text import RawText
 from nat.data.translations import read_translations
-from nat.data.vocabulary import PAD
+from nat.data.vocabulary import EOS, PAD, SPECIALS, UNK
 from nat.decoding.hypothesis import Hypothesis
 from nat.deploy import command
 from nat.deploy.export import export
@@ -483,6 +483,67 @@ def test_what_transformers_saves_it_opens_again(tmp_path: Path) -> None:
     shutil.rmtree(tmp_path / "made")
     found = exports.in_transformers(case, tmp_path / "saved")
     assert found == case.translator.translate(case.sources)
+
+
+def in_transformers(folder: Path, program: str) -> Any:
+    """What a program prints as JSON that has the tokenizer and the model of an export."""
+    opened = (
+        "import json\n"
+        "from transformers import AutoModel, AutoTokenizer\n"
+        f"folder = {str(folder)!r}\n"
+        "tokenizer = AutoTokenizer.from_pretrained(folder, trust_remote_code=True)\n"
+        "model = AutoModel.from_pretrained(folder, trust_remote_code=True)\n"
+    )
+    home = {"HF_HOME": str(folder / "home"), "HF_HUB_OFFLINE": "1", "PYTHONPATH": ""}
+    return json.loads(exports.run_program([sys.executable, "-c", opened + program], **home))
+
+
+def test_transformers_is_told_what_would_be_ignored(tmp_path: Path) -> None:
+    export(model("ctc-kd"), tmp_path / "made", "huggingface")
+    found = in_transformers(
+        tmp_path / "made",
+        "told = []\n"
+        "given = tokenizer(['bada'], return_tensors='pt')\n"
+        "model.generate(**given, decoding='ctc')\n"
+        "for call in (\n"
+        "    lambda: model.generate(**given, decoding='ctd'),\n"
+        "    lambda: model.generate(**given, num_beams=3),\n"
+        "    lambda: AutoModel.from_pretrained(\n"
+        "        folder, trust_remote_code=True, output_loading_info=True\n"
+        "    ),\n"
+        "    lambda: model.generate(tokenizer(['bada ' * 3000], return_tensors='pt').input_ids),\n"
+        "):\n"
+        "    try:\n"
+        "        call()\n"
+        "    except Exception as error:\n"
+        "        told.append(f'{type(error).__name__}: {error}')\n"
+        "print(json.dumps(told))",
+    )
+    expected = (
+        "UserError: .* without a decoding 'ctd'; did you mean 'ctc'",
+        "TypeError: .*'num_beams'",
+        "TypeError: .*'output_loading_info', only config, revision",
+        "UserError: .*max_positions",
+    )
+    assert len(found) == len(expected)
+    for pattern, sentence in zip(expected, found, strict=True):
+        assert re.match(pattern, sentence)
+
+
+def test_written_specials_are_unknown_words_for_transformers(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "run").mkdir()
+    undivided = {"tokeniser": "none", "lowercase": False, "normalise_punctuation": False}
+    write_run(tmp_path / "run", TEST, ["ctc-kd"], {}, **undivided, bpe_merges=0)
+    monkeypatch.chdir(tmp_path / "run")
+    export(model("ctc-kd"), tmp_path / "made", "huggingface")
+    line = f"{TEST[0]} {' '.join(SPECIALS)} w2"
+    ours = load(model("ctc-kd"))
+    expected = ours.vocabularies.source.encode(ours.raw_text.subwords(line))
+    assert expected[-7:] == [UNK] * 7 and len({*expected}) > 1
+    found = in_transformers(tmp_path / "made", f"print(json.dumps(tokenizer({line!r}).input_ids))")
+    assert found == [*expected, EOS]
 
 
 def test_ctranslate2_writes_our_text_with_the_options_of_the_docs(tmp_path: Path) -> None:
