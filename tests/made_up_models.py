@@ -22,6 +22,7 @@ from nat.data.tokenise import tokenise_folder
 from nat.data.vocabulary import NEVER_WRITTEN, Vocabularies
 from nat.jobs.convert import WRITERS
 from nat.training.model_file import build_model, load_model, save_model
+from nat.training.weights import checksum_of
 
 ROOT = Path(__file__).resolve().parents[1]
 CORPUS = "made-up"
@@ -133,7 +134,6 @@ def write_run(
 def write_converted(system: str, engine: str, seed: int = 1) -> None:
     """The model of a system for another engine."""
     vocabularies = Vocabularies.load(Path("results/corpora") / CORPUS / "bpe")
-    model = load_model(Model("micro", CORPUS, system, seed).path).model
-    WRITERS[engine](
-        model, vocabularies, Path(Converted("micro", CORPUS, system, seed, engine).path)
-    )
+    file = Path(Model("micro", CORPUS, system, seed).path)
+    folder = Path(Converted("micro", CORPUS, system, seed, engine).path)
+    WRITERS[engine](load_model(file).model, vocabularies, folder, checksum_of(file))

@@ -14,6 +14,12 @@ BIG = {"system": "at-big", "decoding": "beam"}
 REFINED = {"system": "cmlm", "decoding": "refine-4"}
 DYNAMIC = {"candidates": [TRANSLATIONS, BIG, "raw"]}
 REGULARISER = {"beta": 0.2, "gamma": [0.7, 1.3, 2.3]}
+CTC: dict[str, Any] = {
+    "input": {"method": "full_mask"},
+    "target": {"method": "ctc"},
+    "decoder": {"copy": "soft", "upsample": 2.0},
+    "length": None,
+}
 
 
 @pytest.fixture
@@ -81,10 +87,22 @@ def test_language_models_of_decodings(folder: Folder) -> None:
 
 def test_what_only_some_systems_have(folder: Folder) -> None:
     folder.files["systems/latent"] = system(latent={"dim": 2})
+    folder.files["systems/upsampled"] = system(**CTC)
+    for name, options in {
+        "several": {"length_beam": 5},
+        "penalised": {"blank_penalty": 1.0},
+        "tuned": {"tuning": {"blank_penalty": [0.0, 1.0]}},
+    }.items():
+        folder.files[f"decodings/{name}"] = {"method": "onnx_parallel", **options}
     configuration = folder.load()
     configuration.check_decoding("latent", "drawn")
     configuration.check_decoding("predicted", "probe")
+    configuration.check_decoding("upsampled", "penalised")
+    configuration.check_decoding("nat", "several")
     for name, decoding, words in (
+        ("upsampled", "several", "tries 5 lengths, but 'upsampled' has an upsampled canvas"),
+        ("nat", "penalised", "has a penalty of BLANK, which is for an upsampled canvas"),
+        ("nat", "tuned", "has a penalty of BLANK, .* use a decoding without blank_penalty"),
         ("predicted", "drawn", "draws latents, but 'predicted' has none"),
         ("nat", "probe", "shows a part of a translation, but 'nat' was never trained"),
         ("nat", "beam20", "is for an upsampled canvas"),
@@ -238,12 +256,7 @@ def test_a_decoding_that_needs_an_assistant(folder: Folder) -> None:
 
 
 def test_an_assistant_needs_the_same_kind_of_canvas(folder: Folder) -> None:
-    folder.files["systems/ctc"] = system(
-        input={"method": "full_mask"},
-        target={"method": "ctc"},
-        decoder={"copy": "soft", "upsample": 2.0},
-        length=None,
-    )
+    folder.files["systems/ctc"] = system(**CTC)
     folder.files["decodings/sampled"]["assistant"] = "ctc"
     assert "the canvas of 'ctc' is upsampled" in folder.error()
 

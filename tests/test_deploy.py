@@ -20,7 +20,7 @@ import ctranslate2
 import pytest
 import torch
 import yaml
-from made_up_models import CORPUS, ROOT, sentences, write_run
+from made_up_models import CORPUS, ROOT, sentences, write_model, write_run
 
 from benchmarks import exports
 from nat.artifacts import Shard
@@ -31,11 +31,12 @@ from nat.data.corpus import Corpus
 from nat.data.lines import LONGEST_LINE
 from nat.data.raw_text import RawText
 from nat.data.translations import read_translations
-from nat.data.vocabulary import PAD
+from nat.data.vocabulary import EOS, PAD, SPECIALS, UNK
 from nat.decoding.hypothesis import Hypothesis
 from nat.deploy import command
 from nat.deploy.export import export
 from nat.deploy.package import (
+    MODEL,
     USUAL_OF_STUDENTS,
     open_folder,
     packed,
@@ -46,6 +47,7 @@ from nat.deploy.translator import in_parts, load
 from nat.errors import UserError
 from nat.jobs.translate import translate_shard
 from nat.options import validated
+from nat.training.weights import CONVERTED, WEIGHTS, checksum_of
 from nat.transformer.model import Transformer
 
 TEST = [*sentences(20, 3), "", "   ", "A line\u2028with\x85breaks\x1cin it.", "x" * 40]
@@ -294,6 +296,62 @@ def test_what_is_damaged_is_not_packed(name: str, root: Path, tmp_path: Path, na
     assert not (tmp_path / "packed").exists()
 
 
+@pytest.mark.parametrize(
+    ("system", "decoding", "made"),
+    [
+        ("ctc-kd", "onnx-float32-1-lb1", "models/{}/ctc-kd/seed1/onnx"),
+        ("at-base", "ctranslate2-float32-beam2", "models/{}/at-base/seed1/ctranslate2"),
+        ("ctc-kd", "ctc-tuned", "tuning/{}/ctc-kd/seed1/ctc-tuned.json"),
+    ],
+)
+@pytest.mark.parametrize("earlier", [False, True])
+def test_what_was_made_from_other_weights_is_not_used(
+    system: str,
+    decoding: str,
+    made: str,
+    earlier: bool,
+    root: Path,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    nat: Run,
+) -> None:
+    shutil.copytree(root, tmp_path / "run")
+    monkeypatch.chdir(tmp_path / "run")
+    path = Path("results/micro") / made.format(CORPUS)
+    if decoding == "ctc-tuned":
+        path.parent.mkdir(parents=True, exist_ok=True)
+        options = {"chosen": {"blank_penalty": 1.0}, WEIGHTS: checksum_of(model(system) / MODEL)}
+        path.write_text(json.dumps(options))
+    if earlier:  # as earlier versions of this project wrote it
+        file = path
+        if path.is_dir():
+            file = path / CONVERTED
+            (path / ".sha256sums").unlink()
+        content = json.loads(file.read_text())
+        assert content.pop(WEIGHTS) == checksum_of(model(system) / MODEL)
+        file.write_text(json.dumps(content))
+    commands = (
+        ["translate", model(system), "--decoding", decoding],
+        ["pack", model(system), "packed", "--decodings", decoding],
+    )
+    assert [nat(*each, text=b"bada\n")[2] for each in commands] == [0, 0]
+    trained_again = write_model(system, seed=2)
+    for name in (MODEL, f".{MODEL}.sha256"):
+        (trained_again / name).replace(model(system) / name)
+    shutil.rmtree("packed")
+    told = (
+        f"{path} was made from other weights than those of .*{model(system) / MODEL}; run "
+        f"'snakemake --force {path} --config scale=micro' to make it again"
+    )
+    for each in commands:
+        out, err, status = nat(*each, text=b"bada\n")
+        assert (out, status) == ("", 1)
+        assert re.fullmatch(f"error: .*{told}\n", err)
+    assert not Path("packed").exists()
+    with pytest.raises(UserError, match=told):
+        of_graph(system, decoding)
+
+
 def test_decodings_that_the_run_has_scored_are_packed(root: Path, tmp_path: Path) -> None:
     score = root / "results/micro/scores" / CORPUS / "cmlm-kd/seed1/mask-predict-3-lb1/test.json"
     score.parent.mkdir(parents=True)
@@ -316,6 +374,39 @@ def test_an_export_is_what_the_graph_converts(
     prepare = RawText(corpus, segments_at(tmp_path / "made/codes"))
     assert [*map(prepare.subwords, TEST)] == [*map(load(model(system)).raw_text.subwords, TEST)]
     assert made == expected
+
+
+@pytest.mark.parametrize(
+    ("decoding", "told"),
+    [
+        ("ctc-old", "unknown decoding 'ctc-old'"),
+        ("onnx-float32-1-lb1", "onnx, which does not exist"),
+    ],
+)
+def test_only_what_has_decodings_needs_those_that_the_run_has_scored(
+    decoding: str,
+    told: str,
+    root: Path,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    nat: Run,
+) -> None:
+    shutil.copytree(root, tmp_path / "run")
+    monkeypatch.chdir(tmp_path / "run")
+    score = Path("results/micro/scores") / CORPUS / "ctc-kd/seed1" / decoding / "test.json"
+    score.parent.mkdir(parents=True)
+    score.write_text("{}")
+    shutil.rmtree(model("ctc-kd") / "onnx")
+    assert nat("export", model("ctc-kd"), "made", "--to", "onnx") == ("", "", 0)
+    for name, *options in (
+        ["pack"],
+        ["export", "--to", "fairseq"],
+        ["export", "--to", "huggingface"],
+    ):
+        _, err, status = nat(name, model("ctc-kd"), "other", *options)
+        assert status == 1 and err.count("\n") == 1
+        assert re.search(f"name those that you want with --decodings: .*{told}", err)
+        assert nat(name, model("ctc-kd"), "other", *options, "--decodings", "ctc")[2] == 0
 
 
 @pytest.mark.parametrize("system", ["nat-kd", "cmlm-kd", "dims-cmlm-kd", "ctc-kd", "sat-mixed"])
@@ -392,6 +483,67 @@ def test_what_transformers_saves_it_opens_again(tmp_path: Path) -> None:
     shutil.rmtree(tmp_path / "made")
     found = exports.in_transformers(case, tmp_path / "saved")
     assert found == case.translator.translate(case.sources)
+
+
+def in_transformers(folder: Path, program: str) -> Any:
+    """What a program prints as JSON that has the tokenizer and the model of an export."""
+    opened = (
+        "import json\n"
+        "from transformers import AutoModel, AutoTokenizer\n"
+        f"folder = {str(folder)!r}\n"
+        "tokenizer = AutoTokenizer.from_pretrained(folder, trust_remote_code=True)\n"
+        "model = AutoModel.from_pretrained(folder, trust_remote_code=True)\n"
+    )
+    home = {"HF_HOME": str(folder / "home"), "HF_HUB_OFFLINE": "1", "PYTHONPATH": ""}
+    return json.loads(exports.run_program([sys.executable, "-c", opened + program], **home))
+
+
+def test_transformers_is_told_what_would_be_ignored(tmp_path: Path) -> None:
+    export(model("ctc-kd"), tmp_path / "made", "huggingface")
+    found = in_transformers(
+        tmp_path / "made",
+        "told = []\n"
+        "given = tokenizer(['bada'], return_tensors='pt')\n"
+        "model.generate(**given, decoding='ctc')\n"
+        "for call in (\n"
+        "    lambda: model.generate(**given, decoding='ctd'),\n"
+        "    lambda: model.generate(**given, num_beams=3),\n"
+        "    lambda: AutoModel.from_pretrained(\n"
+        "        folder, trust_remote_code=True, output_loading_info=True\n"
+        "    ),\n"
+        "    lambda: model.generate(tokenizer(['bada ' * 3000], return_tensors='pt').input_ids),\n"
+        "):\n"
+        "    try:\n"
+        "        call()\n"
+        "    except Exception as error:\n"
+        "        told.append(f'{type(error).__name__}: {error}')\n"
+        "print(json.dumps(told))",
+    )
+    expected = (
+        "UserError: .* without a decoding 'ctd'; did you mean 'ctc'",
+        "TypeError: .*'num_beams'",
+        "TypeError: .*'output_loading_info', only config, revision",
+        "UserError: .*max_positions",
+    )
+    assert len(found) == len(expected)
+    for pattern, sentence in zip(expected, found, strict=True):
+        assert re.match(pattern, sentence)
+
+
+def test_written_specials_are_unknown_words_for_transformers(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "run").mkdir()
+    undivided = {"tokeniser": "none", "lowercase": False, "normalise_punctuation": False}
+    write_run(tmp_path / "run", TEST, ["ctc-kd"], {}, **undivided, bpe_merges=0)
+    monkeypatch.chdir(tmp_path / "run")
+    export(model("ctc-kd"), tmp_path / "made", "huggingface")
+    line = f"{TEST[0]} {' '.join(SPECIALS)} w2"
+    ours = load(model("ctc-kd"))
+    expected = ours.vocabularies.source.encode(ours.raw_text.subwords(line))
+    assert expected[-7:] == [UNK] * 7 and len({*expected}) > 1
+    found = in_transformers(tmp_path / "made", f"print(json.dumps(tokenizer({line!r}).input_ids))")
+    assert found == [*expected, EOS]
 
 
 def test_ctranslate2_writes_our_text_with_the_options_of_the_docs(tmp_path: Path) -> None:

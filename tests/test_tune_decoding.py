@@ -12,6 +12,7 @@ import pytest
 import torch
 
 from nat.artifacts import Converted, Model, Shard, Trace, TunedOptions
+from nat.checksums import sha256_of
 from nat.configuration import load
 from nat.configuration.configuration import Configuration, read
 from nat.data.binarised import BinarisedText, write_binarised
@@ -117,6 +118,7 @@ def test_every_combination_is_recorded_and_the_best_is_chosen(
     assert tuple(found["chosen"].values()) == pairs[best]
     assert list(found["chosen"]) == ["language_model.weight", "word_bonus"]
     assert found["sentences"] == number and found["split"] == "valid"
+    assert found["weights"] == sha256_of(inputs.model.path)
 
 
 def test_tuning_twice_gives_the_same_file(tuned: TunedOptions) -> None:
@@ -188,13 +190,14 @@ def test_a_penalty_of_blank_is_tuned_in_the_engine_that_translates(
 
 
 def test_a_file_without_options_is_refused(tmp_path: Path) -> None:
-    file = tmp_path / "options.json"
+    file, model = tmp_path / "options.json", tmp_path / "model.pt"
+    model.touch()
     with pytest.raises(UserError, match="options.json"):
-        chosen_options(file)
+        chosen_options(file, model)
     for wrong in ('{"points": []}', '{"chosen": {}}', '{"chosen": 3}'):
         file.write_text(wrong)
         with pytest.raises(UserError, match="options.json.*'chosen'"):
-            chosen_options(file)
+            chosen_options(file, model)
 
 
 def test_a_decoding_without_the_key_is_not_tuned(tuned: TunedOptions) -> None:

@@ -657,6 +657,19 @@ class Configuration:
                 f"{name} needs the length of the target, but '{system}' has an upsampled canvas "
                 f"({self.file_of('systems', system)}: key 'decoder.upsample' is {upsample:g})"
             )
+        if upsample is not None and method.options.get("length_beam", 1) > 1:
+            raise UserError(
+                f"{name} tries {method.options['length_beam']} lengths, but '{system}' has an "
+                f"upsampled canvas, which has only one ({self.file_of('systems', system)}: key "
+                f"'decoder.upsample' is {upsample:g}); use a decoding whose length_beam is 1"
+            )
+        penalised = method.options.get("blank_penalty") or "blank_penalty" in self.tried(decoding)
+        if upsample is None and penalised:
+            raise UserError(
+                f"{name} has a penalty of BLANK, which is for an upsampled canvas, but that of "
+                f"'{system}' is as long as the target ({self.file_of('systems', system)}: key "
+                "'decoder.upsample' is null); use a decoding without blank_penalty"
+            )
         if traits.encoder_only and not self.is_encoder_only(system):
             raise UserError(
                 f"{name} is for systems without decoder layers, but the size {found.size} of "

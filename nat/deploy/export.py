@@ -7,7 +7,7 @@ from typing import Any
 from nat import registry
 from nat.configuration.configuration import KINDS
 from nat.data.splits import sides
-from nat.deploy.package import MODEL, Opened, chosen, scores_of
+from nat.deploy.package import MODEL, Opened, chosen, open_folder, scores_of
 from nat.deploy.translator import matching
 from nat.errors import UserError
 from nat.export.fairseq import write_fairseq
@@ -15,6 +15,7 @@ from nat.export.huggingface import write_huggingface
 from nat.files import atomic_directory, check_replaceable, copy, write_json
 from nat.jobs.convert import WRITERS
 from nat.training.model_file import TrainedModel
+from nat.training.weights import checksum_of
 from nat.transformer.model import Transformer
 
 CORPUS = "corpus.json"
@@ -41,7 +42,8 @@ def export(folder: Path, output: Path, to: str, decodings: Sequence[str] = ()) -
         raise UserError(
             f"an export to {to} has no decodings, only the model; leave out --decodings"
         )
-    opened = chosen(folder, decodings)
+    # the usual decoding needs no other file, those that the run has scored may
+    opened = open_folder(folder) if to in WRITERS else chosen(folder, decodings)
     package = opened.package
     vocabularies = opened.vocabularies
     trained = matching(opened.files[MODEL], vocabularies.sizes, "cpu")
@@ -61,7 +63,7 @@ def export(folder: Path, output: Path, to: str, decodings: Sequence[str] = ()) -
             scores = [each for each in scores_of(opened) if each["decoding"] in methods]
             write_huggingface(trained, vocabularies, package.text, methods, scores, made)
         else:
-            WRITERS[to](trained.model, vocabularies, made)
+            WRITERS[to](trained.model, vocabularies, made, checksum_of(opened.files[MODEL]))
         for path in made.iterdir():
             path.rename(temporary / path.name)
         made.rmdir()

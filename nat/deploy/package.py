@@ -43,6 +43,7 @@ from nat.files import atomic_directory, check_replaceable, copy, read_json, writ
 from nat.options import options_of, validated
 from nat.registry import Method
 from nat.spelling import hint
+from nat.training.weights import check_weights
 
 MODEL = "model.pt"
 SCORES = "scores.json"
@@ -316,7 +317,15 @@ def chosen(folder: Path, decodings: Sequence[str] = ()) -> Opened:
     if not decodings and not (folder / PACKAGE).exists():
         (usual,) = open_folder(folder).package.decodings
         decodings = [usual, *scored_decodings(folder)]
-    opened = open_folder(folder, decodings)
+        try:
+            opened = open_folder(folder, decodings)
+        except UserError as error:
+            raise UserError(
+                "a decoding that the run has scored cannot be taken, so name those that you want "
+                f"with --decodings: {error}"
+            ) from error
+    else:
+        opened = open_folder(folder, decodings)
     if not decodings:
         return opened
     found = dict(opened.decoding(name) for name in decodings)
@@ -353,7 +362,8 @@ def _packaged(
     if inputs.tuned is not None:
         from nat.jobs.translate import chosen_options
 
-        method = method.with_options(chosen_options(root / inputs.tuned.path))
+        tuned = chosen_options(root / inputs.tuned.path, root / inputs.model.path)
+        method = method.with_options(tuned)
     options = options_of(registry.build("decoding", method))
     names: dict[str, Any] = {"method": Method(method=method.method, **options)}
     files = {}
@@ -365,6 +375,7 @@ def _packaged(
         files[names["language_model"]] = root / inputs.language_model.path
     if inputs.converted is not None:
         path = root / inputs.converted.path
+        check_weights(path, root / inputs.model.path)
         names["converted"] = path.name
         files[path.name] = path
     return PackagedDecoding(**names), files

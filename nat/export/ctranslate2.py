@@ -5,12 +5,14 @@ reads checkpoints of fairseq; ours fills in the same specification from `model.p
 
 An autoregressive model becomes a translator. A model without decoder layers becomes an encoder,
 like BERT: from the ids of frames to their last states. CTranslate2 has no output projection for an
-encoder, so that lies beside the model:
+encoder, so that lies beside the model, with what else a program needs:
 
     model.bin          what `ctranslate2.Encoder` opens
     projection.npy     [V, D]; times a state: the logits of a frame
     labels.json        the symbols of its rows
     model.json         how many frames a source has, and the ids that are not words
+
+In `model.json` of either is the SHA-256 of the weights, see `nat.training.weights`.
 """
 
 from pathlib import Path
@@ -23,13 +25,16 @@ from nat.data.vocabulary import BOS, EOS, SPECIALS, UNK, Vocabularies
 from nat.errors import UserError
 from nat.export.onnx import described
 from nat.files import atomic_directory, write_json
+from nat.training.weights import CONVERTED, WEIGHTS
 from nat.transformer.attention import CrossAttention, SelfAttention
 from nat.transformer.decoder_options import DecoderOptions
 from nat.transformer.layers import DecoderLayer, EncoderLayer, FeedForward
 from nat.transformer.model import Transformer
 
 
-def write_ctranslate2(model: Transformer, vocabularies: Vocabularies, folder: Path) -> None:
+def write_ctranslate2(
+    model: Transformer, vocabularies: Vocabularies, folder: Path, weights: str | None = None
+) -> None:
     """Write a model as a folder that `ctranslate2.Translator` or `ctranslate2.Encoder` opens.
 
     The folder appears whole or not at all. A source is given to a translator without its EOS.
@@ -38,6 +43,7 @@ def write_ctranslate2(model: Transformer, vocabularies: Vocabularies, folder: Pa
         model: with a causal decoder, or without a decoder.
         vocabularies: of the corpus.
         folder: to write.
+        weights: SHA-256 of the file of the model, if it has one.
 
     Raises:
         UserError: for a model that the engine cannot run.
@@ -53,7 +59,8 @@ def write_ctranslate2(model: Transformer, vocabularies: Vocabularies, folder: Pa
         if single:
             np.save(temporary / "projection.npy", _array(model.embedding.weight))
             write_json(temporary / "labels.json", vocabularies.target.symbols)
-            write_json(temporary / "model.json", described(model))
+        its = described(model) if single else {}
+        write_json(temporary / CONVERTED, {WEIGHTS: weights, **its})
 
 
 def specification(model: Transformer, vocabularies: Vocabularies) -> Any:

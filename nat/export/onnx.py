@@ -32,6 +32,7 @@ from nat.data.vocabulary import BLANK, EOS, MASK, PAD, SPECIALS, Vocabularies
 from nat.decoding.network import BLANK_PENALTY, never_chosen, silent
 from nat.errors import UserError
 from nat.files import atomic_directory, write_json
+from nat.training.weights import CONVERTED, WEIGHTS
 from nat.transformer.length import ConstantLength, LengthPredictor
 from nat.transformer.model import Encoded, Transformer
 
@@ -107,7 +108,9 @@ class DecoderGraph(nn.Module):
         return symbols, best - normaliser
 
 
-def write_onnx(model: Transformer, vocabularies: Vocabularies, folder: Path) -> None:
+def write_onnx(
+    model: Transformer, vocabularies: Vocabularies, folder: Path, weights: str | None = None
+) -> None:
     """Write a model as a folder of graphs, see above.
 
     The folder appears whole or not at all.
@@ -116,6 +119,7 @@ def write_onnx(model: Transformer, vocabularies: Vocabularies, folder: Path) -> 
         model: that translates in parallel, in evaluation mode.
         vocabularies: of the corpus.
         folder: to write.
+        weights: SHA-256 of the file of the model, if it has one.
 
     Raises:
         UserError: for a model that cannot be exported.
@@ -148,7 +152,7 @@ def write_onnx(model: Transformer, vocabularies: Vocabularies, folder: Path) -> 
             _quantise(temporary / f"{part}.float32.onnx", temporary / f"{part}.int8.onnx")
         for name, vocabulary in vocabularies.by_file.items():
             write_json((temporary / name).with_suffix(".json"), vocabulary.symbols)
-        write_json(temporary / "model.json", described(model))
+        write_json(temporary / CONVERTED, {WEIGHTS: weights, **described(model)})
 
 
 def described(model: Transformer) -> dict[str, Any]:

@@ -8,6 +8,7 @@ from nat.data.vocabulary import Vocabularies
 from nat.export.ctranslate2 import write_ctranslate2
 from nat.export.onnx import write_onnx
 from nat.training.trained_model import matching_model
+from nat.training.weights import checksum_of
 
 WRITERS = {"ctranslate2": write_ctranslate2, "onnx": write_onnx}
 """What writes the model for each engine."""
@@ -23,4 +24,5 @@ def convert_model(configuration: Configuration, converted: Converted) -> None:
     inputs = converted.inputs(configuration)
     vocabularies = Vocabularies.load(Path(inputs.corpus.path))
     model = matching_model(inputs.model, configuration, vocabularies.sizes)
-    WRITERS[converted.engine](model, vocabularies, Path(converted.path))
+    weights = checksum_of(Path(inputs.model.path))
+    WRITERS[converted.engine](model, vocabularies, Path(converted.path), weights)

@@ -54,7 +54,8 @@ def trace_decoding(configuration: Configuration, trace: Trace) -> None:
     model = matching_model(inputs.model, configuration, vocabularies.sizes)
     decoding = configuration.decoding(trace.decoding)
     if inputs.tuned is not None:
-        decoding = decoding.with_options(chosen_options(Path(inputs.tuned.path)))
+        chosen = chosen_options(Path(inputs.tuned.path), Path(inputs.model.path))
+        decoding = decoding.with_options(chosen)
     method = registry.build("decoding", decoding)
     shown = [text[number] for number in range(min(configuration.browser.sentences, len(text)))]
     tokens = configuration.decoding_tokens

@@ -27,6 +27,7 @@ from nat.language_model.scorer import matching_language_model
 from nat.program import Progress
 from nat.spelling import hint
 from nat.training.trained_model import matching_model
+from nat.training.weights import check_weights
 from nat.transformer.model import Transformer
 
 
@@ -146,8 +147,11 @@ def method_of(
         UserError: if one of them is missing or does not belong to the rest.
     """
     described = configuration.on(inputs.model.corpus).decoding(decoding)
+    model = Path(inputs.model.path)
     if inputs.tuned is not None:
-        chosen = chosen_options(Path(inputs.tuned.path))
+        chosen = chosen_options(Path(inputs.tuned.path), model)
+    if inputs.converted is not None:
+        check_weights(Path(inputs.converted.path), model)
     built = registry.build("decoding", described.with_options(chosen or {}))
     opened = {} if shared is None else shared.opened
     assistant = None
@@ -174,12 +178,14 @@ def method_of(
     return method
 
 
-def chosen_options(path: Path) -> dict[str, Any]:
+def chosen_options(path: Path, model: Path) -> dict[str, Any]:
     """What `nat.jobs.tune_decoding` has chosen: values by option, for `Method.with_options`.
 
     Raises:
-        UserError: if the file is missing or damaged.
+        UserError: if the file is missing or damaged, or was made from other weights than those of
+            the file `model`.
     """
+    check_weights(path, model)
     chosen = read_json(path).get("chosen")
     if not isinstance(chosen, dict) or not chosen:
         raise UserError(f"{path} does not hold the key 'chosen'; remove it and tune again")

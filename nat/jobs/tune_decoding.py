@@ -19,6 +19,7 @@ from nat.files import write_json
 from nat.jobs.translate import Shared, Translator
 from nat.measures import bleu
 from nat.measures.score import reference_files
+from nat.training.weights import WEIGHTS, checksum_of
 
 
 def tune_decoding(configuration: Configuration, tuned: TunedOptions) -> None:
@@ -64,6 +65,7 @@ def tune_decoding(configuration: Configuration, tuned: TunedOptions) -> None:
         Path(tuned.path),
         {
             **names,
+            WEIGHTS: checksum_of(Path(inputs.model.path)),
             "split": VALID,
             "sentences": len(first),
             "signature": signature,

@@ -10,13 +10,24 @@ from transformers.utils import cached_file
 
 from nat.data.vocabulary import EOS, PAD
 from nat.decoding.hypothesis import hypotheses
+from nat.errors import UserError
 from nat.export.huggingface_code.configuration_nat import NatConfig
+from nat.spelling import hint
 from nat.transformer.architecture import Architecture
 from nat.transformer.decoder_options import DecoderOptions
 from nat.transformer.latent_options import LatentOptions
 from nat.transformer.model import Transformer
 
 WEIGHTS = "model.safetensors"
+
+OF_HUB = (
+    *("revision", "cache_dir", "token", "local_files_only", "subfolder"),
+    *("force_download", "proxies"),
+)
+"""Options of `from_pretrained` that say where the files are."""
+
+OF_AUTO = ("trust_remote_code", "adapter_kwargs", "_from_auto")
+"""What `AutoModel` passes on by itself."""
 
 METHODS: dict[str, type] = {}
 """The decoding methods that travel with the model, by name."""
@@ -46,14 +57,19 @@ class NatModel(PreTrainedModel):
 
     @classmethod
     def from_pretrained(  # type: ignore[override]
-        cls, name: str, *_: Any, config: NatConfig | None = None, **options: Any
+        cls, name: str, *, config: NatConfig | None = None, **options: Any
     ) -> "NatModel":
-        """Load configuration and weights, in evaluation mode; options of the hub are passed on."""
-        hub = {
-            key: options[key]
-            for key in ("revision", "cache_dir", "token", "local_files_only", "subfolder")
-            if options.get(key) is not None
-        }
+        """Load configuration and weights, in evaluation mode; options of the hub are passed on.
+
+        Raises:
+            TypeError: for other options, of which none would change anything.
+        """
+        for key in options:
+            if key not in (*OF_HUB, *OF_AUTO):
+                raise TypeError(
+                    f"from_pretrained() takes no option '{key}', only config, {', '.join(OF_HUB)}"
+                )
+        hub = {key: options[key] for key in OF_HUB if options.get(key) is not None}
         model = cls(NatConfig.from_pretrained(name, **hub) if config is None else config)
         path = cached_file(name, WEIGHTS, **hub)
         assert path is not None  # or it has raised
@@ -61,18 +77,31 @@ class NatModel(PreTrainedModel):
         return model.eval().requires_grad_(False)
 
     @torch.inference_mode()
-    def generate(self, input_ids: Tensor, decoding: str | None = None, **_: Any) -> Tensor:
+    def generate(
+        self, input_ids: Tensor, decoding: str | None = None, attention_mask: Tensor | None = None
+    ) -> Tensor:
         """Translate.
 
         Args:
             input_ids: sources of the tokenizer, each with its end, padded on the right, [B, S]; one
                 with nothing but its end has an empty translation.
             decoding: one of `config.decodings`; None for the first.
+            attention_mask: of the tokenizer; it tells nothing that the ids do not tell.
 
         Returns:
             Ids of the translations, each with its end, padded on the right, [B, T].
+
+        Raises:
+            UserError: for an unknown decoding, or a source that is too long.
         """
-        options = dict(self.config.decodings[decoding or next(iter(self.config.decodings))])
+        known = self.config.decodings
+        if decoding is None:
+            decoding = next(iter(known))
+        if decoding not in known:
+            raise UserError(
+                f"the model was exported without a decoding '{decoding}'; {hint(decoding, known)}"
+            )
+        options = dict(known[decoding])
         method = METHODS[options.pop("method")](**options)
         found = [[*each.tokens, EOS] for each in hypotheses(method, self.network, input_ids)]
         width = max(map(len, found))

@@ -79,8 +79,13 @@ class NatTokenizer(PreTrainedTokenizer):
         return dict(self.vocabularies.source.ids)
 
     def tokenize(self, text: str, *_: Any, **__: Any) -> list[str]:
-        """The subwords of raw text; nothing in it is a special symbol."""
-        return self.raw_text.subwords(text).split()
+        """The subwords of raw text; nothing in it is a special symbol.
+
+        transformers looks a special symbol up before it asks `_convert_token_to_id`, so one that
+        is written in the text is replaced here.
+        """
+        subwords = self.raw_text.subwords(text).split()
+        return [SPECIALS[UNK] if each in SPECIALS else each for each in subwords]
 
     def _convert_token_to_id(self, token: str) -> int:
         return self.vocabularies.source.ids.get(token, UNK)
