@@ -213,6 +213,40 @@ def test_errors_name_file_key_and_remedy(tmp_path: Path, row: dict[str, Any], me
     assert str(caught.value).startswith("config/papers/paper.yaml: tables.1")
 
 
+def test_a_row_and_a_column_may_not_set_a_variable_differently(tmp_path: Path) -> None:
+    column = {"label": "raw", "task": TASK, "with": {"text": "raw"}}
+    row = {"system": "CMLM", "steps": 1, "with": {"text": "kd"}}
+    table = {"title": "t", "columns": [column], "rows": [row]}
+    with pytest.raises(UserError, match="row 'CMLM', column 'raw' give the key 'text' differently"):
+        product(tmp_path, row, tables={"1": table})
+    column["with"] = row["with"]
+    assert product(tmp_path, row, tables={"1": table})[0].cells[0].system == "cmlm-kd"
+
+
+@pytest.mark.parametrize(
+    ("panel", "series", "message"),
+    [
+        ({"setting": "cuda-1"}, {}, "panel 'p' and an axis give the key 'setting'"),
+        ({}, {"setting": "cuda-1"}, "series 's' and an axis give the key 'setting'"),
+        ({"steps": 4}, {}, "series 's', panel 'p' give the key 'steps'"),
+    ],
+)
+def test_an_axis_a_panel_and_a_series_of_a_scatter_plot_agree(
+    tmp_path: Path, panel: Any, series: Any, message: str
+) -> None:
+    figure = {
+        "title": "f",
+        "kind": "scatter",
+        "x": {"measure": "latency", "setting": "cpu-1"},
+        "y": {"measure": "sacrebleu"},
+        "panels": [{"label": "p", "task": TASK, **panel}],
+        "series": [{"label": "s", "system": "CMLM", "steps": 1, **series}],
+    }
+    made = unpublished(tmp_path, cells=CELLS, systems=SYSTEMS, figures={"1": figure})
+    with pytest.raises(UserError, match=f"figures.1: {message} differently"):
+        entries(made, "paper", "figure", "1")
+
+
 @pytest.mark.parametrize(
     ("systems", "message"),
     [

@@ -159,9 +159,13 @@ def _scatter(resolver: Resolver, description: models.Scatter) -> list[Entry]:
                 if series.point is not None or varied:
                     named = {**chosen, "system": None} if name == series.system else chosen
                     point = resolver.label(series.point, named, varied)
+                label = f"series '{name}', panel '{panel.label}'"
+                no_conflict(resolver, chosen, panel.chosen, label)
                 for axis, found in ((description.y, up), (description.x, across)):
-                    label = f"series '{name}', panel '{panel.label}'"
-                    here = merged(defaults, panel.chosen, axis.coordinates(), chosen)
+                    given = axis.coordinates()
+                    no_conflict(resolver, chosen, given, f"series '{name}' and an axis")
+                    no_conflict(resolver, panel.chosen, given, f"panel '{panel.label}' and an axis")
+                    here = merged(defaults, panel.chosen, given, chosen)
                     names = {"row": name, "column": panel.label, "category": point}
                     found.append(resolver.entry(here, label, over=axis.over, **names))
     up = _quote(resolver, description.quotes, up)

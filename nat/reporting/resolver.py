@@ -339,11 +339,12 @@ class Resolver:
 
 
 def no_conflict(resolver: Resolver, row: Chosen, column: Chosen, label: str) -> None:
-    """Refuse a row and a column that give a coordinate differently.
+    """Refuse a row and a column that give a coordinate or a variable differently.
 
     Raises:
         UserError: for the first one.
     """
-    for key in models.COORDINATES:
-        if key in row and key in column and row[key] != column[key]:
+    ours, theirs = flat(row), flat(column)
+    for key, value in ours.items():
+        if value != theirs.get(key, value):
             raise UserError(f"{resolver.where}: {label} give the key '{key}' differently")
