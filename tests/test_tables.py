@@ -14,6 +14,7 @@ from nat.errors import UserError
 from nat.files import read_json, write_json
 from nat.reporting import tables
 from nat.reporting.cells import Cell
+from nat.reporting.paper import entries
 
 
 @pytest.fixture
@@ -237,12 +238,14 @@ ROWS = [
 ]
 
 
-def derived_table(root: Path, columns: list[Any], rows: list[Any]) -> tables.Table:
+def derived_table(
+    root: Path, columns: list[Any], rows: list[Any], seeds: list[int] | None = None, **changes: Any
+) -> tables.Table:
     (root / "config/published/paper.csv").unlink(missing_ok=True)
     cells = {"task": TASK, "split": "test"}
-    table = {"title": "t", "cells": cells, "columns": columns, "rows": [*ROWS, *rows]}
+    table = {"title": "t", "cells": cells, "columns": columns, "rows": [*ROWS, *rows], **changes}
     paper = {"title": "Paper", "tables": {"1": table}}
-    return tables.make(made_up_run.configuration(root, {"paper": paper}), "paper", "1")
+    return tables.make(made_up_run.configuration(root, {"paper": paper}, seeds), "paper", "1")
 
 
 def test_derived_rows_and_columns(root: Path) -> None:
@@ -357,6 +360,50 @@ def test_a_column_may_show_the_difference_to_a_row(root: Path) -> None:
         derived_table(root, [{**gain, "over": "CMLN"}], [])
 
 
+def test_differences_and_derived_places_rest_on_the_seeds_that_all_have(root: Path) -> None:
+    for number, seeds in enumerate(([1], [1, 2], [1, 2])):
+        row = ROWS[number]
+        for seed in seeds:
+            errors = 0.1 * (seed + number)
+            made_up_run.run(root, row["system"], row["decoding"], errors=errors, seed=seed)
+    gain = {"label": "gain", "measure": "sacrebleu", "over": "NAT"}
+    both = {"label": "both", "derived": {"mean": ["CMLM", "DiMS"]}}
+    rows = [
+        {"label": "more", "derived": {"difference": ["CMLM", "NAT"]}},
+        both,
+        {"label": "more than both", "derived": {"difference": ["both", "NAT"]}},
+    ]
+    table = derived_table(root, ["sacrebleu", gain], rows, [1, 2])
+    found = {(record["row"], record["column"]): record for record in table.records}
+    one = derived_table(root, ["sacrebleu", gain], rows, [1])
+    first = {(record["row"], record["column"]): record["ours"] for record in one.records}
+    for place in (("CMLM", "gain"), ("more", "sacreBLEU"), ("more than both", "sacreBLEU")):
+        assert (found[place]["ours"], found[place]["seeds"]) == (first[place], "1")
+        assert found[place]["remark"].startswith("without seed 2, which was not run for ")
+    assert found["both", "sacreBLEU"]["seeds"] == "1 2"
+    assert found["both", "sacreBLEU"]["ours"] != first["both", "sacreBLEU"]
+    assert any(note.startswith("more (sacreBLEU); more than both") for note in table.notes)
+    made_up_run.run(root, "nat-kd", "one-pass", errors=0.1, seed=3)
+    other = derived_table(root, ["sacrebleu"], rows[:1], [2, 3])
+    assert by_label(other)["more"]["sacreBLEU"] == "not run"
+
+
+def test_a_row_is_over_another_in_relative_measures_only(root: Path) -> None:
+    for errors, row in zip((0.3, 0.4, 0.1), ROWS, strict=True):
+        made_up_run.run(root, row["system"], row["decoding"], errors=errors)
+    relative = {**ROWS[2], "label": "relative", "over": "CMLM"}
+    speed_up = {"measure": "speed_up", "setting": "cpu-1", "over": "NAT"}
+    shown = by_label(derived_table(root, ["sacrebleu", speed_up], [relative]))
+    assert shown["relative"]["sacreBLEU"] == shown["DiMS"]["sacreBLEU"]
+    with pytest.raises(UserError, match="rows: key 'over' of 'relative': no measure of the row is"):
+        derived_table(root, ["sacrebleu"], [relative])
+
+
+def test_the_baseline_of_a_table_is_for_systems_that_it_shows(root: Path) -> None:
+    with pytest.raises(UserError, match="no row shows the system 'nat-kt'; did you mean 'nat-kd'"):
+        derived_table(root, ["sacrebleu"], [], baseline={"nat-kt": "CMLM"})
+
+
 def test_speed_up_over_a_row_and_what_could_not_be_measured(root: Path) -> None:
     times: dict[Cell, list[float] | str] = {}
     for row, found in zip(ROWS, ([2.0] * 5, [8.0] * 5, "out of memory"), strict=True):
@@ -416,6 +463,35 @@ def test_the_spread_of_times_is_shown_and_what_was_measured_is_said(root: Path) 
     assert any(note.startswith("‡ do not rely on it") for note in unsteady.notes)
     tables.write(unsteady, root / "table_1.csv")
     assert r"2.00$^\ddagger$" in (root / "table_1.tex").read_text()
+
+
+def test_differences_of_times_have_no_quartiles_and_are_not_compared(root: Path) -> None:
+    repeats = {"nat-kd": [2.0, 2.1, 2.2, 2.1, 2.0], "dims-cmlm-kd": [4.0, 4.1, 4.2, 4.1, 4.0]}
+    names = {row["system"]: row for row in PAPER["tables"]["1"]["rows"]}
+    measure = {"task": TASK, "measure": "latency", "setting": "cpu-1", "interval": True}
+    columns = [{**measure, "label": "ms"}, {**measure, "label": "more", "over": "NAT"}]
+    rows = [*names.values(), {"label": "mean", "derived": {"mean": ["NAT", "DiMS"]}}]
+    value = f",,NAT,,{TASK},ms,2.0,ms,source=authors,ours\n"
+    places = [(row, column) for row in ("NAT", "mean") for column in ("ms", "more")]
+    lines = "".join(f"table1,{row},{column}{value}" for row, column in places)
+    made_up_run.publish(root, made_up_run.HEADER + lines)
+    paper = copy.deepcopy(PAPER) | {"figures": {}}
+    paper["tables"]["1"] |= {"columns": columns, "rows": rows}
+    own = made_up_run.configuration(root, {"paper": paper}, scale="paper", corpus=TASK)
+    found = {
+        cell: repeats[cell.system]
+        for place in entries(own, "paper", "table", "1")
+        for cell in place.cells
+    }
+    write_latencies(root, found)
+    table = tables.make(own, "paper", "1")
+    assert not any(record["stand_in"] for record in table.records)
+    assert [record["difference"] for record in table.records] == [None] * 6
+    assert "[low, high] of latency: quartiles of the repeats." in table.notes
+    assert any(
+        note.startswith("[low, high] of differences of latency: 95% bootstrap")
+        for note in table.notes
+    )
 
 
 def test_published_values_keep_their_digits(root: Path) -> None:

@@ -185,7 +185,7 @@ def _lines(record: Mapping[str, Any], older: Iterable[str]) -> list[Line]:
     else:
         found.append(line("ours", f"{record['ours']:.{measure.digits + 2}f} {measure.unit}"))
         if tables.given(record["low"]):
-            name = "quartiles" if values.has_quartiles(record["measure"]) else "95% interval"
+            name = "quartiles" if values.shows_quartiles(record) else "95% interval"
             found.append(line(name, f"{record['low']} to {record['high']}"))
         if tables.given(record["spread"]):
             found.append(line("standard deviation", f"{record['spread']} over seeds"))

@@ -97,7 +97,7 @@ def make(configuration: Configuration, paper: str, number: str) -> Table:
             "test": test.interval.method if test and test.interval else "",
         }
         records.append(found)
-    values.derive(records, found_places)
+    values.derive(records, found_places, root)
     return lay_out(configuration, paper, number, records)
 
 
@@ -265,7 +265,7 @@ def _notes(
         notes.append(f"{DAGGER} {values.stand_ins(records)}.")
     notes += values.what_intervals_are(
         "[low, high]",
-        [each["measure"] for each in ran if each["column"] in intervals and given(each["low"])],
+        [each for each in ran if each["column"] in intervals and given(each["low"])],
     )
     if any(given(record["spread"]) for record in ran):
         seeds = max((record["seeds"] for record in ran), key=len)
