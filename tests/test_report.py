@@ -238,6 +238,26 @@ def test_numbers_of_an_older_configuration_are_marked(
     assert ("recipe.dropout: 0.45 is now" in system.text) == shown
 
 
+def test_differences_from_an_older_configuration_are_marked(root: Path) -> None:
+    made_up.publish(root, made_up.ONE_COLUMN)
+    table = PAPER["tables"]["1"]
+    columns = [table["columns"][0], {"label": "gain", "task": made_up.TASK, "over": "NAT"}]
+    columns[1]["ours_only"] = True
+    more = {"label": "more", "derived": {"difference": ["DiMS", "NAT"]}, "ours_only": True}
+    found = configuration(
+        root, tables={"1": {**table, "columns": columns, "rows": [*table["rows"], more]}}
+    )
+    write_record(found, "dims-cmlm-kd")
+    write_record(found, "nat-kd", {"dropout": 0.45})
+    site.write(found, folder := root / "results/demo/report")
+    rows = {}
+    for row in Page(folder / "papers/paper.html").text.split("<tr>"):
+        label = re.search(r"<th[^>]*>\s*(DiMS|more|NAT)", row)
+        if label:
+            rows[label[1]] = row.count("<small>older configuration</small>")
+    assert rows == {"NAT": 2, "DiMS": 1, "more": 2}
+
+
 def test_numbers_that_rest_on_an_older_model_are_marked_too(root: Path) -> None:
     found = configuration(root)
     write_record(found, "dims-cmlm-kd")

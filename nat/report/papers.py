@@ -1,6 +1,6 @@
 """The page of a paper: its tables, figures and claims beside what the paper prints."""
 
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -10,6 +10,7 @@ from nat.report.details import Details, Line, line
 from nat.report.page import Page
 from nat.report.results import COMPLETE, NOTHING, Results, snakemake, summary
 from nat.reporting import claims, figures, reports, tables, values
+from nat.reporting.cells import Cell
 from nat.reporting.entry import Entry
 from nat.reporting.figures import Plot
 from nat.reporting.paper import describe, entries, measure_of
@@ -100,9 +101,8 @@ def _table(
         for (heading, part), text in zip(table.columns[labels:], texts[labels:], strict=True):
             column = heading.rstrip(tables.SUPERSCRIPTS)
             record = by_place[row, column]
-            shown.append(
-                _number(results, record, places[row, column], part, text, details, indices)
-            )
+            cells = _behind((row, column), places)
+            shown.append(_number(results, record, cells, part, text, details, indices))
         body.append(shown)
     if not numeric:
         for texts in table.cells:
@@ -138,10 +138,19 @@ def _head(columns: Sequence[tuple[str, str]], labels: int) -> list[list[dict[str
     return [above, below]
 
 
+def _behind(place: tuple[str, str], places: Mapping[tuple[str, str], Entry]) -> list[Cell]:
+    """The cells that the number of a place rests on, those that it is compared with included."""
+    entry = places[place]
+    found = [*entry.cells, *entry.over]
+    for each in entry.derived.places if entry.derived is not None else ():
+        found += _behind(each, places)
+    return list(dict.fromkeys(found))
+
+
 def _number(
     results: Results,
     record: Mapping[str, Any],
-    entry: Entry,
+    cells: Sequence[Cell],
     part: str,
     text: str,
     details: Details,
@@ -163,20 +172,19 @@ def _number(
         if len(str(record["seeds"]).split()) > 1:
             small.append(f"{len(str(record['seeds']).split())} seeds")
         found["small"] = " ".join(small)
-    elif not entry.cells:
+    elif not cells:
         return found | {"kind": "nothing"}
     else:
         found["kind"] = "nothing"
-    older = results.older(entry.cells)
-    found["older"] = bool(older)
+    found["older"] = bool(results.older(cells))
     place = record["row"], record["column"]
     if place not in indices:
         title = ", ".join(each for each in place if each)
-        indices[place] = details.add(title, _lines(record, older), [*entry.cells, *entry.over])
+        indices[place] = details.add(title, _lines(record), cells)
     return found | {"details": indices[place]}
 
 
-def _lines(record: Mapping[str, Any], older: Iterable[str]) -> list[Line]:
+def _lines(record: Mapping[str, Any]) -> list[Line]:
     """The lines of details that the record of a place gives."""
     measure = measure_of(record["measure"])
     found = [line("measure", ", ".join(filter(None, (measure.label, measure.definition))))]
