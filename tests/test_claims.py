@@ -127,6 +127,22 @@ def test_numbers_and_published_values(root: Path) -> None:
     assert record["verdict"] != "not run" and "against GLAT 25.20" in record["numbers"]
 
 
+def test_quoted_places_are_what_others_are_compared_with(root: Path) -> None:
+    claim = {"claim": "text", "from": "table 1", "in": "table 1", "task": TASK}
+    forward = claim | {"compare": ["NAT", "above", "quoted"]}
+    made_up_run.publish(root, made_up_run.PUBLISHED.replace("25.2", "N/A"))
+    record = judge(root, forward)
+    assert record["verdict"] == "not run"
+    assert record["reason"] == "quoted: the paper prints no number"
+    for check in (
+        {"compare": ["quoted", "below", "NAT"]},
+        {"trend": {"of": ["NAT", "quoted"], "is": "rising"}},
+        {"largest": {"of": ["NAT", "quoted"], "is": "quoted"}},
+    ):
+        with pytest.raises(UserError, match="claims.it: 'quoted' is not run here, so it can only"):
+            judge(root, claim | check)
+
+
 def test_a_correlation_over_systems(root: Path) -> None:
     made_up_run.run(root, "nat-kd", "one-pass", 0.25)
     claim = {key: value for key, value in BASE.items() if key != "measure"} | {

@@ -103,7 +103,9 @@ def test_one_result_that_is_quoted_twice(
     assert [each.kind for each in conflict] == ([] if agree else [QUOTED])
 
 
-@pytest.mark.parametrize(("gain", "agree"), [("4.5", True), ("4.3", False)])
+@pytest.mark.parametrize(
+    ("gain", "agree"), [("4.5", True), ("45e-1", True), ("4.3", False), ("43e-1", False)]
+)
 def test_a_number_that_does_not_follow(tmp_path: Path, gain: str, agree: bool) -> None:
     paper = {"title": "Paper", "tables": {"1": DERIVED}}
     text = "".join(
@@ -113,7 +115,7 @@ def test_a_number_that_does_not_follow(tmp_path: Path, gain: str, agree: bool) -
     conflict = found(tmp_path, {"paper": paper}, paper=text)
     assert [each.kind for each in conflict] == ([] if agree else [COMPUTED])
     if not agree:
-        assert "4.3 is printed, 4.48 follows" in conflict[0].text
+        assert f"{gain} is printed, 4.48 follows" in conflict[0].text
 
 
 @pytest.mark.parametrize(("other", "agree"), [("20.6", True), ("20.5", True), ("20.3", False)])

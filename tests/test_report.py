@@ -17,9 +17,10 @@ from nat.errors import UserError
 from nat.files import write_json
 from nat.report import ancestors, charts, overview, packing, papers, scale, site, systems
 from nat.report.results import COMPLETE, NOTHING, PART, Results
-from nat.reporting import reports, tables
+from nat.reporting import claims, reports, tables
 from nat.reporting.cells import Cell
 from nat.reporting.conflicts import Conflict
+from nat.reporting.verdicts import FAILS, HOLDS
 
 HOSTILE = "<script>alert(1)</script>"
 CLAIMS = {
@@ -347,6 +348,27 @@ def test_a_table_with_other_rows_than_the_job_made_is_computed(root: Path) -> No
     renamed = {**table, "rows": [table["rows"][0], {**table["rows"][1], "label": "ours"}]}
     cells = Results(configuration(root, tables={"1": renamed})).table("paper", "1").cells
     assert "ours" in [row[0] for row in cells]
+
+
+def test_what_no_longer_fits_the_configuration_is_made_anew(root: Path) -> None:
+    def changed(margin: float, published: str) -> Results:
+        made_up.publish(root, made_up.PUBLISHED.replace("20.5", published))
+        claim = {"better": {**CLAIMS["better"], "margin": margin}}
+        return Results(configuration(root, claims=claim))
+
+    before = changed(0, "20.5")
+    for kind, number in (("table", "1"), ("claims", "")):
+        csv = root / reports.report(before.configuration, ("paper", kind, number)).path
+        csv.parent.mkdir(parents=True, exist_ok=True)
+        if kind == "table":
+            tables.write(reports.make_table(before.configuration, "paper", number), csv)
+        else:
+            claims.write(before.configuration, "paper", before.judged("paper"), csv)
+    assert before.judged("paper")[0]["verdict"] == HOLDS
+    after = changed(99, "21.7")
+    assert after.judged("paper")[0]["verdict"] == FAILS
+    shown = {record["published"] for record in after.table("paper", "1").records}
+    assert 21.7 in shown and 20.5 not in shown
 
 
 def test_the_overview_has_every_claim_and_every_point(written: Path) -> None:

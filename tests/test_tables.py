@@ -186,7 +186,7 @@ def test_a_measure_that_the_corpus_does_not_allow_is_left_out(root: Path) -> Non
 
 
 def test_differences_have_a_sign_whoever_measured_them() -> None:
-    record = {"measure": "tokenised_bleu", "published": -0.28, "over": "hrt"}
+    record = {"measure": "tokenised_bleu", "published": -0.28, "printed": "-0.28", "over": "hrt"}
     assert tables._text(record, tables.PUBLISHED, False, True) == "\N{MINUS SIGN}0.28"
     assert tables._text({**record, "over": ""}, tables.PUBLISHED, False, True) == "-0.28"
 
@@ -494,14 +494,32 @@ def test_differences_of_times_have_no_quartiles_and_are_not_compared(root: Path)
     )
 
 
-def test_published_values_keep_their_digits(root: Path) -> None:
-    made_up_run.publish(root, made_up_run.ONE_COLUMN.replace("20.5", "345"))
+@pytest.mark.parametrize("printed", ["345", "1e-1", "20.50", "NaN"])
+def test_published_values_are_shown_as_printed(root: Path, printed: str) -> None:
+    made_up_run.publish(root, made_up_run.ONE_COLUMN.replace("20.5", printed))
     table = tables.make(
         configuration(root, columns=[{"label": "En-De", "task": TASK}]), "paper", "1"
     )
-    assert by_label(table)["NAT"]["En-De: published"] == "345"
+    assert by_label(table)["NAT"]["En-De: published"] == printed
     tables.write(table, root / "table_1.csv")
-    assert "345" in {record["printed"] for record in tables.read_records(root / "table_1.csv")}
+    assert printed in {record["printed"] for record in tables.read_records(root / "table_1.csv")}
+
+
+def test_a_mean_over_draws_is_none_over_seeds(root: Path) -> None:
+    paper = copy.deepcopy(PAPER)
+    share = {"system": "cmlm-kd", "decoding": "masked-at-random-0.5-seed{draw}", "draws": [1, 2]}
+    paper |= {"systems": {"RANDOM": share}}
+    paper["tables"]["1"] |= {"rows": [{"system": "RANDOM"}], "columns": [{"task": TASK}]}
+    (root / "config/published/paper.csv").unlink()
+    plain = made_up_run.configuration(root, {"paper": paper})
+    for draw in share["draws"]:
+        decoding = f"masked-at-random-0.5-seed{draw}"
+        made_up_run.run(root, "cmlm-kd", decoding, errors=0.2 * draw)
+    notes = tables.make(plain, "paper", "1").notes
+    assert "±: standard deviation over draws of a random decoding." in notes
+    share["decoding"] = "mask-predict-1-lb5"
+    with pytest.raises(UserError, match=r"'mask-predict-1-lb5' is the same for all; write"):
+        tables.make(made_up_run.configuration(root, {"paper": paper}), "paper", "1")
 
 
 def test_why_a_row_was_not_run_is_said_once() -> None:

@@ -196,7 +196,8 @@ def _lines(record: Mapping[str, Any]) -> list[Line]:
             name = "quartiles" if values.shows_quartiles(record) else "95% interval"
             found.append(line(name, f"{record['low']} to {record['high']}"))
         if tables.given(record["spread"]):
-            found.append(line("standard deviation", f"{record['spread']} over seeds"))
+            over = "seeds" if " " in record["seeds"] else values.DRAWS
+            found.append(line("standard deviation", f"{record['spread']} over {over}"))
         found.append(line("seeds", record["seeds"]))
     if tables.given(record["published"]) and record["published"] != "":
         found.append(line("published", f"{record['published']} {record['published_source']}"))

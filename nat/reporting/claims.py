@@ -24,7 +24,6 @@ comparisons with a number, and correlations.
 How many updates a training takes is only judged where early stopping ended it.
 """
 
-import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cache, partial
@@ -36,7 +35,7 @@ from rich.console import Console
 from rich.text import Text
 
 from nat.artifacts import Artifact
-from nat.configuration import Configuration
+from nat.configuration import Configuration, fingerprint
 from nat.configuration import papers as models
 from nat.data.references import are_complete
 from nat.errors import UserError
@@ -164,6 +163,7 @@ def _check(finder: Finder, case: models.Case, label: str, chosen: Chosen) -> Che
     else:
         relation = options.relation
         places = finder.several(kind, options, case, chosen)
+    _check_left(finder, kind, relation, places)
     if kind in ("largest", "gains"):
         labels = [place.row for place in places[:: 2 if kind == "gains" else 1]]
         if relation not in labels:
@@ -182,6 +182,22 @@ def _check(finder: Finder, case: models.Case, label: str, chosen: Chosen) -> Che
         places=tuple(places),
         number=number,
     )
+
+
+def _check_left(finder: Finder, kind: str, relation: str, places: Sequence[Entry]) -> None:
+    """Refuse a place of the paper that has no run of ours but would need one."""
+    left = {
+        "compare": places[:1],
+        "gains": places[::2],
+        "trend": places[1:],
+        "largest": [place for place in places if place.row == relation],
+    }
+    for place in left.get(kind, places):
+        if place.reason == QUOTED:
+            raise UserError(
+                f"{finder.where}: '{place.row}' is not run here, so it can only be what another "
+                f"place is compared with, not the left side of '{kind}'"
+            )
 
 
 def files(configuration: Configuration, paper: str) -> list[Artifact]:
@@ -236,6 +252,11 @@ def judge(configuration: Configuration, paper: str) -> tables.Records:
     ]
 
 
+def made_from(configuration: Configuration, check: Check) -> str:
+    """A fingerprint of what the record of a judgement rests on besides results."""
+    return fingerprint(repr((check, decisive(configuration, check))))
+
+
 def _record(configuration: Configuration, check: Check) -> dict[str, Any]:
     root = Path(configuration.root)
     deciding = decisive(configuration, check)
@@ -255,6 +276,7 @@ def _record(configuration: Configuration, check: Check) -> dict[str, Any]:
         "margin": check.margin,
         "check": check.kind,
         "published": values.rounded(published_difference(check)),
+        "made_from": made_from(configuration, check),
     }
     if isinstance(judged, str):
         nothing = dict.fromkeys(("ours", "low", "high", "detectable"))
@@ -338,6 +360,9 @@ def _differences(check: Check, root: Path) -> tuple[list[Difference], str]:
     found = []
     for first, second in zip(left, right, strict=True):
         to = _compared(second)
+        if to is None:
+            assert isinstance(second, Entry)
+            return [], f"{second.row}: the paper prints no number"
         if isinstance(second, Entry) and isinstance(to, float) and first.stand_in:
             return [], f"a published value does not compare with {first.stand_in}"
         each: Difference | None
@@ -393,12 +418,15 @@ def _correlation(check: Check, root: Path) -> Judged | str:
     )
 
 
-def _compared(place: Entry | float) -> Sequence[Cell] | float:
-    """What is subtracted: cells, a number, or the published value of a system that is quoted."""
+def _compared(place: Entry | float) -> Sequence[Cell] | float | None:
+    """What is subtracted: cells, a number, or the published value of a system that is quoted.
+
+    `None` if no number is published.
+    """
     if not isinstance(place, Entry):
         return place
-    if place.reason == QUOTED and place.published is not None:
-        return math.nan if place.published.value is None else place.published.value
+    if place.reason == QUOTED:
+        return None if place.published is None else place.published.value
     return place.cells
 
 

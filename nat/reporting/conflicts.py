@@ -25,7 +25,7 @@ from nat.reporting import claims, published
 from nat.reporting.cells import SPEED_UP, Cell
 from nat.reporting.claims import Check
 from nat.reporting.paper import Entry, entries, heading, measure_of
-from nat.reporting.published import Line, Published
+from nat.reporting.published import Line, Published, decimals
 from nat.reporting.stated import CHECKED, OUTSIDE, ROWS, SCALE, SOURCES, Row, Stated
 from nat.reporting.values import computed
 from nat.reporting.verdicts import region
@@ -249,7 +249,7 @@ def _follows(operation: str, parts: Sequence[Published], printed: Published) -> 
         bound += max(abs(each - result) for each in changed if each is not None)
     if abs(result - printed.value) <= bound + 10**-_DIGITS:
         return None
-    return f"{result:.{_decimals(printed.text) + 1}f}"
+    return f"{result:.{max(decimals(printed.text) + 1, 0)}f}"
 
 
 # Claims
@@ -351,13 +351,9 @@ def _experiments(text: str) -> set[str]:
 # Numbers
 
 
-def _decimals(text: str) -> int:
-    return len(text.partition(".")[2])
-
-
 def _rounding(printed: Published) -> float:
     """By how much a number can have been rounded."""
-    return 0.5 * 10 ** -_decimals(printed.text)
+    return 0.0 if printed.value is None else 0.5 * 10.0 ** -decimals(printed.text)
 
 
 def _all_agree(printed: Iterable[Published]) -> bool:

@@ -278,6 +278,11 @@ class Resolver:
         decodings = [""]
         if "decoding" in needed:
             decodings = [self.decoding(each, label) or "" for each in draws]
+            if len(set(decodings)) < len(draws):
+                raise UserError(
+                    f"{self.where}: {label}: '{chosen['system']}' has several 'draws', but its "
+                    f"decoding '{decodings[0]}' is the same for all; write '{{draw}}' in its name"
+                )
             found["decoding"] = decodings[0]
         if "partner" in needed and chosen.get("partner"):
             found["partner"] = self.known(chosen["partner"], chosen)

@@ -18,7 +18,7 @@ from rich.console import Console
 from rich.text import Text
 
 from nat.checksums import remedy, verified
-from nat.configuration import Configuration
+from nat.configuration import Configuration, fingerprint
 from nat.errors import UserError
 from nat.files import atomic_path, atomic_write_text
 from nat.measures.latency_setting import OUT_OF_MEMORY
@@ -95,10 +95,16 @@ def make(configuration: Configuration, paper: str, number: str) -> Table:
             "baseline_difference": values.rounded(test.value) if test else None,
             "p_value": values.rounded(test.estimate.p_value) if test else None,
             "test": test.interval.method if test and test.interval else "",
+            "made_from": made_from(entry),
         }
         records.append(found)
     values.derive(records, found_places, root)
     return lay_out(configuration, paper, number, records)
+
+
+def made_from(entry: Entry) -> str:
+    """A fingerprint of what the record of a place rests on besides results."""
+    return fingerprint(repr(entry))
 
 
 def _test(baseline: Entry, entry: Entry, root: Path) -> Difference | None:
@@ -195,12 +201,12 @@ def superscript(number: int) -> str:
 def _text(record: dict[str, Any], part: str, interval: bool, compares: bool) -> str:
     digits = measure_of(record["measure"]).digits
     if part == PUBLISHED:
-        printed = record["published"] if given(record["published"]) else NOTHING
-        if isinstance(printed, str):
-            return printed
-        if record.get("printed"):
-            digits = len(record["printed"].partition(".")[2])
-        return signed(printed, digits) if _is_difference(record) else f"{printed:.{digits}f}"
+        value = record["published"]
+        if not given(value):
+            return NOTHING
+        if isinstance(value, str) or not _is_difference(record):
+            return str(record["printed"])
+        return signed(value, max(published.decimals(record["printed"]), 0))
     mark = DAGGER if compares and record["stand_in"] else ""
     mark += times.DOUBLE_DAGGER if record.get(times.UNSTEADY) else ""
     if part == DIFFERENCE:
@@ -267,9 +273,11 @@ def _notes(
         "[low, high]",
         [each for each in ran if each["column"] in intervals and given(each["low"])],
     )
-    if any(given(record["spread"]) for record in ran):
-        seeds = max((record["seeds"] for record in ran), key=len)
-        notes.append(f"±: standard deviation over seeds {', '.join(seeds.split())}.")
+    spread = [record["seeds"].split() for record in ran if given(record["spread"])]
+    if spread:
+        seeds = max(spread, key=len)
+        over = f"seeds {', '.join(seeds)}" if len(seeds) > 1 else values.DRAWS
+        notes.append(f"±: standard deviation over {over}.")
     measures = {record["measure"] for record in ran if given(record["p_value"])}
     tested = next((measure for measure in TESTED if measure in measures), "")
     tests: dict[tuple[str, str], list[str]] = {}

@@ -28,6 +28,7 @@ from nat.reporting.training_runs import read_run
 
 NOT_RUN = "not run"
 NOT_AVAILABLE = "not available"
+DRAWS = "draws of a random decoding"
 
 
 @dataclass(frozen=True)
