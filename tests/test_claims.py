@@ -545,6 +545,10 @@ def test_the_number_of_trainings_is_told(root: Path) -> None:
     assert "scale demo, 3 trainings of each system" in text
 
 
+ONLY = {"compare": None}
+GAINS = {"system": "student", "over": "teacher"}
+
+
 @pytest.mark.parametrize(
     ("change", "message"),
     [
@@ -559,6 +563,21 @@ def test_the_number_of_trainings_is_told(root: Path) -> None:
         ),
         ({"in": "tabel 1"}, "'tabel 1', expected a table or figure"),
         ({"in": "table 9"}, "no table 9"),
+        ({"compare": ["student", "about", "teacher"], "margin": -1}, "found -1, but no difference"),
+        (
+            {**ONLY, "trend": {"of": ["student"], "is": "rising"}},
+            "'trend.of': found fewer than two",
+        ),
+        ({**ONLY, "largest": {"of": ["student"], "is": "student"}}, "fewer than two to compare"),
+        (
+            {**ONLY, "gains": {**GAINS, "of": [{"label": "a"}], "is": "a"}},
+            "'gains.of': found fewer than two",
+        ),
+        (
+            {**ONLY, "gains": {**GAINS, "of": [{"label": "a"}], "is": "a"}, "margin": "5%"},
+            "'gains' has no right side",
+        ),
+        ({"measure": "parameter_share"}, "'parameter_share' is relative to another system"),
     ],
 )
 def test_errors_name_the_claim(root: Path, change: dict[str, Any], message: str) -> None:

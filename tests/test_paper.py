@@ -198,6 +198,7 @@ ROW = {"label": "r", "system": "nat-kd", "decoding": "one-pass"}
         ({"measure": "sacreblue"}, "unknown measure 'sacreblue'; did you mean 'sacrebleu'"),
         ({"task": OTHER_TASK}, "row 'r', column 'En-De' give the key 'task' differently"),
         ({"baseline": "NATT"}, "baseline 'NATT' of row 'r'"),
+        ({"system": None}, "row 'r', column 'En-De' leave the key 'system' open"),
         (
             {"system": "nat-{txt}", "with": {"text": "kd"}},
             "variable 'txt'.*did you mean 'text'",
@@ -221,6 +222,27 @@ def test_a_row_and_a_column_may_not_set_a_variable_differently(tmp_path: Path) -
         product(tmp_path, row, tables={"1": table})
     column["with"] = row["with"]
     assert product(tmp_path, row, tables={"1": table})[0].cells[0].system == "cmlm-kd"
+
+
+@pytest.mark.parametrize(
+    ("kind", "changes", "message"),
+    [
+        ("lines", {"measure": "speed_up", "setting": "cpu-1"}, "series 's' leaves the key 'over'"),
+        ("lines", {"with": {"n": [1, 0]}}, "0 has no place on a logarithmic axis"),
+        ("lines", {"with": {}, "points": [{"x": -1}]}, "-1 has no place on a logarithmic axis"),
+        ("scatter", {}, "the axis of 'parameter_share' leaves the key 'over'"),
+    ],
+)
+def test_what_figures_cannot_show(tmp_path: Path, kind: str, changes: Any, message: str) -> None:
+    axes: dict[str, Any] = {
+        "lines": {"x": {"label": "n", "of": "n", "log": True}},
+        "scatter": {"x": {"measure": "parameter_share"}, "y": {"measure": "sacrebleu"}},
+    }
+    series = {"label": "s", "system": "CMLM", "steps": 1, "with": {"n": 1}, **changes}
+    figure = {"title": "f", "kind": kind, "panels": [TASK], "series": [series], **axes[kind]}
+    made = unpublished(tmp_path, cells=CELLS, systems=SYSTEMS, figures={"1": figure})
+    with pytest.raises(UserError, match=f"figures.1: .*{message}"):
+        entries(made, "paper", "figure", "1")
 
 
 @pytest.mark.parametrize(
@@ -270,6 +292,10 @@ def test_errors_in_systems_of_a_paper(tmp_path: Path, systems: Any, message: str
         ({"tables": {"1": {"title": "t", "columns": [{"mesure": "x"}]}}}, "unknown key 'mesure'"),
         ({"figures": {"1": {"kind": "linse"}}}, "one of lines, bars"),
         ({"claims": {"a": {"claim": "c", "from": "f", "compare": ["a", "abov", "b"]}}}, "'abov'"),
+        (
+            {"tables": {"1": {"title": "t", "columns": [TASK], "footnotes": [{"text": "x"}]}}},
+            "footnotes.0.* expected row, column or both",
+        ),
         ({"sistems": {}}, "did you mean 'systems'"),
     ],
 )

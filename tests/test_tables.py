@@ -191,6 +191,12 @@ def test_differences_have_a_sign_whoever_measured_them() -> None:
     assert tables._text({**record, "over": ""}, tables.PUBLISHED, False, True) == "-0.28"
 
 
+def test_a_hidden_column_has_no_footnote(root: Path) -> None:
+    columns = ["sacrebleu", {"label": "chrF", "measure": "chrf", "hidden": True}]
+    with pytest.raises(UserError, match="footnotes: column 'chrF' is hidden"):
+        derived_table(root, columns, [], footnotes=[{"column": "chrF", "text": "a"}])
+
+
 def test_a_wide_table_is_broken_in_latex(root: Path) -> None:
     made_up_run.run(root, "nat-kd", "one-pass", errors=0.3)
     made_up_run.publish(root, made_up_run.HEADER)
@@ -338,6 +344,7 @@ def test_what_derived_places_lack(root: Path) -> None:
         ({"difference": ["DiMS", "NATT"]}, "'NATT' is not in the table; did you mean 'NAT'"),
         ({"difference": ["a", "b"], "mean": ["a", "b"]}, "expected one of difference, ratio"),
         ({"correlation": "sacreBLUE"}, "'sacreBLUE' is not in the table; did you mean 'sacreBLEU'"),
+        ({"difference": ["x", "NAT"]}, "'x' must stand before 'x', which is computed from it"),
     ):
         with pytest.raises(UserError, match=message):
             derived_table(root, ["sacrebleu"], [{"label": "x", "derived": derived}])

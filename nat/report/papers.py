@@ -84,7 +84,7 @@ def _table(
         tables.write(table, files / f"table_{number}.csv")
     found = entries(results.configuration, paper, "table", number)
     places = {(each.row, each.column): each for each in found}
-    labels = sum(1 for column, _ in table.columns if column in ("", "system"))
+    labels = table.labels
     numeric = describe(results.configuration, paper, "table", number).kind == "grid"
     records = table.records if numeric else []
     rows = list(dict.fromkeys(record["row"] for record in records))
@@ -98,8 +98,8 @@ def _table(
         if labels > 1:
             shown.append({"kind": "group", "text": group, "again": again})
         shown.append({"kind": "label", "text": texts[labels - 1]})
-        for (heading, part), text in zip(table.columns[labels:], texts[labels:], strict=True):
-            column = heading.rstrip(tables.SUPERSCRIPTS)
+        places_of_row = zip(table.names, table.columns, texts, strict=True)
+        for column, (_, part), text in list(places_of_row)[labels:]:
             record = by_place[row, column]
             cells = _behind((row, column), places)
             shown.append(_number(results, record, cells, part, text, details, indices))

@@ -164,6 +164,10 @@ def _check(finder: Finder, case: models.Case, label: str, chosen: Chosen) -> Che
         relation = options.relation
         places = finder.several(kind, options, case, chosen)
     _check_left(finder, kind, relation, places)
+    _check_margin(finder, kind, relation)
+    least = 4 if kind == "gains" else 2
+    if kind in ("trend", "largest", "gains") and len(places) < least:
+        raise UserError(f"{finder.where}: key '{kind}.of': found fewer than two to compare")
     if kind in ("largest", "gains"):
         labels = [place.row for place in places[:: 2 if kind == "gains" else 1]]
         if relation not in labels:
@@ -198,6 +202,15 @@ def _check_left(finder: Finder, kind: str, relation: str, places: Sequence[Entry
                 f"{finder.where}: '{place.row}' is not run here, so it can only be what another "
                 f"place is compared with, not the left side of '{kind}'"
             )
+
+
+def _check_margin(finder: Finder, kind: str, relation: str) -> None:
+    margin = finder.claim.margin
+    where = f"{finder.where}: key 'margin': found {margin}, but"
+    if isinstance(margin, str) and kind in ("gains", "correlation"):
+        raise UserError(f"{where} '{kind}' has no right side to take a percentage of")
+    if relation in ("about", "flat") and str(margin).startswith("-"):
+        raise UserError(f"{where} no difference lies within a negative one; remove the minus")
 
 
 def files(configuration: Configuration, paper: str) -> list[Artifact]:
@@ -527,10 +540,10 @@ def _list(labels: Sequence[str], numbers: Sequence[float], digits: int) -> str:
     )
 
 
-def printed_differences(check: Check) -> list[float] | None:
-    """The differences that a check is about, by the numbers that the paper prints.
+def printed_sides(check: Check) -> list[tuple[float, float]] | None:
+    """Both sides of the differences that a check is about, by the numbers that the paper prints.
 
-    Of a correlation it is Pearson's r. `None` if the paper does not print all of them.
+    Those of a correlation are Pearson's r and 0. `None` if the paper does not print all of them.
     """
     printed = [place.published.value if place.published else None for place in check.places]
     if check.kind == "compare" and len(printed) == 1:
@@ -539,24 +552,25 @@ def printed_differences(check: Check) -> list[float] | None:
     if len(known) < len(printed):
         return None
     if check.kind == "correlation":
-        return [pearson(known[::2], known[1::2])]
+        return [(pearson(known[::2], known[1::2]), 0.0)]
     if check.kind == "trend":
-        return [later - before for before, later in pairwise(known)]
+        return [(later, before) for before, later in pairwise(known)]
     labels = [place.row for place in check.places]
-    if check.kind != "largest":
+    if check.kind in ("compare", MAJORITY):
+        return list(zip(known[::2], known[1::2], strict=True))
+    if check.kind == "gains":
         known = [first - second for first, second in zip(known[::2], known[1::2], strict=True)]
         labels = labels[::2]
-    if check.kind not in ("largest", "gains"):
-        return known
     named = labels.index(check.relation)
-    return [known[named] - value for at, value in enumerate(known) if at != named]
+    return [(known[named], value) for at, value in enumerate(known) if at != named]
 
 
 def published_difference(check: Check) -> float | None:
     """The paper's own difference, if it prints the numbers behind its claim."""
-    found = printed_differences(check)
-    if found is None:
+    sides = printed_sides(check)
+    if sides is None:
         return None
+    found = [left - right for left, right in sides]
     if check.kind == "trend":
         return sum(found)
     return sum(found) / len(found) if check.kind == MAJORITY else min(found)

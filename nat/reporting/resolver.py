@@ -226,7 +226,7 @@ class Resolver:
         """The place at given coordinates.
 
         Args:
-            chosen: the coordinates.
+            chosen: the coordinates; the system is `None` where nothing is run.
             label: of the place, for messages.
             over: the system whose cells are subtracted.
             names: labels and other fields of the entry.
@@ -238,8 +238,8 @@ class Resolver:
         if self._has_decoding(chosen):
             defaults.pop("decoding", None)
         chosen = merged(defaults, chosen)
-        for key in ("measure", "task"):
-            if chosen.get(key) is None:
+        for key in ("measure", "task", "system"):
+            if key not in chosen:
                 raise UserError(f"{self.where}: {label} leave the key '{key}' open")
         measure = self.filled(chosen["measure"], flat(chosen))
         if measure not in MEASURES:

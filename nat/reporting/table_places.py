@@ -129,6 +129,11 @@ def _derived(
             label, labels = place[1], [each.label for each in columns]
             if (place[0], columns[0].label) not in found and of_row:
                 label, labels = place[0], [each.label for each in rows]
+            if label in labels:
+                raise UserError(
+                    f"{where}: '{label}' must stand before "
+                    f"'{row.label if of_row else column.label}', which is computed from it"
+                )
             raise UserError(f"{where}: '{label}' is not in the table; {hint(label, labels)}")
     if derived.absolute:
         operation = f"absolute_{operation}"
@@ -312,6 +317,11 @@ def _check_footnotes(
                     f"{resolver.where}.footnotes: {key} '{label}' is not in the table; "
                     f"{hint(label, labels)}"
                 )
+        if footnote.column in [column.label for column in columns if column.hidden]:
+            raise UserError(
+                f"{resolver.where}.footnotes: column '{footnote.column}' is hidden, so there is no "
+                "place for a footnote"
+            )
 
 
 def _samples(resolver: Resolver, description: models.Samples) -> list[Entry]:

@@ -63,7 +63,8 @@ class Table:
     `records` holds one record per cell (`values.record` and the paired test); `cells` is the table
     as it is read: one list of texts per row, below the pairs (column, ours | published |
     difference) of `columns`, of which the first are the row's group and label. `signatures` are
-    sacreBLEU's, one per measure. `prose` says that the columns hold sentences, not numbers.
+    sacreBLEU's, one per measure. `prose` says that the columns hold sentences, not numbers. `names`
+    are the headings of columns of numbers without the marks of footnotes.
     """
 
     headline: values.Headline
@@ -73,6 +74,12 @@ class Table:
     notes: list[str]
     signatures: list[str]
     prose: bool = False
+    names: tuple[str, ...] = ()
+
+    @property
+    def labels(self) -> int:
+        """How many columns hold the labels of rows: their group, if they have any, and name."""
+        return 2 if self.columns[0][0] == "" else 1
 
 
 def make(configuration: Configuration, paper: str, number: str) -> Table:
@@ -155,6 +162,7 @@ def lay_out(configuration: Configuration, paper: str, number: str, records: Reco
     names = [("", ""), ("system", "")] if grouped else [("system", "")]
     columns = names + columns
     footnotes = [(each.row or "", each.column or "", each.text) for each in description.footnotes]
+    of_columns = tuple(name for name, _ in columns)
     columns, cells = _marked(columns, cells, footnotes)
     notes = _notes(records, hidden, intervals, compares, description.notes)
     notes += [f"{superscript(count)} {text}" for count, (_, _, text) in enumerate(footnotes, 1)]
@@ -164,7 +172,7 @@ def lay_out(configuration: Configuration, paper: str, number: str, records: Reco
         for record in records
         if record["signature"]
     )
-    return Table(headline, records, columns, cells, notes, list(signatures))
+    return Table(headline, records, columns, cells, notes, list(signatures), names=of_columns)
 
 
 def _marked(
@@ -176,17 +184,19 @@ def _marked(
     """
     columns, cells = list(columns), [list(row) for row in cells]
     label_at = columns.index(("system", ""))
-    headings = [column for column, _ in columns]
+    labels = [row[label_at] for row in cells]
+    headings = ["" if at <= label_at else name for at, (name, _) in enumerate(columns)]
     for number, (label, column, _) in enumerate(footnotes, 1):
         mark = superscript(number)
+        places = [at for at, heading in enumerate(headings) if column and heading == column]
         if not label:
-            columns = [(n + mark, p) if n == column and column else (n, p) for n, p in columns]
+            for at in places:
+                columns[at] = columns[at][0] + mark, columns[at][1]
             continue
-        row = next(row for row in cells if row[label_at].rstrip(SUPERSCRIPTS) == label)
+        row = cells[labels.index(label)]
         if not column:
             row[label_at] += mark
             continue
-        places = [at for at, heading in enumerate(headings) if heading == column]
         published = [at for at in places if columns[at][1] == PUBLISHED]
         for at in (published or places)[:1]:
             row[at] += mark
@@ -418,7 +428,7 @@ def heading(column: tuple[str, str]) -> str:
 def markdown(table: Table) -> str:
     """The table in GitHub's Markdown, with its title above and its notes below."""
     side = "left" if table.prose else "right"
-    align = ["left"] * _labels(table) + [side] * (len(table.columns) - _labels(table))
+    align = ["left"] * table.labels + [side] * (len(table.columns) - table.labels)
     headers = [escape_markdown(heading(column)) for column in table.columns]
     grid_text = markdown_grid(_map(table.cells, escape_markdown), headers, align)
     notes = "".join(f"\n- {escape_markdown(note)}" for note in table.notes + table.signatures)
@@ -458,7 +468,7 @@ def latex(table: Table) -> str:
 
 def _blocks(table: Table) -> list[list[int]]:
     """Numbers of the columns that stand beside each other; those of a heading stay together."""
-    labels = _labels(table)
+    labels = table.labels
     blocks: list[list[int]] = [[]]
     places = range(labels, len(table.columns))
     for _, same in groupby(places, key=lambda place: table.columns[place][0]):
@@ -473,7 +483,7 @@ def _grid(table: Table, places: Sequence[int]) -> str:
     """Some columns of a table as a tabular of LaTeX, with the rows that have something there."""
     import pandas as pd
 
-    labels, numbers = _labels(table), len(places) - _labels(table)
+    labels, numbers = table.labels, len(places) - table.labels
     columns = [table.columns[place] for place in places]
     rows, group = [], ""
     for row in table.cells:
@@ -502,7 +512,7 @@ def _grid(table: Table, places: Sequence[int]) -> str:
 def _column_format(table: Table) -> str:
     if not table.prose:
         return "r"
-    share = 0.7 / max(len(table.columns) - _labels(table), 1)
+    share = 0.7 / max(len(table.columns) - table.labels, 1)
     return f"p{{{share:.2f}\\linewidth}}"
 
 
@@ -519,7 +529,7 @@ def show(table: Table, console: Console) -> None:
 
 
 def _show_prose(table: Table, console: Console) -> None:
-    labels = _labels(table)
+    labels = table.labels
     for row in table.cells:
         if labels > 1 and row[0]:
             console.print()
@@ -533,7 +543,7 @@ def _show_prose(table: Table, console: Console) -> None:
 def _show_grid(table: Table, console: Console) -> None:
     # Groups stand above their rows, so that 80 columns hold a wide table.
     drawn = rich.table.Table(box=rich.box.SIMPLE_HEAD, padding=0, pad_edge=False)
-    labels = _labels(table)
+    labels = table.labels
     drawn.add_column("", no_wrap=True)
     for position, column in enumerate(table.columns[labels:], labels):
         texts = [*heading(column).split(), *(row[position] for row in table.cells)]
@@ -547,10 +557,6 @@ def _show_grid(table: Table, console: Console) -> None:
     console.width = max(width, needed)
     console.print(drawn, crop=False)
     console.width = width
-
-
-def _labels(table: Table) -> int:
-    return sum(1 for column, _ in table.columns if column in ("", "system"))
 
 
 def _map(cells: list[list[str]], escape: Callable[[str], str]) -> list[list[str]]:
