@@ -167,6 +167,8 @@ def test_a_correlation_over_systems(root: Path) -> None:
     assert record["ours"] == pytest.approx(np.corrcoef(*scores)[0, 1])
     # three systems tell nothing of others
     assert (record["verdict"], record["interval"]) == (UNDECIDED, claims.NO_INTERVAL)
+    notes = [note for note in claims.notes([record]) if note.startswith(claims.NO_INTERVAL)]
+    assert notes == ["none: a correlation over three systems has no interval."]
     assert claims.lines(record)["ours"] == (
         f"r of sacreBLEU and chrF2 over 3 systems: +{record['ours']:.3f}"
     )

@@ -508,18 +508,20 @@ def test_latencies_are_points_of_the_plot(root: Path) -> None:
     column = {"label": "ms", "task": made_up.TASK, "measure": "latency", "setting": "cpu-1"}
     grid = {**PAPER["tables"]["1"], "columns": [PAPER["tables"]["1"]["columns"][0], column]}
     (root / "config/published/paper.csv").unlink()
-    found = configuration(root, tables={"1": grid}, figures={})
-    cells = [cell for cell in reports.cells(found, ("paper", "table", "1")) if cell.setting]
-    for cell in cells:
-        write_latencies(root, {each: [5.0] * 5 for each in cells if each.group == cell.group})
+    another = {"label": "CMLM", "system": "cmlm-kd", "decoding": "mask-predict-1-lb5"}
+    other = {**grid, "rows": [grid["rows"][0], another]}
+    found = configuration(root, tables={"1": grid, "2": other}, figures={})
+    for number, repeats in (("1", 5.0), ("2", 9.0)):  # as if on two machines
+        cells = [cell for cell in reports.cells(found, ("paper", "table", number)) if cell.setting]
+        write_latencies(root, {cell: [repeats] * 5 for cell in cells})
     site.write(found, root / "results/demo/report")
     page = Page(root / "results/demo/report/index.html")
     match = re.search(r'data-chart="quality">(.*?)</script>', page.text, re.DOTALL)
     assert match
     points = [each for each in json.loads(match[1])["data"]["values"] if each["setting"] == "cpu-1"]
-    assert {(each["system"], each["time"]) for each in points} == {
-        ("nat-kd", 5.0),
-        ("dims-cmlm-kd", 5.0),
+    assert {(each["system"], each["time"], each["timed in"]) for each in points} == {
+        ("nat-kd", 5.0, "paper_table_1"),
+        ("dims-cmlm-kd", 5.0, "paper_table_1"),
     }
 
 

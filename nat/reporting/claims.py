@@ -671,8 +671,11 @@ def notes(records: tables.Records) -> list[str]:
             f"{COUNTED}: a number of one training, which has no interval over sentences; another "
             "training may give another number."
         )
-    if NO_INTERVAL in methods:
-        found.append(f"{NO_INTERVAL}: with one seed this measure has no interval.")
+    without = {record["check"] for record in ran if record["interval"] == NO_INTERVAL}
+    if without - {"correlation"}:
+        found.append(f"{NO_INTERVAL}: with one seed this difference has no interval.")
+    if "correlation" in without:
+        found.append(f"{NO_INTERVAL}: a correlation over three systems has no interval.")
     if any(record["measure"] != record["own_measure"] for record in ran):
         found.append(
             "The references of these test sets are all the correct translations of each sentence, "
