@@ -32,6 +32,7 @@ BEYOND = "Beyond the papers"
 SEVERAL = "several papers"
 OTHER_CORPORA = "on other corpora"
 TIMED = "timed in"
+"""Column with the table or figure in whose job a time was measured."""
 PASSES = "decoder passes"
 """A setting of the plot besides those of latencies, known for all that was translated."""
 
@@ -165,17 +166,8 @@ def _quality(results: Results) -> dict[str, Any] | None:
     corpora = _most_first(point["corpus"] for point in points if point["setting"] == settings[0])
     corpora += sorted({point["corpus"] for point in points}.difference(corpora))
     shown = list(dict.fromkeys(point["paper"] for point in points))
-    columns = [
-        "papers",
-        "system",
-        "decoding",
-        "corpus",
-        "setting",
-        "time",
-        TIMED,
-        "bleu",
-        "measure",
-    ]
+    columns = ["papers", "system", "decoding", "corpus"]
+    columns += ["setting", "time", TIMED, "bleu", "measure"]
     latencies = [name for name in settings if name != PASSES]
     return {
         "text": (

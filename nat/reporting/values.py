@@ -243,6 +243,8 @@ def measured_record(scale: str, entry: Entry, root: Path) -> dict[str, Any]:
     both = read(_on(entry, each.seeds), root)
     asked = (cell.seed for cell in (*entry.cells, *entry.over))
     remarks = _without(asked, each.seeds, "which was not run for both")
+    if both.value is not None and both.reason:
+        remarks.append(both.reason)
     return found | {
         "status": "run",
         "ours": rounded(each.value),
@@ -252,9 +254,7 @@ def measured_record(scale: str, entry: Entry, root: Path) -> dict[str, Any]:
         "difference": _from_published(each.value, entry, entry.stand_in),
         "seeds": " ".join(str(seed) for seed in each.seeds),
         "not_decoded": both.not_decoded,
-        "remark": "; ".join(
-            [*remarks, *([] if both.value is None else filter(None, [both.reason]))]
-        ),
+        "remark": "; ".join(remarks),
         "sources": " ".join(each.sources),
     }
 
