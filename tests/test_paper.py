@@ -286,6 +286,9 @@ def test_errors_in_systems_of_a_paper(tmp_path: Path, systems: Any, message: str
     assert str(caught.value).startswith("config/papers/paper.yaml: ")
 
 
+LOG_AND_EVEN = {"label": "x", "log": True, "even": True}
+
+
 @pytest.mark.parametrize(
     ("content", "message"),
     [
@@ -296,6 +299,7 @@ def test_errors_in_systems_of_a_paper(tmp_path: Path, systems: Any, message: str
             {"tables": {"1": {"title": "t", "columns": [TASK], "footnotes": [{"text": "x"}]}}},
             "footnotes.0.* expected row, column or both",
         ),
+        ({"figures": {"1": {"kind": "lines", "x": LOG_AND_EVEN}}}, "either 'log' or 'even'"),
         ({"sistems": {}}, "did you mean 'systems'"),
     ],
 )
