@@ -127,6 +127,22 @@ def test_numbers_and_published_values(root: Path) -> None:
     assert record["verdict"] != "not run" and "against GLAT 25.20" in record["numbers"]
 
 
+def test_quoted_places_are_what_others_are_compared_with(root: Path) -> None:
+    claim = {"claim": "text", "from": "table 1", "in": "table 1", "task": TASK}
+    forward = claim | {"compare": ["NAT", "above", "quoted"]}
+    made_up_run.publish(root, made_up_run.PUBLISHED.replace("25.2", "N/A"))
+    record = judge(root, forward)
+    assert record["verdict"] == "not run"
+    assert record["reason"] == "quoted: the paper prints no number"
+    for check in (
+        {"compare": ["quoted", "below", "NAT"]},
+        {"trend": {"of": ["NAT", "quoted"], "is": "rising"}},
+        {"largest": {"of": ["NAT", "quoted"], "is": "quoted"}},
+    ):
+        with pytest.raises(UserError, match="claims.it: 'quoted' is not run here, so it can only"):
+            judge(root, claim | check)
+
+
 def test_a_correlation_over_systems(root: Path) -> None:
     made_up_run.run(root, "nat-kd", "one-pass", 0.25)
     claim = {key: value for key, value in BASE.items() if key != "measure"} | {
@@ -151,6 +167,8 @@ def test_a_correlation_over_systems(root: Path) -> None:
     assert record["ours"] == pytest.approx(np.corrcoef(*scores)[0, 1])
     # three systems tell nothing of others
     assert (record["verdict"], record["interval"]) == (UNDECIDED, claims.NO_INTERVAL)
+    notes = [note for note in claims.notes([record]) if note.startswith(claims.NO_INTERVAL)]
+    assert notes == ["none: a correlation over three systems has no interval."]
     assert claims.lines(record)["ours"] == (
         f"r of sacreBLEU and chrF2 over 3 systems: +{record['ours']:.3f}"
     )
@@ -529,6 +547,10 @@ def test_the_number_of_trainings_is_told(root: Path) -> None:
     assert "scale demo, 3 trainings of each system" in text
 
 
+ONLY = {"compare": None}
+GAINS = {"system": "student", "over": "teacher"}
+
+
 @pytest.mark.parametrize(
     ("change", "message"),
     [
@@ -543,6 +565,21 @@ def test_the_number_of_trainings_is_told(root: Path) -> None:
         ),
         ({"in": "tabel 1"}, "'tabel 1', expected a table or figure"),
         ({"in": "table 9"}, "no table 9"),
+        ({"compare": ["student", "about", "teacher"], "margin": -1}, "found -1, but no difference"),
+        (
+            {**ONLY, "trend": {"of": ["student"], "is": "rising"}},
+            "'trend.of': found fewer than two",
+        ),
+        ({**ONLY, "largest": {"of": ["student"], "is": "student"}}, "fewer than two to compare"),
+        (
+            {**ONLY, "gains": {**GAINS, "of": [{"label": "a"}], "is": "a"}},
+            "'gains.of': found fewer than two",
+        ),
+        (
+            {**ONLY, "gains": {**GAINS, "of": [{"label": "a"}], "is": "a"}, "margin": "5%"},
+            "'gains' has no right side",
+        ),
+        ({"measure": "parameter_share"}, "'parameter_share' is relative to another system"),
     ],
 )
 def test_errors_name_the_claim(root: Path, change: dict[str, Any], message: str) -> None:

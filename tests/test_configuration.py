@@ -934,6 +934,22 @@ def test_keys_of_papers(folder: Folder) -> None:
     check_words(folder.error(), "papers/own", ["tables.1.rows.0.system.1", "3"])
 
 
+@pytest.mark.parametrize(
+    ("keys", "words"),
+    [
+        ({"tasks": {"wmt14-en-dd": {"system": "nat"}}}, ["systems.A.tasks", "wmt14-en-de"]),
+        ({"baseline": "BB"}, ["systems.A.baseline", "BB", "B"]),
+    ],
+)
+def test_names_in_systems_of_papers(folder: Folder, keys: Any, words: list[str]) -> None:
+    its = {"A": {"system": "at", "decoding": "beam"}, "B": {"system": "at", "decoding": "beam"}}
+    folder.files["papers/own"] = {"title": "a", "systems": its}
+    its["A"] |= {"tasks": {"wmt14-en-de": {"system": "nat"}}, "baseline": "B"}  # type: ignore[dict-item]
+    assert folder.load().papers == ["own"]
+    its["A"] |= keys
+    check_words(folder.error(), "papers/own", words)
+
+
 # Programs
 
 

@@ -103,7 +103,9 @@ def test_one_result_that_is_quoted_twice(
     assert [each.kind for each in conflict] == ([] if agree else [QUOTED])
 
 
-@pytest.mark.parametrize(("gain", "agree"), [("4.5", True), ("4.3", False)])
+@pytest.mark.parametrize(
+    ("gain", "agree"), [("4.5", True), ("45e-1", True), ("4.3", False), ("43e-1", False)]
+)
 def test_a_number_that_does_not_follow(tmp_path: Path, gain: str, agree: bool) -> None:
     paper = {"title": "Paper", "tables": {"1": DERIVED}}
     text = "".join(
@@ -113,7 +115,7 @@ def test_a_number_that_does_not_follow(tmp_path: Path, gain: str, agree: bool) -
     conflict = found(tmp_path, {"paper": paper}, paper=text)
     assert [each.kind for each in conflict] == ([] if agree else [COMPUTED])
     if not agree:
-        assert "4.3 is printed, 4.48 follows" in conflict[0].text
+        assert f"{gain} is printed, 4.48 follows" in conflict[0].text
 
 
 @pytest.mark.parametrize(("other", "agree"), [("20.6", True), ("20.5", True), ("20.3", False)])
@@ -128,6 +130,34 @@ def test_a_claim_against_the_numbers_of_its_paper(tmp_path: Path, other: str, ag
     assert [each.kind for each in conflict] == ([] if agree else [CLAIMED])
     if not agree:
         assert "CMLM 20.3, NAT 20.5" in conflict[0].text
+
+
+@pytest.mark.parametrize(
+    ("check", "agree"),
+    [
+        ({"compare": ["CMLM", "above", 20], "margin": "10%"}, False),
+        ({"compare": ["CMLM", "above", 20], "margin": "5%"}, True),
+        ({"compare": ["CMLM", "above", 0], "margin": "5%"}, True),
+        ({"trend": {"of": ["NAT", "CMLM", "DiMS"], "is": "rising"}, "margin": "1%"}, True),
+        ({"trend": {"of": ["NAT", "CMLM", "DiMS"], "is": "rising"}, "margin": "7%"}, False),
+        ({"largest": {"of": ["NAT", "CMLM", "DiMS"], "is": "DiMS"}, "margin": "2%"}, True),
+    ],
+)
+def test_a_margin_may_be_a_share_of_any_right_side(
+    tmp_path: Path, check: dict[str, Any], agree: bool
+) -> None:
+    systems = {"NAT": "nat-kd", "CMLM": "cmlm-kd", "DiMS": "dims-cmlm-kd"}
+    rows = [
+        {"label": label, "system": name, "decoding": "mask-predict-1-lb5"}
+        for label, name in systems.items()
+    ]
+    rows[0]["decoding"] = "one-pass"
+    claim = {key: value for key, value in CLAIM.items() if key != "compare"} | check
+    paper = one_column(PAPER, "1", rows=rows) | {"claims": {"better": claim}}
+    values = {"NAT": "20.5", "CMLM": "21.5", "DiMS": "22.5"}
+    text = "".join(line("table1", row, "En-De", value) for row, value in values.items())
+    conflict = found(tmp_path, {"paper": paper}, paper=text)
+    assert [each.kind for each in conflict] == ([] if agree else [CLAIMED])
 
 
 def test_conflicts_of_the_five_papers() -> None:

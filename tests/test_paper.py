@@ -198,6 +198,7 @@ ROW = {"label": "r", "system": "nat-kd", "decoding": "one-pass"}
         ({"measure": "sacreblue"}, "unknown measure 'sacreblue'; did you mean 'sacrebleu'"),
         ({"task": OTHER_TASK}, "row 'r', column 'En-De' give the key 'task' differently"),
         ({"baseline": "NATT"}, "baseline 'NATT' of row 'r'"),
+        ({"system": None}, "row 'r', column 'En-De' leave the key 'system' open"),
         (
             {"system": "nat-{txt}", "with": {"text": "kd"}},
             "variable 'txt'.*did you mean 'text'",
@@ -211,6 +212,61 @@ def test_errors_name_file_key_and_remedy(tmp_path: Path, row: dict[str, Any], me
     with pytest.raises(UserError, match=message) as caught:
         reports.cells(plain, TABLE)
     assert str(caught.value).startswith("config/papers/paper.yaml: tables.1")
+
+
+def test_a_row_and_a_column_may_not_set_a_variable_differently(tmp_path: Path) -> None:
+    column = {"label": "raw", "task": TASK, "with": {"text": "raw"}}
+    row = {"system": "CMLM", "steps": 1, "with": {"text": "kd"}}
+    table = {"title": "t", "columns": [column], "rows": [row]}
+    with pytest.raises(UserError, match="row 'CMLM', column 'raw' give the key 'text' differently"):
+        product(tmp_path, row, tables={"1": table})
+    column["with"] = row["with"]
+    assert product(tmp_path, row, tables={"1": table})[0].cells[0].system == "cmlm-kd"
+
+
+@pytest.mark.parametrize(
+    ("kind", "changes", "message"),
+    [
+        ("lines", {"measure": "speed_up", "setting": "cpu-1"}, "series 's' leaves the key 'over'"),
+        ("lines", {"with": {"n": [1, 0]}}, "0 has no place on a logarithmic axis"),
+        ("lines", {"with": {}, "points": [{"x": -1}]}, "-1 has no place on a logarithmic axis"),
+        ("scatter", {}, "the axis of 'parameter_share' leaves the key 'over'"),
+    ],
+)
+def test_what_figures_cannot_show(tmp_path: Path, kind: str, changes: Any, message: str) -> None:
+    axes: dict[str, Any] = {
+        "lines": {"x": {"label": "n", "of": "n", "log": True}},
+        "scatter": {"x": {"measure": "parameter_share"}, "y": {"measure": "sacrebleu"}},
+    }
+    series = {"label": "s", "system": "CMLM", "steps": 1, "with": {"n": 1}, **changes}
+    figure = {"title": "f", "kind": kind, "panels": [TASK], "series": [series], **axes[kind]}
+    made = unpublished(tmp_path, cells=CELLS, systems=SYSTEMS, figures={"1": figure})
+    with pytest.raises(UserError, match=f"figures.1: .*{message}"):
+        entries(made, "paper", "figure", "1")
+
+
+@pytest.mark.parametrize(
+    ("panel", "series", "message"),
+    [
+        ({"setting": "cuda-1"}, {}, "panel 'p' and an axis give the key 'setting'"),
+        ({}, {"setting": "cuda-1"}, "series 's' and an axis give the key 'setting'"),
+        ({"steps": 4}, {}, "series 's', panel 'p' give the key 'steps'"),
+    ],
+)
+def test_an_axis_a_panel_and_a_series_of_a_scatter_plot_agree(
+    tmp_path: Path, panel: Any, series: Any, message: str
+) -> None:
+    figure = {
+        "title": "f",
+        "kind": "scatter",
+        "x": {"measure": "latency", "setting": "cpu-1"},
+        "y": {"measure": "sacrebleu"},
+        "panels": [{"label": "p", "task": TASK, **panel}],
+        "series": [{"label": "s", "system": "CMLM", "steps": 1, **series}],
+    }
+    made = unpublished(tmp_path, cells=CELLS, systems=SYSTEMS, figures={"1": figure})
+    with pytest.raises(UserError, match=f"figures.1: {message} differently"):
+        entries(made, "paper", "figure", "1")
 
 
 @pytest.mark.parametrize(
@@ -230,12 +286,20 @@ def test_errors_in_systems_of_a_paper(tmp_path: Path, systems: Any, message: str
     assert str(caught.value).startswith("config/papers/paper.yaml: ")
 
 
+LOG_AND_EVEN = {"label": "x", "log": True, "even": True}
+
+
 @pytest.mark.parametrize(
     ("content", "message"),
     [
         ({"tables": {"1": {"title": "t", "columns": [{"mesure": "x"}]}}}, "unknown key 'mesure'"),
         ({"figures": {"1": {"kind": "linse"}}}, "one of lines, bars"),
         ({"claims": {"a": {"claim": "c", "from": "f", "compare": ["a", "abov", "b"]}}}, "'abov'"),
+        (
+            {"tables": {"1": {"title": "t", "columns": [TASK], "footnotes": [{"text": "x"}]}}},
+            "footnotes.0.* expected row, column or both",
+        ),
+        ({"figures": {"1": {"kind": "lines", "x": LOG_AND_EVEN}}}, "either 'log' or 'even'"),
         ({"sistems": {}}, "did you mean 'systems'"),
     ],
 )

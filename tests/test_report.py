@@ -17,9 +17,10 @@ from nat.errors import UserError
 from nat.files import write_json
 from nat.report import ancestors, charts, overview, packing, papers, scale, site, systems
 from nat.report.results import COMPLETE, NOTHING, PART, Results
-from nat.reporting import reports, tables
+from nat.reporting import claims, reports, tables
 from nat.reporting.cells import Cell
 from nat.reporting.conflicts import Conflict
+from nat.reporting.verdicts import FAILS, HOLDS
 
 HOSTILE = "<script>alert(1)</script>"
 CLAIMS = {
@@ -238,6 +239,26 @@ def test_numbers_of_an_older_configuration_are_marked(
     assert ("recipe.dropout: 0.45 is now" in system.text) == shown
 
 
+def test_differences_from_an_older_configuration_are_marked(root: Path) -> None:
+    made_up.publish(root, made_up.ONE_COLUMN)
+    table = PAPER["tables"]["1"]
+    columns = [table["columns"][0], {"label": "gain", "task": made_up.TASK, "over": "NAT"}]
+    columns[1]["ours_only"] = True
+    more = {"label": "more", "derived": {"difference": ["DiMS", "NAT"]}, "ours_only": True}
+    found = configuration(
+        root, tables={"1": {**table, "columns": columns, "rows": [*table["rows"], more]}}
+    )
+    write_record(found, "dims-cmlm-kd")
+    write_record(found, "nat-kd", {"dropout": 0.45})
+    site.write(found, folder := root / "results/demo/report")
+    rows = {}
+    for row in Page(folder / "papers/paper.html").text.split("<tr>"):
+        label = re.search(r"<th[^>]*>\s*(DiMS|more|NAT)", row)
+        if label:
+            rows[label[1]] = row.count("<small>older configuration</small>")
+    assert rows == {"NAT": 2, "DiMS": 1, "more": 2}
+
+
 def test_numbers_that_rest_on_an_older_model_are_marked_too(root: Path) -> None:
     found = configuration(root)
     write_record(found, "dims-cmlm-kd")
@@ -327,6 +348,27 @@ def test_a_table_with_other_rows_than_the_job_made_is_computed(root: Path) -> No
     renamed = {**table, "rows": [table["rows"][0], {**table["rows"][1], "label": "ours"}]}
     cells = Results(configuration(root, tables={"1": renamed})).table("paper", "1").cells
     assert "ours" in [row[0] for row in cells]
+
+
+def test_what_no_longer_fits_the_configuration_is_made_anew(root: Path) -> None:
+    def changed(margin: float, published: str) -> Results:
+        made_up.publish(root, made_up.PUBLISHED.replace("20.5", published))
+        claim = {"better": {**CLAIMS["better"], "margin": margin}}
+        return Results(configuration(root, claims=claim))
+
+    before = changed(0, "20.5")
+    for kind, number in (("table", "1"), ("claims", "")):
+        csv = root / reports.report(before.configuration, ("paper", kind, number)).path
+        csv.parent.mkdir(parents=True, exist_ok=True)
+        if kind == "table":
+            tables.write(reports.make_table(before.configuration, "paper", number), csv)
+        else:
+            claims.write(before.configuration, "paper", before.judged("paper"), csv)
+    assert before.judged("paper")[0]["verdict"] == HOLDS
+    after = changed(99, "21.7")
+    assert after.judged("paper")[0]["verdict"] == FAILS
+    shown = {record["published"] for record in after.table("paper", "1").records}
+    assert 21.7 in shown and 20.5 not in shown
 
 
 def test_the_overview_has_every_claim_and_every_point(written: Path) -> None:
@@ -466,18 +508,20 @@ def test_latencies_are_points_of_the_plot(root: Path) -> None:
     column = {"label": "ms", "task": made_up.TASK, "measure": "latency", "setting": "cpu-1"}
     grid = {**PAPER["tables"]["1"], "columns": [PAPER["tables"]["1"]["columns"][0], column]}
     (root / "config/published/paper.csv").unlink()
-    found = configuration(root, tables={"1": grid}, figures={})
-    cells = [cell for cell in reports.cells(found, ("paper", "table", "1")) if cell.setting]
-    for cell in cells:
-        write_latencies(root, {each: [5.0] * 5 for each in cells if each.group == cell.group})
+    another = {"label": "CMLM", "system": "cmlm-kd", "decoding": "mask-predict-1-lb5"}
+    other = {**grid, "rows": [grid["rows"][0], another]}
+    found = configuration(root, tables={"1": grid, "2": other}, figures={})
+    for number, repeats in (("1", 5.0), ("2", 9.0)):  # as if on two machines
+        cells = [cell for cell in reports.cells(found, ("paper", "table", number)) if cell.setting]
+        write_latencies(root, {cell: [repeats] * 5 for cell in cells})
     site.write(found, root / "results/demo/report")
     page = Page(root / "results/demo/report/index.html")
     match = re.search(r'data-chart="quality">(.*?)</script>', page.text, re.DOTALL)
     assert match
     points = [each for each in json.loads(match[1])["data"]["values"] if each["setting"] == "cpu-1"]
-    assert {(each["system"], each["time"]) for each in points} == {
-        ("nat-kd", 5.0),
-        ("dims-cmlm-kd", 5.0),
+    assert {(each["system"], each["time"], each["timed in"]) for each in points} == {
+        ("nat-kd", 5.0, "paper_table_1"),
+        ("dims-cmlm-kd", 5.0, "paper_table_1"),
     }
 
 

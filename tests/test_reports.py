@@ -175,6 +175,17 @@ def test_footnotes_stand_at_what_they_are_about(root: Path) -> None:
         reports.make_table(configuration(root, table), "paper", "1")
 
 
+def test_labels_may_end_like_footnotes_and_be_called_system(root: Path) -> None:
+    (root / "config/published/paper.csv").unlink(missing_ok=True)
+    table = copy.deepcopy(PAPER["tables"]["1"])
+    table["rows"] = [{**table["rows"][0], "label": "NAT²"}]
+    table["columns"][0]["label"] = "system"
+    table["footnotes"] = [{"row": "NAT²", "text": "first"}, {"column": "system", "text": "second"}]
+    made = reports.make_table(configuration(root, table), "paper", "1")
+    assert made.columns[:2] == [("system", ""), ("system²", "")] and made.cells[0][0] == "NAT²¹"
+    assert made.labels == 1 and made.names[:2] == ("system", "system")
+
+
 def test_names_and_paths(root: Path) -> None:
     def report_path(target: reports.Target) -> str:
         return reports.report(configuration(root, SETTINGS), target).path

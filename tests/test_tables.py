@@ -14,6 +14,7 @@ from nat.errors import UserError
 from nat.files import read_json, write_json
 from nat.reporting import tables
 from nat.reporting.cells import Cell
+from nat.reporting.paper import entries
 
 
 @pytest.fixture
@@ -185,9 +186,15 @@ def test_a_measure_that_the_corpus_does_not_allow_is_left_out(root: Path) -> Non
 
 
 def test_differences_have_a_sign_whoever_measured_them() -> None:
-    record = {"measure": "tokenised_bleu", "published": -0.28, "over": "hrt"}
+    record = {"measure": "tokenised_bleu", "published": -0.28, "printed": "-0.28", "over": "hrt"}
     assert tables._text(record, tables.PUBLISHED, False, True) == "\N{MINUS SIGN}0.28"
     assert tables._text({**record, "over": ""}, tables.PUBLISHED, False, True) == "-0.28"
+
+
+def test_a_hidden_column_has_no_footnote(root: Path) -> None:
+    columns = ["sacrebleu", {"label": "chrF", "measure": "chrf", "hidden": True}]
+    with pytest.raises(UserError, match="footnotes: column 'chrF' is hidden"):
+        derived_table(root, columns, [], footnotes=[{"column": "chrF", "text": "a"}])
 
 
 def test_a_wide_table_is_broken_in_latex(root: Path) -> None:
@@ -237,12 +244,14 @@ ROWS = [
 ]
 
 
-def derived_table(root: Path, columns: list[Any], rows: list[Any]) -> tables.Table:
+def derived_table(
+    root: Path, columns: list[Any], rows: list[Any], seeds: list[int] | None = None, **changes: Any
+) -> tables.Table:
     (root / "config/published/paper.csv").unlink(missing_ok=True)
     cells = {"task": TASK, "split": "test"}
-    table = {"title": "t", "cells": cells, "columns": columns, "rows": [*ROWS, *rows]}
+    table = {"title": "t", "cells": cells, "columns": columns, "rows": [*ROWS, *rows], **changes}
     paper = {"title": "Paper", "tables": {"1": table}}
-    return tables.make(made_up_run.configuration(root, {"paper": paper}), "paper", "1")
+    return tables.make(made_up_run.configuration(root, {"paper": paper}, seeds), "paper", "1")
 
 
 def test_derived_rows_and_columns(root: Path) -> None:
@@ -335,6 +344,7 @@ def test_what_derived_places_lack(root: Path) -> None:
         ({"difference": ["DiMS", "NATT"]}, "'NATT' is not in the table; did you mean 'NAT'"),
         ({"difference": ["a", "b"], "mean": ["a", "b"]}, "expected one of difference, ratio"),
         ({"correlation": "sacreBLUE"}, "'sacreBLUE' is not in the table; did you mean 'sacreBLEU'"),
+        ({"difference": ["x", "NAT"]}, "'x' must stand before 'x', which is computed from it"),
     ):
         with pytest.raises(UserError, match=message):
             derived_table(root, ["sacrebleu"], [{"label": "x", "derived": derived}])
@@ -355,6 +365,50 @@ def test_a_column_may_show_the_difference_to_a_row(root: Path) -> None:
     assert by_label(table)["CMLM"]["gain"] == "0.00"
     with pytest.raises(UserError, match="'CMLN' is not a row that is run; did you mean 'CMLM'"):
         derived_table(root, [{**gain, "over": "CMLN"}], [])
+
+
+def test_differences_and_derived_places_rest_on_the_seeds_that_all_have(root: Path) -> None:
+    for number, seeds in enumerate(([1], [1, 2], [1, 2])):
+        row = ROWS[number]
+        for seed in seeds:
+            errors = 0.1 * (seed + number)
+            made_up_run.run(root, row["system"], row["decoding"], errors=errors, seed=seed)
+    gain = {"label": "gain", "measure": "sacrebleu", "over": "NAT"}
+    both = {"label": "both", "derived": {"mean": ["CMLM", "DiMS"]}}
+    rows = [
+        {"label": "more", "derived": {"difference": ["CMLM", "NAT"]}},
+        both,
+        {"label": "more than both", "derived": {"difference": ["both", "NAT"]}},
+    ]
+    table = derived_table(root, ["sacrebleu", gain], rows, [1, 2])
+    found = {(record["row"], record["column"]): record for record in table.records}
+    one = derived_table(root, ["sacrebleu", gain], rows, [1])
+    first = {(record["row"], record["column"]): record["ours"] for record in one.records}
+    for place in (("CMLM", "gain"), ("more", "sacreBLEU"), ("more than both", "sacreBLEU")):
+        assert (found[place]["ours"], found[place]["seeds"]) == (first[place], "1")
+        assert found[place]["remark"].startswith("without seed 2, which was not run for ")
+    assert found["both", "sacreBLEU"]["seeds"] == "1 2"
+    assert found["both", "sacreBLEU"]["ours"] != first["both", "sacreBLEU"]
+    assert any(note.startswith("more (sacreBLEU); more than both") for note in table.notes)
+    made_up_run.run(root, "nat-kd", "one-pass", errors=0.1, seed=3)
+    other = derived_table(root, ["sacrebleu"], rows[:1], [2, 3])
+    assert by_label(other)["more"]["sacreBLEU"] == "not run"
+
+
+def test_a_row_is_over_another_in_relative_measures_only(root: Path) -> None:
+    for errors, row in zip((0.3, 0.4, 0.1), ROWS, strict=True):
+        made_up_run.run(root, row["system"], row["decoding"], errors=errors)
+    relative = {**ROWS[2], "label": "relative", "over": "CMLM"}
+    speed_up = {"measure": "speed_up", "setting": "cpu-1", "over": "NAT"}
+    shown = by_label(derived_table(root, ["sacrebleu", speed_up], [relative]))
+    assert shown["relative"]["sacreBLEU"] == shown["DiMS"]["sacreBLEU"]
+    with pytest.raises(UserError, match="rows: key 'over' of 'relative': no measure of the row is"):
+        derived_table(root, ["sacrebleu"], [relative])
+
+
+def test_the_baseline_of_a_table_is_for_systems_that_it_shows(root: Path) -> None:
+    with pytest.raises(UserError, match="no row shows the system 'nat-kt'; did you mean 'nat-kd'"):
+        derived_table(root, ["sacrebleu"], [], baseline={"nat-kt": "CMLM"})
 
 
 def test_speed_up_over_a_row_and_what_could_not_be_measured(root: Path) -> None:
@@ -418,14 +472,61 @@ def test_the_spread_of_times_is_shown_and_what_was_measured_is_said(root: Path) 
     assert r"2.00$^\ddagger$" in (root / "table_1.tex").read_text()
 
 
-def test_published_values_keep_their_digits(root: Path) -> None:
-    made_up_run.publish(root, made_up_run.ONE_COLUMN.replace("20.5", "345"))
+def test_differences_of_times_have_no_quartiles_and_are_not_compared(root: Path) -> None:
+    repeats = {"nat-kd": [2.0, 2.1, 2.2, 2.1, 2.0], "dims-cmlm-kd": [4.0, 4.1, 4.2, 4.1, 4.0]}
+    names = {row["system"]: row for row in PAPER["tables"]["1"]["rows"]}
+    measure = {"task": TASK, "measure": "latency", "setting": "cpu-1", "interval": True}
+    columns = [{**measure, "label": "ms"}, {**measure, "label": "more", "over": "NAT"}]
+    rows = [*names.values(), {"label": "mean", "derived": {"mean": ["NAT", "DiMS"]}}]
+    value = f",,NAT,,{TASK},ms,2.0,ms,source=authors,ours\n"
+    places = [(row, column) for row in ("NAT", "mean") for column in ("ms", "more")]
+    lines = "".join(f"table1,{row},{column}{value}" for row, column in places)
+    made_up_run.publish(root, made_up_run.HEADER + lines)
+    paper = copy.deepcopy(PAPER) | {"figures": {}}
+    paper["tables"]["1"] |= {"columns": columns, "rows": rows}
+    own = made_up_run.configuration(root, {"paper": paper}, scale="paper", corpus=TASK)
+    found = {
+        cell: repeats[cell.system]
+        for place in entries(own, "paper", "table", "1")
+        for cell in place.cells
+    }
+    write_latencies(root, found)
+    table = tables.make(own, "paper", "1")
+    assert not any(record["stand_in"] for record in table.records)
+    assert [record["difference"] for record in table.records] == [None] * 6
+    assert "[low, high] of latency: quartiles of the repeats." in table.notes
+    assert any(
+        note.startswith("[low, high] of differences of latency: 95% bootstrap")
+        for note in table.notes
+    )
+
+
+@pytest.mark.parametrize("printed", ["345", "1e-1", "20.50", "NaN"])
+def test_published_values_are_shown_as_printed(root: Path, printed: str) -> None:
+    made_up_run.publish(root, made_up_run.ONE_COLUMN.replace("20.5", printed))
     table = tables.make(
         configuration(root, columns=[{"label": "En-De", "task": TASK}]), "paper", "1"
     )
-    assert by_label(table)["NAT"]["En-De: published"] == "345"
+    assert by_label(table)["NAT"]["En-De: published"] == printed
     tables.write(table, root / "table_1.csv")
-    assert "345" in {record["printed"] for record in tables.read_records(root / "table_1.csv")}
+    assert printed in {record["printed"] for record in tables.read_records(root / "table_1.csv")}
+
+
+def test_a_mean_over_draws_is_none_over_seeds(root: Path) -> None:
+    paper = copy.deepcopy(PAPER)
+    share = {"system": "cmlm-kd", "decoding": "masked-at-random-0.5-seed{draw}", "draws": [1, 2]}
+    paper |= {"systems": {"RANDOM": share}}
+    paper["tables"]["1"] |= {"rows": [{"system": "RANDOM"}], "columns": [{"task": TASK}]}
+    (root / "config/published/paper.csv").unlink()
+    plain = made_up_run.configuration(root, {"paper": paper})
+    for draw in share["draws"]:
+        decoding = f"masked-at-random-0.5-seed{draw}"
+        made_up_run.run(root, "cmlm-kd", decoding, errors=0.2 * draw)
+    notes = tables.make(plain, "paper", "1").notes
+    assert "±: standard deviation over draws of a random decoding." in notes
+    share["decoding"] = "mask-predict-1-lb5"
+    with pytest.raises(UserError, match=r"'mask-predict-1-lb5' is the same for all; write"):
+        tables.make(made_up_run.configuration(root, {"paper": paper}), "paper", "1")
 
 
 def test_why_a_row_was_not_run_is_said_once() -> None:

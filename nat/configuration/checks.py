@@ -5,7 +5,7 @@ Every check raises `UserError` with file, key and reason.
 
 from collections.abc import Iterable, Mapping
 from dataclasses import replace
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from nat import registry
 from nat.configuration import families
@@ -19,6 +19,9 @@ from nat.errors import UserError
 from nat.options import options_of
 from nat.spelling import hint
 from nat.transformer.decoder_options import DecoderOptions
+
+if TYPE_CHECKING:
+    from nat.configuration.papers import Paper
 
 
 def check_names(configuration: Configuration) -> None:
@@ -67,7 +70,8 @@ def check(configuration: Configuration) -> None:
     from nat.configuration.papers import Paper  # see `MODELS`
 
     for name, content in configuration.files["papers"].items():
-        read_model(Paper, content, file_of("papers", name))
+        paper = read_model(Paper, content, file_of("papers", name))
+        _check_systems_of_paper(configuration, paper, file_of("papers", name))
     for view in _views(configuration):
         for name in map(view.example_of, view.decodings):
             _check_assistant(view, name)
@@ -80,6 +84,16 @@ def check(configuration: Configuration) -> None:
     for view, corpus in resolved.items():
         _check_distillations(view)
         _check_written_alike(view, corpus)
+
+
+def _check_systems_of_paper(configuration: Configuration, paper: "Paper", file: str) -> None:
+    for name, system in paper.systems.items():
+        for task in system.tasks:
+            where = f"{file}: key 'systems.{name}.tasks'"
+            _known(task, configuration.all_tasks, "task", where)
+        if system.baseline is not None:
+            known = [*paper.systems, *configuration.systems]
+            _known(system.baseline, known, "system", f"{file}: key 'systems.{name}.baseline'")
 
 
 def _views(configuration: Configuration) -> list[Configuration]:

@@ -202,6 +202,12 @@ class Footnote(Model):
     column: Text | None = None
     text: Text
 
+    @model_validator(mode="after")
+    def _at_something(self) -> "Footnote":
+        if self.row is None and self.column is None:
+            raise ValueError("expected row, column or both; 'notes' are about the whole table")
+        return self
+
 
 class Grid(Model):
     """A table of rows against columns; a column may be just a task or a measure.
@@ -314,6 +320,12 @@ class Axis(Model):
     category: Text | None = None
     log: bool = False
     even: bool = False
+
+    @model_validator(mode="after")
+    def _one_scale(self) -> "Axis":
+        if self.log and self.even:
+            raise ValueError("an axis is either 'log' or 'even'")
+        return self
 
 
 class Point(Coordinates):

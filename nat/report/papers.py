@@ -1,6 +1,6 @@
 """The page of a paper: its tables, figures and claims beside what the paper prints."""
 
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -10,6 +10,7 @@ from nat.report.details import Details, Line, line
 from nat.report.page import Page
 from nat.report.results import COMPLETE, NOTHING, Results, snakemake, summary
 from nat.reporting import claims, figures, reports, tables, values
+from nat.reporting.cells import Cell
 from nat.reporting.entry import Entry
 from nat.reporting.figures import Plot
 from nat.reporting.paper import describe, entries, measure_of
@@ -83,7 +84,7 @@ def _table(
         tables.write(table, files / f"table_{number}.csv")
     found = entries(results.configuration, paper, "table", number)
     places = {(each.row, each.column): each for each in found}
-    labels = sum(1 for column, _ in table.columns if column in ("", "system"))
+    labels = table.labels
     numeric = describe(results.configuration, paper, "table", number).kind == "grid"
     records = table.records if numeric else []
     rows = list(dict.fromkeys(record["row"] for record in records))
@@ -97,12 +98,11 @@ def _table(
         if labels > 1:
             shown.append({"kind": "group", "text": group, "again": again})
         shown.append({"kind": "label", "text": texts[labels - 1]})
-        for (heading, part), text in zip(table.columns[labels:], texts[labels:], strict=True):
-            column = heading.rstrip(tables.SUPERSCRIPTS)
+        places_of_row = zip(table.names, table.columns, texts, strict=True)
+        for column, (_, part), text in list(places_of_row)[labels:]:
             record = by_place[row, column]
-            shown.append(
-                _number(results, record, places[row, column], part, text, details, indices)
-            )
+            cells = _behind((row, column), places)
+            shown.append(_number(results, record, cells, part, text, details, indices))
         body.append(shown)
     if not numeric:
         for texts in table.cells:
@@ -138,10 +138,19 @@ def _head(columns: Sequence[tuple[str, str]], labels: int) -> list[list[dict[str
     return [above, below]
 
 
+def _behind(place: tuple[str, str], places: Mapping[tuple[str, str], Entry]) -> list[Cell]:
+    """The cells that the number of a place rests on, those that it is compared with included."""
+    entry = places[place]
+    found = [*entry.cells, *entry.over]
+    for each in entry.derived.places if entry.derived is not None else ():
+        found += _behind(each, places)
+    return list(dict.fromkeys(found))
+
+
 def _number(
     results: Results,
     record: Mapping[str, Any],
-    entry: Entry,
+    cells: Sequence[Cell],
     part: str,
     text: str,
     details: Details,
@@ -163,20 +172,19 @@ def _number(
         if len(str(record["seeds"]).split()) > 1:
             small.append(f"{len(str(record['seeds']).split())} seeds")
         found["small"] = " ".join(small)
-    elif not entry.cells:
+    elif not cells:
         return found | {"kind": "nothing"}
     else:
         found["kind"] = "nothing"
-    older = results.older(entry.cells)
-    found["older"] = bool(older)
+    found["older"] = bool(results.older(cells))
     place = record["row"], record["column"]
     if place not in indices:
         title = ", ".join(each for each in place if each)
-        indices[place] = details.add(title, _lines(record, older), [*entry.cells, *entry.over])
+        indices[place] = details.add(title, _lines(record), cells)
     return found | {"details": indices[place]}
 
 
-def _lines(record: Mapping[str, Any], older: Iterable[str]) -> list[Line]:
+def _lines(record: Mapping[str, Any]) -> list[Line]:
     """The lines of details that the record of a place gives."""
     measure = measure_of(record["measure"])
     found = [line("measure", ", ".join(filter(None, (measure.label, measure.definition))))]
@@ -185,10 +193,11 @@ def _lines(record: Mapping[str, Any], older: Iterable[str]) -> list[Line]:
     else:
         found.append(line("ours", f"{record['ours']:.{measure.digits + 2}f} {measure.unit}"))
         if tables.given(record["low"]):
-            name = "quartiles" if values.has_quartiles(record["measure"]) else "95% interval"
+            name = "quartiles" if values.shows_quartiles(record) else "95% interval"
             found.append(line(name, f"{record['low']} to {record['high']}"))
         if tables.given(record["spread"]):
-            found.append(line("standard deviation", f"{record['spread']} over seeds"))
+            over = "seeds" if " " in record["seeds"] else values.DRAWS
+            found.append(line("standard deviation", f"{record['spread']} over {over}"))
         found.append(line("seeds", record["seeds"]))
     if tables.given(record["published"]) and record["published"] != "":
         found.append(line("published", f"{record['published']} {record['published_source']}"))

@@ -1,7 +1,8 @@
 """What exists of a run: tables, figures, judged claims, and the records of trainings.
 
-A report that a job has made is read back, unless something that it shows has changed since. All
-others are computed here from the results that exist, by the same functions as in the job.
+A report that a job has made is read back, unless a result that it shows, what the paper's file says
+of it, or a published value has changed since. All others are computed here from the results that
+exist, by the same functions as in the job.
 """
 
 import shlex
@@ -157,13 +158,13 @@ class Results:
         path = self.made((paper, "table", number))
         if path is not None:
             places = entries(self.configuration, paper, "table", number)
-            shown = [(each.row, each.column) for each in places]
+            asked = [tables.made_from(each) for each in places]
             made = (
                 tables.read_records(path, ())
                 if describe(self.configuration, paper, "table", number).kind == "grid"
                 else []
             )
-            if made and [(each["row"], each["column"]) for each in made] == shown:
+            if made and [each.get("made_from") for each in made] == asked:
                 return reports.read_table(self.configuration, paper, number, path)
         return reports.make_table(self.configuration, paper, number)
 
@@ -176,8 +177,9 @@ class Results:
         path = self.made((paper, "claims", ""))
         if path is not None:
             found = claims.read(path)
-            asked = [(each.claim, each.case, each.text) for each in self.checks[paper]]
-            if [(each["claim"], each["case"], each["text"]) for each in found] == asked:
+            checks = self.checks[paper]
+            asked = [claims.made_from(self.configuration, each) for each in checks]
+            if [each.get("made_from") for each in found] == asked:
                 return found
         return claims.judge(self.configuration, paper)
 

@@ -213,9 +213,16 @@ class Finder:
                     f"paper; {hint(called, known)}"
                 )
         cells = in_.cells if in_ is not None else {}
+        # rows that are only quoted or derived have no system
+        system = {"system": self._resolver.paper.cells.system}
         entry = self._resolver.entry(
-            merged(cells, named, chosen, own), f"'{label}'", row=label, column=""
+            merged(system, cells, named, chosen, own), f"'{label}'", row=label, column=""
         )
+        if MEASURES[entry.measure].relative and entry.measure != SPEED_UP:
+            raise UserError(
+                f"{self.where}: '{entry.measure}' is relative to another system and only shown in "
+                "tables; compare 'parameters', with a percentage as 'margin'"
+            )
         if entry.measure == SPEED_UP:
             entry = self._over(entry, in_, merged(cells, chosen), own)
         if entry.cells and MEASURES[entry.measure].source == LATENCY:

@@ -24,7 +24,6 @@ comparisons with a number, and correlations.
 How many updates a training takes is only judged where early stopping ended it.
 """
 
-import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cache, partial
@@ -36,7 +35,7 @@ from rich.console import Console
 from rich.text import Text
 
 from nat.artifacts import Artifact
-from nat.configuration import Configuration
+from nat.configuration import Configuration, fingerprint
 from nat.configuration import papers as models
 from nat.data.references import are_complete
 from nat.errors import UserError
@@ -164,6 +163,11 @@ def _check(finder: Finder, case: models.Case, label: str, chosen: Chosen) -> Che
     else:
         relation = options.relation
         places = finder.several(kind, options, case, chosen)
+    _check_left(finder, kind, relation, places)
+    _check_margin(finder, kind, relation)
+    least = 4 if kind == "gains" else 2
+    if kind in ("trend", "largest", "gains") and len(places) < least:
+        raise UserError(f"{finder.where}: key '{kind}.of': found fewer than two to compare")
     if kind in ("largest", "gains"):
         labels = [place.row for place in places[:: 2 if kind == "gains" else 1]]
         if relation not in labels:
@@ -182,6 +186,31 @@ def _check(finder: Finder, case: models.Case, label: str, chosen: Chosen) -> Che
         places=tuple(places),
         number=number,
     )
+
+
+def _check_left(finder: Finder, kind: str, relation: str, places: Sequence[Entry]) -> None:
+    """Refuse a place of the paper that has no run of ours but would need one."""
+    left = {
+        "compare": places[:1],
+        "gains": places[::2],
+        "trend": places[1:],
+        "largest": [place for place in places if place.row == relation],
+    }
+    for place in left.get(kind, places):
+        if place.reason == QUOTED:
+            raise UserError(
+                f"{finder.where}: '{place.row}' is not run here, so it can only be what another "
+                f"place is compared with, not the left side of '{kind}'"
+            )
+
+
+def _check_margin(finder: Finder, kind: str, relation: str) -> None:
+    margin = finder.claim.margin
+    where = f"{finder.where}: key 'margin': found {margin}, but"
+    if isinstance(margin, str) and kind in ("gains", "correlation"):
+        raise UserError(f"{where} '{kind}' has no right side to take a percentage of")
+    if relation in ("about", "flat") and str(margin).startswith("-"):
+        raise UserError(f"{where} no difference lies within a negative one; remove the minus")
 
 
 def files(configuration: Configuration, paper: str) -> list[Artifact]:
@@ -236,6 +265,11 @@ def judge(configuration: Configuration, paper: str) -> tables.Records:
     ]
 
 
+def made_from(configuration: Configuration, check: Check) -> str:
+    """A fingerprint of what the record of a judgement rests on besides results."""
+    return fingerprint(repr((check, decisive(configuration, check))))
+
+
 def _record(configuration: Configuration, check: Check) -> dict[str, Any]:
     root = Path(configuration.root)
     deciding = decisive(configuration, check)
@@ -255,6 +289,7 @@ def _record(configuration: Configuration, check: Check) -> dict[str, Any]:
         "margin": check.margin,
         "check": check.kind,
         "published": values.rounded(published_difference(check)),
+        "made_from": made_from(configuration, check),
     }
     if isinstance(judged, str):
         nothing = dict.fromkeys(("ours", "low", "high", "detectable"))
@@ -338,6 +373,9 @@ def _differences(check: Check, root: Path) -> tuple[list[Difference], str]:
     found = []
     for first, second in zip(left, right, strict=True):
         to = _compared(second)
+        if to is None:
+            assert isinstance(second, Entry)
+            return [], f"{second.row}: the paper prints no number"
         if isinstance(second, Entry) and isinstance(to, float) and first.stand_in:
             return [], f"a published value does not compare with {first.stand_in}"
         each: Difference | None
@@ -393,12 +431,15 @@ def _correlation(check: Check, root: Path) -> Judged | str:
     )
 
 
-def _compared(place: Entry | float) -> Sequence[Cell] | float:
-    """What is subtracted: cells, a number, or the published value of a system that is quoted."""
+def _compared(place: Entry | float) -> Sequence[Cell] | float | None:
+    """What is subtracted: cells, a number, or the published value of a system that is quoted.
+
+    `None` if no number is published.
+    """
     if not isinstance(place, Entry):
         return place
-    if place.reason == QUOTED and place.published is not None:
-        return math.nan if place.published.value is None else place.published.value
+    if place.reason == QUOTED:
+        return None if place.published is None else place.published.value
     return place.cells
 
 
@@ -499,10 +540,10 @@ def _list(labels: Sequence[str], numbers: Sequence[float], digits: int) -> str:
     )
 
 
-def printed_differences(check: Check) -> list[float] | None:
-    """The differences that a check is about, by the numbers that the paper prints.
+def printed_sides(check: Check) -> list[tuple[float, float]] | None:
+    """Both sides of the differences that a check is about, by the numbers that the paper prints.
 
-    Of a correlation it is Pearson's r. `None` if the paper does not print all of them.
+    Those of a correlation are Pearson's r and 0. `None` if the paper does not print all of them.
     """
     printed = [place.published.value if place.published else None for place in check.places]
     if check.kind == "compare" and len(printed) == 1:
@@ -511,24 +552,25 @@ def printed_differences(check: Check) -> list[float] | None:
     if len(known) < len(printed):
         return None
     if check.kind == "correlation":
-        return [pearson(known[::2], known[1::2])]
+        return [(pearson(known[::2], known[1::2]), 0.0)]
     if check.kind == "trend":
-        return [later - before for before, later in pairwise(known)]
+        return [(later, before) for before, later in pairwise(known)]
     labels = [place.row for place in check.places]
-    if check.kind != "largest":
+    if check.kind in ("compare", MAJORITY):
+        return list(zip(known[::2], known[1::2], strict=True))
+    if check.kind == "gains":
         known = [first - second for first, second in zip(known[::2], known[1::2], strict=True)]
         labels = labels[::2]
-    if check.kind not in ("largest", "gains"):
-        return known
     named = labels.index(check.relation)
-    return [known[named] - value for at, value in enumerate(known) if at != named]
+    return [(known[named], value) for at, value in enumerate(known) if at != named]
 
 
 def published_difference(check: Check) -> float | None:
     """The paper's own difference, if it prints the numbers behind its claim."""
-    found = printed_differences(check)
-    if found is None:
+    sides = printed_sides(check)
+    if sides is None:
         return None
+    found = [left - right for left, right in sides]
     if check.kind == "trend":
         return sum(found)
     return sum(found) / len(found) if check.kind == MAJORITY else min(found)
@@ -629,8 +671,11 @@ def notes(records: tables.Records) -> list[str]:
             f"{COUNTED}: a number of one training, which has no interval over sentences; another "
             "training may give another number."
         )
-    if NO_INTERVAL in methods:
-        found.append(f"{NO_INTERVAL}: with one seed this measure has no interval.")
+    without = {record["check"] for record in ran if record["interval"] == NO_INTERVAL}
+    if without - {"correlation"}:
+        found.append(f"{NO_INTERVAL}: with one seed this difference has no interval.")
+    if "correlation" in without:
+        found.append(f"{NO_INTERVAL}: a correlation over three systems has no interval.")
     if any(record["measure"] != record["own_measure"] for record in ran):
         found.append(
             "The references of these test sets are all the correct translations of each sentence, "

@@ -25,7 +25,7 @@ from nat.reporting import claims, published
 from nat.reporting.cells import SPEED_UP, Cell
 from nat.reporting.claims import Check
 from nat.reporting.paper import Entry, entries, heading, measure_of
-from nat.reporting.published import Line, Published
+from nat.reporting.published import Line, Published, decimals
 from nat.reporting.stated import CHECKED, OUTSIDE, ROWS, SCALE, SOURCES, Row, Stated
 from nat.reporting.values import computed
 from nat.reporting.verdicts import region
@@ -249,7 +249,7 @@ def _follows(operation: str, parts: Sequence[Published], printed: Published) -> 
         bound += max(abs(each - result) for each in changed if each is not None)
     if abs(result - printed.value) <= bound + 10**-_DIGITS:
         return None
-    return f"{result:.{_decimals(printed.text) + 1}f}"
+    return f"{result:.{max(decimals(printed.text) + 1, 0)}f}"
 
 
 # Claims
@@ -257,25 +257,22 @@ def _follows(operation: str, parts: Sequence[Published], printed: Published) -> 
 
 def _claimed(configuration: Configuration, paper: str) -> Iterator[Conflict]:
     for check in claims.checks(configuration, paper):
-        differences = claims.printed_differences(check)
-        if differences is None:
+        sides = claims.printed_sides(check)
+        if sides is None:
             continue
-        margins = [check.margin] * len(differences)
-        if check.share:  # the margin is a share of the right sides
-            right = [each.published for each in check.places[1::2]]
-            margins = [check.margin * abs(each.value) for each in right if each and each.value]
         rounding = 2 * max(
             (_rounding(place.published) for place in check.places if place.published), default=0.0
         )
         if check.kind == "correlation":
             rounding = 0.0
-        held = [
-            any(
-                region(check.relations, margin).contains(round(difference + change, _DIGITS))
-                for change in (-rounding, 0.0, rounding)
+        held = []
+        for left, right in sides:
+            margin = check.margin * (abs(right) if check.share else 1)
+            wanted = region(check.relations, margin)
+            changes = (-rounding, 0.0, rounding)
+            held.append(
+                any(wanted.contains(round(left - right + each, _DIGITS)) for each in changes)
             )
-            for difference, margin in zip(differences, margins, strict=True)
-        ]
         needed = len(held) // 2 + 1 if check.kind == claims.MAJORITY else len(held)
         if sum(held) < needed:
             where = f"{check.source}, {check.case}" if check.case else check.source
@@ -351,13 +348,9 @@ def _experiments(text: str) -> set[str]:
 # Numbers
 
 
-def _decimals(text: str) -> int:
-    return len(text.partition(".")[2])
-
-
 def _rounding(printed: Published) -> float:
     """By how much a number can have been rounded."""
-    return 0.5 * 10 ** -_decimals(printed.text)
+    return 0.0 if printed.value is None else 0.5 * 10.0 ** -decimals(printed.text)
 
 
 def _all_agree(printed: Iterable[Published]) -> bool:

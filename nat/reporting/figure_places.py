@@ -55,21 +55,29 @@ def _points(resolver: Resolver, description: _Along) -> list[Entry]:
                     if isinstance(description, models.Contour):
                         names["y"] = _height(resolver, chosen, description.y.of, line.label)
                     no_conflict(resolver, chosen, panel.chosen, label)
-                    found.append(
-                        resolver.entry(
-                            merged(defaults, panel.chosen, chosen),
-                            label,
-                            over=series.over,
-                            row=line.label,
-                            column=panel.label,
-                            **names,
-                        )
+                    entry = resolver.entry(
+                        merged(defaults, panel.chosen, chosen),
+                        label,
+                        over=series.over,
+                        row=line.label,
+                        column=panel.label,
+                        **names,
                     )
+                    _check_over(resolver, entry, series.over, f"series '{line.label}'")
+                    found.append(entry)
     no_repetition(labels, f"{resolver.where}.series")
     if not isinstance(description, _NUMBERED):
         categories = list(dict.fromkeys(each.category for each in found))
         found = [replace(each, x=categories.index(each.category)) for each in found]
     return found
+
+
+def _check_over(resolver: Resolver, entry: Entry, over: str | None, owner: str) -> None:
+    if over is None and MEASURES[entry.measure].relative:
+        raise UserError(
+            f"{resolver.where}: {owner} leaves the key 'over' open, the system that "
+            f"'{entry.measure}' is relative to"
+        )
 
 
 def _height(resolver: Resolver, chosen: Chosen, of: str, label: str) -> float:
@@ -112,6 +120,8 @@ def _along(
         for point in series.points:
             if getattr(point, key) is None:
                 raise UserError(f"{where}: missing key '{key}' of a point")
+            if point.x is not None:
+                _check_log(axis, point.x, where)
             yield merged(chosen, point.coordinates()), {key: getattr(point, key)}
         return
     values = flat(series.coordinates()).get(axis.of, axis.values)
@@ -126,10 +136,16 @@ def _along(
         if key == "x":
             if isinstance(value, str):
                 raise UserError(f"{where}: found the text '{value}' for the axis, not a number")
+            _check_log(axis, value, where)
             yield here, {"x": value}
         else:
             words = {axis.of: value if axis.of == "steps" else resolver.word(axis.of, value)}
             yield here, {"category": resolver.filled(axis.category or f"{{{axis.of}}}", words)}
+
+
+def _check_log(axis: models.Axis, value: float, where: str) -> None:
+    if axis.log and value <= 0:
+        raise UserError(f"{where}: {value:g} has no place on a logarithmic axis; remove 'log'")
 
 
 def _quote(resolver: Resolver, tables: Sequence[int], found: list[Entry]) -> list[Entry]:
@@ -159,11 +175,17 @@ def _scatter(resolver: Resolver, description: models.Scatter) -> list[Entry]:
                 if series.point is not None or varied:
                     named = {**chosen, "system": None} if name == series.system else chosen
                     point = resolver.label(series.point, named, varied)
+                label = f"series '{name}', panel '{panel.label}'"
+                no_conflict(resolver, chosen, panel.chosen, label)
                 for axis, found in ((description.y, up), (description.x, across)):
-                    label = f"series '{name}', panel '{panel.label}'"
-                    here = merged(defaults, panel.chosen, axis.coordinates(), chosen)
+                    given = axis.coordinates()
+                    no_conflict(resolver, chosen, given, f"series '{name}' and an axis")
+                    no_conflict(resolver, panel.chosen, given, f"panel '{panel.label}' and an axis")
+                    here = merged(defaults, panel.chosen, given, chosen)
                     names = {"row": name, "column": panel.label, "category": point}
-                    found.append(resolver.entry(here, label, over=axis.over, **names))
+                    entry = resolver.entry(here, label, over=axis.over, **names)
+                    _check_over(resolver, entry, axis.over, f"the axis of '{entry.measure}'")
+                    found.append(entry)
     up = _quote(resolver, description.quotes, up)
     across = _quote(resolver, description.quotes, across)
     found = [replace(one, across=other) for one, other in zip(up, across, strict=True)]

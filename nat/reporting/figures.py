@@ -123,6 +123,7 @@ def _record(scale: str, entry: Entry, root: Path) -> dict[str, Any]:
             "x_high": across["high"],
             "x_published": across["published"],
             "x_measure": across["measure"],
+            "x_over": across.get("over", ""),
             "x_sources": across["sources"],
         }
         found |= {key: across[key] for key in times.KEYS if key in across}
@@ -348,8 +349,12 @@ def _intervals(kind: str, ran: Records) -> list[str]:
     if any(record["spread"] is not None and " " in record["seeds"] for record in ran):
         seeds = max((record["seeds"] for record in ran), key=len)
         return [f"{marks}: one standard deviation over seeds {', '.join(seeds.split())}."]
-    shown = [record["x_measure"] for record in ran if record.get("x_low") is not None]
-    shown += [record["measure"] for record in ran if record["low"] is not None]
+    shown = [
+        {"measure": record["x_measure"], "over": record["x_over"]}
+        for record in ran
+        if record.get("x_low") is not None
+    ]
+    shown += [record for record in ran if record["low"] is not None]
     return values.what_intervals_are(f"{marks}, one seed", shown)
 
 

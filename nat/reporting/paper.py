@@ -3,8 +3,8 @@
 A cell is one number: a measure of a system on one task's corpus, most often of one decoding of one
 split. Its coordinates come from several places, later ones overriding earlier ones: the paper's
 `cells`, the system that the paper names, the `cells` of the table, and its column and row (in
-figures: panel, series and point). It is an error if a row and a column give the same coordinate
-differently. Coordinates are templates, in which variables such as `{steps}` are replaced.
+figures: panel, series and point). It is an error if a row and a column give the same coordinate or
+variable differently. Coordinates are templates, in which variables such as `{steps}` are replaced.
 
 The files that a cell needs follow from the configuration alone, so the graph knows them before
 anything has run.

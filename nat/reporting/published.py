@@ -12,8 +12,10 @@ table that has no line.
 """
 
 import csv
+import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from decimal import Decimal
 from functools import lru_cache
 from pathlib import Path
 
@@ -161,9 +163,17 @@ def _line(cells: Sequence[str], number: int, file: str) -> Line:
 
 def _number(text: str) -> float | None:
     try:
-        return float(text)
+        found = float(text)
     except ValueError:
         return None
+    return found if math.isfinite(found) else None
+
+
+def decimals(text: str) -> int:
+    """Digits of a printed number after the point; negative if the last ones are not printed."""
+    _, _, exponent = Decimal(text).as_tuple()
+    assert isinstance(exponent, int), text
+    return -exponent
 
 
 def of_table(root: Path, paper: str, tables: Sequence[str], number: str) -> list[Line]:

@@ -226,7 +226,7 @@ class Resolver:
         """The place at given coordinates.
 
         Args:
-            chosen: the coordinates.
+            chosen: the coordinates; the system is `None` where nothing is run.
             label: of the place, for messages.
             over: the system whose cells are subtracted.
             names: labels and other fields of the entry.
@@ -238,8 +238,8 @@ class Resolver:
         if self._has_decoding(chosen):
             defaults.pop("decoding", None)
         chosen = merged(defaults, chosen)
-        for key in ("measure", "task"):
-            if chosen.get(key) is None:
+        for key in ("measure", "task", "system"):
+            if key not in chosen:
                 raise UserError(f"{self.where}: {label} leave the key '{key}' open")
         measure = self.filled(chosen["measure"], flat(chosen))
         if measure not in MEASURES:
@@ -278,6 +278,11 @@ class Resolver:
         decodings = [""]
         if "decoding" in needed:
             decodings = [self.decoding(each, label) or "" for each in draws]
+            if len(set(decodings)) < len(draws):
+                raise UserError(
+                    f"{self.where}: {label}: '{chosen['system']}' has several 'draws', but its "
+                    f"decoding '{decodings[0]}' is the same for all; write '{{draw}}' in its name"
+                )
             found["decoding"] = decodings[0]
         if "partner" in needed and chosen.get("partner"):
             found["partner"] = self.known(chosen["partner"], chosen)
@@ -339,11 +344,12 @@ class Resolver:
 
 
 def no_conflict(resolver: Resolver, row: Chosen, column: Chosen, label: str) -> None:
-    """Refuse a row and a column that give a coordinate differently.
+    """Refuse a row and a column that give a coordinate or a variable differently.
 
     Raises:
         UserError: for the first one.
     """
-    for key in models.COORDINATES:
-        if key in row and key in column and row[key] != column[key]:
+    ours, theirs = flat(row), flat(column)
+    for key, value in ours.items():
+        if value != theirs.get(key, value):
             raise UserError(f"{resolver.where}: {label} give the key '{key}' differently")

@@ -44,6 +44,13 @@ def _grid(resolver: Resolver, description: models.Grid, number: str) -> list[Ent
         for column in columns:
             if row.derived is None and column.derived is None:
                 found[row.label, column.label] = _cell(resolver, description, rows, row, column)
+    for row in rows:
+        measures = [each.measure for (label, _), each in found.items() if label == row.label]
+        if row.over is not None and not any(MEASURES[each].relative for each in measures):
+            raise UserError(
+                f"{resolver.where}.rows: key 'over' of '{row.label}': no measure of the row is "
+                "relative to another row; for differences give a column the key 'over'"
+            )
     # Derived columns first: a derived row may be made of them too.
     for row, column in itertools.product(rows, columns):
         if row.derived is None and column.derived is not None:
@@ -70,7 +77,8 @@ def _cell(
     entry = resolver.entry(here, label, **names, baseline=row.baseline)
     relative = MEASURES[entry.measure].relative
     over, key, owner = column.over, "columns", column
-    if row.over is not None:
+    of_row = row.over is not None and relative
+    if of_row:
         over, key, owner = row.over, "rows", row
     if over is None and relative:
         raise UserError(f"{resolver.where}.columns: '{column.label}' leaves the key 'over' open")
@@ -84,7 +92,7 @@ def _cell(
             f"{resolver.where}.{key}: key 'over' of '{owner.label}': '{over}' is not a "
             f"row that is run; {hint(over, known)}"
         )
-    same = {"measure": entry.measure} if row.over is not None else {}
+    same = {"measure": entry.measure} if of_row else {}
     subtracted = resolver.entry(merged(*levels, other.chosen, same), label, row="", column="")
     return replace(entry, over=subtracted.cells, over_address=subtracted.address, baseline="")
 
@@ -121,6 +129,11 @@ def _derived(
             label, labels = place[1], [each.label for each in columns]
             if (place[0], columns[0].label) not in found and of_row:
                 label, labels = place[0], [each.label for each in rows]
+            if label in labels:
+                raise UserError(
+                    f"{where}: '{label}' must stand before "
+                    f"'{row.label if of_row else column.label}', which is computed from it"
+                )
             raise UserError(f"{where}: '{label}' is not in the table; {hint(label, labels)}")
     if derived.absolute:
         operation = f"absolute_{operation}"
@@ -186,6 +199,12 @@ def grid(
     )
     rows = _with_quoted(resolver, rows, lines)
     rows = _grouped(resolver, rows, lines, description)
+    shown = dict.fromkeys(str(row.chosen["system"]) for row in rows if "system" in row.chosen)
+    for name in description.baseline:
+        if name not in shown:
+            raise UserError(
+                f"{resolver.where}.baseline: no row shows the system '{name}'; {hint(name, shown)}"
+            )
     rows = [replace(row, baseline=_baseline(resolver, row, rows, description)) for row in rows]
     _check_footnotes(resolver, description, rows, columns)
     known = [column.label for column in columns]
@@ -298,6 +317,11 @@ def _check_footnotes(
                     f"{resolver.where}.footnotes: {key} '{label}' is not in the table; "
                     f"{hint(label, labels)}"
                 )
+        if footnote.column in [column.label for column in columns if column.hidden]:
+            raise UserError(
+                f"{resolver.where}.footnotes: column '{footnote.column}' is hidden, so there is no "
+                "place for a footnote"
+            )
 
 
 def _samples(resolver: Resolver, description: models.Samples) -> list[Entry]:

@@ -18,7 +18,7 @@ from rich.console import Console
 from rich.text import Text
 
 from nat.checksums import remedy, verified
-from nat.configuration import Configuration
+from nat.configuration import Configuration, fingerprint
 from nat.errors import UserError
 from nat.files import atomic_path, atomic_write_text
 from nat.measures.latency_setting import OUT_OF_MEMORY
@@ -63,7 +63,8 @@ class Table:
     `records` holds one record per cell (`values.record` and the paired test); `cells` is the table
     as it is read: one list of texts per row, below the pairs (column, ours | published |
     difference) of `columns`, of which the first are the row's group and label. `signatures` are
-    sacreBLEU's, one per measure. `prose` says that the columns hold sentences, not numbers.
+    sacreBLEU's, one per measure. `prose` says that the columns hold sentences, not numbers. `names`
+    are the headings of columns of numbers without the marks of footnotes.
     """
 
     headline: values.Headline
@@ -73,6 +74,12 @@ class Table:
     notes: list[str]
     signatures: list[str]
     prose: bool = False
+    names: tuple[str, ...] = ()
+
+    @property
+    def labels(self) -> int:
+        """How many columns hold the labels of rows: their group, if they have any, and name."""
+        return 2 if self.columns[0][0] == "" else 1
 
 
 def make(configuration: Configuration, paper: str, number: str) -> Table:
@@ -95,10 +102,16 @@ def make(configuration: Configuration, paper: str, number: str) -> Table:
             "baseline_difference": values.rounded(test.value) if test else None,
             "p_value": values.rounded(test.estimate.p_value) if test else None,
             "test": test.interval.method if test and test.interval else "",
+            "made_from": made_from(entry),
         }
         records.append(found)
-    values.derive(records, found_places)
+    values.derive(records, found_places, root)
     return lay_out(configuration, paper, number, records)
+
+
+def made_from(entry: Entry) -> str:
+    """A fingerprint of what the record of a place rests on besides results."""
+    return fingerprint(repr(entry))
 
 
 def _test(baseline: Entry, entry: Entry, root: Path) -> Difference | None:
@@ -149,6 +162,7 @@ def lay_out(configuration: Configuration, paper: str, number: str, records: Reco
     names = [("", ""), ("system", "")] if grouped else [("system", "")]
     columns = names + columns
     footnotes = [(each.row or "", each.column or "", each.text) for each in description.footnotes]
+    of_columns = tuple(name for name, _ in columns)
     columns, cells = _marked(columns, cells, footnotes)
     notes = _notes(records, hidden, intervals, compares, description.notes)
     notes += [f"{superscript(count)} {text}" for count, (_, _, text) in enumerate(footnotes, 1)]
@@ -158,7 +172,7 @@ def lay_out(configuration: Configuration, paper: str, number: str, records: Reco
         for record in records
         if record["signature"]
     )
-    return Table(headline, records, columns, cells, notes, list(signatures))
+    return Table(headline, records, columns, cells, notes, list(signatures), names=of_columns)
 
 
 def _marked(
@@ -170,17 +184,19 @@ def _marked(
     """
     columns, cells = list(columns), [list(row) for row in cells]
     label_at = columns.index(("system", ""))
-    headings = [column for column, _ in columns]
+    labels = [row[label_at] for row in cells]
+    headings = ["" if at <= label_at else name for at, (name, _) in enumerate(columns)]
     for number, (label, column, _) in enumerate(footnotes, 1):
         mark = superscript(number)
+        places = [at for at, heading in enumerate(headings) if column and heading == column]
         if not label:
-            columns = [(n + mark, p) if n == column and column else (n, p) for n, p in columns]
+            for at in places:
+                columns[at] = columns[at][0] + mark, columns[at][1]
             continue
-        row = next(row for row in cells if row[label_at].rstrip(SUPERSCRIPTS) == label)
+        row = cells[labels.index(label)]
         if not column:
             row[label_at] += mark
             continue
-        places = [at for at, heading in enumerate(headings) if heading == column]
         published = [at for at in places if columns[at][1] == PUBLISHED]
         for at in (published or places)[:1]:
             row[at] += mark
@@ -195,12 +211,12 @@ def superscript(number: int) -> str:
 def _text(record: dict[str, Any], part: str, interval: bool, compares: bool) -> str:
     digits = measure_of(record["measure"]).digits
     if part == PUBLISHED:
-        printed = record["published"] if given(record["published"]) else NOTHING
-        if isinstance(printed, str):
-            return printed
-        if record.get("printed"):
-            digits = len(record["printed"].partition(".")[2])
-        return signed(printed, digits) if _is_difference(record) else f"{printed:.{digits}f}"
+        value = record["published"]
+        if not given(value):
+            return NOTHING
+        if isinstance(value, str) or not _is_difference(record):
+            return str(record["printed"])
+        return signed(value, max(published.decimals(record["printed"]), 0))
     mark = DAGGER if compares and record["stand_in"] else ""
     mark += times.DOUBLE_DAGGER if record.get(times.UNSTEADY) else ""
     if part == DIFFERENCE:
@@ -265,11 +281,13 @@ def _notes(
         notes.append(f"{DAGGER} {values.stand_ins(records)}.")
     notes += values.what_intervals_are(
         "[low, high]",
-        [each["measure"] for each in ran if each["column"] in intervals and given(each["low"])],
+        [each for each in ran if each["column"] in intervals and given(each["low"])],
     )
-    if any(given(record["spread"]) for record in ran):
-        seeds = max((record["seeds"] for record in ran), key=len)
-        notes.append(f"±: standard deviation over seeds {', '.join(seeds.split())}.")
+    spread = [record["seeds"].split() for record in ran if given(record["spread"])]
+    if spread:
+        seeds = max(spread, key=len)
+        over = f"seeds {', '.join(seeds)}" if len(seeds) > 1 else values.DRAWS
+        notes.append(f"±: standard deviation over {over}.")
     measures = {record["measure"] for record in ran if given(record["p_value"])}
     tested = next((measure for measure in TESTED if measure in measures), "")
     tests: dict[tuple[str, str], list[str]] = {}
@@ -410,7 +428,7 @@ def heading(column: tuple[str, str]) -> str:
 def markdown(table: Table) -> str:
     """The table in GitHub's Markdown, with its title above and its notes below."""
     side = "left" if table.prose else "right"
-    align = ["left"] * _labels(table) + [side] * (len(table.columns) - _labels(table))
+    align = ["left"] * table.labels + [side] * (len(table.columns) - table.labels)
     headers = [escape_markdown(heading(column)) for column in table.columns]
     grid_text = markdown_grid(_map(table.cells, escape_markdown), headers, align)
     notes = "".join(f"\n- {escape_markdown(note)}" for note in table.notes + table.signatures)
@@ -450,7 +468,7 @@ def latex(table: Table) -> str:
 
 def _blocks(table: Table) -> list[list[int]]:
     """Numbers of the columns that stand beside each other; those of a heading stay together."""
-    labels = _labels(table)
+    labels = table.labels
     blocks: list[list[int]] = [[]]
     places = range(labels, len(table.columns))
     for _, same in groupby(places, key=lambda place: table.columns[place][0]):
@@ -465,7 +483,7 @@ def _grid(table: Table, places: Sequence[int]) -> str:
     """Some columns of a table as a tabular of LaTeX, with the rows that have something there."""
     import pandas as pd
 
-    labels, numbers = _labels(table), len(places) - _labels(table)
+    labels, numbers = table.labels, len(places) - table.labels
     columns = [table.columns[place] for place in places]
     rows, group = [], ""
     for row in table.cells:
@@ -494,7 +512,7 @@ def _grid(table: Table, places: Sequence[int]) -> str:
 def _column_format(table: Table) -> str:
     if not table.prose:
         return "r"
-    share = 0.7 / max(len(table.columns) - _labels(table), 1)
+    share = 0.7 / max(len(table.columns) - table.labels, 1)
     return f"p{{{share:.2f}\\linewidth}}"
 
 
@@ -511,7 +529,7 @@ def show(table: Table, console: Console) -> None:
 
 
 def _show_prose(table: Table, console: Console) -> None:
-    labels = _labels(table)
+    labels = table.labels
     for row in table.cells:
         if labels > 1 and row[0]:
             console.print()
@@ -525,7 +543,7 @@ def _show_prose(table: Table, console: Console) -> None:
 def _show_grid(table: Table, console: Console) -> None:
     # Groups stand above their rows, so that 80 columns hold a wide table.
     drawn = rich.table.Table(box=rich.box.SIMPLE_HEAD, padding=0, pad_edge=False)
-    labels = _labels(table)
+    labels = table.labels
     drawn.add_column("", no_wrap=True)
     for position, column in enumerate(table.columns[labels:], labels):
         texts = [*heading(column).split(), *(row[position] for row in table.cells)]
@@ -539,10 +557,6 @@ def _show_grid(table: Table, console: Console) -> None:
     console.width = max(width, needed)
     console.print(drawn, crop=False)
     console.width = width
-
-
-def _labels(table: Table) -> int:
-    return sum(1 for column, _ in table.columns if column in ("", "system"))
 
 
 def _map(cells: list[list[str]], escape: Callable[[str], str]) -> list[list[str]]:

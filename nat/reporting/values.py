@@ -7,7 +7,7 @@ what the paper prints there into one line of a long CSV.
 import math
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -28,6 +28,7 @@ from nat.reporting.training_runs import read_run
 
 NOT_RUN = "not run"
 NOT_AVAILABLE = "not available"
+DRAWS = "draws of a random decoding"
 
 
 @dataclass(frozen=True)
@@ -90,12 +91,17 @@ def read(entry: Entry, root: Path) -> Value:
     if len(values) > 1:
         spread = (sum((value - mean) ** 2 for value in values) / (len(values) - 1)) ** 0.5
         low = high = None
-    missing = [str(cell.seed) for cell in entry.cells if cell.seed not in seeds]
-    without = [f"without seed {', '.join(missing)}, which was not run"] if missing else []
-    reason = "; ".join([*without, *flags])
+    asked = (cell.seed for cell in entry.cells)
+    reason = "; ".join([*_without(asked, seeds, "which was not run"), *flags])
     return Value(
         mean, spread, low, high, tuple(seeds), tuple(sources), not_decoded, signature, reason
     )
+
+
+def _without(asked: Iterable[int], seeds: Sequence[int], why: str) -> list[str]:
+    """A remark on the seeds that a number does not rest on, if there are any."""
+    missing = dict.fromkeys(str(seed) for seed in asked if seed not in seeds)
+    return [f"without seed {', '.join(missing)}, {why}"] if missing else []
 
 
 def why_missing(entry: Entry, root: Path) -> str:
@@ -165,11 +171,6 @@ def record(scale: str, entry: Entry, value: Value) -> dict[str, Any]:
     else:
         tells = entry.reason in (QUOTED, DERIVED) or entry.reason.startswith(NOT_RUN)
         status = entry.reason if tells else NOT_RUN
-    difference = None
-    printed = entry.published.value if entry.published is not None else None
-    of_machine = has_quartiles(entry.measure)
-    if value.value is not None and printed is not None and not (entry.stand_in or of_machine):
-        difference = rounded(value.value - printed)
     return {
         "group": entry.group,
         "row": entry.row,
@@ -192,7 +193,7 @@ def record(scale: str, entry: Entry, value: Value) -> dict[str, Any]:
         "high": rounded(value.high),
         "published": shown(entry),
         "printed": entry.published.text if entry.published else "",
-        "difference": difference,
+        "difference": _from_published(value.value, entry, entry.stand_in),
         "stand_in": entry.stand_in,
         "signature": value.signature,
         "not_decoded": value.not_decoded,
@@ -200,6 +201,14 @@ def record(scale: str, entry: Entry, value: Value) -> dict[str, Any]:
         "sources": " ".join(value.sources),
         "published_source": entry.published.source if entry.published else "",
     }
+
+
+def _from_published(value: float | None, entry: Entry, stand_in: str) -> float | None:
+    """A number of ours minus the published one; `None` where they do not compare."""
+    printed = entry.published.value if entry.published is not None else None
+    if value is None or printed is None or stand_in or has_quartiles(entry.measure):
+        return None
+    return rounded(value - printed)
 
 
 def measured_record(scale: str, entry: Entry, root: Path) -> dict[str, Any]:
@@ -227,28 +236,45 @@ def measured_record(scale: str, entry: Entry, root: Path) -> dict[str, Any]:
         nothing = dict.fromkeys(("ours", "low", "high", "spread", "difference"))
         return found | {"status": status} | nothing
     interval = each.interval
-    printed = entry.published.value if entry.published is not None else None
     spread = None
     if len(each.by_seed) > 1:
         squares = sum((value - each.value) ** 2 for value in each.by_seed)
         spread = math.sqrt(squares / (len(each.by_seed) - 1))
+    both = read(_on(entry, each.seeds), root)
+    asked = (cell.seed for cell in (*entry.cells, *entry.over))
+    remarks = _without(asked, each.seeds, "which was not run for both")
+    if both.value is not None and both.reason:
+        remarks.append(both.reason)
     return found | {
         "status": "run",
         "ours": rounded(each.value),
         "spread": rounded(spread),
         "low": rounded(interval.low) if interval and spread is None else None,
         "high": rounded(interval.high) if interval and spread is None else None,
-        "difference": None if printed is None or entry.stand_in else rounded(each.value - printed),
+        "difference": _from_published(each.value, entry, entry.stand_in),
+        "seeds": " ".join(str(seed) for seed in each.seeds),
+        "not_decoded": both.not_decoded,
+        "remark": "; ".join(remarks),
         "sources": " ".join(each.sources),
     }
 
 
-def derive(found: Sequence[dict[str, Any]], places: Sequence[Entry]) -> None:
+def _on(entry: Entry, seeds: Sequence[int]) -> Entry:
+    """A place with some of its seeds."""
+    return replace(entry, cells=tuple(cell for cell in entry.cells if cell.seed in seeds))
+
+
+def derive(found: Sequence[dict[str, Any]], places: Sequence[Entry], root: Path) -> None:
     """Fill in the records of derived places from those that they are made of.
 
-    A place has no value while one of its operands has none.
+    A place has no value while one of its operands has none, and rests on the seeds that all of
+    them have.
+
+    Raises:
+        UserError: for damaged results.
     """
     by_place = {(each["row"], each["column"]): each for each in found}
+    entries_ = {(place.row, place.column): place for place in places}
     of_rows = [place for place in places if place.derived is not None]
     # A derived row may be made of a derived column, whose places it takes as they are then.
     known = {(place.row, place.column) for place in of_rows}
@@ -259,27 +285,55 @@ def derive(found: Sequence[dict[str, Any]], places: Sequence[Entry]) -> None:
         record_ = by_place[place.row, place.column]
         record_["derived"] = place.derived.operation
         record_["stand_in"] = next((each["stand_in"] for each in operands if each["stand_in"]), "")
-        values = [each["ours"] for each in operands]
-        if any(value is None for value in values):
+        if any(each["ours"] is None for each in operands):
             # why the first of them has no number
             record_["status"] = next(each["status"] for each in operands if each["ours"] is None)
             continue
+        asked, *others = [[int(seed) for seed in each["seeds"].split()] for each in operands]
+        seeds = [seed for seed in asked if all(seed in other for other in others)]
+        if not seeds:
+            record_["status"] = f"{NOT_RUN}: no seed that all have from which it is computed"
+            continue
+        shown = " ".join(str(seed) for seed in seeds)
+        values = [
+            each["ours"] if each["seeds"] == shown else _on_seeds(operand, seeds, entries_, root)
+            for operand, each in zip(place.derived.places, operands, strict=True)
+        ]
         value = computed(place.derived.operation, values)
+        together = (seed for each in (asked, *others) for seed in each)
+        why = "which was not run for all from which it is computed"
         record_ |= {
             "status": NOT_AVAILABLE if value is None else "run",
             "ours": rounded(value),
             "corpus": operands[0]["corpus"],
-            "seeds": operands[0]["seeds"],
+            "seeds": shown,
+            "remark": "".join(_without(together, seeds, why)),
             "sources": " ".join(dict.fromkeys(each["sources"] for each in operands)),
             **times.of_operands(operands),
         }
-        printed = place.published.value if place.published is not None else None
-        if printed is not None and value is not None and not record_["stand_in"]:
-            record_["difference"] = rounded(value - printed)
+        record_["difference"] = _from_published(value, place, record_["stand_in"])
 
 
-def computed(operation: str, values: Sequence[float]) -> float | None:
+def _on_seeds(
+    place: tuple[str, str],
+    seeds: Sequence[int],
+    places: Mapping[tuple[str, str], Entry],
+    root: Path,
+) -> float | None:
+    """The number of a place on some of its seeds."""
+    entry = places[place]
+    if entry.derived is None:
+        value: float | None = measured_record("", _on(entry, seeds), root)["ours"]
+        return value
+    values = [_on_seeds(each, seeds, places, root) for each in entry.derived.places]
+    return rounded(computed(entry.derived.operation, values))
+
+
+def computed(operation: str, numbers: Sequence[float | None]) -> float | None:
     """The number of a derived place from those that it is made of; `None` if they have none."""
+    values = [number for number in numbers if number is not None]
+    if len(values) < len(numbers):
+        return None
     if operation == "difference":
         return values[0] - values[1]
     if operation == "ratio":
@@ -323,18 +377,29 @@ def has_quartiles(measure: str) -> bool:
     return known.source == LATENCY and not known.relative
 
 
-def what_intervals_are(name: str, measures: Iterable[str]) -> list[str]:
-    """Notes on intervals of one seed, by what they are over; `name` is how they are shown."""
+def shows_quartiles(record: Mapping[str, Any]) -> bool:
+    """Whether `low` and `high` of a record are quartiles; a difference of times has none."""
+    return has_quartiles(record["measure"]) and not record.get("over")
+
+
+def what_intervals_are(name: str, records: Iterable[Mapping[str, Any]]) -> list[str]:
+    """Notes on intervals of one seed, by what they are over; `name` is how they are shown.
+
+    Args:
+        name: of the marks.
+        records: with the keys `measure` and, for differences, `over`.
+    """
     found: dict[str, dict[str, None]] = {}
     samples = f"{significance.SAMPLES:,} samples"
-    for measure in measures:
-        known = measure_of(measure)
-        text = f"95% bootstrap interval over sentences ({samples})"
-        if has_quartiles(measure):
+    for record in records:
+        known = measure_of(record["measure"])
+        label, text = known.label, f"95% bootstrap interval over sentences ({samples})"
+        if shows_quartiles(record):
             text = "quartiles of the repeats"
         elif known.source == LATENCY:
             text = f"95% bootstrap interval over the repeats ({samples})"
-        found.setdefault(text, {})[known.label] = None
+            label = label if known.relative else f"differences of {label}"
+        found.setdefault(text, {})[label] = None
     if len(found) == 1:
         return [f"{name}: {next(iter(found))}."]
     return [f"{name} of {', '.join(labels)}: {text}." for text, labels in found.items()]
