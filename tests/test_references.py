@@ -112,6 +112,13 @@ def test_labels_of_extra_references(tmp_path: Path) -> None:
         (tmp_path / "text").rmdir()
 
 
+def test_a_split_without_references_is_refused(tmp_path: Path) -> None:
+    corpus = corpus_of({"files": {"de": "one.de"}})  # of the other language alone
+    with pytest.raises(UserError, match=r"own\.yaml: 'splits\.test' lists no references in 'en'"):
+        make(tmp_path, corpus)
+    assert not (tmp_path / "references").exists()
+
+
 def test_which_splits_have_references() -> None:
     content = corpus_of({"files": {"en": "one.en"}})
     corpus = as_corpus(content)
