@@ -205,13 +205,65 @@ TSV = {"urls": {"pairs": "https://h/a.tsv"}, "sha256": {"pairs": None}, "format"
         (ARCHIVE | {"members": {"en": "a"}}, "key 'members': found en, expected the languages"),
         (ARCHIVE | {"sha256": {"en": None, "de": None}}, "give one checksum for each file"),
         (ARCHIVE | {"format": "tmx"}, "key 'members': found en, de, expected 'pairs'"),
-        (TSV, "the key 'columns' belongs to the format tsv"),
+        (TSV, "missing key 'columns'"),
+        (FILES | {"columns": {"en": 0, "de": 1}}, "the key 'columns' belongs to the format tsv"),
+        (FILES | {"minimum": {"column": 0, "value": 1}}, "the key 'minimum' belongs to the format"),
+        (FILES | {"undecodable": "empty"}, "the key 'undecodable' belongs to the format tsv"),
+        (FILES | {"sha256": "0" * 64}, "key 'sha256' has no effect beside 'files'; remove it"),
+        (FILES | {"md5": "0" * 32}, "key 'md5' has no effect beside 'files'; remove it"),
+        (FILES | {"members": {"en": "a", "de": "b"}}, "key 'members' has no effect beside 'files'"),
+        (
+            {"parts": [FILES], "format": "tmx"},
+            "key 'format' has no effect beside 'parts'; give it in the parts",
+        ),
+        ({"parts": [FILES], "minimum": {"column": 0, "value": 1}}, "key 'minimum' has no effect"),
+        ({"parts": [FILES], "members": {"pairs": "a"}}, "key 'members' has no effect"),
+        (
+            {"parts": [FILES | {"md5": "0" * 32}]},
+            "'splits.train.parts[0]': key 'md5' has no effect",
+        ),
+        ({"sacrebleu": "wmt16", "format": "tmx"}, "key 'format' has no effect beside 'sacrebleu'"),
+        (
+            {"sacrebleu": "wmt61"},
+            "key 'sacrebleu': sacreBLEU has no test set 'wmt61'; did you mean",
+        ),
+        ({"sacrebleu": "wmt17/ms"}, "key 'sacrebleu': sacreBLEU's test set 'wmt17/ms' is not for"),
         (TSV | {"columns": {"en": 0, "fr": 1}}, "key 'columns': found en, fr, expected the"),
     ],
 )
 def test_splits_that_say_too_little_or_too_much(train: dict[str, Any], message: str) -> None:
     corpus = OWN | {"splits": OWN["splits"] | {"train": train}}
     with pytest.raises(UserError, match=re.escape(message).replace(r"\.\*", ".*")):
+        check_corpus("own", as_corpus(corpus))
+
+
+@pytest.mark.parametrize("key", ["format", "segmented", "undecodable", "sha256"])
+def test_a_split_that_is_cut_out_has_no_files(key: str) -> None:
+    values = {"format": "lines", "segmented": True, "undecodable": "empty", "sha256": None}
+    corpus = OWN | {"splits": OWN["splits"] | {"valid": {"every": 5, key: values[key]}}}
+    message = f"'splits.valid': key '{key}' has no effect beside 'every'; remove it"
+    with pytest.raises(UserError, match=message):
+        check_corpus("own", as_corpus(corpus))
+
+
+@pytest.mark.parametrize("split", ["train", "valid"])
+@pytest.mark.parametrize("key", ["splits", "generator.pairs"])
+def test_trainings_need_their_text(key: str, split: str) -> None:
+    corpus = {name: OWN[name] for name in ("source", "target", "preprocessing")}
+    given = dict.fromkeys({"train", "valid", "test"} - {split}, FILES if key == "splits" else 9)
+    corpus |= {"splits": given} if key == "splits" else {"generator": {"pairs": given}}
+    with pytest.raises(
+        UserError, match=rf"own\.yaml: missing key '{key}\.{split}', which trainings"
+    ):
+        check_corpus("own", as_corpus(corpus))
+
+
+@pytest.mark.parametrize("split", ["valid", "test"])
+def test_lines_that_translations_belong_to_are_not_cut_out(split: str) -> None:
+    distilled = {"distilled": {"at-base": {"files": {"de": "c"}}}}
+    corpus = OWN | distilled | {"splits": OWN["splits"] | {split: {"every": 5}}}
+    message = rf"'distilled\.at-base': .*'splits\.{split}\.every' takes lines out"
+    with pytest.raises(UserError, match=message):
         check_corpus("own", as_corpus(corpus))
 
 

@@ -11,6 +11,7 @@ from typing import Any
 
 import pytest
 import yaml
+from made_up_corpus import PREPROCESSING
 
 from nat.configuration.models import Cluster
 from nat.deploy import command
@@ -473,10 +474,18 @@ def test_hosts_that_answer_are_reached(tmp_path: Path, monkeypatch: pytest.Monke
     Thread(target=server.serve_forever, daemon=True).start()
     here = f"http://127.0.0.1:{server.server_port}"
     (tmp_path / "config/corpora").mkdir(parents=True)
-    corpus = {"splits": {"train": [{"en": f"{here}/a.gz"}], "test": f"{here}/b.gz"}, "of": "text"}
+    archive = {"archive": f"{here}/a.tgz", "sha256": None, "members": {"en": "a", "de": "b"}}
+    corpus = {
+        "source": "en",
+        "target": "de",
+        "splits": {"train": archive, "valid": {"every": 9}, "test": {"sacrebleu": "wmt14"}},
+        "preprocessing": {**PREPROCESSING, "bpe_merges": 9},
+    }
     (tmp_path / "config/corpora/x.yaml").write_text(json.dumps(corpus))
+    other = {"like": "x", "source": "de", "target": "en"}
+    (tmp_path / "config/corpora/y.yaml").write_text(json.dumps(other))
     try:
-        assert node.addresses(tmp_path) == [here]
+        assert node.addresses(tmp_path) == [here, "https://statmt.org"]
         assert node.reached([here, "http://127.0.0.1:9"]) == [here]
     finally:
         server.shutdown()

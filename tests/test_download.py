@@ -267,6 +267,17 @@ def test_mirror_with_wrong_file(tmp_path: Path) -> None:
         get(tmp_path, "https://data.example/train.en", mirror=tmp_path / "mirror")
 
 
+@pytest.mark.parametrize("name", ["a.tgz", "a.tsv.gz", "a.tar.bz2", "a.zip"])
+def test_mirror_with_a_file_that_is_packed_twice(tmp_path: Path, name: str) -> None:
+    mirrored = tmp_path / "mirror" / "data.example" / f"{name}.gz"
+    mirrored.parent.mkdir(parents=True)
+    mirrored.write_bytes(gzip.compress(PACKED))
+    with pytest.raises(
+        UserError, match=rf"{mirrored} .* unpack it once, to .*data\.example/{name}$"
+    ):
+        get(tmp_path, f"https://data.example/{name}", None, mirror=tmp_path / "mirror")
+
+
 def test_changed_checksum_downloads_again(server: Server, tmp_path: Path) -> None:
     get(tmp_path, server.address)
     server.content = b"the second edition\n"

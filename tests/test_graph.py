@@ -7,6 +7,7 @@ import shutil
 import subprocess
 import sys
 from collections import Counter
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -17,7 +18,7 @@ from filelock import FileLock
 from nat.configuration import load
 from nat.data.splits import folder_of
 from nat.reporting import reports
-from nat.workflow.graph import STAGES
+from nat.workflow.graph import STAGES, Graph
 
 ROOT = Path(__file__).resolve().parents[1]
 PARTS = ["Snakefile", "config", "envs", "nat", "profiles", "rules", "workflow_scripts"]
@@ -149,6 +150,30 @@ def test_the_page_on_results_has_every_path() -> None:
     for path in made:
         stem = re.sub(r"(table_\{number\}|figure_\{number\}|claims)\.\w+$", r"\1", path)
         assert f"`{stem}" in page, path
+
+
+def test_only_what_changes_a_text_makes_it_again() -> None:
+    configuration = load("micro", ROOT, checked=False)
+    name, files = "multi30k-en-de", {"files": {"en": "a", "de": "b"}}
+
+    def origins(**changes: Any) -> list[str]:
+        corpora = configuration.files["corpora"]
+        changed = {**corpora, name: {**corpora[name], **changes}}
+        graph = Graph(replace(configuration, files={**configuration.files, "corpora": changed}))
+        return [graph.origin_of_text(name, test) for test in (None, "test")]
+
+    def splits(**keys: Any) -> dict[str, Any]:
+        return dict.fromkeys(("train", "valid", "test"), {**files, **keys})
+
+    train, test = origins(splits=splits())
+    assert origins(splits=splits(pairs=7)) == [train, test]
+    assert origins(splits=splits(references=[files])) == [train, test]
+    assert origins(splits=splits(), licensed_by="me", description="mine") == [train, test]
+    preprocessing = {**configuration.files["corpora"][name]["preprocessing"], "max_tokens": 9}
+    assert origins(splits=splits(), preprocessing=preprocessing) == [train, test]
+    for other in ({"segmented": True}, {"files": {"en": "a", "de": "c"}}):
+        found = origins(splits=splits(**other))
+        assert found[0] != train and found[1] != test
 
 
 def test_stages_hold_what_they_say(tmp_path: Path) -> None:

@@ -164,6 +164,22 @@ def test_translations_that_are_not_split_are_prepared_like_the_text(folder: Path
     assert list(read_lines(Path(distilled.text.path) / "train.de"))[7] == split(tokens)
 
 
+@pytest.mark.parametrize("segmented", [False, True])
+def test_translations_lose_their_diacritics_like_the_text(folder: Path, segmented: bool) -> None:
+    split = Segmenter(Path("data/codes").read_text()).split
+    raw = [line.replace("t", "ț") for line in TRANSLATED]
+    write("distilled.de", map(split, raw) if segmented else raw)
+    translations = {"files": {"de": "data/distilled.de"}, "segmented": segmented}
+    preprocessing = {**CORPUS["preprocessing"], "tokeniser": "none", "normalise_punctuation": False}
+    changes = {"diacritics": {"de": "remove"}, "preprocessing": preprocessing}
+    describe(distilled={TEACHER: translations}, **changes)
+    prepare()
+    distilled = Distilled("micro", NAME, TEACHER, 1)
+    distil_text(configuration(), distilled)
+    lines = list(read_lines(Path(distilled.text.path) / "train.de"))
+    assert lines == [split(line) for line in TRANSLATED]
+
+
 def test_translations_of_another_text_are_refused(folder: Path) -> None:
     write("distilled.de", TRANSLATED[1:])
     prepare()

@@ -112,6 +112,13 @@ def test_labels_of_extra_references(tmp_path: Path) -> None:
         (tmp_path / "text").rmdir()
 
 
+def test_a_split_without_references_is_refused(tmp_path: Path) -> None:
+    corpus = corpus_of({"files": {"de": "one.de"}})  # of the other language alone
+    with pytest.raises(UserError, match=r"own\.yaml: 'splits\.test' lists no references in 'en'"):
+        make(tmp_path, corpus)
+    assert not (tmp_path / "references").exists()
+
+
 def test_which_splits_have_references() -> None:
     content = corpus_of({"files": {"en": "one.en"}})
     corpus = as_corpus(content)
@@ -153,10 +160,14 @@ def test_local_files_have_keys(tmp_path: Path) -> None:
         ({"urls": {"en": "https://host/a"}, "sha256": None}, ["references[0]", "'sha256'"]),
         ({"archive": "https://host/a", "sha256": None}, ["references[0]", "'members'"]),
         ({"files": {"de": "a", "en": "b"}, "format": "extra_refs"}, ["references[0]", "one file"]),
+        ({"files": {"en": "a"}, "members": {"en": "b"}}, ["references[0]", "'members' has no"]),
+        ({"files": {"en": "a"}, "md5": "0" * 32}, ["references[0]", "'md5' has no effect beside"]),
     ],
 )
 def test_keys_of_references(references: dict[str, Any], parts: list[str]) -> None:
-    corpus = as_corpus(corpus_of(references, preprocessing={"bpe_merges": 0}))
+    content = corpus_of(references, preprocessing={"bpe_merges": 0})
+    text = {"files": {"de": "text.de", "en": "text.en"}}
+    corpus = as_corpus(content | {"splits": {"train": text, "valid": text, **content["splits"]}})
     with pytest.raises(UserError) as caught:
         check_corpus("own", corpus)
     assert str(caught.value).startswith("config/corpora/own.yaml: 'splits.test.")

@@ -262,11 +262,32 @@ def test_bootstrap_is_the_default(root: Path) -> None:
     assert f"bs:{significance.SAMPLES}" in signature
 
 
-def test_program_ends_with_one_sentence(tmp_path: Path) -> None:
-    program = [sys.executable, str(REPOSITORY / "workflow_scripts/score.py")]
-    arguments = ["--corpus", "nowhere", "--system", "nat-kd", "--seed", "1"]
+NOWHERE = "--corpus nowhere --system nat-kd --seed 1 --decoding one-pass --split test"
+
+
+@pytest.mark.parametrize(
+    ("program", "arguments", "expected"),
+    [
+        ("score", NOWHERE, "unknown corpus 'nowhere'"),
+        ("score", NOWHERE.replace("nowhere", "toy-micro").replace("--split test", "--split tset"),
+         "--split: config/corpora/toy-micro.yaml has no split 'tset'; did you mean 'test'?"),
+        ("make_text", "--corpus wmt14-en-de --test tst --output made",
+         "--test: config/corpora/wmt14-en-de.yaml has no test set 'tst'; did you mean 'test'?"),
+        ("make_references", "--corpus wmt14-en-de --splits test valdi --text made --output made",
+         "--splits: config/corpora/wmt14-en-de.yaml has no split 'valdi'; did you mean 'valid'?"),
+        ("prepare_test_set", "--corpus toy-micro --split tst --folder made --learned made",
+         "--split: config/corpora/toy-micro.yaml has no split 'tst'; did you mean 'test'?"),
+    ],
+)  # fmt: skip
+def test_programs_end_with_one_sentence(
+    tmp_path: Path, program: str, arguments: str, expected: str
+) -> None:
     ended = subprocess.run(
-        [*program, *arguments, "--decoding", "one-pass", "--split", "test"],
+        [
+            sys.executable,
+            f"workflow_scripts/{program}.py",
+            *arguments.replace("made", str(tmp_path)).split(),
+        ],
         cwd=REPOSITORY,
         env={**os.environ, "OMP_NUM_THREADS": "1"},
         capture_output=True,
@@ -274,7 +295,7 @@ def test_program_ends_with_one_sentence(tmp_path: Path) -> None:
         check=False,
     )
     assert ended.returncode == 1
-    assert ended.stderr.startswith("error: unknown corpus 'nowhere'")
+    assert ended.stderr.startswith(f"error: {expected}")
     assert len(ended.stderr.splitlines()) == 1
 
 

@@ -82,6 +82,24 @@ def test_a_test_set_that_is_cut_out_of_the_training_text(tmp_path: Path) -> None
     assert read_json(test / "text.json")["pairs"] == {"test": 3}
 
 
+@pytest.mark.parametrize("order", [("valid", "test", "test_b"), ("test_b", "test", "valid")])
+def test_several_splits_that_are_cut_out_share_no_pair(
+    tmp_path: Path, order: tuple[str, ...]
+) -> None:
+    corpus = corpus_of(tmp_path, lines=20)
+    every = {"valid": 5, "test": 5, "test_b": 4}
+    cut = {split: {"every": every[split]} for split in order}
+    folder = make(tmp_path, corpus | {"splits": {**cut, "train": corpus["splits"]["train"]}})
+    left = [f"train de {n}" for n in range(20)]
+    for split in ("valid", "test", "test_b"):
+        chosen = left[every[split] - 1 :: every[split]]
+        assert list(read_lines(folder / f"{split}.de")) == chosen
+        left = [line for line in left if line not in chosen]
+    assert list(read_lines(folder / "train.de")) == left
+    pairs = {"train": 10, "valid": 4, "test": 3, "test_b": 3}
+    assert read_json(folder / "text.json")["pairs"] == pairs
+
+
 def test_a_part_of_a_corpus_is_made_of_its_splits(tmp_path: Path) -> None:
     corpus = as_corpus(
         corpus_of(tmp_path) | {"expected": {"text": {"train": 3, "test": 3}, "clean": {"test": 3}}}

@@ -6,8 +6,8 @@ from typing import Any
 
 from nat.data.corpus import STEPS, Corpus, FurtherReferences, Part, Source, Split
 from nat.data.formats import EXTRA_REFERENCES, PAIRS, TOGETHER
-from nat.data.sources import parts_of
-from nat.data.splits import split_names
+from nat.data.sources import parts_of, test_set
+from nat.data.splits import TRAIN, VALID, is_cut_out, split_names
 from nat.data.vocabulary import SIDES
 from nat.errors import UserError
 from nat.spelling import hint
@@ -15,6 +15,17 @@ from nat.spelling import hint
 _KINDS = {"splits", "generator", "derived"}
 _MERGED = ("splits", "preprocessing", "expected")
 _LEARNED = ("bpe_merges", "sentencepiece")
+_OF_TSV = ("columns", "minimum", "undecodable")
+_OF_FILES = ("format", *_OF_TSV)
+_OF_ORIGINS: Mapping[str, tuple[str, ...]] = {
+    "files": ("segmented", *_OF_FILES),
+    "urls": ("segmented", "sha256", *_OF_FILES),
+    "archive": ("segmented", "sha256", "md5", "members", *_OF_FILES),
+    "sacrebleu": ("segmented",),
+    "parts": ("segmented",),
+    "every": (),
+}
+"""Keys that say more about text from an origin."""
 
 
 def resolved(corpora: Mapping[str, dict[str, Any]]) -> dict[str, dict[str, Any]]:
@@ -81,6 +92,7 @@ def check_corpus(name: str, corpus: Corpus) -> None:
         raise UserError(f"{file}: 'source' and 'target' are both '{corpus.source}'")
     if len(corpus.model_fields_set & _KINDS) != 1:
         raise UserError(f"{file}: give either 'splits' or 'generator'")
+    _check_trained_on(file, corpus)
     _check_preprocessing(file, corpus, languages)
     if corpus.generator is not None:
         from nat.data.synthetic import read_options  # imports numpy, which is slow
@@ -106,6 +118,18 @@ def check_corpus(name: str, corpus: Corpus) -> None:
                 )
 
 
+def _check_trained_on(file: str, corpus: Corpus) -> None:
+    """Check that a corpus has the splits that trainings read."""
+    if corpus.derived is not None:
+        return  # it has those of its parent, which is checked as well
+    key, remedy = "splits", "give its text; 'valid' can be cut out of 'train' with 'every'"
+    if corpus.generator is not None:
+        key, remedy = "generator.pairs", "say how many pairs it has"
+    for split in (TRAIN, VALID):
+        if split not in split_names(corpus):
+            raise UserError(f"{file}: missing key '{key}.{split}', which trainings read; {remedy}")
+
+
 def _check_given(corpus: Corpus, file: str) -> None:
     """Check what a corpus has from elsewhere besides text."""
     given: dict[str, tuple[Source, list[set[str]]]] = {
@@ -119,6 +143,12 @@ def _check_given(corpus: Corpus, file: str) -> None:
         where = f"{file}: '{key}'"
         if not corpus.splits:
             raise UserError(f"{where}: only a corpus with 'splits' has the key; remove it")
+        cut = [split for split in corpus.splits if is_cut_out(corpus, split)]
+        if cut and key != "subwords":
+            raise UserError(
+                f"{where}: the translations belong to the training text line by line, but the key "
+                f"'splits.{cut[0]}.every' takes lines out of it; give '{cut[0]}' text of its own"
+            )
         _check_source(source, where)
         if set(source.labelled) not in wanted:
             expected = " or ".join(" and ".join(sorted(each)) for each in wanted)
@@ -170,25 +200,42 @@ def _parts(split: str, description: Split, where: str) -> Iterator[tuple[Part, s
             f"{where}: give either 'urls' or 'files', or one of 'archive', 'sacrebleu', 'every' "
             f"and 'parts' ({found})"
         )
+    _check_keys(description, where)
     if description.every is not None:
-        if split == "train":
+        if split == TRAIN:
             raise UserError(f"{where}: the training text cannot be cut out of itself; drop 'every'")
         return
     for number, part in enumerate(parts_of(description)):
-        place = f"{where[:-1]}.parts[{number}]'" if description.parts else where
-        if len(part.origins) != 1:
-            raise UserError(
-                f"{place}: give one of 'urls', 'files', 'archive' and 'sacrebleu' as its origin"
-            )
+        place = where
+        if description.parts:
+            place = f"{where[:-1]}.parts[{number}]'"
+            if len(part.origins) != 1:
+                raise UserError(
+                    f"{place}: give one of 'urls', 'files', 'archive' and 'sacrebleu' as its origin"
+                )
+            _check_keys(part, place)
         yield part, place
+
+
+def _check_keys(part: Source, where: str) -> None:
+    """Refuse a key that nothing looks at where text comes from this origin."""
+    (origin,) = part.origins
+    for key in type(part).model_fields:
+        if key not in part.model_fields_set or key in (origin, "pairs", "references"):
+            continue
+        if key not in _OF_ORIGINS[origin]:
+            remedy = "give it in the parts that it belongs to" if origin == "parts" else "remove it"
+            raise UserError(f"{where}: key '{key}' has no effect beside '{origin}'; {remedy}")
+        if key in _OF_TSV and isinstance(part, Part) and part.format != "tsv":
+            raise UserError(f"{where}: the key '{key}' belongs to the format tsv, and to no other")
 
 
 def _check_source(part: Source, where: str) -> None:
     if len(part.origins) != 1:
         found = " and ".join(part.origins) or "none"
         raise UserError(f"{where}: give one of 'urls', 'files' and 'archive' (found {found})")
-    if (part.archive is not None) != bool(part.members):
-        raise UserError(f"{where}: 'archive' and 'members', its files, belong together")
+    _check_keys(part, where)
+    _check_members(part, where)
     _check_checksums(part, where)
     if part.urls and (not isinstance(part.sha256, dict) or set(part.sha256) != set(part.urls)):
         raise UserError(f"{where}: key 'sha256': give one checksum for each file to download")
@@ -205,6 +252,11 @@ def _check_references(part: FurtherReferences, where: str, languages: set[str]) 
         )
 
 
+def _check_members(part: Source, where: str) -> None:
+    if part.archive is not None and not part.members:
+        raise UserError(f"{where}: missing key 'members', the files of its 'archive'")
+
+
 def _check_checksums(part: Source, where: str) -> None:
     if part.urls and "sha256" not in part.model_fields_set:
         raise UserError(f"{where}: missing key 'sha256', the checksums of its 'urls'")
@@ -217,8 +269,12 @@ def _check_checksums(part: Source, where: str) -> None:
 
 def _check_part(part: Part, where: str, corpus: Corpus) -> None:
     languages = {corpus.source, corpus.target}
-    if part.archive is not None and not part.members:
-        raise UserError(f"{where}: missing key 'members', the files of its 'archive'")
+    if part.sacrebleu is not None:
+        try:
+            test_set(part.sacrebleu, corpus.source, corpus.target)
+        except UserError as error:
+            raise UserError(f"{where}: key 'sacrebleu': {error}") from error
+    _check_members(part, where)
     _check_checksums(part, where)
     due = {PAIRS} if part.format in TOGETHER else languages
     meant = (
@@ -236,8 +292,8 @@ def _check_part(part: Part, where: str, corpus: Corpus) -> None:
             raise UserError(f"{where}: key '{key}': found {', '.join(value)}, expected {meant}")
     if "sha256" in part.model_fields_set and isinstance(part.sha256, dict) != bool(part.urls):
         raise UserError(f"{where}: key 'sha256': give one checksum for each file to download")
-    if (part.format == "tsv") != bool(part.columns):
-        raise UserError(f"{where}: the key 'columns' belongs to the format tsv, and to no other")
+    if part.format == "tsv" and not part.columns:
+        raise UserError(f"{where}: missing key 'columns', the columns of the tsv by language")
     if part.format == "tsv" and set(part.columns) != languages:
         raise UserError(
             f"{where}: key 'columns': found {', '.join(part.columns)}, expected the languages "

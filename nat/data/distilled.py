@@ -13,6 +13,7 @@ from nat.data.binarised import BinarisedText, write_binarised
 from nat.data.bpe import joined, segments_of
 from nat.data.clean import normaliser
 from nat.data.corpus import Corpus
+from nat.data.diacritics import line_change
 from nat.data.lines import check_count, count_lines, read_lines, write_lines
 from nat.data.splits import TRAIN, sides
 from nat.data.tokenise import tokenise
@@ -94,13 +95,14 @@ def distil_published(
         UserError: if it does not have a line for each pair of the training text.
     """
     options = corpus.preparation(segmented)
+    change = line_change(corpus, corpus.target)
     normalise = normaliser(corpus.target, normalise_punctuation=options.normalise_punctuation)
     split = segments_of(bpe, "target").split
 
     def given() -> Iterator[tuple[str, str | None]]:
         for line in read_lines(published):
             words = joined(line, corpus.in_pieces) if segmented else line
-            tokens = tokenise(normalise(words), corpus.target, options.tokeniser)
+            tokens = tokenise(normalise(change(words)), corpus.target, options.tokeniser)
             yield split(tokens.lower() if options.lowercase else tokens), None
 
     remedy = (

@@ -72,10 +72,11 @@ def download(
     """Return a local copy of the file at `url`, with verified checksum.
 
     Searched in this order: `MIRROR/HOST/PATH`, the same with `.gz` appended (then its content is
-    the published file), `DOWNLOADS/HOST/PATH` from an earlier download, the network. A broken
-    connection leaves `*.part` in `downloads`, which the next attempt or run continues. A file that
-    several corpora need is downloaded by the first; the others wait. The SHA-256 of a download is
-    recorded beside it, also if another checksum is published.
+    the published file, which must not be packed itself), `DOWNLOADS/HOST/PATH` from an earlier
+    download, the network. A broken connection leaves `*.part` in `downloads`, which the next
+    attempt or run continues. A file that several corpora need is downloaded by the first; the
+    others wait. The SHA-256 of a download is recorded beside it, also if another checksum is
+    published.
 
     Args:
         url: address of one file, http or https.
@@ -302,6 +303,11 @@ def _from_mirror(
     path = plain if plain.is_file() else packed
     if not path.is_file():
         return None
+    if path == packed and place.suffix in (*_COMPRESSED, ".zip"):
+        # whoever reads the file unpacks it once
+        raise UserError(
+            f"the mirror's copy {path} of {url} is packed twice ({key}); unpack it once, to {plain}"
+        )
     found = _digest(path, expected.algorithm, unpack=path == packed)
     if expected.digest is None:
         fault = _fault(path, place, expected) if path == plain else None

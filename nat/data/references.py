@@ -102,7 +102,7 @@ def make_references(
         place: where files are searched for.
 
     Raises:
-        UserError: if a file cannot be obtained, or does not belong to the split.
+        UserError: if a file cannot be obtained, or does not belong to the split, or none is listed.
     """
     source, target = sides(corpus)
     with atomic_directory(output) as folder:
@@ -111,7 +111,13 @@ def make_references(
             sentences = list(read_lines(text / f"{split}.{source}"))
             texts: dict[int, list[str]] = {}
             read_from = []
-            for number, description in listed(corpus, split):
+            descriptions = listed(corpus, split)
+            if not descriptions:
+                raise UserError(
+                    f"config/corpora/{place.name}.yaml: 'splits.{split}' lists no references in "
+                    f"'{target}'; give it the key 'references', or name another split"
+                )
+            for number, description in descriptions:
                 key = f"config/corpora/{place.name}.yaml, splits.{split}.references[{number}]"
                 part = fetch(description, source, target, key, place)
                 read_from += part.read_from(target)

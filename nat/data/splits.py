@@ -95,9 +95,15 @@ def text_part(corpus: Corpus, test: str | None = None) -> Corpus:
 
 
 def prepared_as(corpus: Corpus, split: str) -> dict[str, Any]:
-    """How the text of a split is made and prepared, JSON-able, as it is written."""
+    """How the text of a split is made and prepared, JSON-able, as it is written.
+
+    Keys that change no text, such as sizes that are only checked, are left out.
+    """
     found = text_part(corpus, None if split in (TRAIN, VALID) else split).as_written()
-    return {key: found[key] for key in found if key not in ("description", "expected")}
+    for description in found.get("splits", {}).values():
+        description.pop("pairs", None)
+    left_out = ("description", "licensed_by", "expected")
+    return {key: found[key] for key in found if key not in left_out}
 
 
 def local_files(corpus: Corpus, root: Path) -> dict[str, Path]:

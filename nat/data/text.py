@@ -25,6 +25,7 @@ from nat.data.sources import FetchedSource, Place, fetch, parts_of
 from nat.data.splits import (
     CORPORA,
     TRAIN,
+    VALID,
     folder_of,
     is_cut_out,
     is_segmented,
@@ -252,23 +253,25 @@ def _write(
 def _cutter(corpus: Corpus, splits: Sequence[str]) -> Callable[[str, str], str]:
     """A function that returns the split of `splits` that each successive pair belongs to.
 
-    The second split gets every nth of the pairs that cleaning will keep, as in the usual recipes,
-    but in raw form like all other text here.
+    All but the first get every nth of the pairs that cleaning will keep, as in the usual recipes,
+    but in raw form like all other text here. Of several, `valid` chooses first and the test sets
+    follow by name, whatever their order in the file, each from the pairs that are left.
     """
-    if len(splits) == 1:
-        return lambda source, target: splits[0]
-    rest, cut = splits
-    every = corpus.splits[cut].every
-    assert every is not None
+    rest, *cut = splits
+    if not cut:
+        return lambda source, target: rest
     useful = usefulness(corpus)
-    kept = 0
+    in_order = sorted(cut, key=lambda split: (split != VALID, split))
+    nth = {split: every for split in in_order if (every := corpus.splits[split].every)}
+    seen = dict.fromkeys(nth, 0)
 
     def split_of(source: str, target: str) -> str:
-        nonlocal kept
-        if not useful(source, target):
-            return rest
-        kept += 1
-        return cut if kept % every == 0 else rest
+        if useful(source, target):
+            for split, every in nth.items():
+                seen[split] += 1
+                if seen[split] % every == 0:
+                    return split
+        return rest
 
     return split_of
 

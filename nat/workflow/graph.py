@@ -29,7 +29,15 @@ from nat.artifacts import (
 from nat.configuration import Configuration
 from nat.configuration.configuration import file_of
 from nat.data.references import has_references, listed
-from nat.data.splits import TRAIN, VALID, is_cut_out, split_names, test_names, text_part
+from nat.data.splits import (
+    TRAIN,
+    VALID,
+    is_cut_out,
+    prepared_as,
+    split_names,
+    test_names,
+    text_part,
+)
 from nat.errors import UserError
 from nat.reporting import reports, timing
 from nat.reporting.cells import TOYS, Cell
@@ -295,14 +303,15 @@ class Graph:
 
     def origin_of_text(self, corpus: str, test: str | None = None) -> str:
         """A fingerprint of where a text comes from: that of trainings, or that of a test set."""
-        part = text_part(self.configuration.corpus(corpus), test)
-        found = part.as_written()
+        description = self.configuration.corpus(corpus)
+        found = prepared_as(description, test or TRAIN)
         for split in found.get("splits", {}).values():
             split.pop("references", None)
+        part = text_part(description, test)
         # A split that is cut out of the training text depends on what cleaning will keep.
-        cut = any(is_cut_out(part, split) for split in split_names(part))
-        others = ("description", "expected", *(() if cut else ("preprocessing",)))
-        return _fingerprint({key: found[key] for key in found if key not in others})
+        if not any(is_cut_out(part, split) for split in split_names(part)):
+            del found["preprocessing"]
+        return _fingerprint(found)
 
     def origin_of_references(self, corpus: str, splits: Iterable[str]) -> str:
         """A fingerprint of where the further references of some splits come from."""

@@ -10,36 +10,38 @@ import socket
 import sys
 import urllib.error
 import urllib.request
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
 
+from nat.configuration.corpora import check_corpus, resolved
+from nat.configuration.models import CorpusFile, read_model
 from nat.configuration.yaml_file import read_yaml
+from nat.data import sources
+from nat.data.corpus import Corpus
 from nat.files import write_json
 
 SECONDS_FOR_A_HOST = 10
 
 
 def addresses(root: Path) -> list[str]:
-    """Schemes and hosts of all addresses in `config/corpora`, in order."""
-    found = set()
-    for path in (root / "config/corpora").glob("*.yaml"):
-        for url in _texts(read_yaml(root, str(path.relative_to(root)))):
-            if url.startswith(("http://", "https://")):
-                found.add("/".join(url.split("/")[:3]))
+    """Schemes and hosts that the files of all corpora in `config/corpora` come from, in order.
+
+    Raises:
+        UserError: for anything wrong in one of these files.
+    """
+    files: dict[str, dict[str, Any]] = {}
+    for path in sorted((root / "config/corpora").glob("*.yaml")):
+        name = f"config/corpora/{path.name}"
+        files[path.stem] = read_yaml(root, name)
+        read_model(CorpusFile, files[path.stem], name)
+    found: set[str] = set()
+    for name, content in resolved(files).items():
+        corpus = read_model(Corpus, content, f"config/corpora/{name}.yaml")
+        check_corpus(name, corpus)
+        found.update("/".join(url.split("/")[:3]) for url in sources.addresses(corpus).values())
     return sorted(found)
-
-
-def _texts(value: Any) -> Iterator[str]:
-    if isinstance(value, str):
-        yield value
-    elif isinstance(value, dict):
-        for each in value.values():
-            yield from _texts(each)
-    elif isinstance(value, list):
-        for each in value:
-            yield from _texts(each)
 
 
 def reached(addresses: Sequence[str]) -> list[str]:

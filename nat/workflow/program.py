@@ -11,7 +11,10 @@ from nat.artifacts import Artifact
 from nat.configuration import Configuration
 from nat.configuration.arguments import add_configuration_arguments, configuration_from
 from nat.configuration.corpora import check_corpus
+from nat.data.splits import split_names, test_names
+from nat.errors import UserError
 from nat.program import run
+from nat.spelling import hint
 
 HELP = {
     "analysis": "what is measured, a module of nat/measures",
@@ -109,9 +112,29 @@ def makes(kind: type[A]) -> Callable[[Callable[..., None]], Callable[[], None]]:
 
 
 def _check_corpus(configuration: Configuration, given: Mapping[str, Any]) -> None:
-    """Check the corpus that a program is for, since without Snakemake nothing else has."""
-    if "corpus" in given:
-        check_corpus(given["corpus"], configuration.corpus(given["corpus"]))
+    """Check the corpus that a program is for, since without Snakemake nothing else has.
+
+    Raises:
+        UserError: for a fault of its file, or an argument that names a split it does not have.
+    """
+    if "corpus" not in given:
+        return
+    name = given["corpus"]
+    corpus = configuration.corpus(name)
+    check_corpus(name, corpus)
+    splits, tests = split_names(corpus), test_names(corpus)
+    for argument, what, known in (
+        ("split", "split", splits),
+        ("splits", "split", splits),
+        ("test", "test set", tests),
+    ):
+        names = given.get(argument) or []
+        for split in [names] if isinstance(names, str) else names:
+            if split not in known:
+                raise UserError(
+                    f"--{argument}: {configuration.file_of('corpora', name)} has no {what} "
+                    f"'{split}'; {hint(split, known)}"
+                )
 
 
 def _parser(function: Callable[..., None]) -> argparse.ArgumentParser:
