@@ -402,7 +402,7 @@ def test_a_panel_without_a_gpu_says_so(
     assert NO_GPU in said and not any(text.startswith("not run") for text in said)
     notes = " ".join(said)
     assert "No GPU: all of cuda-1." in notes
-    assert "Not run: LevT at LevT (cpu-1, needs fairseq's compiled parts)." in notes
+    assert "Not run: LevT at LevT (cpu-1): needs fairseq's compiled parts." in notes
 
 
 def test_no_two_series_look_the_same() -> None:

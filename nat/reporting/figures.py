@@ -327,8 +327,12 @@ def _notes(plot: Plot) -> list[str]:
         notes.append("Hollow markers: published values.")
     if any(record["collapsed"] for record in ran):
         notes.append("Black cross: the training collapsed.")
-    for state, missing in _missing(plot.records).items():
-        notes.append(f"{state[0].upper()}{state[1:]}: {'; '.join(missing)}.")
+    for (state, why), missing in _missing(plot.records).items():
+        named = (
+            f"{each} ({'; '.join(where)})" if where else each for each, where in missing.items()
+        )
+        found = f"{state[0].upper()}{state[1:]}: {'; '.join(named)}"
+        notes.append(f"{found}: {why}." if why else f"{found}.")
     lost = sum(int(record["not_decoded"]) for record in ran)
     if lost:
         notes.append(f"{lost} sentences were not decoded and scored as empty.")
@@ -370,13 +374,13 @@ def _coinciding(plot: Plot) -> list[str]:
     return [f"Curves that coincide: {'; '.join(found)}."] if found else []
 
 
-def _missing(records: Records) -> dict[str, list[str]]:
-    """What has no number, by its state; whole panels or series together."""
-    found: dict[str, list[str]] = {}
+def _missing(records: Records) -> dict[tuple[str, str], dict[str, list[str]]]:
+    """What has no number, by its state and the reason: points of series, and in which panels."""
+    found: dict[tuple[str, str], dict[str, list[str]]] = {}
     for panel in dict.fromkeys(record["column"] for record in records):
         inside = [record for record in records if record["column"] == panel]
         if all(record["status"] != "run" for record in inside):
-            found.setdefault(values.missing_state(inside), []).append(f"all of {panel}")
+            found.setdefault((values.missing_state(inside), ""), {})[f"all of {panel}"] = []
             continue
         for series in dict.fromkeys(record["row"] for record in inside):
             points: dict[str, list[str]] = {}
@@ -385,7 +389,8 @@ def _missing(records: Records) -> dict[str, list[str]]:
                     place = record["row"] if record["x"] is None else f"{record['x']:g}"
                     points.setdefault(record["status"], []).append(record["category"] or place)
             for state, names in points.items():
+                between = " and " if any("," in name for name in names) else ", "
                 state, _, why = state.partition(": ")
-                text = f"{series} at {', '.join(names)} ({panel}{why and ', ' + why})"
-                found.setdefault(state, []).append(text)
+                missing = found.setdefault((state, why), {})
+                missing.setdefault(f"{series} at {between.join(names)}", []).append(panel)
     return found
