@@ -1,6 +1,7 @@
 """MPLE as it is configured: its reports resolve, and all published values have their places."""
 
 import csv
+import json
 import math
 import shutil
 from dataclasses import replace
@@ -160,6 +161,14 @@ def test_one_seed_decides_whether_l_nat_is_below_c(tmp_path: Path) -> None:
     alone = difference(cells[:1], 2.0, tmp_path)
     assert alone is not None and alone.interval is not None
     assert alone.interval.high - alone.interval.low > 0.05
+    # with another sentence left out, the sentences do not belong together
+    content = json.loads((tmp_path / cells[1].score_path).read_text())
+    content["splits"]["valid"]["by_sentence"]["numbers"] = [*range(1, 401)]
+    write_json(tmp_path / cells[1].score_path, content)
+    unlike = difference(cells[:1], cells[1:], tmp_path)
+    assert unlike is not None and unlike.interval is None
+    content["splits"]["valid"]["by_sentence"]["numbers"] = [*range(400)]
+    write_json(tmp_path / cells[1].score_path, content)
     # of other sentences: as if C of another corpus were compared with it
     elsewhere = replace(cells[1], corpus="toy-re-na")
     (tmp_path / elsewhere.score_path).parent.mkdir(parents=True)

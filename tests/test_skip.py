@@ -6,6 +6,7 @@ import torch
 
 from nat.data.batch import Batch
 from nat.data.vocabulary import BOS, EOS, MASK, PAD
+from nat.inputs.grouped_tokens import GroupedTokens
 from nat.inputs.skip import BEGIN_OF_CHUNKS, Skip
 
 
@@ -89,3 +90,19 @@ def test_the_curriculum(
     causal, _ = Skip(curriculum)(context)
     primary = causal.tokens[:, 0].eq(BEGIN_OF_CHUNKS)
     assert primary.double().mean().item() == pytest.approx(share, abs=0.04)
+
+
+@pytest.mark.parametrize("chunk", [2, 3, 4])
+def test_the_longest_target_that_is_let_through_fits_the_positions(
+    make_model: Callable[..., Any], make_context: Callable[..., Any], chunk: int
+) -> None:
+    model = make_model(decoder={"chunk": chunk}, max_positions=16)
+    longest = model.longest_target
+    assert longest % chunk == chunk - 1 and longest + chunk + 1 > 16 - chunk
+    batch = Batch.collate([0], [[9, 9]], [[11] * longest])
+    for curriculum in (None, 1e6):  # the primary tasks, and the auxiliary ones
+        context = make_context(model, batch)
+        for each in Skip(curriculum=curriculum)(context):
+            assert context.decode(each).isfinite().all()
+    for each in (GroupedTokens()(context),):
+        assert context.decode(each).isfinite().all()

@@ -28,7 +28,8 @@ class Hybrid(LeftToRightSearch):
     Wang et al. (2022), section 5.3. Stage I ends with EOS at a position that is a multiple of k;
     stage II can end the sentence earlier. Among the sequences that stage I keeps, the result is the
     one with the highest sum of the log-probabilities of both stages, which is the score (equation
-    3). Positions after the first EOS do not count. Special symbols other than UNK are never chosen.
+    3). All tokens of stage I count, but those of stage II only up to the first EOS. Special symbols
+    other than UNK are never chosen.
 
     With an assistant, another hybrid system with the same k, the assistant does stage II (table 7):
     its own Skip-AT scores the sequences of stage I by forced decoding, and these scores replace the

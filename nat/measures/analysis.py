@@ -105,12 +105,16 @@ def pair_batches(
 def by_sentence(found: Mapping[int, tuple[float, float]]) -> dict[str, list[float]]:
     """Sums and tokens of each sentence as analyses write them; their ratio can be resampled.
 
+    Their numbers tell whether two systems were measured on the same sentences.
+
     Args:
         found: a sum and a number of tokens by the number of the sentence; 1 for a mean over
             sentences.
     """
-    rows = [found[number] for number in sorted(found)]
+    numbers = sorted(found)
+    rows = [found[number] for number in numbers]
     return {
+        "numbers": [*numbers],
         "sums": [round(value, bleu.DIGITS) for value, _ in rows],
         "tokens": [tokens for _, tokens in rows],
     }

@@ -5,7 +5,7 @@ repeat each other's words; of an AT, 70% of the cosines are below 0.25 and 95% b
 those of the last layer after its feed-forward part; attention is that of the third layer.
 
 Where the paper is ambiguous: the target is given, to an AT as its history and to a NAT as its
-length, so that models are compared at the same positions. The paper shows "one" head of one
+length. The position at which an AT predicts EOS counts, too. The paper shows "one" head of one
 sentence. Here the sentence is the first of median target length, and the head that which aligns
 words best: the one with the largest `coverage` over the split. Of a model that learns from a
 teacher's translations it is the teacher's head, so that maps of both are those of the same head.

@@ -134,9 +134,11 @@ def _by_sentence(parallel: Mapping[str, Any], autoregressive: Mapping[str, Any])
     if "by_sentence" not in parallel or "by_sentence" not in autoregressive:
         return {}
     of_nat, of_at = parallel["by_sentence"], autoregressive["by_sentence"]
+    if of_nat.get("numbers") != of_at.get("numbers"):
+        return {}
     pairs = zip(of_nat["sums"], of_at["sums"], strict=True)
     bits = [round((nat - at) / math.log(2), bleu.DIGITS) for nat, at in pairs]
-    return {"by_sentence": {"sums": bits, "tokens": of_nat["tokens"]}}
+    return {"by_sentence": {**of_nat, "sums": bits}}
 
 
 def _in_units(nats: float) -> dict[str, float]:

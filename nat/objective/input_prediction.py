@@ -22,10 +22,11 @@ def with_input_loss(loss: Loss, context: BatchContext, decoder_input: DecoderInp
     `context.teacher`, on a full mask.
 
     Where the paper is ambiguous: the predictor reuses encoder and decoder (appendix E.6), whose
-    states are those of a full mask here. They are computed without dropout and without gradient,
-    so that the system translates as it would without the predictor. In the paper's M-step the
-    gradient reaches encoder and decoder; L_input is an upper bound of what a predictor that is
-    trained with them could reach.
+    states are those of a full mask here. Those of the encoder are the update's, and the decoder has
+    no dropout. They have no gradient, so that the predictor changes nothing else, but that its own
+    gradient counts where their norm is clipped. In the paper's M-step the gradient reaches encoder
+    and decoder; L_input is an upper bound of what a predictor that is trained with them could
+    reach.
 
     Parts: `masks`, the share of the predictor, which is added to the loss; `input`, the sum of it
     and of the share of the vanilla NAT, where there is one. Neither includes the entropy of Q,
@@ -51,7 +52,10 @@ def with_input_loss(loss: Loss, context: BatchContext, decoder_input: DecoderInp
 
 @torch.no_grad()
 def _blank_states(context: BatchContext, model: Transformer) -> Tensor:
-    """States of a model that sees a full mask, without dropout and gradient, [B, T, D]."""
+    """States of a model that sees a full mask, without gradient, [B, T, D].
+
+    The teacher has no dropout at all, the model only in its encoder, whose states are at hand.
+    """
     canvas = context.fully_masked_input()
     with without_dropout(model):
         encoded = context.encoded if model is context.model else model.encode(context.batch.source)

@@ -7,7 +7,7 @@ decoding. Everything that is reported refers to a measure, so a new one is an en
 
 import math
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
@@ -507,8 +507,8 @@ class Measured:
 
     `low` and `high` are its 95% bootstrap interval, if any, or the quartiles of a time. If the
     number is a share of sentences, `hits` has a digit 1 for each sentence that counts and 0 for the
-    others. If it is a ratio of sums over sentences, `by_sentence` has both terms of each sentence.
-    `flags` says what makes the translations or their model suspicious.
+    others. If it is a ratio of sums over sentences, `by_sentence` has both terms of each sentence,
+    by its number. `flags` says what makes the translations or their model suspicious.
     """
 
     value: float
@@ -517,7 +517,7 @@ class Measured:
     signature: str = ""
     not_decoded: int = 0
     hits: str = ""
-    by_sentence: tuple[tuple[float, float], ...] = ()
+    by_sentence: Mapping[int, tuple[float, float]] = field(default_factory=dict)
     flags: tuple[str, ...] = ()
 
 
@@ -640,14 +640,19 @@ def _of_pair(cell: Cell, path: Path) -> Measured | None:
             return None
         found = split["per_token"] if exact is None else split["exact_per_token"][exact]
         ratio = exact is None and unit == "bits"
-        return Measured(float(found[unit]), by_sentence=_by_sentence(split) if ratio else ())
+        return Measured(float(found[unit]), by_sentence=_by_sentence(split) if ratio else {})
     except (AttributeError, KeyError, TypeError, ValueError) as error:
         raise UserError(f"{path} is not a total correlation; {remedy(path)}") from error
 
 
-def _by_sentence(found: Mapping[str, Any]) -> tuple[tuple[float, float], ...]:
+def _by_sentence(found: Mapping[str, Any]) -> dict[int, tuple[float, float]]:
     given = found.get("by_sentence")
-    return () if given is None else tuple(zip(given["sums"], given["tokens"], strict=True))
+    if given is None:
+        return {}
+    # files of earlier versions have no numbers
+    numbers = given.get("numbers", range(len(given["sums"])))
+    pairs = zip(given["sums"], given["tokens"], strict=True)
+    return dict(zip(numbers, pairs, strict=True))
 
 
 def _of_analysis(cell: Cell, path: Path) -> Mapping[str, Any] | None:

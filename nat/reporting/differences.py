@@ -358,16 +358,18 @@ def _resampled(cells: Sequence[Cell], root: Path) -> list[Resampled]:
 def _resampled_ratios(cells: Sequence[Cell], root: Path) -> list[Resampled]:
     """Ratios of sums over sentences, such as L_NAT and C; none if one is something else.
 
+    Nor are there any if systems leave out different sentences of a text.
+
     Those of the same sentences are resampled together, those of different ones independently.
     """
     texts = [(cell.corpus, cell.split) for cell in cells]
     found = [measured(cell, root) for cell in cells]
     rows = [each.by_sentence for each in found if each is not None and each.by_sentence]
-    sizes = {(text, len(each)) for text, each in zip(texts, rows, strict=False)}
-    if len(rows) < len(cells) or len(sizes) > len(set(texts)):
+    sentences = {(text, tuple(each)) for text, each in zip(texts, rows, strict=False)}
+    if len(rows) < len(cells) or len(sentences) > len(set(texts)):
         return []
     known = list(dict.fromkeys(texts))
-    resampled = [resample(np.array(each, dtype=float), _ratio) for each in rows]
+    resampled = [resample(np.array([*each.values()], dtype=float), _ratio) for each in rows]
     # so that the draws of different texts are independent, as in `combined`
     return [
         Resampled(each.value, np.roll(each.samples, known.index(text)))

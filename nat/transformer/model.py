@@ -217,8 +217,13 @@ class Transformer(nn.Module):
 
     @property
     def longest_target(self) -> int:
-        """Maximal number of target tokens that fit the model's positions, with BOS or EOS."""
-        return self.architecture.max_positions - 1
+        """Maximal number of target tokens that fit the model's positions, with BOS or EOS.
+
+        With chunks, a target is filled up to whole chunks, one of which only has EOS where they
+        are already whole, and positions are numbered from 1.
+        """
+        longest, chunk = self.architecture.max_positions - 1, self.decoder.chunk
+        return longest if chunk is None else longest // chunk * chunk - 1
 
     def upsampled_padding(self, encoded: Encoded) -> Tensor:
         """Padding of canvases with ceil(upsample * source tokens) positions, [B, T]."""
