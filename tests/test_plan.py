@@ -15,6 +15,7 @@ from test_graph import copy_repository, counts, snakemake
 
 from nat.configuration.configuration import Configuration, read
 from nat.workflow import dry_run, plan
+from nat.workflow.cluster import ATTEMPTS
 from nat.workflow.dry_run import Job
 from nat.workflow.together import RULE
 
@@ -328,3 +329,26 @@ def test_the_plan_has_the_jobs_of_the_graph(tmp_path: Path) -> None:
     assert shown == {**by_stage, "all": sum(by_stage.values())}
     assert "(seed 2)" in screen
     assert not (repository / "results").exists()
+
+
+def test_jobs_that_would_not_end_are_named(tmp_path: Path) -> None:
+    recipe = configuration().training("toy-micro", "at-base").recipe
+    hours = recipe.updates * recipe.batch_tokens / 3600 if recipe.updates else 0
+    stages = {"stages": {"train": {"minutes": 10}}}  # 100 minutes in four attempts
+    slow, fast = ({"speed": {"training": hours / limit, "decoding": 10}} for limit in (1.7, 1.6))
+    at = replace(configuration(**slow, **stages), root=tmp_path)
+    (found,) = plan.too_long(at, [job("train", NAMES), job("score", DECODED)])
+    assert found.startswith("on a cluster 1 of the jobs of stage 'train' would not end")
+    assert "take 2 hours, and have 2 in all of 4 attempts" in found
+    assert "'stages.train.minutes' in config/scales/micro.yaml" in found
+    at = replace(configuration(**fast, **stages), root=tmp_path)
+    assert plan.too_long(at, [job("train", NAMES)]) == []
+    # a latency starts again in each attempt, and a cluster may limit them all
+    (tmp_path / "config").mkdir()
+    (tmp_path / "config/cluster.yaml").write_text("cpu: {most_minutes: 5}\n")
+    assert "have 0 in all" in plan.too_long(at, [job("train", NAMES)])[0]
+
+
+def test_a_job_has_as_many_attempts_as_the_profile_says() -> None:
+    profile = yaml.safe_load((ROOT / "slurm/config.yaml").read_text())
+    assert profile["retries"] + 1 == ATTEMPTS

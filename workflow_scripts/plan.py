@@ -24,7 +24,10 @@ def main() -> None:
     console.print(plan.table(configuration, plan.estimate(configuration, jobs)))
     for note in noted:  # `snakemake plan` says them itself
         sys.stderr.write(f"{note}\n")
-    for sentence in plan.assumptions(configuration, jobs):
+    for sentence in [
+        *plan.assumptions(configuration, jobs),
+        *plan.too_long(configuration, jobs),
+    ]:
         console.print(f"- {sentence}", highlight=False, soft_wrap=True)
 
 

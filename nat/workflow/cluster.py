@@ -36,6 +36,9 @@ GROUPED: dict[Stage, int] = {"score": 20, "report": 50}
 """How many independent steps, or chains of steps, share a job: `group-components` of
 slurm/config.yaml."""
 
+ATTEMPTS = 4
+"""Of a job: the first, and the `retries` of slurm/config.yaml."""
+
 _MOST_TEST_SETS = 4  # of a corpus; requests of jobs reckon with no more
 
 
@@ -54,6 +57,14 @@ def devices(configuration: Configuration) -> int | None:
 def nodes(configuration: Configuration) -> int:
     """Nodes of a training."""
     return configuration.scale_settings.nodes
+
+
+def hours_of_attempts(configuration: Configuration, cluster: Cluster, stage: Stage) -> list[float]:
+    """Hours that a job of a stage has in each of its attempts on a cluster."""
+    need = needs(configuration, stage)
+    most = (cluster.gpu if need.gpu else cluster.cpu).most_minutes
+    grow = _growing(need.minutes, most)
+    return [grow(None, attempt) / 60 for attempt in range(1, ATTEMPTS + 1)]
 
 
 def read_cluster(configuration: Configuration) -> Cluster:

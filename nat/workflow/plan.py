@@ -16,6 +16,7 @@ from nat.artifacts import TIMED
 from nat.configuration import Configuration
 from nat.configuration.configuration import file_of
 from nat.configuration.lengths import counts_epochs, estimated_tokens
+from nat.configuration.models import Stage
 from nat.data.corpus import number_of
 from nat.data.splits import TRAIN, VALID, split_names
 from nat.files import read_json
@@ -23,7 +24,14 @@ from nat.measures.latency_setting import LARGEST, parse_setting
 from nat.registry import Method
 from nat.reporting import timing
 from nat.transformer.architecture import Architecture
-from nat.workflow.cluster import devices, needs, nodes
+from nat.workflow.cluster import (
+    ATTEMPTS,
+    devices,
+    hours_of_attempts,
+    needs,
+    nodes,
+    read_cluster,
+)
 from nat.workflow.dry_run import Job
 from nat.workflow.together import RULE as TRANSLATE_AND_SCORE
 
@@ -269,6 +277,42 @@ def assumptions(configuration: Configuration, jobs: Sequence[Job]) -> list[str]:
         assumed.append(f"an epoch as {TOKENS} tokens for each pair of the training text")
     assumed.append("texts at the speeds of docs/corpora.md, on cores like those measured there")
     return [*assumed, *of_unknown_size]
+
+
+_LIMITED: dict[str, tuple[Stage, str]] = {
+    **dict.fromkeys(TRAININGS, ("train", "let several 'devices' share each training")),
+    "translate": ("translate", "divide the training text into more 'shards'"),
+    "measure_latency": ("latency", "time fewer sentences ('latency.sentences')"),
+}
+"""Rules whose jobs take longest, the stage whose minutes they have, and how they take less."""
+
+
+def too_long(configuration: Configuration, jobs: Iterable[Job]) -> list[str]:
+    """Which jobs would not end on a cluster within the time that they request, as sentences.
+
+    A training goes on in its next attempt; all others start again.
+    """
+    cluster, where = read_cluster(configuration), file_of("scales", configuration.scale)
+    hours: dict[str, list[float]] = {}
+    for job in jobs:
+        if job.rule in _LIMITED and (each := _hours(configuration, job)) is not None:
+            hours.setdefault(_LIMITED[job.rule][0], []).append(
+                each / _at_once(configuration, job.rule)
+            )
+    found = []
+    for stage, remedy in dict.fromkeys(_LIMITED.values()):
+        attempts = hours_of_attempts(configuration, cluster, stage)
+        limit = sum(attempts) if stage == "train" else attempts[-1]
+        over = [each for each in hours.get(stage, []) if each > limit]
+        if over:
+            least = "" if len(over) == 1 else f"{min(over):,.0f} to "
+            found.append(
+                f"on a cluster {len(over)} of the jobs of stage '{stage}' would not end: by this "
+                f"estimate they take {least}{max(over):,.0f} hours, and have {limit:,.0f} in "
+                f"{'all' if stage == 'train' else 'the last'} of {ATTEMPTS} attempts; raise "
+                f"'stages.{stage}.minutes' in {where}, or {remedy}"
+            )
+    return found
 
 
 def sentences(configuration: Configuration, corpus: str, split: str) -> int:
