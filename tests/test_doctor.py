@@ -171,6 +171,21 @@ def test_partitions_count_the_nodes_that_are_in_use() -> None:
     assert "8 GPUs (4 a100, 4 nvidia_h100.20gb)" in str(big)
 
 
+@pytest.mark.parametrize(
+    ("gres", "expected"),
+    [
+        ("gpu:4", {"": 4}),
+        ("gpu:3090:4", {"3090": 4}),
+        ("gpu:2080ti:8(S:0-1)", {"2080ti": 8}),
+        ("gpu:1g.10gb:7,gpu:a100:1", {"1g.10gb": 7, "a100": 1}),
+        ("gpu:tesla:2(S:0),gpu:rtx-a6000:1(S:1),shard:tesla:8", {"tesla": 2, "rtx-a6000": 1}),
+    ],
+)
+def test_types_of_gpus(gres: str, expected: dict[str, int]) -> None:
+    (found,) = partitions(partition("main"), a_node("n1", "main", Gres=gres))
+    assert dict(found.gpus) == expected
+
+
 def test_memory_is_limited_by_the_partition() -> None:
     shown = partition("main", MaxMemPerNode="4000")
     (found,) = partitions(shown, a_node("n1", "main"))
@@ -264,6 +279,8 @@ def test_an_account_is_named_where_the_default_one_may_not_be_used() -> None:
 def test_the_file_that_is_written_is_the_one_that_is_read() -> None:
     found = choose(cluster(accounts=True), Cluster(account="lab"))
     assert Cluster(**yaml.safe_load(written(found))) == found
+    of_number = Cluster(gpu={"type": "3090"})  # type: ignore[arg-type]
+    assert Cluster(**yaml.safe_load(written(of_number))) == of_number
     given = (ROOT / CLUSTER).read_text(encoding="utf-8")
     assert written(Cluster(**yaml.safe_load(given))) == given
 

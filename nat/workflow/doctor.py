@@ -45,7 +45,7 @@ _NO_LIMIT = {"", "UNLIMITED", "NONE", "INFINITE", "(null)", "Partition_Limit"}
 _NOT_IN_USE = {"DOWN", "DRAIN", "DRAINED", "DRAINING", "FAIL", "FAILING", "FUTURE", "UNKNOWN"}
 _NOT_BEGUN = {"", "PENDING", "CONFIGURING"}
 _NOT_ENDED = {*_NOT_BEGUN, "RUNNING", "COMPLETING", "SUSPENDED"}
-_GPU = re.compile(r"gpu(?::(?P<type>[A-Za-z][\w.-]*))?:(?P<count>\d+)")
+_GPU = re.compile(r"gpu(?::(?P<type>[^:,()]+))?:(?P<count>\d+)(?=[,(]|$)")
 _FIELD = re.compile(r"(?:^|\s)([A-Z][\w:/]*)=(.*?)(?=\s+[A-Z][\w:/]*=|\s*$)")
 
 
