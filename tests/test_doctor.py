@@ -2,7 +2,9 @@
 
 import json
 import socket
+import subprocess
 import sys
+from collections.abc import Sequence
 from dataclasses import replace
 from http.server import BaseHTTPRequestHandler, HTTPServer
 from pathlib import Path
@@ -443,6 +445,27 @@ def test_a_busy_cluster_is_no_problem(repository: Path, monkeypatch: pytest.Monk
     doctor(repository, said.append)
     assert sum("no node was free soon enough" in line for line in said) == 2
     assert (repository / "cancelled").read_text() == "7\n7\n"
+
+
+@pytest.mark.parametrize(
+    ("word", "client"),
+    [("config", "scontrol"), ("--test-only", "sbatch"), ("--parsable", "sbatch"), ("7", "scancel")],
+)
+def test_a_client_that_hangs_is_told(
+    repository: Path, monkeypatch: pytest.MonkeyPatch, word: str, client: str
+) -> None:
+    run = subprocess.run
+
+    def hang(command: Sequence[str], **options: Any) -> Any:
+        if command[0] == client and word in command:
+            raise subprocess.TimeoutExpired(command, options["timeout"])
+        return run(command, **options)
+
+    monkeypatch.setattr(subprocess, "run", hang)
+    monkeypatch.setattr("nat.workflow.doctor.SECONDS_FOR_A_NODE", 0)
+    (repository / "bin/sbatch").write_text("#!/bin/sh\necho PENDING > state; echo 7\n")
+    with pytest.raises(UserError, match=f"Slurm does not answer: {client} takes more than"):
+        doctor(repository, lambda line: None)
 
 
 def test_without_slurm_or_repository(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
