@@ -206,6 +206,8 @@ def _expected(problem: ErrorDetails, nodes: list[dict[str, Any]]) -> str:
         return f"{words} {context[key]:g}"
     if kind == "string_pattern_mismatch":
         return f"text that matches {context['pattern']}"
+    if kind == "string_type" and isinstance(problem["input"], int | float):
+        return "text in quotes"
     return _TYPES.get(kind, problem["msg"].removeprefix("Input should be "))
 
 

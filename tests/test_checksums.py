@@ -1,6 +1,7 @@
 """Nothing damaged is used in silence: one bit of a result changes, and its reader refuses it."""
 
 import hashlib
+import io
 import json
 import os
 import shutil
@@ -38,6 +39,7 @@ from nat.language_model.ngram import NgramModel, estimate
 from nat.measures import statistics
 from nat.measures.score import read_references
 from nat.training.averaging import average, save_weights
+from nat.training.fairseq_checkpoint import read_checkpoint
 from nat.training.model_file import load_model
 from nat.workflow import verification
 from nat.workflow.verification import Found, verify
@@ -110,6 +112,26 @@ def test_any_flipped_bit_is_found_when_the_file_is_read(name: str, tmp_path: Pat
             read(path)
     path.write_bytes(whole)
     read(path)
+
+
+def weights_in_the_old_format() -> bytes:
+    text = io.BytesIO()
+    torch.save({"weight": torch.zeros(3)}, text, _use_new_zipfile_serialization=False)
+    return text.getvalue()
+
+
+@pytest.mark.parametrize("read", [load_model, lambda path: average([path]), read_checkpoint])
+@pytest.mark.parametrize(
+    "content",
+    [b"hello\n", b"a 5\nb 4\n", weights_in_the_old_format()[:15], b"PK no archive", b""],
+)
+def test_what_holds_no_weights_is_refused_without_a_record(
+    tmp_path: Path, content: bytes, read: Callable[[Path], Any]
+) -> None:
+    path = tmp_path / "weights_10.pt"
+    path.write_bytes(content)
+    with pytest.raises(UserError, match=r"weights_10\.pt is damaged"):
+        read(path)
 
 
 def test_a_record_is_in_the_format_of_sha256sum(tmp_path: Path) -> None:

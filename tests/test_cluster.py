@@ -212,12 +212,21 @@ def test_nodes_without_devices_are_refused() -> None:
         resources(configuration(nodes=2), cluster(), "train")
 
 
-def test_the_file_of_the_cluster_is_checked(tmp_path: Path) -> None:
+@pytest.mark.parametrize(
+    ("gpu", "words"),
+    [
+        ({"request": "gpu"}, "'gpu.request': .*gpus, gres"),
+        ({"type": 3090}, "'gpu.type': found 3090, expected text in quotes"),
+    ],
+)
+def test_the_file_of_the_cluster_is_checked(
+    tmp_path: Path, gpu: dict[str, Any], words: str
+) -> None:
     there = replace(configuration(), root=tmp_path)
     assert read_cluster(there).gpu.request == "gpus"  # without a file
     (tmp_path / CLUSTER).parent.mkdir()
-    (tmp_path / CLUSTER).write_text(yaml.safe_dump({"gpu": {"request": "gpu"}}))
-    with pytest.raises(UserError, match=r"config/cluster.yaml: key 'gpu.request': .*gpus, gres"):
+    (tmp_path / CLUSTER).write_text(yaml.safe_dump({"gpu": gpu}))
+    with pytest.raises(UserError, match=f"config/cluster.yaml: key {words}"):
         read_cluster(there)
 
 

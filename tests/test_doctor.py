@@ -2,7 +2,9 @@
 
 import json
 import socket
+import subprocess
 import sys
+from collections.abc import Sequence
 from dataclasses import replace
 from http.server import BaseHTTPRequestHandler, HTTPServer
 from pathlib import Path
@@ -171,6 +173,21 @@ def test_partitions_count_the_nodes_that_are_in_use() -> None:
     assert "8 GPUs (4 a100, 4 nvidia_h100.20gb)" in str(big)
 
 
+@pytest.mark.parametrize(
+    ("gres", "expected"),
+    [
+        ("gpu:4", {"": 4}),
+        ("gpu:3090:4", {"3090": 4}),
+        ("gpu:2080ti:8(S:0-1)", {"2080ti": 8}),
+        ("gpu:1g.10gb:7,gpu:a100:1", {"1g.10gb": 7, "a100": 1}),
+        ("gpu:tesla:2(S:0),gpu:rtx-a6000:1(S:1),shard:tesla:8", {"tesla": 2, "rtx-a6000": 1}),
+    ],
+)
+def test_types_of_gpus(gres: str, expected: dict[str, int]) -> None:
+    (found,) = partitions(partition("main"), a_node("n1", "main", Gres=gres))
+    assert dict(found.gpus) == expected
+
+
 def test_memory_is_limited_by_the_partition() -> None:
     shown = partition("main", MaxMemPerNode="4000")
     (found,) = partitions(shown, a_node("n1", "main"))
@@ -264,6 +281,8 @@ def test_an_account_is_named_where_the_default_one_may_not_be_used() -> None:
 def test_the_file_that_is_written_is_the_one_that_is_read() -> None:
     found = choose(cluster(accounts=True), Cluster(account="lab"))
     assert Cluster(**yaml.safe_load(written(found))) == found
+    of_number = Cluster(gpu={"type": "3090"})  # type: ignore[arg-type]
+    assert Cluster(**yaml.safe_load(written(of_number))) == of_number
     given = (ROOT / CLUSTER).read_text(encoding="utf-8")
     assert written(Cluster(**yaml.safe_load(given))) == given
 
@@ -426,6 +445,27 @@ def test_a_busy_cluster_is_no_problem(repository: Path, monkeypatch: pytest.Monk
     doctor(repository, said.append)
     assert sum("no node was free soon enough" in line for line in said) == 2
     assert (repository / "cancelled").read_text() == "7\n7\n"
+
+
+@pytest.mark.parametrize(
+    ("word", "client"),
+    [("config", "scontrol"), ("--test-only", "sbatch"), ("--parsable", "sbatch"), ("7", "scancel")],
+)
+def test_a_client_that_hangs_is_told(
+    repository: Path, monkeypatch: pytest.MonkeyPatch, word: str, client: str
+) -> None:
+    run = subprocess.run
+
+    def hang(command: Sequence[str], **options: Any) -> Any:
+        if command[0] == client and word in command:
+            raise subprocess.TimeoutExpired(command, options["timeout"])
+        return run(command, **options)
+
+    monkeypatch.setattr(subprocess, "run", hang)
+    monkeypatch.setattr("nat.workflow.doctor.SECONDS_FOR_A_NODE", 0)
+    (repository / "bin/sbatch").write_text("#!/bin/sh\necho PENDING > state; echo 7\n")
+    with pytest.raises(UserError, match=f"Slurm does not answer: {client} takes more than"):
+        doctor(repository, lambda line: None)
 
 
 def test_without_slurm_or_repository(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

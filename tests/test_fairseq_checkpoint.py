@@ -280,12 +280,19 @@ def test_what_is_no_checkpoint_is_refused(folder: Path) -> None:
     path = Path("published.pt")
     with pytest.raises(UserError, match="published.pt does not exist"):
         read_checkpoint(path)
-    path.write_bytes(b"PK no archive")
-    with pytest.raises(UserError, match="published.pt"):
-        read_checkpoint(path)
     torch.save({"model": {}}, path)
     with pytest.raises(UserError, match="published.pt.*'args'"):
         read_checkpoint(path)
+
+
+@pytest.mark.parametrize(
+    ("history", "updates"),
+    [([{}, {"num_updates": 7}], 7), ([{}], 0), ([], 0), ({"num_updates": 7}, 0), (None, 0)],
+)
+def test_the_number_of_updates_may_be_missing(folder: Path, history: Any, updates: int) -> None:
+    checkpoint = {"args": argparse.Namespace(), "model": {}, "optimizer_history": history}
+    torch.save(checkpoint, "published.pt")
+    assert read_checkpoint(Path("published.pt")).updates == updates
 
 
 @pytest.mark.parametrize(
@@ -351,6 +358,15 @@ def test_missing_weights_are_refused(folder: Path) -> None:
     write(Path("published.pt"), model)
     words = "published.pt lacks the weights decoder.layers.0.encoder_attn.*cmlm_transformer_ctc"
     with pytest.raises(UserError, match=words):
+        imported()
+
+
+def test_weights_of_other_names_are_refused(folder: Path) -> None:
+    write(Path("published.pt"), released())
+    checkpoint = torch.load("published.pt", weights_only=False)
+    checkpoint["model"] = {f"module.{name}": each for name, each in checkpoint["model"].items()}
+    torch.save(checkpoint, "published.pt")
+    with pytest.raises(UserError, match="published.pt lacks the weights encoder.embed_tokens"):
         imported()
 
 

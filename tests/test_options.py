@@ -34,7 +34,7 @@ class Outer(BaseModel):
         ({}, "missing key 'name'"),
         # a misspelt key is told before the one that is missing for it
         ({"nam": "a"}, "unknown key 'nam'; did you mean 'name'?"),
-        ({"name": 1}, "key 'name': found 1, expected text"),
+        ({"name": 1}, "key 'name': found 1, expected text in quotes"),
         ({"name": "a", "flag": 1}, "key 'flag': found 1, expected true or false"),
         ({"name": "a", "inner": {}}, "missing key 'count' at 'inner'"),
         ({"name": "a", "inner": {"count": 0}}, "key 'inner.count': found 0, expected at least 1"),
@@ -59,8 +59,8 @@ class Outer(BaseModel):
             {"name": "a", "several": {"x": [{"count": 1}, {"cuont": 1}]}},
             "unknown key 'cuont' at 'several.x.1'; did you mean 'count'?",
         ),
-        ({"name": "a", "names": 3}, "key 'names': found 3, expected text or a list"),
-        ({"name": "a", "names": ["x", 3]}, "key 'names.1': found 3, expected text"),
+        ({"name": "a", "names": 3}, "key 'names': found 3, expected text in quotes or a list"),
+        ({"name": "a", "names": ["x", 3]}, "key 'names.1': found 3, expected text in quotes"),
         ([], "found the list [], expected keys and values"),
     ],
 )

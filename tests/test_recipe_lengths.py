@@ -27,13 +27,13 @@ def test_a_scale_may_give_a_length_in_the_other_unit(folder: Folder) -> None:
     recipe |= {"epochs": 10, "validations_per_epoch": 20}
     folder.files["recipes/student"] = recipe
     folder.files["scales/tiny"]["recipes"] = {
-        "student": {"updates": 300, "save_every": 10, "validate_every": 20},
+        "student": {"updates": 300, "save_every": 20, "validate_every": 10},
         "teacher": {"epochs": 0.5},
     }
     configuration = folder.load()
     found = configuration.recipe("student")
     assert found.epochs is None and found.validations_per_epoch is None
-    assert (found.updates, found.save_every, found.validate_every) == (300, 10, 20)
+    assert (found.updates, found.save_every, found.validate_every) == (300, 20, 10)
     teacher = configuration.recipe("teacher")
     assert teacher.epochs == 0.5 and teacher.updates is None
     assert folder.load("large").recipe("student").epochs == 10
@@ -60,6 +60,7 @@ def test_epochs_are_in_the_fingerprint(folder: Folder) -> None:
         (without("warmup_updates"), ["missing key 'warmup_updates'", "'warmup_epochs'"]),
         (without("validate_every"), ["missing key 'validate_every'"]),
         ({**without("updates"), "epochs": 0}, ["key 'epochs'", "more than 0"]),
+        ({**RECIPE, "validate_every": 200}, ["key 'validate_every'", "found 200", "divisor"]),
         ({**RECIPE, "keep": {"late": 1001}}, ["key 'keep.late'", "1001", "1000"]),
         ({**RECIPE, "keep": {"early": 10}, "patience": 5}, ["key 'patience'", "'keep'"]),
         ({**RECIPE, "keep": {"early": 0}}, ["key 'keep.early'", "at least 1"]),
@@ -116,9 +117,9 @@ def test_lengths_that_a_scale_does_not_give_follow_its_updates(folder: Folder) -
     found = folder.load().recipe("student")
     assert (found.warmup_updates, found.save_every, found.validate_every) == (25, 25, 25)
     assert found.keep == {"early": 1, "late": 200}
-    change |= {"warmup_updates": 0, "validate_every": 50, "keep": {"late": 250}}
+    change |= {"warmup_updates": 0, "validate_every": 5, "keep": {"late": 250}}
     found = folder.load().recipe("student")
-    assert (found.warmup_updates, found.save_every, found.validate_every) == (0, 25, 50)
+    assert (found.warmup_updates, found.save_every, found.validate_every) == (0, 25, 5)
     assert found.keep == {"early": 1, "late": 250}
     override = ("recipes.student.updates=500", "recipes.student.warmup_updates=3")
     found = folder.load(Choice(name="longer", override=override)).recipe("student")
@@ -131,7 +132,8 @@ def test_lengths_that_a_scale_does_not_give_follow_its_updates(folder: Folder) -
 
 
 def test_patience_follows_the_validations(folder: Folder) -> None:
-    recipe, change = folder.files["recipes/student"], {"updates": 300, "validate_every": 60}
+    recipe = folder.files["recipes/student"]
+    change = {"updates": 300, "save_every": 300, "validate_every": 60}
     folder.files["scales/tiny"]["recipes"]["student"] = change
     recipe["patience"] = 4  # of 10 validations
     assert folder.load("large").recipe("student").patience == 4

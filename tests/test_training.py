@@ -759,13 +759,21 @@ def test_threads_are_those_of_openmp(folder: Path, monkeypatch: pytest.MonkeyPat
         describe(configuration, model)
 
 
-def test_a_batch_that_does_not_fit_is_told(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    from nat.targets.cross_entropy import CrossEntropy
-
-    def fill_memory(*_: Any) -> None:
+@pytest.mark.parametrize(
+    "place",
+    [
+        "nat.targets.cross_entropy.CrossEntropy.__call__",
+        "nat.fairseq_plugin.task.Task.optimizer_step",
+        "nat.fairseq_plugin.task.Task.valid_step",
+    ],
+)
+def test_a_batch_that_does_not_fit_is_told(
+    folder: Path, monkeypatch: pytest.MonkeyPatch, place: str
+) -> None:
+    def fill_memory(*_: Any, **__: Any) -> None:
         raise torch.OutOfMemoryError("CUDA out of memory")
 
-    monkeypatch.setattr(CrossEntropy, "__call__", fill_memory)
+    monkeypatch.setattr(place, fill_memory)
     with pytest.raises(UserError, match="a batch of 80 tokens does not fit"):
         train("at")
 

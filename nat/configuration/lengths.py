@@ -167,10 +167,10 @@ def _check_updates(recipe: Recipe, lengths: Lengths, where: str) -> None:
             f"than 'updates', {lengths.updates}"
         )
     save, validate = lengths.save_every, lengths.validate_every
-    if max(save, validate) % min(save, validate):
+    if save % validate:
         raise UserError(
-            f"{where}: key 'validate_every': found {validate}, expected a multiple or a "
-            f"divisor of 'save_every', {save}: what is averaged is both saved and validated"
+            f"{where}: key 'validate_every': found {validate}, expected 'save_every', {save}, or a "
+            "divisor of it: every checkpoint is validated"
         )
     for name, update in (recipe.keep or {}).items():
         if update > lengths.updates:

@@ -151,7 +151,7 @@ class Recipe(Model):
         dropout: share of the states that is set to zero.
         length_loss_weight: of the length predictor's loss.
         save_every: updates between checkpoints.
-        validate_every: updates between validations.
+        validate_every: updates between validations; every checkpoint is validated.
         validations_per_epoch: instead of save_every and validate_every: how often both happen.
         keep: updates after which the weights are kept, by name; other systems may start
             from them.

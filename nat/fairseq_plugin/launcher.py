@@ -49,7 +49,7 @@ def train(run: Run) -> None:
             f"{run.name}: the loss or its gradient is not finite; use a lower "
             "'learning_rate', more 'warmup_updates' or a 'clip_norm' in the recipe"
         ) from error
-    except BatchTooLarge as error:
+    except (BatchTooLarge, torch.OutOfMemoryError) as error:
         raise UserError(
             f"{run.name}: a batch of {run.tokens_per_batch:,} tokens does not fit the memory of "
             "the device; set a lower 'tokens_per_device' in the scale"

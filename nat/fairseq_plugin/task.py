@@ -56,7 +56,7 @@ class Finished(Exception):
 
 
 class BatchTooLarge(RuntimeError):
-    """A batch does not fit the memory of the device.
+    """A batch does not fit the memory of the device in the forward or backward pass.
 
     If its message were that of torch, fairseq would skip the batch and continue.
     """

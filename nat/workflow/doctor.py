@@ -45,7 +45,7 @@ _NO_LIMIT = {"", "UNLIMITED", "NONE", "INFINITE", "(null)", "Partition_Limit"}
 _NOT_IN_USE = {"DOWN", "DRAIN", "DRAINED", "DRAINING", "FAIL", "FAILING", "FUTURE", "UNKNOWN"}
 _NOT_BEGUN = {"", "PENDING", "CONFIGURING"}
 _NOT_ENDED = {*_NOT_BEGUN, "RUNNING", "COMPLETING", "SUSPENDED"}
-_GPU = re.compile(r"gpu(?::(?P<type>[A-Za-z][\w.-]*))?:(?P<count>\d+)")
+_GPU = re.compile(r"gpu(?::(?P<type>[^:,()]+))?:(?P<count>\d+)(?=[,(]|$)")
 _FIELD = re.compile(r"(?:^|\s)([A-Z][\w:/]*)=(.*?)(?=\s+[A-Z][\w:/]*=|\s*$)")
 
 
@@ -223,21 +223,29 @@ def look(user: str) -> Slurm:
     return Slurm(settings, found, granted)
 
 
-def _ask(*command: str, seconds: float = 60) -> str:
+def _ask(*command: str) -> str:
     """What a client of Slurm prints."""
+    ended = _ended(*command)
+    if ended.returncode != 0:
+        said = " ".join(ended.stderr.split())
+        raise UserError(f"Slurm does not answer: {' '.join(command)} says '{said}'")
+    return ended.stdout
+
+
+def _ended(*command: str) -> subprocess.CompletedProcess[str]:
+    """A client of Slurm that has ended, whatever its status."""
     try:
-        ended = subprocess.run(command, capture_output=True, text=True, timeout=seconds)
+        return subprocess.run(command, capture_output=True, text=True, timeout=60)
     except FileNotFoundError as error:
         raise UserError(
             f"there is no Slurm here: {command[0]} is not on the path; run this on the login node "
             "of a cluster"
         ) from error
     except subprocess.TimeoutExpired as error:
-        raise UserError(f"Slurm does not answer: {' '.join(command)} takes too long") from error
-    if ended.returncode != 0:
-        said = " ".join(ended.stderr.split())
-        raise UserError(f"Slurm does not answer: {' '.join(command)} says '{said}'")
-    return ended.stdout
+        raise UserError(
+            f"Slurm does not answer: {command[0]} takes more than a minute; run this again when "
+            "it does"
+        ) from error
 
 
 def choose(slurm: Slurm, given: Cluster) -> Cluster:
@@ -342,8 +350,7 @@ def request(cluster: Cluster, gpu: bool, minutes: int | None, memory_mb: int | N
 
 def refusal(words: Sequence[str]) -> str:
     """Why Slurm would refuse a job; empty if it would accept it."""
-    command = ["sbatch", "--test-only", "--job-name=nat_doctor", *words, "--wrap=true"]
-    ended = subprocess.run(command, capture_output=True, text=True, timeout=60)
+    ended = _ended("sbatch", "--test-only", "--job-name=nat_doctor", *words, "--wrap=true")
     if ended.returncode == 0:
         return ""
     return _said(ended.stderr)
@@ -473,7 +480,7 @@ def _from_node(
     program = [sys.executable, "-m", "nat.workflow.node", str(answer), *addresses]
     command = ["sbatch", "--parsable", "--job-name=nat_doctor", f"--output={log}", *words]
     command += [f"--chdir={root}", f"--wrap={shlex.join(program)}"]
-    asked = subprocess.run(command, capture_output=True, text=True, timeout=60)
+    asked = _ended(*command)
     if asked.returncode != 0:
         yield f"Slurm refuses a small job ({' '.join(words)}): {_said(asked.stderr)}"
         return
@@ -505,7 +512,7 @@ def _end_of(job: str) -> str:
     while (state := state_of(job)) in _NOT_ENDED:
         waited = time.monotonic() - began
         if waited > (SECONDS_FOR_A_NODE if state in _NOT_BEGUN else 2 * SECONDS_FOR_A_NODE):
-            subprocess.run(["scancel", job], check=False, timeout=60)
+            _ended("scancel", job)
             return "PENDING"
         time.sleep(1)
     return state

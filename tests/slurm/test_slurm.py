@@ -262,7 +262,7 @@ def test_the_whole_graph(repository: Repository, slurm: PrivateSlurm) -> None:
 
 
 def test_a_training_outlives_all_that_happens(repository: Repository, slurm: PrivateSlurm) -> None:
-    repository.train_on(updates=500_000, save_every=20, validate_every=500_000)
+    repository.train_on(updates=500_000, save_every=20, validate_every=20)
     training = [MODEL, "--retries", "12"]
     repository.change(stages={**STAGES, "train": {**STAGES["train"], "minutes": 1}})
     run = repository.start(*training)
