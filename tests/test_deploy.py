@@ -33,7 +33,7 @@ from nat.data.raw_text import RawText
 from nat.data.translations import read_translations
 from nat.data.vocabulary import EOS, PAD, SPECIALS, UNK
 from nat.decoding.hypothesis import Hypothesis
-from nat.deploy import command
+from nat.deploy import command, translator
 from nat.deploy.export import export
 from nat.deploy.package import (
     MODEL,
@@ -47,6 +47,7 @@ from nat.deploy.translator import in_parts, load
 from nat.errors import UserError
 from nat.jobs.translate import translate_shard
 from nat.options import validated
+from nat.training.model_file import TrainedModel, load_model
 from nat.training.weights import CONVERTED, WEIGHTS, checksum_of
 from nat.transformer.model import Transformer
 
@@ -122,6 +123,21 @@ def test_translations_are_those_of_the_graph(system: str, decoding: str) -> None
     assert found == expected
     assert len({*found}) > 5
     assert [not text for text in found][20:22] == [True, True]
+
+
+@pytest.mark.parametrize(("decoding", "mapped"), [("beam5", False), (SYSTEMS["at-base"][1], True)])
+def test_an_engine_leaves_the_weights_of_pytorch_in_their_file(
+    monkeypatch: pytest.MonkeyPatch, decoding: str, mapped: bool
+) -> None:
+    found: list[bool] = []
+
+    def noting(path: Path, device: torch.device, *, mapped: bool) -> TrainedModel:
+        found.append(mapped)
+        return load_model(path, device, mapped=mapped)
+
+    monkeypatch.setattr(translator, "load_model", noting)
+    load(model("at-base"), decoding)
+    assert found == [mapped]
 
 
 def test_the_usual_decoding_suits_every_system() -> None:

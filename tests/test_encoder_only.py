@@ -4,6 +4,7 @@ import json
 from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
@@ -17,6 +18,7 @@ from nat.data.batch import Batch, source_tensor
 from nat.data.vocabulary import EOS, MASK, PAD
 from nat.decoding.ctc import Ctc
 from nat.decoding.ctc_beam import CtcBeam
+from nat.decoding.ctranslate2_beam import CTranslate2Beam
 from nat.decoding.ctranslate2_ctc import PROJECTION, CTranslate2Ctc
 from nat.errors import UserError
 from nat.export.ctranslate2 import write_ctranslate2
@@ -120,6 +122,29 @@ def test_ctranslate2_computes_the_same(
     for one, other in zip(rounded, ours, strict=True):
         assert one.score == pytest.approx(other.score, abs=0.1)
     assert any(one.score != other.score for one, other in zip(rounded, its, strict=True))
+
+
+@pytest.mark.parametrize(
+    ("words", "kind"),
+    [("CUDA failed with error out of memory", torch.OutOfMemoryError), ("other", RuntimeError)],
+)
+def test_a_batch_that_does_not_fit_a_gpu_is_told_as_pytorch_does(
+    make_model: Callable[..., Any], words: str, kind: type[Exception]
+) -> None:
+    def full(*_: Any, **__: Any) -> None:
+        raise RuntimeError(words)
+
+    single, other = make_model(dtype=torch.float32, **SINGLE), make_model(dtype=torch.float32)
+    encoder, searching = engine(single, "float32"), engine(other, "float32")
+    encoder._encoder = SimpleNamespace(forward_batch=full)
+    searching.translator = SimpleNamespace(translate_batch=full)
+    for method, model, opened in (
+        (CTranslate2Ctc(), single, encoder),
+        (CTranslate2Beam(beam=2), other, searching),
+    ):
+        with pytest.raises(RuntimeError, match=words) as found:
+            method(model, SOURCE, opened)
+        assert found.type is kind
 
 
 def test_the_files_for_ctranslate2_are_enough_without_this_project(

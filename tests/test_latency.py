@@ -1,16 +1,20 @@
-from collections.abc import Iterator
+import sys
+from collections.abc import Callable, Iterator
 from dataclasses import replace
+from pathlib import Path
 from typing import Any
 
+import made_up_models
 import numpy as np
 import pytest
 import torch
 
-from nat.artifacts import Timed
+from nat.artifacts import Latency, Timed
 from nat.configuration import load
 from nat.data.vocabulary import VocabularySizes
 from nat.decoding.hypothesis import Hypothesis
 from nat.errors import UserError
+from nat.files import read_json
 from nat.jobs import measure_latency
 from nat.measures.latency import System, largest_batch, measure, without_device
 from nat.measures.latency_setting import ALL_CORES, NO_CUBLAS, ONLY_GPUS, Setting, parse_setting
@@ -243,6 +247,81 @@ def test_what_one_system_cannot_do_leaves_the_others(sentences: list[np.ndarray]
     assert found["large"] == {**described, "state": "out of memory"}
     assert found["other"] == {"state": "needs a library"}
     assert len(found["small"]["milliseconds_per_sentence"]["repeats"]) == 5
+
+
+@pytest.mark.parametrize(("batch", "emptied"), [(3, 0), ("largest", 1 + 5)])
+def test_a_gpu_is_waited_for_and_its_memory_is_free(
+    sentences: list[np.ndarray], monkeypatch: pytest.MonkeyPatch, batch: int | str, emptied: int
+) -> None:
+    def noted(name: str) -> Callable[[], None]:
+        return lambda: calls.append(name)
+
+    def translate(model: Any, source: torch.Tensor) -> list[Hypothesis]:
+        calls.append("translate")
+        return [Hypothesis([7], -1.0, 1)] * source.size(0)
+
+    def clock() -> float:
+        calls.append("clock")
+        return 0.0
+
+    calls: list[str] = []
+    monkeypatch.setattr(torch.cuda, "synchronize", noted("wait"))
+    monkeypatch.setattr(torch.cuda, "empty_cache", noted("empty"))
+    monkeypatch.setattr(torch.cuda, "get_device_name", lambda: "a GPU")
+    monkeypatch.setattr(torch.Tensor, "to", lambda batch, _: batch)
+    systems = {"nat": [System(Any, lambda: translate, "torch 0", "float32", 1)]}
+    measure(systems, sentences[:3], range(3), Setting("cuda", batch, 1), clock)
+    timed = ["translate", "wait", "clock", "translate", "wait", "clock"]
+    turn = ["empty", *timed] if emptied else timed
+    assert calls[-5 * len(turn) :] == 5 * turn
+    before = calls[: -5 * len(turn)]
+    assert before == (["empty", "translate", "translate"] if emptied else [])
+    assert calls.count("empty") == emptied
+
+
+TEST = [*made_up_models.sentences(6, 3), "", "ba " * 2000]
+"""A test set with an empty sentence and one that is too long."""
+
+
+@pytest.fixture(scope="module")
+def root(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    folder = tmp_path_factory.mktemp("run")
+    made_up_models.write_run(folder, TEST, ["at-base"], {"ctranslate2": ["at-base"]})
+    return folder
+
+
+@pytest.mark.parametrize(("setting", "alone"), [("thread-1", True), ("thread-2", False)])
+def test_the_file_of_latencies_says_what_was_measured(
+    root: Path, monkeypatch: pytest.MonkeyPatch, setting: str, alone: bool
+) -> None:
+    def method_of(*given: Any, **options: Any) -> Any:
+        assert options == {"alone": alone}
+        return found_method(*given, **options)
+
+    def mapping(*given: Any, mapped: bool) -> Any:
+        loaded.append(mapped)
+        return found_model(*given, mapped=mapped)
+
+    loaded: list[bool] = []
+    found_method, found_model = measure_latency.method_of, measure_latency.matching_model
+    monkeypatch.chdir(root)
+    monkeypatch.setattr(measure_latency, "method_of", method_of)
+    monkeypatch.setattr(measure_latency, "matching_model", mapping)
+    names = ("at-base/beam5", "at-base/ctranslate2-float32-beam2")
+    latency = Latency("micro", made_up_models.CORPUS, "dims_table_1", 1, setting, names)
+    measure_latency.measure_latency(load("micro", checked=False), latency)
+    assert loaded == [False, True]  # PyTorch's weights are not in the memory of another engine
+    found = read_json(Path(latency.path))
+    assert (found["sentences_of_split"], found["left_out"], found["sentences"]) == (8, 2, 6)
+    prepared = Path(f"results/corpora/{made_up_models.CORPUS}/tests/test/tokens/test.en")
+    words = [len(line.split()) for line in prepared.read_text().splitlines()[:6]]
+    assert found["source_words_per_sentence"] == pytest.approx(sum(words) / 6)
+    folder = Path("results/micro/models") / made_up_models.CORPUS / "at-base/seed1"
+    for name, file in zip(names, ("model.pt", "ctranslate2/model.bin"), strict=True):
+        own = found["systems"][name]
+        assert own["model_bytes"] == (folder / file).stat().st_size
+        assert own["memory_bytes"] > 0 or sys.platform != "linux"
+        assert len(own["milliseconds_per_sentence"]["repeats"]) >= 5
 
 
 def test_float16_of_ctranslate2_is_not_timed_on_a_processor(

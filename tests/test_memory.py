@@ -1,7 +1,9 @@
 """Memory of a piece of work, in a process of its own."""
 
+import importlib
 import mmap
 import sys
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -38,6 +40,19 @@ def test_the_peak_counts_not_the_end() -> None:
     found = peak_of(work)
     assert found is not None
     assert 25 * MEGABYTE < found < 40 * MEGABYTE
+
+
+@linux
+def test_packages_are_not_counted(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (tmp_path / "large.py").write_text(
+        f"import mmap\nheld = mmap.mmap(-1, {30 * MEGABYTE})\nheld.write(bytes(len(held)))\n"
+    )
+    monkeypatch.syspath_prepend(tmp_path)
+    found, alone = (
+        peak_of(lambda: importlib.import_module("large"), packages) for packages in (["large"], [])
+    )
+    assert found is not None and alone is not None
+    assert found < 5 * MEGABYTE < 25 * MEGABYTE < alone
 
 
 @linux

@@ -7,6 +7,7 @@ read any longer, `load_model` has to say so in one sentence.
 
 import dataclasses
 import json
+import sys
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -18,9 +19,11 @@ from pydantic.dataclasses import dataclass
 from pydantic.fields import FieldInfo
 
 from nat import registry
+from nat.data.vocabulary import VocabularySizes
+from nat.measures.memory import peak_of
 from nat.options import added, options_of
 from nat.registry import Method
-from nat.training.model_file import load_model
+from nat.training.model_file import build_model, load_model, save_model
 from nat.transformer.architecture import Architecture
 from nat.transformer.decoder_options import DecoderOptions
 from nat.transformer.latent_options import LatentOptions
@@ -28,9 +31,10 @@ from nat.transformer.latent_options import LatentOptions
 STORED = Path(__file__).parent / "stored"
 
 
+@pytest.mark.parametrize("mapped", [False, True])
 @pytest.mark.parametrize("name", ["cmlm", "ctc", "at"])
-def test_a_stored_model_loads_and_translates_as_it_did(name: str) -> None:
-    found = load_model(STORED / f"{name}.pt")
+def test_a_stored_model_loads_and_translates_as_it_did(name: str, mapped: bool) -> None:
+    found = load_model(STORED / f"{name}.pt", mapped=mapped)
     expected: dict[str, Any] = json.loads((STORED / f"{name}.json").read_text())
     assert found.updates == expected["updates"]
     decoding = registry.build("decoding", Method(**expected["decoding"]))
@@ -38,6 +42,18 @@ def test_a_stored_model_loads_and_translates_as_it_did(name: str) -> None:
     assert [list(each.tokens) for each in hypotheses] == expected["tokens"]
     scores = [each.score for each in hypotheses]
     assert scores == pytest.approx(expected["scores"], abs=1e-3)
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="reads /proc")
+def test_the_weights_of_a_mapped_model_stay_in_the_file(tmp_path: Path) -> None:
+    training, sizes = load_model(STORED / "at.pt").training, VocabularySizes(2_000_000)
+    weights = build_model(training, sizes).state_dict()
+    file = tmp_path / "model.pt"
+    save_model(file, weights, training, sizes, 1)
+    assert file.stat().st_size > 60_000_000
+    found = peak_of(lambda: load_model(file, mapped=True), ["torch"])
+    assert found is not None
+    assert found < file.stat().st_size / 2
 
 
 def stored_options() -> Iterator[tuple[str, dict[str, Any]]]:

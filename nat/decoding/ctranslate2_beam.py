@@ -4,6 +4,8 @@ import ctypes
 import importlib.util
 import math
 import os
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, Literal
 
@@ -101,6 +103,21 @@ def opened(kind: Any, folder: Path, precision: str, device: str, parts: int = 1)
         ) from error
 
 
+@contextmanager
+def noting_out_of_memory() -> Iterator[None]:
+    """Use the engine on a GPU, and raise PyTorch's error if a batch does not fit its memory.
+
+    Raises:
+        torch.OutOfMemoryError: see above.
+    """
+    try:
+        yield
+    except RuntimeError as error:
+        if _OUT_OF_MEMORY in str(error):
+            raise torch.OutOfMemoryError(str(error)) from error
+        raise
+
+
 @dataclass(frozen=True, config=ConfigDict(extra="forbid"))
 class CTranslate2Beam(LeftToRightSearch):
     """Beam search of CTranslate2, with the options and the score of `nat.decoding.beams.Beams`.
@@ -153,7 +170,7 @@ class CTranslate2Beam(LeftToRightSearch):
 
     def _search(self, engine: Engine, sentences: list[list[str]], limit: int) -> list[Any]:
         """Results of sentences whose translations have at most `limit` tokens and an EOS."""
-        try:
+        with noting_out_of_memory():
             found: list[Any] = engine.translator.translate_batch(
                 sentences,
                 max_batch_size=math.ceil(len(sentences) / engine.parts),
@@ -169,10 +186,6 @@ class CTranslate2Beam(LeftToRightSearch):
                 return_end_token=True,
                 return_scores=True,
             )
-        except RuntimeError as error:
-            if _OUT_OF_MEMORY in str(error):
-                raise torch.OutOfMemoryError(str(error)) from error
-            raise
         return found
 
     def _best(self, engine: Engine, result: Any, limit: int) -> Hypothesis:

@@ -12,7 +12,7 @@ from torch import Tensor
 from nat.alignment.ctc import collapse
 from nat.checksums import verified_folder
 from nat.data.vocabulary import BLANK, EOS, PAD
-from nat.decoding.ctranslate2_beam import opened
+from nat.decoding.ctranslate2_beam import noting_out_of_memory, opened
 from nat.decoding.hypothesis import Hypothesis
 from nat.decoding.network import never_chosen, silent
 from nat.files import read_json
@@ -55,15 +55,20 @@ class EncoderEngine:
         self._encoder = opened(Encoder, folder, precision, device)
 
     def states(self, frames: Tensor, lengths: Tensor) -> Tensor:
-        """Last states of ids [B, T] of which the first `lengths` [B] count, [B, T, D]."""
+        """Last states of ids [B, T] of which the first `lengths` [B] count, [B, T, D].
+
+        Raises:
+            torch.OutOfMemoryError: if the batch does not fit the memory of a GPU.
+        """
         from ctranslate2 import Device, StorageView
 
         given = (
             StorageView.from_array(np.ascontiguousarray(ids.cpu().numpy(), dtype=np.int32))
             for ids in (frames, lengths)
         )
-        found = self._encoder.forward_batch(*given).last_hidden_state
-        return torch.from_numpy(np.array(found.to_device(Device.cpu)))
+        with noting_out_of_memory():
+            found = self._encoder.forward_batch(*given).last_hidden_state.to_device(Device.cpu)
+        return torch.from_numpy(np.array(found))
 
 
 @dataclass(frozen=True, config=ConfigDict(extra="forbid"))

@@ -57,7 +57,8 @@ class TextTranslator:
         self.vocabularies = opened.vocabularies
         sizes = self.vocabularies.sizes
         device = torch.device("cuda" if torch.cuda.is_available() else "cpu")
-        self.model = matching(files[MODEL], sizes, device).model
+        mapped = chosen.converted is not None
+        self.model = matching(files[MODEL], sizes, device, mapped=mapped).model
         assistant, language_model, converted = (
             None if name is None else files[name]
             for name in (chosen.assistant, chosen.language_model, chosen.converted)
@@ -157,13 +158,15 @@ def _between_words(subwords: list[str], place: int) -> bool:
     return " " in merge(f"{subwords[place - 1]} {subwords[place]}")
 
 
-def matching(path: Path, sizes: VocabularySizes, device: torch.device | str) -> TrainedModel:
-    """Load a model, if it has as many symbols as the vocabularies.
+def matching(
+    path: Path, sizes: VocabularySizes, device: torch.device | str, *, mapped: bool = False
+) -> TrainedModel:
+    """Load a model, if it has as many symbols as the vocabularies; `mapped` as in `load_model`.
 
     Raises:
         UserError: if it has not, or the file is missing or damaged.
     """
-    trained = load_model(path, device)
+    trained = load_model(path, device, mapped=mapped)
     if trained.model.vocabulary_sizes != sizes:
         raise UserError(
             f"{path} has {trained.model.vocabulary_sizes} but its corpus {sizes}; the corpus "

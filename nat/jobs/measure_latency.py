@@ -9,7 +9,7 @@ from pathlib import Path
 import numpy as np
 import torch
 
-from nat.artifacts import TIMED, Latency, Timed
+from nat.artifacts import TIMED, InputsOfDecoding, Latency, Timed
 from nat.configuration import Configuration
 from nat.data.batch import source_tensor
 from nat.data.binarised import BinarisedText
@@ -67,7 +67,10 @@ def measure_latency(configuration: Configuration, latency: Latency) -> None:
     sizes = vocabularies.sizes
     sentences = BinarisedText(folder / f"{TIMED}.{source}")
     memory = {
-        each.name: peak_of(partial(_first_batch, configuration, each, sizes, sentences, chosen))
+        each.name: peak_of(
+            partial(_first_batch, configuration, each, sizes, sentences, chosen),
+            [_package(each.inputs(configuration))],
+        )
         for each in (latency.timed if chosen.device == "cpu" else ())
         if not configuration.is_only_on_gpus(each.decoding)
     }
@@ -124,6 +127,11 @@ def _first_batch(
     system.opened()(system.model, source_tensor([sentences[number]]))
 
 
+def _package(inputs: InputsOfDecoding) -> str:
+    """The Python package that runs the model of a decoding."""
+    return "torch" if inputs.converted is None else PACKAGES[inputs.converted.engine]
+
+
 def _size(configuration: Configuration, timed: Timed) -> int:
     """Bytes of the files of the model that the engine opens."""
     inputs = timed.inputs(configuration)
@@ -154,8 +162,9 @@ def _ways(
             return ONLY_PROCESSORS
         if not runs_on_gpu():
             return NO_CUBLAS
-    model = matching_model(inputs.model, configuration, sizes).to(setting.device)
-    engine = "torch" if inputs.converted is None else PACKAGES[inputs.converted.engine]
+    mapped = inputs.converted is not None
+    model = matching_model(inputs.model, configuration, sizes, mapped=mapped).to(setting.device)
+    engine = _package(inputs)
     precision = str(next(model.parameters()).dtype).removeprefix("torch.")
     opened = partial(
         method_of,

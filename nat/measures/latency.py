@@ -171,6 +171,8 @@ class _Timing:
         """Do a part of the measurement, unless the system cannot be measured."""
         if self._state:
             return
+        if self._setting.batch == LARGEST:  # what other systems' batches took is free again
+            torch.cuda.empty_cache()
         try:
             work()
         except torch.OutOfMemoryError:
@@ -193,8 +195,6 @@ class _Timing:
 
     def turn(self) -> None:
         """Translate all batches once."""
-        if self._setting.batch == LARGEST:  # what another system's batches took is free again
-            torch.cuda.empty_cache()
         seconds, found = self._time(self._ways[0], self._batches)
         self._seconds.append(seconds / len(self._order))
         self._written = sum(len(hypothesis.tokens) for hypothesis in found)

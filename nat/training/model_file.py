@@ -3,12 +3,14 @@
 import io
 import pickle
 from collections.abc import Mapping
+from contextlib import nullcontext
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, cast
 
 import torch
 from torch import Tensor
+from torch.overrides import TorchFunctionMode
 
 from nat import registry
 from nat.checksums import remedy, verified
@@ -21,6 +23,9 @@ from nat.transformer.of_fairseq import OfFairseq
 
 OF_FAIRSEQ = "fairseq_loss"
 """The proxy target whose models are fairseq's own."""
+
+_DRAWS = ("normal_", "uniform_", "kaiming_uniform_")
+"""Functions of PyTorch, and methods of its tensors, that draw initial weights."""
 
 
 @dataclass(frozen=True)
@@ -108,19 +113,42 @@ def write_tensors(path: Path | str, value: Any) -> None:
         temporary.write_bytes(content.getbuffer())
 
 
-def load_model(path: Path | str, device: torch.device | str = "cpu") -> TrainedModel:
+class _WithoutDraws(TorchFunctionMode):
+    """Models are built without initial weights, whose memory is then not touched.
+
+    PyTorch's device "meta" takes no memory either, but the modules that it imports do.
+    """
+
+    def __torch_function__(
+        self, func: Any, types: Any, args: Any = (), kwargs: Mapping[str, Any] | None = None
+    ) -> Any:
+        if func.__name__ in _DRAWS:
+            return None
+        return func(*args, **(kwargs or {}))
+
+
+def load_model(
+    path: Path | str, device: torch.device | str = "cpu", *, mapped: bool = False
+) -> TrainedModel:
     """Read `model.pt`.
+
+    Args:
+        path: the file.
+        device: of the model.
+        mapped: on a processor, leave weights in the file until they are used: for an engine with
+            weights of its own, which uses hardly any.
 
     Raises:
         UserError: if the file is missing, is damaged or is not a model of this project.
     """
     verified(path)
     try:
-        saved = torch.load(path, map_location=device, weights_only=True)
+        saved = torch.load(path, map_location=device, weights_only=True, mmap=mapped)
         training = Training.of(saved["training"])
         sizes = VocabularySizes(saved["vocabulary_size"], saved.get("source_vocabulary_size"))
-        model = build_model(training, sizes)
-        model.load_state_dict(saved["weights"])
+        with _WithoutDraws() if mapped else nullcontext():
+            model = build_model(training, sizes)
+        model.load_state_dict(saved["weights"], assign=mapped)
     except FileNotFoundError as error:
         raise UserError(f"model {path} does not exist; train it first") from error
     except (

@@ -16,15 +16,16 @@ SHOWN = 5
 
 
 def matching_model(
-    model: Model, configuration: Configuration, sizes: VocabularySizes
+    model: Model, configuration: Configuration, sizes: VocabularySizes, *, mapped: bool = False
 ) -> Transformer:
-    """Load a model, if it is the one that the configuration asks for.
+    """Load a model, if it is the one that the configuration asks for; `mapped` as in `load_model`.
 
     Raises:
         UserError: if it was trained with another configuration, or vocabularies of other sizes.
     """
     path = Path(model.path)
-    trained = load_model(path, "cuda" if torch.cuda.is_available() else "cpu")
+    device = "cuda" if torch.cuda.is_available() else "cpu"
+    trained = load_model(path, device, mapped=mapped)
     training = configuration.training(model.corpus, model.system)
     different = configuration.differences(trained.training.as_json(), training.as_json())
     if different:
