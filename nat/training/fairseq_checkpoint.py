@@ -17,7 +17,6 @@ What differs from models that are trained here:
 """
 
 import argparse
-import pickle
 import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
@@ -49,6 +48,9 @@ from nat.transformer.latent_options import LatentOptions
 
 FAIRSEQ_PAD, FAIRSEQ_EOS, FAIRSEQ_UNK, FAIRSEQ_FIRST = 1, 2, 3, 4
 """Rows of the embedding in fairseq; the symbols of the dictionary begin at the last one."""
+
+EMBEDDING = "encoder.embed_tokens.weight"
+"""The embedding of both languages."""
 
 POSTERIOR = ("q_encoder_y.", "q_encoder_xy.", "bottleneck.")
 """Parts of a checkpoint that are left out."""
@@ -95,15 +97,15 @@ def read_checkpoint(path: Path) -> Checkpoint:
             found = torch.load(path, map_location="cpu", weights_only=True)
     except FileNotFoundError as error:
         raise UserError(f"checkpoint {path} does not exist; download it first") from error
-    except pickle.UnpicklingError as error:
+    except Exception as error:  # damage and other files give errors of many kinds
         held = re.search(r"GLOBAL (\S+)", str(error))
-        what = f"an object of the class {held[1]}" if held else "what is not plain data"
+        if held is None:
+            raise UserError(f"{path} is damaged or no checkpoint; download it again") from error
         raise UserError(
-            f"{path} holds {what}, which would be executed; only tensors, plain values and "
-            "argparse.Namespace are read, so save the checkpoint without it"
+            f"{path} holds an object of the class {held[1]}, which would be executed; only "
+            "tensors, plain values and argparse.Namespace are read, so save the checkpoint "
+            "without it"
         ) from error
-    except (RuntimeError, EOFError, ValueError, OSError) as error:
-        raise UserError(f"{path} is damaged or no checkpoint; download it again") from error
     if (
         not isinstance(found, dict)
         or not isinstance(found.get("args"), argparse.Namespace)
@@ -111,9 +113,12 @@ def read_checkpoint(path: Path) -> Checkpoint:
         or not all(isinstance(value, Tensor) for value in found["model"].values())
     ):
         raise UserError(f"{path} is no checkpoint of fairseq 0.9, with the keys 'args' and 'model'")
-    history = found.get("optimizer_history") or [{}]
-    updates = history[-1].get("num_updates", 0) if isinstance(history[-1], dict) else 0
-    return Checkpoint(path, vars(found["args"]), found["model"], int(updates))
+    match found.get("optimizer_history"):
+        case [*_, {"num_updates": int(updates)}]:
+            pass
+        case _:
+            updates = 0
+    return Checkpoint(path, vars(found["args"]), found["model"], updates)
 
 
 def converted(
@@ -131,7 +136,7 @@ def converted(
         UserError: if they do not fit, or the checkpoint has another form than is known.
     """
     _check_form(checkpoint, training)
-    symbols = checkpoint.weights["encoder.embed_tokens.weight"].size(0)
+    symbols = _weights(checkpoint.path, checkpoint.weights, EMBEDDING).size(0)
     if symbols != FAIRSEQ_FIRST + len(dictionary) - len(SPECIALS) + 1:
         raise UserError(
             f"{checkpoint.path} has {symbols:,} symbols, but with BLANK and the special symbols "
@@ -261,25 +266,31 @@ def _rows(checkpoint: Checkpoint, dictionary: Vocabulary, vocabulary: Vocabulary
     return [special.get(number, row) for number, row in enumerate(rows)]
 
 
+def _weights(path: Path, weights: Mapping[str, Tensor], name: str) -> Tensor:
+    if name not in weights:
+        raise UserError(
+            f"{path} lacks the weights {name}; only checkpoints of fairseq's architecture "
+            "cmlm_transformer_ctc can be imported"
+        )
+    return weights[name]
+
+
 def _converted(
     path: Path, left: dict[str, Tensor], rows: list[int], training: Training
 ) -> Iterator[tuple[str, Tensor]]:
     """Names and weights; takes what it uses out of `left`, the weights of the checkpoint `path`."""
 
     def take(name: str) -> Tensor:
-        if name not in left:
-            raise UserError(
-                f"{path} lacks the weights {name}; only checkpoints of fairseq's architecture "
-                "cmlm_transformer_ctc can be imported"
-            )
-        return left.pop(name).float()
+        found = _weights(path, left, name)
+        del left[name]
+        return found.float()
 
-    embedding = take("encoder.embed_tokens.weight")
+    embedding = take(EMBEDDING)
     for name in ("decoder.embed_tokens.weight", "decoder.output_projection.weight"):
         if name in left and not torch.equal(take(name), embedding):
             raise UserError(
-                f"{path} has other weights {name} than encoder.embed_tokens.weight; only a "
-                "checkpoint with one embedding of both languages can be imported"
+                f"{path} has other weights {name} than {EMBEDDING}; only a checkpoint with one "
+                "embedding of both languages can be imported"
             )
     yield "embedding.weight", embedding[rows]
     longest = training.architecture.max_positions

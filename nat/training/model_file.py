@@ -1,7 +1,6 @@
 """The finished model of a training: weights and the configuration that made them."""
 
 import io
-import pickle
 from collections.abc import Mapping
 from contextlib import nullcontext
 from dataclasses import dataclass
@@ -151,16 +150,7 @@ def load_model(
         model.load_state_dict(saved["weights"], assign=mapped)
     except FileNotFoundError as error:
         raise UserError(f"model {path} does not exist; train it first") from error
-    except (
-        UserError,
-        OSError,
-        pickle.UnpicklingError,
-        RuntimeError,
-        LookupError,
-        EOFError,
-        ValueError,
-        TypeError,
-    ) as error:
+    except Exception as error:  # damage and other files give errors of many kinds
         reason = str(error).splitlines()[0].split(". ")[0] if str(error) else type(error).__name__
         raise UserError(
             f"{path} is damaged or not a model of this project ({reason}); {remedy(path)}"
