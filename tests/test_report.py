@@ -525,6 +525,35 @@ def test_latencies_are_points_of_the_plot(root: Path) -> None:
     }
 
 
+@pytest.mark.parametrize("settings", [("", "cpu-1", "thread-8"), ("cpu-1", "thread-8", "")])
+def test_a_number_names_the_setting_of_its_own_latency(
+    root: Path, settings: tuple[str, ...]
+) -> None:
+    table = PAPER["tables"]["1"]
+    quality = table["columns"][0] | {"label": "quality", "ours_only": True}
+    columns = [
+        quality
+        if not setting
+        else {"label": setting, "task": made_up.TASK, "measure": "latency", "setting": setting}
+        for setting in settings
+    ]
+    (root / "config/published/paper.csv").unlink()
+    one = {**table, "columns": columns, "rows": table["rows"][:1]}
+    found = configuration(root, tables={"1": one}, figures={})
+    cells = [cell for cell in reports.cells(found, ("paper", "table", "1")) if cell.setting]
+    write_latencies(root, {cell: [5.0] * 5 for cell in cells})
+    site.write(found, root / "report")
+    said = {
+        each["title"]: [text.split(":")[0] for term, text, *_ in each["lines"] if term == "latency"]
+        for each in details(root / "report/papers/paper.html")
+    }
+    assert said == {
+        "NAT, quality": [],
+        "NAT, cpu-1": ["cpu-1"],
+        "NAT, thread-8": ["thread-8"],
+    }
+
+
 def test_the_same_results_give_the_same_pages(root: Path) -> None:
     folder = write(root, claims=CLAIMS)
     before = {path: path.read_bytes() for path in folder.rglob("*") if path.is_file()}
