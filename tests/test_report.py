@@ -401,6 +401,23 @@ def test_a_claim_that_cannot_be_judged_says_why(written: Path) -> None:
     assert "claims: 1 holds, 1 cannot be judged here" in text_of(written / "index.html")
 
 
+def test_claims_are_sorted_by_their_numbers(root: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("nat.reporting.claims.are_complete", lambda *_: True)
+    worse = {**CLAIMS["better"], "compare": ["NAT", "above", "DiMS"]}
+    more = {**CLAIMS["better"], "compare": ["NAT", "above", 90]}
+    found = configuration(root, claims=CLAIMS | {"worse": worse, "more": more})
+    site.write(found, root / "report")
+    text = Page(root / "report/papers/paper.html").text
+    rows = re.findall(r'<tr id="claim-[^>]*>(.*?)</tr>', text, re.DOTALL)
+    records = {record["claim"]: record for record in Results(found).judged("paper")}
+    keys = ("ours", "low", "detectable", "in_own_measure", "published")
+    for row, record in zip(rows, records.values(), strict=True):
+        sorted_by = ["" if record[key] is None else str(record[key]) for key in keys]
+        assert re.findall(r'data-sort="([^"]*)"', row) == sorted_by
+    assert records["worse"]["in_own_measure"] < 0 and records["more"]["published"] < 0
+    assert records["state-of-the-art"]["ours"] is None
+
+
 def test_claims_name_their_corpus_and_the_first_page_the_cost(written: Path) -> None:
     page = text_of(written / "papers/paper.html", "claims-table")
     assert f"DiMS is better than the NAT. (abstract) {CORPUS} ✓ holds" in page

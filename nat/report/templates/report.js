@@ -55,10 +55,11 @@
     const cell = row.cells[at];
     return cell.dataset.sort ?? cell.textContent.trim();
   };
-  const compare = (first, second) => {
+  const compare = (first, second, down) => {
     const [a, b] = [Number.parseFloat(first), Number.parseFloat(second)];
     if (Number.isNaN(a) !== Number.isNaN(b)) return Number.isNaN(a) ? 1 : -1;
-    return Number.isNaN(a) ? first.localeCompare(second) : a - b;
+    const order = Number.isNaN(a) ? first.localeCompare(second) : a - b;
+    return down ? -order : order;
   };
   function sort(heading) {
     const table = heading.closest("table");
@@ -70,7 +71,7 @@
     const body = table.tBodies[0];
     const rows = [...body.rows].map((row) => [key(row, at), row]);
     const [full, empty] = [rows.filter(([k]) => k !== ""), rows.filter(([k]) => k === "")];
-    full.sort(([a], [b]) => (down ? compare(b, a) : compare(a, b)));
+    full.sort(([a], [b]) => compare(a, b, down));
     body.append(...[...full, ...empty].map(([, row]) => row));
   }
   document.addEventListener("click", (event) => {
