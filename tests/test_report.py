@@ -6,10 +6,12 @@ import re
 from html.parser import HTMLParser
 from pathlib import Path
 from typing import Any
+from urllib.parse import parse_qs
 
 import made_up_run as made_up
 import pytest
 from made_up_run import CORPUS, PAPER, REPOSITORY, run, write_corpus, write_latencies
+from test_sentences import called
 
 from nat.artifacts import TrainingRecord
 from nat.configuration import Configuration, load
@@ -143,6 +145,7 @@ def test_every_link_leads_to_a_file_of_the_folder(written: Path) -> None:
     pages = sorted(written.rglob("*.html"))
     assert len(pages) > 5
     identifiers = {path: Page(path).identifiers for path in pages}
+    choices = []
     for path in pages:
         page = Page(path)
         assert len(set(page.identifiers)) == len(page.identifiers), path
@@ -153,11 +156,19 @@ def test_every_link_leads_to_a_file_of_the_folder(written: Path) -> None:
             target = (path.parent / file).resolve() if file else path
             assert target.is_relative_to(written.resolve()), (path, link)
             assert target.exists(), (path, link)
-            # with `=` it is a choice that the page of sentences reads
-            known = place in identifiers.get(target, ()) or target == path
-            assert not place or "=" in place or known, (path, link)
+            if "=" in place:
+                choices.append((target, parse_qs(place)))
+            else:
+                assert not place or place in identifiers[target], (path, link)
         assert all(picture["alt"] for picture in page.pictures)
         assert not re.search(r"(src|href)=.https?:", page.text)
+    data = called(written / f"sentences/{CORPUS}.test.js")
+    names = [f"{each['system']}/{each['decoding']}" for each in data["systems"]]
+    assert len(names) == len(choices) == 2
+    for target, chosen in choices:
+        assert target == written / "sentences.html"
+        assert chosen.pop("test-set") == [f"{CORPUS}/test"]
+        assert set(chosen) == {"b"} and chosen["b"][0] in names
 
 
 def test_a_table_shows_ours_with_interval_and_the_published_value(written: Path) -> None:

@@ -206,7 +206,8 @@ def _samples(
         with verified(path).open(encoding="utf-8") as file:
             columns.append([each.strip() for each in itertools.islice(file, SAMPLES)])
     return {
-        "decoding": f"{best['decoding']}, seed {best['seed']}",
+        "decoding": best["decoding"],
+        "seed": best["seed"],
         "rows": list(zip(*columns, made, strict=False)),
     }
 
