@@ -325,6 +325,32 @@ def test_the_page_opens_with_one_pass_against_several(root: Path, tmp_path: Path
 
 
 @needs_chromium
+def test_the_link_to_the_content_keeps_what_is_chosen(root: Path, tmp_path: Path) -> None:
+    folder = write_page(root)
+    with Browser(tmp_path) as browser:
+
+        def wait_for(condition: str) -> None:
+            end = time.monotonic() + PATIENCE
+            while not browser.run(condition):
+                assert time.monotonic() < end, condition
+                time.sleep(0.05)
+
+        browser.open(folder / "sentences.html", place="#content")
+        wait_for(f"document.querySelectorAll('#list li').length === {SENTENCES}")
+        systems = browser.run("[a.value, b.value]")
+        browser.run("document.getElementById('swap').click()")
+        wait_for("location.hash.includes('sentence=')")
+        browser.run(
+            """window.addEventListener("hashchange", () => setTimeout(() => (window.after = true)));
+               document.querySelector(".skip").click()"""
+        )
+        wait_for("window.after")
+        assert browser.run("location.hash") == "#content"
+        assert browser.run("[a.value, b.value]") == systems[::-1]
+        assert browser.problems == []
+
+
+@needs_chromium
 @pytest.mark.parametrize("dark", [False, True])
 def test_the_page_fits_a_phone(root: Path, tmp_path: Path, dark: bool) -> None:
     write_trace(root, *DIMS)

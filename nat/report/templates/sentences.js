@@ -599,6 +599,7 @@ const sentenceBrowser = (() => {
 
   function restore() {
     if (location.hash === address) return;
+    if (location.hash && !location.hash.includes("=")) return; // a place of the page, no choice
     const wanted = new URLSearchParams(location.hash.slice(1));
     for (const id of CHOSEN.filter((each) => each !== "a" && each !== "b")) {
       const field = byId(id);
@@ -659,7 +660,7 @@ const sentenceBrowser = (() => {
     });
     window.addEventListener("hashchange", restore);
     restore();
-    if (!data && !location.hash) open(new URLSearchParams());
+    if (!location.hash.includes("=")) open(new URLSearchParams());
   }
 
   /** Move every slider of the sentence to the step before or after that of the longest one. */
