@@ -477,6 +477,14 @@ def test_scores_of_a_system_have_their_interval(written: Path) -> None:
     assert f"<td>{shown}</td>" in Page(written / f"systems/{CORPUS}/nat-kd.html").text
 
 
+def test_samples_have_the_direction_of_their_words(written: Path) -> None:
+    (row, *_) = re.findall(
+        r"<tr>(<td.*?)</tr>",
+        Page(written / f"systems/{CORPUS}/nat-kd.html").text.split("Samples<")[1],
+    )
+    assert row.count('<td dir="auto">') == row.count("<td") == 3
+
+
 def test_stated_settings_stand_beside_those_of_this_run(tmp_path: Path) -> None:
     (tmp_path / "config").symlink_to(REPOSITORY / "config")
     found = load("demo", tmp_path, checked=False)
