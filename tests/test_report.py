@@ -485,6 +485,21 @@ def test_samples_have_the_direction_of_their_words(written: Path) -> None:
     assert row.count('<td dir="auto">') == row.count("<td") == 3
 
 
+def test_a_training_tells_its_best_validation(root: Path) -> None:
+    path = write_record(configuration(root), "nat-kd")
+    validation = {"metric": "bleu", "best": 30.5}
+    write_json(path, json.loads(path.read_text()) | {"validation": validation})
+    text = text_of(write(root) / f"systems/{CORPUS}/nat-kd.html")
+    assert "30.500 best validation BLEU" in text
+
+
+@pytest.mark.parametrize(
+    ("value", "shown"), [(None, "null"), (True, "true"), ([1], "[1]"), ("a", "a"), (0.5, "0.5")]
+)
+def test_settings_are_shown_as_they_are_written(value: Any, shown: str) -> None:
+    assert systems._as_text(value) == shown
+
+
 def test_stated_settings_stand_beside_those_of_this_run(tmp_path: Path) -> None:
     (tmp_path / "config").symlink_to(REPOSITORY / "config")
     found = load("demo", tmp_path, checked=False)
