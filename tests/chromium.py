@@ -85,13 +85,20 @@ class Browser:
         self._process.wait(timeout=PATIENCE)
         os.close(self._reads)
 
-    def open(self, page: Path, width: int = 1280, height: int = 900, dark: bool = False) -> None:
-        """Open a page in a window of this size and wait until it is drawn."""
+    def open(
+        self,
+        page: Path,
+        width: int = 1280,
+        height: int = 900,
+        dark: bool = False,
+        place: str = "",
+    ) -> None:
+        """Open a page at a place in a window of this size and wait until it is drawn."""
         scheme = [{"name": "prefers-color-scheme", "value": "dark" if dark else "light"}]
         self._call("Emulation.setEmulatedMedia", features=scheme)
         size = {"width": width, "height": height, "deviceScaleFactor": 1, "mobile": width < 600}
         self._call("Emulation.setDeviceMetricsOverride", **size)
-        self._call("Page.navigate", url=page.resolve().as_uri())
+        self._call("Page.navigate", url=f"{page.resolve().as_uri()}{place}")
         end = time.monotonic() + PATIENCE
         while self.run("document.readyState") != "complete" or not self.run(_DRAWN):
             assert time.monotonic() < end, f"{page} was not drawn in {PATIENCE:g} s"

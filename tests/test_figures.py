@@ -191,6 +191,8 @@ def test_a_bar_of_no_height_says_so(root: Path) -> None:
     assert [record["ours"] for record in plot.records] == [0, 0]
     figure, _ = drawn(plot)
     assert [text.get_text() for text in figure.axes[0].texts].count("0") == 2
+    low, high = figure.axes[0].get_ylim()
+    assert low == 0 < high
     figure, _ = drawn(figures.make(bars(root), "paper", "2"))
     assert "0" not in [text.get_text() for text in figure.axes[0].texts]
 

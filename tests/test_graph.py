@@ -404,7 +404,8 @@ def test_run_makes_every_result(run: tuple[Path, str]) -> None:
     assert (results / "papers/overview/figure_1.png").stat().st_size > 10_000
     assert "sacreBLEU" in (results / "papers/overview/table_1.md").read_text()
     assert not list(results.rglob("*of?.jsonl")), "shards stay behind"
-    assert all(path.is_file() for path in results.glob("logs/train/toy-micro/*/seed1.log"))
+    logs = results.glob("logs/train/toy-micro/*/seed1.log")
+    assert {path.parent.name for path in logs} == OF_RUN
     assert "Warning" not in screen
     assert "no_progress_bar" not in (results / "logs/train/toy-micro/at-base/seed1.log").read_text()
 
@@ -429,10 +430,12 @@ def test_the_command_translates_as_the_run(run: tuple[Path, str]) -> None:
     repository, _ = run
     command = [sys.executable, "-m", "nat.deploy.command", "translate"]
     raw = repository / "results/corpora/toy-micro/tests/test/text/test.ka"
-    for path in (repository / "results/micro/translations").glob("*/*/seed1/*/test.jsonl"):
+    found = list((repository / "results/micro/translations").glob("*/*/seed1/*/test.jsonl"))
+    assert len(found) == 10
+    for path in found:
         decoding, model = path.parent.name, Path(*path.parent.parent.parts[-3:])
         folder = Path("results/micro/models") / model
-        found = subprocess.run(
+        ended = subprocess.run(
             [*command, str(folder), "--decoding", decoding],
             cwd=repository,
             input=raw.read_text(),
@@ -440,7 +443,7 @@ def test_the_command_translates_as_the_run(run: tuple[Path, str]) -> None:
             text=True,
         )
         expected = [json.loads(line)["text"] for line in path.read_text().splitlines()]
-        assert found.stdout.split("\n")[:-1] == expected, found.stderr
+        assert ended.stdout.split("\n")[:-1] == expected, ended.stderr
 
 
 @pytest.mark.graph

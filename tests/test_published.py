@@ -124,5 +124,7 @@ def test_figures_quote_the_papers_own_values_of_the_same_cells(tmp_path: Path) -
 
 
 def test_published_stands_in_no_paper_file() -> None:
-    for path in (REPOSITORY / "config/papers").glob("*.yaml"):
+    files = list((REPOSITORY / "config/papers").glob("*.yaml"))
+    assert files
+    for path in files:
         assert "published:" not in path.read_text()

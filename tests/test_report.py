@@ -6,10 +6,12 @@ import re
 from html.parser import HTMLParser
 from pathlib import Path
 from typing import Any
+from urllib.parse import parse_qs
 
 import made_up_run as made_up
 import pytest
 from made_up_run import CORPUS, PAPER, REPOSITORY, run, write_corpus, write_latencies
+from test_sentences import called
 
 from nat.artifacts import TrainingRecord
 from nat.configuration import Configuration, load
@@ -143,6 +145,7 @@ def test_every_link_leads_to_a_file_of_the_folder(written: Path) -> None:
     pages = sorted(written.rglob("*.html"))
     assert len(pages) > 5
     identifiers = {path: Page(path).identifiers for path in pages}
+    choices = []
     for path in pages:
         page = Page(path)
         assert len(set(page.identifiers)) == len(page.identifiers), path
@@ -153,11 +156,19 @@ def test_every_link_leads_to_a_file_of_the_folder(written: Path) -> None:
             target = (path.parent / file).resolve() if file else path
             assert target.is_relative_to(written.resolve()), (path, link)
             assert target.exists(), (path, link)
-            # with `=` it is a choice that the page of sentences reads
-            known = place in identifiers.get(target, ()) or target == path
-            assert not place or "=" in place or known, (path, link)
+            if "=" in place:
+                choices.append((target, parse_qs(place)))
+            else:
+                assert not place or place in identifiers[target], (path, link)
         assert all(picture["alt"] for picture in page.pictures)
         assert not re.search(r"(src|href)=.https?:", page.text)
+    data = called(written / f"sentences/{CORPUS}.test.js")
+    names = [f"{each['system']}/{each['decoding']}" for each in data["systems"]]
+    assert len(names) == len(choices) == 2
+    for target, chosen in choices:
+        assert target == written / "sentences.html"
+        assert chosen.pop("test-set") == [f"{CORPUS}/test"]
+        assert set(chosen) == {"b"} and chosen["b"][0] in names
 
 
 def test_a_table_shows_ours_with_interval_and_the_published_value(written: Path) -> None:
@@ -401,6 +412,23 @@ def test_a_claim_that_cannot_be_judged_says_why(written: Path) -> None:
     assert "claims: 1 holds, 1 cannot be judged here" in text_of(written / "index.html")
 
 
+def test_claims_are_sorted_by_their_numbers(root: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("nat.reporting.claims.are_complete", lambda *_: True)
+    worse = {**CLAIMS["better"], "compare": ["NAT", "above", "DiMS"]}
+    more = {**CLAIMS["better"], "compare": ["NAT", "above", 90]}
+    found = configuration(root, claims=CLAIMS | {"worse": worse, "more": more})
+    site.write(found, root / "report")
+    text = Page(root / "report/papers/paper.html").text
+    rows = re.findall(r'<tr id="claim-[^>]*>(.*?)</tr>', text, re.DOTALL)
+    records = {record["claim"]: record for record in Results(found).judged("paper")}
+    keys = ("ours", "low", "detectable", "in_own_measure", "published")
+    for row, record in zip(rows, records.values(), strict=True):
+        sorted_by = ["" if record[key] is None else str(record[key]) for key in keys]
+        assert re.findall(r'data-sort="([^"]*)"', row) == sorted_by
+    assert records["worse"]["in_own_measure"] < 0 and records["more"]["published"] < 0
+    assert records["state-of-the-art"]["ours"] is None
+
+
 def test_claims_name_their_corpus_and_the_first_page_the_cost(written: Path) -> None:
     page = text_of(written / "papers/paper.html", "claims-table")
     assert f"DiMS is better than the NAT. (abstract) {CORPUS} ✓ holds" in page
@@ -447,6 +475,29 @@ def test_scores_of_a_system_have_their_interval(written: Path) -> None:
     found = json.loads((root / cell.score_path).read_text())["measures"]["sacrebleu"]
     shown = f"{found['value']:.2f} [{found['low']:.1f},\N{NO-BREAK SPACE}{found['high']:.1f}]"
     assert f"<td>{shown}</td>" in Page(written / f"systems/{CORPUS}/nat-kd.html").text
+
+
+def test_samples_have_the_direction_of_their_words(written: Path) -> None:
+    (row, *_) = re.findall(
+        r"<tr>(<td.*?)</tr>",
+        Page(written / f"systems/{CORPUS}/nat-kd.html").text.split("Samples<")[1],
+    )
+    assert row.count('<td dir="auto">') == row.count("<td") == 3
+
+
+def test_a_training_tells_its_best_validation(root: Path) -> None:
+    path = write_record(configuration(root), "nat-kd")
+    validation = {"metric": "bleu", "best": 30.5}
+    write_json(path, json.loads(path.read_text()) | {"validation": validation})
+    text = text_of(write(root) / f"systems/{CORPUS}/nat-kd.html")
+    assert "30.500 best validation BLEU" in text
+
+
+@pytest.mark.parametrize(
+    ("value", "shown"), [(None, "null"), (True, "true"), ([1], "[1]"), ("a", "a"), (0.5, "0.5")]
+)
+def test_settings_are_shown_as_they_are_written(value: Any, shown: str) -> None:
+    assert systems._as_text(value) == shown
 
 
 def test_stated_settings_stand_beside_those_of_this_run(tmp_path: Path) -> None:
@@ -522,6 +573,35 @@ def test_latencies_are_points_of_the_plot(root: Path) -> None:
     assert {(each["system"], each["time"], each["timed in"]) for each in points} == {
         ("nat-kd", 5.0, "paper_table_1"),
         ("dims-cmlm-kd", 5.0, "paper_table_1"),
+    }
+
+
+@pytest.mark.parametrize("settings", [("", "cpu-1", "thread-8"), ("cpu-1", "thread-8", "")])
+def test_a_number_names_the_setting_of_its_own_latency(
+    root: Path, settings: tuple[str, ...]
+) -> None:
+    table = PAPER["tables"]["1"]
+    quality = table["columns"][0] | {"label": "quality", "ours_only": True}
+    columns = [
+        quality
+        if not setting
+        else {"label": setting, "task": made_up.TASK, "measure": "latency", "setting": setting}
+        for setting in settings
+    ]
+    (root / "config/published/paper.csv").unlink()
+    one = {**table, "columns": columns, "rows": table["rows"][:1]}
+    found = configuration(root, tables={"1": one}, figures={})
+    cells = [cell for cell in reports.cells(found, ("paper", "table", "1")) if cell.setting]
+    write_latencies(root, {cell: [5.0] * 5 for cell in cells})
+    site.write(found, root / "report")
+    said = {
+        each["title"]: [text.split(":")[0] for term, text, *_ in each["lines"] if term == "latency"]
+        for each in details(root / "report/papers/paper.html")
+    }
+    assert said == {
+        "NAT, quality": [],
+        "NAT, cpu-1": ["cpu-1"],
+        "NAT, thread-8": ["thread-8"],
     }
 
 

@@ -74,6 +74,35 @@ def test_headings_sort_by_number(folder: Path, browser: Browser) -> None:
         assert "quoted" in browser.run(f"{ROWS}.at(-1).textContent")
 
 
+@pytest.mark.parametrize(("at", "column"), [(4, "ours"), (8, "paper")])
+def test_claims_sort_by_number(
+    folder: Path, tmp_path: Path, browser: Browser, at: int, column: str
+) -> None:
+    claims = {
+        f"above-{number}": {**CLAIMS["better"], "compare": ["NAT", "above", number]}
+        for number in (10, 90, 15, 95)
+    }
+    found = configuration(folder.parent, claims=CLAIMS | claims)
+    site.write(found, tmp_path / "report")
+    browser.open(tmp_path / "report" / TABLE)
+    heading = f"document.querySelectorAll('#claims-table th')[{at}].querySelector('button')"
+    assert browser.run(f"{heading}.textContent") == column
+    rows = "[...document.querySelectorAll('#claims-table tbody tr')]"
+    browser.run(f"{rows}[0].cells[{at}].dataset.sort = 'no number'")
+    for descending in (False, True):
+        browser.run(f"{heading}.click()")
+        found = browser.run(f"{rows}.map((row) => row.cells[{at}].dataset.sort)")
+        numbers = [float(each) for each in found[:4]]
+        assert numbers == sorted(numbers, reverse=descending) and numbers[0] * numbers[-1] < 0
+        assert found[4:] == ["no number", ""]
+    claim = "document.querySelector('#claims-table th button')"
+    texts = f"{rows}.map((row) => row.cells[0].textContent)"
+    browser.run(f"{claim}.click()")
+    ascending = browser.run(texts)
+    browser.run(f"{claim}.click()")
+    assert browser.run(texts)[0] == ascending[-1] != ascending[0]
+
+
 def test_search_filters_rows_and_cards(folder: Path, browser: Browser) -> None:
     browser.open(folder / TABLE)
     shown = f"{ROWS}.filter((row) => !row.hidden).map((row) => row.cells[0].textContent)"

@@ -325,6 +325,53 @@ def test_the_page_opens_with_one_pass_against_several(root: Path, tmp_path: Path
 
 
 @needs_chromium
+def test_the_link_to_the_content_keeps_what_is_chosen(root: Path, tmp_path: Path) -> None:
+    folder = write_page(root)
+    with Browser(tmp_path) as browser:
+
+        def wait_for(condition: str) -> None:
+            end = time.monotonic() + PATIENCE
+            while not browser.run(condition):
+                assert time.monotonic() < end, condition
+                time.sleep(0.05)
+
+        browser.open(folder / "sentences.html", place="#content")
+        wait_for(f"document.querySelectorAll('#list li').length === {SENTENCES}")
+        systems = browser.run("[a.value, b.value]")
+        browser.run("document.getElementById('swap').click()")
+        wait_for("location.hash.includes('sentence=')")
+        browser.run(
+            """window.addEventListener("hashchange", () => setTimeout(() => (window.after = true)));
+               document.querySelector(".skip").click()"""
+        )
+        wait_for("window.after")
+        assert browser.run("location.hash") == "#content"
+        assert browser.run("[a.value, b.value]") == systems[::-1]
+        assert browser.problems == []
+
+
+@needs_chromium
+def test_texts_have_the_direction_of_their_words(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(made_up, "WORDS", [f"{first}{last}" for first in "אבגד" for last in "הוזח"])
+    write_corpus(tmp_path, several=False)
+    run(tmp_path, *NAT, 0.0)
+    path = tmp_path / Translations(**vars(trace_of(*NAT))).path
+    rows = [json.loads(line) for line in path.read_text().splitlines()]
+    for row in rows:  # begins with what is missing, which the page says in English
+        row["text"] = row["text"].partition(" ")[2]
+    path.write_text("".join(json.dumps(row) + "\n" for row in rows))
+    folder = write_page(tmp_path)
+    with Browser(tmp_path) as browser:
+        browser.open(folder / "sentences.html")
+        texts = "[...document.querySelectorAll('#list .text, .running, .references li')]"
+        directions = browser.run(f"{texts}.map((each) => getComputedStyle(each).direction)")
+        assert len(directions) == SENTENCES + 4 and set(directions) == {"rtl"}
+        assert browser.run("document.querySelectorAll('.running .missing').length")
+
+
+@needs_chromium
 @pytest.mark.parametrize("dark", [False, True])
 def test_the_page_fits_a_phone(root: Path, tmp_path: Path, dark: bool) -> None:
     write_trace(root, *DIMS)

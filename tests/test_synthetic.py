@@ -411,10 +411,15 @@ def test_a_test_set_written_alone_is_the_same(tmp_path):
         part = {split: pairs[split] for split in splits}
         chosen = generator({"pairs": part, "seed": 4})
         write_corpus(chosen, "ka", "lu", tmp_path / name, tmp_path / name)
+    compared = []
     for name in ("alone", "rest"):
         for path in (tmp_path / name).glob("[!.]*"):
             if path.name != "text.json":
                 assert path.read_bytes() == (tmp_path / "whole" / path.name).read_bytes()
+                compared.append(path.name)
+    whole = {path.name for path in (tmp_path / "whole").glob("[!.]*")}
+    assert sorted(compared) == sorted(whole - {"text.json"})
+    assert compared
     assert not list((tmp_path / "rest").glob("test*"))
 
 

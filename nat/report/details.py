@@ -51,6 +51,7 @@ class Details:
                 own.append(line("translations", cell.translations_path, code=True))
         shared = [self._of_model(cell) for cell in there if cell.of_training]
         shared += [self._of_decoding(cell) for cell in there if cell.decoding]
+        shared += [self._of_setting(cell) for cell in there if cell.source == LATENCY]
         configuration = self.results.configuration
         if missing:
             paths = dict.fromkeys(cell.score_path for cell in cells)
@@ -96,10 +97,14 @@ class Details:
         key = cell.corpus, cell.decoding
         if key in self._places:
             return self._places[key]
-        there = self.results.configuration.on(cell.corpus)
-        options = json.dumps(there.decoding(cell.decoding).as_json())
-        lines = [line("decoding", f"{cell.decoding}: {options}", code=True)]
-        if cell.source == LATENCY:
-            latency = json.dumps(there.latency.model_dump(mode="json"))
-            lines.append(line("latency", f"{cell.setting}: {latency}", code=True))
-        return self._share(key, lines)
+        options = self.results.configuration.on(cell.corpus).decoding(cell.decoding).as_json()
+        text = f"{cell.decoding}: {json.dumps(options)}"
+        return self._share(key, [line("decoding", text, code=True)])
+
+    def _of_setting(self, cell: Cell) -> int:
+        key = cell.corpus, LATENCY, cell.setting
+        if key in self._places:
+            return self._places[key]
+        latency = self.results.configuration.on(cell.corpus).latency.model_dump(mode="json")
+        text = f"{cell.setting}: {json.dumps(latency)}"
+        return self._share(key, [line("latency", text, code=True)])

@@ -176,8 +176,8 @@ def _quality(results: Results) -> dict[str, Any] | None:
                 "Times are medians a sentence, each of the job of one table or figure, which the "
                 "table below names."
                 if latencies
-                else "No latency has been measured at this scale, so time stands for the passes "
-                "of the decoder a sentence."
+                else "No latency has been measured at this scale, so the passes of the decoder for "
+                "a sentence stand for time."
             )
         ),
         "specification": charts.quality(points, settings, corpora, shown),

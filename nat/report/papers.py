@@ -20,6 +20,15 @@ FOLDER = "downloads"
 CORPUS = "corpus"
 """A column of claims."""
 
+SORTED_BY = {
+    "ours": "ours",
+    "95% interval": "low",
+    "detectable": "detectable",
+    "in the claim's measure": "in_own_measure",
+    "paper": "published",
+}
+"""Columns of claims that are sorted by a number, and its key in the record of a judgement."""
+
 
 def page(results: Results, paper: str, folder: Path) -> Page:
     """Make the page of a paper, and the files that it links to.
@@ -160,7 +169,7 @@ def _number(
     key = {tables.PUBLISHED: "published", tables.DIFFERENCE: "difference"}.get(part, "ours")
     value = record[key]
     found: dict[str, Any] = {"kind": "number", "text": text, "older": False, "small": ""}
-    found["sort"] = value if isinstance(value, float | int) and tables.given(value) else ""
+    found["sort"] = _sort(value)
     if part in (tables.PUBLISHED, tables.DIFFERENCE):
         return found
     if record["status"] == "run":
@@ -182,6 +191,11 @@ def _number(
         title = ", ".join(each for each in place if each)
         indices[place] = details.add(title, _lines(record), cells)
     return found | {"details": indices[place]}
+
+
+def _sort(value: Any) -> float | str:
+    """What a cell with a number is sorted by; empty where there is none."""
+    return value if isinstance(value, float | int) and tables.given(value) else ""
 
 
 def _lines(record: Mapping[str, Any]) -> list[Line]:
@@ -318,6 +332,7 @@ def _claims(results: Results, paper: str, details: Details) -> dict[str, Any]:
             {
                 "id": anchor(record),
                 "texts": texts,
+                "sort": {column: _sort(record[key]) for column, key in SORTED_BY.items()},
                 "verdict": verdict,
                 "details": index,
                 "older": bool(older),

@@ -135,7 +135,8 @@ def _training(results: Results, corpus: str, system: str, seed: int) -> dict[str
     facts.append(("energy", energy.text(record)))
     validation = record.get("validation") or {}
     if validation.get("best") is not None:
-        facts.append((f"best validation {validation['metric']}", f"{validation['best']:.3f}"))
+        metric = validation["metric"].replace("bleu", "BLEU")
+        facts.append((f"best validation {metric}", f"{validation['best']:.3f}"))
     curve = results.root / TrainingCurve(results.configuration.run, corpus, system, seed).path
     return {
         "seed": seed,
@@ -206,13 +207,14 @@ def _samples(
         with verified(path).open(encoding="utf-8") as file:
             columns.append([each.strip() for each in itertools.islice(file, SAMPLES)])
     return {
-        "decoding": f"{best['decoding']}, seed {best['seed']}",
+        "decoding": best["decoding"],
+        "seed": best["seed"],
         "rows": list(zip(*columns, made, strict=False)),
     }
 
 
 def _as_text(value: Any) -> str:
-    return json.dumps(value) if isinstance(value, dict | list | bool) else str(value)
+    return json.dumps(value) if isinstance(value, dict | list | bool | None) else str(value)
 
 
 def _used(here: Stated, row: Row, task: str, name: str, record: Mapping[str, Any] | None) -> Any:

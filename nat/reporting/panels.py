@@ -291,7 +291,7 @@ def _bars(axes: Axes, panel: Panel) -> Labels:
         axes.axhline(0, color=GREY, linewidth=0.8)
         low, high = min(0.0, *edges), max(0.0, *edges)
         room = 0.08 * (high - low or 1.0)
-        axes.set_ylim(low - room * (low < 0), high + room * (high > 0))
+        axes.set_ylim(low - room * (low < 0), high + room * (high > 0 or low == high))
     return labels
 
 

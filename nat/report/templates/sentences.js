@@ -122,7 +122,8 @@ const sentenceBrowser = (() => {
     return line;
   }
 
-  const hidden = (text) => element("span", { class: "hidden" }, text);
+  // its direction is given, so that `auto` of a text around it goes by the words of the text
+  const hidden = (text) => element("span", { class: "hidden", lang: "en", dir: "ltr" }, text);
 
   // Numbers
 
@@ -186,7 +187,7 @@ const sentenceBrowser = (() => {
     return element(
       "li",
       { role: "option", id: `sentence-${number}`, "data-number": number, "aria-selected": "false" },
-      element("p", { class: "text" }, data.sources[number]),
+      element("p", { class: "text", dir: "auto" }, data.sources[number]),
       element(
         "p",
         { class: "numbers" },
@@ -297,7 +298,7 @@ const sentenceBrowser = (() => {
         element("button", move(1), "›"),
       ),
       element("p", { class: "name" }, `Source (${words(data.sources[current]).length} words)`),
-      element("p", { class: "running", lang: source }, marked(data.sources[current], null, query)),
+      element("p", { class: "running", lang: source, dir: "auto" }, marked(data.sources[current], null, query)),
       element("p", { class: "name" }, references.length > 1 ? `References (${references.length})` : "Reference"),
       element(
         "ol",
@@ -306,7 +307,7 @@ const sentenceBrowser = (() => {
           const letters = ["A", "B"].filter((_, which) => near[which] === number);
           return element(
             "li",
-            { lang: target },
+            { lang: target, dir: "auto" },
             marked(reference, null, query),
             letters.length && references.length > 1
               ? element("span", { class: "tag", lang: "en" }, `nearest to ${letters.join(" and ")}`)
@@ -351,7 +352,7 @@ const sentenceBrowser = (() => {
       ),
       lost
         ? element("p", {}, `Not translated: ${lost}.`)
-        : element("p", { class: "running", lang: data.languages[1] }, text ? marked(text, other, queried()) : "(empty)"),
+        : element("p", { class: "running", lang: data.languages[1], dir: "auto" }, text ? marked(text, other, queried()) : "(empty)"),
     );
     if (system.steps) {
       const place = element("div", {});
@@ -599,6 +600,7 @@ const sentenceBrowser = (() => {
 
   function restore() {
     if (location.hash === address) return;
+    if (location.hash && !location.hash.includes("=")) return; // a place of the page, no choice
     const wanted = new URLSearchParams(location.hash.slice(1));
     for (const id of CHOSEN.filter((each) => each !== "a" && each !== "b")) {
       const field = byId(id);
@@ -659,7 +661,7 @@ const sentenceBrowser = (() => {
     });
     window.addEventListener("hashchange", restore);
     restore();
-    if (!data && !location.hash) open(new URLSearchParams());
+    if (!location.hash.includes("=")) open(new URLSearchParams());
   }
 
   /** Move every slider of the sentence to the step before or after that of the longest one. */
