@@ -1,7 +1,7 @@
-"""Results that Snakemake has no record of.
+"""What `.snakemake` knows of the results: which of them a run is making, and with what.
 
-`.snakemake` records the configuration that each result was made with. Results that were copied
-from elsewhere, or whose records were removed, would be mistaken for those of the current one.
+It records the configuration that each result was made with. Results that were copied from
+elsewhere, or whose records were removed, would be mistaken for those of the current one.
 """
 
 import os
@@ -11,10 +11,41 @@ from collections import defaultdict
 from collections.abc import Iterable, Iterator
 from pathlib import Path
 
+from snakemake.workflow import Workflow
+
 from nat.errors import UserError
+from nat.locks import hold
 
 RECORDS = Path(".snakemake")
+LOCK = RECORDS / "run.lock"
+"""Of the run that makes files in this folder."""
+
 _WILDCARD = re.compile(r"\{\w+(?:,([^{}]*))?\}")  # with its constraint, if it has one
+
+
+def hold_folder(workflow: Workflow) -> bool:
+    """Hold the lock of the folder until this process ends, if its run makes files.
+
+    Snakemake (9.27.1) locks files, so that runs that make different files are not kept apart, and
+    a run that ends removes the locks of all runs. Here it removes its own.
+
+    Returns:
+        Whether the run makes files. `plan` and `verify` make none, and need no lock.
+
+    Raises:
+        UserError: if another run holds the lock.
+    """
+    own = workflow.persistence._lockfile
+
+    def unlock() -> None:
+        for file in own.values():
+            Path(file).unlink(missing_ok=True)
+
+    workflow.persistence.unlock = unlock
+    if not any(job.output for job in workflow.dag.needrun_jobs()):
+        return False
+    hold(LOCK, "snakemake", "at work in this folder")
+    return True
 
 
 def refuse_unknown_results(outputs: Iterable[str]) -> None:

@@ -170,8 +170,8 @@ def state_of(job: str) -> str:
 def stop_left_behind() -> str:
     """Cancel the jobs of an earlier run in this folder, and wait until they have ended.
 
-    The caller must hold Snakemake's lock of the folder, so that the jobs cannot belong to another
-    active run.
+    The caller must hold the lock of the folder, so that the jobs cannot belong to another active
+    run.
 
     Returns:
         What was done, for the screen; nothing if there was nothing to do.
