@@ -32,6 +32,7 @@ onstart:
             sys.exit(f"error: {error}")
         if done:
             print(done, file=sys.stderr)
+        record_from_the_start(workflow)
         if workflow.non_local_exec:
             # A job requests what its steps need if they run in parallel. Without these two
             # settings they would run one after the other, each in a Snakemake of its own.
