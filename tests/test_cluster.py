@@ -34,8 +34,10 @@ from nat.workflow.graph import PROCESSES_OF_A_TEXT, Graph
 from nat.workflow.log import _slurm_job
 from nat.workflow.records import LOCK
 from nat.workflow.slurm import (
+    Watch,
     left_behind,
     state_of,
+    status_command,
     stop_left_behind,
     what_slurm_refused,
 )
@@ -330,6 +332,25 @@ def test_a_slurm_that_does_not_answer_stops_the_run(queue: Path) -> None:
         stop_left_behind()
     (queue.parent / ".snakemake/slurm_logs").rmdir()  # no job was ever submitted from here
     assert stop_left_behind() == ""
+
+
+@pytest.mark.parametrize(
+    ("client", "call"),
+    [
+        ("scancel", stop_left_behind),
+        ("scancel", Watch().look),
+        ("scontrol", lambda: status_command("sacct", 40)),
+    ],
+)
+def test_a_client_that_hangs_is_told(
+    queue: Path, client: str, call: Callable[[], object], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("nat.workflow.slurm.SECONDS_TO_ANSWER", 2)
+    queue.write_text(f"11\t{RUN}\tPartitionTimeLimit\trule_train\t{queue.parent}\n")
+    (queue.parent / "bin" / client).write_text("#!/bin/sh\nexec sleep 60\n")
+    (queue.parent / "bin" / client).chmod(0o755)
+    with pytest.raises(UserError, match=f"{client} does not answer within 2 seconds; wait for"):
+        call()
 
 
 @pytest.mark.parametrize(
