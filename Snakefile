@@ -135,9 +135,11 @@ include: "rules/slurm.smk"
 include: "rules/verify.smk"
 
 
-if workflow.is_main_process:
+# Snakemake does not say that it is to remove its locks only.
+if workflow.is_main_process and "--unlock" not in sys.argv:
     remember()
     try:
+        keep_finished_trainings()
         refuse_unknown_results(
             output for rule in workflow.rules for output in rule.output
         )

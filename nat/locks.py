@@ -7,6 +7,7 @@ Without a lock, it and its successor would write in the same folder.
 import errno
 import fcntl
 import os
+import socket
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
@@ -49,6 +50,32 @@ def alone(folder: Path, doing: str, say: Callable[[str], None] = print) -> Itera
         yield
     finally:
         os.close(handle)
+
+
+def hold(file: Path, holder: str, where: str) -> None:
+    """Hold the lock of a file until this process ends, for whatever reason.
+
+    The file, which is made if it is not there, says who holds it.
+
+    Args:
+        file: in a folder that is there.
+        holder: what this process is, for messages.
+        where: what is locked, as in `at work in this folder`.
+
+    Raises:
+        UserError: if another process holds the lock.
+    """
+    handle = os.open(file, os.O_RDWR | os.O_CREAT, 0o666)
+    try:
+        _lock(handle)
+    except BlockingIOError as error:
+        other = os.read(handle, 1000).decode()
+        os.close(handle)
+        raise UserError(
+            f"another {holder} ({other}) is {where}; wait for its end or stop it, then run again"
+        ) from error
+    os.ftruncate(handle, 0)
+    os.write(handle, f"process {os.getpid()} on {socket.gethostname()}".encode())
 
 
 def _locked(folder: Path, patience: float, tell: Callable[[], None]) -> int:

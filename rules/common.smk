@@ -39,7 +39,12 @@ from nat.workflow.graph import BEFORE_TRAININGS, FAST_MEMORY, STAGES, Graph, inp
 from nat.workflow.requests import why_no_rule
 from nat.workflow.log import Screen
 from nat.workflow.plan import in_shards
-from nat.workflow.records import refuse_unknown_results
+from nat.workflow.records import (
+    hold_folder,
+    keep_finished_trainings,
+    record_from_the_start,
+    refuse_unknown_results,
+)
 from nat.workflow.slurm import (
     Watch,
     report_failed_submissions,

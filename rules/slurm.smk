@@ -12,9 +12,13 @@ if workflow.remote_exec:
 
 
 onstart:
-    # When this runs, Snakemake holds the lock of the folder. A dry run never comes this far.
+    # A dry run never comes this far.
     gc.enable()
-    if workflow.is_main_process:
+    try:
+        makes_files = workflow.is_main_process and hold_folder(workflow)
+    except UserError as error:
+        sys.exit(f"error: {error}")
+    if makes_files:
         try:
             if workflow.non_local_exec:
                 require_clients()
@@ -28,6 +32,7 @@ onstart:
             sys.exit(f"error: {error}")
         if done:
             print(done, file=sys.stderr)
+        record_from_the_start(workflow)
         if workflow.non_local_exec:
             # A job requests what its steps need if they run in parallel. Without these two
             # settings they would run one after the other, each in a Snakemake of its own.

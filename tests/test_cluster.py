@@ -4,6 +4,8 @@ import json
 import math
 import os
 import re
+import subprocess
+import sys
 from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
@@ -30,9 +32,12 @@ from nat.workflow.cluster import (
 from nat.workflow.dry_run import Job
 from nat.workflow.graph import PROCESSES_OF_A_TEXT, Graph
 from nat.workflow.log import _slurm_job
+from nat.workflow.records import LOCK
 from nat.workflow.slurm import (
+    Watch,
     left_behind,
     state_of,
+    status_command,
     stop_left_behind,
     what_slurm_refused,
 )
@@ -294,12 +299,67 @@ def test_jobs_of_a_killed_run_are_stopped_and_no_others(queue: Path, tmp_path: P
     assert stop_left_behind() == ""
 
 
+TEXT = "results/corpora/toy-micro/text"
+HOLDER = """
+import sys
+from pathlib import Path
+from nat.locks import hold
+hold(Path(sys.argv[1]), "snakemake", "at work in this folder")
+print("held", flush=True)
+sys.stdin.read()
+"""
+
+
+def test_a_second_run_in_a_folder_does_no_harm(queue: Path, tmp_path: Path) -> None:
+    (tmp_path / "repository").mkdir()
+    repository = copy_repository(tmp_path / "repository")
+    lock = repository / ".snakemake/locks/0.output.lock"
+    lock.parent.mkdir(parents=True)
+    lock.write_text("results/paper/models/toy-ka-lu/at/seed1/model.pt\n")
+    (repository / ".snakemake/slurm_logs").mkdir()
+    queue.write_text(f"11\t{RUN}\tNone\trule_train\t{repository}\n")
+    command = [sys.executable, "-c", HOLDER, str(repository / LOCK)]
+    pipe = subprocess.PIPE
+    with subprocess.Popen(command, cwd=ROOT, stdin=pipe, stdout=pipe) as holder:
+        assert holder.stdout is not None
+        holder.stdout.readline()
+        for target, expected in {TEXT: 1, "plan": 0}.items():
+            status, screen = snakemake(repository, target)
+            assert status == expected, screen
+            told = f"error: another snakemake (process {holder.pid} on " in screen
+            assert told == (status == 1)
+            assert queue.read_text() and lock.exists(), "both belong to the first run"
+        holder.kill()
+    status, screen = snakemake(repository, TEXT)
+    assert status == 0, screen
+    assert "stopped 1 Slurm job that an earlier run left behind: 11" in screen
+
+
 def test_a_slurm_that_does_not_answer_stops_the_run(queue: Path) -> None:
     (queue.parent / "bin/squeue").write_text("#!/bin/sh\necho 'no controller' >&2; exit 1\n")
     with pytest.raises(UserError, match="squeue does not answer .no controller."):
         stop_left_behind()
     (queue.parent / ".snakemake/slurm_logs").rmdir()  # no job was ever submitted from here
     assert stop_left_behind() == ""
+
+
+@pytest.mark.parametrize(
+    ("client", "call"),
+    [
+        ("scancel", stop_left_behind),
+        ("scancel", Watch().look),
+        ("scontrol", lambda: status_command("sacct", 40)),
+    ],
+)
+def test_a_client_that_hangs_is_told(
+    queue: Path, client: str, call: Callable[[], object], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("nat.workflow.slurm.SECONDS_TO_ANSWER", 2)
+    queue.write_text(f"11\t{RUN}\tPartitionTimeLimit\trule_train\t{queue.parent}\n")
+    (queue.parent / "bin" / client).write_text("#!/bin/sh\nexec sleep 60\n")
+    (queue.parent / "bin" / client).chmod(0o755)
+    with pytest.raises(UserError, match=f"{client} does not answer within 2 seconds; wait for"):
+        call()
 
 
 @pytest.mark.parametrize(

@@ -544,6 +544,8 @@ def test_results_without_their_records_are_refused(run: tuple[Path, str]) -> Non
         assert status == 1
         assert ".snakemake has no record of the configuration" in screen
         assert len([line for line in screen.splitlines() if "error" in line]) == 1
+        status, screen = snakemake(repository, "--unlock", *RUN)
+        assert status == 0, screen
     finally:
         shutil.rmtree(records, ignore_errors=True)
         away.rename(records)

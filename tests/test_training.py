@@ -25,6 +25,7 @@ from nat.data.binarised import BinarisedText, write_binarised
 from nat.data.vocabulary import Vocabulary, VocabularySizes
 from nat.errors import UserError
 from nat.fairseq_plugin.dataset import batches_per_epoch
+from nat.jobs import train as train_module
 from nat.jobs.train import describe, flags, train_system
 from nat.training import energy
 from nat.training.model_file import build_model, load_model, save_model
@@ -360,6 +361,27 @@ def test_a_finished_training_is_left_alone(
     assert same(first, train("at"))
     assert times == [path.stat().st_mtime_ns for path in sorted(model_file("at").parent.iterdir())]
     assert "is finished already" in capsys.readouterr().out
+
+
+def test_what_is_left_of_checkpoints_is_not_used(
+    folder: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """A training is killed while it removes them, and Snakemake removes its outputs."""
+
+    def remove_weights(checkpoints: Path) -> None:
+        for path in checkpoints.glob("weights_*"):
+            path.unlink()
+        raise Interrupted
+
+    with monkeypatch.context() as patch:
+        patch.setattr(train_module, "remove_folder", remove_weights)
+        with pytest.raises(Interrupted):
+            train("at")
+    undisturbed = weights("at")
+    for path in model_file("at").parent.glob("*.*"):
+        path.unlink()
+    assert same(undisturbed, train("at"))
+    assert "its old checkpoints do not fit (some are missing): discarded" in capsys.readouterr().out
 
 
 def test_counts_and_report(folder: Path) -> None:

@@ -1,13 +1,22 @@
-"""Results without a record of the configuration that made them."""
+"""What is recorded of results, and results without a record."""
 
+import os
+import shutil
+import signal
+import subprocess
+import sys
+import time
 from base64 import urlsafe_b64encode
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
+from stand_in_slurm import StandInSlurm
 
 from nat.errors import UserError
 from nat.workflow.records import refuse_unknown_results
 
+ROOT = Path(__file__).resolve().parents[1]
 OUTPUTS = [
     "results/demo/models/{system}/seed{seed,[0-9]+}/model.pt",
     "results/corpora/{corpus}/text",
@@ -76,3 +85,90 @@ def test_damaged_records_are_told() -> None:
     Path(".snakemake/metadata/x").touch()
     with pytest.raises(UserError, match="metadata is damaged"):
         refuse_unknown_results(OUTPUTS)
+
+
+SNAKEFILE = f"""
+import gc
+import sys
+from nat.errors import UserError
+from nat.workflow.cluster import AT_ONCE
+from nat.workflow.records import (
+    hold_folder,
+    keep_finished_trainings,
+    record_from_the_start,
+    refuse_unknown_results,
+)
+from nat.workflow.slurm import (
+    Watch,
+    report_failed_submissions,
+    require_clients,
+    status_command,
+    stop_left_behind,
+)
+
+class configuration:
+    run = "micro"
+
+CONFIGURATION_ARGUMENTS, ENVIRONMENT = "", "none.yaml"
+
+
+rule train:
+    output:
+        model="made/model.pt",
+        report="made/training.json",
+    params:
+        configuration=config["updates"],
+    shell:
+        "echo >> begun; until test -e end; do sleep 0.1; done; touch {{output}}; echo >> ended"
+
+
+include: "{ROOT}/rules/slurm.smk"
+
+if workflow.is_main_process:
+    keep_finished_trainings()
+    refuse_unknown_results(output for rule in workflow.rules for output in rule.output)
+"""
+RUN = ["--cores", "1", "--rerun-incomplete", "--rerun-triggers", "mtime", "params", "input"]
+
+
+def until(what: Callable[[], object]) -> None:
+    for _ in range(600):
+        if what():
+            return
+        time.sleep(0.1)
+    pytest.fail("it does not come")
+
+
+@pytest.mark.graph
+@pytest.mark.parametrize("slurm", [False, True], ids=["here", "slurm"])
+def test_a_training_that_ends_after_snakemake_was_killed_is_not_made_again(
+    folder: Path, slurm: bool
+) -> None:
+    (folder / "Snakefile").write_text(SNAKEFILE)
+    shutil.copytree(ROOT / "slurm", folder / "slurm")
+    clients = StandInSlurm(folder / "clients")
+    environment = {**clients.environment, "PYTHONPATH": str(ROOT)}
+    profile = ["--profile", "slurm"] if slurm else []
+
+    def command(*options: str, updates: int = 1) -> list[str]:
+        words = [sys.executable, "-m", "snakemake", *options, "--config", f"updates={updates}"]
+        return [*words, *RUN, *profile]
+
+    def again(*options: str, updates: int = 1) -> str:
+        ended = subprocess.run(
+            command(*options, updates=updates), env=environment, capture_output=True, text=True
+        )
+        assert ended.returncode == 0, ended.stderr
+        return ended.stdout + ended.stderr
+
+    with subprocess.Popen(command(), env=environment, stderr=subprocess.DEVNULL) as first:
+        until(Path("begun").exists)
+        until(lambda: list(Path(".snakemake/incomplete").iterdir()))
+        os.kill(first.pid, signal.SIGKILL)
+    Path("end").touch()
+    until(Path("ended").exists)
+    until(lambda: not slurm or list(clients.folder.glob("*.ended")))
+    again("--unlock")
+    assert "Nothing to be done" in again()
+    assert "Params have changed" in again("-n", updates=2)
+    assert Path("begun").read_text() == "\n"

@@ -84,7 +84,7 @@ def train_system(configuration: Configuration, model: Model) -> None:
     if _is_written(run, output):
         if leads():
             if Path(run.checkpoints).exists():
-                remove_folder(Path(run.checkpoints))
+                remove_checkpoints(run)
             progress.say(f"is finished already, see {output}")
         return
     torch.set_num_threads(threads(configuration))
@@ -213,6 +213,8 @@ def prepare_checkpoints(run: Run, progress: Progress) -> None:
         why = (
             "; ".join(changes[:SHOWN])
             or "other data, another seed, device, batch or number of threads"
+            if before
+            else "some are missing"
         )
         clear(folder)
         progress.say(f"its old checkpoints do not fit ({why}): discarded")
@@ -234,6 +236,13 @@ def prepare_checkpoints(run: Run, progress: Progress) -> None:
             return
         found[update].unlink()
         progress.say(f"its checkpoint of update {update:,} is damaged: discarded")
+
+
+def remove_checkpoints(run: Run) -> None:
+    """Remove the folder of checkpoints, so that one that is half removed belongs to no run."""
+    folder = Path(run.checkpoints)
+    (folder / RUN_FILE).unlink(missing_ok=True)
+    remove_folder(folder)
 
 
 def finish(run: Run, output: Path, progress: Progress) -> None:
@@ -260,7 +269,7 @@ def finish(run: Run, output: Path, progress: Progress) -> None:
                 save_model(kept / f"{name}.pt", weights, run.training, sizes, update)
     atomic_write_text(output.parent / CURVE, record.csv())
     write_json(output.parent / "training.json", _report(run, record, finished))
-    remove_folder(folder)
+    remove_checkpoints(run)
     metric = {"bleu": "BLEU"}.get(run.metric, run.metric)
     for flag in flags(record, finished["pairs"]["train"]):
         progress.say(f"warning: {flag}")

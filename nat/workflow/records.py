@@ -1,7 +1,7 @@
-"""Results that Snakemake has no record of.
+"""What `.snakemake` knows of the results: which of them a run is making, and with what.
 
-`.snakemake` records the configuration that each result was made with. Results that were copied
-from elsewhere, or whose records were removed, would be mistaken for those of the current one.
+It records the configuration that each result was made with. Results that were copied from
+elsewhere, or whose records were removed, would be mistaken for those of the current one.
 """
 
 import os
@@ -10,11 +10,91 @@ from base64 import urlsafe_b64decode
 from collections import defaultdict
 from collections.abc import Iterable, Iterator
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from nat.errors import UserError
+from nat.locks import hold
+from nat.training.run import CURVE, KEPT
+
+if TYPE_CHECKING:
+    from snakemake.jobs import Job
+    from snakemake.workflow import Workflow
 
 RECORDS = Path(".snakemake")
+LOCK = RECORDS / "run.lock"
+"""Of the run that makes files in this folder."""
+
+REPORT = "training.json"
+OF_TRAINING = {"model.pt", CURVE, KEPT, REPORT}
+"""Names of the outputs of a training."""
+
 _WILDCARD = re.compile(r"\{\w+(?:,([^{}]*))?\}")  # with its constraint, if it has one
+
+
+def hold_folder(workflow: "Workflow") -> bool:
+    """Hold the lock of the folder until this process ends, if its run makes files.
+
+    Snakemake (9.27.1) locks files, so that runs that make different files are not kept apart, and
+    a run that ends removes the locks of all runs. Here it removes its own.
+
+    Returns:
+        Whether the run makes files. `plan` and `verify` make none, and need no lock.
+
+    Raises:
+        UserError: if another run holds the lock.
+    """
+    own = workflow.persistence._lockfile
+
+    def unlock() -> None:
+        for file in own.values():
+            Path(file).unlink(missing_ok=True)
+
+    workflow.persistence.unlock = unlock
+    if not any(job.output for job in workflow.dag.needrun_jobs()):
+        return False
+    hold(LOCK, "snakemake", "at work in this folder")
+    return True
+
+
+def record_from_the_start(workflow: "Workflow") -> None:
+    """Have Snakemake record with what a result is made when its job starts, too.
+
+    Jobs survive a Snakemake that is killed. Their results would have no record, so that no later
+    run could use them.
+    """
+    persistence, started = workflow.persistence, workflow.persistence.started
+
+    def record(job: "Job", external_jobid: str | None = None) -> None:
+        if external_jobid is None:
+            workflow.async_run(persistence.finished(job))
+        started(job, external_jobid)
+
+    persistence.started = record
+    if workflow.non_local_exec:
+        executor = workflow.scheduler._executor
+        submit = executor.run_job
+
+        def record_and_submit(job: "Job") -> None:
+            # otherwise the job does so when its turn comes; until then they would have this record
+            workflow.async_run(job.remove_existing_output())
+            job.register()
+            submit(job)
+
+        executor.run_job = record_and_submit
+
+
+def keep_finished_trainings() -> None:
+    """Let Snakemake keep the models of trainings that ended after it was killed.
+
+    It makes again what it has not seen the end of. A training writes its report last, and that of
+    an earlier one is removed before it starts: with the report, all is there.
+    """
+    recorded = _recorded("metadata")
+    for path, marker in _recorded("incomplete").items():
+        output = Path(path)
+        ended = output.name in OF_TRAINING and output.with_name(REPORT).exists()
+        if ended and path in recorded:
+            marker.unlink(missing_ok=True)
 
 
 def refuse_unknown_results(outputs: Iterable[str]) -> None:
@@ -73,19 +153,20 @@ def _expression(output: str) -> str:
 
 def _all_recorded() -> set[str]:
     # In this order: the record of a job that ends between the two readings is found in the second.
-    return _recorded("incomplete") | _recorded("metadata")
+    return _recorded("incomplete").keys() | _recorded("metadata").keys()
 
 
-def _recorded(kind: str) -> set[str]:
-    """Paths with a record; Snakemake encodes each in a name, long ones in folders `@...`."""
+def _recorded(kind: str) -> dict[str, Path]:
+    """Paths with a record, and the record; Snakemake encodes each path in a name, long ones in
+    folders `@...`."""
     folder = RECORDS / kind
-    names = (
-        "".join(part.removeprefix("@") for part in path.relative_to(folder).parts)
-        for path in folder.rglob("*")
-        if path.is_file()
-    )
+    records = {
+        "".join(part.removeprefix("@") for part in record.relative_to(folder).parts): record
+        for record in folder.rglob("*")
+        if record.is_file()
+    }
     try:
-        return {urlsafe_b64decode(name).decode() for name in names}
+        return {urlsafe_b64decode(name).decode(): record for name, record in records.items()}
     except ValueError as error:
         raise UserError(
             f"{folder} is damaged ({error}); move .snakemake and results away and run again"

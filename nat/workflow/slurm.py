@@ -14,6 +14,7 @@ import subprocess
 import threading
 import time
 from collections.abc import Mapping
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -56,6 +57,9 @@ REFUSED = (
 )
 """What to do about a job that Slurm does not take."""
 
+SECONDS_TO_ANSWER = 60
+"""How long a client may take."""
+
 FIRST_LOOK = ("init-seconds-before-status-checks", 40)
 """The executor's setting for the seconds before its first look at a job, and its default."""
 
@@ -85,6 +89,21 @@ def require_clients() -> None:
             f"{', '.join(missing)} not found, so Slurm jobs cannot be submitted from here; run "
             "this on a login node of the cluster, or without '--profile slurm' on this machine"
         )
+
+
+def ask(*command: str) -> subprocess.CompletedProcess[str]:
+    """Run a client of Slurm; it may fail.
+
+    Raises:
+        UserError: if it does not end in time, as where the controller is busy.
+    """
+    try:
+        return subprocess.run(command, capture_output=True, text=True, timeout=SECONDS_TO_ANSWER)
+    except subprocess.TimeoutExpired as error:
+        raise UserError(
+            f"{command[0]} does not answer within {SECONDS_TO_ANSWER:g} seconds; wait for Slurm, "
+            "then run again"
+        ) from error
 
 
 def report_failed_submissions(executor: RemoteExecutor) -> None:
@@ -134,7 +153,9 @@ def left_behind(environment: Mapping[str, str] = os.environ) -> list[SlurmJob]:
     command = ["squeue", "--noheader", "--user", str(os.getuid())]
     command += ["--states", "PD,CF,R,S,ST,CG,RQ,RH", "--format", "%A\t%j\t%r\t%k\t%Z"]
     try:
-        ended = subprocess.run(command, capture_output=True, text=True, timeout=60, check=True)
+        ended = subprocess.run(
+            command, capture_output=True, text=True, timeout=SECONDS_TO_ANSWER, check=True
+        )
     except (subprocess.CalledProcessError, subprocess.TimeoutExpired, OSError) as error:
         said = (getattr(error, "stderr", None) or str(error)).strip()
         raise UserError(
@@ -170,8 +191,8 @@ def state_of(job: str) -> str:
 def stop_left_behind() -> str:
     """Cancel the jobs of an earlier run in this folder, and wait until they have ended.
 
-    The caller must hold Snakemake's lock of the folder, so that the jobs cannot belong to another
-    active run.
+    The caller must hold the lock of the folder, so that the jobs cannot belong to another active
+    run.
 
     Returns:
         What was done, for the screen; nothing if there was nothing to do.
@@ -183,7 +204,7 @@ def stop_left_behind() -> str:
     if not jobs:
         return ""
     numbers = [job.number for job in jobs]
-    subprocess.run(["scancel", *numbers], check=False, timeout=60)
+    ask("scancel", *numbers)
     until = time.monotonic() + _SECONDS_TO_STOP
     while left := left_behind():
         if time.monotonic() > until:
@@ -234,10 +255,9 @@ def status_command(asked: str, first_look: int) -> str:
         first_look: seconds before the executor's first look at a job.
 
     Raises:
-        UserError: if neither can tell.
+        UserError: if neither can tell, or Slurm does not answer.
     """
-    command = ["scontrol", "show", "config"]
-    ended = subprocess.run(command, capture_output=True, text=True, timeout=60)
+    ended = ask("scontrol", "show", "config")
     settings = settings_of(ended.stdout)
     if ended.returncode != 0 or keeps_accounts(settings):
         return asked
@@ -262,21 +282,25 @@ class Watch(threading.Thread):
 
     def run(self) -> None:
         """Look at the queue again and again, as long as the program runs."""
-        logger = logging.getLogger("snakemake.logging")
         while True:
             time.sleep(self.seconds)
-            try:
-                jobs = left_behind()
-            except UserError:  # the executor tells when Slurm is gone
-                continue
-            for job in jobs:
-                if job.reason in NEVER:
-                    logger.error(
-                        f"error: Slurm will never start job {job.number} ({job.comment}): "
-                        f"{job.reason}; lower what it asks for in config/scales, or "
-                        "'most_minutes' and 'most_memory_mb' in config/cluster.yaml; cancelled"
-                    )
-                    subprocess.run(["scancel", job.number], check=False, timeout=60)
+            with suppress(UserError):  # the executor tells when Slurm is gone
+                self.look()
+
+    def look(self) -> None:
+        """Cancel the jobs in the queue that would wait forever.
+
+        Raises:
+            UserError: if Slurm does not answer.
+        """
+        for job in left_behind():
+            if job.reason in NEVER:
+                ask("scancel", job.number)
+                logging.getLogger("snakemake.logging").error(
+                    f"error: Slurm will never start job {job.number} ({job.comment}): "
+                    f"{job.reason}; lower what it asks for in config/scales, or 'most_minutes' and "
+                    "'most_memory_mb' in config/cluster.yaml; cancelled"
+                )
 
 
 def _same(here: Path, folder: str) -> bool:
