@@ -55,6 +55,17 @@ def test_the_table_that_the_page_on_papers_adds_can_be_made() -> None:
     }
 
 
+def test_the_table_that_the_page_on_methods_adds_compares_systems_that_differ_in_the_input() -> None:
+    page = (ROOT / "docs/adding-a-method.md").read_text(encoding="utf-8")
+    found = load("demo", ROOT)
+    found.files["papers"] = {"masking": yaml.safe_load(page.split("```yaml\n")[-1].split("```")[0])}
+    shown = {cell.system for cell in reports.cells(found, ("masking", "table", "1"))}
+    uniform, fixed = (found.system(each) for each in sorted(shown, reverse=True))
+    assert fixed.input != uniform.input
+    but = {"input": None, "description": ""}
+    assert fixed.model_copy(update=but) == uniform.model_copy(update=but)
+
+
 @pytest.mark.parametrize(
     "page",
     [ROOT / "README.md", ROOT / "CONTRIBUTING.md", *sorted(ROOT.glob("docs/*.md"))],
