@@ -55,7 +55,9 @@ def test_the_table_that_the_page_on_papers_adds_can_be_made() -> None:
     }
 
 
-def test_the_table_that_the_page_on_methods_adds_compares_systems_that_differ_in_the_input() -> None:
+def test_the_table_that_the_page_on_methods_adds_compares_systems_that_differ_in_the_input() -> (
+    None
+):
     page = (ROOT / "docs/adding-a-method.md").read_text(encoding="utf-8")
     found = load("demo", ROOT)
     found.files["papers"] = {"masking": yaml.safe_load(page.split("```yaml\n")[-1].split("```")[0])}
