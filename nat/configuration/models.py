@@ -530,7 +530,7 @@ class Latency(Model):
     Attributes:
         sentences: drawn at random from the test set, always the same ones; null: all of it.
         repeats: of the whole set.
-        most_repeats: up to so many, if the times of some system lie far apart.
+        most_repeats: largest number of repeats, if the times of some system lie far apart.
         threads: of a processor; null: as many as a training has.
     """
 
