@@ -1,15 +1,20 @@
 # make demo    the main job on an embedded corpus, within minutes, and its table
-# make test    everything that is checked before a change goes in
-# make test-endurance   kills, full disks, damaged and hostile files at random, with figures
+# make test    everything that is checked before a change goes in; 13 to 15 minutes
+# make test-endurance   kills, full disks, damaged and hostile files at random, with figures;
+#                       ENDURANCE=0.1 runs a tenth of it
 # make test-learning   what the tests of learning are worth: mistakes planted in trainings, 45 minutes
-# make test-latest   the tiny run with the newest versions of all packages; Python 3.11 to 3.13
+# make test-latest   the tiny run with the newest versions of all packages; Python 3.11 to 3.13,
+#                    or those that PYTHONS="python3.11 ..." names
 # make audit   known vulnerabilities of the versions in envs/; fails where PyPI has no answer
 # make test-gpu   the tests that need an NVIDIA GPU
-# make test-slurm   the graph on a real Slurm of its own, with two virtual nodes; some minutes
+# make test-slurm   the graph on a real Slurm of its own, with two virtual nodes; some minutes;
+#                   CASES= chooses tests, by an expression of pytest's -k
 # make bench   speed and memory, beside stock fairseq and CTranslate2; about half an hour
-# make environment   .venv, from the lock files in envs/; made anew when these change
+# make environment   .venv, from the lock files in envs/; made anew when these change;
+#                    PYTHON= is the Python that makes it
 # make public-report   docs/report, a small copy of the report of the demo as it is
-# make pictures   docs/figures/report_*.png, of the report of the demo as it is; needs Chromium
+# make pictures   docs/figures/report_*.png, of the report of the demo as it is; needs Chromium,
+#                 whose program CHROMIUM= names
 #
 # All but test-latest, audit, pictures and public-report make the environment .venv first.
 SHELL := bash
@@ -19,20 +24,16 @@ SHELL := bash
 
 PYTHON ?= python3
 BIN := .venv/bin
-# of `make test-slurm`, an expression of pytest's -k; without it all
 CASES ?=
-# of `make test-latest`
 PYTHONS ?= python3.11 python3.12 python3.13
-# of `make test-endurance`: 1 for all, less for a share
 ENDURANCE ?= 1
-# of `make pictures`
 CHROMIUM ?= chromium
 SLURM_PROGRAMS ?= slurmctld slurmd munged sbatch $(if $(filter whole,$(CASES)),,slurmdbd mariadbd)
 SLURM_PACKAGES := munge slurmctld slurmd slurm-client slurmdbd slurm-wlm-mysql-plugin mariadb-server
 export PYTHONHASHSEED := 0
 
 help:
-	@sed -n '/^SHELL/q; s/^# *//p' Makefile
+	@sed -n '/^SHELL/q; s/^# \{0,1\}//p' Makefile
 
 demo: environment
 	@$(BIN)/snakemake demo --config scale=demo

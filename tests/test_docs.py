@@ -1,5 +1,7 @@
 """The pages in docs/ say what the files say."""
 
+import re
+import subprocess
 from dataclasses import fields
 from pathlib import Path
 
@@ -53,6 +55,39 @@ def test_the_table_that_the_page_on_papers_adds_can_be_made() -> None:
     assert {cell.decoding for cell in reports.cells(found, target)} > {
         "mask-predict-1-lb5-deduplicated"
     }
+
+
+def test_the_table_that_the_page_on_methods_adds_compares_systems_that_differ_in_the_input() -> (
+    None
+):
+    page = (ROOT / "docs/adding-a-method.md").read_text(encoding="utf-8")
+    found = load("demo", ROOT)
+    found.files["papers"] = {"masking": yaml.safe_load(page.split("```yaml\n")[-1].split("```")[0])}
+    shown = {cell.system for cell in reports.cells(found, ("masking", "table", "1"))}
+    uniform, fixed = (found.system(each) for each in sorted(shown, reverse=True))
+    assert fixed.input != uniform.input
+    but = {"input": None, "description": ""}
+    assert fixed.model_copy(update=but) == uniform.model_copy(update=but)
+
+
+def test_the_page_on_configuration_names_the_programs_that_have_no_scale() -> None:
+    page = (ROOT / "docs/configuration.md").read_text(encoding="utf-8")
+    listed = page.split("that do not depend on them:")[1].split(".\n\n")[0]
+    without = {
+        program.name
+        for program in ROOT.glob("workflow_scripts/*.py")
+        if not re.search(r"configuration_arguments|workflow\.program", program.read_text("utf-8"))
+    }
+    assert set(re.findall(r"\w+\.py", listed)) == without
+
+
+def test_make_help_names_the_variables_that_can_be_set() -> None:
+    text = (ROOT / "Makefile").read_text(encoding="utf-8")
+    shown = subprocess.run(["make", "help"], cwd=ROOT, capture_output=True, text=True, check=True)
+    variables = re.findall(r"^(\w+) \?=", text, re.MULTILINE)
+    assert variables
+    for variable in set(variables) - {"SLURM_PROGRAMS"}:
+        assert f"{variable}=" in shown.stdout
 
 
 @pytest.mark.parametrize(

@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from nat.artifacts import Model
-from nat.configuration import Choice, load
+from nat.configuration import Choice, Configuration, load
 from nat.errors import UserError
 from nat.workflow.graph import inputs_of
 from nat.workflow.requests import why_no_rule
@@ -15,7 +15,16 @@ ROOT = Path(__file__).resolve().parents[1]
 RULES = "".join(path.read_text(encoding="utf-8") for path in (ROOT / "rules").glob("*.smk"))
 RULES = RULES.replace('"<run>/', '"results/{run}/')
 OUTPUTS = re.findall(r'=(?:directory\(|(?:update|report)\(\s*)?"(results/[^"]+)"', RULES)
-OUTPUTS = [path.replace("{engine}", "{engine,ctranslate2|onnx}") for path in OUTPUTS]
+ALLOWED = {"corpus": "toy-micro", "system": "nat-kd", "seed": r"\d+", "engine": "ctranslate2|onnx"}
+OUTPUTS = [
+    re.sub(r"\{(\w+)\}", lambda found: f"{{{found[1]},{ALLOWED.get(found[1], '.+')}}}", path)
+    for path in OUTPUTS
+]
+
+
+@pytest.fixture(scope="module")
+def configuration() -> Configuration:
+    return load(Choice("micro"), ROOT)
 
 
 @pytest.mark.parametrize(
@@ -36,15 +45,36 @@ OUTPUTS = [path.replace("{engine}", "{engine,ctranslate2|onnx}") for path in OUT
         ("micro/latency/toy-micro/dms_table_1/seed1/cpu-1.json", "mean 'dims_table_1'?"),
         ("micro/latency/toy-micro/dims_table_1/seed1/cpu-1.json", "shows no latency"),
         ("micro/papers/dms/table_1.csv", "did you mean 'dims'?"),
-        ("nothing", "see docs/results.md"),
+        ("nothing", "unknown scale 'nothing'"),
+        ("micro/nothing", "see docs/results.md"),
+        (
+            "micro/models/toy-micro/nat-kd/seed1",
+            "is a folder; request an output in it: {engine}, m",
+        ),
+        ("micro/models/toy-micro/nat-kdd/seed1", "did you mean 'nat-kd'?"),
+        ("micro/papers/dims/", "papers/dims is a folder; request an output in it: table_{number}"),
+        (
+            "micro/translations/toy-micro/nat-kd/seed1/one-pass",
+            "is a folder; request an output in it: {split}.jsonl, {split}.json",
+        ),
+        ("corpora/toy-micro", "is a folder; request an output in it: text, references, tests/"),
+        ("micro", "is a folder; docs/results.md lists the outputs in it"),
+        ("micro/models/nat-kd/seed1/model.pt", "see docs/results.md"),
+        ("micro/model/toy-micr/nat-kd/seed1/model.pt", "s/{corpus}/nat-kd/seed1/model.pt?"),
+        ("micro/models/toy-micro/nat-kd/first/model.pt", "/nat-kd/seed{seed}/model.pt?"),
+        (
+            "micro/latency/toy-micr/dims_table_1/seed1/cpu-1.jsn",
+            "y/{corpus}/dims_table_1/seed1/{sett",
+        ),
+        ("micro/papers/dims/table_1.cvs", "/table_{number}.csv?"),
     ],
 )
-def test_the_name_that_is_wrong_is_told(path: str, expected: str) -> None:
-    configuration = load(Choice("micro"), ROOT)
+def test_the_name_that_is_wrong_is_told(
+    configuration: Configuration, path: str, expected: str
+) -> None:
     assert expected in why_no_rule(configuration, f"results/{path}", OUTPUTS)
 
 
-def test_a_corpus_that_the_scale_does_not_have_is_told() -> None:
-    configuration = load(Choice("micro"), ROOT)
+def test_a_corpus_that_the_scale_does_not_have_is_told(configuration: Configuration) -> None:
     with pytest.raises(UserError, match="scales/micro.yaml: key 'tasks': .*'toy-ka-lu'"):
         inputs_of(configuration, Model("micro", "toy-ka-lu", "nat-kd", 1))

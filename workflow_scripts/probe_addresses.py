@@ -3,16 +3,15 @@
 import argparse
 
 from nat import program
-from nat.configuration.arguments import add_configuration_arguments, configuration_from
+from nat.configuration import load
 from nat.data.download import probe_all
 from nat.data.sources import addresses
 
 
 def main() -> None:
     """Parse the command line, and print a line for each address."""
-    parser = argparse.ArgumentParser(description=__doc__)
-    add_configuration_arguments(parser)
-    configuration = configuration_from(parser.parse_args())
+    argparse.ArgumentParser(description=__doc__).parse_args()
+    configuration = load(checked=False)
     named = (
         (url, f"{configuration.file_of('corpora', name)}: key '{key}'")
         for name in configuration.corpora

@@ -124,7 +124,12 @@ class Validation(Model):
 
 
 class Average(Model):
-    """The checkpoints whose mean is the final model."""
+    """The checkpoints whose mean is the final model.
+
+    Attributes:
+        checkpoints: how many.
+        by: which ones, those with the best validation or the last.
+    """
 
     checkpoints: Count
     by: Literal["best", "last"]
@@ -140,9 +145,9 @@ class Recipe(Model):
         reference_updates: length for which options of methods that act at every update, such as
             `ema_decay`, are stated; by default the recipe's own updates.
         batch_tokens: tokens of the longer side in one update, with padding, over all devices.
-        learning_rate: its peak.
+        learning_rate: of Adam, at its peak.
         warmup_updates: updates until the peak.
-        warmup_epochs: instead of warmup_updates.
+        warmup_epochs: passes over the training text until the peak, instead of `warmup_updates`.
         schedule: of the learning rate, after the warm-up.
         betas: of Adam.
         epsilon: of Adam.
@@ -152,7 +157,8 @@ class Recipe(Model):
         length_loss_weight: of the length predictor's loss.
         save_every: updates between checkpoints.
         validate_every: updates between validations; every checkpoint is validated.
-        validations_per_epoch: instead of save_every and validate_every: how often both happen.
+        validations_per_epoch: checkpoints and validations in an epoch, instead of `save_every` and
+            `validate_every`.
         keep: updates after which the weights are kept, by name; other systems may start
             from them.
         validation: how checkpoints are compared.
@@ -505,7 +511,13 @@ class Needs(Model):
 
 
 class Shards(Model):
-    """Jobs that decode one split; `test` also counts for further test sets."""
+    """Jobs that decode one split.
+
+    Attributes:
+        train: for the training text, which teachers translate.
+        valid: for the validation set.
+        test: for each test set.
+    """
 
     train: Count
     valid: Count
@@ -518,7 +530,7 @@ class Latency(Model):
     Attributes:
         sentences: drawn at random from the test set, always the same ones; null: all of it.
         repeats: of the whole set.
-        most_repeats: up to so many, if the times of some system lie far apart.
+        most_repeats: largest number of repeats, if the times of some system lie far apart.
         threads: of a processor; null: as many as a training has.
     """
 
@@ -585,7 +597,8 @@ class Scale(Model):
         sizes: architectures by name, those that are used; fields of nat.transformer.architecture.
         recipes: changes of a recipe, or the recipe that replaces it at this scale.
         shards: jobs that decode one split.
-        decoding_tokens: tokens of one decoding batch.
+        decoding_tokens: most source tokens in one batch of a decoding, with padding; fewer need
+            less memory.
         latent: changes of the latent variables of all systems; fields of
             nat.transformer.latent_options.
         regulariser: changes of the regulariser of all systems that choose among texts; fields of

@@ -40,7 +40,7 @@ HELP = {
     "split": "train, valid, test or another test set",
     "splits": "names of splits with several references",
     "system": "name of a system of config/systems, such as cmlm-kd",
-    "test": "name of a test set (default: the training text)",
+    "test": "name of a test set (default: train and valid)",
     "text": "folder of the raw text",
     "threads": "processes to use (default: 1)",
     "tokens": "folder of the tokens",

@@ -13,15 +13,18 @@ from nat.reporting import timing
 from nat.reporting.cells import ANALYSES
 from nat.spelling import hint
 
+_MOST_LISTED = 16
+
 
 def why_no_rule(configuration: Configuration, path: str, outputs: Iterable[str]) -> str:
-    """One sentence about a path: the first name in it that does not exist, and the nearest one.
+    """One sentence about a path: a name in it that does not exist, or what could be meant instead.
 
     Args:
         configuration: of the run.
         path: requested, but not the output of a rule.
         outputs: of the rules, with wildcards in braces.
     """
+    path = path.rstrip("/")
     patterns = list(dict.fromkeys(outputs))
     for pattern in patterns:
         names = _names(path, pattern)
@@ -30,23 +33,67 @@ def why_no_rule(configuration: Configuration, path: str, outputs: Iterable[str])
                 _check(configuration, path, names)
             except UserError as error:
                 return str(error)
-    # what differs only in a name that a wildcard does not allow would be the path itself
-    named = {_with_names(path, each) for each in patterns} - {path}
-    near = difflib.get_close_matches(path, sorted(named), 1)
-    if near and "{" not in near[0]:
+    try:
+        inside = _outputs_in(configuration, path, patterns)
+    except UserError as error:
+        return str(error)
+    if inside:
+        if len(inside) > _MOST_LISTED:
+            return f"{path} is a folder; docs/results.md lists the outputs in it"
+        return f"{path} is a folder; request an output in it: {', '.join(inside)}"
+    near = difflib.get_close_matches(path, _with_names(configuration, path, patterns), 1)
+    if near:
         return f"no rule makes {path}; did you mean {near[0]}?"
     return f"no rule makes {path}; see docs/results.md"
 
 
-def _with_names(path: str, pattern: str) -> str:
-    """A pattern of a path in which each wildcard has the values that it allows."""
-    parts, its = path.split("/"), strip_wildcard_constraints(pattern).split("/")
-    if len(parts) != len(its):
-        return pattern
-    return "/".join(
-        own if "{" in part and _names(own, part) is not None else part
-        for own, part in zip(parts, its, strict=True)
-    )
+def _outputs_in(configuration: Configuration, path: str, patterns: Iterable[str]) -> list[str]:
+    """The outputs in a folder, as patterns relative to it; none if no rule writes there.
+
+    Raises:
+        UserError: if every folder that the path could be has a name that does not exist.
+    """
+    depth = path.count("/") + 1
+    found, problem = dict[str, None](), None
+    for pattern in patterns:
+        parts = strip_wildcard_constraints(pattern).split("/")
+        names = _names(path, "/".join(parts[:depth]))
+        if len(parts) > depth and names is not None:
+            try:
+                _check(configuration, path, names)
+            except UserError as error:
+                problem = problem or error
+            else:
+                found["/".join(parts[depth:])] = None
+    if problem and not found:
+        raise problem
+    return list(found)
+
+
+def _with_names(configuration: Configuration, path: str, patterns: Iterable[str]) -> list[str]:
+    """Outputs of rules with the names of a path; what a wildcard does not allow stays in braces."""
+    parts = path.split("/")
+    filled = set()
+    for pattern in patterns:
+        its = pattern.split("/")
+        if len(its) != len(parts):
+            continue
+        found = [
+            re.fullmatch(regex_from_filepattern(part), own)
+            for own, part in zip(parts, its, strict=True)
+        ]
+        names = {name: value for each in found if each for name, value in each.groupdict().items()}
+        try:
+            _check(configuration, path, names)
+        except UserError:
+            continue
+        filled.add(
+            "/".join(
+                own if each else strip_wildcard_constraints(part)
+                for own, part, each in zip(parts, its, found, strict=True)
+            )
+        )
+    return sorted(filled)
 
 
 def _names(path: str, pattern: str) -> Mapping[str, str] | None:
@@ -75,10 +122,9 @@ def _check(configuration: Configuration, path: str, names: Mapping[str, str]) ->
     for wildcard, check in checks.items():
         if wildcard in names:
             check(names[wildcard])
-    if "group" in names:
-        corpus, group, seed, setting = (
-            names[each] for each in ("corpus", "group", "seed", "setting")
-        )
+    of_latency = ("corpus", "group", "seed", "setting")
+    if names.keys() >= set(of_latency):
+        corpus, group, seed, setting = (names[each] for each in of_latency)
         timing.find(configuration, corpus, group, int(seed), setting)
     known = {"analysis": ANALYSES, "split": list(configuration.shards)}
     for wildcard, allowed in known.items():
