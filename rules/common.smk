@@ -42,6 +42,7 @@ from nat.workflow.plan import in_shards
 from nat.workflow.records import (
     hold_folder,
     keep_finished_trainings,
+    mark_failed_updates,
     record_from_the_start,
     refuse_unknown_results,
 )

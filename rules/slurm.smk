@@ -14,6 +14,7 @@ if workflow.remote_exec:
 onstart:
     # A dry run never comes this far.
     gc.enable()
+    mark_failed_updates(workflow)  # also in the Snakemake of a job
     try:
         makes_files = workflow.is_main_process and hold_folder(workflow)
     except UserError as error:

@@ -95,6 +95,7 @@ from nat.workflow.cluster import AT_ONCE
 from nat.workflow.records import (
     hold_folder,
     keep_finished_trainings,
+    mark_failed_updates,
     record_from_the_start,
     refuse_unknown_results,
 )
@@ -172,3 +173,40 @@ def test_a_training_that_ends_after_snakemake_was_killed_is_not_made_again(
     assert "Nothing to be done" in again()
     assert "Params have changed" in again("-n", updates=2)
     assert Path("begun").read_text() == "\n"
+
+
+UPDATING = """
+from nat.workflow.records import mark_failed_updates
+
+onstart:
+    mark_failed_updates(workflow)
+
+rule write:
+    output: update("out.txt")
+    params: word=config["word"]
+    shell: "echo {params.word} > out.txt; test {params.word} != bad"
+"""
+
+
+def test_what_a_failed_job_was_to_update_is_made_again() -> None:
+    Path("Snakefile").write_text(UPDATING)
+
+    def run(word: str, *more: str) -> tuple[int, str]:
+        command = [sys.executable, "-m", "snakemake", "--cores", "1", "--rerun-incomplete", *more]
+        ended = subprocess.run(
+            [*command, "--config", f"word={word}"],
+            env={**os.environ, "PYTHONPATH": str(ROOT)},
+            text=True,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.STDOUT,
+            timeout=100,
+        )
+        return ended.returncode, ended.stdout
+
+    assert run("good")[0] == 0
+    assert run("bad")[0] == 1
+    assert Path("out.txt").read_text() == "good\n"  # the earlier one, put back
+    assert run("bad")[0] == 1  # not: nothing to be done
+    assert "Nothing to be done" not in run("bad", "-n")[1]
+    assert run("better")[0] == 0 and Path("out.txt").read_text() == "better\n"
+    assert "Nothing to be done" in run("better", "-n")[1]

@@ -83,6 +83,29 @@ def record_from_the_start(workflow: "Workflow") -> None:
         executor.run_job = record_and_submit
 
 
+def mark_failed_updates(workflow: "Workflow") -> None:
+    """Have Snakemake make again what a failed job was to update.
+
+    It puts the earlier file back, but (9.27.1) under the record of the job that failed, so that
+    later runs would take it for what that job makes.
+    """
+    # only where Snakemake runs; to import it takes as long as many programs
+    from snakemake.io import is_flagged
+    from snakemake.jobs import Job
+
+    persistence, ended = workflow.persistence, Job.postprocess
+
+    async def postprocess(
+        job: "Job", *arguments: object, error: bool = False, **options: object
+    ) -> None:
+        await ended(job, *arguments, error=error, **options)
+        for file in job.output if error else ():
+            if is_flagged(file, "update"):
+                persistence._mark_incomplete(persistence._get_key(file), None)
+
+    Job.postprocess = postprocess
+
+
 def keep_finished_trainings() -> None:
     """Let Snakemake keep the models of trainings that ended after it was killed.
 
