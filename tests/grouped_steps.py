@@ -23,7 +23,7 @@ import gc
 import sys
 from nat.errors import UserError
 from nat.workflow.cluster import AT_ONCE
-from nat.workflow.records import hold_folder, record_from_the_start
+from nat.workflow.records import hold_folder, mark_failed_updates, record_from_the_start
 from nat.workflow.slurm import (
     Watch,
     report_failed_submissions,
