@@ -18,12 +18,18 @@ REQUEST = {
 }
 """What the job has to ask for."""
 
-SNAKEFILE = f"""
+NAMES = """
 import gc
 import sys
 from nat.errors import UserError
 from nat.workflow.cluster import AT_ONCE
-from nat.workflow.records import hold_folder, mark_failed_updates, record_from_the_start
+from nat.workflow.records import (
+    hold_folder,
+    keep_finished_trainings,
+    mark_failed_updates,
+    record_from_the_start,
+    refuse_unknown_results,
+)
 from nat.workflow.slurm import (
     Watch,
     report_failed_submissions,
@@ -36,7 +42,10 @@ class configuration:
     run = "micro"
 
 CONFIGURATION_ARGUMENTS, ENVIRONMENT = "", "none.yaml"
+"""
+"""What rules/slurm.smk takes from rules/common.smk, for a Snakefile that includes it alone."""
 
+SNAKEFILE = f"""{NAMES}
 
 rule all:
     input: expand("made/{{number}}", number=range({COUNT}))

@@ -11,6 +11,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
+from grouped_steps import NAMES
 from stand_in_slurm import StandInSlurm
 
 from nat.errors import UserError
@@ -87,31 +88,7 @@ def test_damaged_records_are_told() -> None:
         refuse_unknown_results(OUTPUTS)
 
 
-SNAKEFILE = f"""
-import gc
-import sys
-from nat.errors import UserError
-from nat.workflow.cluster import AT_ONCE
-from nat.workflow.records import (
-    hold_folder,
-    keep_finished_trainings,
-    mark_failed_updates,
-    record_from_the_start,
-    refuse_unknown_results,
-)
-from nat.workflow.slurm import (
-    Watch,
-    report_failed_submissions,
-    require_clients,
-    status_command,
-    stop_left_behind,
-)
-
-class configuration:
-    run = "micro"
-
-CONFIGURATION_ARGUMENTS, ENVIRONMENT = "", "none.yaml"
-
+SNAKEFILE = f"""{NAMES}
 
 rule train:
     output:
