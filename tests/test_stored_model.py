@@ -51,9 +51,12 @@ def test_the_weights_of_a_mapped_model_stay_in_the_file(tmp_path: Path) -> None:
     file = tmp_path / "model.pt"
     save_model(file, weights, training, sizes, 1)
     assert file.stat().st_size > 60_000_000
-    found = peak_of(lambda: load_model(file, mapped=True), ["torch"])
-    assert found is not None
-    assert found < file.stat().st_size / 2
+    mapped = peak_of(lambda: load_model(file, mapped=True), ["torch"])
+    copied = peak_of(lambda: load_model(file), ["torch"])
+    assert mapped is not None
+    assert copied is not None
+    # both hold the pages of libraries that loading uses: how many depends on the process
+    assert copied - mapped > file.stat().st_size
 
 
 def stored_options() -> Iterator[tuple[str, dict[str, Any]]]:
