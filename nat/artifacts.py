@@ -262,19 +262,17 @@ class Distillation(Artifact):
     corpus: str
     system: str
     seed: int
+    decoding: str
 
     def inputs(self, configuration: Configuration) -> InputsOfDistilled | InputsOfPublished:
-        """The subwords of the corpus and translations of its training text."""
+        """The subwords of the corpus and translations of its training text.
+
+        The engine that translates is that of the run, see `Configuration.decoding_to_distil`.
+        """
         if published_by(configuration, self.corpus, self.system) is not None:
             steps = (CorpusStep(self.corpus, step) for step in ("bpe", "text"))
             return InputsOfPublished(*steps)
-        decodings = decodings_to_distil(configuration.on(self.corpus))
-        decoding = decodings.get(self.system)
-        if decoding is None:
-            raise UserError(
-                f"no system of config/systems learns from translations by '{self.system}'; "
-                f"{hint(self.system, decodings)}"
-            )
+        decoding = configuration.on(self.corpus).decoding_to_distil(self.decoding)
         return InputsOfDistilled(
             corpus=CorpusStep(self.corpus, "bpe"),
             translations=Translations(
@@ -287,7 +285,7 @@ class Distillation(Artifact):
 class Distilled(Distillation):
     """The ids of a distilled text."""
 
-    template = "results/{run}/distilled/{corpus}/{system}/seed{seed}/binarised"
+    template = "results/{run}/distilled/{corpus}/{system}/seed{seed}/{decoding}/binarised"
 
     @property
     def text(self) -> "DistilledText":
@@ -304,7 +302,7 @@ class Distilled(Distillation):
 class DistilledText(Distillation):
     """The subwords of a distilled text."""
 
-    template = "results/{run}/distilled/{corpus}/{system}/seed{seed}/text"
+    template = "results/{run}/distilled/{corpus}/{system}/seed{seed}/{decoding}/text"
 
 
 def published_by(configuration: Configuration, corpus: str, system: str) -> str | None:
@@ -319,29 +317,12 @@ def published_by(configuration: Configuration, corpus: str, system: str) -> str 
     )
 
 
-@cache
-def decodings_to_distil(configuration: Configuration) -> dict[str, str]:
-    """How each teacher translates the training text; all its students ask for the same.
-
-    The engine of `Configuration.decoding_to_distil` is that of the run.
-
-    Args:
-        configuration: as it holds on a corpus, see `Configuration.on`.
-    """
-    return {
-        text.system: configuration.decoding_to_distil(str(text.decoding))
-        for name in configuration.systems
-        for text in configuration.system(name).text.candidates
-        if text.system is not None
-    }
-
-
 def target_text(run: str, corpus: str, text: Candidate) -> CorpusStep | Distilled:
     """The ids of a target side of the training text; that of a teacher has its seed."""
     if text.system is None:
         return CorpusStep(corpus, "binarised")
-    assert text.seed is not None
-    return Distilled(run, corpus, text.system, text.seed)
+    assert text.seed is not None and text.decoding is not None
+    return Distilled(run, corpus, text.system, text.seed, text.decoding)
 
 
 @dataclass(frozen=True)
@@ -367,7 +348,7 @@ class _Compared(Artifact):
         return tuple(
             CorpusStep(self.corpus, "bpe")
             if text.system is None
-            else DistilledText(self.run, self.corpus, text.system, self.seed)
+            else DistilledText(self.run, self.corpus, text.system, self.seed, str(text.decoding))
             for text in compared(configuration, self.corpus, self.candidates)
         )
 
@@ -402,7 +383,7 @@ class InputsOfComparisonMerge(InputsOfComparison):
 class Comparison(_Compared):
     """How alike several target sides of the training text are, sentence by sentence.
 
-    `candidates` is made of their names with + between them, as in `at-base+raw`.
+    `candidates` is made of their names with + between them, as in `at-base.beam5+raw`.
     """
 
     template = "results/{run}/distilled/{corpus}/pairwise_bleu/{candidates}/seed{seed}/bleu.npy"
@@ -516,11 +497,12 @@ class InputsOfNgrams(Inputs):
 class Ngrams(Artifact):
     """An n-gram language model of a distilled text."""
 
-    template = "results/{run}/ngram/{corpus}/{system}/seed{seed}/order{order}.npz"
+    template = "results/{run}/ngram/{corpus}/{system}/seed{seed}/{decoding}/order{order}.npz"
     run: str
     corpus: str
     system: str
     seed: int
+    decoding: str
     order: int
 
     @property
@@ -530,7 +512,9 @@ class Ngrams(Artifact):
 
     def inputs(self, configuration: Configuration) -> InputsOfNgrams:
         """The distilled text."""
-        return InputsOfNgrams(Distilled(self.run, self.corpus, self.system, self.seed))
+        return InputsOfNgrams(
+            Distilled(self.run, self.corpus, self.system, self.seed, self.decoding)
+        )
 
 
 # Trainings
@@ -751,7 +735,7 @@ class _Decoded(Artifact):
         if found is None:
             return None
         seed = configuration.teacher_seed
-        return Ngrams(self.run, self.corpus, found.system, seed, found.order)
+        return Ngrams(self.run, self.corpus, found.system, seed, found.decoding, found.order)
 
 
 @dataclass(frozen=True)

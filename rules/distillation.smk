@@ -1,18 +1,20 @@
-# The training text as a teacher translates it: results/{run}/distilled/{corpus}/{system}/seed{seed}.
+# The training text as a teacher translates it: results/{run}/distilled/{corpus}/{system}/seed{seed}/{decoding}.
 # Pairwise sentence BLEU of several such texts: results/{run}/distilled/{corpus}/pairwise_bleu/{candidates}/seed{seed},
 # and weights of the texts that are tuned on several references: gamma.json beside it.
-# The n-gram language model of such a text: results/{run}/ngram/{corpus}/{system}/seed{seed}.
+# The n-gram language model of such a text: results/{run}/ngram/{corpus}/{system}/seed{seed}/{decoding}.
 
 
 rule distil:
     input:
         unpack(reads(artifacts.Distilled)),
     output:
-        text=directory("<run>/distilled/{corpus}/{system}/seed{seed}/text"),
-        binarised=directory("<run>/distilled/{corpus}/{system}/seed{seed}/binarised"),
-        report="<run>/distilled/{corpus}/{system}/seed{seed}/distillation.json",
+        text=directory("<run>/distilled/{corpus}/{system}/seed{seed}/{decoding}/text"),
+        binarised=directory(
+            "<run>/distilled/{corpus}/{system}/seed{seed}/{decoding}/binarised"
+        ),
+        report="<run>/distilled/{corpus}/{system}/seed{seed}/{decoding}/distillation.json",
     log:
-        "<run>/logs/distil/{corpus}/{system}/seed{seed}.log",
+        "<run>/logs/distil/{corpus}/{system}/seed{seed}/{decoding}.log",
     priority: lambda wildcards: graph.priority(wildcards.corpus, wildcards.system)
     group:
         "distil"
@@ -22,10 +24,12 @@ rule distil:
         **RESOURCES["distil"],
         steps=1,
     message:
-        "distil {wildcards.corpus} from {wildcards.system} (seed {wildcards.seed})"
+        "distil {wildcards.corpus} from {wildcards.system} by {wildcards.decoding} "
+        "(seed {wildcards.seed})"
     shell:
         f"python workflow_scripts/distil.py {CONFIGURATION_ARGUMENTS}"
-        " --corpus {wildcards.corpus} --system {wildcards.system} --seed {wildcards.seed} 2> {log}"
+        " --corpus {wildcards.corpus} --system {wildcards.system} --seed {wildcards.seed}"
+        " --decoding {wildcards.decoding} 2> {log}"
 
 
 rule compare_texts:
@@ -104,10 +108,10 @@ rule estimate_ngrams:
     input:
         unpack(reads(artifacts.Ngrams)),
     output:
-        ngrams="<run>/ngram/{corpus}/{system}/seed{seed}/order{order}.npz",
-        report="<run>/ngram/{corpus}/{system}/seed{seed}/order{order}.json",
+        ngrams="<run>/ngram/{corpus}/{system}/seed{seed}/{decoding}/order{order}.npz",
+        report="<run>/ngram/{corpus}/{system}/seed{seed}/{decoding}/order{order}.json",
     log:
-        "<run>/logs/estimate_ngrams/{corpus}/{system}/seed{seed}/order{order}.log",
+        "<run>/logs/estimate_ngrams/{corpus}/{system}/seed{seed}/{decoding}/order{order}.log",
     wildcard_constraints:
         order=r"[1-9]",
     conda:
@@ -115,9 +119,9 @@ rule estimate_ngrams:
     resources:
         **RESOURCES["ngrams"],
     message:
-        "estimate {wildcards.order}-grams of {wildcards.corpus} as {wildcards.system} writes it "
-        "(seed {wildcards.seed})"
+        "estimate {wildcards.order}-grams of {wildcards.corpus} as {wildcards.system} translates "
+        "it by {wildcards.decoding} (seed {wildcards.seed})"
     shell:
         f"python workflow_scripts/estimate_ngrams.py {CONFIGURATION_ARGUMENTS}"
         " --corpus {wildcards.corpus} --system {wildcards.system} --seed {wildcards.seed}"
-        " --order {wildcards.order} 2> {log}"
+        " --decoding {wildcards.decoding} --order {wildcards.order} 2> {log}"

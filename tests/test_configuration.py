@@ -907,15 +907,6 @@ def test_a_recipe_that_validates_with_a_decoding_that_does_not_fit(folder: Folde
     check_words(folder.error(), "systems/at", ["recipe", "teacher", "one-pass"])
 
 
-def test_one_system_is_distilled_with_one_decoding(folder: Folder) -> None:
-    folder.files["decodings/beam-1"] = {"method": "beam_search", "beam": 1}
-    folder.files["systems/nat"]["text"] = {"distilled": {"system": "at", "decoding": "beam-1"}}
-    assert folder.error() == (
-        "config/systems/nat.yaml: key 'text.distilled.decoding': found beam-1, expected beam, "
-        "with which 'cmlm' distils from 'at'"
-    )
-
-
 # Papers
 
 

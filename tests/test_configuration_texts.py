@@ -5,8 +5,10 @@ from typing import Any
 
 import pytest
 
+from nat.artifacts import Distilled, Model, with_inputs
 from nat.errors import UserError
 from nat.language_model.options import LanguageModelOptions
+from nat.workflow.graph import inputs_of
 from tests.test_configuration import DISTILLED, Folder, check_words, system
 
 TRANSLATIONS = DISTILLED["distilled"]
@@ -35,7 +37,7 @@ def folder(tmp_path: Path) -> Folder:
     files["decodings/sampled"] = {"method": "input_sampling", "assistant": "nat"}
     files["decodings/beam20"] = {
         "method": "ctc_beam",
-        "language_model": {"system": "at", "order": 3},
+        "language_model": {"system": "at", "decoding": "beam", "order": 3},
     }
     files["decodings/probe"] = {
         "method": "masked_at_outputs", "scheme": "chunk", "chunk": 2, "assistant": "at",
@@ -81,7 +83,7 @@ def test_assistants_of_decodings(folder: Folder) -> None:
 
 def test_language_models_of_decodings(folder: Folder) -> None:
     configuration = folder.load()
-    assert configuration.language_model("beam20") == LanguageModelOptions("at", 3, 0.4)
+    assert configuration.language_model("beam20") == LanguageModelOptions("at", "beam", 3, 0.4)
     assert configuration.language_model("one-pass") is None
 
 
@@ -116,13 +118,23 @@ def test_what_only_some_systems_have(folder: Folder) -> None:
     [
         (
             "decodings/beam20",
-            {"language_model": {"system": "att"}},
+            {"language_model": {"system": "att", "decoding": "beam"}},
             ["language_model.system", "att", "at"],
         ),
         (
             "decodings/beam20",
-            {"language_model": {"system": "nat"}},
-            ["language_model.system", "nat"],
+            {"language_model": {"system": "at", "decoding": "bean"}},
+            ["language_model.decoding", "bean", "beam"],
+        ),
+        (
+            "decodings/beam20",
+            {"language_model": {"system": "nat", "decoding": "beam"}},
+            ["language_model.decoding", "nat", "beam"],
+        ),
+        (
+            "decodings/beam20",
+            {"language_model": {"system": "nat", "decoding": "beam20"}},
+            ["language_model.decoding", "beam20", "uses a language model itself"],
         ),
         (
             "decodings/probe",
@@ -267,14 +279,26 @@ def test_input_sampling_is_for_systems_with_a_predictor(folder: Folder) -> None:
         configuration.check_decoding("cmlm", "sampled")
 
 
-def test_texts_of_one_system_are_decoded_alike(folder: Folder) -> None:
+def test_a_teacher_has_a_text_for_each_decoding(folder: Folder) -> None:
     folder.files["decodings/beam-1"] = {"method": "beam_search", "beam": 1}
-    candidates = [{**TRANSLATIONS, "decoding": "beam-1"}, BIG, "raw"]
-    folder.files["systems/dynamic"]["text"] = {"dynamic": {"candidates": candidates}}
-    assert folder.error() == (
-        "config/systems/dynamic.yaml: key 'text.dynamic.candidates.decoding': found beam-1, "
-        "expected beam, with which 'cmlm' distils from 'at'"
-    )
+    candidates = [{**TRANSLATIONS, "decoding": "beam-1"}, TRANSLATIONS, "raw"]
+    folder.files["systems/dynamic"]["text"] = {
+        "dynamic": {"candidates": candidates, "regulariser": {"beta": 0.1, "gamma": [1.0] * 3}}
+    }
+    configuration = folder.load()
+    run, corpus = configuration.run, "own"
+    found = inputs_of(configuration, Model(run, corpus, "dynamic", 7))
+    other, text, _ = found["texts"]
+    assert other != text == inputs_of(configuration, Model(run, corpus, "cmlm", 7))["texts"][0]
+    assert "/at.beam-1+at.beam+raw/" in str(found["comparison"])
+    for path, decoding in ((other, "beam-1"), (text, "beam")):
+        (made,) = [
+            each
+            for each in with_inputs(configuration, [Model(run, corpus, "dynamic", 7)])
+            if isinstance(each, Distilled) and each.path == path
+        ]
+        translations = inputs_of(configuration, made)["translations"]
+        assert f"/{decoding}/" in str(translations)
 
 
 def test_a_hybrid_assistant_may_be_left_out_and_leaves_out_as_much(folder: Folder) -> None:

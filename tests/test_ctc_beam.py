@@ -68,7 +68,7 @@ def language_model() -> LanguageModel:
 
 
 def options(weight: float | None) -> LanguageModelOptions | None:
-    return None if weight is None else LanguageModelOptions("at-base", 3, weight)
+    return None if weight is None else LanguageModelOptions("at-base", "beam5", 3, weight)
 
 
 def likelihoods(logits: Tensor) -> dict[tuple[int, ...], float]:
@@ -317,9 +317,16 @@ def test_a_sentence_is_the_same_alone_and_in_a_batch(
 def test_senseless_options_are_refused() -> None:
     for wrong, words in (
         ({"beam": 0}, "beam"),
-        ({"language_model": {"system": "at-base", "weight": 0}}, "language_model.weight"),
-        ({"language_model": {"order": 3}}, "'system' at 'language_model'"),
-        ({"language_model": {"system": "at-base", "odrer": 3}}, "'odrer' at 'language_model'"),
+        (
+            {"language_model": {"system": "at", "decoding": "beam5", "weight": 0}},
+            "language_model.weight",
+        ),
+        ({"language_model": {"decoding": "beam5"}}, "'system' at 'language_model'"),
+        ({"language_model": {"system": "at"}}, "'decoding' at 'language_model'"),
+        (
+            {"language_model": {"system": "at", "decoding": "beam5", "odrer": 3}},
+            "'odrer' at 'language_model'",
+        ),
     ):
         with pytest.raises(UserError, match=words):
             build("decoding", Method(method="ctc_beam", **wrong))

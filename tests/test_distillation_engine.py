@@ -59,7 +59,7 @@ def with_engine(engine: str) -> Configuration:
 
 def distilled(configuration: Configuration) -> tuple[list[str], dict[str, Any]]:
     """Translate and distil; the lines of the text, and the report."""
-    made = Distilled(*NAMES)
+    made = Distilled(*NAMES, "beam5")
     inputs = made.inputs(configuration)
     assert isinstance(inputs, InputsOfDistilled)
     wanted: Translations = inputs.translations
@@ -101,6 +101,7 @@ def test_only_beam_search_has_an_equal_in_the_engine(
     write_corpus(tmp_path, ["x"])
     found = with_engine("ctranslate2")
     assert found.decoding_to_distil("beam5") == "ctranslate2-float32-beam5"
+    assert found.decoding_to_distil("beam5-tuned") == "ctranslate2-float32-beam5-tuned"
     assert found.decoding_to_distil("mask-predict-4-lb5") == "mask-predict-4-lb5"
     same = found.training(CORPUS, "nat-kd").as_json()
     assert same == with_engine("pytorch").training(CORPUS, "nat-kd").as_json()

@@ -135,7 +135,7 @@ def test_the_subwords_are_those_that_were_published(folder: Path) -> None:
 
 
 def test_students_learn_from_the_published_translations(folder: Path) -> None:
-    distilled = Distilled("micro", NAME, TEACHER, 1)
+    distilled = Distilled("micro", NAME, TEACHER, 1, "beam5")
     inputs = distilled.inputs(configuration())
     assert isinstance(inputs, InputsOfPublished)  # and no translations by the teacher
     there = configuration()
@@ -157,7 +157,7 @@ def test_translations_that_are_not_split_are_prepared_like_the_text(folder: Path
     write("distilled.de", raw)
     describe(distilled={TEACHER: {"files": {"de": "data/distilled.de"}}})
     prepare()
-    distilled = Distilled("micro", NAME, TEACHER, 1)
+    distilled = Distilled("micro", NAME, TEACHER, 1, "beam5")
     distil_text(configuration(), distilled)
     tokens = '" so " , it is 7'
     split = Segmenter(Path("data/codes").read_text()).split
@@ -174,7 +174,7 @@ def test_translations_lose_their_diacritics_like_the_text(folder: Path, segmente
     changes = {"diacritics": {"de": "remove"}, "preprocessing": preprocessing}
     describe(distilled={TEACHER: translations}, **changes)
     prepare()
-    distilled = Distilled("micro", NAME, TEACHER, 1)
+    distilled = Distilled("micro", NAME, TEACHER, 1, "beam5")
     distil_text(configuration(), distilled)
     lines = list(read_lines(Path(distilled.text.path) / "train.de"))
     assert lines == [split(line) for line in TRANSLATED]
@@ -184,7 +184,7 @@ def test_translations_of_another_text_are_refused(folder: Path) -> None:
     write("distilled.de", TRANSLATED[1:])
     prepare()
     with pytest.raises(UserError, match=r"at-base\.de has 31 translations.*has 32.*'max_tokens'"):
-        distil_text(configuration(), Distilled("micro", NAME, TEACHER, 1))
+        distil_text(configuration(), Distilled("micro", NAME, TEACHER, 1, "beam5"))
 
 
 def test_a_dictionary_of_other_subwords_is_refused(folder: Path) -> None:

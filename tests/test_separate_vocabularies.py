@@ -80,7 +80,7 @@ def of_graph(system: str, decoding: str) -> list[str]:
 def test_systems_are_trained_distilled_and_scored() -> None:
     configuration = load_configuration("micro", checked=False).on(CORPUS)
     train_system(configuration, Model("micro", CORPUS, "at-base", 1))
-    distilled = Distilled("micro", CORPUS, "at-base", 1)
+    distilled = Distilled("micro", CORPUS, "at-base", 1, "beam5")
     translations = distilled.inputs(configuration).translations  # type: ignore[union-attr]
     assert isinstance(translations, Translations)
     shards = translations.shards(configuration)
@@ -91,7 +91,7 @@ def test_systems_are_trained_distilled_and_scored() -> None:
     sizes = vocabularies().sizes
     assert sizes.source is not None and sizes.source > sizes.target
     assert int(BinarisedText(f"{distilled.path}/train.de").tokens.max()) < sizes.target
-    ngrams = Path(Ngrams("micro", CORPUS, "at-base", 1, 2).path)
+    ngrams = Path(Ngrams("micro", CORPUS, "at-base", 1, "beam5", 2).path)
     estimate_from(Path(distilled.path), "de", 2, ngrams, ngrams.with_suffix(".json"))
     assert matching_language_model(ngrams, sizes.target)
     train_system(configuration, Model("micro", CORPUS, "nat-kd", 1))

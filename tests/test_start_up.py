@@ -67,7 +67,7 @@ def test_what_needs_no_model_needs_no_torch(scale: str) -> None:
     # The programs that translate, train, analyse or time import it; so do judge_claims and the
     # tables of settings, which show the options that methods have by default.
     run(f"""
-from nat.artifacts import Distilled, Translations, comparisons, decodings_to_distil
+from nat.artifacts import Distilled, Translations, comparisons
 from nat.configuration import load
 from nat.reporting import reports
 
@@ -76,9 +76,10 @@ for corpus in dict.fromkeys(configuration.tasks.values()):
     names = configuration.run, corpus
     there = configuration.on(corpus)
     comparisons(there)
-    for teacher in decodings_to_distil(there):
-        Distilled(*names, teacher, 1).inputs(there)
     for system in there.systems:
+        for text in there.system(system).text.candidates:
+            if text.system is not None:
+                Distilled(*names, text.system, 1, text.decoding).inputs(there)
         Translations(*names, system, 1, "one-pass", "train").shards(there)
 for target in reports.targets(configuration):
     reports.cells(configuration, target)

@@ -173,8 +173,10 @@ def test_a_text_by_another_decoding_makes_another_system(folder: Folder) -> None
     folder.files["decodings/wider"] = {"method": "beam_search", "beam": 9}
     folder.files["systems/nat-2"] = {"like": "nat", "description": "another", "text": text}
     assert folder.load().canonical("own", "nat-2") == "nat-2"
-    folder.files["systems/at-2"]["size"] = "base"  # so it is `at`, whose text has one path
-    assert "key 'text.distilled.decoding'" in folder.error()
+    folder.files["systems/at-2"]["size"] = "base"  # so it is `at`
+    configuration = folder.load()
+    assert configuration.canonical("own", "at-2") == "at"
+    assert configuration.canonical("own", "nat-2") == "nat-2"
 
 
 def test_a_second_name_of_a_system_is_told_the_first_one(folder: Folder) -> None:
@@ -203,4 +205,4 @@ def test_what_is_read_follows_the_task(folder: Folder) -> None:
     found = inputs_of(configuration, Translations(run, "own", "nat", 7, "best", "test"))
     shard = inputs_of(configuration, Shard(run, "own", "nat", 7, "best", "test", 1, 1))
     assert "/at-2/" in str(shard["assistant"]) and found
-    assert inputs_of(configuration, Distilled(run, "own", "at-2", 7))
+    assert inputs_of(configuration, Distilled(run, "own", "at-2", 7, "beam5"))

@@ -42,8 +42,9 @@ def batch_of(targets: Any = TARGETS, first_id: int = 0, regulariser: Any = None)
 
 def test_the_texts_that_a_system_names() -> None:
     names = [[each.name for each in Text.of(text).candidates] for text in TEXTS]
-    both = ["raw", "at"]
-    assert names == [["raw"], ["at"], both, ["at", "at-big", "raw"], ["at", "raw"]]
+    both = ["raw", "at.beam"]
+    three = ["at.beam", "at-big.beam", "raw"]
+    assert names == [["raw"], ["at.beam"], both, three, ["at.beam", "raw"]]
     for text in map(Text.of, TEXTS):
         seeded = text.with_seed(7)
         assert seeded.choice == text.choice
@@ -61,7 +62,7 @@ def test_a_text_becomes_json_and_is_read_again(text: Any) -> None:
 def test_only_a_regulariser_compares_texts() -> None:
     found = [Text.of(text).compared for text in TEXTS]
     assert [bool(texts) for texts in found] == [False, False, False, False, True]
-    assert joined_names(found[4]) == "at+raw"
+    assert joined_names(found[4]) == "at.beam+raw"
 
 
 def test_a_batch_holds_candidates_until_one_is_chosen() -> None:

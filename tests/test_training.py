@@ -147,7 +147,7 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
         write_binarised(source, vocabulary, raw / f"{split}.ka")
         write_binarised(target, vocabulary, raw / f"{split}.lu")
         if split == "train":
-            distilled = Path("results/demo/distilled/toy/at/seed1/binarised")
+            distilled = Path("results/demo/distilled/toy/at/seed1/beam/binarised")
             distilled.mkdir(parents=True)
             write_binarised(source[:3] + target[3:], vocabulary, distilled / "train.lu")
     return tmp_path
@@ -546,7 +546,7 @@ def test_every_pair_is_in_every_pass(folder: Path) -> None:
 
 def test_distilled_text_is_checked_and_used(folder: Path) -> None:
     train("cmlm")
-    distilled = Path("results/demo/distilled/toy/at/seed1/binarised/train.lu")
+    distilled = Path("results/demo/distilled/toy/at/seed1/beam/binarised/train.lu")
     with_distilled = weights("cmlm")
     vocabulary = Vocabulary.load("results/corpora/toy/binarised/vocabulary.txt")
     write_binarised(sentences(47, 2)[1], vocabulary, distilled)
@@ -562,7 +562,7 @@ def test_accumulation_changes_nothing(folder: Path) -> None:
     numbers = np.random.default_rng(0)
     lines = [" ".join(f"w{word}" for word in numbers.integers(0, WORDS, 7)) for _ in range(20)]
     write_binarised(lines, vocabulary, "results/corpora/toy/binarised/train.ka")
-    distilled = "results/demo/distilled/toy/at/seed1/binarised/train.lu"
+    distilled = "results/demo/distilled/toy/at/seed1/beam/binarised/train.lu"
     write_binarised(lines[::-1], vocabulary, distilled)
     # epsilon: Adam would blow up the rounding errors of gradients that are zero
     change_recipe("cmlm", batch_tokens=160, epsilon=1e-3)
@@ -683,7 +683,7 @@ def test_patience_ends_a_training(folder: Path) -> None:
 def test_missing_inputs_are_named(folder: Path) -> None:
     with pytest.raises(UserError, match=r"cmlm/seed1/model.pt does not exist.*--force .*model.pt"):
         train("dims")
-    Path("results/demo/distilled/toy/at/seed1/binarised/train.lu.tokens.npy").unlink()
+    Path("results/demo/distilled/toy/at/seed1/beam/binarised/train.lu.tokens.npy").unlink()
     with pytest.raises(UserError, match=r"train.lu.tokens.npy does not exist"):
         train("cmlm")
 

@@ -30,8 +30,8 @@ from tests.test_training import (
 AT = {"system": "at", "decoding": "beam"}
 DYNAMIC = {"candidates": [AT, "raw"], "regulariser": {"beta": 0.1, "gamma": [1.0, 1.0]}}
 RAW = Path("results/corpora/toy/binarised/train.lu")
-OF_TEACHER = Path("results/demo/distilled/toy/at/seed1/binarised/train.lu")
-PAIRWISE_BLEU = Path("results/demo/distilled/toy/pairwise_bleu/at+raw/seed1/bleu.npy")
+OF_TEACHER = Path("results/demo/distilled/toy/at/seed1/beam/binarised/train.lu")
+PAIRWISE_BLEU = Path("results/demo/distilled/toy/pairwise_bleu/at.beam+raw/seed1/bleu.npy")
 
 pytestmark = pytest.mark.usefixtures("folder")
 
@@ -79,7 +79,7 @@ def test_a_killed_training_ends_like_an_undisturbed_one(
     system: str, capsys: pytest.CaptureFixture[str]
 ) -> None:
     undisturbed, rows = train(system), curve(system)
-    shares = [(row["from_at"], row["from_raw"]) for row in parts(system)]
+    shares = [(row["from_at.beam"], row["from_raw"]) for row in parts(system)]
     assert all(sum(each) == pytest.approx(1) for each in shares)
     assert 0.05 < np.mean([raw for _, raw in shares]) < 0.95
     before = report(system)
@@ -103,7 +103,7 @@ def test_the_regulariser_decides_where_it_is_strong() -> None:
     np.save(PAIRWISE_BLEU, pairwise_bleu * 1000)
     train("dynamic")  # another pairwise_bleu is another training
     # the translation that is missing gives way to its reference
-    shares = [row["from_at"] for row in parts("dynamic")]
+    shares = [row["from_at.beam"] for row in parts("dynamic")]
     assert np.mean(shares) > 0.8 and min(shares) < 1
 
 

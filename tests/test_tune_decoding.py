@@ -41,7 +41,7 @@ GRID = """
 method: ctc_beam
 variants:
   ctc-beam{beam}-lm{language_model.order}-tried:
-    language_model: {system: at-base}
+    language_model: {system: at-base, decoding: beam5}
     tuning: {language_model.weight: [0.1, 1.0], word_bonus: [-1.0, 0.0, 2.0]}
 """
 
@@ -102,7 +102,7 @@ def test_every_combination_is_recorded_and_the_best_is_chosen(
     references = Path(f"{inputs.text.path}/valid.{target}").read_text().splitlines()[:number]
     scores = []
     for point in found["points"]:
-        options = LanguageModelOptions("at-base", 2, point["language_model.weight"])
+        options = LanguageModelOptions("at-base", "beam5", 2, point["language_model.weight"])
         search = CtcBeam(5, language_model=options, word_bonus=point["word_bonus"])
         method: Any = functools.partial(search, language_model=ngrams)
         rows = records(

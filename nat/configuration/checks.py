@@ -79,10 +79,8 @@ def check(configuration: Configuration) -> None:
             _check_tuning(view, name)
         for name in view.systems:
             check_system(view, name)
-        _check_distillations(view)
     resolved = {configuration.on(corpus): corpus for corpus in configuration.tasks.values()}
     for view, corpus in resolved.items():
-        _check_distillations(view)
         _check_written_alike(view, corpus)
 
 
@@ -165,22 +163,15 @@ def _check_language_model(configuration: Configuration, name: str) -> None:
     options = configuration.language_model(name)
     if options is None:
         return
-    where, system = (
-        f"{configuration.file_of('decodings', name)}: key 'language_model.system'",
-        options.system,
-    )
-    _known(system, configuration.systems, "system", where)
-    students = [
-        each
-        for each in configuration.systems
-        for text in configuration.system(each).text.candidates
-        if text.system == system
-    ]
-    if not students:
+    where = f"{configuration.file_of('decodings', name)}: key 'language_model"
+    _known(options.system, configuration.systems, "system", f"{where}.system'")
+    _known_decoding(configuration, options.decoding, f"{where}.decoding'")
+    if configuration.language_model(options.decoding) is not None:
         raise UserError(
-            f"{where}: a language model is estimated on a distilled text, but no system learns "
-            f"from one of '{system}'"
+            f"{where}.decoding': found {options.decoding}, which uses a language model itself; use "
+            "a decoding without one for the text that the language model is estimated on"
         )
+    _check_decoding(configuration, options.system, options.decoding, f"{where}.decoding'")
 
 
 def _check_scale(configuration: Configuration) -> None:
@@ -374,22 +365,6 @@ def _check_written_alike(configuration: Configuration, corpus: str) -> None:
                 f"by default ({'; '.join(configuration.written_differences(other, name))}); give "
                 "both the same options"
             )
-
-
-def _check_distillations(configuration: Configuration) -> None:
-    """A system's distilled text has one path, so all its students must name the same decoding."""
-    first: dict[str, tuple[str, str]] = {}
-    for name in configuration.systems:
-        for text in configuration.system(name).text.candidates:
-            if text.system is None or text.decoding is None:
-                continue
-            other, its_decoding = first.setdefault(text.system, (name, text.decoding))
-            if text.decoding != its_decoding:
-                raise UserError(
-                    f"{configuration.file_of('systems', name)}: key '{text.key}.decoding': found "
-                    f"{text.decoding}, expected {its_decoding}, with which '{other}' distils from "
-                    f"'{text.system}'"
-                )
 
 
 def _check_texts(configuration: Configuration, name: str) -> None:

@@ -519,15 +519,22 @@ class Configuration:
             if text.system is not None:
                 references.append((text.system, "text"))
             if text.decoding is not None:
-                assistant = self.assistant(text.decoding)
-                references += [] if assistant is None else [(assistant, "text")]
-                estimated = self._find("decodings", text.decoding).get("language_model")
-                references += [] if estimated is None else [(estimated["system"], "text")]
+                references += [(used, "text") for used in self._used(text.decoding)]
         if found.init_from is not None:
             references.append((found.init_from.system, "init_from"))
         if found.teacher is not None:
             references.append((found.teacher, "teacher"))
         return references
+
+    def _used(self, decoding: str) -> list[str]:
+        """Systems that a decoding uses besides the one that it decodes."""
+        assistant, estimated = self.assistant(decoding), self.language_model(decoding)
+        found = [] if assistant is None else [assistant]
+        return (
+            found
+            if estimated is None
+            else [*found, estimated.system, *self._used(estimated.decoding)]
+        )
 
     def cannot_train(self, system: str) -> str:
         """Why there can be no model of a system on this machine; empty if there can be one."""

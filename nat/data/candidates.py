@@ -35,8 +35,8 @@ class Candidate:
 
     @property
     def name(self) -> str:
-        """Name in paths and training curves."""
-        return RAW if self.system is None else self.system
+        """Name in paths and reports: the system and the decoding, as in `at-base.beam5`."""
+        return RAW if self.system is None else f"{self.system}.{self.decoding}"
 
     def as_json(self) -> str | dict[str, Any]:
         """As the configuration names it."""

@@ -9,11 +9,13 @@ class LanguageModelOptions:
     """The language model of a decoding, and its weight.
 
     Attributes:
-        system: the system whose distilled text the model is estimated on.
+        system: the system whose translations of the training text the model is estimated on.
+        decoding: the decoding that makes these translations.
         order: number of words of the longest n-grams.
         weight: alpha, factor of its log-probabilities.
     """
 
     system: str
+    decoding: str
     order: int = Field(default=4, ge=1, le=9)
     weight: float = Field(default=0.4, gt=0.0)

@@ -6,6 +6,7 @@ from typing import Any
 
 from nat.configuration import Configuration
 from nat.configuration.json_schema import json_schema
+from nat.data.candidates import RAW
 from nat.reporting.cells import MEASURES
 
 BEGIN = "<!-- written by workflow_scripts/write_pages.py -->\n"
@@ -50,7 +51,7 @@ def row(configuration: Configuration, name: str) -> str:
             f"`{file.rpartition('/')[2]}`",
             f"`{_method(system['input'])}`",
             f"`{_method(system['target'])}`",
-            ", ".join(dict.fromkeys(f"`{text.name}`" for text in texts)),
+            ", ".join(dict.fromkeys(f"`{text.system or RAW}`" for text in texts)),
             ", ".join(others),
         ]
     )

@@ -173,7 +173,8 @@ class Stated:
             return at(self.configuration.corpus(corpus).as_written(), path.removeprefix("corpus."))
         if row.key.startswith("decoding."):
             options = {**resolved.decoding(name).as_json(), "assistant": resolved.assistant(name)}
-            return at({"steps": 1, **options}, path.removeprefix("decoding."))
+            tuned = dict.fromkeys(resolved.tried(name), "tuned on validation")
+            return at({"steps": 1, **options, **tuned}, path.removeprefix("decoding."))
         training = self.configuration.training(corpus, name)
         if path == "text":
             return training.text.kind

@@ -105,6 +105,8 @@ def together(
 def _consulted(configuration: Configuration, decoding: str) -> tuple[str, ...]:
     """Names of the models that a decoding consults besides the one that translates, see above."""
     assistant, ngrams = configuration.assistant(decoding), configuration.language_model(decoding)
-    of_ngrams = [] if ngrams is None else [f"{ngrams.system}-{ngrams.order}-grams"]
+    of_ngrams = (
+        [] if ngrams is None else [f"{ngrams.system}.{ngrams.decoding}-{ngrams.order}-grams"]
+    )
     tuned = ["tuned"] if configuration.is_tuned(decoding) else []
     return (*([] if assistant is None else [assistant]), *of_ngrams, *tuned)
