@@ -6,6 +6,7 @@ Without a lock, it and its successor would write in the same folder.
 
 import errno
 import fcntl
+import math
 import os
 import socket
 import time
@@ -18,13 +19,14 @@ from nat.errors import UserError
 SECONDS_FOR_OTHERS = 300
 """How long a Slurm job waits for another process in its folder."""
 
-_NO_LOCKS = (errno.ENOLCK, errno.ENOTSUP, errno.EBADF, errno.ENOSYS)
+_NO_LOCKS = (errno.ENOLCK, errno.ENOTSUP, errno.ENOSYS)
 
 
 @contextmanager
 def alone(folder: Path, doing: str, say: Callable[[str], None] = print) -> Iterator[None]:
     """Hold the lock of a folder, which is made if it is not there.
 
+    What is locked is a file beside it, `.NAME.lock`, since NFS locks only what is open for writing.
     The operating system releases it when the process ends for any reason. On file systems without
     locks nothing is checked.
 
@@ -47,9 +49,35 @@ def alone(folder: Path, doing: str, say: Callable[[str], None] = print) -> Itera
             "its end or stop it, then run again"
         ) from error
     try:
+        with suppress(FileExistsError):
+            folder.mkdir()
         yield
     finally:
-        os.close(handle)
+        _release(folder, handle)
+
+
+@contextmanager
+def in_turn(folder: Path) -> Iterator[None]:
+    """Hold the lock of a folder that is there, after waiting for others for as long as they take.
+
+    On file systems without locks nobody waits, nor where this process may not write.
+    """
+    try:
+        handle = _locked(folder, math.inf, lambda: None)
+    except OSError as error:
+        if error.errno not in (errno.EACCES, errno.EROFS):
+            raise
+        yield
+        return
+    try:
+        yield
+    finally:
+        _release(folder, handle)
+
+
+def lock_of(folder: Path) -> Path:
+    """The file that is locked where a folder is."""
+    return folder.with_name(f".{folder.name.removeprefix('.')}.lock")
 
 
 def hold(file: Path, holder: str, where: str) -> None:
@@ -79,14 +107,14 @@ def hold(file: Path, holder: str, where: str) -> None:
 
 
 def _locked(folder: Path, patience: float, tell: Callable[[], None]) -> int:
-    """Make, open and lock a folder; raises `BlockingIOError` if another holds it for too long."""
+    """Open and lock the file of a folder; `BlockingIOError` if another holds it for too long."""
     until = time.monotonic() + patience
     told = False
     while True:
-        handle = _opened(folder)
+        handle = os.open(lock_of(folder), os.O_RDWR | os.O_CREAT, 0o666)
         try:
             _lock(handle)
-            if _is_at(folder, handle):
+            if _is_at(lock_of(folder), handle):
                 return handle
         except BlockingIOError:
             if time.monotonic() >= until:
@@ -102,17 +130,6 @@ def _locked(folder: Path, patience: float, tell: Callable[[], None]) -> int:
         os.close(handle)
 
 
-def _opened(folder: Path) -> int:
-    while True:
-        with suppress(FileExistsError):
-            folder.mkdir()
-        try:
-            return os.open(folder, os.O_RDONLY | os.O_DIRECTORY)
-        except FileNotFoundError:  # another process has renamed it since
-            if folder.is_symlink():
-                raise
-
-
 def _lock(handle: int) -> None:
     try:
         fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
@@ -123,9 +140,16 @@ def _lock(handle: int) -> None:
             raise
 
 
-def _is_at(folder: Path, handle: int) -> bool:
-    """Whether an open folder is the one of this name, which whoever held the lock may rename."""
+def _release(folder: Path, handle: int) -> None:
+    lock_of(folder).unlink(missing_ok=True)
+    os.close(handle)
+
+
+def _is_at(file: Path, handle: int) -> bool:
+    """Whether an open file is the one of this name, which whoever held the lock removes."""
     try:
-        return os.path.samestat(folder.stat(), os.fstat(handle))
-    except FileNotFoundError:
+        return os.path.samestat(file.stat(), os.fstat(handle))
+    except OSError as error:
+        if error.errno not in (errno.ENOENT, errno.ESTALE):
+            raise
         return False

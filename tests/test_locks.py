@@ -1,6 +1,9 @@
 """Two processes that would write the same folder: one waits or is refused, nothing is destroyed."""
 
+import errno
+import fcntl
 import multiprocessing
+import os
 import shutil
 from multiprocessing.synchronize import Event
 from pathlib import Path
@@ -10,6 +13,8 @@ import pytest
 
 from nat.errors import UserError
 from nat.files import atomic_directory
+from nat.locks import alone, in_turn
+from nat.workflow.node import is_locked
 
 
 def write(path: Path, started: Event, finish: Event) -> None:
@@ -91,6 +96,45 @@ def test_what_a_killed_process_left_is_no_lock(tmp_path: Path, events: tuple[Eve
         (folder / "train.de").write_text("of the second\n")
     assert [each.name for each in path.glob("[!.]*")] == ["train.de"]
     assert [each.name for each in tmp_path.iterdir()] == ["clean"]
+
+
+def test_locks_are_on_files_that_are_open_for_writing(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """NFS has no others; there is no NFS here, so what it would refuse is refused."""
+    flock = fcntl.flock
+
+    def on_nfs(handle: int, operation: int) -> None:
+        if not fcntl.fcntl(handle, fcntl.F_GETFL) & os.O_RDWR:
+            raise OSError(errno.EBADF, "Bad file descriptor")
+        flock(handle, operation)
+
+    monkeypatch.setattr(fcntl, "flock", on_nfs)
+    folder = tmp_path / "seed1"
+    with alone(folder, "training"):
+        assert folder.is_dir() and is_locked(folder)
+        with (
+            pytest.raises(UserError, match="another process is training"),
+            alone(folder, "training"),
+        ):
+            pass
+        folder.rename(tmp_path / "elsewhere")
+        assert is_locked(folder)
+    assert not is_locked(folder)
+    with in_turn(folder):
+        assert is_locked(folder)
+    assert [each.name for each in tmp_path.iterdir()] == ["elsewhere"]
+
+
+def test_files_where_nobody_can_write_need_no_turn(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def refused(*_: object) -> int:
+        raise PermissionError(errno.EACCES, "Permission denied")
+
+    monkeypatch.setattr(os, "open", refused)
+    with in_turn(tmp_path):
+        pass
 
 
 def test_a_process_whose_folder_went_away_leaves_its_successor_alone(tmp_path: Path) -> None:

@@ -1,11 +1,9 @@
 """Downloads with checksum, mirror folder, resume and atomic rename."""
 
 import bz2
-import fcntl
 import gzip
 import hashlib
 import lzma
-import os
 import time
 import zipfile
 import zlib
@@ -19,6 +17,7 @@ from urllib.parse import urlsplit
 from nat.data.archive import DAMAGED
 from nat.errors import UserError
 from nat.files import refusal, replace_text, to_disk
+from nat.locks import in_turn
 from nat.program import Progress
 
 if TYPE_CHECKING:
@@ -100,7 +99,7 @@ def download(
     path = downloads / place
     with _disk_errors(path):
         path.parent.mkdir(parents=True, exist_ok=True)
-    with _one_at_a_time(path.parent):
+    with in_turn(path.parent):
         expected = _expected(checksum, record)  # the process that held the lock may have stored it
         if path.is_file():
             if not _fault(path, place, expected):
@@ -258,19 +257,6 @@ def _is_whole_zip(path: Path) -> bool:
         return True
     except (*DAMAGED, OSError):
         return False
-
-
-@contextmanager
-def _one_at_a_time(folder: Path) -> Iterator[None]:
-    """Hold a lock on a folder, if its file system supports locks."""
-    handle = os.open(folder, os.O_RDONLY)
-    try:
-        # NFS and some cluster file systems refuse; then two processes may download the same file.
-        with suppress(OSError):
-            fcntl.flock(handle, fcntl.LOCK_EX)
-        yield
-    finally:
-        os.close(handle)
 
 
 def _place(url: str, key: str) -> PurePosixPath:

@@ -27,6 +27,7 @@ from nat.configuration.models import Cluster, Nodes, read_model
 from nat.configuration.yaml_file import read_yaml
 from nat.errors import UserError
 from nat.files import atomic_write_text
+from nat.locks import lock_of
 from nat.spelling import hint
 from nat.workflow import node
 from nat.workflow.cluster import CLUSTER
@@ -455,7 +456,7 @@ def _from_nodes(
     """Say what a small job of each kind sees on its node; yield what keeps runs from working."""
     with tempfile.TemporaryDirectory(prefix=".nat-doctor-", dir=root) as name:
         folder = Path(name)
-        handle = os.open(folder, os.O_RDONLY)
+        handle = os.open(lock_of(folder), os.O_RDWR | os.O_CREAT)
         try:
             try:
                 fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
@@ -466,6 +467,7 @@ def _from_nodes(
                 say(f"  waits for a node of the partition {kind.partition} ...")
                 yield from _from_node(root, folder, request(cluster, gpu, 5, 1000), addresses, say)
         finally:
+            lock_of(folder).unlink()
             os.close(handle)
 
 

@@ -21,6 +21,7 @@ from nat.configuration.yaml_file import read_yaml
 from nat.data import sources
 from nat.data.corpus import Corpus
 from nat.files import write_json
+from nat.locks import lock_of
 
 SECONDS_FOR_A_HOST = 10
 
@@ -64,7 +65,10 @@ def _answers(address: str) -> bool:
 
 def is_locked(folder: Path) -> bool:
     """Whether a lock that another process, perhaps on another node, holds is seen here."""
-    handle = os.open(folder, os.O_RDONLY)
+    try:
+        handle = os.open(lock_of(folder), os.O_RDWR)
+    except FileNotFoundError:
+        return False
     try:
         fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
     except BlockingIOError:
