@@ -1,5 +1,6 @@
 """Text that others publish: their subwords and dictionary, and translations by their teacher."""
 
+import gzip
 import shutil
 from collections.abc import Iterable
 from pathlib import Path
@@ -113,7 +114,12 @@ def prepare() -> Path:
     return place
 
 
-def test_the_subwords_are_those_that_were_published(folder: Path) -> None:
+@pytest.mark.parametrize("compressed", [False, True])
+def test_the_subwords_are_those_that_were_published(folder: Path, compressed: bool) -> None:
+    codes = Path("data/codes")
+    learned = codes.read_text()
+    if compressed:
+        codes.write_bytes(gzip.compress(codes.read_bytes()))
     place = prepare()
     for side in ("en", "de"):
         published = list(read_lines(f"data/train.{side}"))
@@ -125,7 +131,7 @@ def test_the_subwords_are_those_that_were_published(folder: Path) -> None:
     # a test set is given as text, and so tokenised and split with the published codes
     (first, _) = read_lines(place / "tests/test/tokens/test.en")
     assert first == "Newest , lower @-@ wider !"
-    split = Segmenter(Path("data/codes").read_text()).split
+    split = Segmenter(learned).split
     assert next(read_lines(place / "tests/test/bpe/test.en")) == split(first)
     ids = BinarisedText(place / "tests/test/binarised/test.en")[0].tolist()
     assert UNK in ids and vocabulary.ids[split("lower").split()[0]] in ids

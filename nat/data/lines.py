@@ -3,6 +3,8 @@
 import gzip
 import zlib
 from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
+from io import BufferedReader
 from pathlib import Path
 from typing import Protocol
 
@@ -42,11 +44,22 @@ def read_lines(path: Path | str, undecodable: str = "refuse") -> Iterator[str]:
             changed since it was written.
     """
     path = verified(path)
+    with unpacked(path) as file:
+        yield from decoded(file, str(path), undecodable)
+
+
+@contextmanager
+def unpacked(path: Path) -> Iterator[gzip.GzipFile | BufferedReader]:
+    """Open a plain or gzip-compressed file for reading; compression is recognised by its content.
+
+    Raises:
+        UserError: if the file cannot be read or is damaged as a gzip file.
+    """
     try:
         with path.open("rb") as file:
             compressed = file.read(2) == b"\x1f\x8b"
         with gzip.open(path, "rb") if compressed else path.open("rb") as file:
-            yield from decoded(file, str(path), undecodable)
+            yield file
     except (gzip.BadGzipFile, EOFError, zlib.error) as error:
         raise UserError(f"{path} is a damaged gzip file ({error}); fetch it again") from error
     except OSError as error:

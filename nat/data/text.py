@@ -6,7 +6,6 @@ within a line and, if the corpus says so, Romanian diacritics, which belong to t
 translations are compared with.
 """
 
-import shutil
 import tempfile
 from collections.abc import Callable, Sequence
 from contextlib import ExitStack
@@ -20,7 +19,7 @@ from nat.data.bpe import CODES, DICTIONARY, PIECES, joined
 from nat.data.corpus import Corpus, Derived, Generator, Source, Split
 from nat.data.diacritics import line_change
 from nat.data.expected import check_expected
-from nat.data.lines import check_count, count_lines, read_lines, write_lines
+from nat.data.lines import check_count, count_lines, read_lines, unpacked, write_lines
 from nat.data.sources import FetchedSource, Place, fetch, parts_of
 from nat.data.splits import (
     CORPORA,
@@ -200,7 +199,9 @@ def _fetch_given(corpus: Corpus, folder: Path, place: Place) -> dict[str, Any]:
             for label, paths in part.paths(Path(members)).items():
                 output = folder / names[label]
                 if source is corpus.subwords:
-                    shutil.copyfile(paths[0], output)
+                    with unpacked(paths[0]) as file:
+                        content = file.read()
+                    output.write_bytes(content)
                 else:
                     write_lines(output, chain.from_iterable(map(read_lines, paths)))
                 read_from = part.read_from(label)
