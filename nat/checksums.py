@@ -35,6 +35,8 @@ CHECKPOINTS = "checkpoints"
 _CORPORA = "corpora"  # folder of `RESULTS` that is not of a run
 _REPORT = ("report", "index.html")  # the report is written as one, and this file is the output
 
+_NO_MEMORY = ("out of memory", "not enough memory", "allocate memory", "bad_alloc")
+
 _COARSE = 2_000_000_000  # nanoseconds: a later change may have the same time on some file systems
 _TIMESTAMP = ".snakemake_timestamp"  # Snakemake marks a folder that is the output of a job with it
 
@@ -177,6 +179,22 @@ def unreadable(path: Path | str, error: OSError) -> UserError:
     if isinstance(error, FileNotFoundError):
         return UserError(f"{path} does not exist; {remedy(path)}")
     return UserError(f"{path} cannot be read ({error.strerror or error}); {remedy(path, error)}")
+
+
+def check_memory(path: Path | str, error: Exception) -> None:
+    """Tell an error of reading that says nothing about the file from one of damage.
+
+    PyTorch has no class of its own for an error of the processor's memory, only words.
+
+    Raises:
+        UserError: if the memory of the processor or of a GPU did not suffice.
+    """
+    reason = str(error).lower()
+    if isinstance(error, MemoryError) or any(words in reason for words in _NO_MEMORY):
+        raise UserError(
+            f"there is not enough memory to read {path}; end other programs, or use a machine with "
+            "more memory"
+        ) from error
 
 
 def remedy(path: Path | str, error: OSError | None = None) -> str:

@@ -292,7 +292,7 @@ def remember() -> None:
 def _remembered() -> dict[str, Any]:
     with suppress(UserError):
         found = read_json(REMEMBERED)
-        if found.get("code") == _code():
+        if isinstance(found, dict) and found.get("code") == _code():
             return dict(found["described"])
     return {}
 

@@ -134,6 +134,40 @@ def test_what_holds_no_weights_is_refused_without_a_record(
         read(path)
 
 
+@pytest.mark.parametrize(
+    ("read", "loader"),
+    [
+        (load_model, (torch, "load")),
+        (lambda path: average([path]), (torch, "load")),
+        (read_checkpoint, (torch, "load")),
+        (NgramModel.load, (np, "load")),
+    ],
+)
+@pytest.mark.parametrize(
+    "error",
+    [
+        MemoryError(),
+        torch.OutOfMemoryError("CUDA out of memory. Tried to allocate 2.00 GiB."),
+        RuntimeError("DefaultCPUAllocator: can't allocate memory: you tried to allocate 9 bytes."),
+        RuntimeError("DefaultCPUAllocator: not enough memory: you tried to allocate 9 bytes."),
+        RuntimeError("unable to mmap 9 bytes from file <x>: Cannot allocate memory (12)"),
+    ],
+)
+def test_what_does_not_fit_the_memory_is_not_called_damaged(
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    read: Callable[[Path], Any],
+    loader: tuple[Any, str],
+    error: Exception,
+) -> None:
+    def fail(*_: Any, **__: Any) -> None:
+        raise error
+
+    monkeypatch.setattr(*loader, fail)
+    with pytest.raises(UserError, match=r"^there is not enough memory to read .*weights_10\.pt;"):
+        read(tmp_path / "weights_10.pt")
+
+
 def test_a_record_is_in_the_format_of_sha256sum(tmp_path: Path) -> None:
     write_json(tmp_path / "score.json", {"value": 1})
     with atomic_directory(tmp_path / "text") as folder:

@@ -1,4 +1,5 @@
 import json
+import math
 import re
 from argparse import ArgumentParser
 from collections.abc import Callable
@@ -977,8 +978,9 @@ def test_what_snakemake_config_chooses() -> None:
     assert choice({}) == Choice()
     assert choice({"scale": "small"}) == Choice("small")
     assert choice({"name": "run7"}) == Choice(None, "run7")
-    for value, shown in ((7, "7"), (1000.0, "1000.0"), (True, "true")):  # 007, 1e3, yes
-        with pytest.raises(UserError, match=f"the name is read as {shown}; .* with a letter"):
+    words = {7: "7", 1000.0: "1000.0", math.nan: "NaN", True: "true"}  # 007, 1e3, nan, True
+    for value, shown in words.items():
+        with pytest.raises(UserError, match=f"the name is read as {shown}, not as text; .* run-1"):
             choice({"name": value})
     text = " recipes.a.betas=[0.9, 0.98]  config.threads=2"
     changes = ("recipes.a.betas=[0.9, 0.98]", "config.threads=2")

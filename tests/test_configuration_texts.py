@@ -93,6 +93,9 @@ def test_what_only_some_systems_have(folder: Folder) -> None:
     for name, options in {
         "several": {"length_beam": 5},
         "penalised": {"blank_penalty": 1.0},
+        "tuned-several": {"tuning": {"length_beam": [1, 5]}},
+        "tuned-steps": {"tuning": {"steps": [1, 4]}},
+        "tuned-one": {"length_beam": 5, "tuning": {"length_beam": [1], "steps": [1]}},
         "tuned": {"tuning": {"blank_penalty": [0.0, 1.0]}},
     }.items():
         folder.files[f"decodings/{name}"] = {"method": "onnx_parallel", **options}
@@ -100,9 +103,12 @@ def test_what_only_some_systems_have(folder: Folder) -> None:
     configuration.check_decoding("latent", "drawn")
     configuration.check_decoding("predicted", "probe")
     configuration.check_decoding("upsampled", "penalised")
+    configuration.check_decoding("upsampled", "tuned-one")
     configuration.check_decoding("nat", "several")
     for name, decoding, words in (
         ("upsampled", "several", "tries 5 lengths, but 'upsampled' has an upsampled canvas"),
+        ("upsampled", "tuned-several", "tries 5 lengths"),
+        ("nat", "tuned-steps", "takes 4 steps, but 'nat' was never trained"),
         ("nat", "penalised", "has a penalty of BLANK, which is for an upsampled canvas"),
         ("nat", "tuned", "has a penalty of BLANK, .* use a decoding without blank_penalty"),
         ("predicted", "drawn", "draws latents, but 'predicted' has none"),

@@ -114,6 +114,14 @@ def test_what_the_project_depends_on_is_pinned() -> None:
     assert {re.split(r"[<>=]", name)[0].lower() for name in wanted} <= pinned
 
 
+def test_the_oldest_pydantic_can_leave_out_options_that_have_their_default() -> None:
+    """`nat.options.added` uses `exclude_if`, which came with pydantic 2.12."""
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
+    (bound,) = (name for name in project["dependencies"] if name.startswith("pydantic"))
+    oldest = tuple(map(int, bound.removeprefix("pydantic>=").split(".")))
+    assert oldest >= (2, 12)
+
+
 def test_the_package_is_imported_from_everywhere(tmp_path: Path) -> None:
     environment = {key: value for key, value in os.environ.items() if key != "PYTHONPATH"}
     command = [sys.executable, "-c", "import nat; print(nat.__file__)"]

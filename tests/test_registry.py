@@ -4,6 +4,7 @@ from pathlib import Path
 import pytest
 
 from nat import registry
+from nat.checksums import record_of
 from nat.configuration import load
 from nat.errors import UserError
 from nat.inputs.random_mask import RandomMask
@@ -130,4 +131,9 @@ def test_what_methods_are_is_remembered_while_the_code_is_the_same(
         patched.setattr(registry, "_code", lambda: "of another version")
         with pytest.raises(AssertionError):
             registry.describe("decoding", method)
+    for content in ("[]", "no JSON"):
+        registry.REMEMBERED.write_text(content)
+        record_of(registry.REMEMBERED).unlink(missing_ok=True)
+        forget()
+        assert registry.describe("decoding", method) == found
     forget()

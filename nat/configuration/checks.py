@@ -180,7 +180,7 @@ def _check_scale(configuration: Configuration) -> None:
         configuration.architecture(size)
     changed = configuration.files["scales"][configuration.scale]["recipes"]
     recipes = configuration.files["recipes"]
-    meant = {name: name for name in recipes}
+    chains = {name: [name] for name in recipes}
     for recipe, change in changed.items():
         _known(recipe, recipes, "recipe", f"{scale}: key 'recipes'")
         followed = [recipe]
@@ -194,26 +194,35 @@ def _check_scale(configuration: Configuration) -> None:
                 )
             followed.append(change["as"])
             change = changed.get(change["as"], {})
-        meant[recipe] = followed[-1]
+        chains[recipe] = followed
     for decoding in configuration.browser.steps:
         where = f"{scale}: key 'browser.steps'"
         _known_decoding(configuration, decoding, where)
-    _check_recipes(configuration, recipes, "")
+    _check_recipes(configuration, chains, "")
     for task in dict.fromkeys(task for each in recipes.values() for task in each.get("tasks", {})):
         on_task = {name: families.on_task(content, task) for name, content in recipes.items()}
         files = {**configuration.files, "recipes": on_task}
-        different = [name for name in recipes if task in recipes[meant[name]].get("tasks", {})]
+        different = {
+            name: chain
+            for name, chain in chains.items()
+            if task in recipes[chain[-1]].get("tasks", {})
+        }
         _check_recipes(replace(configuration, files=files), different, f" on {task}")
 
 
-def _check_recipes(configuration: Configuration, names: Iterable[str], on_task: str) -> None:
+def _check_recipes(
+    configuration: Configuration, chains: Mapping[str, list[str]], on_task: str
+) -> None:
+    """Check recipes, each with those that replace it in turn at the scale."""
     scale = file_of("scales", configuration.scale)
-    for name in names:
+    for name, chain in chains.items():
         recipe = configuration.recipe(name)
-        where = configuration.file_of("recipes", name) + on_task
+        overridden = [each for each in chain if each in configuration.overrides.recipes]
+        # what replaces a recipe leaves nothing of it but its own overrides
+        where = configuration.file_of("recipes", [*overridden, chain[-1]][0]) + on_task
         if name in configuration.files["scales"][configuration.scale]["recipes"]:
             where += f" with {scale}"
-        if name in configuration.overrides.recipes:
+        if overridden:
             where += " with 'override'"
         validation = recipe.validation
         decoding = validation.decoding

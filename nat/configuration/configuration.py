@@ -664,13 +664,18 @@ class Configuration:
                 f"{name} needs the length of the target, but '{system}' has an upsampled canvas "
                 f"({self.file_of('systems', system)}: key 'decoder.upsample' is {upsample:g})"
             )
-        if upsample is not None and method.options.get("length_beam", 1) > 1:
+        tried = self.tried(decoding)
+        lengths, steps = (
+            max(tried.get(option, [method.options.get(option, 1)]))
+            for option in ("length_beam", "steps")
+        )
+        if upsample is not None and lengths > 1:
             raise UserError(
-                f"{name} tries {method.options['length_beam']} lengths, but '{system}' has an "
-                f"upsampled canvas, which has only one ({self.file_of('systems', system)}: key "
+                f"{name} tries {lengths} lengths, but '{system}' has an upsampled canvas, "
+                f"which has only one ({self.file_of('systems', system)}: key "
                 f"'decoder.upsample' is {upsample:g}); use a decoding whose length_beam is 1"
             )
-        penalised = method.options.get("blank_penalty") or "blank_penalty" in self.tried(decoding)
+        penalised = method.options.get("blank_penalty") or "blank_penalty" in tried
         if upsample is None and penalised:
             raise UserError(
                 f"{name} has a penalty of BLANK, which is for an upsampled canvas, but that of "
@@ -704,7 +709,6 @@ class Configuration:
                 f"learned to (target {found.target.method}); use a decoding such as "
                 "mask_predict, or the target cmlmc"
             )
-        steps = method.options.get("steps", 1)
         if steps > 1 and not self.trained_on_partial_targets(system):
             raise UserError(
                 f"{name} takes {steps} steps, but '{system}' was never trained with part of the "

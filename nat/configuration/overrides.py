@@ -73,7 +73,8 @@ def choice(config: Mapping[str, Any]) -> Choice:
     scale, name, given = (config.get(key) for key in KEYS)
     if name is not None and not isinstance(name, str):
         raise UserError(
-            f"--config: the name is read as {json.dumps(name)}; take one that begins with a letter"
+            f"--config: the name is read as {json.dumps(name)}, not as text; take another one, "
+            "such as run-1"
         )
     text = "" if given is None else str(given).strip()
     return Choice(

@@ -23,7 +23,7 @@ from typing import Any
 
 import numpy as np
 
-from nat.checksums import remedy, verified
+from nat.checksums import check_memory, remedy, verified
 from nat.data.binarised import BinarisedText
 from nat.data.vocabulary import BLANK, BOS, EOS, MASK, PAD, Vocabularies
 from nat.errors import UserError
@@ -77,7 +77,7 @@ class NgramModel:
         """Read what `save` wrote.
 
         Raises:
-            UserError: if the file is missing or damaged.
+            UserError: if the file is missing or damaged, or does not fit the memory.
         """
         names = cls.__dataclass_fields__
         try:
@@ -88,6 +88,7 @@ class NgramModel:
         except FileNotFoundError as error:
             raise UserError(f"{path} does not exist; {remedy(path)}") from error
         except Exception as error:  # zip, zlib and numpy have their own kinds of damage
+            check_memory(path, error)
             raise UserError(f"{path} is damaged ({error}); {remedy(path)}") from error
         return cls(**{**found, "vocabulary_size": int(found["vocabulary_size"])})
 

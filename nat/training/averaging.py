@@ -7,7 +7,7 @@ from pathlib import Path
 import torch
 from torch import Tensor
 
-from nat.checksums import record_of, remedy, verified
+from nat.checksums import check_memory, record_of, remedy, verified
 from nat.errors import UserError
 from nat.training.model_file import write_tensors
 
@@ -43,7 +43,8 @@ def average(paths: Sequence[Path]) -> dict[str, Tensor]:
     """The mean of each weight over several files, summed in float64, in the weights' own type.
 
     Raises:
-        UserError: if a file is missing or damaged, or the files do not contain the same weights.
+        UserError: if a file is missing or damaged or does not fit the memory, or the files do not
+            contain the same weights.
     """
     sums: dict[str, Tensor] = {}
     types: dict[str, torch.dtype] = {}
@@ -54,6 +55,7 @@ def average(paths: Sequence[Path]) -> dict[str, Tensor]:
         except FileNotFoundError as error:
             raise UserError(f"{path} does not exist; {remedy(path)}") from error
         except Exception as error:  # damage gives errors of many kinds
+            check_memory(path, error)
             raise UserError(f"{path} is damaged; {remedy(path)}") from error
         if not sums:
             types = {name: value.dtype for name, value in weights.items()}

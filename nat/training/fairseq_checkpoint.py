@@ -26,6 +26,7 @@ from typing import Any
 import torch
 from torch import Tensor
 
+from nat.checksums import check_memory
 from nat.configuration import differences
 from nat.configuration.models import Training
 from nat.data.vocabulary import (
@@ -90,7 +91,8 @@ def read_checkpoint(path: Path) -> Checkpoint:
     """Read a checkpoint without executing anything in it.
 
     Raises:
-        UserError: if the file is missing, is no checkpoint of fairseq, or holds objects.
+        UserError: if the file is missing, is no checkpoint of fairseq, does not fit the memory, or
+            holds objects.
     """
     try:
         with torch.serialization.safe_globals([argparse.Namespace]):
@@ -98,6 +100,7 @@ def read_checkpoint(path: Path) -> Checkpoint:
     except FileNotFoundError as error:
         raise UserError(f"checkpoint {path} does not exist; download it first") from error
     except Exception as error:  # damage and other files give errors of many kinds
+        check_memory(path, error)
         held = re.search(r"GLOBAL (\S+)", str(error))
         if held is None:
             raise UserError(f"{path} is damaged or no checkpoint; download it again") from error

@@ -12,7 +12,7 @@ from torch import Tensor
 from torch.overrides import TorchFunctionMode
 
 from nat import registry
-from nat.checksums import remedy, verified
+from nat.checksums import check_memory, remedy, verified
 from nat.configuration.models import Training
 from nat.data.vocabulary import VocabularySizes
 from nat.errors import UserError
@@ -138,7 +138,8 @@ def load_model(
             weights of its own, which uses hardly any.
 
     Raises:
-        UserError: if the file is missing, is damaged or is not a model of this project.
+        UserError: if the file is missing, is damaged, does not fit the memory or is not a model of
+            this project.
     """
     verified(path)
     try:
@@ -151,6 +152,7 @@ def load_model(
     except FileNotFoundError as error:
         raise UserError(f"model {path} does not exist; train it first") from error
     except Exception as error:  # damage and other files give errors of many kinds
+        check_memory(path, error)
         reason = str(error).splitlines()[0].split(". ")[0] if str(error) else type(error).__name__
         raise UserError(
             f"{path} is damaged or not a model of this project ({reason}); {remedy(path)}"

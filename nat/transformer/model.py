@@ -220,7 +220,9 @@ class Transformer(nn.Module):
         """Maximal number of target tokens that fit the model's positions, with BOS or EOS.
 
         With chunks, a target is filled up to whole chunks, one of which only has EOS where they
-        are already whole, and positions are numbered from 1.
+        are already whole, and hybrid systems number positions from 1. Semi-autoregressive ones,
+        which number them from 0, keep to the same limit, though their search does not: it can write
+        a chunk more where chunks fill all positions.
         """
         longest, chunk = self.architecture.max_positions - 1, self.decoder.chunk
         return longest if chunk is None else longest // chunk * chunk - 1
