@@ -8,7 +8,7 @@ from nat.files import copy
 from nat.report import addresses, energy
 from nat.report.details import Details, Line, line
 from nat.report.page import Page
-from nat.report.results import COMPLETE, NOTHING, Results, snakemake, summary
+from nat.report.results import NOTHING, Results, snakemake, summary
 from nat.reporting import claims, figures, reports, tables, values
 from nat.reporting.cells import Cell
 from nat.reporting.entry import Entry
@@ -250,11 +250,11 @@ def _figure(results: Results, paper: str, number: str, files: Path) -> dict[str,
         return found
     plot = results.plot(paper, number)
     files.mkdir(parents=True, exist_ok=True)
-    made = results.made((paper, "figure", number))
+    drawn = results.drawn(paper, number, plot)
     pdf = files / f"figure_{number}.pdf"
-    if made is not None and section["state"].kind == COMPLETE:
+    if drawn is not None:
         for suffix in (".pdf", ".png", ".csv"):
-            copy(made.with_suffix(suffix), pdf.with_suffix(suffix))
+            copy(drawn.with_suffix(suffix), pdf.with_suffix(suffix))
     else:
         figures.write(plot, pdf)
     assert target.path.endswith(pdf.name)

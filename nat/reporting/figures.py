@@ -18,7 +18,7 @@ import matplotlib as mpl
 import pandas as pd
 from matplotlib.figure import Figure
 
-from nat.configuration import Configuration
+from nat.configuration import Configuration, fingerprint
 from nat.configuration.papers import Mark
 from nat.files import atomic_path
 from nat.reporting import maps, panels, shown_analyses, times, values, word_panels
@@ -80,6 +80,11 @@ class Plot:
     layout: Layout
     records: Records
     contents: dict[str, dict[str, Any]] = field(default_factory=dict)
+
+    @property
+    def made_from(self) -> str:
+        """A fingerprint of all that the figure shows."""
+        return fingerprint(repr(self))
 
 
 def make(configuration: Configuration, paper: str, number: str) -> Plot:
@@ -188,7 +193,8 @@ def write(plot: Plot, pdf: Path) -> None:
                 )
     with atomic_path(pdf.with_suffix(".csv")) as temporary:
         frame = pd.DataFrame(plot.records).rename(columns={"row": "series", "column": "panel"})
-        frame.drop(columns="group").to_csv(temporary, index=False, lineterminator="\n")
+        frame = frame.drop(columns="group").assign(made_from=plot.made_from)
+        frame.to_csv(temporary, index=False, lineterminator="\n")
 
 
 def draw(plot: Plot) -> Figure:
