@@ -1,4 +1,5 @@
 import copy
+import itertools
 import shutil
 from pathlib import Path
 from typing import Any
@@ -512,18 +513,30 @@ def test_published_values_are_shown_as_printed(root: Path, printed: str) -> None
     assert printed in {record["printed"] for record in tables.read_records(root / "table_1.csv")}
 
 
-def test_a_mean_over_draws_is_none_over_seeds(root: Path) -> None:
+@pytest.mark.parametrize(
+    ("seeds", "over"),
+    [
+        ([1], "draws of a random decoding"),
+        ([1, 2], "seeds 1, 2, of a random decoding also over its draws"),
+    ],
+)
+def test_a_spread_says_whether_it_is_over_draws(root: Path, seeds: list[int], over: str) -> None:
     paper = copy.deepcopy(PAPER)
     share = {"system": "cmlm-kd", "decoding": "masked-at-random-0.5-seed{draw}", "draws": [1, 2]}
     paper |= {"systems": {"RANDOM": share}}
     paper["tables"]["1"] |= {"rows": [{"system": "RANDOM"}], "columns": [{"task": TASK}]}
     (root / "config/published/paper.csv").unlink()
-    plain = made_up_run.configuration(root, {"paper": paper})
-    for draw in share["draws"]:
+    plain = made_up_run.configuration(root, {"paper": paper}, seeds)
+    for draw, seed in itertools.product(share["draws"], seeds):
         decoding = f"masked-at-random-0.5-seed{draw}"
-        made_up_run.run(root, "cmlm-kd", decoding, errors=0.2 * draw)
-    notes = tables.make(plain, "paper", "1").notes
-    assert "±: standard deviation over draws of a random decoding." in notes
+        made_up_run.run(root, "cmlm-kd", decoding, errors=0.2 * draw, seed=seed)
+    made = tables.make(plain, "paper", "1")
+    assert f"±: standard deviation over {over}." in made.notes
+    assert made.records[0]["remark"] == ""
+    (root / made.records[0]["sources"].split()[-1]).unlink()
+    made = tables.make(plain, "paper", "1")
+    missing = f"{decoding} of seed {seed}"
+    assert made.records[0]["remark"] == f"without {missing}, which was not run"
     share["decoding"] = "mask-predict-1-lb5"
     with pytest.raises(UserError, match=r"'mask-predict-1-lb5' is the same for all; write"):
         tables.make(made_up_run.configuration(root, {"paper": paper}), "paper", "1")

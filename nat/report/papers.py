@@ -210,7 +210,7 @@ def _lines(record: Mapping[str, Any]) -> list[Line]:
             name = "quartiles" if values.shows_quartiles(record) else "95% interval"
             found.append(line(name, f"{record['low']} to {record['high']}"))
         if tables.given(record["spread"]):
-            over = "seeds" if " " in record["seeds"] else values.DRAWS
+            over = values.what_spreads_are_over([record])
             found.append(line("standard deviation", f"{record['spread']} over {over}"))
         found.append(line("seeds", record["seeds"]))
     if tables.given(record["published"]) and record["published"] != "":

@@ -356,16 +356,18 @@ def _marks(plot: Plot) -> str:
 def _intervals(kind: str, ran: Records) -> list[str]:
     """What the marks around points mean, of scatter plots along both axes."""
     marks = {"bars": "Black lines", "scatter": "Thin lines"}.get(kind, "Bands")
-    if any(record["spread"] is not None and " " in record["seeds"] for record in ran):
-        seeds = max((record["seeds"] for record in ran), key=len)
-        return [f"{marks}: one standard deviation over seeds {', '.join(seeds.split())}."]
+    notes, others = [], f"{marks}, one seed"
+    spread = [record for record in ran if record["spread"] is not None]
+    if spread:
+        notes = [f"{marks}: one standard deviation over {values.what_spreads_are_over(spread)}."]
+        others = f"Other {marks.lower()}"
     shown = [
         {"measure": record["x_measure"], "over": record["x_over"]}
         for record in ran
         if record.get("x_low") is not None
     ]
     shown += [record for record in ran if record["low"] is not None]
-    return values.what_intervals_are(f"{marks}, one seed", shown)
+    return notes + values.what_intervals_are(others, shown)
 
 
 def _coinciding(plot: Plot) -> list[str]:
