@@ -384,12 +384,13 @@ def test_differences_and_derived_places_rest_on_the_seeds_that_all_have(root: Pa
     table = derived_table(root, ["sacrebleu", gain], rows, [1, 2])
     found = {(record["row"], record["column"]): record for record in table.records}
     one = derived_table(root, ["sacrebleu", gain], rows, [1])
-    first = {(record["row"], record["column"]): record["ours"] for record in one.records}
+    first = {(record["row"], record["column"]): record for record in one.records}
     for place in (("CMLM", "gain"), ("more", "sacreBLEU"), ("more than both", "sacreBLEU")):
-        assert (found[place]["ours"], found[place]["seeds"]) == (first[place], "1")
+        for key in ("ours", "seeds", "sources"):
+            assert found[place][key] == first[place][key]
         assert found[place]["remark"].startswith("without seed 2, which was not run for ")
     assert found["both", "sacreBLEU"]["seeds"] == "1 2"
-    assert found["both", "sacreBLEU"]["ours"] != first["both", "sacreBLEU"]
+    assert found["both", "sacreBLEU"]["ours"] != first["both", "sacreBLEU"]["ours"]
     assert any(note.startswith("more (sacreBLEU); more than both") for note in table.notes)
     made_up_run.run(root, "nat-kd", "one-pass", errors=0.1, seed=3)
     other = derived_table(root, ["sacrebleu"], rows[:1], [2, 3])

@@ -307,11 +307,11 @@ def derive(found: Sequence[dict[str, Any]], places: Sequence[Entry], root: Path)
             record_["status"] = f"{NOT_RUN}: no seed that all have from which it is computed"
             continue
         shown = " ".join(str(seed) for seed in seeds)
-        values = [
-            each["ours"] if each["seeds"] == shown else _on_seeds(operand, seeds, entries_, root)
+        restricted = [
+            each if each["seeds"] == shown else _on_seeds(operand, seeds, entries_, root)
             for operand, each in zip(place.derived.places, operands, strict=True)
         ]
-        value = computed(place.derived.operation, values)
+        value = computed(place.derived.operation, [each["ours"] for each in restricted])
         together = (seed for each in (asked, *others) for seed in each)
         why = "which was not run for all from which it is computed"
         record_ |= {
@@ -320,7 +320,7 @@ def derive(found: Sequence[dict[str, Any]], places: Sequence[Entry], root: Path)
             "corpus": operands[0]["corpus"],
             "seeds": shown,
             "remark": "".join(_without(together, seeds, why)),
-            "sources": " ".join(dict.fromkeys(each["sources"] for each in operands)),
+            "sources": _sources(restricted),
             **times.of_operands(operands),
         }
         record_["difference"] = _from_published(value, place, record_["stand_in"])
@@ -331,14 +331,19 @@ def _on_seeds(
     seeds: Sequence[int],
     places: Mapping[tuple[str, str], Entry],
     root: Path,
-) -> float | None:
-    """The number of a place on some of its seeds."""
+) -> Mapping[str, Any]:
+    """The number of a place on some of its seeds, `ours`, and its `sources`."""
     entry = places[place]
     if entry.derived is None:
-        value: float | None = measured_record("", _on(entry, seeds), root)["ours"]
-        return value
-    values = [_on_seeds(each, seeds, places, root) for each in entry.derived.places]
-    return rounded(computed(entry.derived.operation, values))
+        return measured_record("", _on(entry, seeds), root)
+    found = [_on_seeds(each, seeds, places, root) for each in entry.derived.places]
+    value = computed(entry.derived.operation, [each["ours"] for each in found])
+    return {"ours": rounded(value), "sources": _sources(found)}
+
+
+def _sources(records: Iterable[Mapping[str, Any]]) -> str:
+    """The files behind several records, each once."""
+    return " ".join(dict.fromkeys(path for each in records for path in each["sources"].split()))
 
 
 def computed(operation: str, numbers: Sequence[float | None]) -> float | None:
