@@ -143,6 +143,40 @@ def test_quoted_places_are_what_others_are_compared_with(root: Path) -> None:
             judge(root, claim | check)
 
 
+@pytest.mark.parametrize(
+    "check",
+    [
+        {"compare": ["NAT", "above", "gain"]},
+        {"compare": ["renamed", "above", "NAT"]},
+        {"measure": "speed_up", "setting": "cpu-1", "over": "gain", "compare": ["NAT", "above", 1]},
+    ],
+    ids=["right", "left", "over"],
+)
+def test_a_claim_cannot_name_a_derived_row(root: Path, check: dict[str, Any]) -> None:
+    paper = copy.deepcopy(PAPER)
+    gain = {"label": "gain", "derived": {"difference": ["DiMS", "NAT"]}, "ours_only": True}
+    paper["tables"]["1"]["rows"].append(gain)
+    claim = {"claim": "text", "from": "table 1", "in": "table 1", "task": TASK}
+    paper["claims"] = {"it": claim | {"where": {"renamed": "gain"}} | check}
+    with pytest.raises(UserError, match="claims.it: 'gain' is a derived row, which a claim cannot"):
+        claims.checks(made_up_run.configuration(root, {"paper": paper}), "paper")
+
+
+@pytest.mark.parametrize(
+    "check",
+    [
+        {"largest": {"of": ["NAT", "NAT"], "is": "NAT"}},
+        {"largest": {"of": ["NAT", "DiMS", "NAT"], "is": "DiMS"}},
+        {"trend": {"of": ["NAT", "NAT"], "is": "rising"}},
+    ],
+)
+def test_a_place_is_not_compared_with_itself(root: Path, check: dict[str, Any]) -> None:
+    claim = {"claim": "text", "from": "table 1", "in": "table 1", "task": TASK}
+    kind = next(iter(check))
+    with pytest.raises(UserError, match=f"claims.it: key '{kind}.of': the label 'NAT' is used"):
+        judge(root, claim | check)
+
+
 def test_a_correlation_over_systems(root: Path) -> None:
     made_up_run.run(root, "nat-kd", "one-pass", 0.25)
     claim = {key: value for key, value in BASE.items() if key != "measure"} | {
@@ -338,6 +372,8 @@ def test_speed_ups_are_over_a_named_system(root: Path) -> None:
     assert (record["verdict"], record["reason"]) == ("not run", "no GPU")
     record = judged(compare=["student", "above", "gpu"])
     assert (record["verdict"], record["reason"]) == ("not run", "no GPU")
+    with pytest.raises(UserError, match="claims.it: key 'over': 'quoted' is not run here"):
+        judged(compare=["NAT", "above", 3], over="quoted", **{"in": "table 1"})
     del base["over"]
     with pytest.raises(UserError, match="claims.it: missing key 'over'"):
         judged(compare=["student", "above", 3])

@@ -156,6 +156,37 @@ def test_seeds_give_a_standard_deviation(root: Path) -> None:
     assert any("standard deviation over seeds 1, 2" in text.get_text() for text in texts)
 
 
+@pytest.mark.parametrize(
+    ("seeds", "said"),
+    [
+        (
+            [1],
+            "Bands: one standard deviation over draws of a random decoding. Other bands: 95% "
+            "bootstrap interval over sentences",
+        ),
+        (
+            [1, 2],
+            "Bands: one standard deviation over seeds 1, 2, of a random decoding also over its "
+            "draws.",
+        ),
+    ],
+)
+def test_a_band_says_whether_it_is_over_draws(root: Path, seeds: list[int], said: str) -> None:
+    share = {"system": "cmlm-kd", "decoding": "masked-at-random-0.5-seed{draw}", "draws": [1, 2]}
+    points = [{"x": 1}, {"x": 4, "system": "dims-cmlm-kd", "decoding": "mask-predict-1-lb5"}]
+    figure = {**PAPER["figures"]["2"], "series": [{"label": "s", "points": points}]}
+    figure["cells"] = {**figure["cells"], "system": "RANDOM"}
+    paper = {"title": "Paper", "systems": {"RANDOM": share}, "figures": {"2": figure}}
+    for seed in seeds:
+        for draw in (1, 2):
+            decoding = f"masked-at-random-0.5-seed{draw}"
+            made_up_run.run(root, "cmlm-kd", decoding, 0.2 * draw, seed=seed)
+        made_up_run.run(root, "dims-cmlm-kd", "mask-predict-1-lb5", 0.21, seed=seed)
+    plain = made_up_run.configuration(root, {"paper": paper}, seeds)
+    _, texts = drawn(figures.make(plain, "paper", "2"))
+    assert said in " ".join(" ".join(text.get_text().split()) for text in texts)
+
+
 def test_nothing_run_at_all(tmp_path: Path, root: Path) -> None:
     (root / "results/demo/scores").rename(root / "results/elsewhere")
     figures.write(figures.make(configuration(root), "paper", "2"), root / "figure_2.pdf")

@@ -269,6 +269,28 @@ def test_an_axis_a_panel_and_a_series_of_a_scatter_plot_agree(
 
 
 @pytest.mark.parametrize(
+    ("panel", "key"),
+    [
+        ({"task": OTHER_TASK}, "task"),
+        ({"with": {"text": "raw"}}, "text"),
+        ({"system": "nat-kd"}, "system"),
+    ],
+)
+def test_a_panel_and_a_curve_agree(tmp_path: Path, panel: Any, key: str) -> None:
+    figure = {
+        "title": "f",
+        "kind": "curves",
+        "x": {"label": "updates"},
+        "panels": [{"label": "p", "task": TASK, **panel}],
+        "series": [{"label": "s", "task": TASK, "with": {"text": "kd"}, "chain": ["cmlm-{text}"]}],
+    }
+    made = unpublished(tmp_path, cells=CELLS, systems=SYSTEMS, figures={"1": figure})
+    message = f"figures.1: row 's', column 'p' give the key '{key}' differently"
+    with pytest.raises(UserError, match=message):
+        entries(made, "paper", "figure", "1")
+
+
+@pytest.mark.parametrize(
     ("systems", "message"),
     [
         ({"A": {"like": "B"}, "B": {"like": "A"}}, "'B' is like itself"),

@@ -19,7 +19,7 @@ from nat.errors import UserError
 from nat.files import write_json
 from nat.report import ancestors, charts, overview, packing, papers, scale, site, systems
 from nat.report.results import COMPLETE, NOTHING, PART, Results
-from nat.reporting import claims, reports, tables
+from nat.reporting import claims, figures, reports, tables
 from nat.reporting.cells import Cell
 from nat.reporting.conflicts import Conflict
 from nat.reporting.verdicts import FAILS, HOLDS
@@ -380,6 +380,42 @@ def test_what_no_longer_fits_the_configuration_is_made_anew(root: Path) -> None:
     assert after.judged("paper")[0]["verdict"] == FAILS
     shown = {record["published"] for record in after.table("paper", "1").records}
     assert 21.7 in shown and 20.5 not in shown
+
+
+FIGURE = PAPER["figures"]["2"]
+SERIES = FIGURE["series"][0]
+ELSEWHERE = {"x": 40, "decoding": "mask-predict-4-lb5"}
+
+
+@pytest.mark.parametrize(
+    ("change", "kept"),
+    [
+        ({}, True),
+        ({"title": "other steps"}, False),
+        ({"x": {"label": "passes"}}, False),
+        ({"series": [{**SERIES, "label": "RENAMED"}]}, False),
+        ({"series": [{**SERIES, "points": [SERIES["points"][0], ELSEWHERE]}]}, False),
+        (None, False),
+    ],
+    ids=["nothing", "title", "axis", "label", "point", "result"],
+)
+def test_a_figure_of_a_job_is_copied_until_what_it_shows_changes(
+    root: Path, monkeypatch: pytest.MonkeyPatch, change: dict[str, Any] | None, kept: bool
+) -> None:
+    for steps, errors in ((1, 0.4), (4, 0.2)):
+        run(root, "cmlm-kd", f"mask-predict-{steps}-lb5", errors)
+    before = configuration(root)
+    pdf = root / reports.report(before, ("paper", "figure", "2")).path
+    pdf.parent.mkdir(parents=True)
+    figures.write(figures.make(before, "paper", "2"), pdf)
+    drawn: list[Path] = []
+    monkeypatch.setattr(figures, "write", lambda plot, path: drawn.append(path))
+    if change is None:
+        run(root, "cmlm-kd", "mask-predict-4-lb5", 0.3)
+    after = configuration(root, figures={"2": FIGURE | (change or {})})
+    papers.page(Results(after), "paper", root)
+    copied = root / "downloads/paper/figure_2.pdf"
+    assert (drawn, copied.exists()) == (([], True) if kept else ([copied], False))
 
 
 def test_the_overview_has_every_claim_and_every_point(written: Path) -> None:

@@ -1,4 +1,5 @@
 import copy
+import itertools
 import shutil
 from pathlib import Path
 from typing import Any
@@ -383,12 +384,13 @@ def test_differences_and_derived_places_rest_on_the_seeds_that_all_have(root: Pa
     table = derived_table(root, ["sacrebleu", gain], rows, [1, 2])
     found = {(record["row"], record["column"]): record for record in table.records}
     one = derived_table(root, ["sacrebleu", gain], rows, [1])
-    first = {(record["row"], record["column"]): record["ours"] for record in one.records}
+    first = {(record["row"], record["column"]): record for record in one.records}
     for place in (("CMLM", "gain"), ("more", "sacreBLEU"), ("more than both", "sacreBLEU")):
-        assert (found[place]["ours"], found[place]["seeds"]) == (first[place], "1")
+        for key in ("ours", "seeds", "sources"):
+            assert found[place][key] == first[place][key]
         assert found[place]["remark"].startswith("without seed 2, which was not run for ")
     assert found["both", "sacreBLEU"]["seeds"] == "1 2"
-    assert found["both", "sacreBLEU"]["ours"] != first["both", "sacreBLEU"]
+    assert found["both", "sacreBLEU"]["ours"] != first["both", "sacreBLEU"]["ours"]
     assert any(note.startswith("more (sacreBLEU); more than both") for note in table.notes)
     made_up_run.run(root, "nat-kd", "one-pass", errors=0.1, seed=3)
     other = derived_table(root, ["sacrebleu"], rows[:1], [2, 3])
@@ -512,18 +514,30 @@ def test_published_values_are_shown_as_printed(root: Path, printed: str) -> None
     assert printed in {record["printed"] for record in tables.read_records(root / "table_1.csv")}
 
 
-def test_a_mean_over_draws_is_none_over_seeds(root: Path) -> None:
+@pytest.mark.parametrize(
+    ("seeds", "over"),
+    [
+        ([1], "draws of a random decoding"),
+        ([1, 2], "seeds 1, 2, of a random decoding also over its draws"),
+    ],
+)
+def test_a_spread_says_whether_it_is_over_draws(root: Path, seeds: list[int], over: str) -> None:
     paper = copy.deepcopy(PAPER)
     share = {"system": "cmlm-kd", "decoding": "masked-at-random-0.5-seed{draw}", "draws": [1, 2]}
     paper |= {"systems": {"RANDOM": share}}
     paper["tables"]["1"] |= {"rows": [{"system": "RANDOM"}], "columns": [{"task": TASK}]}
     (root / "config/published/paper.csv").unlink()
-    plain = made_up_run.configuration(root, {"paper": paper})
-    for draw in share["draws"]:
+    plain = made_up_run.configuration(root, {"paper": paper}, seeds)
+    for draw, seed in itertools.product(share["draws"], seeds):
         decoding = f"masked-at-random-0.5-seed{draw}"
-        made_up_run.run(root, "cmlm-kd", decoding, errors=0.2 * draw)
-    notes = tables.make(plain, "paper", "1").notes
-    assert "±: standard deviation over draws of a random decoding." in notes
+        made_up_run.run(root, "cmlm-kd", decoding, errors=0.2 * draw, seed=seed)
+    made = tables.make(plain, "paper", "1")
+    assert f"±: standard deviation over {over}." in made.notes
+    assert made.records[0]["remark"] == ""
+    (root / made.records[0]["sources"].split()[-1]).unlink()
+    made = tables.make(plain, "paper", "1")
+    missing = f"{decoding} of seed {seed}"
+    assert made.records[0]["remark"] == f"without {missing}, which was not run"
     share["decoding"] = "mask-predict-1-lb5"
     with pytest.raises(UserError, match=r"'mask-predict-1-lb5' is the same for all; write"):
         tables.make(made_up_run.configuration(root, {"paper": paper}), "paper", "1")

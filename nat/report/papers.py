@@ -8,7 +8,7 @@ from nat.files import copy
 from nat.report import addresses, energy
 from nat.report.details import Details, Line, line
 from nat.report.page import Page
-from nat.report.results import COMPLETE, NOTHING, Results, snakemake, summary
+from nat.report.results import NOTHING, Results, snakemake, summary
 from nat.reporting import claims, figures, reports, tables, values
 from nat.reporting.cells import Cell
 from nat.reporting.entry import Entry
@@ -210,7 +210,7 @@ def _lines(record: Mapping[str, Any]) -> list[Line]:
             name = "quartiles" if values.shows_quartiles(record) else "95% interval"
             found.append(line(name, f"{record['low']} to {record['high']}"))
         if tables.given(record["spread"]):
-            over = "seeds" if " " in record["seeds"] else values.DRAWS
+            over = values.what_spreads_are_over([record])
             found.append(line("standard deviation", f"{record['spread']} over {over}"))
         found.append(line("seeds", record["seeds"]))
     if tables.given(record["published"]) and record["published"] != "":
@@ -250,11 +250,11 @@ def _figure(results: Results, paper: str, number: str, files: Path) -> dict[str,
         return found
     plot = results.plot(paper, number)
     files.mkdir(parents=True, exist_ok=True)
-    made = results.made((paper, "figure", number))
+    drawn = results.drawn(paper, number, plot)
     pdf = files / f"figure_{number}.pdf"
-    if made is not None and section["state"].kind == COMPLETE:
+    if drawn is not None:
         for suffix in (".pdf", ".png", ".csv"):
-            copy(made.with_suffix(suffix), pdf.with_suffix(suffix))
+            copy(drawn.with_suffix(suffix), pdf.with_suffix(suffix))
     else:
         figures.write(plot, pdf)
     assert target.path.endswith(pdf.name)

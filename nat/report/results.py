@@ -225,6 +225,19 @@ class Results:
         """
         return figures.make(self.configuration, paper, number)
 
+    def drawn(self, paper: str, number: str, plot: Plot) -> Path | None:
+        """The main file of a figure, if a job drew it with all that `plot` shows.
+
+        Raises:
+            UserError: if the points of the job's figure are damaged.
+        """
+        path = self.root / reports.report(self.configuration, (paper, "figure", number)).path
+        points = path.with_suffix(".csv")
+        if not (path.exists() and points.exists()):
+            return None
+        records = tables.read_records(points, ())
+        return path if records and records[0].get("made_from") == plot.made_from else None
+
     def scores(self, corpus: str, system: str) -> list[dict[str, Any]]:
         """Every score of a system that exists, whatever asked for it.
 

@@ -14,6 +14,7 @@ from nat.errors import UserError
 from nat.reporting import timing
 from nat.reporting.cells import LATENCY, MEASURES, SPEED_UP
 from nat.reporting.paper import (
+    QUOTED,
     Address,
     Chosen,
     Entry,
@@ -40,6 +41,7 @@ class Source:
         quoted: those of quoted rows, by row, task and measure.
         shown: the systems, tasks and decodings that it shows.
         points: labels of its points or rows, see `nat.reporting.paper.lines_of`.
+        derived: labels of its derived rows.
         places: what it shows.
     """
 
@@ -50,6 +52,7 @@ class Source:
     quoted: dict[tuple[str, str, str], Published]
     shown: frozenset[tuple[str, str, str]]
     points: tuple[str, ...]
+    derived: frozenset[str]
     places: tuple[Entry, ...]
 
 
@@ -99,6 +102,8 @@ def source(configuration: Configuration, paper: str, name: str, where: str) -> S
         },
         shown=frozenset(shown),
         points=points,
+        derived=frozenset(each.row for each in places)
+        - {each.row for each in places if each.derived is None},
         places=tuple(places),
     )
 
@@ -202,6 +207,7 @@ class Finder:
         task = own.get("task", chosen.get("task"))
         named: Chosen = {"with": {}}
         if called is not None:
+            self._check_derived(called, in_)
             if in_ is not None and called in in_.named:
                 named = in_.named[called]
             elif called in self._resolver.paper.systems:
@@ -213,10 +219,8 @@ class Finder:
                     f"paper; {hint(called, known)}"
                 )
         cells = in_.cells if in_ is not None else {}
-        # rows that are only quoted or derived have no system
-        system = {"system": self._resolver.paper.cells.system}
         entry = self._resolver.entry(
-            merged(system, cells, named, chosen, own), f"'{label}'", row=label, column=""
+            merged(self._system, cells, named, chosen, own), f"'{label}'", row=label, column=""
         )
         if MEASURES[entry.measure].relative and entry.measure != SPEED_UP:
             raise UserError(
@@ -240,19 +244,37 @@ class Finder:
             )
         return replace(entry, published=in_.values.get(address))
 
+    @property
+    def _system(self) -> Chosen:
+        """The system of places that name none, such as those of rows that are only quoted."""
+        return {"system": self._resolver.paper.cells.system}
+
+    def _check_derived(self, name: str, in_: Source | None) -> None:
+        if in_ is not None and name in in_.derived:
+            raise UserError(
+                f"{self.where}: '{name}' is a derived row, which a claim cannot name; name the "
+                "rows that it is computed from"
+            )
+
     def _over(self, entry: Entry, in_: Source | None, chosen: Chosen, own: Chosen) -> Entry:
         """A speed-up with the cells that it is over, in the same setting."""
         name = self.claim.over
         if name is None:
             raise UserError(f"{self.where}: missing key 'over', which '{entry.measure}' needs")
+        self._check_derived(name, in_)
         named = in_.named.get(name) if in_ is not None else None
         same: Chosen = {key: own[key] for key in ("measure", "task", "setting") if key in own}
         other = self._resolver.entry(
-            merged(chosen, named or {"system": name, "with": {}}, same),
+            merged(self._system, chosen, named or {"system": name, "with": {}}, same),
             f"'{name}'",
             row=name,
             column="",
         )
+        if other.reason == QUOTED:
+            raise UserError(
+                f"{self.where}: key 'over': '{name}' is not run here, so there is no speed-up over "
+                "it; name a row or system that is run"
+            )
         return replace(entry, over=other.cells, over_address=other.address)
 
     def _timed(self, entry: Entry, in_: Source | None, label: str) -> Entry:

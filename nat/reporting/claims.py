@@ -45,6 +45,7 @@ from nat.measures.significance import LEVEL, POWER, Estimate, Interval, interval
 from nat.reporting import tables, values
 from nat.reporting.cells import AGAINST_ALL, MEASURES, SPEED_UP, Cell, Measure, measured
 from nat.reporting.claim_places import Finder, Source
+from nat.reporting.coordinates import no_repetition
 from nat.reporting.differences import (
     Difference,
     can_be_resampled,
@@ -165,12 +166,12 @@ def _check(finder: Finder, case: models.Case, label: str, chosen: Chosen) -> Che
         places = finder.several(kind, options, case, chosen)
     _check_left(finder, kind, relation, places)
     _check_margin(finder, kind, relation)
-    least = 4 if kind == "gains" else 2
-    if kind in ("trend", "largest", "gains") and len(places) < least:
-        raise UserError(f"{finder.where}: key '{kind}.of': found fewer than two to compare")
-    if kind in ("largest", "gains"):
+    if kind in ("trend", "largest", "gains"):
         labels = [place.row for place in places[:: 2 if kind == "gains" else 1]]
-        if relation not in labels:
+        if len(labels) < 2:
+            raise UserError(f"{finder.where}: key '{kind}.of': found fewer than two to compare")
+        no_repetition(labels, f"{finder.where}: key '{kind}.of'")
+        if kind != "trend" and relation not in labels:
             raise UserError(
                 f"{finder.where}: '{relation}' is not one of the labels {', '.join(labels)}"
             )

@@ -267,18 +267,17 @@ def _curves(resolver: Resolver, description: models.Curves) -> list[Entry]:
         for line in resolver.lines([series], "series")
     ]
     no_repetition([line.label for line, _ in chains], f"{resolver.where}.series")
-    return [
-        resolver.entry(
-            merged(defaults, panel.chosen, line.chosen, {"system": system, "measure": CURVE}),
-            f"row '{line.label}', column '{panel.label}'",
-            row=line.label,
-            column=panel.label,
-            x=number,
-        )
-        for line, chain in chains
-        for panel in panels
-        for number, system in enumerate(chain, 1)
-    ]
+    found = []
+    for line, chain in chains:
+        for panel in panels:
+            label = f"row '{line.label}', column '{panel.label}'"
+            for number, system in enumerate(chain, 1):
+                chosen = merged(line.chosen, {"system": system, "measure": CURVE})
+                no_conflict(resolver, chosen, panel.chosen, label)
+                here = merged(defaults, panel.chosen, chosen)
+                names = {"row": line.label, "column": panel.label}
+                found.append(resolver.entry(here, label, **names, x=number))
+    return found
 
 
 @dataclass(frozen=True)

@@ -18,7 +18,7 @@ import matplotlib as mpl
 import pandas as pd
 from matplotlib.figure import Figure
 
-from nat.configuration import Configuration
+from nat.configuration import Configuration, fingerprint
 from nat.configuration.papers import Mark
 from nat.files import atomic_path
 from nat.reporting import maps, panels, shown_analyses, times, values, word_panels
@@ -80,6 +80,11 @@ class Plot:
     layout: Layout
     records: Records
     contents: dict[str, dict[str, Any]] = field(default_factory=dict)
+
+    @property
+    def made_from(self) -> str:
+        """A fingerprint of all that the figure shows."""
+        return fingerprint(repr(self))
 
 
 def make(configuration: Configuration, paper: str, number: str) -> Plot:
@@ -188,7 +193,8 @@ def write(plot: Plot, pdf: Path) -> None:
                 )
     with atomic_path(pdf.with_suffix(".csv")) as temporary:
         frame = pd.DataFrame(plot.records).rename(columns={"row": "series", "column": "panel"})
-        frame.drop(columns="group").to_csv(temporary, index=False, lineterminator="\n")
+        frame = frame.drop(columns="group").assign(made_from=plot.made_from)
+        frame.to_csv(temporary, index=False, lineterminator="\n")
 
 
 def draw(plot: Plot) -> Figure:
@@ -350,16 +356,18 @@ def _marks(plot: Plot) -> str:
 def _intervals(kind: str, ran: Records) -> list[str]:
     """What the marks around points mean, of scatter plots along both axes."""
     marks = {"bars": "Black lines", "scatter": "Thin lines"}.get(kind, "Bands")
-    if any(record["spread"] is not None and " " in record["seeds"] for record in ran):
-        seeds = max((record["seeds"] for record in ran), key=len)
-        return [f"{marks}: one standard deviation over seeds {', '.join(seeds.split())}."]
+    notes, others = [], f"{marks}, one seed"
+    spread = [record for record in ran if record["spread"] is not None]
+    if spread:
+        notes = [f"{marks}: one standard deviation over {values.what_spreads_are_over(spread)}."]
+        others = f"Other {marks.lower()}"
     shown = [
         {"measure": record["x_measure"], "over": record["x_over"]}
         for record in ran
         if record.get("x_low") is not None
     ]
     shown += [record for record in ran if record["low"] is not None]
-    return values.what_intervals_are(f"{marks}, one seed", shown)
+    return notes + values.what_intervals_are(others, shown)
 
 
 def _coinciding(plot: Plot) -> list[str]:

@@ -446,7 +446,7 @@ def _named(label: str, record: dict[str, Any], log: bool = False) -> str:
 
 
 def _band(record: dict[str, Any]) -> tuple[float, float]:
-    """Standard deviation over seeds where there are several, else the bootstrap interval."""
+    """One standard deviation where there are several numbers, else the bootstrap interval."""
     if record["spread"] is not None:
         return record["ours"] - record["spread"], record["ours"] + record["spread"]
     if record["low"] is not None:

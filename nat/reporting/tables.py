@@ -283,11 +283,9 @@ def _notes(
         "[low, high]",
         [each for each in ran if each["column"] in intervals and given(each["low"])],
     )
-    spread = [record["seeds"].split() for record in ran if given(record["spread"])]
+    spread = [record for record in ran if given(record["spread"])]
     if spread:
-        seeds = max(spread, key=len)
-        over = f"seeds {', '.join(seeds)}" if len(seeds) > 1 else values.DRAWS
-        notes.append(f"±: standard deviation over {over}.")
+        notes.append(f"±: standard deviation over {values.what_spreads_are_over(spread)}.")
     measures = {record["measure"] for record in ran if given(record["p_value"])}
     tested = next((measure for measure in TESTED if measure in measures), "")
     tests: dict[tuple[str, str], list[str]] = {}

@@ -6,7 +6,7 @@ what the paper prints there into one line of a long CSV.
 
 import math
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
@@ -15,7 +15,7 @@ from nat.configuration import Configuration
 from nat.measures import significance
 from nat.measures.correlation import pearson
 from nat.reporting import times
-from nat.reporting.cells import LATENCY, MEASURES, TRAINING, measured, state
+from nat.reporting.cells import LATENCY, MEASURES, TRAINING, Cell, measured, state
 from nat.reporting.differences import (
     Difference,
     SpeedUp,
@@ -33,11 +33,11 @@ DRAWS = "draws of a random decoding"
 
 @dataclass(frozen=True)
 class Value:
-    """What was measured at a place: the mean over its seeds.
+    """What was measured at a place: the mean over its seeds, and the draws of a random decoding.
 
-    With one seed, `low` and `high` are the 95% bootstrap interval over sentences (BLEU and
-    chrF only), of a latency the quartiles of its repeats; with several, `spread` is the standard
-    deviation over seeds (n - 1) instead. `value` is `None` if nothing was run, or if the corpus
+    With one number, `low` and `high` are the 95% bootstrap interval over sentences (BLEU and
+    chrF only), of a latency the quartiles of its repeats; with several, `spread` is their standard
+    deviation (n - 1) instead. `value` is `None` if nothing was run, or if the corpus
     does not allow the measure; `reason` says which; of a number it says what is wrong with it.
     `not_decoded` counts sentences, over all seeds, that were scored as empty, `signature` is
     sacreBLEU's.
@@ -62,8 +62,7 @@ def read(entry: Entry, root: Path) -> Value:
     Raises:
         UserError: if one of them is damaged.
     """
-    values: list[float] = []
-    seeds, sources = [], []
+    values: dict[Cell, float] = {}
     low = high = None
     ran, not_decoded, signature = False, 0, ""
     told = ""
@@ -76,32 +75,45 @@ def read(entry: Entry, root: Path) -> Value:
         if found is None:
             told = told or state(cell, root)
             continue
-        values.append(found.value)
+        values[cell] = found.value
         low, high, signature = found.low, found.high, found.signature
         not_decoded += found.not_decoded
         flags.update(dict.fromkeys(found.flags))
-        if cell.seed not in seeds:
-            seeds.append(cell.seed)
-        sources.append(cell.score_path)
     if not values:
         reason = entry.reason or told or (NOT_AVAILABLE if ran else NOT_RUN)
         return Value(None, None, None, None, (), (), 0, "", reason)
-    mean = sum(values) / len(values)
+    mean = sum(values.values()) / len(values)
     spread = None
     if len(values) > 1:
-        spread = (sum((value - mean) ** 2 for value in values) / (len(values) - 1)) ** 0.5
+        squares = sum((value - mean) ** 2 for value in values.values())
+        spread = (squares / (len(values) - 1)) ** 0.5
         low = high = None
+    seeds = tuple(dict.fromkeys(cell.seed for cell in values))
+    sources = tuple(cell.score_path for cell in values)
     asked = (cell.seed for cell in entry.cells)
-    reason = "; ".join([*_without(asked, seeds, "which was not run"), *flags])
-    return Value(
-        mean, spread, low, high, tuple(seeds), tuple(sources), not_decoded, signature, reason
-    )
+    without = _without(asked, seeds, "which was not run") + _without_draws(entry.cells, values)
+    reason = "; ".join([*without, *flags])
+    return Value(mean, spread, low, high, seeds, sources, not_decoded, signature, reason)
 
 
 def _without(asked: Iterable[int], seeds: Sequence[int], why: str) -> list[str]:
     """A remark on the seeds that a number does not rest on, if there are any."""
     missing = dict.fromkeys(str(seed) for seed in asked if seed not in seeds)
     return [f"without seed {', '.join(missing)}, {why}"] if missing else []
+
+
+def _without_draws(asked: Iterable[Cell], measured: Collection[Cell]) -> list[str]:
+    """A remark on the draws of a random decoding that a mean lacks of its seeds, if there are any.
+
+    Cells of one place and one seed differ only in the draw.
+    """
+    seeds = {cell.seed for cell in measured}
+    missing = [
+        f"{cell.decoding} of seed {cell.seed}"
+        for cell in asked
+        if cell.seed in seeds and cell not in measured
+    ]
+    return [f"without {', '.join(missing)}, which was not run"] if missing else []
 
 
 def why_missing(entry: Entry, root: Path) -> str:
@@ -295,11 +307,11 @@ def derive(found: Sequence[dict[str, Any]], places: Sequence[Entry], root: Path)
             record_["status"] = f"{NOT_RUN}: no seed that all have from which it is computed"
             continue
         shown = " ".join(str(seed) for seed in seeds)
-        values = [
-            each["ours"] if each["seeds"] == shown else _on_seeds(operand, seeds, entries_, root)
+        restricted = [
+            each if each["seeds"] == shown else _on_seeds(operand, seeds, entries_, root)
             for operand, each in zip(place.derived.places, operands, strict=True)
         ]
-        value = computed(place.derived.operation, values)
+        value = computed(place.derived.operation, [each["ours"] for each in restricted])
         together = (seed for each in (asked, *others) for seed in each)
         why = "which was not run for all from which it is computed"
         record_ |= {
@@ -308,7 +320,7 @@ def derive(found: Sequence[dict[str, Any]], places: Sequence[Entry], root: Path)
             "corpus": operands[0]["corpus"],
             "seeds": shown,
             "remark": "".join(_without(together, seeds, why)),
-            "sources": " ".join(dict.fromkeys(each["sources"] for each in operands)),
+            "sources": _sources(restricted),
             **times.of_operands(operands),
         }
         record_["difference"] = _from_published(value, place, record_["stand_in"])
@@ -319,14 +331,19 @@ def _on_seeds(
     seeds: Sequence[int],
     places: Mapping[tuple[str, str], Entry],
     root: Path,
-) -> float | None:
-    """The number of a place on some of its seeds."""
+) -> Mapping[str, Any]:
+    """The number of a place on some of its seeds, `ours`, and its `sources`."""
     entry = places[place]
     if entry.derived is None:
-        value: float | None = measured_record("", _on(entry, seeds), root)["ours"]
-        return value
-    values = [_on_seeds(each, seeds, places, root) for each in entry.derived.places]
-    return rounded(computed(entry.derived.operation, values))
+        return measured_record("", _on(entry, seeds), root)
+    found = [_on_seeds(each, seeds, places, root) for each in entry.derived.places]
+    value = computed(entry.derived.operation, [each["ours"] for each in found])
+    return {"ours": rounded(value), "sources": _sources(found)}
+
+
+def _sources(records: Iterable[Mapping[str, Any]]) -> str:
+    """The files behind several records, each once."""
+    return " ".join(dict.fromkeys(path for each in records for path in each["sources"].split()))
 
 
 def computed(operation: str, numbers: Sequence[float | None]) -> float | None:
@@ -380,6 +397,24 @@ def has_quartiles(measure: str) -> bool:
 def shows_quartiles(record: Mapping[str, Any]) -> bool:
     """Whether `low` and `high` of a record are quartiles; a difference of times has none."""
     return has_quartiles(record["measure"]) and not record.get("over")
+
+
+def what_spreads_are_over(records: Iterable[Mapping[str, Any]]) -> str:
+    """What the standard deviations of records are over.
+
+    Draws of a random decoding count where a mean rests on several of a seed: it has a source for
+    each. Differences have one number for each seed.
+    """
+    seeds: list[str] = []
+    drawn = False
+    for record in records:
+        own = record["seeds"].split()
+        seeds = max(seeds, own, key=len)
+        drawn = drawn or (not record.get("over") and len(record["sources"].split()) > len(own))
+    if len(seeds) < 2:
+        return DRAWS
+    text = f"seeds {', '.join(seeds)}"
+    return f"{text}, of a random decoding also over its draws" if drawn else text
 
 
 def what_intervals_are(name: str, records: Iterable[Mapping[str, Any]]) -> list[str]:
