@@ -114,7 +114,7 @@ for name, shown in graph.reports.items():
         name:
             name
         input:
-            shown.path,
+            shown.files,
         localrule: True
 
 
@@ -139,7 +139,7 @@ include: "rules/verify.smk"
 if workflow.is_main_process and "--unlock" not in sys.argv:
     remember()
     try:
-        keep_finished_trainings()
+        keep_finished_trainings(lambda report: is_current(configuration, report))
         refuse_unknown_results(
             output for rule in workflow.rules for output in rule.output
         )

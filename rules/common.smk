@@ -41,10 +41,12 @@ from nat.workflow.log import Screen
 from nat.workflow.plan import in_shards
 from nat.workflow.records import (
     hold_folder,
+    is_current,
     keep_finished_trainings,
-    mark_failed_updates,
+    mark_failed,
     record_from_the_start,
     refuse_unknown_results,
+    require_no_survivors,
 )
 from nat.workflow.slurm import (
     Watch,

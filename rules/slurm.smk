@@ -14,13 +14,14 @@ if workflow.remote_exec:
 onstart:
     # A dry run never comes this far.
     gc.enable()
-    mark_failed_updates(workflow)  # also in the Snakemake of a job
+    mark_failed(workflow)  # also in the Snakemake of a job
     try:
         makes_files = workflow.is_main_process and hold_folder(workflow)
     except UserError as error:
         sys.exit(f"error: {error}")
     if makes_files:
         try:
+            require_no_survivors()
             if workflow.non_local_exec:
                 require_clients()
                 settings = workflow.executor_settings

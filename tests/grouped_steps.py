@@ -26,9 +26,10 @@ from nat.workflow.cluster import AT_ONCE
 from nat.workflow.records import (
     hold_folder,
     keep_finished_trainings,
-    mark_failed_updates,
+    mark_failed,
     record_from_the_start,
     refuse_unknown_results,
+    require_no_survivors,
 )
 from nat.workflow.slurm import (
     Watch,

@@ -468,6 +468,18 @@ def test_second_run_does_nothing(run: tuple[Path, str]) -> None:
 
 
 @pytest.mark.graph
+def test_a_table_is_there_in_all_formats_or_made_again(run: tuple[Path, str]) -> None:
+    repository, _ = run
+    latex = repository / "results/micro/papers/overview/table_1.tex"
+    latex.rename(repository / "table_1.tex")
+    try:
+        _, screen = snakemake(repository, *RUN, "--dry-run")
+        assert "1 table" in screen and "figure" not in screen
+    finally:
+        (repository / "table_1.tex").rename(latex)
+
+
+@pytest.mark.graph
 def test_a_changed_system_runs_again_with_what_depends_on_it(run: tuple[Path, str]) -> None:
     repository, _ = run
     system = repository / "config/systems/cmlm.yaml"

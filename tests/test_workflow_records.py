@@ -14,8 +14,11 @@ import pytest
 from grouped_steps import NAMES
 from stand_in_slurm import StandInSlurm
 
+from nat.artifacts import Model
+from nat.configuration import load
 from nat.errors import UserError
-from nat.workflow.records import refuse_unknown_results
+from nat.files import write_json
+from nat.workflow.records import is_current, refuse_unknown_results, require_no_survivors
 
 ROOT = Path(__file__).resolve().parents[1]
 OUTPUTS = [
@@ -103,7 +106,7 @@ rule train:
 include: "{ROOT}/rules/slurm.smk"
 
 if workflow.is_main_process:
-    keep_finished_trainings()
+    keep_finished_trainings(lambda report: True)
     refuse_unknown_results(output for rule in workflow.rules for output in rule.output)
 """
 RUN = ["--cores", "1", "--rerun-incomplete", "--rerun-triggers", "mtime", "params", "input"]
@@ -152,21 +155,68 @@ def test_a_training_that_ends_after_snakemake_was_killed_is_not_made_again(
     assert Path("begun").read_text() == "\n"
 
 
+def test_a_training_that_ended_is_that_of_the_configuration() -> None:
+    configuration = load("micro", ROOT, checked=False)
+    report = Path(Model("micro", "toy-micro", "at-base", 1).path).with_name("training.json")
+    training = configuration.training("toy-micro", "at-base").as_json()
+    report.parent.mkdir(parents=True)
+    for changes, expected in (
+        ({}, True),
+        ({"recipe": {**training["recipe"], "learning_rate": 0.5}}, False),
+        ({"system": "removed"}, False),
+        ({"corpus": "toy-mi-so"}, False),
+    ):
+        write_json(report, {"seed": 1, "training": {**training, **changes}})
+        assert is_current(configuration, report) == expected
+
+
+def test_jobs_of_a_killed_run_are_named(folder: Path) -> None:
+    programs = folder / "workflow_scripts"
+    programs.mkdir()
+    for name in ("train", "plan"):
+        (programs / f"{name}.py").write_text("import time\ntime.sleep(100)\n")
+    elsewhere = folder / "elsewhere"
+    elsewhere.mkdir()
+    (elsewhere / "workflow_scripts").symlink_to(programs)
+
+    def start(name: str, where: Path) -> subprocess.Popen[bytes]:
+        words = [sys.executable, f"workflow_scripts/{name}.py", "--corpus", "toy"]
+        return subprocess.Popen(words, cwd=where)
+
+    others = [start("plan", folder), start("train", elsewhere)]
+    job = start("train", folder)
+    try:
+        until(lambda: "train.py" in Path(f"/proc/{job.pid}/cmdline").read_text())
+        with pytest.raises(
+            UserError,
+            match=rf"folder: process {job.pid} \(workflow_scripts/train.py --corpus toy\); wait",
+        ):
+            require_no_survivors()
+        job.kill()
+        job.wait()
+        require_no_survivors()
+    finally:
+        for each in (*others, job):
+            each.kill()
+            each.wait()
+
+
 UPDATING = """
-from nat.workflow.records import mark_failed_updates
+from nat.workflow.records import mark_failed
 
 onstart:
-    mark_failed_updates(workflow)
+    mark_failed(workflow)
 
 rule write:
-    output: update("out.txt")
+    output: OUTPUT
     params: word=config["word"]
     shell: "echo {params.word} > out.txt; test {params.word} != bad"
 """
 
 
-def test_what_a_failed_job_was_to_update_is_made_again() -> None:
-    Path("Snakefile").write_text(UPDATING)
+@pytest.mark.parametrize("output", ['update("out.txt")', '"out.txt"'])
+def test_what_a_failed_job_was_to_make_is_made_again(output: str) -> None:
+    Path("Snakefile").write_text(UPDATING.replace("OUTPUT", output))
 
     def run(word: str, *more: str) -> tuple[int, str]:
         command = [sys.executable, "-m", "snakemake", "--cores", "1", "--rerun-incomplete", *more]
@@ -182,6 +232,9 @@ def test_what_a_failed_job_was_to_update_is_made_again() -> None:
 
     assert run("good")[0] == 0
     assert run("bad")[0] == 1
+    if "update" not in output:
+        assert not Path("out.txt").exists()
+        Path("out.txt").write_text("good\n")  # by a job that was started before
     assert Path("out.txt").read_text() == "good\n"  # the earlier one, put back
     assert run("bad")[0] == 1  # not: nothing to be done
     assert "Nothing to be done" not in run("bad", "-n")[1]

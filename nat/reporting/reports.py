@@ -36,16 +36,23 @@ class InputsOfReport(Inputs):
 
 @dataclass(frozen=True)
 class Report(Artifact):
-    """A table, a figure or the claims of a paper, by its main file; others are beside it.
+    """A table, a figure or the claims of a paper, by the first of its files.
 
     Attributes:
+        formats: the ends of the names of its files, beside each other.
         run: with the results that it shows.
         paper: that it belongs to.
     """
 
     kind: ClassVar[Kind]
+    formats: ClassVar[tuple[str, ...]]
     run: str
     paper: str
+
+    @property
+    def files(self) -> list[str]:
+        """It in each of its formats."""
+        return [str(Path(self.path).with_suffix(f".{each}")) for each in self.formats]
 
     @property
     def target(self) -> Target:
@@ -66,6 +73,7 @@ class Table(Report):
 
     template = "results/{run}/papers/{paper}/table_{number}.csv"
     kind = "table"
+    formats = "csv", "md", "tex"
     number: str
 
 
@@ -75,6 +83,7 @@ class Figure(Report):
 
     template = "results/{run}/papers/{paper}/figure_{number}.pdf"
     kind = "figure"
+    formats = "pdf", "png", "csv"
     number: str
 
 
@@ -84,6 +93,7 @@ class Claims(Report):
 
     template = "results/{run}/papers/{paper}/claims.csv"
     kind = "claims"
+    formats = "csv", "md"
 
 
 @dataclass(frozen=True)

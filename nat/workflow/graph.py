@@ -107,11 +107,12 @@ class Graph:
 
     def reports_of(self, paper: str) -> list[str]:
         """Paths of the tables, figures and judged claims of a paper."""
-        return [report.path for report in self.reports.values() if report.paper == paper]
+        reports = (report for report in self.reports.values() if report.paper == paper)
+        return [path for report in reports for path in report.files]
 
     def all_reports(self) -> list[str]:
         """Paths of the reports of all papers."""
-        return [report.path for report in self.reports.values()]
+        return [path for report in self.reports.values() for path in report.files]
 
     @property
     def site(self) -> str:

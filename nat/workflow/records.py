@@ -6,13 +6,18 @@ elsewhere, or whose records were removed, would be mistaken for those of the cur
 
 import os
 import re
+import shlex
 from base64 import urlsafe_b64decode
 from collections import defaultdict
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from nat.artifacts import Model
+from nat.configuration import Configuration
 from nat.errors import UserError
+from nat.files import read_json
 from nat.locks import hold
 from nat.training.run import CURVE, KEPT
 
@@ -27,6 +32,13 @@ LOCK = RECORDS / "run.lock"
 REPORT = "training.json"
 OF_TRAINING = {"model.pt", CURVE, KEPT, REPORT}
 """Names of the outputs of a training."""
+
+PROGRAMS = "workflow_scripts/"
+MAKE_NOTHING = {f"{PROGRAMS}{name}.py" for name in ("plan", "show_results", "verify_results")}
+"""Programs that may run beside others, since they only read results."""
+
+SHOWN = 3
+"""Jobs that a message lists."""
 
 _WILDCARD = re.compile(r"\{\w+(?:,([^{}]*))?\}")  # with its constraint, if it has one
 
@@ -56,6 +68,36 @@ def hold_folder(workflow: "Workflow") -> bool:
     return True
 
 
+def require_no_survivors() -> None:
+    """Fail if jobs of a run that was killed are still at work on this machine.
+
+    A job writes what it was started for, so it would replace what a later job of another
+    configuration has made, and nobody would know. The caller must hold the lock of the folder, so
+    that no job can belong to an active run.
+
+    Raises:
+        UserError: names the processes.
+    """
+    left = list(_survivors(Path.cwd()))
+    if left:
+        more = f" and {len(left) - SHOWN} more" if len(left) > SHOWN else ""
+        raise UserError(
+            f"jobs of an earlier run are still at work in this folder: {', '.join(left[:SHOWN])}"
+            f"{more}; wait for their end or stop them, then run again"
+        )
+
+
+def _survivors(folder: Path) -> Iterator[str]:
+    import psutil  # only where jobs are about to start
+
+    for process in psutil.process_iter():
+        with suppress(psutil.Error):  # it has ended, or belongs to somebody else
+            words = process.cmdline()
+            named = [number for number, word in enumerate(words) if word.startswith(PROGRAMS)]
+            if named and words[named[0]] not in MAKE_NOTHING and Path(process.cwd()) == folder:
+                yield f"process {process.pid} ({shlex.join(words[named[0] :])})"
+
+
 def record_from_the_start(workflow: "Workflow") -> None:
     """Have Snakemake record with what a result is made when its job starts, too.
 
@@ -83,14 +125,14 @@ def record_from_the_start(workflow: "Workflow") -> None:
         executor.run_job = record_and_submit
 
 
-def mark_failed_updates(workflow: "Workflow") -> None:
-    """Have Snakemake make again what a failed job was to update.
+def mark_failed(workflow: "Workflow") -> None:
+    """Have Snakemake make again what a failed job was to make.
 
-    It puts the earlier file back, but (9.27.1) under the record of the job that failed, so that
-    later runs would take it for what that job makes.
+    It records (9.27.1) what the job that failed was to make it with. A file that is there all the
+    same, since it was put back after an update or comes from a job that was started earlier, would
+    be taken for what that job makes.
     """
     # only where Snakemake runs; to import it takes as long as many programs
-    from snakemake.io import is_flagged
     from snakemake.jobs import Job
 
     persistence, ended = workflow.persistence, Job.postprocess
@@ -100,24 +142,38 @@ def mark_failed_updates(workflow: "Workflow") -> None:
     ) -> None:
         await ended(job, *arguments, error=error, **options)
         for file in job.output if error else ():
-            if is_flagged(file, "update"):
-                persistence._mark_incomplete(persistence._get_key(file), None)
+            persistence._mark_incomplete(persistence._get_key(file), None)
 
     Job.postprocess = postprocess
 
 
-def keep_finished_trainings() -> None:
+def keep_finished_trainings(is_current: Callable[[Path], bool]) -> None:
     """Let Snakemake keep the models of trainings that ended after it was killed.
 
     It makes again what it has not seen the end of. A training writes its report last, and that of
     an earlier one is removed before it starts: with the report, all is there.
+
+    Args:
+        is_current: whether the training of a report is the one that the configuration asks for.
     """
     recorded = _recorded("metadata")
     for path, marker in _recorded("incomplete").items():
         output = Path(path)
-        ended = output.name in OF_TRAINING and output.with_name(REPORT).exists()
-        if ended and path in recorded:
+        report = output.with_name(REPORT)
+        ended = output.name in OF_TRAINING and report.exists()
+        if ended and path in recorded and is_current(report):
             marker.unlink(missing_ok=True)
+
+
+def is_current(configuration: Configuration, report: Path) -> bool:
+    """Whether a report of a training is of this run, and says what the configuration asks for."""
+    found = read_json(report)
+    names = found["training"]["corpus"], found["training"]["system"]
+    model = Model(configuration.run, *names, found["seed"])
+    if Path(model.path).with_name(REPORT) != report or names[1] not in configuration.systems:
+        return False
+    wanted = configuration.training(*names).as_json()
+    return not configuration.differences(found["training"], wanted)
 
 
 def refuse_unknown_results(outputs: Iterable[str]) -> None:
