@@ -159,9 +159,26 @@ def made(kind, wildcards, **names):
 
 def reads(kind, **names):
     """The inputs of a rule that makes artefacts of a kind; `names` are those without a wildcard."""
-    return lambda wildcards: inputs_of(configuration, made(kind, wildcards, **names))
+    return or_end(
+        lambda wildcards: inputs_of(configuration, made(kind, wildcards, **names))
+    )
 
 
 def reads_together(job):
     """The inputs of a rule that translates by several decodings."""
-    return lambda wildcards: graph.inputs_together(job, int(wildcards.seed))
+    return or_end(lambda wildcards: graph.inputs_together(job, int(wildcards.seed)))
+
+
+def or_end(find):
+    """An input function that ends Snakemake where the configuration is wrong.
+
+    At an error that it catches, Snakemake takes a result that is there for a file that no job makes.
+    """
+
+    def found(wildcards):
+        try:
+            return find(wildcards)
+        except UserError as error:
+            sys.exit(f"error: {error}")
+
+    return found

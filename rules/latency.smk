@@ -11,7 +11,9 @@
 
 rule measure_latency:
     input:
-        unpack(lambda wildcards: inputs_of(configuration, graph.timed(wildcards))),
+        unpack(
+            or_end(lambda wildcards: inputs_of(configuration, graph.timed(wildcards)))
+        ),
     output:
         latency="<run>/latency/{corpus}/{group}/seed{seed}/{setting}.json",
     log:

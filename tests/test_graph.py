@@ -326,13 +326,18 @@ def test_a_failed_job_tells_its_error_and_leaves_nothing(tmp_path: Path) -> None
     assert not (repository / "results/corpora/own/text").exists()
 
 
-def test_a_missing_text_is_told_before_any_job(tmp_path: Path) -> None:
+@pytest.mark.parametrize("made_before", [False, True])
+def test_a_missing_text_is_told_before_any_job(tmp_path: Path, made_before: bool) -> None:
     repository = copy_repository(tmp_path)
     own_corpus(repository, "test")
+    if made_before:
+        texts = ("results/corpora/own/text", "results/corpora/own/tests/test/text")
+        status, screen = snakemake(repository, *texts)
+        assert status == 0, screen
     (repository / "here/valid.de").unlink()
     (repository / "here/test.en").unlink()
     for target, key in (
-        ("results/corpora/own/binarised", "splits.valid.files.de"),
+        ("results/corpora/own/text", "splits.valid.files.de"),
         ("results/corpora/own/tests/test/text", "splits.test.files.en"),
     ):
         status, screen = snakemake(repository, "-n", target)
