@@ -179,6 +179,17 @@ def test_a_text_by_another_decoding_makes_another_system(folder: Folder) -> None
     assert configuration.canonical("own", "nat-2") == "nat-2"
 
 
+def test_a_copy_gives_way_to_the_system_that_it_is_like(folder: Folder) -> None:
+    copied = {"like": "nat", "description": "another", "recipe": "student"}
+    folder.files["systems/a"] = copied
+    folder.files["systems/b"] = {"like": "a", "description": "a copy of a copy"}
+    names = folder.load().on("own").canonical_names
+    assert names is not None and names["a"] == names["b"] == "nat"
+    folder.files["systems/a"] = {**folder.files["systems/nat"], "description": "another"}
+    names = folder.load().on("own").canonical_names
+    assert names is not None and names["nat"] == names["b"] == "a"
+
+
 def test_a_second_name_of_a_system_is_told_the_first_one(folder: Folder) -> None:
     folder.files["systems/nat-2"] = {"like": "nat", "description": "another"}
     configuration = folder.load()

@@ -102,6 +102,7 @@ class Configuration:
         places: the file of each entry of `files`, for messages; by default, a file with its
             name.
         overrides: what the command line changes.
+        bases: the system that each system is `like`.
         canonical_names: of all systems, in what `on` returns; None elsewhere.
         checked: whether systems and decodings fit their methods, and so what reports ask of them
             is to be checked, too; see `load`.
@@ -113,6 +114,7 @@ class Configuration:
     files: dict[str, dict[str, dict[str, Any]]] = field(repr=False)
     places: dict[str, dict[str, str]] = field(default_factory=dict, repr=False)
     overrides: Overrides = Overrides()
+    bases: dict[str, str] = field(default_factory=dict, repr=False)
     canonical_names: dict[str, str] | None = field(default=None, repr=False)
     checked: bool = True
 
@@ -838,11 +840,8 @@ class Configuration:
         identities: dict[str, str] = {}
         for name in self.systems:
             groups.setdefault(self.identity(name, identities), []).append(name)
-        shortest = {
-            identity: min(names, key=lambda name: (len(name), name))
-            for identity, names in groups.items()
-        }
-        names = {name: shortest[identities[name]] for name in self.systems}
+        chosen = {identity: self._first_of(names) for identity, names in groups.items()}
+        names = {name: chosen[identities[name]] for name in self.systems}
         files = dict(self.files)
         for folder in ("systems", "decodings"):
             files[folder] = {
@@ -850,6 +849,20 @@ class Configuration:
                 for name, content in self.files[folder].items()
             }
         return replace(self, files=files, canonical_names=names)
+
+    def _first_of(self, same: list[str]) -> str:
+        """The name under which systems that are the same are trained.
+
+        A copy with `like` gives way to the system that it is like, so that adding it does not make
+        the results of that system anew; among others the shortest name counts.
+        """
+
+        def is_copy(name: str) -> bool:
+            base = self.bases.get(name)
+            return base is not None and (base in same or is_copy(base))
+
+        originals = [name for name in same if not is_copy(name)]
+        return min(originals, key=lambda name: (len(name), name))
 
     def identity(self, system: str, known: dict[str, str], defaults: bool = False) -> str:
         """Fingerprint of a system and of all that it refers to, without names.
@@ -985,11 +998,13 @@ def read(choice: Choice | str | None, root: Path, checked: bool = True) -> Confi
     given = read_yaml(root, SETTINGS)
     settings = read_model(Settings, given, SETTINGS)
     files, places = {}, {}
+    bases: dict[str, str] = {}
     for folder, kind in FOLDERS.items():
         files[folder] = _read_folder(root, folder)
         if folder in families.FOLDERS:
             found = families.expanded(files[folder], folder, kind)
             files[folder], places[folder] = found.contents, found.places
+            bases = found.bases if folder == "systems" else bases
         now = checked and folder != "papers"  # each of these is validated when it is asked for
         for name, content in files[folder].items() if now else ():
             place = places.get(folder, {}).get(name, file_of(folder, name))
@@ -1004,7 +1019,9 @@ def read(choice: Choice | str | None, root: Path, checked: bool = True) -> Confi
         raise UserError(f"{origin}unknown scale '{scale}'; {hint(scale, files['scales'])}")
     overrides = read_overrides(choice.name, choice.override, files["recipes"])
     settings = settings.model_copy(update=dict(overrides.settings))
-    return Configuration(root, scale, settings, files, places, overrides, checked=checked)
+    return Configuration(
+        root, scale, settings, files, places, overrides, bases=bases, checked=checked
+    )
 
 
 def _read_folder(root: Path, folder: str) -> dict[str, dict[str, Any]]:

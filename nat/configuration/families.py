@@ -40,10 +40,12 @@ class Expanded:
         contents: by name, in the order of the files; families by their name with placeholders.
         places: where each is defined, for messages: `config/systems/axe.yaml`, or
             `config/systems/axe.yaml: 'axe-raw'` for a variant.
+        bases: the entry that each starts from, by `like` of its own or of its file.
     """
 
     contents: dict[str, dict[str, Any]]
     places: dict[str, str]
+    bases: dict[str, str]
 
 
 def merged(base: Mapping[str, Any], change: Mapping[str, Any]) -> dict[str, Any]:
@@ -91,6 +93,7 @@ def expanded(files: Mapping[str, dict[str, Any]], folder: str, kind: str) -> Exp
     return Expanded(
         {name: found[name] for name in written},
         {name: entry.place for name, entry in written.items()},
+        {name: entry.base for name, entry in written.items() if entry.base is not None},
     )
 
 
@@ -180,6 +183,11 @@ class _Written:
     own: dict[str, Any]
     like: str | None
     shared: "_Written | None" = None
+
+    @property
+    def base(self) -> str | None:
+        """The entry that it starts from."""
+        return self.shared.like if self.like is None and self.shared is not None else self.like
 
 
 def _resolve_sizes(scale: dict[str, Any], place: str) -> None:
