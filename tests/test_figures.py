@@ -145,7 +145,7 @@ def test_what_is_said_around_the_panels(root: Path) -> None:
     assert "En-De (stand-in: made-up)" in text
     assert "Not run: all of De-En." in text and "not run" in text
     assert "Bands, one seed: 95% bootstrap interval over sentences" in text
-    assert "Not comparable with the paper" in text
+    assert "Not comparable with published results" in text
     assert "Hollow markers" not in text
 
 

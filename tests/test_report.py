@@ -402,7 +402,7 @@ def text_of(page: Path, selector: str = "") -> str:
 
 
 def test_a_claim_that_cannot_be_judged_says_why(written: Path) -> None:
-    reason = f"a published value does not compare with corpus {CORPUS} at scale demo"
+    reason = f"the published value is not comparable: corpus {CORPUS} at scale demo"
     for page in ("index.html", "papers/paper.html"):
         text = text_of(written / page, "claims")
         assert reason in text and "not run" not in text[: text.index("Table 1")]

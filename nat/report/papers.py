@@ -314,7 +314,7 @@ def _claims(results: Results, paper: str, details: Details) -> dict[str, Any]:
     records, verdicts = results.claims[paper], results.verdicts[paper]
     rows: list[dict[str, Any]] = []
     for record, check, verdict in zip(records, results.checks[paper], verdicts, strict=True):
-        texts = claims.lines(record) | {CORPUS: record["corpus"]}
+        texts = claims.lines(record) | {CORPUS: record["corpus"].replace(" ", ", ")}
         cells = [cell for place in check.places for cell in (*place.cells, *place.over)]
         older = results.older(cells)
         index = details.add(

@@ -26,7 +26,7 @@ from nat.reporting.figures import Plot
 from nat.reporting.paper import describe, entries
 from nat.reporting.reports import Target
 from nat.reporting.values import NOT_RUN
-from nat.reporting.verdicts import FAILS, HOLDS, UNDECIDED
+from nat.reporting.verdicts import FAILS, HOLDS, UNDECIDED, how_many
 
 MEASURED = ("sacrebleu", "tokenised_bleu", "multi_reference_bleu", "chrf", "repeated_tokens")
 """The measures that pages show of every score."""
@@ -61,7 +61,7 @@ def made_again(configuration: Configuration, cells: Iterable[Cell]) -> str:
 def summary(verdicts: Sequence[str]) -> str:
     """The number of claims by verdict."""
     return ", ".join(
-        f"{verdicts.count(verdict)} {verdict}" for verdict in VERDICTS if verdict in verdicts
+        how_many(verdicts.count(verdict), verdict) for verdict in VERDICTS if verdict in verdicts
     )
 
 

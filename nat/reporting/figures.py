@@ -318,9 +318,8 @@ def _notes(plot: Plot) -> list[str]:
     elif kind not in ("heat_map", "contour"):  # colours have no intervals
         notes += _intervals(kind, ran)
     notes += times.notes(ran)
-    stand_ins = values.stand_ins(plot.records)
-    if stand_ins:
-        notes.append(f"Not comparable with the paper: {stand_ins}.")
+    stand_ins = values.not_comparable(plot.records)
+    notes += stand_ins
     # beside a stand-in the painter of scatter plots leaves out published values
     hidden = kind == "scatter" and stand_ins
     if not hidden and any(panels.shows_published(record) for record in plot.records):

@@ -360,15 +360,22 @@ def missing_state(records: Sequence[Mapping[str, Any]]) -> str:
 
 
 def stand_ins(records: Sequence[Mapping[str, Any]]) -> str:
-    """How the numbers that were run differ from the paper's, for a footnote; may be empty."""
+    """What the numbers that were run stand in for, for a footnote; may be empty."""
     ran = [record["stand_in"] for record in records if record["status"] == "run"]
     found: dict[str, list[str]] = {}
     for text in dict.fromkeys(text for text in ran if text):
-        corpus, _, task = text.partition(", not the paper's ")
-        found.setdefault(corpus, []).append(task)
+        corpus, _, task = text.partition(" stands in for ")
+        if task:  # no paper has the tasks of others
+            found.setdefault(corpus, []).append(task)
     return "; ".join(
-        f"{corpus}, not the paper's {', '.join(tasks)}" for corpus, tasks in found.items()
+        f"{corpus} stands in for {', '.join(tasks)}" for corpus, tasks in found.items()
     )
+
+
+def not_comparable(records: Sequence[Mapping[str, Any]]) -> list[str]:
+    """A note on what the numbers that were run stand in for, if they do."""
+    found = stand_ins(records)
+    return [f"Not comparable with published results: {found}."] if found else []
 
 
 def has_quartiles(measure: str) -> bool:
