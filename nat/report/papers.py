@@ -223,7 +223,7 @@ def _lines(record: Mapping[str, Any]) -> list[Line]:
             line(
                 "baseline",
                 f"{record['baseline']}: {record['baseline_difference']:+.2f}, "
-                f"p = {record['p_value']:.3f} ({record['test']})",
+                f"{tables.p_value(record['p_value'])} ({record['test']})",
             )
         )
     if record.get("signature"):

@@ -283,7 +283,13 @@ def derive(found: Sequence[dict[str, Any]], places: Sequence[Entry], root: Path)
         assert place.derived is not None
         operands = [by_place[each] for each in place.derived.places]
         record_ = by_place[place.row, place.column]
-        record_["derived"] = place.derived.operation
+        operation = place.derived.operation
+        record_["derived"] = operation
+        # a mean of differences is one, and is shown with its sign
+        if operation == "difference":
+            record_["over"] = operands[1]["system"]
+        elif operation == "mean":
+            record_["over"] = operands[0].get("over", "")
         record_["stand_in"] = next((each["stand_in"] for each in operands if each["stand_in"]), "")
         if any(each["ours"] is None for each in operands):
             # why the first of them has no number
@@ -299,7 +305,7 @@ def derive(found: Sequence[dict[str, Any]], places: Sequence[Entry], root: Path)
             each["ours"] if each["seeds"] == shown else _on_seeds(operand, seeds, entries_, root)
             for operand, each in zip(place.derived.places, operands, strict=True)
         ]
-        value = computed(place.derived.operation, values)
+        value = computed(operation, values)
         together = (seed for each in (asked, *others) for seed in each)
         why = "which was not run for all from which it is computed"
         record_ |= {
