@@ -175,7 +175,10 @@ def _number(
     if record["status"] == "run":
         digits = tables.digits_of_ends(record["measure"])
         small = []
-        if tables.given(record["low"]) and "[" not in text:
+        if tables.given(record["low"]):
+            # also where other formats have it beside the number, before the mark of a footnote
+            number, _, rest = text.partition(" [")
+            found["text"] = number + rest.partition("]")[2]
             ends = (f"{record[end]:z.{digits}f}" for end in ("low", "high"))
             small.append(f"[{', '.join(ends)}]")
         if len(str(record["seeds"]).split()) > 1:

@@ -78,6 +78,10 @@ class State:
     text: str
 
 
+CONFIGURED = State(COMPLETE, "configuration")
+"""The state of a table of settings, which needs no results."""
+
+
 def state(configuration: Configuration, target: Target, cells: Iterable[Cell]) -> State:
     """How much exists of what a table, figure or the claims of a paper are made from."""
     paths = {cell.score_path for cell in cells}
@@ -85,7 +89,7 @@ def state(configuration: Configuration, target: Target, cells: Iterable[Cell]) -
         paper, kind, number = target
         described = kind != "claims" and describe(configuration, paper, kind, number).kind
         if described == "settings":
-            return State(COMPLETE, "configuration")
+            return CONFIGURED
         return State(NOTHING, "no corpus")
     there = sum((Path(configuration.root) / path).exists() for path in paths)
     if there == len(paths):
