@@ -119,8 +119,7 @@ def test_numbers_and_published_values(root: Path) -> None:
     record = judge(root, claim)
     assert record["verdict"] == "not run" and record["published"] == pytest.approx(20.5 - 25.2)
     assert record["reason"] == (
-        f"a published value does not compare with corpus {CORPUS} at scale demo, not the paper's "
-        f"{TASK}"
+        f"the published value is not comparable: corpus {CORPUS} at scale demo stands in for {TASK}"
     )
     paper = {**copy.deepcopy(PAPER), "claims": {"it": claim}}
     (record,) = claims.judge(made_up_run.as_the_paper(root, {"paper": paper}), "paper")
@@ -198,6 +197,7 @@ def test_a_correlation_over_systems(root: Path) -> None:
         for measure in ("sacrebleu", "chrf")
     ]
     record = judge(root, claim)
+    assert claims.lines(record)["claim"].endswith("; r above 0.8)")
     assert record["ours"] == pytest.approx(np.corrcoef(*scores)[0, 1])
     # three systems tell nothing of others
     assert (record["verdict"], record["interval"]) == (UNDECIDED, claims.NO_INTERVAL)
@@ -216,6 +216,26 @@ def test_a_correlation_over_systems(root: Path) -> None:
     claim["margin"] = 0
     record = judge(root, claim)
     assert (record["verdict"], record["interval"]) == (HOLDS, "Fisher's z over 4 systems")
+
+
+@pytest.mark.parametrize(
+    ("relation", "margin", "bound"),
+    [
+        ("above", 0, ""),
+        ("above", 12, "above 12"),
+        ("below", 2, "below −2"),
+        ("not_above", 0.5, "at most 0.5"),
+        ("not_below", 1, "at least −1"),
+        ("not_below", -7, "at least 7"),
+        ("about", "50%", "within ±50%"),
+    ],
+)
+def test_a_claim_with_a_margin_says_where_it_puts_the_difference(
+    root: Path, relation: str, margin: float | str, bound: str
+) -> None:
+    record = judge(root, compare("student", relation, "teacher", margin=margin))
+    said = f"; difference {bound}" if bound else ""
+    assert claims.lines(record)["claim"] == f"{record['text']} ({record['source']}{said})"
 
 
 def test_each_case_is_judged(root: Path) -> None:
@@ -567,7 +587,7 @@ def test_what_is_written_and_shown(root: Path) -> None:
     claims.write(plain, "paper", found, root / "claims.csv")
     text = (root / "claims.md").read_text()
     assert (
-        "1 holds, 0 does not hold, 0 undecided, 1 not run" in text
+        "1 holds, 0 do not hold, 0 undecided, 1 not run" in text
         and "not comparable" in text.lower()
     )
     console = Console(width=100, record=True)

@@ -10,7 +10,7 @@ from made_up_run import HEADER, PAPER, REPOSITORY, TASK
 
 from nat.configuration import load
 from nat.reporting import conflicts
-from nat.reporting.conflicts import CLAIMED, COMPUTED, PRINTED, QUOTED, STATED, Conflict
+from nat.reporting.conflicts import ANEW, CLAIMED, COMPUTED, PRINTED, QUOTED, STATED, Conflict
 
 OTHER = {"title": "Other", "tables": {"5": copy.deepcopy(PAPER["tables"]["1"])}}
 DERIVED = {
@@ -69,7 +69,7 @@ def test_one_result_in_two_papers(tmp_path: Path, second: str, agree: bool) -> N
         other=line("table5", "NAT", "En-De", second),
     )
     assert [(each.kind, set(each.papers)) for each in conflict] == (
-        [] if agree else [(PRINTED, {"paper", "other"})]
+        [] if agree else [(ANEW, {"paper", "other"})]
     )
     if not agree:
         assert "20.5 in Paper table 1" in conflict[0].text
@@ -168,6 +168,7 @@ def test_conflicts_of_the_five_papers() -> None:
         (PRINTED, ("27.48 in Fully-NAT table 2", "27.43 in Fully-NAT table 5")),
         (PRINTED, ("AT-20L", "28.79", "28.87")),
         (PRINTED, ("20.87", "20.98 in MPLE table 9")),
+        (ANEW, ("27.30 in Hints table 1", "27.45 in HRT table 3")),
         (QUOTED, ("23.72 in Fully-NAT", "21.5 in DiMS", "25.31 in HRT")),
         (COMPUTED, ("HRT12-1, GPU, B=1", "4.6 is printed, 4.45 follows")),
         (COMPUTED, ("0.37 is printed, 0.338 follows",)),

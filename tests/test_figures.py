@@ -145,8 +145,11 @@ def test_what_is_said_around_the_panels(root: Path) -> None:
     assert "En-De (stand-in: made-up)" in text
     assert "Not run: all of De-En." in text and "not run" in text
     assert "Bands, one seed: 95% bootstrap interval over sentences" in text
-    assert "Not comparable with the paper" in text
+    assert "Not comparable with published results" in text
     assert "Hollow markers" not in text
+    plot = figures.make(configuration(root, panels=panels[1:]), "paper", "2")
+    text = " ".join(" ".join(text.get_text().split()) for text in drawn(plot)[1])
+    assert "Nothing of this figure was run." in text and "all of" not in text
 
 
 def test_seeds_give_a_standard_deviation(root: Path) -> None:
@@ -362,6 +365,8 @@ def test_a_scatter_plot_shows_quoted_rows_beside_ours(root: Path) -> None:
     tables = {"1": {"title": "t", "columns": columns, "rows": [row]}}
     figure = {**SCATTER, "quotes": [1], "series": [row, {"label": "others", "quoted": ["GLAT"]}]}
     plain = drawn_paper(root, figure, tables=tables)
+    _, texts = drawn(figures.make(plain, "paper", "2"))
+    assert not any("Hollow" in text.get_text() for text in texts)  # beside a stand-in
     write_latency(plain, {"mask-predict-1-lb5": 2.0})
     ours, quoted = figures.make(plain, "paper", "2").records
     assert (ours["published"], ours["x_published"]) == (20, 3)
@@ -435,7 +440,7 @@ def test_a_panel_without_a_gpu_says_so(
     assert NO_GPU in said and not any(text.startswith("not run") for text in said)
     notes = " ".join(said)
     assert "No GPU: all of cuda-1." in notes
-    assert "Not run: LevT at LevT (cpu-1): needs fairseq's compiled parts." in notes
+    assert "Not run: LevT (cpu-1): needs fairseq's compiled parts." in notes
 
 
 def test_no_two_series_look_the_same() -> None:
@@ -506,7 +511,7 @@ def test_a_heat_map_of_cells(root: Path) -> None:
     image = page.axes[0].images[0].get_array()
     assert image.tolist() == [[record["ours"] for record in plot.records[:2]]]
     said = " ".join(" ".join(text.get_text().split()) for text in texts)
-    assert "Not run: NAT at 1, 4 (WMT14 En-De)." in said
+    assert "Not run: NAT at steps 1, 4 (WMT14 En-De)." in said
 
 
 def test_a_heat_map_of_an_analysis(root: Path) -> None:

@@ -181,6 +181,36 @@ def test_a_table_shows_ours_with_interval_and_the_published_value(written: Path)
     assert "20.5<" in page.text and "20.50" not in page.text
 
 
+def test_intervals_stand_below_the_numbers_of_every_column(root: Path) -> None:
+    (table,) = PAPER["tables"].values()
+    first, *others = table["columns"]
+    noted = {"row": "NAT", "column": first["label"], "text": "a note"}
+    columns = [{**first, "interval": True}, *others]
+    tables_ = {"1": {**table, "columns": columns, "footnotes": [noted]}}
+    made_up.publish(root, made_up.HEADER)
+    page = Page(write(root, tables=tables_) / "papers/paper.html").text
+    ours = reports.make_table(configuration(root, tables=tables_), "paper", "1").records[0]
+    interval = f"[{ours['low']:.1f}, {ours['high']:.1f}]"
+    assert re.search(rf">{ours['ours']:.2f}†¹</button><small>{re.escape(interval)}<", page)
+
+
+def test_losses_with_a_teacher_are_told_from_those_without(root: Path) -> None:
+    for system in ("nat-kd", "dims-cmlm-kd"):
+        write_record(configuration(root), system)
+    folder = write(root) / f"systems/{CORPUS}"
+    assert systems.WITH_TEACHER in text_of(folder / "dims-cmlm-kd.html")
+    assert systems.WITH_TEACHER not in text_of(folder / "nat-kd.html")
+
+
+def test_settings_need_no_run_at_any_scale(root: Path) -> None:
+    rows = [{"label": "dropout", "key": "recipe.dropout"}]
+    columns = [{"label": "NAT", "system": "nat-kd"}]
+    settings = {"title": "settings", "kind": "settings", "columns": columns, "rows": rows}
+    found = configuration(root, tables=PAPER["tables"] | {"8": settings})
+    _, (_, *_, row, _) = overview._experiments(Results(found))
+    assert row["name"] == "Table 8" and {each.text for each in row["states"]} == {"configuration"}
+
+
 def test_a_paper_shows_what_is_suspicious_of_a_score(root: Path) -> None:
     path = root / f"results/demo/scores/{CORPUS}/nat-kd/seed1/one-pass/test.json"
     flag = made_up.collapse(path)
@@ -438,7 +468,7 @@ def text_of(page: Path, selector: str = "") -> str:
 
 
 def test_a_claim_that_cannot_be_judged_says_why(written: Path) -> None:
-    reason = f"a published value does not compare with corpus {CORPUS} at scale demo"
+    reason = f"the published value is not comparable: corpus {CORPUS} at scale demo"
     for page in ("index.html", "papers/paper.html"):
         text = text_of(written / page, "claims")
         assert reason in text and "not run" not in text[: text.index("Table 1")]
@@ -526,7 +556,7 @@ def test_a_training_tells_its_best_validation(root: Path) -> None:
     validation = {"metric": "bleu", "best": 30.5}
     write_json(path, json.loads(path.read_text()) | {"validation": validation})
     text = text_of(write(root) / f"systems/{CORPUS}/nat-kd.html")
-    assert "30.500 best validation BLEU" in text
+    assert "30.50 best validation BLEU" in text
 
 
 @pytest.mark.parametrize(
@@ -558,9 +588,16 @@ def test_the_map_and_the_plot_are_of_one_corpus() -> None:
     points = [point | {"setting": setting, "corpus": corpus} for setting, corpus in places]
     settings = overview._most_first(each["setting"] for each in points)
     assert settings == ["passes", "cpu-1"]
-    drawn = charts.quality(points, settings, ["b", "a"], ["Paper"])
+    drawn = charts.quality(points, settings, ["b", "a"], ["Paper"], "passes")
     chosen = {each["name"]: each["value"] for each in drawn["params"] if "value" in each}
     assert chosen == {"setting": "passes", "shown": "b"}
+    assert drawn["title"]["text"] == {
+        "expr": "setting == \"passes\" ? 'decoder passes a sentence' : 'ms a sentence'"
+    }
+    assert drawn["encoding"]["color"]["legend"]["values"] == {
+        "expr": '{"cpu-1 b": ["Paper"], "passes a": ["Paper"], "passes b": ["Paper"]}'
+        "[setting + ' ' + shown]"
+    }
     assert "datum.corpus == shown" in json.dumps(drawn)
 
 

@@ -133,6 +133,49 @@ def test_every_sentence_has_its_texts_and_numbers(
     assert any(len(each) == 2 for each in found["references"])
 
 
+def only_others(root: Path, sentence: int) -> None:
+    """Let the single reference of a sentence be none of its several ones; one of NAT's is exact."""
+    path = root / "results/corpora" / CORPUS / "tests/test/references/test.yy.jsonl"
+    rows = [json.loads(line) for line in path.read_text().splitlines()]
+    single = rows[sentence]["references"][0]
+    rows[sentence]["references"] = [single.upper(), " ".join(reversed(single.split()))]
+    path.write_text("".join(json.dumps(row) + "\n" for row in rows))
+    run(root, *NAT, 0.0)
+
+
+@pytest.mark.parametrize(
+    ("generated", "why"), [(False, sentences.UNLISTED), (True, sentences.NOISY)]
+)
+def test_a_reference_that_bleu_is_not_against_is_told(
+    root: Path, monkeypatch: pytest.MonkeyPatch, generated: bool, why: str
+) -> None:
+    only_others(root, 3)
+    monkeypatch.setattr(sentences, "are_complete", lambda *_: generated)
+    monkeypatch.setattr(sentences, "references", lambda *_: step_of(CORPUS, "test", "references"))
+    found = write(root)
+    assert found["uncounted"] == [3] and found["why_uncounted"] == why
+    assert len(found["references"][3]) == 3
+    nat = next(each for each in found["systems"] if each["system"] == NAT[0])
+    right = BLEU(effective_order=True).sentence_score(nat["outputs"][3], found["references"][3][1:])
+    assert nat["bleu"][3] == pytest.approx(right.score, abs=0.051) and nat["bleu"][3] < 100
+
+
+@needs_chromium
+def test_the_nearest_reference_is_one_that_bleu_is_against(
+    root: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    only_others(root, 3)
+    monkeypatch.setattr(sentences, "references", lambda *_: step_of(CORPUS, "test", "references"))
+    folder = write_page(root)
+    with Browser(tmp_path) as browser:
+        browser.open(folder / "sentences.html", place=f"#a={'/'.join(NAT)}&sentence=4")
+        items = "[...document.querySelectorAll('.references li')]"
+        tags = browser.run(f"{items}.map((each) => each.querySelector('.tag')?.textContent ?? '')")
+        assert tags[0] == sentences.UNLISTED
+        assert "nearest" not in tags[1] and tags[2].startswith("nearest to A")
+        assert browser.problems == []
+
+
 def test_only_the_first_sentences_are_shown(root: Path) -> None:
     found = write(root, shown=7)
     assert found["sentences"] == SENTENCES

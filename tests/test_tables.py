@@ -263,6 +263,7 @@ def test_derived_rows_and_columns(root: Path) -> None:
         "chrf",
         {"label": "chrF - BLEU", "derived": {"difference": ["chrF2", "sacreBLEU"]}},
         {"label": "chrF / BLEU", "derived": {"ratio": ["chrF2", "sacreBLEU"]}},
+        {"label": "gain", "measure": "sacrebleu", "over": "CMLM"},
     ]
     rows = [
         {"label": "mean", "derived": {"mean": ["NAT", "CMLM"]}},
@@ -282,10 +283,19 @@ def test_derived_rows_and_columns(root: Path) -> None:
     assert ours["r with BLEU", "chrF2"] == pytest.approx(np.corrcoef(bleu, chrf)[0, 1], abs=1e-5)
     shown = by_label(table)
     assert shown["NAT"]["chrF - BLEU"].startswith("+")
+    assert all(shown["mean"][each].startswith("+") for each in ("chrF - BLEU", "gain"))
+    assert not shown["mean"]["sacreBLEU"].startswith("+")
     assert shown["r with BLEU"]["sacreBLEU"] == "1.000"
     tables.write(table, root / "table_1.csv")
     again = tables.read_records(root / "table_1.csv")
     assert [record["ours"] for record in again] == [record["ours"] for record in table.records]
+
+
+@pytest.mark.parametrize(
+    ("value", "text"), [(0.0, "p < 0.001"), (0.001, "p = 0.001"), (0.25, "p = 0.250")]
+)
+def test_a_p_value_is_not_zero(value: float, text: str) -> None:
+    assert tables.p_value(value) == text
 
 
 def test_the_first_row_that_reaches_another(root: Path) -> None:

@@ -1,5 +1,6 @@
 """Interactive charts, as specifications of Vega-Lite that the pages draw themselves."""
 
+import json
 from collections.abc import Mapping, Sequence
 from typing import Any
 
@@ -19,15 +20,20 @@ def quality(
     settings: Sequence[str],
     corpora: Sequence[str],
     papers: Sequence[str],
+    passes: str,
 ) -> Any:
     """BLEU against the time of a sentence, one point for each decoding of each system.
+
+    Vega's axes have no title that follows a choice, so that of the horizontal one is the title of
+    the chart, placed below it.
 
     Args:
         points: with `setting`, `time`, `bleu`, `measure`, `paper`, `papers`, `system`, `decoding`
             and `corpus`.
         settings: those that can be chosen, the first of which is shown at first.
         corpora: likewise; BLEU of different corpora does not compare.
-        papers: that colours and shapes stand for.
+        papers: that colours and shapes stand for; the legend has those with a point of the choice.
+        passes: the setting whose times are passes of the decoder; those of others are milliseconds.
     """
     setting, corpus = (
         alt.param(
@@ -43,16 +49,27 @@ def quality(
     chosen = alt.selection_point(fields=["paper"], bind="legend")
     colours = alt.Scale(domain=list(papers), range=list(COLOURS[: len(papers)]))
     shapes = alt.Scale(domain=list(papers), range=list(SHAPES[: len(papers)]))
+    with_points: dict[str, list[str]] = {}
+    for point in points:
+        there = with_points.setdefault(f"{point['setting']} {point['corpus']}", [])
+        if point["paper"] not in there:
+            there.append(point["paper"])
+    legend = alt.Legend(values=alt.ExprRef(f"{json.dumps(with_points)}[setting + ' ' + shown]"))
+    below = alt.Title(
+        text=alt.ExprRef(
+            f"setting == {json.dumps(passes)} ? 'decoder passes a sentence' : 'ms a sentence'"
+        ),
+        orient="bottom",
+        fontSize=11,
+    )
     chart = (
         alt.Chart(alt.Data(values=list(points)))
         .mark_point(filled=True, size=90)
         .encode(
-            x=alt.X("time:Q", title="a sentence (ms, or passes of the decoder)").scale(
-                type="log", nice=False, padding=15
-            ),
-            y=alt.Y("bleu:Q", title="BLEU").scale(zero=False, padding=10),
-            color=alt.Color("paper:N", title="paper", scale=colours),
-            shape=alt.Shape("paper:N", title="paper", scale=shapes),
+            x=alt.X("time:Q", title=None).scale(type="log", nice=False, padding=15),
+            y=alt.Y("bleu:Q", title="sacreBLEU").scale(zero=False, padding=10),
+            color=alt.Color("paper:N", title="paper", scale=colours, legend=legend),
+            shape=alt.Shape("paper:N", title="paper", scale=shapes, legend=legend),
             opacity=alt.condition(chosen, alt.value(0.9), alt.value(0.12)),
             tooltip=[
                 alt.Tooltip(f"{name}:{kind}", title=title)
@@ -60,7 +77,7 @@ def quality(
                     ("system", "N", "system"),
                     ("decoding", "N", "decoding"),
                     ("corpus", "N", "corpus"),
-                    ("bleu", "Q", "BLEU"),
+                    ("bleu", "Q", "sacreBLEU"),
                     ("measure", "N", "of"),
                     ("time", "Q", "time"),
                     ("papers", "N", "papers"),
@@ -69,7 +86,7 @@ def quality(
         )
         .transform_filter("datum.setting == setting && datum.corpus == shown")
         .add_params(setting, corpus, chosen)
-        .properties(width="container", height=HEIGHT)
+        .properties(width="container", height=HEIGHT, title=below)
         .interactive()
     )
     return chart.to_dict()

@@ -11,6 +11,7 @@ from nat.report import addresses, charts, papers, systems
 from nat.report.page import Page
 from nat.report.results import (
     COMPLETE,
+    CONFIGURED,
     NOTHING,
     PART,
     UNJUDGED,
@@ -123,7 +124,8 @@ def _experiments(results: Results) -> tuple[list[str], list[dict[str, Any]]]:
 def _states_at(results: Results, scale: str, shown: list[Target]) -> dict[Target, State]:
     """The states at another scale; its configuration is read only where there are results."""
     if not (results.root / "results" / scale).exists():
-        return dict.fromkeys(shown, State(NOTHING, "not run"))
+        configured = {each: CONFIGURED for each in shown if results.states[each] == CONFIGURED}
+        return dict.fromkeys(shown, State(NOTHING, "not run")) | configured
     there = load(choice({"scale": scale}), root=results.root, checked=False)
     return {target: state(there, target, reports.cells(there, target)) for target in shown}
 
@@ -180,7 +182,7 @@ def _quality(results: Results) -> dict[str, Any] | None:
                 "a sentence stand for time."
             )
         ),
-        "specification": charts.quality(points, settings, corpora, shown),
+        "specification": charts.quality(points, settings, corpora, shown, PASSES),
         "alternative": (
             f"BLEU of {len({point['system'] for point in points})} systems against the time of a "
             "sentence; the table below has the points"

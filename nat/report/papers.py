@@ -175,7 +175,10 @@ def _number(
     if record["status"] == "run":
         digits = tables.digits_of_ends(record["measure"])
         small = []
-        if tables.given(record["low"]) and "[" not in text:
+        if tables.given(record["low"]):
+            # also where other formats have it beside the number, before the mark of a footnote
+            number, _, rest = text.partition(" [")
+            found["text"] = number + rest.partition("]")[2]
             ends = (f"{record[end]:z.{digits}f}" for end in ("low", "high"))
             small.append(f"[{', '.join(ends)}]")
         if len(str(record["seeds"]).split()) > 1:
@@ -223,7 +226,7 @@ def _lines(record: Mapping[str, Any]) -> list[Line]:
             line(
                 "baseline",
                 f"{record['baseline']}: {record['baseline_difference']:+.2f}, "
-                f"p = {record['p_value']:.3f} ({record['test']})",
+                f"{tables.p_value(record['p_value'])} ({record['test']})",
             )
         )
     if record.get("signature"):
@@ -314,7 +317,7 @@ def _claims(results: Results, paper: str, details: Details) -> dict[str, Any]:
     records, verdicts = results.claims[paper], results.verdicts[paper]
     rows: list[dict[str, Any]] = []
     for record, check, verdict in zip(records, results.checks[paper], verdicts, strict=True):
-        texts = claims.lines(record) | {CORPUS: record["corpus"]}
+        texts = claims.lines(record) | {CORPUS: record["corpus"].replace(" ", ", ")}
         cells = [cell for place in check.places for cell in (*place.cells, *place.over)]
         older = results.older(cells)
         index = details.add(

@@ -26,7 +26,7 @@ from nat.reporting.figures import Plot
 from nat.reporting.paper import describe, entries
 from nat.reporting.reports import Target
 from nat.reporting.values import NOT_RUN
-from nat.reporting.verdicts import FAILS, HOLDS, UNDECIDED
+from nat.reporting.verdicts import FAILS, HOLDS, UNDECIDED, how_many
 
 MEASURED = ("sacrebleu", "tokenised_bleu", "multi_reference_bleu", "chrf", "repeated_tokens")
 """The measures that pages show of every score."""
@@ -61,7 +61,7 @@ def made_again(configuration: Configuration, cells: Iterable[Cell]) -> str:
 def summary(verdicts: Sequence[str]) -> str:
     """The number of claims by verdict."""
     return ", ".join(
-        f"{verdicts.count(verdict)} {verdict}" for verdict in VERDICTS if verdict in verdicts
+        how_many(verdicts.count(verdict), verdict) for verdict in VERDICTS if verdict in verdicts
     )
 
 
@@ -78,6 +78,10 @@ class State:
     text: str
 
 
+CONFIGURED = State(COMPLETE, "configuration")
+"""The state of a table of settings, which needs no results."""
+
+
 def state(configuration: Configuration, target: Target, cells: Iterable[Cell]) -> State:
     """How much exists of what a table, figure or the claims of a paper are made from."""
     paths = {cell.score_path for cell in cells}
@@ -85,7 +89,7 @@ def state(configuration: Configuration, target: Target, cells: Iterable[Cell]) -
         paper, kind, number = target
         described = kind != "claims" and describe(configuration, paper, kind, number).kind
         if described == "settings":
-            return State(COMPLETE, "configuration")
+            return CONFIGURED
         return State(NOTHING, "no corpus")
     there = sum((Path(configuration.root) / path).exists() for path in paths)
     if there == len(paths):

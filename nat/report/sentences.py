@@ -17,6 +17,7 @@ from nat.artifacts import Score, Trace, references, step_of
 from nat.checksums import verified
 from nat.configuration import Configuration
 from nat.data.lines import read_lines
+from nat.data.references import are_complete
 from nat.data.splits import TRAIN, sides
 from nat.data.translations import OK, read_in_order
 from nat.errors import UserError
@@ -33,6 +34,9 @@ FOLDER = "sentences"
 SHARED = ("outputs", "bleu", "chrf", "ratio", "repeated")
 """A translation and its measures, by the names and in the order by which the page reads them."""
 
+UNLISTED = "sacreBLEU and chrF2 use it, this BLEU does not"
+NOISY = f"sampled with noise; {UNLISTED}"
+"""What is said of a single reference that is not one of the several ones."""
 
 OF_MASKS = ("mask_predict", "mask_correct", "imputer")
 """Methods of decoding that fill in masks, in one pass or several."""
@@ -105,7 +109,11 @@ def translated(results: Results) -> dict[TestSet, list[Score]]:
 def _test_set(
     configuration: Configuration, place: TestSet, scores: Iterable[Score], folder: Path
 ) -> dict[str, Any]:
-    """Sources, references and translations of the sentences that are shown."""
+    """Sources, references and translations of the sentences that are shown.
+
+    BLEU is against the several references of a sentence, where it has some. The single reference
+    need not be one of them, and stands before them even then, since other measures are against it.
+    """
     root, split = Path(configuration.root), place.split
     number = configuration.browser.sentences
     source, target = sides(configuration.corpus(place.corpus))
@@ -117,7 +125,10 @@ def _test_set(
     if artifact is not None:
         path = root / artifact.path / f"{split}.{target}.jsonl"
         several = read_references(path, len(sources))
+    uncounted = []
     for sentence, texts in several.items():
+        if sentence < number and correct[sentence][0] not in texts:
+            uncounted.append(sentence)
         correct[sentence] = list(dict.fromkeys(correct[sentence] + texts))
     systems = [
         _translations(configuration, score, len(sources), sorted(several), folder)
@@ -129,6 +140,10 @@ def _test_set(
         "sentences": len(sources),
         "sources": sources[:number],
         "references": correct[:number],
+        "uncounted": uncounted,
+        "why_uncounted": NOISY
+        if are_complete(configuration.corpus(place.corpus), split)
+        else UNLISTED,
         "translations": translations,
         "systems": systems,
     }

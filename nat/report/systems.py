@@ -12,6 +12,7 @@ from nat.artifacts import Model, Score, TrainingCurve, step_of
 from nat.checksums import verified
 from nat.configuration.overrides import Overrides
 from nat.data.splits import sides
+from nat.registry import TargetTraits
 from nat.report import addresses, ancestors, charts, energy
 from nat.report.page import Page, root_of
 from nat.report.results import COMPLETE, MEASURED, NOTHING, PART, Results, State, snakemake
@@ -20,6 +21,10 @@ from nat.reporting.stated import CHECKED, DEVIATION, MAP, SCALE, Row, Stated, at
 
 SAMPLES = 8
 TEST = "test"
+WITH_TEACHER = (
+    "In training the loss has terms of the teacher; in validation, without the teacher, it is that "
+    "of the references alone. The two do not compare."
+)
 Place = tuple[str, str]
 """Corpus and system."""
 
@@ -136,17 +141,18 @@ def _training(results: Results, corpus: str, system: str, seed: int) -> dict[str
     validation = record.get("validation") or {}
     if validation.get("best") is not None:
         metric = validation["metric"].replace("bleu", "BLEU")
-        facts.append((f"best validation {metric}", f"{validation['best']:.3f}"))
+        digits = MEASURES["best_validation_bleu"].digits if metric == "BLEU" else 3
+        facts.append((f"best validation {metric}", f"{validation['best']:.{digits}f}"))
     curve = results.root / TrainingCurve(results.configuration.run, corpus, system, seed).path
     return {
         "seed": seed,
         "facts": facts,
         "versions": addresses.listed(record.get("versions", {})),
-        "charts": _charts(curve, system),
+        "charts": _charts(curve, system, results.configuration.target_traits(system)),
     }
 
 
-def _charts(path: Path, system: str) -> list[dict[str, Any]]:
+def _charts(path: Path, system: str, target: TargetTraits) -> list[dict[str, Any]]:
     """Loss and validation BLEU over the updates."""
     if not path.exists():
         return []
@@ -166,8 +172,10 @@ def _charts(path: Path, system: str) -> list[dict[str, Any]]:
         if not points:
             continue
         last = points[-1]
+        with_teacher = title == "loss" and (target.distils or target.teacher)
         found.append(
             {
+                "note": WITH_TEACHER if with_teacher else "",
                 "title": title.capitalize() if title == "loss" else "Validation BLEU",
                 "specification": charts.curve(points, title),
                 "alternative": (

@@ -100,14 +100,18 @@ class Measure:
         return COORDINATES.get(self.source, ("split",))
 
 
+AGAINST_SEVERAL = (
+    "against all references that a sentence has; those of an invented language are its correct "
+    "translations, without noise"
+)
+"""The definition of BLEU with several references."""
+
 MEASURES = {
     "sacrebleu": Measure("sacreBLEU", "BLEU", 2),
     "tokenised_bleu": Measure("tokenised BLEU", "BLEU", 2),
-    "multi_reference_bleu": Measure(
-        "multi-ref. sacreBLEU", "BLEU", 2, "against all references that a sentence has"
-    ),
+    "multi_reference_bleu": Measure("multi-ref. sacreBLEU", "BLEU", 2, AGAINST_SEVERAL),
     "multi_reference_tokenised_bleu": Measure(
-        "multi-ref. tokenised BLEU", "BLEU", 2, "against all references that a sentence has"
+        "multi-ref. tokenised BLEU", "BLEU", 2, AGAINST_SEVERAL
     ),
     "chrf": Measure("chrF2", "chrF", 2),
     "brevity_penalty": Measure("brevity penalty", "ratio", 3, "of tokenised BLEU"),

@@ -62,6 +62,7 @@ from nat.reporting.verdicts import (
     UNDECIDED,
     Compared,
     detectable,
+    how_many,
     region,
     states_an_effect,
     verdict,
@@ -83,6 +84,14 @@ CORRELATION = Measure("r", "", 3)
 UNTIL_THE_END = "updates"
 """Measure of a training that depends on when it ended."""
 MAJORITY = "majority"
+BOUNDS = {
+    "above": "above ",
+    "below": "below ",
+    "not_above": "at most ",
+    "not_below": "at least ",
+    "about": "within ±",
+}
+"""Relations in words, before a number."""
 TREND = {"rising": "above", "falling": "below", "flat": "about"}
 
 
@@ -266,6 +275,15 @@ def judge(configuration: Configuration, paper: str) -> tables.Records:
     ]
 
 
+def bound(check: Check) -> str:
+    """Where a claim with a margin says that its difference lies; its sentence may not say so."""
+    if not check.margin:
+        return ""
+    end = -check.margin if check.relations in ("below", "not_below") else check.margin
+    number = f"{100 * end:g}%" if check.share else f"{end:g}"
+    return BOUNDS[check.relations] + number.replace("-", tables.MINUS)
+
+
 def made_from(configuration: Configuration, check: Check) -> str:
     """A fingerprint of what the record of a judgement rests on besides results."""
     return fingerprint(repr((check, decisive(configuration, check))))
@@ -288,6 +306,7 @@ def _record(configuration: Configuration, check: Check) -> dict[str, Any]:
         ),
         "stand_in": next((place.stand_in for place in check.places if place.stand_in), ""),
         "margin": check.margin,
+        "bound": bound(check),
         "check": check.kind,
         "published": values.rounded(published_difference(check)),
         "made_from": made_from(configuration, check),
@@ -378,7 +397,7 @@ def _differences(check: Check, root: Path) -> tuple[list[Difference], str]:
             assert isinstance(second, Entry)
             return [], f"{second.row}: the paper prints no number"
         if isinstance(second, Entry) and isinstance(to, float) and first.stand_in:
-            return [], f"a published value does not compare with {first.stand_in}"
+            return [], f"the published value is not comparable: {first.stand_in}"
         each: Difference | None
         if first.measure == SPEED_UP:
             other = (second.cells, second.over) if isinstance(second, Entry) else float(second)
@@ -595,7 +614,7 @@ def read(csv: Path) -> tables.Records:
 def summary(records: tables.Records) -> str:
     """The number of judgements by verdict."""
     found = [record["verdict"] for record in records]
-    return ", ".join(f"{found.count(verdict)} {verdict}" for verdict in VERDICTS)
+    return ", ".join(how_many(found.count(verdict), verdict) for verdict in VERDICTS)
 
 
 def _run(configuration: Configuration, paper: str) -> str:
@@ -629,7 +648,9 @@ def lines(record: Mapping[str, Any]) -> dict[str, str]:
         own += f" {_interval(*ends, its_ends)}" if tables.given(ends[0]) else ""
     if tables.given(record["published"]):
         paper = tables.signed(record["published"], digits)
-    text = f"{record['text']} ({record['source']})"
+    of = "r" if is_correlation else "difference"
+    said = f"; {of} {record['bound']}" if record.get("bound") else ""
+    text = f"{record['text']} ({record['source']}{said})"
     found = (text, record["case"], record["verdict"], ours, interval, can_see, own, paper)
     return dict(zip(COLUMNS, found, strict=True))
 
@@ -665,7 +686,7 @@ def notes(records: tables.Records) -> list[str]:
         found.append(
             "With one seed an interval is over sentences, not over trainings: another training "
             "may give another difference and another verdict, so compare small differences over "
-            "several seeds (key `seeds` of the scale or of the paper)."
+            "several seeds (key 'seeds' of the scale or of the paper)."
         )
     if COUNTED in methods:
         found.append(
@@ -684,10 +705,7 @@ def notes(records: tables.Records) -> list[str]:
             "number of points. The difference in the claim's measure, against one reference, "
             "stands beside."
         )
-    shown = values.stand_ins([{**record, "status": "run"} for record in ran])
-    if shown:
-        found.append(f"Not comparable with the paper: {shown}.")
-    return found
+    return found + values.not_comparable([{**record, "status": "run"} for record in ran])
 
 
 def markdown(configuration: Configuration, paper: str, records: tables.Records) -> str:

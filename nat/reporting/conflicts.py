@@ -3,7 +3,8 @@
 All are found in the data, by five checks:
 
 - a place that is printed twice with different numbers: two places are the same if they show the
-  same measure of the same system, decoding and split here, at the scale of the papers;
+  same measure of the same system, decoding and split here, at the scale of the papers; in several
+  papers these are numbers of several trainings;
 - a result that papers quote from the same source with different numbers;
 - a number that does not follow from the printed numbers that it is computed from;
 - a claim that does not hold for the numbers that its own paper prints;
@@ -31,11 +32,12 @@ from nat.reporting.values import computed
 from nat.reporting.verdicts import region
 
 PRINTED = "One result, printed with different numbers"
+ANEW = "One system here, of which several papers print numbers of their own trainings"
 QUOTED = "One result of another paper, quoted with different numbers"
 COMPUTED = "Numbers that do not follow from those that they are computed from"
 CLAIMED = "Claims that do not hold for the numbers printed"
 STATED = "Settings that the paper and code state differently"
-KINDS = (PRINTED, QUOTED, COMPUTED, CLAIMED, STATED)
+KINDS = (PRINTED, ANEW, QUOTED, COMPUTED, CLAIMED, STATED)
 
 METRICS = {"bleu": "BLEU", "speedup": "speed-up"}
 """How the metrics of quoted results are called here."""
@@ -123,9 +125,10 @@ def _printed(configuration: Configuration, places: Iterable[Place]) -> Iterator[
         if not _all_agree(place.published for place in same):
             entry = same[0].entry
             label = measure_of(entry.measure).label
+            papers = tuple(dict.fromkeys(place.paper for place in same))
             yield Conflict(
-                PRINTED,
-                tuple(dict.fromkeys(place.paper for place in same)),
+                PRINTED if len(papers) == 1 else ANEW,
+                papers,
                 f"{entry.row}, {heading(entry.task)}, {label}: "
                 + _listed(
                     configuration,

@@ -324,16 +324,18 @@ def _notes(plot: Plot) -> list[str]:
     elif kind not in ("heat_map", "contour"):  # colours have no intervals
         notes += _intervals(kind, ran)
     notes += times.notes(ran)
-    stand_ins = values.stand_ins(plot.records)
-    if stand_ins:
-        notes.append(f"Not comparable with the paper: {stand_ins}.")
+    notes += values.not_comparable(plot.records)
     # beside a stand-in the painter of scatter plots leaves out published values
-    hidden = kind == "scatter" and stand_ins
-    if not hidden and any(panels.shows_published(record) for record in plot.records):
+    shown = [each for each in _panels(plot) if kind != "scatter" or panels.comparable(each)]
+    if any(panels.shows_published(record) for panel in shown for record in panel.records):
         notes.append("Hollow markers: published values.")
     if any(record["collapsed"] for record in ran):
         notes.append("Black cross: the training collapsed.")
-    for (state, why), missing in _missing(plot.records).items():
+    missing_points = _missing(plot)
+    if not ran and list(missing_points) == [(values.NOT_RUN, "")]:
+        notes.append("Nothing of this figure was run.")
+        missing_points = {}
+    for (state, why), missing in missing_points.items():
         named = (
             f"{each} ({'; '.join(where)})" if where else each for each, where in missing.items()
         )
@@ -382,8 +384,9 @@ def _coinciding(plot: Plot) -> list[str]:
     return [f"Curves that coincide: {'; '.join(found)}."] if found else []
 
 
-def _missing(records: Records) -> dict[tuple[str, str], dict[str, list[str]]]:
+def _missing(plot: Plot) -> dict[tuple[str, str], dict[str, list[str]]]:
     """What has no number, by its state and the reason: points of series, and in which panels."""
+    records = plot.records
     found: dict[tuple[str, str], dict[str, list[str]]] = {}
     for panel in dict.fromkeys(record["column"] for record in records):
         inside = [record for record in records if record["column"] == panel]
@@ -394,11 +397,14 @@ def _missing(records: Records) -> dict[tuple[str, str], dict[str, list[str]]]:
             points: dict[str, list[str]] = {}
             for record in inside:
                 if record["row"] == series and record["status"] not in ("run", QUOTED):
-                    place = record["row"] if record["x"] is None else f"{record['x']:g}"
+                    place = "" if record["x"] is None else f"{record['x']:g}"
                     points.setdefault(record["status"], []).append(record["category"] or place)
             for state, names in points.items():
                 between = " and " if any("," in name for name in names) else ", "
                 state, _, why = state.partition(": ")
                 missing = found.setdefault((state, why), {})
-                missing.setdefault(f"{series} at {between.join(names)}", []).append(panel)
+                numbered = all(name.replace(".", "", 1).isdigit() for name in names)
+                axis = f"{plot.description.x.label} " if numbered else ""
+                at = f" at {axis}{between.join(names)}" if any(names) else ""
+                missing.setdefault(f"{series}{at}", []).append(panel)
     return found

@@ -363,7 +363,7 @@ def _scatter(axes: Axes, panel: Panel) -> Labels:
             thin += itertools.pairwise(places) if joined else ()
         named += [(record["x"], record["ours"], record["category"], colour) for record in points]
         for record in own:
-            if _comparable(panel) and shows_published(record):
+            if comparable(panel) and shows_published(record):
                 place = record["x_published"], record["published"]
                 _hollow(axes, *place, colour, marker)
                 # a point that was measured as well has its name beside its own value
@@ -393,7 +393,7 @@ def legend(shown: Sequence[Panel]) -> list[tuple[str, str]]:
     for number, name in enumerate(shown[0].series):
         colour, marker = look(number)
         drawn = any(
-            record["status"] == "run" or (_comparable(panel) and shows_published(record))
+            record["status"] == "run" or (comparable(panel) and shows_published(record))
             for panel in shown
             for record in _own(panel, name)
         )
@@ -402,7 +402,7 @@ def legend(shown: Sequence[Panel]) -> list[tuple[str, str]]:
     return found
 
 
-def _comparable(panel: Panel) -> bool:
+def comparable(panel: Panel) -> bool:
     """Whether values of the paper are comparable with all numbers of a panel."""
     return not any(record["stand_in"] for record in panel.records)
 

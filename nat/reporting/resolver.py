@@ -321,10 +321,10 @@ class Resolver:
             return address, (), "", f"the law of {corpus} is not known"
         comparable = not measure.of_corpus or measure.known_law
         if not comparable and (corpus != task or scale != PAPER_SCALE):
-            paper = task if corpus != task else "training"
+            paper = task if corpus != task else f"the training of scale {PAPER_SCALE}"
             stand_in = f"corpus {corpus} at scale {scale}"
             if task in configuration.files["scales"].get(PAPER_SCALE, {}).get("tasks", [task]):
-                stand_in += f", not the paper's {paper}"
+                stand_in += f" stands in for {paper}"
         cells = tuple(
             Cell(
                 run=configuration.run,

@@ -190,13 +190,12 @@ def lay_out(
             ["", f"teacher, BLEU {record['teacher_bleu']:.1f}", record["teacher"]],
             ["", f"student, BLEU {record['student_bleu']:.1f}", record["student"]],
         ]
-    others = [values.stand_ins(records)]
     notes = [
         "Chosen by rule from the whole test set: largest gain, median gain and largest loss in "
         "sentence BLEU (tokenised, exponential smoothing) of the student over its teacher.",
         f"{OPENING}word{CLOSING}: repeats the word before it. missing: words of the reference that "
         "the translation lacks.",
-        *(f"Not comparable with the paper: {text}." for text in others if text),
+        *values.not_comparable(records),
         *description.notes,
     ]
     return tables.Table(

@@ -262,6 +262,11 @@ def _is_difference(record: dict[str, Any]) -> bool:
     )
 
 
+def p_value(value: float) -> str:
+    """A p-value as text; one that rounds to zero is not zero."""
+    return f"p = {value:.3f}" if value >= 0.001 else "p < 0.001"
+
+
 def signed(value: float, digits: int) -> str:
     """A difference with its sign; no sign before zero."""
     text = f"{value:+.{digits}f}"
@@ -297,11 +302,11 @@ def _notes(
             methods[record["test"]] = None
             tests.setdefault((record["row"], record["baseline"]), []).append(
                 f"{record['column']} {signed(record['baseline_difference'], digits)} "
-                f"(p = {record['p_value']:.3f})"
+                f"({p_value(record['p_value'])})"
             )
     if tests:
         notes.append(
-            f"{STAR} differs from its baseline (p < {LEVEL:g}, {'; '.join(methods)}). "
+            f"{STAR} p < {LEVEL:g} against the baseline ({'; '.join(methods)}). All comparisons: "
             + "; ".join(
                 f"{row} against {baseline}: {', '.join(found)}"
                 for (row, baseline), found in tests.items()

@@ -68,14 +68,13 @@ def lay_out(
         if printed:
             row.append(record["published"] or tables.NOTHING)
         cells.append(row)
-    stand_ins = values.stand_ins(records)
     return tables.Table(
         headline=values.headline(configuration, paper, "table", number),
         records=records,
         columns=[*([("", "")] if grouped else []), ("system", ""), *shown],
         cells=cells,
         notes=[
-            *([f"Not comparable with the paper: {stand_ins}."] if stand_ins else []),
+            *values.not_comparable(records),
             *description.notes,
         ],
         signatures=[],

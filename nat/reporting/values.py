@@ -295,7 +295,13 @@ def derive(found: Sequence[dict[str, Any]], places: Sequence[Entry], root: Path)
         assert place.derived is not None
         operands = [by_place[each] for each in place.derived.places]
         record_ = by_place[place.row, place.column]
-        record_["derived"] = place.derived.operation
+        operation = place.derived.operation
+        record_["derived"] = operation
+        # a mean of differences is one, and is shown with its sign
+        if operation == "difference":
+            record_["over"] = operands[1]["system"]
+        elif operation == "mean":
+            record_["over"] = operands[0].get("over", "")
         record_["stand_in"] = next((each["stand_in"] for each in operands if each["stand_in"]), "")
         if any(each["ours"] is None for each in operands):
             # why the first of them has no number
@@ -311,7 +317,7 @@ def derive(found: Sequence[dict[str, Any]], places: Sequence[Entry], root: Path)
             each if each["seeds"] == shown else _on_seeds(operand, seeds, entries_, root)
             for operand, each in zip(place.derived.places, operands, strict=True)
         ]
-        value = computed(place.derived.operation, [each["ours"] for each in restricted])
+        value = computed(operation, [each["ours"] for each in restricted])
         together = (seed for each in (asked, *others) for seed in each)
         why = "which was not run for all from which it is computed"
         record_ |= {
@@ -377,15 +383,22 @@ def missing_state(records: Sequence[Mapping[str, Any]]) -> str:
 
 
 def stand_ins(records: Sequence[Mapping[str, Any]]) -> str:
-    """How the numbers that were run differ from the paper's, for a footnote; may be empty."""
+    """What the numbers that were run stand in for, for a footnote; may be empty."""
     ran = [record["stand_in"] for record in records if record["status"] == "run"]
     found: dict[str, list[str]] = {}
     for text in dict.fromkeys(text for text in ran if text):
-        corpus, _, task = text.partition(", not the paper's ")
-        found.setdefault(corpus, []).append(task)
+        corpus, _, task = text.partition(" stands in for ")
+        if task:  # no paper has the tasks of others
+            found.setdefault(corpus, []).append(task)
     return "; ".join(
-        f"{corpus}, not the paper's {', '.join(tasks)}" for corpus, tasks in found.items()
+        f"{corpus} stands in for {', '.join(tasks)}" for corpus, tasks in found.items()
     )
+
+
+def not_comparable(records: Sequence[Mapping[str, Any]]) -> list[str]:
+    """A note on what the numbers that were run stand in for, if they do."""
+    found = stand_ins(records)
+    return [f"Not comparable with published results: {found}."] if found else []
 
 
 def has_quartiles(measure: str) -> bool:

@@ -18,6 +18,8 @@ from dataclasses import dataclass
 from nat.measures.significance import LEVEL, Interval
 
 HOLDS, FAILS, UNDECIDED = "holds", "does not hold", "undecided"
+OF_SEVERAL = {HOLDS: "hold", FAILS: "do not hold"}
+"""Verdicts that are worded otherwise of several claims."""
 
 
 @dataclass(frozen=True)
@@ -70,6 +72,11 @@ def states_an_effect(relation: str, margin: float) -> bool:
     So do `above` and `below` with a margin, and `not_above` and `not_below` with a negative one.
     """
     return margin > 0 if relation in ("above", "below") else margin < 0
+
+
+def how_many(number: int, verdict: str) -> str:
+    """A number of claims and the verdict on them."""
+    return f"{number} {verdict if number == 1 else OF_SEVERAL.get(verdict, verdict)}"
 
 
 @dataclass(frozen=True)

@@ -72,14 +72,15 @@ const sentenceBrowser = (() => {
     return pairs;
   }
 
-  /** Place of the reference that shares the largest part of its and our words in their order. */
-  function nearest(text, references) {
+  /** Place of the reference that shares the largest part of its and our words in their order, of
+      those from a place on. */
+  function nearest(text, references, from) {
     const ours = words(text);
-    const alike = references.map((reference) => {
+    const alike = references.slice(from).map((reference) => {
       const its = words(reference);
       return (2 * common(ours, its).length) / Math.max(ours.length + its.length, 1);
     });
-    return alike.indexOf(Math.max(...alike));
+    return from + alike.indexOf(Math.max(...alike));
   }
 
   /** A text whose words are marked where they differ from another text, or match the search. */
@@ -281,7 +282,8 @@ const sentenceBrowser = (() => {
     const query = queried();
     const shown = [first(), second(), ...others.map(find)];
     const references = data.references[current];
-    const near = shown.map((system) => nearest(system.outputs[current], references));
+    const counted = data.uncounted.includes(current) ? 1 : 0; // the first one that BLEU is against
+    const near = shown.map((system) => nearest(system.outputs[current], references, counted));
     const move = (by) => ({
       type: "button",
       "aria-label": by < 0 ? "Sentence before" : "Next sentence",
@@ -309,6 +311,7 @@ const sentenceBrowser = (() => {
             "li",
             { lang: target, dir: "auto" },
             marked(reference, null, query),
+            number < counted ? element("span", { class: "tag", lang: "en" }, data.why_uncounted) : null,
             letters.length && references.length > 1
               ? element("span", { class: "tag", lang: "en" }, `nearest to ${letters.join(" and ")}`)
               : null,
