@@ -30,6 +30,7 @@ from nat.data.bpe import segments_at
 from nat.data.corpus import Corpus
 from nat.data.lines import LONGEST_LINE
 from nat.data.raw_text import RawText
+from nat.data.splits import prepared_as
 from nat.data.translations import read_translations
 from nat.data.vocabulary import EOS, PAD, SPECIALS, UNK
 from nat.decoding.hypothesis import Hypothesis
@@ -37,6 +38,7 @@ from nat.deploy import command, translator
 from nat.deploy.export import export
 from nat.deploy.package import (
     MODEL,
+    RECORD,
     USUAL_OF_STUDENTS,
     open_folder,
     packed,
@@ -366,6 +368,62 @@ def test_what_was_made_from_other_weights_is_not_used(
     assert not Path("packed").exists()
     with pytest.raises(UserError, match=told):
         of_graph(system, decoding)
+
+
+@pytest.mark.parametrize(
+    "options", [["pack"], ["export", "--to", "huggingface"]], ids=lambda options: options[0]
+)
+def test_scores_of_other_weights_are_not_taken(
+    options: list[str], root: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, nat: Run
+) -> None:
+    shutil.copytree(root, tmp_path / "run")
+    monkeypatch.chdir(tmp_path / "run")
+    name, *more = options
+    file = Path("results/micro/scores") / CORPUS / "ctc-kd/seed1/ctc/test.json"
+    file.parent.mkdir(parents=True)
+    measures = {"sacrebleu": {"value": 1.0, "low": 0.5, "high": 1.5, "signature": "nrefs:1"}}
+    score = {"decoding": "ctc", "split": "test", "measures": measures}
+    file.write_text(json.dumps(score | {"model": {"fingerprint": "first"}}))
+    record = model("ctc-kd") / RECORD
+    record.write_text(json.dumps({"fingerprint": "second"}))
+    out, err, status = nat(name, model("ctc-kd"), "made", *more)
+    assert (out, status) == ("", 1) and not Path("made").exists()
+    assert err == (
+        f"error: {Path.cwd() / file} was made from other weights than those of "
+        f"{Path.cwd() / model('ctc-kd') / MODEL}; run "
+        f"'snakemake --force {file} --config scale=micro' to make it again\n"
+    )
+    assert nat(name, model("ctc-kd"), "other", *more, "--decodings", "ctc-beam20")[2] == 0
+    record.write_text(json.dumps({"fingerprint": "first"}))
+    assert nat(name, model("ctc-kd"), "made", *more) == ("", "", 0)
+
+
+def test_a_model_does_not_translate_text_of_another_preparation(
+    root: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, nat: Run
+) -> None:
+    shutil.copytree(root, tmp_path / "run")
+    monkeypatch.chdir(tmp_path / "run")
+    corpus = load_configuration("micro", checked=False).corpus(CORPUS)
+    record = model("ctc-kd") / RECORD
+    record.write_text(json.dumps({"corpus": prepared_as(corpus, "train")}))
+    commands = [
+        ["translate", model("ctc-kd")],
+        ["pack", model("ctc-kd"), "made"],
+        ["export", model("ctc-kd"), "made", "--to", "onnx"],
+    ]
+    assert [nat(*each, text=b"bada\n")[2] for each in commands] == [0, 0, 0]
+    shutil.rmtree("made")
+    file = Path("config/corpora") / f"{CORPUS}.yaml"
+    file.write_text(file.read_text().replace("lowercase: true", "lowercase: false"))
+    for each in commands:
+        out, err, status = nat(*each, text=b"bada\n")
+        assert (out, status) == ("", 1) and not Path("made").exists()
+        assert err == (
+            f"error: {Path.cwd() / file} has changed since "
+            f"{Path.cwd() / model('ctc-kd') / MODEL} was trained "
+            "(preprocessing.lowercase: true is now false); undo the change, or run "
+            f"'snakemake --force {model('ctc-kd') / MODEL} --config scale=micro' to make it again\n"
+        )
 
 
 def test_decodings_that_the_run_has_scored_are_packed(root: Path, tmp_path: Path) -> None:
