@@ -755,6 +755,32 @@ def test_a_folder_with_files_of_others_is_not_replaced(
     assert (output / "model.pt").read_bytes() == before
     _, err, status = nat(name, model("nat-kd"), output / "model.pt", *options)
     assert status == 1 and "model.pt is a file" in err
+    _, err, status = nat(name, model("nat-kd"), output / "model.pt/made", *options)
+    assert status == 1 and f"error: {output}/model.pt is a file; name another folder" in err
+
+
+@pytest.mark.parametrize("command", [["pack"], ["export", "--to", "onnx"]])
+@pytest.mark.parametrize("output", ["packed", "packed/made", "current", "above", "../run/packed"])
+def test_a_package_does_not_replace_what_it_is_made_from(
+    command: list[str], output: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, nat: Run
+) -> None:
+    name, *options = command
+    packed(model("ctc-kd"), tmp_path / "run/packed")
+    monkeypatch.chdir(tmp_path / "run")
+    Path("current").symlink_to("packed")
+    Path("above").symlink_to(".")
+    before = sorted(Path().rglob("*"))
+    _, err, status = nat(name, "packed", output, *options)
+    assert status == 1 and err.count("\n") == 1
+    assert f"error: {output} would replace or change {tmp_path / 'run/packed'}" in err
+    assert sorted(Path().rglob("*")) == before
+
+
+def test_what_the_graph_has_made_is_not_replaced(nat: Run) -> None:
+    bpe = Path("results/corpora") / CORPUS / "bpe"
+    _, err, status = nat("pack", model("ctc-kd"), bpe)
+    assert status == 1 and f"{bpe} would replace or change" in err
+    assert (bpe / "codes").exists()
 
 
 def test_the_command_is_installed() -> None:

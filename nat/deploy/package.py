@@ -386,10 +386,10 @@ def write(opened: Opened, output: Path) -> None:
     """Copy a package to a folder that can be taken to another machine.
 
     Raises:
-        UserError: if a file is damaged, a score is of other weights, the folder holds something
-            else, or the file system refuses the write; nothing is written.
+        UserError: if a file is damaged, a score is of other weights, the folder cannot be made, see
+            `check_output`, or the file system refuses the write; nothing is written.
     """
-    check_replaceable(output)
+    check_output(opened, output)
     scores = scores_of(opened)
     with atomic_directory(output) as temporary:
         for name, path in opened.files.items():
@@ -397,6 +397,24 @@ def write(opened: Opened, output: Path) -> None:
         write_json(temporary / PACKAGE, _as_json(opened.package))
         if scores:
             write_json(temporary / SCORES, scores)
+
+
+def check_output(opened: Opened, output: Path) -> None:
+    """Refuse a folder to make in whose place something else lies, or what is read.
+
+    Raises:
+        UserError: as `check_replaceable`, and if the folder is the one of the model or lies in it,
+            or a file of the model lies in the folder, also by another path.
+    """
+    made, folder = output.resolve(), opened.folder.resolve()
+    read = (folder, *(path.resolve() for path in opened.files.values()))
+    inside = next((path for path in read if path.is_relative_to(made)), None)
+    if inside is not None or made.is_relative_to(folder):
+        raise UserError(
+            f"{output} would replace or change {inside or folder}, which it is made from; name "
+            "another folder"
+        )
+    check_replaceable(output)
 
 
 def _packaged(
