@@ -586,6 +586,9 @@ def test_transformers_is_told_what_would_be_ignored(tmp_path: Path) -> None:
         "        folder, trust_remote_code=True, output_loading_info=True\n"
         "    ),\n"
         "    lambda: model.generate(tokenizer(['bada ' * 3000], return_tensors='pt').input_ids),\n"
+        "    lambda: model.generate(\n"
+        "        tokenizer(['bada'], add_special_tokens=False, return_tensors='pt').input_ids\n"
+        "    ),\n"
         "):\n"
         "    try:\n"
         "        call()\n"
@@ -598,10 +601,26 @@ def test_transformers_is_told_what_would_be_ignored(tmp_path: Path) -> None:
         "TypeError: .*'num_beams'",
         "TypeError: .*'output_loading_info', only config, revision",
         "UserError: .*max_positions",
+        "UserError: a source has no </s> at its end; .*add_special_tokens=False",
     )
     assert len(found) == len(expected)
     for pattern, sentence in zip(expected, found, strict=True):
         assert re.match(pattern, sentence)
+
+
+def test_transformers_may_pad_on_either_side(tmp_path: Path) -> None:
+    export(model("nat-kd"), tmp_path / "made", "huggingface")
+    left, right = in_transformers(
+        tmp_path / "made",
+        f"lines = {TEST[:6]!r}\n"
+        "found = []\n"
+        "for side in ('left', 'right'):\n"
+        "    given = tokenizer(lines, return_tensors='pt', padding=True, padding_side=side)\n"
+        "    ids = model.generate(**given)\n"
+        "    found.append(tokenizer.batch_decode(ids, skip_special_tokens=True))\n"
+        "print(json.dumps(found))",
+    )
+    assert left == right == load(model("nat-kd")).translate(TEST[:6])
 
 
 def test_written_specials_are_unknown_words_for_transformers(

@@ -22,6 +22,7 @@ from torch import Tensor
 
 from nat import registry
 from nat.configuration.models import Training
+from nat.data.batch import padded_right
 from nat.data.vocabulary import BOS, EOS, PAD, SPECIALS, UNK, VocabularySizes
 from nat.decoding.corpus import batches
 from nat.decoding.hypothesis import hypotheses
@@ -135,8 +136,7 @@ def ours(tokens: Tensor) -> Tensor:
     specials = torch.tensor(FAIRSEQ_SPECIALS, device=tokens.device)
     few = len(FAIRSEQ_SPECIALS)
     changed = torch.where(tokens < few, specials[tokens.clamp(max=few - 1)], tokens + SHIFT)
-    order = changed.eq(PAD).int().argsort(dim=1, stable=True)
-    return changed.gather(1, order)
+    return padded_right(changed)
 
 
 def _described(tokens: list[int], score: float, steps: int) -> dict[str, Any]:
