@@ -515,6 +515,27 @@ def test_an_empty_line_stays_empty_in_other_programs(tmp_path: Path) -> None:
         assert run(case, tmp_path / to) == expected
 
 
+def test_fairseq_writes_our_text_with_the_commands_of_the_docs(tmp_path: Path) -> None:
+    export(model("nat-kd"), tmp_path / "nat-fairseq", "fairseq")
+    docs = (ROOT / "docs/deployment.md").read_text()
+    (commands,) = re.findall(r"```\n(fairseq-preprocess .*?)```", docs, re.DOTALL)
+    commands = (
+        commands.replace(" lu ", " de ").replace(" ka ", " en ").replace("dict.ka", "dict.en")
+    )
+    commands = commands.replace("toy-ka-lu", CORPUS).replace(" nat/", f" {ROOT}/nat/")
+    (tmp_path / "results").symlink_to(Path("results").absolute())
+    path = f"{Path(sys.executable).parent}:{os.environ['PATH']}"
+    output = exports.run_program(
+        ["bash", "-ec", f"cd {tmp_path}\n{commands}"], PATH=path, PYTHONPATH=str(ROOT)
+    )
+    rows = [line.split("\t") for line in output.splitlines() if line.startswith("H-")]
+    words = {int(row[0][2:]): row[2] for row in rows}
+    assert not any("@@ " in line for line in words.values())
+    ours = load(model("nat-kd"))
+    expected = ours.translate(TEST)
+    assert [ours.raw_text.text(words[number]) for number in range(len(TEST))] == expected
+
+
 def test_fairseq_skips_a_line_that_is_too_long_where_it_is_asked_to(tmp_path: Path) -> None:
     export(model("ctc-kd"), tmp_path, "fairseq")
     limit = load(model("ctc-kd")).model.longest_source
@@ -644,15 +665,15 @@ def test_ctranslate2_writes_our_text_with_the_options_of_the_docs(tmp_path: Path
     docs = (ROOT / "docs/deployment.md").read_text()
     (code,) = re.findall(r"```python\n(limit = .*?)```", docs, re.DOTALL)
     ours = load(model("at-base"), "ctranslate2-float32-beam5")
+    about = json.loads((tmp_path / "made" / CONVERTED).read_text())
+    assert about["longest_source"] == ours.model.longest_source
     translator = ctranslate2.Translator(str(tmp_path / "made"), compute_type="float32")
     for line in TEST[:8]:
         sentence = ours.raw_text.subwords(line).split()
         known = [each if each in ours.vocabularies.source.ids else "<unk>" for each in sentence]
-        names: dict[str, Any] = {"translator": translator, "sentence": known}
+        names: dict[str, Any] = {"translator": translator, "sentence": known, "about": about}
         exec(code, names)
-        hypotheses, limit = names["found"][0].hypotheses, names["limit"]
-        best = next((words for words in hypotheses if words[-1] == "</s>"), hypotheses[0][:limit])
-        written = " ".join(word for word in best if word != "</s>")
+        written = " ".join(word for word in names["best"] if word != "</s>")
         assert [ours.raw_text.text(written)] == ours.translate([line])
 
 
