@@ -20,11 +20,13 @@ import ctranslate2
 import pytest
 import torch
 import yaml
+from fairseq.data import Dictionary
+from fairseq.dataclass.configs import GenerationConfig
 from made_up_models import CORPUS, ROOT, sentences, write_model, write_run
 
 from benchmarks import exports
 from nat.artifacts import Shard
-from nat.checksums import PACKAGE
+from nat.checksums import OF_FOLDER, PACKAGE
 from nat.configuration import load as load_configuration
 from nat.data.bpe import segments_at
 from nat.data.corpus import Corpus
@@ -47,6 +49,7 @@ from nat.deploy.package import (
 )
 from nat.deploy.translator import in_parts, load
 from nat.errors import UserError
+from nat.fairseq_plugin import translation
 from nat.jobs.translate import translate_shard
 from nat.options import validated
 from nat.training.model_file import TrainedModel, load_model
@@ -162,6 +165,9 @@ def test_a_line_comes_out_for_every_line_that_goes_in(nat: Run) -> None:
     windows, _, _ = nat("translate", model("ctc-kd"), text=text.replace(b"\n", b"\r\n"))
     assert windows == out
     assert nat("translate", model("ctc-kd")) == ("", "", 0)
+    mark = "\ufeff".encode()
+    assert nat("translate", model("ctc-kd"), text=mark) == ("", "", 0)
+    assert nat("translate", model("ctc-kd"), text=mark + text) == (out, "", 0)
 
 
 def test_blocks_of_lines_stay_in_order(
@@ -536,6 +542,35 @@ def test_fairseq_writes_our_text_with_the_commands_of_the_docs(tmp_path: Path) -
     assert [ours.raw_text.text(words[number]) for number in range(len(TEST))] == expected
 
 
+@pytest.mark.parametrize(
+    ("given", "told"),
+    [
+        (
+            {"decoding": "one-pas"},
+            "--decoding: the model has no 'one-pas'; did you mean 'one-pass'",
+        ),
+        ({"beam": 7, "nbest": 3}, "--beam would change nothing, .* with --decoding: one-pass"),
+        ({"lenpen": 2.0}, "--lenpen would change nothing"),
+        ({"print_step": True}, None),
+    ],
+)
+def test_options_without_effect_end_fairseq_with_one_sentence(
+    given: dict[str, Any], told: str | None
+) -> None:
+    options = vars(GenerationConfig()) | given
+    decodings = {"one-pass": {"method": "one_pass"}}
+    task = translation.Translation(
+        SimpleNamespace(decoding=options.pop("decoding", "")), Dictionary(), Dictionary()
+    )
+    models = [SimpleNamespace(decodings=decodings)]
+    if told is None:
+        task.build_generator(models, SimpleNamespace(**options))
+        return
+    with pytest.raises(SystemExit, match=f"^error: {told}") as caught:
+        task.build_generator(models, SimpleNamespace(**options))
+    assert "\n" not in str(caught.value)
+
+
 def test_fairseq_skips_a_line_that_is_too_long_where_it_is_asked_to(tmp_path: Path) -> None:
     export(model("ctc-kd"), tmp_path, "fairseq")
     limit = load(model("ctc-kd")).model.longest_source
@@ -713,10 +748,12 @@ def test_a_model_card_has_scores_and_settings(tmp_path: Path, root: Path) -> Non
         (["translate", "nowhere"], b"", "nowhere holds neither package.json nor model.pt"),
         (["translate", model("ctc-kd"), "--decoding", "beam5"], b"", "'beam5'"),
         (["translate", model("ctc-kd"), "--decoding", "ctd"], b"", "did you mean 'ctc'"),
+        (["translate", model("ctc-kd"), "--decoding", ""], b"", "unknown decoding ''"),
         (["translate", model("ctc-kd")], b"fine\n\xff\n", "standard input, line 2"),
         (["translate", model("nat-raw")], b"", "nat-raw"),
         (["export", model("hrt"), "made", "--to", "ctranslate2"], b"", "use --to huggingface"),
         (["export", model("at-base"), "made", "--to", "onnx"], b"", "keys 'length'"),
+        (["export", model("hrt"), "made", "--to", "onnx"], b"", "any other to huggingface"),
         (
             ["export", model("ctc-kd"), "made", "--to", "onnx", "--decodings", "ctc"],
             b"",
@@ -766,6 +803,24 @@ def test_a_package_that_is_not_whole_is_refused(tmp_path: Path) -> None:
         with pytest.raises(UserError, match=f"{PACKAGE}.*{told}") as caught:
             load(tmp_path / "packed")
         assert str(caught.value).count(PACKAGE) == 1
+
+
+@pytest.mark.parametrize("packed_before", [True, False])
+def test_a_model_of_other_vocabularies_is_told_with_its_remedy(
+    packed_before: bool, root: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    shutil.copytree(root, tmp_path / "run")
+    monkeypatch.chdir(tmp_path / "run")
+    folder, vocabulary = model("ctc-kd"), Path("results/corpora", CORPUS, "bpe/vocabulary.txt")
+    remedy = f"run 'snakemake --force {folder / MODEL} "
+    if packed_before:
+        packed(folder, Path("packed"))
+        folder, vocabulary = Path("packed"), Path("packed/vocabulary.txt")
+        remedy = "pack the model again with 'nat pack'"
+    vocabulary.with_name(OF_FOLDER).unlink()
+    vocabulary.write_text("".join(vocabulary.read_text().splitlines(keepends=True)[:-1]))
+    with pytest.raises(UserError, match=f"{MODEL} has .* they do not belong together, so {remedy}"):
+        load(folder)
 
 
 def test_a_package_that_was_damaged_on_its_way_is_to_be_copied_again(tmp_path: Path) -> None:
@@ -835,6 +890,7 @@ def test_the_command_is_installed() -> None:
         ("> /dev/full", "cannot write to standard output: the disk is full"),
         (">&-", "standard output is closed"),
         ("<&-", "standard input is closed"),
+        ("0> /dev/null", "standard input cannot be read (Bad file descriptor)"),
     ],
 )
 def test_a_stream_that_cannot_be_used_is_one_sentence(redirection: str, told: str) -> None:
