@@ -81,13 +81,16 @@ def atomic_directory(path: Path | str) -> Iterator[Path]:
     When the block fails, the temporary directory is removed and `path` is left as it was. The
     sibling has a fixed name, so that what a killed run left behind goes away with the next one, and
     a lock, so that a process that is still writing there is not disturbed. The SHA-256 of each file
-    is recorded in the directory, see `nat.checksums`.
+    is recorded in the directory, see `nat.checksums`. A link stays, and what it points to is
+    replaced.
 
     Raises:
         UserError: if another process is writing the directory, or if the file system refuses a
             write inside it (disk full, permission).
     """
     path = Path(path)
+    if path.is_symlink():  # a folder cannot take the place of a link
+        path = path.resolve()
     temporary = path.parent / f".{path.name}.partial"
     replaced = path.parent / f".{path.name}.replaced"
     try:
@@ -102,6 +105,8 @@ def atomic_directory(path: Path | str) -> Iterator[Path]:
 
 
 def _filled(path: Path, temporary: Path, replaced: Path) -> Iterator[Path]:
+    if replaced.is_symlink():  # of an earlier version
+        replaced.unlink()
     shutil.rmtree(replaced, ignore_errors=True)
     clear(temporary)
     try:
@@ -127,7 +132,8 @@ def check_replaceable(path: Path) -> None:
     that was copied into it can have its own record beside such files.
 
     Raises:
-        UserError: if it is a file, or a folder with a file that its record does not list.
+        UserError: if it is a file or lies below one, or is a folder with a file that its record
+            does not list.
     """
     if path.is_dir():
         made = {name for name, _ in in_folder(path)}
@@ -140,8 +146,9 @@ def check_replaceable(path: Path) -> None:
                 f"{path} would be replaced, but it holds {foreign}, which was not made here; name "
                 "another folder, or move the file"
             )
-    elif path.exists():
-        raise UserError(f"{path} is a file; name a folder to make")
+    for each in (path, *path.parents):
+        if each.exists() and not each.is_dir():
+            raise UserError(f"{each} is a file; name another folder to make")
 
 
 def make_folder(path: Path) -> None:

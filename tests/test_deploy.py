@@ -20,16 +20,19 @@ import ctranslate2
 import pytest
 import torch
 import yaml
+from fairseq.data import Dictionary
+from fairseq.dataclass.configs import GenerationConfig
 from made_up_models import CORPUS, ROOT, sentences, write_model, write_run
 
 from benchmarks import exports
 from nat.artifacts import Shard
-from nat.checksums import PACKAGE
+from nat.checksums import OF_FOLDER, PACKAGE
 from nat.configuration import load as load_configuration
 from nat.data.bpe import segments_at
 from nat.data.corpus import Corpus
 from nat.data.lines import LONGEST_LINE
 from nat.data.raw_text import RawText
+from nat.data.splits import prepared_as
 from nat.data.translations import read_translations
 from nat.data.vocabulary import EOS, PAD, SPECIALS, UNK
 from nat.decoding.hypothesis import Hypothesis
@@ -37,6 +40,7 @@ from nat.deploy import command, translator
 from nat.deploy.export import export
 from nat.deploy.package import (
     MODEL,
+    RECORD,
     USUAL_OF_STUDENTS,
     open_folder,
     packed,
@@ -45,6 +49,7 @@ from nat.deploy.package import (
 )
 from nat.deploy.translator import in_parts, load
 from nat.errors import UserError
+from nat.fairseq_plugin import translation
 from nat.jobs.translate import translate_shard
 from nat.options import validated
 from nat.training.model_file import TrainedModel, load_model
@@ -160,6 +165,9 @@ def test_a_line_comes_out_for_every_line_that_goes_in(nat: Run) -> None:
     windows, _, _ = nat("translate", model("ctc-kd"), text=text.replace(b"\n", b"\r\n"))
     assert windows == out
     assert nat("translate", model("ctc-kd")) == ("", "", 0)
+    mark = "\ufeff".encode()
+    assert nat("translate", model("ctc-kd"), text=mark) == ("", "", 0)
+    assert nat("translate", model("ctc-kd"), text=mark + text) == (out, "", 0)
 
 
 def test_blocks_of_lines_stay_in_order(
@@ -368,6 +376,62 @@ def test_what_was_made_from_other_weights_is_not_used(
         of_graph(system, decoding)
 
 
+@pytest.mark.parametrize(
+    "options", [["pack"], ["export", "--to", "huggingface"]], ids=lambda options: options[0]
+)
+def test_scores_of_other_weights_are_not_taken(
+    options: list[str], root: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, nat: Run
+) -> None:
+    shutil.copytree(root, tmp_path / "run")
+    monkeypatch.chdir(tmp_path / "run")
+    name, *more = options
+    file = Path("results/micro/scores") / CORPUS / "ctc-kd/seed1/ctc/test.json"
+    file.parent.mkdir(parents=True)
+    measures = {"sacrebleu": {"value": 1.0, "low": 0.5, "high": 1.5, "signature": "nrefs:1"}}
+    score = {"decoding": "ctc", "split": "test", "measures": measures}
+    file.write_text(json.dumps(score | {"model": {"fingerprint": "first"}}))
+    record = model("ctc-kd") / RECORD
+    record.write_text(json.dumps({"fingerprint": "second"}))
+    out, err, status = nat(name, model("ctc-kd"), "made", *more)
+    assert (out, status) == ("", 1) and not Path("made").exists()
+    assert err == (
+        f"error: {Path.cwd() / file} was made from other weights than those of "
+        f"{Path.cwd() / model('ctc-kd') / MODEL}; run "
+        f"'snakemake --force {file} --config scale=micro' to make it again\n"
+    )
+    assert nat(name, model("ctc-kd"), "other", *more, "--decodings", "ctc-beam20")[2] == 0
+    record.write_text(json.dumps({"fingerprint": "first"}))
+    assert nat(name, model("ctc-kd"), "made", *more) == ("", "", 0)
+
+
+def test_a_model_does_not_translate_text_of_another_preparation(
+    root: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, nat: Run
+) -> None:
+    shutil.copytree(root, tmp_path / "run")
+    monkeypatch.chdir(tmp_path / "run")
+    corpus = load_configuration("micro", checked=False).corpus(CORPUS)
+    record = model("ctc-kd") / RECORD
+    record.write_text(json.dumps({"corpus": prepared_as(corpus, "train")}))
+    commands = [
+        ["translate", model("ctc-kd")],
+        ["pack", model("ctc-kd"), "made"],
+        ["export", model("ctc-kd"), "made", "--to", "onnx"],
+    ]
+    assert [nat(*each, text=b"bada\n")[2] for each in commands] == [0, 0, 0]
+    shutil.rmtree("made")
+    file = Path("config/corpora") / f"{CORPUS}.yaml"
+    file.write_text(file.read_text().replace("lowercase: true", "lowercase: false"))
+    for each in commands:
+        out, err, status = nat(*each, text=b"bada\n")
+        assert (out, status) == ("", 1) and not Path("made").exists()
+        assert err == (
+            f"error: {Path.cwd() / file} has changed since "
+            f"{Path.cwd() / model('ctc-kd') / MODEL} was trained "
+            "(preprocessing.lowercase: true is now false); undo the change, or run "
+            f"'snakemake --force {model('ctc-kd') / MODEL} --config scale=micro' to make it again\n"
+        )
+
+
 def test_decodings_that_the_run_has_scored_are_packed(root: Path, tmp_path: Path) -> None:
     score = root / "results/micro/scores" / CORPUS / "cmlm-kd/seed1/mask-predict-3-lb1/test.json"
     score.parent.mkdir(parents=True)
@@ -457,6 +521,56 @@ def test_an_empty_line_stays_empty_in_other_programs(tmp_path: Path) -> None:
         assert run(case, tmp_path / to) == expected
 
 
+def test_fairseq_writes_our_text_with_the_commands_of_the_docs(tmp_path: Path) -> None:
+    export(model("nat-kd"), tmp_path / "nat-fairseq", "fairseq")
+    docs = (ROOT / "docs/deployment.md").read_text()
+    (commands,) = re.findall(r"```\n(fairseq-preprocess .*?)```", docs, re.DOTALL)
+    commands = (
+        commands.replace(" lu ", " de ").replace(" ka ", " en ").replace("dict.ka", "dict.en")
+    )
+    commands = commands.replace("toy-ka-lu", CORPUS).replace(" nat/", f" {ROOT}/nat/")
+    (tmp_path / "results").symlink_to(Path("results").absolute())
+    path = f"{Path(sys.executable).parent}:{os.environ['PATH']}"
+    output = exports.run_program(
+        ["bash", "-ec", f"cd {tmp_path}\n{commands}"], PATH=path, PYTHONPATH=str(ROOT)
+    )
+    rows = [line.split("\t") for line in output.splitlines() if line.startswith("H-")]
+    words = {int(row[0][2:]): row[2] for row in rows}
+    assert not any("@@ " in line for line in words.values())
+    ours = load(model("nat-kd"))
+    expected = ours.translate(TEST)
+    assert [ours.raw_text.text(words[number]) for number in range(len(TEST))] == expected
+
+
+@pytest.mark.parametrize(
+    ("given", "told"),
+    [
+        (
+            {"decoding": "one-pas"},
+            "--decoding: the model has no 'one-pas'; did you mean 'one-pass'",
+        ),
+        ({"beam": 7, "nbest": 3}, "--beam would change nothing, .* with --decoding: one-pass"),
+        ({"lenpen": 2.0}, "--lenpen would change nothing"),
+        ({"print_step": True}, None),
+    ],
+)
+def test_options_without_effect_end_fairseq_with_one_sentence(
+    given: dict[str, Any], told: str | None
+) -> None:
+    options = vars(GenerationConfig()) | given
+    decodings = {"one-pass": {"method": "one_pass"}}
+    task = translation.Translation(
+        SimpleNamespace(decoding=options.pop("decoding", "")), Dictionary(), Dictionary()
+    )
+    models = [SimpleNamespace(decodings=decodings)]
+    if told is None:
+        task.build_generator(models, SimpleNamespace(**options))
+        return
+    with pytest.raises(SystemExit, match=f"^error: {told}") as caught:
+        task.build_generator(models, SimpleNamespace(**options))
+    assert "\n" not in str(caught.value)
+
+
 def test_fairseq_skips_a_line_that_is_too_long_where_it_is_asked_to(tmp_path: Path) -> None:
     export(model("ctc-kd"), tmp_path, "fairseq")
     limit = load(model("ctc-kd")).model.longest_source
@@ -528,6 +642,9 @@ def test_transformers_is_told_what_would_be_ignored(tmp_path: Path) -> None:
         "        folder, trust_remote_code=True, output_loading_info=True\n"
         "    ),\n"
         "    lambda: model.generate(tokenizer(['bada ' * 3000], return_tensors='pt').input_ids),\n"
+        "    lambda: model.generate(\n"
+        "        tokenizer(['bada'], add_special_tokens=False, return_tensors='pt').input_ids\n"
+        "    ),\n"
         "):\n"
         "    try:\n"
         "        call()\n"
@@ -540,10 +657,26 @@ def test_transformers_is_told_what_would_be_ignored(tmp_path: Path) -> None:
         "TypeError: .*'num_beams'",
         "TypeError: .*'output_loading_info', only config, revision",
         "UserError: .*max_positions",
+        "UserError: a source has no </s> at its end; .*add_special_tokens=False",
     )
     assert len(found) == len(expected)
     for pattern, sentence in zip(expected, found, strict=True):
         assert re.match(pattern, sentence)
+
+
+def test_transformers_may_pad_on_either_side(tmp_path: Path) -> None:
+    export(model("nat-kd"), tmp_path / "made", "huggingface")
+    left, right = in_transformers(
+        tmp_path / "made",
+        f"lines = {TEST[:6]!r}\n"
+        "found = []\n"
+        "for side in ('left', 'right'):\n"
+        "    given = tokenizer(lines, return_tensors='pt', padding=True, padding_side=side)\n"
+        "    ids = model.generate(**given)\n"
+        "    found.append(tokenizer.batch_decode(ids, skip_special_tokens=True))\n"
+        "print(json.dumps(found))",
+    )
+    assert left == right == load(model("nat-kd")).translate(TEST[:6])
 
 
 def test_written_specials_are_unknown_words_for_transformers(
@@ -567,15 +700,15 @@ def test_ctranslate2_writes_our_text_with_the_options_of_the_docs(tmp_path: Path
     docs = (ROOT / "docs/deployment.md").read_text()
     (code,) = re.findall(r"```python\n(limit = .*?)```", docs, re.DOTALL)
     ours = load(model("at-base"), "ctranslate2-float32-beam5")
+    about = json.loads((tmp_path / "made" / CONVERTED).read_text())
+    assert about["longest_source"] == ours.model.longest_source
     translator = ctranslate2.Translator(str(tmp_path / "made"), compute_type="float32")
     for line in TEST[:8]:
         sentence = ours.raw_text.subwords(line).split()
         known = [each if each in ours.vocabularies.source.ids else "<unk>" for each in sentence]
-        names: dict[str, Any] = {"translator": translator, "sentence": known}
+        names: dict[str, Any] = {"translator": translator, "sentence": known, "about": about}
         exec(code, names)
-        hypotheses, limit = names["found"][0].hypotheses, names["limit"]
-        best = next((words for words in hypotheses if words[-1] == "</s>"), hypotheses[0][:limit])
-        written = " ".join(word for word in best if word != "</s>")
+        written = " ".join(word for word in names["best"] if word != "</s>")
         assert [ours.raw_text.text(written)] == ours.translate([line])
 
 
@@ -615,10 +748,12 @@ def test_a_model_card_has_scores_and_settings(tmp_path: Path, root: Path) -> Non
         (["translate", "nowhere"], b"", "nowhere holds neither package.json nor model.pt"),
         (["translate", model("ctc-kd"), "--decoding", "beam5"], b"", "'beam5'"),
         (["translate", model("ctc-kd"), "--decoding", "ctd"], b"", "did you mean 'ctc'"),
+        (["translate", model("ctc-kd"), "--decoding", ""], b"", "unknown decoding ''"),
         (["translate", model("ctc-kd")], b"fine\n\xff\n", "standard input, line 2"),
         (["translate", model("nat-raw")], b"", "nat-raw"),
         (["export", model("hrt"), "made", "--to", "ctranslate2"], b"", "use --to huggingface"),
         (["export", model("at-base"), "made", "--to", "onnx"], b"", "keys 'length'"),
+        (["export", model("hrt"), "made", "--to", "onnx"], b"", "any other to huggingface"),
         (
             ["export", model("ctc-kd"), "made", "--to", "onnx", "--decodings", "ctc"],
             b"",
@@ -670,6 +805,24 @@ def test_a_package_that_is_not_whole_is_refused(tmp_path: Path) -> None:
         assert str(caught.value).count(PACKAGE) == 1
 
 
+@pytest.mark.parametrize("packed_before", [True, False])
+def test_a_model_of_other_vocabularies_is_told_with_its_remedy(
+    packed_before: bool, root: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    shutil.copytree(root, tmp_path / "run")
+    monkeypatch.chdir(tmp_path / "run")
+    folder, vocabulary = model("ctc-kd"), Path("results/corpora", CORPUS, "bpe/vocabulary.txt")
+    remedy = f"run 'snakemake --force {folder / MODEL} "
+    if packed_before:
+        packed(folder, Path("packed"))
+        folder, vocabulary = Path("packed"), Path("packed/vocabulary.txt")
+        remedy = "pack the model again with 'nat pack'"
+    vocabulary.with_name(OF_FOLDER).unlink()
+    vocabulary.write_text("".join(vocabulary.read_text().splitlines(keepends=True)[:-1]))
+    with pytest.raises(UserError, match=f"{MODEL} has .* they do not belong together, so {remedy}"):
+        load(folder)
+
+
 def test_a_package_that_was_damaged_on_its_way_is_to_be_copied_again(tmp_path: Path) -> None:
     packed(model("ctc-kd"), tmp_path / "packed")
     damaged = tmp_path / "packed/model.pt"
@@ -697,6 +850,32 @@ def test_a_folder_with_files_of_others_is_not_replaced(
     assert (output / "model.pt").read_bytes() == before
     _, err, status = nat(name, model("nat-kd"), output / "model.pt", *options)
     assert status == 1 and "model.pt is a file" in err
+    _, err, status = nat(name, model("nat-kd"), output / "model.pt/made", *options)
+    assert status == 1 and f"error: {output}/model.pt is a file; name another folder" in err
+
+
+@pytest.mark.parametrize("command", [["pack"], ["export", "--to", "onnx"]])
+@pytest.mark.parametrize("output", ["packed", "packed/made", "current", "above", "../run/packed"])
+def test_a_package_does_not_replace_what_it_is_made_from(
+    command: list[str], output: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, nat: Run
+) -> None:
+    name, *options = command
+    packed(model("ctc-kd"), tmp_path / "run/packed")
+    monkeypatch.chdir(tmp_path / "run")
+    Path("current").symlink_to("packed")
+    Path("above").symlink_to(".")
+    before = sorted(Path().rglob("*"))
+    _, err, status = nat(name, "packed", output, *options)
+    assert status == 1 and err.count("\n") == 1
+    assert f"error: {output} would replace or change {tmp_path / 'run/packed'}" in err
+    assert sorted(Path().rglob("*")) == before
+
+
+def test_what_the_graph_has_made_is_not_replaced(nat: Run) -> None:
+    bpe = Path("results/corpora") / CORPUS / "bpe"
+    _, err, status = nat("pack", model("ctc-kd"), bpe)
+    assert status == 1 and f"{bpe} would replace or change" in err
+    assert (bpe / "codes").exists()
 
 
 def test_the_command_is_installed() -> None:
@@ -711,6 +890,7 @@ def test_the_command_is_installed() -> None:
         ("> /dev/full", "cannot write to standard output: the disk is full"),
         (">&-", "standard output is closed"),
         ("<&-", "standard input is closed"),
+        ("0> /dev/null", "standard input cannot be read (Bad file descriptor)"),
     ],
 )
 def test_a_stream_that_cannot_be_used_is_one_sentence(redirection: str, told: str) -> None:

@@ -96,6 +96,29 @@ def test_directory_appears_whole_and_replaces_the_old_one(tmp_path: Path) -> Non
     assert names(tmp_path) == ["folder"]
 
 
+@pytest.mark.parametrize("there", [True, False])
+def test_a_link_stays_and_what_it_points_to_is_replaced(tmp_path: Path, there: bool) -> None:
+    path, made = tmp_path / "current", tmp_path / "elsewhere/first"
+    path.symlink_to(made)
+    if there:
+        made.mkdir(parents=True)
+        (made / "old").touch()
+    for name in ("new", "newer"):
+        with atomic_directory(path) as temporary:
+            (temporary / name).touch()
+        assert path.readlink() == made
+        assert {each.name for each in made.iterdir()} == {name, OF_FOLDER}
+        assert {*tmp_path.iterdir(), *made.parent.iterdir()} == {path, made.parent, made}
+
+
+def test_a_link_where_the_replaced_folder_was_is_removed(tmp_path: Path) -> None:
+    (tmp_path / ".made.replaced").symlink_to("elsewhere")
+    (tmp_path / "made").mkdir()
+    with atomic_directory(tmp_path / "made") as temporary:
+        (temporary / "new").touch()
+    assert [*tmp_path.iterdir()] == [tmp_path / "made"]
+
+
 def test_json_round_trip(tmp_path: Path) -> None:
     value = {"text": "Grüße\u2028", "numbers": [1, 2.5, None, True], "nested": {"a": {}}}
     write_json(tmp_path / "value.json", value)

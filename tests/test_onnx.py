@@ -189,6 +189,38 @@ def test_what_the_graphs_do_not_do_is_in_model_json(
     assert dropped
 
 
+def test_several_lengths_and_steps_are_decoded_as_the_docs_describe(
+    make_model: Callable[..., Any], tmp_path: Path
+) -> None:
+    model = make_model(dtype=torch.float32, length="target")
+    write_onnx(model, VOCABULARIES, tmp_path / "onnx")
+    about = json.loads((tmp_path / "onnx/model.json").read_text())
+    encoder, decoder = (
+        onnxruntime.InferenceSession(tmp_path / f"onnx/{part}.float32.onnx")
+        for part in ("encoder", "decoder")
+    )
+    given, steps, beam = texts([3, 9, 1, 12, 5]), 4, 3
+    method = MaskPredict(steps=steps, length_beam=beam)
+    for text, expected in zip(given, method(model, source_tensor(given)), strict=True):
+        source = np.append(text.astype(np.int64), about["end"])[None]
+        states, lengths = encoder.run(None, {"source": source})
+        possible = range(1, about["positions"] + 1)
+        found = []
+        for width in sorted(possible, key=lambda length: -lengths[0, length])[:beam]:
+            symbols, scores, masked = np.zeros(width, dtype=np.int64), np.zeros(width), width
+            for step in range(1, steps + 1):
+                masks = np.argsort(scores, kind="stable")[:masked]
+                if masks.size:
+                    tokens = symbols.copy()
+                    tokens[masks] = about["mask"]
+                    inputs = {"source": source, "states": states, "tokens": tokens[None]}
+                    predicted, their_scores = decoder.run(None, inputs)
+                    symbols[masks], scores[masks] = predicted[0, masks], their_scores[0, masks]
+                masked = width * (steps - step) // steps
+            found.append((scores.mean(), symbols.tolist()))
+        assert max(found, key=lambda each: each[0])[1] == expected.tokens
+
+
 def test_the_lengths_of_the_graph_are_those_of_the_predictor(
     make_model: Callable[..., Any], tmp_path: Path
 ) -> None:

@@ -19,6 +19,12 @@ def pad(sequences: Sequence[np.ndarray | Sequence[int]]) -> Tensor:
     return torch.from_numpy(stacked)
 
 
+def padded_right(source: Tensor) -> Tensor:
+    """Sentences that are padded on either side, with all of their padding on the right, [B, S]."""
+    order = source.eq(PAD).int().argsort(dim=1, stable=True)
+    return source.gather(1, order)
+
+
 def source_tensor(sentences: Sequence[np.ndarray | Sequence[int]]) -> Tensor:
     """Source sentences [B, S]: tokens, then EOS, then padding (never on the left)."""
     return pad([np.append(np.asarray(sentence, dtype=np.int64), EOS) for sentence in sentences])

@@ -91,6 +91,8 @@ def decoded(
             )
         if number == 1:
             line = line.removeprefix(_BYTE_ORDER_MARK)
+            if not line:
+                return
         try:
             text = line.decode("utf-8")
         except UnicodeDecodeError as error:

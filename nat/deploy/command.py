@@ -108,9 +108,19 @@ def _translate(arguments: argparse.Namespace) -> None:
     from nat.deploy.translator import load
 
     translator = load(arguments.folder, arguments.decoding)
-    lines = decoded(sys.stdin.buffer, "standard input", remedy="put each sentence on its own line")
-    for number, block in enumerate(_blocks(lines, BLOCK)):
+    for number, block in enumerate(_blocks(_read(), BLOCK)):
         _write(translator.translate(block, number * BLOCK + 1))
+
+
+def _read() -> Iterator[str]:
+    name, remedy = "standard input", "put each sentence on its own line"
+    try:
+        yield from decoded(sys.stdin.buffer, name, remedy=remedy)
+    except OSError as error:
+        reason = error.strerror or error
+        raise UserError(
+            f"{name} cannot be read ({reason}); give the text there, as in '< FILE'"
+        ) from error
 
 
 def _write(lines: Iterable[str]) -> None:

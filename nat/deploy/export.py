@@ -7,12 +7,12 @@ from typing import Any
 from nat import registry
 from nat.configuration.configuration import KINDS
 from nat.data.splits import sides
-from nat.deploy.package import MODEL, Opened, chosen, open_folder, scores_of
+from nat.deploy.package import MODEL, Opened, check_output, chosen, open_folder, scores_of
 from nat.deploy.translator import matching
 from nat.errors import UserError
 from nat.export.fairseq import write_fairseq
 from nat.export.huggingface import write_huggingface
-from nat.files import atomic_directory, check_replaceable, copy, write_json
+from nat.files import atomic_directory, copy, write_json
 from nat.jobs.convert import WRITERS
 from nat.training.model_file import TrainedModel
 from nat.training.weights import checksum_of
@@ -35,15 +35,16 @@ def export(folder: Path, output: Path, to: str, decodings: Sequence[str] = ()) -
 
     Raises:
         UserError: if something is missing, the program cannot run the model or one of the
-            decodings, or the folder to make holds something else; nothing is written.
+            decodings, or the folder to make holds something else or what is read; nothing is
+            written.
     """
-    check_replaceable(output)
     if decodings and to in WRITERS:
         raise UserError(
             f"an export to {to} has no decodings, only the model; leave out --decodings"
         )
     # the usual decoding needs no other file, those that the run has scored may
     opened = open_folder(folder) if to in WRITERS else chosen(folder, decodings)
+    check_output(opened, output)
     package = opened.package
     vocabularies = opened.vocabularies
     trained = matching(opened.files[MODEL], vocabularies.sizes, "cpu")

@@ -26,10 +26,10 @@ from pydantic import Field
 from nat import registry
 from nat.artifacts import CorpusStep, InputsOfDecoding, Model, Translations
 from nat.checksums import PACKAGE, remedy
-from nat.configuration import Choice, Configuration, load
+from nat.configuration import Choice, Configuration, differences, load
 from nat.data.bpe import subwords_file
 from nat.data.corpus import Corpus
-from nat.data.splits import TRAIN
+from nat.data.splits import TRAIN, prepared_as
 from nat.data.vocabulary import (
     SEPARATE_VOCABULARIES,
     VOCABULARY,
@@ -46,6 +46,7 @@ from nat.spelling import hint
 from nat.training.weights import check_weights
 
 MODEL = "model.pt"
+RECORD = "training.json"
 SCORES = "scores.json"
 
 USUAL = (
@@ -182,7 +183,8 @@ def of_training(folder: Path, decodings: Sequence[str] = ()) -> Opened:
     """The files of a trained model in the results of a run, see `open_folder`.
 
     Raises:
-        UserError: if the folder is not one of a training, or a decoding does not suit the system.
+        UserError: if the folder is not one of a training, a decoding does not suit the system, or
+            the corpus is not described as it was when the model was trained.
     """
     found = _place(folder)
     if found is None or not (folder / MODEL).exists():
@@ -194,11 +196,13 @@ def of_training(folder: Path, decodings: Sequence[str] = ()) -> Opened:
     run, corpus, system, seed = found["run"], found["corpus"], found["system"], int(found["seed"])
     scale = run.partition("@")[0]
     configuration = load(Choice(scale), root, checked=False).on(corpus)
+    model = root / Model(run, corpus, system, seed).path
+    _check_corpus(configuration, corpus, model)
     names = list(dict.fromkeys(decodings)) or [usual_decoding(configuration, system)]
     bpe = root / CorpusStep(corpus, "bpe").path
     subwords = subwords_file(bpe, "source")
     files = {
-        MODEL: root / Model(run, corpus, system, seed).path,
+        MODEL: model,
         **{path.name: path for path in (*vocabulary_files(bpe), subwords)},
     }
     packaged = {}
@@ -224,6 +228,23 @@ def of_training(folder: Path, decodings: Sequence[str] = ()) -> Opened:
         decodings=packaged,
     )
     return Opened(package, files, folder)
+
+
+def _check_corpus(configuration: Configuration, corpus: str, model: Path) -> None:
+    """Refuse a model if the text of its corpus is not made and prepared as it was for its training.
+
+    Raises:
+        UserError: if it is not; names the keys.
+    """
+    record = model.with_name(RECORD)
+    # records of imported models do not have the key
+    before = read_json(record).get("corpus") if record.exists() else None
+    changes = differences(before, prepared_as(configuration.corpus(corpus), TRAIN))
+    if before is not None and changes:
+        raise UserError(
+            f"{configuration.root / configuration.file_of('corpora', corpus)} has changed since "
+            f"{model} was trained ({'; '.join(changes)}); undo the change, or {remedy(model)}"
+        )
 
 
 def _place(folder: Path) -> re.Match[str] | None:
@@ -263,12 +284,16 @@ def scored_decodings(folder: Path) -> list[str]:
 
 
 def scores_of(opened: Opened) -> list[dict[str, Any]]:
-    """The BLEU of a model's decodings in its run, by decoding and split; the same of a package."""
+    """The BLEU of a model's decodings in its run, by decoding and split; the same of a package.
+
+    Raises:
+        UserError: if the run has measured one of them with other weights.
+    """
     if (opened.folder / PACKAGE).exists():
         path = opened.folder / SCORES
         found = read_json(path) if path.exists() else []
     else:
-        found = [read_json(path) for path in _scores(opened.folder)]
+        found = _scores_of_training(opened)
     return [
         {
             "decoding": score["decoding"],
@@ -278,6 +303,25 @@ def scores_of(opened: Opened) -> list[dict[str, Any]]:
         for score in found
         if score.get("decoding") in opened.package.decodings
     ]
+
+
+def _scores_of_training(opened: Opened) -> list[dict[str, Any]]:
+    """The scores of a model's decodings in its run, see `scores_of`."""
+    model = opened.files[MODEL]
+    record = model.with_name(RECORD)
+    trained = read_json(record).get("fingerprint") if record.exists() else None
+    scores = []
+    for path in _scores(opened.folder):
+        if path.parent.name not in opened.package.decodings:
+            continue
+        score = read_json(path)
+        scored = score.get("model", {}).get("fingerprint")
+        if None not in (trained, scored) and scored != trained:
+            raise UserError(
+                f"{path} was made from other weights than those of {model}; {remedy(path)}"
+            )
+        scores.append(score)
+    return scores
 
 
 def _scores(folder: Path) -> list[Path]:
@@ -342,16 +386,35 @@ def write(opened: Opened, output: Path) -> None:
     """Copy a package to a folder that can be taken to another machine.
 
     Raises:
-        UserError: if a file is damaged, the folder holds something else, or the file system refuses
-            the write; nothing is written.
+        UserError: if a file is damaged, a score is of other weights, the folder cannot be made, see
+            `check_output`, or the file system refuses the write; nothing is written.
     """
-    check_replaceable(output)
+    check_output(opened, output)
+    scores = scores_of(opened)
     with atomic_directory(output) as temporary:
         for name, path in opened.files.items():
             copy(path, temporary / name)
         write_json(temporary / PACKAGE, _as_json(opened.package))
-        if scores := scores_of(opened):
+        if scores:
             write_json(temporary / SCORES, scores)
+
+
+def check_output(opened: Opened, output: Path) -> None:
+    """Refuse a folder to make in whose place something else lies, or what is read.
+
+    Raises:
+        UserError: as `check_replaceable`, and if the folder is the one of the model or lies in it,
+            or a file of the model lies in the folder, also by another path.
+    """
+    made, folder = output.resolve(), opened.folder.resolve()
+    read = (folder, *(path.resolve() for path in opened.files.values()))
+    inside = next((path for path in read if path.is_relative_to(made)), None)
+    if inside is not None or made.is_relative_to(folder):
+        raise UserError(
+            f"{output} would replace or change {inside or folder}, which it is made from; name "
+            "another folder"
+        )
+    check_replaceable(output)
 
 
 def _packaged(

@@ -14,6 +14,7 @@ import numpy as np
 import torch
 
 from nat import registry
+from nat.checksums import remedy
 from nat.data.bpe import merge, segments_at
 from nat.data.raw_text import RawText
 from nat.data.translations import EMPTY_SOURCE, OK
@@ -135,7 +136,8 @@ def load(folder: Path | str, decoding: str | None = None) -> TextTranslator:
     Raises:
         UserError: if something is missing or does not belong together; says what and what to do.
     """
-    return TextTranslator(open_folder(Path(folder), [decoding] if decoding else ()), decoding)
+    wanted = () if decoding is None else (decoding,)
+    return TextTranslator(open_folder(Path(folder), wanted), decoding)
 
 
 def in_parts(subwords: list[str], longest: int) -> list[list[str]]:
@@ -169,7 +171,7 @@ def matching(
     trained = load_model(path, device, mapped=mapped)
     if trained.model.vocabulary_sizes != sizes:
         raise UserError(
-            f"{path} has {trained.model.vocabulary_sizes} but its corpus {sizes}; the corpus "
-            "was made again since, so train the model again"
+            f"{path} has {trained.model.vocabulary_sizes} but the vocabulary {sizes}; they do not "
+            f"belong together, so {remedy(path)}"
         )
     return trained

@@ -12,7 +12,8 @@ encoder, so that lies beside the model, with what else a program needs:
     labels.json        the symbols of its rows
     model.json         how many frames a source has, and the ids that are not words
 
-In `model.json` of either is the SHA-256 of the weights, see `nat.training.weights`.
+In `model.json` of either is the SHA-256 of the weights, see `nat.training.weights`; that of a
+translator also says how long sentences may be.
 """
 
 from pathlib import Path
@@ -59,7 +60,8 @@ def write_ctranslate2(
         if single:
             np.save(temporary / "projection.npy", _array(model.embedding.weight))
             write_json(temporary / "labels.json", vocabularies.target.symbols)
-        its = described(model) if single else {}
+        longest = {"longest_source": model.longest_source, "longest_target": model.longest_target}
+        its = described(model) if single else longest
         write_json(temporary / CONVERTED, {WEIGHTS: weights, **its})
 
 

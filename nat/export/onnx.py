@@ -128,7 +128,8 @@ def write_onnx(
         raise UserError(
             "only systems that translate in parallel are exported to ONNX, and this one has "
             "neither a length predictor nor an upsampled canvas (keys 'length' and "
-            "'decoder.upsample'); an autoregressive one can be exported to ctranslate2"
+            "'decoder.upsample'); an autoregressive one can be exported to ctranslate2, and any "
+            "other to huggingface"
         )
     if not all(weight.isfinite().all() for weight in model.parameters()):
         raise UserError("the model has weights that are not finite; train it again")

@@ -9,12 +9,14 @@ on the way in and out.
 
 import json
 import math
+import sys
 from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
 import torch
 from fairseq.data import iterators
+from fairseq.dataclass.configs import GenerationConfig
 from fairseq.models import BaseFairseqModel
 from fairseq.tasks import register_task
 from fairseq.tasks.translation import TranslationConfig, TranslationTask
@@ -22,6 +24,7 @@ from torch import Tensor
 
 from nat import registry
 from nat.configuration.models import Training
+from nat.data.batch import padded_right
 from nat.data.vocabulary import BOS, EOS, PAD, SPECIALS, UNK, VocabularySizes
 from nat.decoding.corpus import batches
 from nat.decoding.hypothesis import hypotheses
@@ -33,6 +36,8 @@ from nat.training.model_file import build_model
 FAIRSEQ_SPECIALS = (BOS, PAD, EOS, UNK)
 """Our ids of fairseq's special symbols, in the order of theirs."""
 SHIFT = len(SPECIALS) - len(FAIRSEQ_SPECIALS)
+HEEDED = ("_name", "print_step", "no_seed_provided")
+"""The options of fairseq's generation that have an effect with any decoding."""
 BATCH_TOKENS = 12_000
 """Tokens of a batch if neither --max-tokens nor --batch-size is given, as in fairseq."""
 
@@ -71,13 +76,24 @@ class Translation(TranslationTask):
             raise UserError("nat_translation only translates; train with workflow_scripts/train.py")
         return Exported(options)
 
-    def build_generator(self, models: list[Any], *_: Any, **__: Any) -> "Generator":
-        """The decoding that the option `--decoding` names."""
+    def build_generator(self, models: list[Any], options: Any, *_: Any, **__: Any) -> "Generator":
+        """The decoding that the option `--decoding` names.
+
+        A mistake in the options ends the program with one sentence, since fairseq shows errors as
+        tracebacks.
+        """
         (model,) = models  # no decoding of this project has several
         names = list(model.decodings)
         name = self.cfg.decoding or names[0]
         if name not in names:
-            raise UserError(f"--decoding: the model has no '{name}'; {hint(name, names)}")
+            sys.exit(f"error: --decoding: the model has no '{name}'; {hint(name, names)}")
+        for key, usual in vars(GenerationConfig()).items():
+            if key not in HEEDED and getattr(options, key, usual) != usual:
+                sys.exit(
+                    f"error: --{key.replace('_', '-')} would change nothing, since a decoding has "
+                    "its own options; leave it out, or choose another decoding with --decoding: "
+                    f"{', '.join(names)}"
+                )
         return Generator(model, Method(**model.decodings[name]))
 
     def get_batch_iterator(self, dataset: Any, **options: Any) -> iterators.EpochBatchIterator:
@@ -135,8 +151,7 @@ def ours(tokens: Tensor) -> Tensor:
     specials = torch.tensor(FAIRSEQ_SPECIALS, device=tokens.device)
     few = len(FAIRSEQ_SPECIALS)
     changed = torch.where(tokens < few, specials[tokens.clamp(max=few - 1)], tokens + SHIFT)
-    order = changed.eq(PAD).int().argsort(dim=1, stable=True)
-    return changed.gather(1, order)
+    return padded_right(changed)
 
 
 def _described(tokens: list[int], score: float, steps: int) -> dict[str, Any]:

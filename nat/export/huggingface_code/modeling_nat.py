@@ -8,7 +8,8 @@ from torch import Tensor
 from transformers import PreTrainedModel
 from transformers.utils import cached_file
 
-from nat.data.vocabulary import EOS, PAD
+from nat.data.batch import padded_right
+from nat.data.vocabulary import EOS, PAD, SPECIALS
 from nat.decoding.hypothesis import hypotheses
 from nat.errors import UserError
 from nat.export.huggingface_code.configuration_nat import NatConfig
@@ -83,8 +84,8 @@ class NatModel(PreTrainedModel):
         """Translate.
 
         Args:
-            input_ids: sources of the tokenizer, each with its end, padded on the right, [B, S]; one
-                with nothing but its end has an empty translation.
+            input_ids: sources of the tokenizer, each with its end, padded on either side, [B, S];
+                one with nothing but its end has an empty translation.
             decoding: one of `config.decodings`; None for the first.
             attention_mask: of the tokenizer; it tells nothing that the ids do not tell.
 
@@ -92,7 +93,7 @@ class NatModel(PreTrainedModel):
             Ids of the translations, each with its end, padded on the right, [B, T].
 
         Raises:
-            UserError: for an unknown decoding, or a source that is too long.
+            UserError: for an unknown decoding, or a source that is too long or has no end.
         """
         known = self.config.decodings
         if decoding is None:
@@ -101,9 +102,15 @@ class NatModel(PreTrainedModel):
             raise UserError(
                 f"the model was exported without a decoding '{decoding}'; {hint(decoding, known)}"
             )
+        source = padded_right(input_ids)
+        if not source.eq(EOS).any(1).all():
+            raise UserError(
+                f"a source has no {SPECIALS[EOS]} at its end; call the tokenizer without "
+                "add_special_tokens=False"
+            )
         options = dict(known[decoding])
         method = METHODS[options.pop("method")](**options)
-        found = [[*each.tokens, EOS] for each in hypotheses(method, self.network, input_ids)]
+        found = [[*each.tokens, EOS] for each in hypotheses(method, self.network, source)]
         width = max(map(len, found))
         rows = [tokens + [PAD] * (width - len(tokens)) for tokens in found]
         return torch.tensor(rows, device=input_ids.device)
