@@ -202,6 +202,10 @@ ROW = {"label": "r", "system": "nat-kd", "decoding": "one-pass"}
             {"system": "nat-{txt}", "with": {"text": "kd"}},
             "variable 'txt'.*did you mean 'text'",
         ),
+        (
+            {"system": "nat-kd", "with": {"txt": ["kd", "raw"]}, "label": "{txt}"},
+            "rows: no system, .* uses the variable 'txt'; known: system, task",
+        ),
     ],
 )
 def test_errors_name_file_key_and_remedy(tmp_path: Path, row: dict[str, Any], message: str) -> None:
@@ -228,19 +232,21 @@ def test_a_row_and_a_column_may_not_set_a_variable_differently(tmp_path: Path) -
     [
         ("lines", {"measure": "speed_up", "setting": "cpu-1"}, "series 's' leaves the key 'over'"),
         ("lines", {"with": {"n": [1, 0]}}, "0 has no place on a logarithmic axis"),
+        ("bars", {}, r"x\.of: no system, .* uses the variable 'n'; known: text, system"),
         ("lines", {"with": {}, "points": [{"x": -1}]}, "-1 has no place on a logarithmic axis"),
         ("scatter", {}, "the axis of 'parameter_share' leaves the key 'over'"),
     ],
 )
 def test_what_figures_cannot_show(tmp_path: Path, kind: str, changes: Any, message: str) -> None:
     axes: dict[str, Any] = {
+        "bars": {"x": {"label": "n", "of": "n"}},
         "lines": {"x": {"label": "n", "of": "n", "log": True}},
         "scatter": {"x": {"measure": "parameter_share"}, "y": {"measure": "sacrebleu"}},
     }
     series = {"label": "s", "system": "CMLM", "steps": 1, "with": {"n": 1}, **changes}
     figure = {"title": "f", "kind": kind, "panels": [TASK], "series": [series], **axes[kind]}
     made = unpublished(tmp_path, cells=CELLS, systems=SYSTEMS, figures={"1": figure})
-    with pytest.raises(UserError, match=f"figures.1: .*{message}"):
+    with pytest.raises(UserError, match=f"figures.1.*{message}"):
         entries(made, "paper", "figure", "1")
 
 
@@ -321,6 +327,7 @@ LOG_AND_EVEN = {"label": "x", "log": True, "even": True}
             "footnotes.0.* expected row, column or both",
         ),
         ({"figures": {"1": {"kind": "lines", "x": LOG_AND_EVEN}}}, "either 'log' or 'even'"),
+        ({"seeds": [1, 1]}, "'seeds': .*expected a list without repetitions"),
         ({"sistems": {}}, "did you mean 'systems'"),
     ],
 )

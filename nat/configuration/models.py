@@ -9,7 +9,6 @@ from dataclasses import dataclass
 from typing import Annotated, Any, Literal, TypeVar
 
 from pydantic import (
-    AfterValidator,
     BaseModel,
     ConfigDict,
     Discriminator,
@@ -32,8 +31,9 @@ from nat.fields import (
     Number,
     OrAbsent,
     Positive,
-    Seed,
+    Seeds,
     Text,
+    Unique,
     kind_of,
 )
 from nat.options import validated
@@ -71,12 +71,6 @@ class _ReadAs:
             handler.generate_schema(self.given),
             serialization=core_schema.plain_serializer_function_ser_schema(self.as_json),
         )
-
-
-def _unique(values: list[Any]) -> list[Any]:
-    if any(value in values[:number] for number, value in enumerate(values)):
-        raise ValueError("expected a list without repetitions")
-    return values
 
 
 Precision = Literal["auto", "fp32", "bf16"]
@@ -282,7 +276,7 @@ class Dynamic(BaseModel):
 
     model_config = ConfigDict(extra="allow", frozen=True, defer_build=True)
 
-    candidates: Annotated[list[Candidate], Field(min_length=2), AfterValidator(_unique)]
+    candidates: Annotated[list[Candidate], Field(min_length=2), Unique]
 
 
 class Distillation(Model):
@@ -473,7 +467,7 @@ class Decoding(Method):
 
     assistant: OrAbsent[str] = Field(default=None, alias="assistant")
     tuning: Annotated[
-        dict[str, Annotated[list[Any], Field(min_length=1), AfterValidator(_unique)]],
+        dict[str, Annotated[list[Any], Field(min_length=1), Unique]],
         Field(min_length=1),
     ] = {}
     tasks: dict[str, dict[str, Any]] = {}
@@ -559,7 +553,7 @@ class Browser(Model):
     """
 
     sentences: Count = 200
-    steps: Annotated[list[str], AfterValidator(_unique)] = []
+    steps: Annotated[list[str], Unique] = []
 
 
 class Speed(Model):
@@ -616,7 +610,7 @@ class Scale(Model):
     """
 
     description: Text
-    seeds: Annotated[list[Seed], Field(min_length=1), AfterValidator(_unique)]
+    seeds: Seeds
     tasks: Annotated[
         dict[
             str,
