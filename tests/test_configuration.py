@@ -798,6 +798,11 @@ def test_long_chains_without_a_cycle_are_fine(folder: Folder) -> None:
             ["length", "cmlm"],
         ),
         (
+            "systems/cmlm",
+            {"init_from": "at", "recipe": "teacher", "text": "raw"},
+            ["length", "'cmlm' starts from 'at'", "null, not target"],
+        ),
+        (
             "systems/at",
             {"length": "target"},
             ["length"],

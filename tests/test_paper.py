@@ -7,7 +7,7 @@ from typing import Any
 
 import made_up_run
 import pytest
-from made_up_corpus import PREPROCESSING
+from made_up_corpus import corpus_file
 from made_up_run import CORPUS, OTHER_TASK, PAPER, REPOSITORY, TASK
 
 from nat.configuration.configuration import Configuration, read
@@ -71,7 +71,7 @@ def test_the_papers_own_corpus_and_scale_are_not_marked(root: Path) -> None:
     plain = configuration(root)
     files = copy.deepcopy(plain.files)
     files["scales"]["paper"]["tasks"] = {TASK: TASK}
-    files["corpora"] = {TASK: {"source": "en", "target": "de", "preprocessing": PREPROCESSING}}
+    files["corpora"] = {TASK: corpus_file("en", "de")}
     paper = replace(plain, scale="paper", files=files)
     assert entries(paper, *TABLE)[2].stand_in == ""
     files["scales"]["demo"]["tasks"] = {TASK: TASK}
@@ -195,6 +195,8 @@ ROW = {"label": "r", "system": "nat-kd", "decoding": "one-pass"}
         ({"decoding": "beam5"}, "is for autoregressive systems"),
         ({"decoding": None}, "leave the key 'decoding' open"),
         ({"measure": "sacreblue"}, "unknown measure 'sacreblue'; did you mean 'sacrebleu'"),
+        ({"split": "tset"}, "unknown split 'tset' of .*; did you mean 'test'"),
+        ({"split": "train"}, "split: found train, .* not scored; expected one of valid, test"),
         ({"task": OTHER_TASK}, "row 'r', column 'En-De' give the key 'task' differently"),
         ({"baseline": "NATT"}, "baseline 'NATT' of row 'r'"),
         ({"system": None}, "row 'r', column 'En-De' leave the key 'system' open"),
@@ -390,7 +392,7 @@ def test_every_paper_of_the_repository_resolves_once(
     resolved = [noting(place, "entries") for place in (table_places, figure_places)]
     real = read(scale, REPOSITORY)
     known = set(real.files["corpora"])
-    own = {"source": "en", "target": "de", "preprocessing": PREPROCESSING}
+    own = corpus_file("en", "de")
     real.files["corpora"].update({name: own for name in real.tasks.values() if name not in known})
     targets = reports.targets(real)
     assert ("overview", "table", "1") in targets and ("dims", "figure", "3") in targets

@@ -624,10 +624,11 @@ def _check_start(configuration: Configuration, name: str) -> None:
             f"{file}: key 'latent': '{name}' starts from '{named.system}', which has "
             f"different latents ({changes})"
         )
-    if None not in (system.length, start.length) and system.length != start.length:
+    if system.length != start.length:
+        own, its = (length or "null" for length in (system.length, start.length))
         raise UserError(
-            f"{file}: key 'length': found {system.length}, expected {start.length} as in "
-            f"'{named.system}', which it starts from"
+            f"{file}: key 'length': '{name}' starts from '{named.system}', which has the length "
+            f"{its}, not {own}; start from a system with the same 'length'"
         )
 
 

@@ -9,9 +9,10 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, Literal
 
-from nat.artifacts import is_generated
+from nat.artifacts import held_out, is_generated
 from nat.configuration import Configuration
 from nat.configuration import papers as models
+from nat.data.splits import TRAIN
 from nat.errors import UserError
 from nat.reporting.cells import MEASURES, Cell, check_setting
 from nat.reporting.coordinates import Chosen, flat, merged, no_repetition, product
@@ -341,6 +342,8 @@ class Resolver:
             if task in configuration.all_tasks and task not in configuration.tasks:
                 return address, (), "", f"scale {scale} has no corpus for {task}"
             corpus = configuration.task(task)
+            if address.split and MEASURES[address.measure].of_corpus:
+                _check_split(configuration, corpus, address.split)
             system = configuration.canonical(corpus, address.system)
             view = configuration.on(corpus)
             cannot = view.cannot_train(system) or view.cannot_prepare(corpus)
@@ -376,6 +379,18 @@ class Resolver:
             for decoding in (decodings if address.decoding else [""])
         )
         return address, cells, stand_in, ""
+
+
+def _check_split(configuration: Configuration, corpus: str, split: str) -> None:
+    known = held_out(configuration, corpus)
+    if split == TRAIN:
+        raise UserError(
+            f"split: found {TRAIN}, but the training text is learned from and not scored; "
+            f"expected one of {', '.join(known)}"
+        )
+    if split not in known:
+        where = configuration.file_of("corpora", corpus)
+        raise UserError(f"unknown split '{split}' of {where}; {hint(split, known)}")
 
 
 def no_conflict(resolver: Resolver, row: Chosen, column: Chosen, label: str) -> None:
