@@ -423,8 +423,18 @@ def test_an_unknown_scale(folder: Folder) -> None:
         ),
         (
             "systems/cmlm",
-            {"text": "rew"},
-            ["text", "rew"],
+            {"text": "distilled"},
+            ["text", "raw or keys and values (distilled, mixed, dynamic)"],
+        ),
+        (
+            "systems/cmlm",
+            {"lik": "nat"},
+            ["unknown key 'lik'; did you mean 'like'?"],
+        ),
+        (
+            "corpora/own",
+            {"preprocessing": {"bpe_merges": "200"}},
+            ["preprocessing.bpe_merges", "found the text '200', expected a whole number or keys and values"],
         ),
         (
             "systems/cmlm",

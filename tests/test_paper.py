@@ -330,6 +330,10 @@ LOG_AND_EVEN = {"label": "x", "log": True, "even": True}
         ),
         ({"figures": {"1": {"kind": "lines", "x": LOG_AND_EVEN}}}, "either 'log' or 'even'"),
         ({"seeds": [1, 1]}, "'seeds': .*expected a list without repetitions"),
+        (
+            {"claims": {"a": {"claim": "c", "from": "f", "margin": "ten"}}},
+            "found the text 'ten', expected a number or text such as '10%'$",
+        ),
         ({"sistems": {}}, "did you mean 'systems'"),
     ],
 )
@@ -346,8 +350,10 @@ def test_labels_must_differ(root: Path) -> None:
 
 def test_unknown_task_and_table(tmp_path: Path) -> None:
     plain = configuration(tmp_path, columns=["wmt14-en-fr"])
-    with pytest.raises(UserError, match="unknown task 'wmt14-en-fr'"):
+    with pytest.raises(UserError, match="1.columns: unknown measure or task 'wmt14-en-fr'"):
         reports.cells(plain, TABLE)
+    with pytest.raises(UserError, match="'sacreblue'; did you mean 'sacrebleu'"):
+        reports.cells(configuration(tmp_path, columns=["sacreblue"]), TABLE)
     with pytest.raises(UserError, match="no table 7"):
         reports.cells(plain, ("paper", "table", "7"))
 

@@ -129,6 +129,25 @@ class Average(Model):
     by: Literal["best", "last"]
 
 
+# keys that `nat.configuration.families` resolves before a file is validated
+
+
+def _like(schema: dict[str, Any]) -> None:
+    schema["properties"]["like"] = {
+        "description": "another one, that has the keys left out",
+        "type": "string",
+    }
+
+
+def _like_and_variants(schema: dict[str, Any]) -> None:
+    _like(schema)
+    schema["properties"]["variants"] = {
+        "description": "several, by name, each with what differs from this file",
+        "type": "object",
+        "minProperties": 1,
+    }
+
+
 class Recipe(Model):
     """A file of `config/recipes`: how a system is trained.
 
@@ -160,6 +179,8 @@ class Recipe(Model):
         average: the checkpoints whose mean is the final model.
         tasks: by task, what is different on its corpus.
     """
+
+    model_config = ConfigDict(json_schema_extra=_like)
 
     description: Text = ""
     updates: OrAbsent[Count] = None
@@ -380,6 +401,8 @@ class System(Model):
         tasks: by task, what is different on its corpus.
     """
 
+    model_config = ConfigDict(json_schema_extra=_like_and_variants)
+
     description: Text
     size: str
     input: Method
@@ -464,6 +487,8 @@ class Decoding(Method):
         tuning: values of options among which the validation set decides, by option.
         tasks: by task, what is different on its corpus.
     """
+
+    model_config = ConfigDict(json_schema_extra=_like_and_variants)
 
     assistant: OrAbsent[str] = Field(default=None, alias="assistant")
     tuning: Annotated[
@@ -608,6 +633,8 @@ class Scale(Model):
         stages: what a job of each stage requests from a cluster.
         speed: for the estimates of `snakemake plan`.
     """
+
+    model_config = ConfigDict(json_schema_extra=_like)
 
     description: Text
     seeds: Seeds

@@ -15,7 +15,7 @@ from nat.fields import Seeds
 
 Text = Annotated[str, Field(min_length=1)]
 Number = int | float
-Percent = Annotated[str, Field(pattern=r"^-?[0-9]+(\.[0-9]+)?%$")]
+Percent = Annotated[str, Field(pattern=r"^-?[0-9]+(\.[0-9]+)?%$", examples=["10%"])]
 Scalar = str | int | float
 Kind = TypeVar("Kind")
 Several: TypeAlias = Kind | Annotated[list[Kind], Field(min_length=1)]

@@ -89,17 +89,22 @@ class Resolver:
         found = []
         for specification in specifications:
             if isinstance(specification, str):
-                found.append(self._short(specification))
+                found.append(self._short(specification, key))
                 continue
             for chosen, varied in product(specification):
                 found.append(Line(self.label(specification.label, chosen, varied), chosen, varied))
         no_repetition([line.label for line in found], f"{self.where}.{key}")
         return found
 
-    def _short(self, name: str) -> Line:
+    def _short(self, name: str, key: str) -> Line:
         """A column or panel that is just a measure or a task."""
-        key = "measure" if name in MEASURES else "task"
-        chosen: Chosen = {key: name, "with": {}}
+        tasks = self.configuration.all_tasks
+        if name not in MEASURES and name not in tasks:
+            raise UserError(
+                f"{self.where}.{key}: unknown measure or task '{name}'; "
+                f"{hint(name, [*MEASURES, *tasks])}"
+            )
+        chosen: Chosen = {"measure" if name in MEASURES else "task": name, "with": {}}
         return Line(self.label(None, chosen, ()), chosen)
 
     def label(self, template: str | None, chosen: Chosen, varied: Sequence[str]) -> str:
