@@ -434,7 +434,7 @@ def test_an_unknown_scale(folder: Folder) -> None:
         (
             "corpora/own",
             {"preprocessing": {"bpe_merges": "200"}},
-            ["preprocessing.bpe_merges", "found the text '200', expected a whole number or keys and values"],
+            ["preprocessing.bpe_merges", "'200', expected a whole number or keys and values"],
         ),
         (
             "systems/cmlm",
