@@ -38,6 +38,7 @@ from nat.data.splits import (
     text_part,
 )
 from nat.errors import UserError
+from nat.measures import total_correlation
 from nat.spelling import hint
 
 
@@ -945,7 +946,8 @@ class Analysis(Artifact):
 
     A module that reads more than the model and the ids of the corpus says so in a function
     `reads(configuration, corpus, system, seed) -> Inputs`; one that does not read the model has
-    `READS_MODEL = False`.
+    `READS_MODEL = False`; one that cannot measure every system refuses the others in a function
+    `check(configuration, system)`.
     """
 
     template = "results/{run}/analyses/{corpus}/{system}/seed{seed}/{analysis}.json"
@@ -961,8 +963,14 @@ class Analysis(Artifact):
         return Model(self.run, self.corpus, self.system, self.seed)
 
     def inputs(self, configuration: Configuration) -> InputsOfAnalysis:
-        """The model, the corpus, and what the module asks for."""
+        """The model, the corpus, and what the module asks for.
+
+        Raises:
+            UserError: if the module cannot measure the system, or not on this corpus.
+        """
         module = importlib.import_module(f"nat.measures.{self.analysis}")
+        if hasattr(module, "check"):
+            module.check(configuration, self.system)
         others: tuple[Artifact, ...] = ()
         if hasattr(module, "reads"):
             needed = module.reads(configuration, self.corpus, self.system, self.seed)
@@ -996,7 +1004,12 @@ class TotalCorrelation(Artifact):
     seed: int
 
     def inputs(self, configuration: Configuration) -> InputsOfTotalCorrelation:
-        """Two analyses and the summary of the corpus."""
+        """Two analyses and the summary of the corpus.
+
+        Raises:
+            UserError: if it is not defined for these systems.
+        """
+        total_correlation.check(configuration, self.corpus, self.system, self.other)
         parallel, autoregressive = (
             Analysis(self.run, self.corpus, system, self.seed, "likelihood")
             for system in (self.system, self.other)

@@ -2,7 +2,14 @@
 
 from typing import Annotated, Any, TypeVar
 
-from pydantic import BaseModel, ConfigDict, Discriminator, Field, GetCoreSchemaHandler
+from pydantic import (
+    AfterValidator,
+    BaseModel,
+    ConfigDict,
+    Discriminator,
+    Field,
+    GetCoreSchemaHandler,
+)
 from pydantic_core import CoreSchema
 
 Kind = TypeVar("Kind")
@@ -50,6 +57,13 @@ def kind_of(**kinds: type) -> Discriminator:
     return Discriminator(branch)
 
 
+def _unique(values: list[Any]) -> list[Any]:
+    if any(value in values[:number] for number, value in enumerate(values)):
+        raise ValueError("expected a list without repetitions")
+    return values
+
+
+Unique = AfterValidator(_unique)
 Text = Annotated[str, Field(min_length=1)]
 Name = Annotated[str, Field(pattern=r"^[A-Za-z0-9][A-Za-z0-9._-]*$")]
 Count = Annotated[int, Field(ge=1)]
@@ -57,5 +71,6 @@ Positive = Annotated[float, Field(gt=0)]
 Number = Annotated[int, Field(ge=0)]
 Seed = Annotated[int, Field(ge=0, lt=2**32)]
 """Of the random numbers of a training, within what numpy takes."""
+Seeds = Annotated[list[Seed], Field(min_length=1), Unique]
 Share = Annotated[float, Field(ge=0, le=1)]
 BelowOne = Annotated[float, Field(ge=0, lt=1)]

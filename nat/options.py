@@ -98,8 +98,9 @@ def _of_meant_branches(problems: list[ErrorDetails], schema: dict[str, Any]) -> 
         if not any(other.startswith(f"{path}.") for other in paths)
     ]
     first, place = min(left, key=lambda each: _rank(each[0]))
-    alike = [problem for problem, path in left if path == place and problem["type"] in _TYPES]
-    return alike if first["type"] in _TYPES else [first]
+    kinds = (*_TYPES, "string_pattern_mismatch")
+    alike = [problem for problem, path in left if path == place and problem["type"] in kinds]
+    return alike if first["type"] in kinds else [first]
 
 
 def _explain(problems: list[ErrorDetails], schema: dict[str, Any], owner: str) -> str:
@@ -124,7 +125,12 @@ def _explain(problems: list[ErrorDetails], schema: dict[str, Any], owner: str) -
         if path:
             return f"key '{path}'{of}: {rule}"
         return f"{owner}: {rule}" if owner else rule
-    expected = " or ".join(dict.fromkeys(_expected(each, nodes) for each in problems))
+    ways = list(dict.fromkeys(_expected(each, nodes) for each in problems))
+    if place and str(place[-1]).startswith("<") and kind in (*_TYPES, "literal_error"):
+        ways += [each for each in _other_branches(nodes) if each not in ways]
+    if _TYPES["float_type"] in ways and _TYPES["int_type"] in ways:
+        ways.remove(_TYPES["int_type"])
+    expected = " or ".join(ways)
     if any(node.get("type") == "null" for node in nodes):
         expected += ", null" if ", " in expected else " or null"
     found = f"found {_shown(problem['input'])}, expected {expected}"
@@ -205,10 +211,23 @@ def _expected(problem: ErrorDetails, nodes: list[dict[str, Any]]) -> str:
         key, words = _LIMITS[kind]
         return f"{words} {context[key]:g}"
     if kind == "string_pattern_mismatch":
+        fitting = [node for node in nodes if node.get("pattern") == context["pattern"]]
+        for example in fitting[0].get("examples", []) if fitting else []:
+            return f"text such as '{example}'"
         return f"text that matches {context['pattern']}"
     if kind == "string_type" and isinstance(problem["input"], int | float):
         return "text in quotes"
     return _TYPES.get(kind, problem["msg"].removeprefix("Input should be "))
+
+
+def _other_branches(nodes: list[dict[str, Any]]) -> Iterator[str]:
+    """Lists and mappings, of the branches of a union among which the value's own type decides."""
+    for node in nodes:
+        if node.get("type") == "array":
+            yield _TYPES["list_type"]
+        if node.get("type") == "object":
+            keys = ", ".join(node.get("properties", {}))
+            yield _TYPES["dict_type"] + (f" ({keys})" if keys else "")
 
 
 def _shown(value: Any) -> str:

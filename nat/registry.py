@@ -9,8 +9,10 @@ import hashlib
 import importlib
 import importlib.util
 import json
+import os
 import pkgutil
 import re
+import traceback
 from collections.abc import Mapping
 from contextlib import suppress
 from dataclasses import dataclass, fields
@@ -19,13 +21,14 @@ from pathlib import Path
 from types import MappingProxyType
 from typing import Any, Generic, Literal, TypeVar, get_args, overload
 
-from pydantic import VERSION, BaseModel, ConfigDict
+from pydantic import VERSION, BaseModel, ConfigDict, PydanticUndefinedAnnotation, PydanticUserError
 
 from nat.errors import UserError
 from nat.files import read_json, write_json
 from nat.options import options_of, validated
 from nat.spelling import hint
 
+_PACKAGE = Path(__file__).parent
 FAMILIES = {
     "inputs": "proxy input",
     "targets": "proxy target",
@@ -208,11 +211,17 @@ def find(family: str, method: str) -> type:
     """The class of a method; imports only this method.
 
     Raises:
-        UserError: if there is no such method; names the nearest one.
+        UserError: if there is no such method, naming the nearest one; or if it cannot be imported,
+            naming the file and the line.
     """
     if _source(family, method) is None:
         raise UserError(f"unknown {FAMILIES[family]} '{method}'; {hint(method, names(family))}")
-    found = getattr(importlib.import_module(f"nat.{family}.{method}"), "METHOD", None)
+    try:
+        found = getattr(importlib.import_module(f"nat.{family}.{method}"), "METHOD", None)
+    except Exception as error:
+        raise UserError(
+            f"{FAMILIES[family]} '{method}' cannot be imported: {_told(error)}"
+        ) from error
     if not isinstance(found, type):
         raise UserError(
             f"{FAMILIES[family]} '{method}': nat/{family}/{method}.py does not export the class of "
@@ -230,7 +239,15 @@ def build(family: str, method: Method) -> Any:
         UserError: for an unknown method or option, or a value of the wrong type.
     """
     owner = f"{FAMILIES[family]} '{method.method}'"
-    return validated(find(family, method.method), dict(method.options), owner)
+    found = find(family, method.method)
+    try:
+        return validated(found, dict(method.options), owner)
+    except (PydanticUserError, PydanticUndefinedAnnotation) as error:
+        problem = re.split(r"[;\n]", error.message)[0]
+        raise UserError(
+            f"nat/{family}/{method.method}.py: an annotation of '{found.__name__}' is not the type "
+            f"of an option: {problem}"
+        ) from error
 
 
 @overload
@@ -301,9 +318,21 @@ def _remembered() -> dict[str, Any]:
 def _code() -> str:
     """A fingerprint of what decides about descriptions: this project and pydantic."""
     found = hashlib.sha256(VERSION.encode())
-    for path in sorted(Path(__file__).parent.rglob("*.py")):
+    for path in sorted(_PACKAGE.rglob("*.py")):
         found.update(path.read_bytes())
     return found.hexdigest()
+
+
+def _told(error: Exception) -> str:
+    """An error of an import, and the last place in this project that it comes from."""
+    if isinstance(error, SyntaxError) and error.filename is not None:
+        file, line, problem = error.filename, error.lineno, error.msg
+    else:
+        frames = traceback.extract_tb(error.__traceback__)
+        ours = [frame for frame in frames if Path(frame.filename).is_relative_to(_PACKAGE)]
+        file, line, problem = ours[-1].filename, ours[-1].lineno, str(error)
+    place = os.path.relpath(file, _PACKAGE.parent)
+    return f"{place}, line {line}: {type(error).__name__}: {problem}"
 
 
 def _source(family: str, method: str) -> bytes | None:

@@ -15,6 +15,15 @@ PREPROCESSING = {
 }
 
 
+def corpus_file(source: str, target: str) -> dict[str, Any]:
+    """The file of a corpus with a test set."""
+    splits = {
+        split: {"files": {language: f"{split}.{language}" for language in (source, target)}}
+        for split in ("train", "valid", "test")
+    }
+    return {"source": source, "target": target, "splits": splits, "preprocessing": PREPROCESSING}
+
+
 def as_corpus(content: Mapping[str, Any]) -> Corpus:
     """The corpus that a file describes; what it leaves out of `preprocessing` is filled in."""
     preprocessing = PREPROCESSING | content.get("preprocessing", {})

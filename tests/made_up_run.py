@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from made_up_corpus import PREPROCESSING
+from made_up_corpus import corpus_file
 
 from nat.configuration.configuration import Configuration, read
 from nat.files import read_json, write_json
@@ -95,7 +95,7 @@ def configuration(
     scales["paper"] |= {"tasks": {TASK: corpus}}
     scales[scale] |= {"seeds": seeds or [1], "tasks": {TASK: corpus}}
     scales["elsewhere"] = {**scales[scale], "tasks": {OTHER_TASK: CORPUS}}
-    corpora = {corpus: {"source": "xx", "target": "yy", "preprocessing": PREPROCESSING}}
+    corpora = {corpus: corpus_file("xx", "yy")}
     files = {**found.files, "scales": scales, "corpora": corpora, "papers": papers}
     return replace(found, root=root, files=files)
 

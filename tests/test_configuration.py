@@ -423,8 +423,18 @@ def test_an_unknown_scale(folder: Folder) -> None:
         ),
         (
             "systems/cmlm",
-            {"text": "rew"},
-            ["text", "rew"],
+            {"text": "distilled"},
+            ["text", "raw or keys and values (distilled, mixed, dynamic)"],
+        ),
+        (
+            "systems/cmlm",
+            {"lik": "nat"},
+            ["unknown key 'lik'; did you mean 'like'?"],
+        ),
+        (
+            "corpora/own",
+            {"preprocessing": {"bpe_merges": "200"}},
+            ["preprocessing.bpe_merges", "'200', expected a whole number or keys and values"],
         ),
         (
             "systems/cmlm",
@@ -796,6 +806,11 @@ def test_long_chains_without_a_cycle_are_fine(folder: Folder) -> None:
             "systems/dims",
             {"length": "offset"},
             ["length", "cmlm"],
+        ),
+        (
+            "systems/cmlm",
+            {"init_from": "at", "recipe": "teacher", "text": "raw"},
+            ["length", "'cmlm' starts from 'at'", "null, not target"],
         ),
         (
             "systems/at",

@@ -284,6 +284,9 @@ def test_what_is_no_checkpoint_is_refused(folder: Path) -> None:
     torch.save({"model": {}}, path)
     with pytest.raises(UserError, match="published.pt.*'args'"):
         read_checkpoint(path)
+    torch.save({"args": None, "cfg": {"model": {"_name": "nat"}}, "model": {}}, path)
+    with pytest.raises(UserError, match="published.pt is a checkpoint of a newer fairseq"):
+        read_checkpoint(path)
 
 
 @pytest.mark.parametrize(

@@ -7,6 +7,8 @@ from torch import Tensor
 
 from nat.data.batch import Batch
 from nat.data.vocabulary import PAD
+from nat.errors import UserError
+from nat.objective.context import Loss
 from nat.objective.objective import Objective
 from nat.transformer.model import Transformer
 from tests.objectives import cases
@@ -123,6 +125,21 @@ def test_length_loss_is_weighted_by_positions(
     torch.testing.assert_close(loss.value, without.value + 0.3 * lengths * own)
     torch.testing.assert_close(loss.parts["length"], lengths * own)
     assert torch.equal(loss.positions, lengths)
+
+
+@pytest.mark.parametrize(
+    ("shapes", "message"),
+    [
+        ({"value": (3,), "positions": ()}, r"shape \[\] for 'positions', expected one number"),
+        ({"value": (), "positions": (3,)}, r"shape \[\] for 'value', expected one number"),
+        ({"value": (3, 2), "positions": (3, 2)}, r"shape \[3, 2\] for 'value'"),
+    ],
+)
+def test_a_loss_that_is_not_by_sentence_is_refused(
+    shapes: dict[str, tuple[int, ...]], message: str
+) -> None:
+    with pytest.raises(UserError, match=message):
+        Loss(**{name: torch.zeros(shape) for name, shape in shapes.items()})
 
 
 def test_no_length_predictor_no_length_loss(

@@ -81,6 +81,7 @@ def test_whole_numbers_are_numbers_and_defaults_are_filled_in() -> None:
 def test_a_hint_lists_few_names_or_the_nearest() -> None:
     assert hint("blue", ["bleu", "chrf"]) == "did you mean 'bleu'?"
     assert hint("x", ["bleu", "chrf"]) == "known: bleu, chrf"
+    assert hint("x", ["CMLM, 1 step", "AT"]) == "known: 'CMLM, 1 step', 'AT'"
     assert hint("x", []) == "none is known"
     many = [f"measure_{letter}" for letter in "abcdefghijklmnopqrstuvwxyz"] + ["latency"]
     found = hint("lat", many)

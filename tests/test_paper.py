@@ -7,7 +7,7 @@ from typing import Any
 
 import made_up_run
 import pytest
-from made_up_corpus import PREPROCESSING
+from made_up_corpus import corpus_file
 from made_up_run import CORPUS, OTHER_TASK, PAPER, REPOSITORY, TASK
 
 from nat.configuration.configuration import Configuration, read
@@ -71,7 +71,7 @@ def test_the_papers_own_corpus_and_scale_are_not_marked(root: Path) -> None:
     plain = configuration(root)
     files = copy.deepcopy(plain.files)
     files["scales"]["paper"]["tasks"] = {TASK: TASK}
-    files["corpora"] = {TASK: {"source": "en", "target": "de", "preprocessing": PREPROCESSING}}
+    files["corpora"] = {TASK: corpus_file("en", "de")}
     paper = replace(plain, scale="paper", files=files)
     assert entries(paper, *TABLE)[2].stand_in == ""
     files["scales"]["demo"]["tasks"] = {TASK: TASK}
@@ -195,12 +195,18 @@ ROW = {"label": "r", "system": "nat-kd", "decoding": "one-pass"}
         ({"decoding": "beam5"}, "is for autoregressive systems"),
         ({"decoding": None}, "leave the key 'decoding' open"),
         ({"measure": "sacreblue"}, "unknown measure 'sacreblue'; did you mean 'sacrebleu'"),
+        ({"split": "tset"}, "unknown split 'tset' of .*; did you mean 'test'"),
+        ({"split": "train"}, "split: found train, .* not scored; expected one of valid, test"),
         ({"task": OTHER_TASK}, "row 'r', column 'En-De' give the key 'task' differently"),
         ({"baseline": "NATT"}, "baseline 'NATT' of row 'r'"),
         ({"system": None}, "row 'r', column 'En-De' leave the key 'system' open"),
         (
             {"system": "nat-{txt}", "with": {"text": "kd"}},
             "variable 'txt'.*did you mean 'text'",
+        ),
+        (
+            {"system": "nat-kd", "with": {"txt": ["kd", "raw"]}, "label": "{txt}"},
+            "rows: no system, .* uses the variable 'txt'; known: system, task",
         ),
     ],
 )
@@ -228,19 +234,21 @@ def test_a_row_and_a_column_may_not_set_a_variable_differently(tmp_path: Path) -
     [
         ("lines", {"measure": "speed_up", "setting": "cpu-1"}, "series 's' leaves the key 'over'"),
         ("lines", {"with": {"n": [1, 0]}}, "0 has no place on a logarithmic axis"),
+        ("bars", {}, r"x\.of: no system, .* uses the variable 'n'; known: text, system"),
         ("lines", {"with": {}, "points": [{"x": -1}]}, "-1 has no place on a logarithmic axis"),
         ("scatter", {}, "the axis of 'parameter_share' leaves the key 'over'"),
     ],
 )
 def test_what_figures_cannot_show(tmp_path: Path, kind: str, changes: Any, message: str) -> None:
     axes: dict[str, Any] = {
+        "bars": {"x": {"label": "n", "of": "n"}},
         "lines": {"x": {"label": "n", "of": "n", "log": True}},
         "scatter": {"x": {"measure": "parameter_share"}, "y": {"measure": "sacrebleu"}},
     }
     series = {"label": "s", "system": "CMLM", "steps": 1, "with": {"n": 1}, **changes}
     figure = {"title": "f", "kind": kind, "panels": [TASK], "series": [series], **axes[kind]}
     made = unpublished(tmp_path, cells=CELLS, systems=SYSTEMS, figures={"1": figure})
-    with pytest.raises(UserError, match=f"figures.1: .*{message}"):
+    with pytest.raises(UserError, match=f"figures.1.*{message}"):
         entries(made, "paper", "figure", "1")
 
 
@@ -321,6 +329,11 @@ LOG_AND_EVEN = {"label": "x", "log": True, "even": True}
             "footnotes.0.* expected row, column or both",
         ),
         ({"figures": {"1": {"kind": "lines", "x": LOG_AND_EVEN}}}, "either 'log' or 'even'"),
+        ({"seeds": [1, 1]}, "'seeds': .*expected a list without repetitions"),
+        (
+            {"claims": {"a": {"claim": "c", "from": "f", "margin": "ten"}}},
+            "found the text 'ten', expected a number or text such as '10%'$",
+        ),
         ({"sistems": {}}, "did you mean 'systems'"),
     ],
 )
@@ -337,8 +350,10 @@ def test_labels_must_differ(root: Path) -> None:
 
 def test_unknown_task_and_table(tmp_path: Path) -> None:
     plain = configuration(tmp_path, columns=["wmt14-en-fr"])
-    with pytest.raises(UserError, match="unknown task 'wmt14-en-fr'"):
+    with pytest.raises(UserError, match="1.columns: unknown measure or task 'wmt14-en-fr'"):
         reports.cells(plain, TABLE)
+    with pytest.raises(UserError, match="'sacreblue'; did you mean 'sacrebleu'"):
+        reports.cells(configuration(tmp_path, columns=["sacreblue"]), TABLE)
     with pytest.raises(UserError, match="no table 7"):
         reports.cells(plain, ("paper", "table", "7"))
 
@@ -383,7 +398,7 @@ def test_every_paper_of_the_repository_resolves_once(
     resolved = [noting(place, "entries") for place in (table_places, figure_places)]
     real = read(scale, REPOSITORY)
     known = set(real.files["corpora"])
-    own = {"source": "en", "target": "de", "preprocessing": PREPROCESSING}
+    own = corpus_file("en", "de")
     real.files["corpora"].update({name: own for name in real.tasks.values() if name not in known})
     targets = reports.targets(real)
     assert ("overview", "table", "1") in targets and ("dims", "figure", "3") in targets

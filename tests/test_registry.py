@@ -1,9 +1,10 @@
+import sys
 from dataclasses import fields
 from pathlib import Path
 
 import pytest
 
-from nat import registry
+from nat import inputs, registry
 from nat.checksums import record_of
 from nat.configuration import load
 from nat.errors import UserError
@@ -55,6 +56,43 @@ def test_a_module_without_a_method_is_none() -> None:
     assert "canvas" not in registry.names("decoding")
     with pytest.raises(UserError, match="nat/decoding/canvas.py does not export"):
         registry.build("decoding", Method(**{"method": "canvas"}))
+
+
+@pytest.mark.parametrize(
+    ("source", "message"),
+    [
+        ("METHOD = dict(\n", "nat/inputs/own.py, line 1: SyntaxError: '.' was never closed"),
+        ("\nfrom nat.errors import Wrong\nMETHOD = 1", "own.py, line 2: ImportError: .*'Wrong'"),
+        (
+            "from nat.inputs import deep\nMETHOD = 1",
+            "'own' cannot be imported: nat/inputs/deep.py, line 1: ZeroDivisionError",
+        ),
+        (
+            "from dataclasses import dataclass\n@dataclass\nclass Own:\n    given: object()\n"
+            "METHOD = Own",
+            "nat/inputs/own.py: an annotation of 'Own' is not the type of an option",
+        ),
+        (
+            "from dataclasses import dataclass\n@dataclass\nclass Own:\n    given: 'Absent'\n"
+            "METHOD = Own",
+            "nat/inputs/own.py: an annotation of 'Own' .* is not fully defined$",
+        ),
+    ],
+)
+def test_an_own_method_that_cannot_be_imported_ends_in_one_sentence(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, source: str, message: str
+) -> None:
+    folder = tmp_path / "nat/inputs"
+    folder.mkdir(parents=True)
+    (folder / "own.py").write_text(source)
+    (folder / "deep.py").write_text("1 / 0\n")
+    monkeypatch.setattr(inputs, "__path__", [str(folder)])
+    monkeypatch.setattr(registry, "_PACKAGE", tmp_path / "nat")
+    try:
+        with pytest.raises(UserError, match=message):
+            registry.build("inputs", Method(method="own"))
+    finally:
+        sys.modules.pop("nat.inputs.own", None)
 
 
 @pytest.mark.parametrize(

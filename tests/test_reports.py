@@ -7,7 +7,7 @@ from typing import Any
 
 import made_up_run
 import pytest
-from made_up_corpus import PREPROCESSING
+from made_up_corpus import corpus_file
 from made_up_run import CORPUS, PAPER, REPOSITORY, TASK
 from rich.console import Console
 
@@ -201,11 +201,7 @@ def test_the_dims_paper_is_whole(monkeypatch: pytest.MonkeyPatch) -> None:
     found = load("paper", REPOSITORY)
     known = set(found.files["corpora"])
     found.files["corpora"].update(
-        {
-            name: {"source": "en", "target": "de", "preprocessing": PREPROCESSING}
-            for name in found.tasks.values()
-            if name not in known
-        }
+        {name: corpus_file("en", "de") for name in found.tasks.values() if name not in known}
     )
     names = {reports.name(target) for target in reports.targets(found) if target[0] == "dims"}
     assert names >= {f"dims_table_{number}" for number in range(1, 9)}

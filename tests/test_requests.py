@@ -2,10 +2,11 @@
 
 import re
 from pathlib import Path
+from typing import Any
 
 import pytest
 
-from nat.artifacts import Model
+from nat.artifacts import Analysis, Artifact, Model, TotalCorrelation
 from nat.configuration import Choice, Configuration, load
 from nat.errors import UserError
 from nat.workflow.graph import inputs_of
@@ -73,6 +74,27 @@ def test_the_name_that_is_wrong_is_told(
     configuration: Configuration, path: str, expected: str
 ) -> None:
     assert expected in why_no_rule(configuration, f"results/{path}", OUTPUTS)
+
+
+CORRELATION = "for a total correlation"
+
+
+@pytest.mark.parametrize(
+    ("artifact", "names", "message"),
+    [
+        (Analysis, ["nat-raw", 1, "latent_components"], "nat.* key 'latent' is null"),
+        (Analysis, ["at-base", 1, "length_accuracy"], "at.* key 'length' is null"),
+        (Analysis, ["hrt", 1, "state_similarity"], "hrt.*: states are compared for"),
+        (Analysis, ["at-base", 1, "confidence"], "at.*: the confidence of a pass over masks"),
+        (TotalCorrelation, ["cmlm-raw", "at-base", 1], f"cmlm.* full_mask {CORRELATION}"),
+        (TotalCorrelation, ["nat-raw", "nat-raw", 1], f"nat.* previous_tokens {CORRELATION}"),
+    ],
+)
+def test_what_cannot_be_measured_of_a_system_is_told_before_any_job(
+    configuration: Configuration, artifact: type[Artifact], names: list[Any], message: str
+) -> None:
+    with pytest.raises(UserError, match=f"config/systems/{message}"):
+        inputs_of(configuration, artifact("micro", "toy-micro", *names))
 
 
 def test_a_corpus_that_the_scale_does_not_have_is_told(configuration: Configuration) -> None:

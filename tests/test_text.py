@@ -168,6 +168,10 @@ def test_expected_pairs_are_checked(tmp_path: Path) -> None:
     with pytest.raises(UserError, match=r"splits\.train\.pairs is 4, but .*has 3 lines"):
         make(tmp_path, corpus)
     assert (tmp_path / "out" / "text" / "text.json").exists()  # the earlier result stays
+    del corpus["splits"]["train"]["pairs"]
+    corpus["splits"]["test"]["every"] = 10
+    with pytest.raises(UserError, match=r"splits\.test\.every is 10, but train has fewer usable"):
+        make(tmp_path, corpus)
 
 
 def test_empty_split(tmp_path: Path) -> None:

@@ -214,6 +214,7 @@ def test_a_decoding_without_the_key_is_not_tuned(tuned: TunedOptions) -> None:
         ("{word_bonuses: [1.0]}", "'tuning.word_bonuses'.*word_bonus"),
         ("{language_model.weight: [0.5]}", "'tuning.language_model.weight'.*'language_model'"),
         ("{language_model.weight: [-0.5]}", "'tuning.language_model.weight'"),
+        ("{beam: [2, 4]}\nname: 'tried-{beam}'", "'tuning.beam': the name 'tried-{beam}' says"),
         ("[0.5]", "'tuning'"),
     ],
 )

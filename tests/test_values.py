@@ -38,6 +38,16 @@ def test_mean_and_spread_over_seeds(tmp_path: Path) -> None:
     assert record["sources"].split() == [cell.score_path for cell in entry.cells[:2]]
 
 
+def test_a_flag_names_the_seeds_that_it_is_of(tmp_path: Path) -> None:
+    entry = place(tmp_path, [1, 2, 3])
+    for cell, flags in zip(entry.cells, (["a", "b"], ["a", "c"], ["a", "b"]), strict=True):
+        measures = {"sacrebleu": {"value": 20.0}}
+        score = {"not_decoded": 0, "measures": measures, "flags": flags}
+        write_json(tmp_path / cell.score_path, score)
+    found = values.read(entry, tmp_path)
+    assert found.reason == "a; b (seed 1, 3); c (seed 2)"
+
+
 def test_times_of_different_machines_are_not_subtracted(tmp_path: Path) -> None:
     entry = replace(place(tmp_path), stand_in="")
     found = values.Value(22.0, None, None, None, (1,), (), 0, "", "")

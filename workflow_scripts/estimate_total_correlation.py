@@ -12,7 +12,6 @@ from nat.workflow.program import makes
 @makes(TotalCorrelation)
 def main(configuration: Configuration, wanted: TotalCorrelation) -> None:
     """Estimate the conditional total correlation of a text from the likelihoods of two models."""
-    total_correlation.check(configuration, wanted.corpus, wanted.system, wanted.other)
     inputs = wanted.inputs(configuration)
     parallel, autoregressive, summary = (
         read_json(Path(each.path))

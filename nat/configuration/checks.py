@@ -76,6 +76,7 @@ def check(configuration: Configuration) -> None:
         for name in map(view.example_of, view.decodings):
             _check_assistant(view, name)
             _check_language_model(view, name)
+        for name in view.decodings:
             _check_tuning(view, name)
         for name in view.systems:
             check_system(view, name)
@@ -150,10 +151,16 @@ def _check_assistant(configuration: Configuration, name: str) -> None:
         )
 
 
-def _check_tuning(configuration: Configuration, name: str) -> None:
+def _check_tuning(configuration: Configuration, decoding: str) -> None:
+    name = configuration.example_of(decoding)
     method = configuration.decoding(name)
     for option, values in configuration.tried(name).items():
-        where = f"{configuration.file_of('decodings', name)}: key 'tuning.{option}'"
+        where = f"{configuration.file_of('decodings', decoding)}: key 'tuning.{option}'"
+        if option in families.placeholders(decoding):
+            raise UserError(
+                f"{where}: the name '{decoding}' says the value of '{option}', so it cannot be "
+                "tuned; remove the key, or the placeholder from the name"
+            )
         for value in values:
             with told_of(f"{where}: "):
                 registry.describe("decoding", method.with_options({option: value}))
@@ -624,10 +631,11 @@ def _check_start(configuration: Configuration, name: str) -> None:
             f"{file}: key 'latent': '{name}' starts from '{named.system}', which has "
             f"different latents ({changes})"
         )
-    if None not in (system.length, start.length) and system.length != start.length:
+    if system.length != start.length:
+        own, its = (length or "null" for length in (system.length, start.length))
         raise UserError(
-            f"{file}: key 'length': found {system.length}, expected {start.length} as in "
-            f"'{named.system}', which it starts from"
+            f"{file}: key 'length': '{name}' starts from '{named.system}', which has the length "
+            f"{its}, not {own}; start from a system with the same 'length'"
         )
 
 

@@ -125,6 +125,11 @@ def is_family(name: str) -> bool:
     return _PLACEHOLDER.search(name) is not None
 
 
+def placeholders(name: str) -> list[str]:
+    """The options whose values a name with placeholders says."""
+    return _PLACEHOLDER.findall(name)
+
+
 def expression(name: str) -> str:
     """A regular expression, without groups that capture, of a name or of a family's names."""
     return _NUMBER.join(re.escape(part) for part in _PLACEHOLDER.split(name)[::2])

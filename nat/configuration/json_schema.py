@@ -43,27 +43,18 @@ def _describe(part: dict[str, Any]) -> None:
 
 
 def _share(schema: dict[str, Any], kind: str) -> None:
-    """Add the keys that `nat.configuration.families` resolves."""
+    """Complete the keys that `nat.configuration.families` resolves."""
     own = schema["properties"]
-    like = {"like": {"description": "another one, that has the keys left out", "type": "string"}}
-    schema["properties"] = {**own, **like}
     if kind in WITH_VARIANTS:
-        variant = {
+        own["variants"]["additionalProperties"] = {
             "type": "object",
-            "properties": {**own, **like},
+            "properties": {key: own[key] for key in own if key != "variants"},
             "additionalProperties": schema["additionalProperties"],
         }
-        schema["properties"]["variants"] = {
-            "description": "several, by name, each with what differs from this file",
-            "type": "object",
-            "minProperties": 1,
-            "additionalProperties": variant,
-        }
     if kind == "scales":
-        size = schema["$defs"]["Architecture"]
-        size["properties"] = {**size["properties"], **like}
+        schema["$defs"]["Architecture"]["properties"]["like"] = own["like"]
     if kind == "decodings":
-        schema["properties"]["name"] = {
+        own["name"] = {
             "description": "with placeholders such as {steps} for options",
             "type": "string",
         }

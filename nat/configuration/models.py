@@ -9,7 +9,6 @@ from dataclasses import dataclass
 from typing import Annotated, Any, Literal, TypeVar
 
 from pydantic import (
-    AfterValidator,
     BaseModel,
     ConfigDict,
     Discriminator,
@@ -32,8 +31,9 @@ from nat.fields import (
     Number,
     OrAbsent,
     Positive,
-    Seed,
+    Seeds,
     Text,
+    Unique,
     kind_of,
 )
 from nat.options import validated
@@ -71,12 +71,6 @@ class _ReadAs:
             handler.generate_schema(self.given),
             serialization=core_schema.plain_serializer_function_ser_schema(self.as_json),
         )
-
-
-def _unique(values: list[Any]) -> list[Any]:
-    if any(value in values[:number] for number, value in enumerate(values)):
-        raise ValueError("expected a list without repetitions")
-    return values
 
 
 Precision = Literal["auto", "fp32", "bf16"]
@@ -135,6 +129,25 @@ class Average(Model):
     by: Literal["best", "last"]
 
 
+# keys that `nat.configuration.families` resolves before a file is validated
+
+
+def _like(schema: dict[str, Any]) -> None:
+    schema["properties"]["like"] = {
+        "description": "another one, that has the keys left out",
+        "type": "string",
+    }
+
+
+def _like_and_variants(schema: dict[str, Any]) -> None:
+    _like(schema)
+    schema["properties"]["variants"] = {
+        "description": "several, by name, each with what differs from this file",
+        "type": "object",
+        "minProperties": 1,
+    }
+
+
 class Recipe(Model):
     """A file of `config/recipes`: how a system is trained.
 
@@ -166,6 +179,8 @@ class Recipe(Model):
         average: the checkpoints whose mean is the final model.
         tasks: by task, what is different on its corpus.
     """
+
+    model_config = ConfigDict(json_schema_extra=_like)
 
     description: Text = ""
     updates: OrAbsent[Count] = None
@@ -282,7 +297,7 @@ class Dynamic(BaseModel):
 
     model_config = ConfigDict(extra="allow", frozen=True, defer_build=True)
 
-    candidates: Annotated[list[Candidate], Field(min_length=2), AfterValidator(_unique)]
+    candidates: Annotated[list[Candidate], Field(min_length=2), Unique]
 
 
 class Distillation(Model):
@@ -386,6 +401,8 @@ class System(Model):
         tasks: by task, what is different on its corpus.
     """
 
+    model_config = ConfigDict(json_schema_extra=_like_and_variants)
+
     description: Text
     size: str
     input: Method
@@ -471,9 +488,11 @@ class Decoding(Method):
         tasks: by task, what is different on its corpus.
     """
 
+    model_config = ConfigDict(json_schema_extra=_like_and_variants)
+
     assistant: OrAbsent[str] = Field(default=None, alias="assistant")
     tuning: Annotated[
-        dict[str, Annotated[list[Any], Field(min_length=1), AfterValidator(_unique)]],
+        dict[str, Annotated[list[Any], Field(min_length=1), Unique]],
         Field(min_length=1),
     ] = {}
     tasks: dict[str, dict[str, Any]] = {}
@@ -559,7 +578,7 @@ class Browser(Model):
     """
 
     sentences: Count = 200
-    steps: Annotated[list[str], AfterValidator(_unique)] = []
+    steps: Annotated[list[str], Unique] = []
 
 
 class Speed(Model):
@@ -615,8 +634,10 @@ class Scale(Model):
         speed: for the estimates of `snakemake plan`.
     """
 
+    model_config = ConfigDict(json_schema_extra=_like)
+
     description: Text
-    seeds: Annotated[list[Seed], Field(min_length=1), AfterValidator(_unique)]
+    seeds: Seeds
     tasks: Annotated[
         dict[
             str,

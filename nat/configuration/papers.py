@@ -11,11 +11,11 @@ from typing import Annotated, Any, Literal, TypeAlias, TypeVar
 
 from pydantic import BaseModel, ConfigDict, Discriminator, Field, PositiveInt, Tag, model_validator
 
-from nat.fields import Seed
+from nat.fields import Seeds
 
 Text = Annotated[str, Field(min_length=1)]
 Number = int | float
-Percent = Annotated[str, Field(pattern=r"^-?[0-9]+(\.[0-9]+)?%$")]
+Percent = Annotated[str, Field(pattern=r"^-?[0-9]+(\.[0-9]+)?%$", examples=["10%"])]
 Scalar = str | int | float
 Kind = TypeVar("Kind")
 Several: TypeAlias = Kind | Annotated[list[Kind], Field(min_length=1)]
@@ -714,7 +714,7 @@ class Paper(Model):
 
     title: Text
     description: Text = ""
-    seeds: Annotated[list[Seed], Field(min_length=1)] | None = None
+    seeds: Seeds | None = None
     cells: Coordinates = Coordinates()
     systems: dict[Text, System] = {}
     where: dict[str, Binding] = {}

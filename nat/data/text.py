@@ -293,5 +293,10 @@ def _check_pairs(
         raise UserError(
             f"{key}.pairs is {expected}, but {name} has {found} lines; correct the key or the file"
         )
+    if found == 0 and description.every is not None:
+        raise UserError(
+            f"{key}.every is {description.every}, but train has fewer usable pairs; give a smaller "
+            "number"
+        )
     if found == 0:
         raise UserError(f"{key}: {name} holds no line; give a file with text")

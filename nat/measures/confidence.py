@@ -67,6 +67,20 @@ def reads(configuration: Configuration, corpus: str, system: str, seed: int) -> 
     return Others(teacher)
 
 
+def check(configuration: Configuration, system: str) -> None:
+    """Refuse a system that is not parallel.
+
+    Raises:
+        UserError: naming the file.
+    """
+    if configuration.decoding_order(system) != "parallel":
+        where = configuration.file_of("systems", system)
+        raise UserError(
+            f"{where}: the confidence of a pass over masks is that of a "
+            "parallel system; remove this one from the table or figure"
+        )
+
+
 def analyse(configuration: Configuration, corpus: str, system: str, seed: int) -> dict[str, Any]:
     """Measure the confidence of a system on the sources of every split but the training text.
 
@@ -75,12 +89,7 @@ def analyse(configuration: Configuration, corpus: str, system: str, seed: int) -
     Raises:
         UserError: if the system is not parallel, or its files do not belong together.
     """
-    if configuration.decoding_order(system) != "parallel":
-        where = configuration.file_of("systems", system)
-        raise UserError(
-            f"{where}: the confidence of a pass over masks is that of a "
-            "parallel system; remove this one from the table or figure"
-        )
+    check(configuration, system)
     found = analysis.subject(configuration, corpus, system, seed)
     assistant = None
     teacher = reads(configuration, corpus, system, seed).teacher

@@ -55,6 +55,20 @@ def accuracies(differences: Sequence[int]) -> dict[str, dict[str, Any]]:
     return found
 
 
+def check(configuration: Configuration, system: str) -> None:
+    """Refuse a system without a length predictor.
+
+    Raises:
+        UserError: naming the file.
+    """
+    if configuration.system(system).length is None:
+        where = configuration.file_of("systems", system)
+        raise UserError(
+            f"{where}: key 'length' is null, so there is no length predictor "
+            "whose accuracy could be measured; remove the system from the table or figure"
+        )
+
+
 def analyse(configuration: Configuration, corpus: str, system: str, seed: int) -> dict[str, Any]:
     """Measure the length predictor of a trained system on every split but the training text.
 
@@ -65,12 +79,7 @@ def analyse(configuration: Configuration, corpus: str, system: str, seed: int) -
     Raises:
         UserError: if the system has no length predictor, or its model does not fit.
     """
-    if configuration.system(system).length is None:
-        where = configuration.file_of("systems", system)
-        raise UserError(
-            f"{where}: key 'length' is null, so there is no length predictor "
-            "whose accuracy could be measured; remove the system from the table or figure"
-        )
+    check(configuration, system)
     found = subject(configuration, corpus, system, seed)
     splits = {}
     for split in found.splits:

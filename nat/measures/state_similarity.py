@@ -84,6 +84,20 @@ def reads(configuration: Configuration, corpus: str, system: str, seed: int) -> 
     return Others(Analysis(configuration.run, corpus, str(text.system), text.seed, name))
 
 
+def check(configuration: Configuration, system: str) -> None:
+    """Refuse a system that is neither parallel nor autoregressive.
+
+    Raises:
+        UserError: naming the file.
+    """
+    if configuration.decoding_order(system) not in ("parallel", "autoregressive"):
+        where = configuration.file_of("systems", system)
+        raise UserError(
+            f"{where}: states are compared for parallel and autoregressive "
+            "systems only; take this one out of that table or figure"
+        )
+
+
 def analyse(configuration: Configuration, corpus: str, system: str, seed: int) -> dict[str, Any]:
     """Measure cosines over every split but the training text, and draw maps of one sentence.
 
@@ -100,12 +114,7 @@ def analyse(configuration: Configuration, corpus: str, system: str, seed: int) -
     Raises:
         UserError: if the system is neither parallel nor autoregressive, or does not fit.
     """
-    if configuration.decoding_order(system) not in ("parallel", "autoregressive"):
-        where = configuration.file_of("systems", system)
-        raise UserError(
-            f"{where}: states are compared for parallel and autoregressive "
-            "systems only; take this one out of that table or figure"
-        )
+    check(configuration, system)
     causal = configuration.is_autoregressive(system)
     found = analysis.subject(configuration, corpus, system, seed)
     teacher = reads(configuration, corpus, system, seed).teacher

@@ -9,6 +9,7 @@ from torch import Tensor
 from nat import randomness
 from nat.data.batch import Batch
 from nat.data.vocabulary import MASK, PAD
+from nat.errors import UserError
 from nat.objective.balance import Balance
 from nat.transformer.model import Encoded, Transformer
 from nat.transformer.trace import DecoderTrace
@@ -106,11 +107,23 @@ class Loss:
         value: what training minimises, summed over a sentence's positions, nats, [B].
         positions: how many positions of each sentence carry it, [B].
         parts: named contributions for the training curve, same shape and meaning as `value`.
+
+    Raises:
+        UserError: for a shape that would be broadcast, so that sums over the batch were wrong.
     """
 
     value: Tensor
     positions: Tensor
     parts: Mapping[str, Tensor] = field(default_factory=dict)
+
+    def __post_init__(self) -> None:
+        shape = self.value.shape
+        for name, found in {"value": self.value, "positions": self.positions, **self.parts}.items():
+            if found.ndim != 1 or found.shape != shape:
+                raise UserError(
+                    f"Loss: found the shape {list(found.shape)} for '{name}', expected one number "
+                    "for each sentence, [B]; sum over the positions of a sentence only"
+                )
 
 
 def sum_by_sentence(values: Tensor, loss_mask: Tensor) -> Tensor:

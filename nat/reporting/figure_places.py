@@ -66,10 +66,23 @@ def _points(resolver: Resolver, description: _Along) -> list[Entry]:
                     _check_over(resolver, entry, series.over, f"series '{line.label}'")
                     found.append(entry)
     no_repetition(labels, f"{resolver.where}.series")
+    _check_variables(resolver, description)
     if not isinstance(description, _NUMBERED):
         categories = list(dict.fromkeys(each.category for each in found))
         found = [replace(each, x=categories.index(each.category)) for each in found]
     return found
+
+
+def _check_variables(resolver: Resolver, description: _Along) -> None:
+    """Refuse variables that decide about no point, such as a misspelt one along an axis."""
+    if any(series.points is None for series in description.series):
+        along = [("x.of", description.x.of)]
+        if isinstance(description, models.Contour):
+            along.append(("y.of", description.y.of))
+        for key, name in along:
+            resolver.check_used([name] if name not in models.COORDINATES else [], key)
+    resolver.check_given(description.series, "series")
+    resolver.check_given(description.panels, "panels")
 
 
 def _check_over(resolver: Resolver, entry: Entry, over: str | None, owner: str) -> None:
@@ -186,6 +199,8 @@ def _scatter(resolver: Resolver, description: models.Scatter) -> list[Entry]:
                     entry = resolver.entry(here, label, over=axis.over, **names)
                     _check_over(resolver, entry, axis.over, f"the axis of '{entry.measure}'")
                     found.append(entry)
+    resolver.check_given(description.series, "series")
+    resolver.check_given(description.panels, "panels")
     up = _quote(resolver, description.quotes, up)
     across = _quote(resolver, description.quotes, across)
     found = [replace(one, across=other) for one, other in zip(up, across, strict=True)]

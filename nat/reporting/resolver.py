@@ -5,13 +5,14 @@ leaves open comes from the paper's systems.
 """
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, Literal
 
-from nat.artifacts import is_generated
+from nat.artifacts import held_out, is_generated
 from nat.configuration import Configuration
 from nat.configuration import papers as models
+from nat.data.splits import TRAIN
 from nat.errors import UserError
 from nat.reporting.cells import MEASURES, Cell, check_setting
 from nat.reporting.coordinates import Chosen, flat, merged, no_repetition, product
@@ -81,23 +82,29 @@ class Resolver:
         self.where = f"config/papers/{name}.yaml: {key}"
         self.seeds = configuration.seeds_of(name)
         self._systems: dict[tuple[str, str | None], models.System | None] = {}
+        self._used: set[str] = set()
 
     def lines(self, specifications: Sequence[str | models.Varied], key: str) -> list[Line]:
         """Rows or columns of a description, with products expanded."""
         found = []
         for specification in specifications:
             if isinstance(specification, str):
-                found.append(self._short(specification))
+                found.append(self._short(specification, key))
                 continue
             for chosen, varied in product(specification):
                 found.append(Line(self.label(specification.label, chosen, varied), chosen, varied))
         no_repetition([line.label for line in found], f"{self.where}.{key}")
         return found
 
-    def _short(self, name: str) -> Line:
+    def _short(self, name: str, key: str) -> Line:
         """A column or panel that is just a measure or a task."""
-        key = "measure" if name in MEASURES else "task"
-        chosen: Chosen = {key: name, "with": {}}
+        tasks = self.configuration.all_tasks
+        if name not in MEASURES and name not in tasks:
+            raise UserError(
+                f"{self.where}.{key}: unknown measure or task '{name}'; "
+                f"{hint(name, [*MEASURES, *tasks])}"
+            )
+        chosen: Chosen = {"measure" if name in MEASURES else "task": name, "with": {}}
         return Line(self.label(None, chosen, ()), chosen)
 
     def label(self, template: str | None, chosen: Chosen, varied: Sequence[str]) -> str:
@@ -137,6 +144,40 @@ class Resolver:
 
         return _VARIABLE.sub(value, template)
 
+    def coordinate(self, template: str, chosen: Chosen) -> str:
+        """A coordinate, or the label of a row, with its variables replaced; they count as used."""
+        self._used.update(_VARIABLE.findall(template))
+        return self.filled(template, flat(chosen))
+
+    def check_used(self, variables: Iterable[str], key: str) -> None:
+        """Refuse variables that no place has used: their values would show the same number.
+
+        Raises:
+            UserError: for the first one.
+        """
+        for name in variables:
+            if name not in self._used:
+                known = [*sorted(self._used), *models.COORDINATES]
+                raise UserError(
+                    f"{self.where}.{key}: no system, decoding, measure or other coordinate uses "
+                    f"the variable '{name}'; {hint(name, known)}"
+                )
+
+    def check_given(self, specifications: Sequence[str | models.Varied], key: str) -> None:
+        """Refuse unused variables of rows or columns; a single value may be just for the label.
+
+        Raises:
+            UserError: for the first one.
+        """
+        for each in specifications:
+            if not isinstance(each, str):
+                in_label = _VARIABLE.findall(each.label or "")
+                given = each.variables.items()
+                self.check_used(
+                    (name for name, own in given if isinstance(own, list) or name not in in_label),
+                    key,
+                )
+
     def system(self, name: str, task: str | None = None) -> models.System | None:
         """A system of the paper with what it has from others and what differs on a task."""
         if (name, task) not in self._systems:
@@ -172,7 +213,7 @@ class Resolver:
             raise UserError(
                 f"config/papers/{self.name}.yaml: missing key 'system' at 'systems.{name}'"
             )
-        found = self.filled(name if system is None else str(system.system), flat(chosen))
+        found = self.coordinate(name if system is None else str(system.system), chosen)
         if found not in self.configuration.systems and system is None:
             known = [*self.paper.systems, *self.configuration.systems]
             raise UserError(f"{self.where}: unknown system '{found}'; {hint(found, known)}")
@@ -202,7 +243,7 @@ class Resolver:
     def decoding(self, chosen: Chosen, label: str) -> str | None:
         """How a place is decoded: as it says itself, or as its system is."""
         if chosen.get("decoding") is not None:
-            return self.filled(chosen["decoding"], flat(chosen))
+            return self.coordinate(chosen["decoding"], chosen)
         system = self.system(chosen["system"], chosen.get("task"))
         if system is None or system.decoding is None:
             return None
@@ -220,7 +261,7 @@ class Resolver:
                 )
         if template is not None and "{steps}" in template and "steps" not in chosen:
             raise UserError(f"{self.where}: {label} leave the key 'steps' open")
-        return None if template is None else self.filled(template, flat(chosen))
+        return None if template is None else self.coordinate(template, chosen)
 
     def entry(self, chosen: Chosen, label: str, over: str | None = None, **names: Any) -> Entry:
         """The place at given coordinates.
@@ -241,7 +282,7 @@ class Resolver:
         for key in ("measure", "task", "system"):
             if key not in chosen:
                 raise UserError(f"{self.where}: {label} leave the key '{key}' open")
-        measure = self.filled(chosen["measure"], flat(chosen))
+        measure = self.coordinate(chosen["measure"], chosen)
         if measure not in MEASURES:
             raise UserError(f"{self.where}: unknown measure '{measure}'; {hint(measure, MEASURES)}")
         chosen = {**chosen, "measure": measure}
@@ -268,7 +309,7 @@ class Resolver:
         system = self.known(chosen["system"], chosen)
         needed = MEASURES[chosen["measure"]].coordinates
         found = {
-            key: self.filled(chosen.get(key) or "", flat(chosen)) for key in ("split", "setting")
+            key: self.coordinate(chosen.get(key) or "", chosen) for key in ("split", "setting")
         }
         default = MEASURES[chosen["measure"]].setting
         if not default and "setting" not in needed:
@@ -306,6 +347,8 @@ class Resolver:
             if task in configuration.all_tasks and task not in configuration.tasks:
                 return address, (), "", f"scale {scale} has no corpus for {task}"
             corpus = configuration.task(task)
+            if address.split and MEASURES[address.measure].of_corpus:
+                _check_split(configuration, corpus, address.split)
             system = configuration.canonical(corpus, address.system)
             view = configuration.on(corpus)
             cannot = view.cannot_train(system) or view.cannot_prepare(corpus)
@@ -341,6 +384,18 @@ class Resolver:
             for decoding in (decodings if address.decoding else [""])
         )
         return address, cells, stand_in, ""
+
+
+def _check_split(configuration: Configuration, corpus: str, split: str) -> None:
+    known = held_out(configuration, corpus)
+    if split == TRAIN:
+        raise UserError(
+            f"split: found {TRAIN}, but the training text is learned from and not scored; "
+            f"expected one of {', '.join(known)}"
+        )
+    if split not in known:
+        where = configuration.file_of("corpora", corpus)
+        raise UserError(f"unknown split '{split}' of {where}; {hint(split, known)}")
 
 
 def no_conflict(resolver: Resolver, row: Chosen, column: Chosen, label: str) -> None:

@@ -44,6 +44,10 @@ def _grid(resolver: Resolver, description: models.Grid, number: str) -> list[Ent
         for column in columns:
             if row.derived is None and column.derived is None:
                 found[row.label, column.label] = _cell(resolver, description, rows, row, column)
+    resolver.check_given([each for each in description.rows if each.derived is None], "rows")
+    resolver.check_given(
+        [each for each in description.columns if getattr(each, "derived", None) is None], "columns"
+    )
     for row in rows:
         measures = [each.measure for (label, _), each in found.items() if label == row.label]
         if row.over is not None and not any(MEASURES[each].relative for each in measures):
@@ -84,7 +88,7 @@ def _cell(
         raise UserError(f"{resolver.where}.columns: '{column.label}' leaves the key 'over' open")
     if over is None or blank:
         return entry
-    over = resolver.filled(over, flat(here))
+    over = resolver.coordinate(over, here)
     other = next((each for each in rows if each.label == over), None)
     if other is None or other.quoted or other.derived is not None:
         known = [each.label for each in rows if not each.quoted and each.derived is None]

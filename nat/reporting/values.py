@@ -66,7 +66,7 @@ def read(entry: Entry, root: Path) -> Value:
     low = high = None
     ran, not_decoded, signature = False, 0, ""
     told = ""
-    flags: dict[str, None] = {}
+    flags: dict[str, list[int]] = {}
     for cell in entry.cells:
         if not (root / cell.score_path).exists():
             continue
@@ -78,7 +78,8 @@ def read(entry: Entry, root: Path) -> Value:
         values[cell] = found.value
         low, high, signature = found.low, found.high, found.signature
         not_decoded += found.not_decoded
-        flags.update(dict.fromkeys(found.flags))
+        for flag in found.flags:
+            flags.setdefault(flag, []).append(cell.seed)
     if not values:
         reason = entry.reason or told or (NOT_AVAILABLE if ran else NOT_RUN)
         return Value(None, None, None, None, (), (), 0, "", reason)
@@ -92,7 +93,11 @@ def read(entry: Entry, root: Path) -> Value:
     sources = tuple(cell.score_path for cell in values)
     asked = (cell.seed for cell in entry.cells)
     without = _without(asked, seeds, "which was not run") + _without_draws(entry.cells, values)
-    reason = "; ".join([*without, *flags])
+    flagged = [
+        flag if {*flags[flag]} == {*seeds} else f"{flag} (seed {', '.join(map(str, flags[flag]))})"
+        for flag in flags
+    ]
+    reason = "; ".join([*without, *flagged])
     return Value(mean, spread, low, high, seeds, sources, not_decoded, signature, reason)
 
 

@@ -109,6 +109,11 @@ def read_checkpoint(path: Path) -> Checkpoint:
             "tensors, plain values and argparse.Namespace are read, so save the checkpoint "
             "without it"
         ) from error
+    if isinstance(found, dict) and found.get("args") is None and "cfg" in found:
+        raise UserError(
+            f"{path} is a checkpoint of a newer fairseq, with its options under 'cfg'; only those "
+            "of fairseq 0.9 and 0.10, with the key 'args', can be imported"
+        )
     if (
         not isinstance(found, dict)
         or not isinstance(found.get("args"), argparse.Namespace)
