@@ -38,7 +38,6 @@ from nat.data.splits import (
     text_part,
 )
 from nat.errors import UserError
-from nat.measures import total_correlation
 from nat.spelling import hint
 
 
@@ -1009,7 +1008,8 @@ class TotalCorrelation(Artifact):
         Raises:
             UserError: if it is not defined for these systems.
         """
-        total_correlation.check(configuration, self.corpus, self.system, self.other)
+        module = importlib.import_module("nat.measures.total_correlation")
+        module.check(configuration, self.corpus, self.system, self.other)
         parallel, autoregressive = (
             Analysis(self.run, self.corpus, system, self.seed, "likelihood")
             for system in (self.system, self.other)

@@ -587,7 +587,7 @@ def test_every_remark_on_a_row_is_shown_with_its_columns(root: Path) -> None:
     missing = "without seed 2, which was not run"
     assert made.notes[-3:] == [
         "NAT: 2 sentences were not decoded, scored as empty.",
-        f"NAT (one pass): {collapsed}.",
+        f"NAT (one pass): {collapsed} (seed 1).",
         f"NAT (rescored); CMLM (one pass): {missing}.",
     ]
     made_up_run.run(root, "cmlm-kd", "npd9", errors=0.3)
