@@ -18,7 +18,7 @@ from nat.configuration import configuration as module
 from nat.errors import UserError
 from nat.files import write_json
 from nat.measures.latency_setting import NO_GPU, STATE
-from nat.reporting import drawing, figures, point_names, reports, word_panels
+from nat.reporting import drawing, figures, panels, point_names, reports, word_panels
 from nat.transformer.fairseq_models import NEEDS_COMPILED
 
 
@@ -824,3 +824,15 @@ def test_a_pass_that_has_not_reached_a_block_is_not_drawn_there() -> None:
     found = word_panels.Unfolded({"passes": passes})
     assert len(found.blocks) > 1
     assert [each.passes for each in found.blocks] == [[0, 1]] + [[1]] * (len(found.blocks) - 1)
+
+
+@pytest.mark.parametrize(
+    ("label", "lines"),
+    [
+        ("CMLM", ["CMLM"]),
+        ("CMLM + DiMS, 1 step", ["CMLM + DiMS,", "1 step"]),
+        ("a one-pass student of it", ["a one-pass", "student of it"]),
+    ],
+)
+def test_a_label_of_two_lines_is_broken_at_its_comma(label: str, lines: list[str]) -> None:
+    assert panels.wrapped(label).split("\n") == lines

@@ -286,7 +286,7 @@ def _bars(axes: Axes, panel: Panel) -> Labels:
                 _hollow(axes, place, record["published"], colour, marker)
         if points:
             last = max(points, key=lambda record: float(record["x"]))
-            labels.append((last["ours"], _wrapped(name), colour))
+            labels.append((last["ours"], wrapped(name), colour))
     if edges:
         axes.axhline(0, color=GREY, linewidth=0.8)
         low, high = min(0.0, *edges), max(0.0, *edges)
@@ -431,8 +431,19 @@ def _height_of(axes: Axes, value: float) -> float:
     return value if axes.get_yscale() == "linear" else math.log10(value)
 
 
-def _wrapped(label: str) -> str:
-    return "\n".join(wrap(label, LABEL_WIDTH - 0.25, LABEL_SIZE))
+def wrapped(label: str) -> str:
+    """A label on lines that fit beside a panel; of two, the first ends at a comma if it can."""
+
+    def lines(text: str) -> list[str]:
+        return wrap(text, LABEL_WIDTH - 0.25, LABEL_SIZE)
+
+    found = lines(label)
+    parts = label.split(", ")
+    for number in range(len(parts) - 1, 0, -1) if len(found) == 2 else ():
+        halves = [f"{', '.join(parts[:number])},", ", ".join(parts[number:])]
+        if all(len(lines(half)) == 1 for half in halves):
+            return "\n".join(halves)
+    return "\n".join(found)
 
 
 def _named(label: str, record: dict[str, Any], log: bool = False) -> str:
@@ -442,7 +453,7 @@ def _named(label: str, record: dict[str, Any], log: bool = False) -> str:
     value = f"{record['ours']:+.{digits}f}" if differs else f"{record['ours']:.{digits}f}"
     if log:
         value = np.format_float_positional(record["ours"], precision=2, fractional=False, trim="-")
-    return f"{_wrapped(label)}\n{value}"
+    return f"{wrapped(label)}\n{value}"
 
 
 def _band(record: dict[str, Any]) -> tuple[float, float]:
