@@ -21,7 +21,6 @@ onstart:
         sys.exit(f"error: {error}")
     if makes_files:
         try:
-            require_no_survivors()
             if workflow.non_local_exec:
                 require_clients()
                 settings = workflow.executor_settings
@@ -30,6 +29,7 @@ onstart:
                     settings.init_seconds_before_status_checks,
                 )
             done = stop_left_behind()
+            require_no_survivors()
         except UserError as error:
             sys.exit(f"error: {error}")
         if done:

@@ -7,6 +7,7 @@ elsewhere, or whose records were removed, would be mistaken for those of the cur
 import os
 import re
 import shlex
+import time
 from base64 import urlsafe_b64decode
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator
@@ -37,6 +38,7 @@ PROGRAMS = "workflow_scripts/"
 MAKE_NOTHING = {f"{PROGRAMS}{name}.py" for name in ("plan", "show_results", "verify_results")}
 """Programs that may run beside others, since they only read results."""
 
+SECONDS_TO_END = 5
 SHOWN = 3
 """Jobs that a message lists."""
 
@@ -73,12 +75,15 @@ def require_no_survivors() -> None:
 
     A job writes what it was started for, so it would replace what a later job of another
     configuration has made, and nobody would know. The caller must hold the lock of the folder, so
-    that no job can belong to an active run.
+    that no job can belong to an active run, and have stopped the jobs of Slurm, which may have run
+    on this machine; processes that are about to end have a few seconds for it.
 
     Raises:
         UserError: names the processes.
     """
-    left = list(_survivors(Path.cwd()))
+    until = time.monotonic() + SECONDS_TO_END
+    while (left := list(_survivors(Path.cwd()))) and time.monotonic() < until:
+        time.sleep(0.5)
     if left:
         more = f" and {len(left) - SHOWN} more" if len(left) > SHOWN else ""
         raise UserError(
