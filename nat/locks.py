@@ -60,13 +60,12 @@ def alone(folder: Path, doing: str, say: Callable[[str], None] = print) -> Itera
 def in_turn(folder: Path) -> Iterator[None]:
     """Hold the lock of a folder that is there, after waiting for others for as long as they take.
 
-    On file systems without locks nobody waits, nor where this process may not write.
+    On file systems without locks nobody waits, nor where this process cannot write the lock: what
+    is there can still be read, and a write tells the reason itself.
     """
     try:
         handle = _locked(folder, math.inf, lambda: None)
-    except OSError as error:
-        if error.errno not in (errno.EACCES, errno.EROFS):
-            raise
+    except OSError:
         yield
         return
     try:

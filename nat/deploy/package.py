@@ -43,10 +43,10 @@ from nat.files import atomic_directory, check_replaceable, copy, read_json, writ
 from nat.options import options_of, validated
 from nat.registry import Method
 from nat.spelling import hint
+from nat.training.run import REPORT
 from nat.training.weights import check_weights
 
 MODEL = "model.pt"
-RECORD = "training.json"
 SCORES = "scores.json"
 
 USUAL = (
@@ -236,7 +236,7 @@ def _check_corpus(configuration: Configuration, corpus: str, model: Path) -> Non
     Raises:
         UserError: if it is not; names the keys.
     """
-    record = model.with_name(RECORD)
+    record = model.with_name(REPORT)
     # records of imported models do not have the key
     before = read_json(record).get("corpus") if record.exists() else None
     changes = differences(before, prepared_as(configuration.corpus(corpus), TRAIN))
@@ -308,7 +308,7 @@ def scores_of(opened: Opened) -> list[dict[str, Any]]:
 def _scores_of_training(opened: Opened) -> list[dict[str, Any]]:
     """The scores of a model's decodings in its run, see `scores_of`."""
     model = opened.files[MODEL]
-    record = model.with_name(RECORD)
+    record = model.with_name(REPORT)
     trained = read_json(record).get("fingerprint") if record.exists() else None
     scores = []
     for path in _scores(opened.folder):

@@ -12,7 +12,7 @@ from nat.files import atomic_write_text, write_json
 from nat.training.fairseq_checkpoint import converted, read_checkpoint
 from nat.training.model_file import save_model
 from nat.training.record import Record
-from nat.training.run import CURVE
+from nat.training.run import CURVE, REPORT
 
 
 def import_checkpoint(configuration: Configuration, model: Model) -> None:
@@ -50,7 +50,7 @@ def import_checkpoint(configuration: Configuration, model: Model) -> None:
     files = {"checkpoint": checkpoint_file, "dictionary": dictionary_file}
     found = {name: {"path": str(path), "sha256": sha256_of(path)} for name, path in files.items()}
     write_json(
-        output.parent / "training.json",
+        output.parent / REPORT,
         {
             "fingerprint": configuration.fingerprint(
                 [training.as_json(), *(each["sha256"] for each in found.values())]

@@ -47,7 +47,7 @@ from nat.training import energy
 from nat.training.averaging import average, kept_path, weights_path
 from nat.training.model_file import build_model, save_model
 from nat.training.record import Record
-from nat.training.run import CURVE, FINISHED, KEPT, RESTORE, RUN_FILE, Run, accumulation
+from nat.training.run import CURVE, FINISHED, KEPT, REPORT, RESTORE, RUN_FILE, Run, accumulation
 from nat.transformer.fairseq_models import NEEDS_COMPILED
 from nat.transformer.linear import has_bfloat16_products
 from nat.transformer.model import Transformer
@@ -268,7 +268,7 @@ def finish(run: Run, output: Path, progress: Progress) -> None:
                 weights = average([kept_path(folder, update)])
                 save_model(kept / f"{name}.pt", weights, run.training, sizes, update)
     atomic_write_text(output.parent / CURVE, record.csv())
-    write_json(output.parent / "training.json", _report(run, record, finished))
+    write_json(output.parent / REPORT, _report(run, record, finished))
     remove_checkpoints(run)
     metric = {"bleu": "BLEU"}.get(run.metric, run.metric)
     for flag in flags(record, finished["pairs"]["train"]):
@@ -361,7 +361,7 @@ def _is_trained(run: Run) -> bool:
 
 
 def _is_written(run: Run, output: Path) -> bool:
-    report = output.parent / "training.json"
+    report = output.parent / REPORT
     kept = [output.parent / KEPT / f"{name}.pt" for name in run.keep]
     written = (output, output.parent / CURVE, report, *kept)
     if not all(path.exists() and is_intact(path) for path in written):

@@ -19,6 +19,9 @@ RESTORE = "restore.pt"
 KEPT = "kept"
 """Folder beside the model of a training that keeps checkpoints, `{name}.pt` for each of them."""
 
+REPORT = "training.json"
+"""Beside the model of a training that has ended; it is written last."""
+
 CURVE = "training.csv"
 """Beside the model; during training, in the folder of checkpoints."""
 

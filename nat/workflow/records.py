@@ -20,7 +20,7 @@ from nat.configuration import Configuration
 from nat.errors import UserError
 from nat.files import read_json
 from nat.locks import hold
-from nat.training.run import CURVE, KEPT
+from nat.training.run import CURVE, KEPT, REPORT
 
 if TYPE_CHECKING:
     from snakemake.jobs import Job
@@ -30,7 +30,6 @@ RECORDS = Path(".snakemake")
 LOCK = RECORDS / "run.lock"
 """Of the run that makes files in this folder."""
 
-REPORT = "training.json"
 OF_TRAINING = {"model.pt", CURVE, KEPT, REPORT}
 """Names of the outputs of a training."""
 
