@@ -40,7 +40,6 @@ from nat.deploy import command, translator
 from nat.deploy.export import export
 from nat.deploy.package import (
     MODEL,
-    RECORD,
     USUAL_OF_STUDENTS,
     open_folder,
     packed,
@@ -53,6 +52,7 @@ from nat.fairseq_plugin import translation
 from nat.jobs.translate import translate_shard
 from nat.options import validated
 from nat.training.model_file import TrainedModel, load_model
+from nat.training.run import REPORT
 from nat.training.weights import CONVERTED, WEIGHTS, checksum_of
 from nat.transformer.model import Transformer
 
@@ -390,7 +390,7 @@ def test_scores_of_other_weights_are_not_taken(
     measures = {"sacrebleu": {"value": 1.0, "low": 0.5, "high": 1.5, "signature": "nrefs:1"}}
     score = {"decoding": "ctc", "split": "test", "measures": measures}
     file.write_text(json.dumps(score | {"model": {"fingerprint": "first"}}))
-    record = model("ctc-kd") / RECORD
+    record = model("ctc-kd") / REPORT
     record.write_text(json.dumps({"fingerprint": "second"}))
     out, err, status = nat(name, model("ctc-kd"), "made", *more)
     assert (out, status) == ("", 1) and not Path("made").exists()
@@ -410,7 +410,7 @@ def test_a_model_does_not_translate_text_of_another_preparation(
     shutil.copytree(root, tmp_path / "run")
     monkeypatch.chdir(tmp_path / "run")
     corpus = load_configuration("micro", checked=False).corpus(CORPUS)
-    record = model("ctc-kd") / RECORD
+    record = model("ctc-kd") / REPORT
     record.write_text(json.dumps({"corpus": prepared_as(corpus, "train")}))
     commands = [
         ["translate", model("ctc-kd")],
