@@ -1,5 +1,17 @@
-"""The one exception that a user may see."""
+"""The one exception that a user may see, and how the refusals of a file system are told."""
+
+import errno
 
 
 class UserError(Exception):
     """A mistake that the user can mend, told in one sentence with file, key and remedy."""
+
+
+def refusal(error: OSError) -> str:
+    """Why the file system refused a write, and what helps where that is known."""
+    if error.errno in (errno.ENOSPC, errno.EDQUOT):
+        return "the disk is full; free some space there and run again"
+    reason = error.strerror or str(error)
+    if error.errno in (errno.EACCES, errno.EPERM, errno.EROFS):
+        return f"{reason}; make that folder writable"
+    return reason

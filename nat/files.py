@@ -21,18 +21,8 @@ from nat.checksums import (
     verified,
     verified_folder,
 )
-from nat.errors import UserError
+from nat.errors import UserError, refusal
 from nat.locks import alone
-
-
-def refusal(error: OSError) -> str:
-    """Why the file system refused a write, and what helps where that is known."""
-    if error.errno in (errno.ENOSPC, errno.EDQUOT):
-        return "the disk is full; free some space there and run again"
-    reason = error.strerror or str(error)
-    if error.errno in (errno.EACCES, errno.EPERM, errno.EROFS):
-        return f"{reason}; make that folder writable"
-    return reason
 
 
 @contextmanager

@@ -14,7 +14,7 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
 
-from nat.errors import UserError
+from nat.errors import UserError, refusal
 
 SECONDS_FOR_OTHERS = 300
 """How long a Slurm job waits for another process in its folder."""
@@ -36,7 +36,8 @@ def alone(folder: Path, doing: str, say: Callable[[str], None] = print) -> Itera
         say: shows the message that a job waits.
 
     Raises:
-        UserError: if another process holds the lock; in a Slurm job, after waiting for it.
+        UserError: if another process holds the lock (in a Slurm job, after waiting for it), or if
+            the file system refuses the file.
     """
     patience = SECONDS_FOR_OTHERS if "SLURM_JOB_ID" in os.environ else 0
     try:
@@ -48,6 +49,8 @@ def alone(folder: Path, doing: str, say: Callable[[str], None] = print) -> Itera
             f"another process is {doing}, perhaps one that a killed run left behind; wait for "
             "its end or stop it, then run again"
         ) from error
+    except OSError as error:
+        raise UserError(f"cannot write in {folder.parent}: {refusal(error)}") from error
     try:
         with suppress(FileExistsError):
             folder.mkdir()

@@ -137,6 +137,18 @@ def test_files_where_nobody_can_write_need_no_turn(
         pass
 
 
+def test_a_lock_that_cannot_be_written_is_an_error_of_the_user(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def full(*_: object) -> int:
+        raise OSError(errno.ENOSPC, "No space left on device")
+
+    monkeypatch.setattr(os, "open", full)
+    sentence = f"cannot write in {tmp_path}: the disk is full; free some space there"
+    with pytest.raises(UserError, match=sentence), alone(tmp_path / "seed1", "training"):
+        pass
+
+
 def test_a_process_whose_folder_went_away_leaves_its_successor_alone(tmp_path: Path) -> None:
     """A file system without locks: the first comes to its end while the second is at work."""
     path = tmp_path / "clean"

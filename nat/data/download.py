@@ -15,8 +15,8 @@ from typing import TYPE_CHECKING, Any
 from urllib.parse import urlsplit
 
 from nat.data.archive import DAMAGED
-from nat.errors import UserError
-from nat.files import refusal, replace_text, to_disk
+from nat.errors import UserError, refusal
+from nat.files import replace_text, to_disk
 from nat.locks import in_turn
 from nat.program import Progress
 

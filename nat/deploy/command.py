@@ -8,8 +8,7 @@ from itertools import islice
 from pathlib import Path
 
 from nat.data.lines import decoded
-from nat.errors import UserError
-from nat.files import refusal
+from nat.errors import UserError, refusal
 from nat.program import run
 from nat.registry import ENGINES
 

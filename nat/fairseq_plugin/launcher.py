@@ -12,10 +12,9 @@ from fairseq.distributed import utils as distributed
 from fairseq_cli import train as program
 from omegaconf import DictConfig
 
-from nat.errors import UserError
+from nat.errors import UserError, refusal
 from nat.fairseq_plugin.criterion import Diverged
 from nat.fairseq_plugin.task import NO_METRIC, BatchTooLarge, Finished
-from nat.files import refusal
 from nat.training.run import RESTORE, RUN_FILE, Run
 
 NEVER = 10**9
