@@ -13,16 +13,18 @@ from test_decode_corpus import CONFIGURATION, VOCABULARIES, engine, texts
 
 from nat.checksums import OF_FOLDER
 from nat.data.batch import source_tensor
-from nat.data.vocabulary import BLANK, MASK, NEVER_WRITTEN, VocabularySizes
+from nat.data.vocabulary import BLANK, MASK, NEVER_WRITTEN, SPECIALS, VocabularySizes
 from nat.decoding.ctc import Ctc
 from nat.decoding.imputer import Imputer
 from nat.decoding.mask_predict import MaskPredict
-from nat.decoding.network import OnnxNetwork
+from nat.decoding.network import OnnxNetwork, never_chosen, silent
 from nat.decoding.one_pass import OnePass
 from nat.decoding.onnx_parallel import OnnxParallel
 from nat.errors import UserError
+from nat.export import onnx
 from nat.export.onnx import write_onnx
 from nat.jobs.translate import matching_engine
+from nat.transformer.projection import best_symbols
 
 SOURCE = source_tensor(texts([3, 9, 1, 12, 5, 1, 11]))
 
@@ -97,6 +99,34 @@ def test_what_is_never_written_is_never_chosen(make_model: Callable[..., Any]) -
         model.embedding.weight[list(NEVER_WRITTEN)] *= 9
     found = OnnxParallel()(model, SOURCE, engine(model, "float32", "onnx"))
     assert not {token for each in found for token in each.tokens} & set(NEVER_WRITTEN)
+
+
+@pytest.mark.parametrize("penalty", [None, 0.0, 3.0])
+@pytest.mark.parametrize("words", [1, 5, 6, 7, 23])
+def test_symbols_are_chosen_as_by_the_projection(
+    make_model: Callable[..., Any],
+    words: int,
+    penalty: float | None,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """Whether or not the words fill the blocks in which the largest is searched."""
+    monkeypatch.setattr(onnx, "BLOCK", 6)
+    decoder = {} if penalty is None else {"copy": "soft", "upsample": 2.0}
+    length = "offset" if penalty is None else None
+    size = len(SPECIALS) + words
+    model = make_model(length=length, decoder=decoder, vocabulary_size=size)
+    states = torch.randn(400, model.architecture.model_dim, dtype=torch.float64)
+    given = None if penalty is None else torch.tensor(penalty, dtype=torch.float64)
+    symbols, log_probabilities = onnx.ChoiceGraph(model)(states, given)
+    expected = best_symbols(
+        states,
+        model.embedding.weight,
+        forbidden=torch.tensor(never_chosen(model)),
+        penalties=dict.fromkeys(silent(model), penalty or 0.0),
+    )
+    assert torch.equal(symbols[:, 0], expected.symbols)
+    torch.testing.assert_close(log_probabilities[:, 0], expected.log_probabilities)
+    assert len(symbols.unique()) > min(words, 9)
 
 
 def test_int8_is_near_float32(make_model: Callable[..., Any], tmp_path: Path) -> None:

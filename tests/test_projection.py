@@ -358,6 +358,20 @@ def test_best_symbols(rows: int) -> None:
     assert not found.log_probabilities.requires_grad
 
 
+@pytest.mark.parametrize("columns", [1, 63, 64, 65, 130, 640])
+def test_the_largest_of_many_is_searched_in_blocks(
+    columns: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(projection, "FEW", 0)
+    generator = torch.Generator().manual_seed(columns)
+    logits = torch.randint(0, 9, (300, columns), generator=generator).float()  # with equal ones
+    logits[::3] = torch.randn(100, columns, generator=generator)
+    logits[:, 0] = -torch.inf
+    value, column = projection._largest(logits)
+    assert torch.equal(value, logits.amax(1))
+    assert torch.equal(column, logits.eq(value[:, None]).to(torch.uint8).argmax(1))
+
+
 def test_forbidden_symbols_keep_their_share_of_the_probability() -> None:
     states, weight, _ = tensors(9)
     whole = F.log_softmax(states @ weight.t(), -1).detach()

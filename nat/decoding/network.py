@@ -48,6 +48,8 @@ class OnnxEngine:
         options = onnxruntime.SessionOptions()
         options.intra_op_num_threads = torch.get_num_threads()
         options.inter_op_num_threads = 1
+        # the two graphs have threads of their own, and those that wait would not leave their cores
+        options.add_session_config_entry("session.intra_op.allow_spinning", "0")
         options.log_severity_level = 3
         try:
             self.encoder, self.decoder = (

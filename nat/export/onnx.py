@@ -35,6 +35,7 @@ from nat.files import atomic_directory, write_json
 from nat.training.weights import CONVERTED, WEIGHTS
 from nat.transformer.length import ConstantLength, LengthPredictor
 from nat.transformer.model import Encoded, Transformer
+from nat.transformer.projection import BLOCK
 
 OPSET = 18
 TOLERANCE = 1e-3
@@ -77,18 +78,15 @@ class EncoderGraph(nn.Module):
 
 
 class DecoderGraph(nn.Module):
-    """A bidirectional pass over a canvas, and the output projection."""
+    """A bidirectional pass over a canvas, and the choice of its symbols."""
 
     def __init__(self, model: Transformer, has_copied: bool) -> None:
         super().__init__()
         self.model = model
+        self.choice = ChoiceGraph(model)
         self.has_penalty = model.decoder.upsample is not None
         self.inputs = ["source", "states", *(["copied"] if has_copied else []), "tokens"]
         self.inputs += [BLANK_PENALTY] if self.has_penalty else []
-        self.forbidden = torch.zeros(model.embedding.num_embeddings)
-        self.forbidden[never_chosen(model)] = -torch.inf
-        self.silent = torch.zeros_like(self.forbidden)
-        self.silent[silent(model)] = 1.0
 
     def forward(self, source: Tensor, states: Tensor, *more: Tensor) -> tuple[Tensor, Tensor]:
         """Symbols and log-probabilities, [B, T] each."""
@@ -97,15 +95,53 @@ class DecoderGraph(nn.Module):
         padding = source.eq(PAD)
         encoded = Encoded(states, padding, source, copied=copied[0] if copied else None)
         decoded = self.model.decode(tokens, tokens.eq(PAD), encoded, causal=False)
-        logits = decoded @ self.model.embedding.weight.t()
-        if penalty is None:
-            best, symbols = (logits + self.forbidden).max(2)
-        else:
-            best, symbols = (logits + (self.forbidden - penalty * self.silent)).max(2)
-            best = best + penalty * self.silent[symbols]
-        # ONNX Runtime takes longer for `logsumexp` than for the whole decoder
-        normaliser = logits.amax(2) - logits.softmax(2).amax(2).log()
-        return symbols, best - normaliser
+        symbols, log_probabilities = self.choice(decoded.flatten(0, 1), penalty)
+        return symbols.view_as(tokens), log_probabilities.view_as(tokens)
+
+
+class ChoiceGraph(nn.Module):
+    """The output projection and its most probable symbols.
+
+    With a large vocabulary, what follows the product takes as long as the product itself if written
+    plainly. In ONNX Runtime, the position of a maximum takes six times as long as its value, and a
+    sum of exponentials that is not part of a softmax takes seven times as long as a softmax. So the
+    maximum is searched in blocks of words first, and then in one block. The symbols with rules of
+    their own, and the words that fill no block, are few and kept apart.
+    """
+
+    def __init__(self, model: Transformer) -> None:
+        super().__init__()
+        weight = model.embedding.weight.detach()
+        count, self.first = len(weight), len(SPECIALS)
+        self.width = min(BLOCK, count - self.first)
+        end = count - (count - self.first) % self.width
+        others = torch.tensor([*range(self.first), *range(end, count)])
+        forbidden, silenced = torch.zeros(count), torch.zeros(count)
+        forbidden[never_chosen(model)] = -torch.inf
+        silenced[silent(model)] = 1.0
+        # only products with initialisers of the graph are quantised: nothing else becomes one
+        self.in_blocks = nn.Parameter(weight[self.first : end].t().contiguous())
+        self.apart = nn.Parameter(weight[others].t().contiguous())
+        self.others, self.forbidden, self.silent = others, forbidden[others], silenced[others]
+
+    def forward(self, states: Tensor, penalty: Tensor | None) -> tuple[Tensor, Tensor]:
+        """Symbols and log-probabilities of states [N, D], [N] each."""
+        logits, others = states @ self.in_blocks, states @ self.apart
+        blocks = logits.unflatten(1, (-1, self.width))
+        block = blocks.amax(2).argmax(1, keepdim=True)
+        its_words = blocks.gather(1, block.unsqueeze(2).expand(-1, 1, self.width)).squeeze(1)
+        place = its_words.argmax(1, keepdim=True)
+        word, best = block * self.width + place, its_words.gather(1, place)
+        of_words = best - logits.softmax(1).gather(1, word).log()
+        normaliser = torch.cat([others, of_words], 1).logsumexp(1, keepdim=True)
+        preferred = others + self.forbidden
+        if penalty is not None:
+            preferred = preferred - penalty * self.silent
+        most, other = preferred.max(1, keepdim=True)
+        is_word = best > most
+        symbol = torch.where(is_word, word + self.first, self.others[other])
+        chosen = torch.where(is_word, best, others.gather(1, other))
+        return symbol, chosen - normaliser
 
 
 def write_onnx(
