@@ -8,6 +8,9 @@ from torch import Tensor, nn
 
 from nat.transformer.linear import Linear
 
+HIDDEN = -1e9
+"""What is added to the score of a key that may not be seen, where an operation has no mask."""
+
 
 class SelfAttention(nn.Module):
     """Attention of a sequence to itself."""
@@ -126,11 +129,21 @@ def _attended(
     query: Tensor, key: Tensor, value: Tensor, visible: Tensor | None = None, causal: bool = False
 ) -> Tensor:
     """The heads' mixtures of values, [B, T, D]."""
+    if torch.jit.is_tracing() and not causal:
+        return _join(_plain(query, key, value, visible))
     if visible is not None and _hides_nothing(visible):
         visible = None
     return _join(
         F.scaled_dot_product_attention(query, key, value, attn_mask=visible, is_causal=causal)
     )
+
+
+def _plain(query: Tensor, key: Tensor, value: Tensor, visible: Tensor | None) -> Tensor:
+    """The same without a row of nothing but hidden keys, in few operations: for exported graphs."""
+    scores = (query / math.sqrt(query.size(3))) @ key.transpose(2, 3)
+    if visible is not None:
+        scores = scores + torch.where(visible, 0.0, HIDDEN)
+    return scores.softmax(3) @ value
 
 
 def _hides_nothing(visible: Tensor) -> bool:
@@ -143,8 +156,11 @@ def _hides_nothing(visible: Tensor) -> bool:
 
 
 def _split(states: Tensor, heads: int) -> Tensor:
-    return states.unflatten(-1, (heads, -1)).transpose(1, 2)
+    # with sizes of the tensor itself, an exported graph computes no shapes; so below
+    sentences, length, _ = states.shape
+    return states.view(sentences, length, heads, -1).transpose(1, 2)
 
 
 def _join(states: Tensor) -> Tensor:
-    return states.transpose(1, 2).flatten(2)
+    states = states.transpose(1, 2)
+    return states.reshape(states.size(0), states.size(1), -1)
