@@ -139,7 +139,7 @@ def _attended(
 
 
 def _plain(query: Tensor, key: Tensor, value: Tensor, visible: Tensor | None) -> Tensor:
-    """The same without a row of nothing but hidden keys, in few operations: for exported graphs."""
+    """The same in few operations, for exported graphs; where all keys are hidden, their mean."""
     scores = (query / math.sqrt(query.size(3))) @ key.transpose(2, 3)
     if visible is not None:
         scores = scores + torch.where(visible, 0.0, HIDDEN)
