@@ -2,6 +2,7 @@
 
 import importlib
 import mmap
+import os
 import sys
 from pathlib import Path
 
@@ -53,6 +54,25 @@ def test_packages_are_not_counted(tmp_path: Path, monkeypatch: pytest.MonkeyPatc
     )
     assert found is not None and alone is not None
     assert found < 5 * MEGABYTE < 25 * MEGABYTE < alone
+
+
+@linux
+@pytest.mark.skipif(
+    tuple(int(part) for part in os.uname().release.split(".")[:2]) < (5, 14),
+    reason="needs Linux 5.14",
+)
+def test_libraries_are_not_counted() -> None:
+    """Of PyTorch, a first product maps tens of megabytes."""
+
+    def work() -> None:
+        import torch
+
+        square = torch.ones(300, 300)
+        square @ square
+
+    found = peak_of(work, ["torch"])
+    assert found is not None
+    assert found < 10 * MEGABYTE
 
 
 @linux
