@@ -17,7 +17,7 @@ class SelfAttention(nn.Module):
 
     def __init__(self, model_dim: int, heads: int) -> None:
         super().__init__()
-        self.heads = heads
+        self.heads, self.size = heads, model_dim // heads
         self.query_key_value = Linear(model_dim, 3 * model_dim)
         self.output = Linear(model_dim, model_dim)
 
@@ -34,7 +34,7 @@ class SelfAttention(nn.Module):
             [B, T, D].
         """
         query, key, value = self._project(states)
-        return self.output(_attended(query, key, value, visible, causal))
+        return _joined(_attended(query, key, value, visible, causal), self.output)
 
     def step(self, states: Tensor, history: Tensor) -> Tensor:
         """Attend from new positions to all of them and all earlier ones.
@@ -51,11 +51,12 @@ class SelfAttention(nn.Module):
         new = slice(len(history) - states.size(1), None)
         history[new, 0], history[new, 1] = key.permute(2, 0, 1, 3), value.permute(2, 0, 1, 3)
         keys, values = history.permute(1, 2, 3, 0, 4)
-        return self.output(_attended(query, keys, values))
+        return _joined(_attended(query, keys, values), self.output)
 
     def _project(self, states: Tensor) -> tuple[Tensor, Tensor, Tensor]:
-        query, key, value = self.query_key_value(states).split(self.output.in_features, dim=-1)
-        return _split(query, self.heads), _split(key, self.heads), _split(value, self.heads)
+        parts = self.query_key_value(states).split(self.output.in_features, dim=-1)
+        query, key, value = (_split(part, self.heads, self.size) for part in parts)
+        return query, key, value
 
 
 class PositionalAttention(nn.Module):
@@ -66,7 +67,7 @@ class PositionalAttention(nn.Module):
 
     def __init__(self, model_dim: int, heads: int) -> None:
         super().__init__()
-        self.heads = heads
+        self.heads, self.size = heads, model_dim // heads
         self.query_key = Linear(model_dim, 2 * model_dim)
         self.value = Linear(model_dim, model_dim)
         self.output = Linear(model_dim, model_dim)
@@ -86,11 +87,11 @@ class PositionalAttention(nn.Module):
             [B, T, D].
         """
         query, key = (
-            _split(part, self.heads).expand(states.size(0), -1, -1, -1)
+            _split(part, self.heads, self.size).expand(states.size(0), -1, -1, -1)
             for part in self.query_key(positions).split(self.output.in_features, dim=-1)
         )
-        value = _split(self.value(states), self.heads)
-        return self.output(_attended(query, key, value, visible, causal))
+        value = _split(self.value(states), self.heads, self.size)
+        return _joined(_attended(query, key, value, visible, causal), self.output)
 
 
 class CrossAttention(nn.Module):
@@ -98,7 +99,7 @@ class CrossAttention(nn.Module):
 
     def __init__(self, model_dim: int, heads: int) -> None:
         super().__init__()
-        self.heads = heads
+        self.heads, self.size = heads, model_dim // heads
         self.query = Linear(model_dim, model_dim)
         self.key_value = Linear(model_dim, 2 * model_dim)
         self.output = Linear(model_dim, model_dim)
@@ -106,36 +107,34 @@ class CrossAttention(nn.Module):
     def keys_and_values(self, encoded: Tensor) -> tuple[Tensor, Tensor]:
         """Keys and values of encoder states [B, S, D], each [B, heads, S, D / heads]."""
         key, value = self.key_value(encoded).split(self.output.in_features, dim=-1)
-        return _split(key, self.heads), _split(value, self.heads)
+        return _split(key, self.heads, self.size), _split(value, self.heads, self.size)
 
     def forward(
         self, states: Tensor, keys_and_values: tuple[Tensor, Tensor], visible: Tensor
     ) -> Tensor:
         """Attend from states [B, T, D] to keys of which `visible` [B, 1, 1, S] are real."""
-        query = _split(self.query(states), self.heads)
-        return self.output(_attended(query, *keys_and_values, visible))
+        query = _split(self.query(states), self.heads, self.size)
+        return _joined(_attended(query, *keys_and_values, visible), self.output)
 
     def traced(
         self, states: Tensor, keys_and_values: tuple[Tensor, Tensor], visible: Tensor
     ) -> tuple[Tensor, Tensor]:
         """The same, and the attention weights, [B, heads, T, S]; slower than `forward`."""
-        query, (key, value) = _split(self.query(states), self.heads), keys_and_values
+        query, (key, value) = _split(self.query(states), self.heads, self.size), keys_and_values
         scores = query @ key.transpose(2, 3) / math.sqrt(key.size(3))
         weights = scores.masked_fill(~visible, -torch.inf).softmax(3)
-        return self.output(_join(weights @ value)), weights
+        return _joined(weights @ value, self.output), weights
 
 
 def _attended(
     query: Tensor, key: Tensor, value: Tensor, visible: Tensor | None = None, causal: bool = False
 ) -> Tensor:
-    """The heads' mixtures of values, [B, T, D]."""
+    """The heads' mixtures of values, [B, heads, T, D / heads]."""
     if torch.jit.is_tracing() and not causal:
-        return _join(_plain(query, key, value, visible))
+        return _plain(query, key, value, visible)
     if visible is not None and _hides_nothing(visible):
         visible = None
-    return _join(
-        F.scaled_dot_product_attention(query, key, value, attn_mask=visible, is_causal=causal)
-    )
+    return F.scaled_dot_product_attention(query, key, value, attn_mask=visible, is_causal=causal)
 
 
 def _plain(query: Tensor, key: Tensor, value: Tensor, visible: Tensor | None) -> Tensor:
@@ -155,12 +154,19 @@ def _hides_nothing(visible: Tensor) -> bool:
     return visible.device.type == "cpu" and not torch.jit.is_tracing() and bool(visible.all())
 
 
-def _split(states: Tensor, heads: int) -> Tensor:
-    # with sizes of the tensor itself, an exported graph computes no shapes; so below
+def _split(states: Tensor, heads: int, size: int) -> Tensor:
+    """[B, T, D] to [B, heads, T, D / heads]; `size` is D / heads.
+
+    Sizes are the first ones of the tensor itself or numbers, so that an exported graph computes no
+    shapes; so below.
+    """
     sentences, length, _ = states.shape
-    return states.view(sentences, length, heads, -1).transpose(1, 2)
+    return states.view(sentences, length, heads, size).transpose(1, 2)
 
 
-def _join(states: Tensor) -> Tensor:
-    states = states.transpose(1, 2)
-    return states.reshape(states.size(0), states.size(1), -1)
+def _joined(mixtures: Tensor, output: Linear) -> Tensor:
+    """The output of all heads [B, heads, T, D / heads], [B, T, D]."""
+    mixtures = mixtures.transpose(1, 2)
+    rows = mixtures.reshape(mixtures.size(0), mixtures.size(1), output.in_features)
+    projected: Tensor = output(rows)
+    return projected
