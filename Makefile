@@ -2,7 +2,8 @@
 # make test    everything that is checked before a change goes in; 16 minutes
 # make test-endurance   kills, full disks, damaged and hostile files at random, with figures;
 #                       ENDURANCE=0.1 runs a tenth of it
-# make test-learning   what the tests of learning are worth: mistakes planted in trainings, 45 minutes
+# make test-learning   an estimate that is known exactly, and what the tests of learning are worth:
+#                 mistakes planted in trainings, 45 minutes
 # make test-latest   the tiny run with the newest versions of all packages; Python 3.11 to 3.13,
 #                    or those that PYTHONS="python3.11 ..." names
 # make audit   known vulnerabilities of the versions in envs/; fails where PyPI has no answer
@@ -65,7 +66,8 @@ test-endurance: environment
 	NAT_ENDURANCE=$(ENDURANCE) $(BIN)/pytest -s -q tests/test_endurance.py
 
 test-learning: environment
-	@$(BIN)/python -m tests.learning.measure worth
+	@NAT_LEARNING=1 $(BIN)/pytest -q tests/test_known_law.py
+	$(BIN)/python -m tests.learning.measure worth
 
 # In an environment of its own, `.venv-latest`, which each Python makes anew. A command that exists may
 # still not run (a shim of pyenv).

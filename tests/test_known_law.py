@@ -1,5 +1,6 @@
 """The estimate of a total correlation against its exact value, on a language of undivided words."""
 
+import os
 import shutil
 from pathlib import Path
 
@@ -54,6 +55,9 @@ SCALE = {
 }
 
 
+@pytest.mark.skipif(
+    "NAT_LEARNING" not in os.environ, reason="trains two models; `make test-learning`"
+)
 def test_estimate_and_truth_meet(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     shutil.copytree(REPOSITORY / "config", tmp_path / "config")
     monkeypatch.chdir(tmp_path)
