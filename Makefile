@@ -3,7 +3,7 @@
 # make test-endurance   kills, full disks, damaged and hostile files at random, with figures;
 #                       ENDURANCE=0.1 runs a tenth of it
 # make test-learning   an estimate that is known exactly, and what the tests of learning are worth:
-#                 mistakes planted in trainings, 45 minutes
+#                       mistakes planted in trainings, 45 minutes
 # make test-latest   the tiny run with the newest versions of all packages; Python 3.11 to 3.13,
 #                    or those that PYTHONS="python3.11 ..." names
 # make audit   known vulnerabilities of the versions in envs/; fails where PyPI has no answer

@@ -126,13 +126,17 @@ def test_locks_are_on_files_that_are_open_for_writing(
     assert [each.name for each in tmp_path.iterdir()] == ["elsewhere"]
 
 
+def refuse_to_open(monkeypatch: pytest.MonkeyPatch, reason: int) -> None:
+    def refused(*_: object) -> int:
+        raise OSError(reason, os.strerror(reason))
+
+    monkeypatch.setattr(os, "open", refused)
+
+
 def test_files_where_nobody_can_write_need_no_turn(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    def refused(*_: object) -> int:
-        raise PermissionError(errno.EACCES, "Permission denied")
-
-    monkeypatch.setattr(os, "open", refused)
+    refuse_to_open(monkeypatch, errno.EACCES)
     with in_turn(tmp_path):
         pass
 
@@ -140,10 +144,7 @@ def test_files_where_nobody_can_write_need_no_turn(
 def test_a_lock_that_cannot_be_written_is_an_error_of_the_user(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    def full(*_: object) -> int:
-        raise OSError(errno.ENOSPC, "No space left on device")
-
-    monkeypatch.setattr(os, "open", full)
+    refuse_to_open(monkeypatch, errno.ENOSPC)
     sentence = f"cannot write in {tmp_path}: the disk is full; free some space there"
     with pytest.raises(UserError, match=sentence), alone(tmp_path / "seed1", "training"):
         pass

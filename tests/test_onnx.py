@@ -24,6 +24,7 @@ from nat.errors import UserError
 from nat.export import onnx
 from nat.export.onnx import write_onnx
 from nat.jobs.translate import matching_engine
+from nat.transformer import projection
 from nat.transformer.projection import best_symbols
 
 SOURCE = source_tensor(texts([3, 9, 1, 12, 5, 1, 11]))
@@ -110,7 +111,7 @@ def test_symbols_are_chosen_as_by_the_projection(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     """Whether or not the words fill the blocks in which the largest is searched."""
-    monkeypatch.setattr(onnx, "BLOCK", 6)
+    monkeypatch.setattr(projection, "BLOCK", 6)
     decoder = {} if penalty is None else {"copy": "soft", "upsample": 2.0}
     length = "offset" if penalty is None else None
     size = len(SPECIALS) + words

@@ -35,7 +35,7 @@ from nat.files import atomic_directory, write_json
 from nat.training.weights import CONVERTED, WEIGHTS
 from nat.transformer.length import ConstantLength, LengthPredictor
 from nat.transformer.model import Encoded, Transformer
-from nat.transformer.projection import BLOCK
+from nat.transformer.projection import largest_in_blocks, whole_blocks
 
 OPSET = 18
 TOLERANCE = 1e-3
@@ -103,18 +103,16 @@ class ChoiceGraph(nn.Module):
     """The output projection and its most probable symbols.
 
     With a large vocabulary, what follows the product takes as long as the product itself if written
-    plainly. In ONNX Runtime, the position of a maximum takes six times as long as its value, and a
-    sum of exponentials that is not part of a softmax takes seven times as long as a softmax. So the
-    maximum is searched in blocks of words first, and then in one block. The symbols with rules of
-    their own, and the words that fill no block, are few and kept apart.
+    plainly. In ONNX Runtime, a sum of exponentials that is not part of a softmax takes seven times
+    as long as a softmax. The symbols with rules of their own, and the words that fill no block of
+    `largest_in_blocks`, are few and kept apart.
     """
 
     def __init__(self, model: Transformer) -> None:
         super().__init__()
         weight = model.embedding.weight.detach()
         count, self.first = len(weight), len(SPECIALS)
-        self.width = min(BLOCK, count - self.first)
-        end = count - (count - self.first) % self.width
+        end = self.first + whole_blocks(count - self.first)
         others = torch.tensor([*range(self.first), *range(end, count)])
         forbidden, silenced = torch.zeros(count), torch.zeros(count)
         forbidden[never_chosen(model)] = -torch.inf
@@ -127,11 +125,7 @@ class ChoiceGraph(nn.Module):
     def forward(self, states: Tensor, penalty: Tensor | None) -> tuple[Tensor, Tensor]:
         """Symbols and log-probabilities of states [N, D], [N] each."""
         logits, others = states @ self.in_blocks, states @ self.apart
-        blocks = logits.unflatten(1, (-1, self.width))
-        block = blocks.amax(2).argmax(1, keepdim=True)
-        its_words = blocks.gather(1, block.unsqueeze(2).expand(-1, 1, self.width)).squeeze(1)
-        place = its_words.argmax(1, keepdim=True)
-        word, best = block * self.width + place, its_words.gather(1, place)
+        best, word = largest_in_blocks(logits)
         of_words = best - logits.softmax(1).gather(1, word).log()
         normaliser = torch.cat([others, of_words], 1).logsumexp(1, keepdim=True)
         preferred = others + self.forbidden
