@@ -62,17 +62,16 @@ def test_packages_are_not_counted(tmp_path: Path, monkeypatch: pytest.MonkeyPatc
     reason="needs Linux 5.14",
 )
 def test_libraries_are_not_counted() -> None:
-    """Of PyTorch, a first product maps tens of megabytes."""
+    """A copy of a process maps them anew, and a first product of PyTorch needs many."""
+    import torch  # before the copy
 
     def work() -> None:
-        import torch
-
         square = torch.ones(300, 300)
         square @ square
 
-    found = peak_of(work, ["torch"])
+    found = peak_of(work)
     assert found is not None
-    assert found < 10 * MEGABYTE
+    assert found < 4 * MEGABYTE
 
 
 @linux
