@@ -54,6 +54,17 @@ def test_every_deviation_is_one(settings: Stated, verdicts: list[Verdict]) -> No
         assert len(sentences) == sum(verdict.row.paper == paper for verdict in found)
 
 
+def test_a_deviation_of_a_method_does_not_hide_a_key(settings: Stated) -> None:
+    """Only rows that the map calls those of a method are said to differ without a comparison."""
+    of_method = next(row for row in settings.rows if row.key == "decoding.reveal_schedule")
+    assert settings.verdict(of_method).kind == DEVIATION
+    deviation = {"paper": "dims", "key": "dropout", "ours": "another", "reason": "none"}
+    other = Stated(settings.configuration)
+    other.deviations = [deviation]
+    rows = [row for row in other.rows if (row.paper, row.key) == ("dims", "dropout")]
+    assert rows and all(other.verdict(row).kind is None for row in rows)
+
+
 @pytest.mark.parametrize(
     ("folder", "name", "change", "paper", "key"),
     [

@@ -104,11 +104,14 @@ class Stated:
             UserError: if the map names a system, decoding or task that does not exist.
         """
         outside = _first(self.map["outside"], row)
+        deviation = _first(self.deviations, row)
+        if deviation is not None and "ours" in deviation:  # of a method: no key has its value
+            kind = DEVIATION if outside is not None and outside["reason"] == "method" else None
+            return Verdict(row, kind, {row.system: deviation["ours"]}, deviation["reason"])
         if outside is not None:
             return Verdict(row, OUTSIDE, {}, self.map["reasons"][outside["reason"]])
         found = self.ours(row)
         differing = self.differing(row, found)
-        deviation = _first(self.deviations, row)
         if deviation is not None and differing:
             return Verdict(row, DEVIATION, differing, deviation["reason"])
         if deviation is not None or not found or differing:

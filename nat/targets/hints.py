@@ -31,8 +31,9 @@ class Hints:
     Where the paper is ambiguous: it prints neither weights nor thresholds, only that they "make the
     scales of three loss components similar after initialization" (section 3.1). Here a weight that
     is None makes its term as large as the cross-entropy on the first batch (`Balance`); the weights
-    found are in `training.json`. All weights of the published code are zero by default. A target of
-    one token has no pair, so L_hid is zero; 1 - d_st is bounded from below.
+    found are in `training.json`. The thresholds are our own choice. All weights of the published
+    code are zero by default. A target of one token has no pair, so L_hid is zero; 1 - d_st is
+    bounded from below.
 
     Attributes:
         hidden_weight: lambda; None to determine it.
