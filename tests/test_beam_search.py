@@ -120,6 +120,23 @@ def test_a_batch_gives_what_the_search_one_by_one_gives(
     assert len(lengths) > 2  # the case is worth something only if sentences end here and there
 
 
+@pytest.mark.parametrize(("seed", "length_penalty", "eos"), [(23, 1, 1), (14, 2, 1), (27, 2, 1.3)])
+def test_the_search_goes_on_while_a_longer_hypothesis_may_win(
+    make_model: MakeModel, seed: int, length_penalty: float, eos: float
+) -> None:
+    """These models have such hypotheses: a bound of the next length would end the search early."""
+    method = BeamSearch(2, length_penalty, longest_ratio=1.0, longest_margin=3)
+    model = make_model(seed=seed)
+    with torch.no_grad():
+        model.embedding.weight.mul_(4)
+        model.embedding.weight[EOS].mul_(eos)
+    texts = sentences(6, 29, seed)
+    for found, sentence in zip(method(model, source_tensor(texts)), texts, strict=True):
+        tokens, score = reference_search(model, sentence, method)
+        assert found.tokens == tokens
+        assert found.score == pytest.approx(score, abs=1e-9)
+
+
 def test_a_beam_of_one_is_the_argmax_step_by_step(make_model: MakeModel) -> None:
     model = sharpened(make_model(seed=1), eos=1.4)
     method = BeamSearch(beam=1, longest_ratio=1.5, longest_margin=10)

@@ -279,6 +279,15 @@ def test_an_assistant_needs_the_same_kind_of_canvas(folder: Folder) -> None:
     assert "the canvas of 'ctc' is upsampled" in folder.error()
 
 
+def test_an_assistant_has_room_for_every_text(folder: Folder) -> None:
+    sizes = folder.files["scales/tiny"]["sizes"]
+    sizes["short"] = {**sizes["base"], "max_positions": 20}
+    folder.files["systems/nat"]["size"] = "short"
+    expected = "it has fewer positions .20, not 1024.; .* give the size 'short' as many"
+    with pytest.raises(UserError, match=expected):
+        folder.load().check_decoding("predicted", "sampled")
+
+
 def test_input_sampling_is_for_systems_with_a_predictor(folder: Folder) -> None:
     configuration = folder.load()
     with pytest.raises(Exception, match="'cmlm' has not learned to predict it .*input_predictor"):

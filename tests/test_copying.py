@@ -1,5 +1,6 @@
 import math
 from collections.abc import Callable
+from fractions import Fraction
 from typing import Any
 
 import pytest
@@ -134,6 +135,17 @@ def test_the_temperature_of_the_index_copy_is_learned(
     model.decode(masks, batch.target_padding, encoded, causal=False).square().sum().backward()
     assert model.copy_temperature is not None and model.copy_temperature.grad is not None
     assert model.copy_temperature.grad != 0
+
+
+@pytest.mark.parametrize("upsample", [1.1, 1.5, 2.2, 3.0, 3.3])
+def test_the_longest_source_fills_the_positions(make_model: MakeModel, upsample: float) -> None:
+    exact = Fraction(str(upsample))
+    for positions in range(4, 230):
+        model = make_model(decoder={"upsample": upsample}, max_positions=positions)
+        lengths = [math.ceil(exact * length) for length in range(1, positions)]
+        width = model.upsampled_padding_of(torch.arange(1, positions)).logical_not().sum(1)
+        assert width.tolist() == lengths
+        assert model.longest_source == sum(length <= positions for length in lengths)
 
 
 @pytest.mark.parametrize("kind", KINDS)

@@ -679,6 +679,16 @@ def test_transformers_may_pad_on_either_side(tmp_path: Path) -> None:
     assert left == right == load(model("nat-kd")).translate(TEST[:6])
 
 
+def test_transformers_may_have_nothing_to_translate(tmp_path: Path) -> None:
+    export(model("nat-kd"), tmp_path / "made", "huggingface")
+    (shape,) = in_transformers(
+        tmp_path / "made",
+        "ids = tokenizer(['ka'], return_tensors='pt').input_ids\n"
+        "print(json.dumps([list(model.generate(ids[:0]).shape)]))",
+    )
+    assert shape == [0, 0]
+
+
 def test_written_specials_are_unknown_words_for_transformers(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

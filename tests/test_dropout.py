@@ -28,6 +28,11 @@ def test_share_and_scale(probability: float) -> None:
         assert abs(both - expected) < 6 * (expected / ones.numel()) ** 0.5
 
 
+def test_the_largest_probability_below_one() -> None:
+    found = dropout(torch.ones(1000, 401), 1 - 1e-9, training=True)
+    assert found.isfinite().all() and found.eq(0).double().mean() > 0.99
+
+
 def test_gradient_passes_where_values_do() -> None:
     states = torch.randn(7, 9, dtype=torch.float64, requires_grad=True)
     found = dropout(states, 0.4, training=True)

@@ -4,8 +4,11 @@ import ast
 import subprocess
 import sys
 from pathlib import Path
+from typing import Any
 
-from nat.export.flat import flattened
+import pytest
+
+from nat.export.flat import _statements, flattened
 
 
 def test_no_module_asks_for_this_project(tmp_path: Path) -> None:
@@ -32,3 +35,19 @@ def test_no_module_asks_for_this_project(tmp_path: Path) -> None:
         [sys.executable, "-c", program], cwd=tmp_path, capture_output=True, text=True
     )
     assert found.returncode == 0, found.stderr
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        "import xml.dom as found",
+        "from xml import dom as found",
+        "import xml.dom; found = xml.dom",
+    ],
+)
+def test_an_import_within_a_function_gives_what_it_names(line: str) -> None:
+    node, *rest = ast.parse(line).body
+    assert isinstance(node, ast.Import | ast.ImportFrom)
+    names: dict[str, Any] = {}
+    exec("\n".join([*_statements(node), *map(ast.unparse, rest)]), names)
+    assert names["found"].__name__ == "xml.dom"

@@ -122,6 +122,15 @@ def test_another_model_fills_and_scores(make_hybrid: Callable[..., Any]) -> None
 
 
 @torch.no_grad()
+@pytest.mark.parametrize("chunk", [2, 3])
+def test_positions_limit_the_first_stage(make_model: Callable[..., Any], chunk: int) -> None:
+    model = make_model(seed=4, decoder={"chunk": chunk}, max_positions=13)
+    model.embedding.weight[EOS] = -model.embedding.weight[6:].mean(0)  # it never ends by itself
+    found = Hybrid(beam=2, kept=1, longest_margin=50)(model, source_tensor([[6, 7]]))[0]
+    assert 0 < len(found.tokens) <= model.longest_target
+
+
+@torch.no_grad()
 def test_forced_scores(make_model: Callable[..., Any]) -> None:
     model = make_model()
     translations = [[7, 8, 9], [], [7, 20, 21, 22, 23]]

@@ -13,7 +13,7 @@ from test_decode_corpus import CONFIGURATION, VOCABULARIES, engine, texts
 
 from nat.checksums import OF_FOLDER
 from nat.data.batch import source_tensor
-from nat.data.vocabulary import BLANK, MASK, NEVER_WRITTEN, SPECIALS, VocabularySizes
+from nat.data.vocabulary import BLANK, MASK, NEVER_WRITTEN, PAD, SPECIALS, VocabularySizes
 from nat.decoding.ctc import Ctc
 from nat.decoding.imputer import Imputer
 from nat.decoding.mask_predict import MaskPredict
@@ -64,6 +64,32 @@ def test_translations_are_those_of_the_model(
             assert one.score == pytest.approx(other.score, abs=1e-4)
             assert one.steps == other.steps
     assert any(each.tokens for each in expected)
+
+
+@pytest.mark.parametrize(
+    ("wrong", "named"),
+    [
+        (lambda symbol, value: (torch.full_like(symbol, len(SPECIALS)), value), "symbols"),
+        (lambda symbol, value: (torch.full_like(symbol, PAD), value), "symbols"),
+        (lambda symbol, value: (symbol, 3 * value), "log_probabilities"),
+    ],
+    ids=["other symbols", "forbidden symbols", "other log-probabilities"],
+)
+def test_graphs_that_compute_something_else_are_not_written(
+    make_model: Callable[..., Any],
+    monkeypatch: pytest.MonkeyPatch,
+    tmp_path: Path,
+    wrong: Callable[..., Any],
+    named: str,
+) -> None:
+    right = onnx.ChoiceGraph.forward
+    monkeypatch.setattr(
+        onnx.ChoiceGraph, "forward", lambda *given: wrong(*right(*given)), raising=True
+    )
+    model = make_model(dtype=torch.float32, length="offset")
+    with pytest.raises(UserError, match=f"differs from the model in its {named} by"):
+        write_onnx(model, VOCABULARIES, tmp_path / "onnx")
+    assert not list(tmp_path.iterdir())
 
 
 @pytest.mark.parametrize("penalty", [-2.0, -1.0])

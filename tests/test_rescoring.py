@@ -82,8 +82,12 @@ def test_what_is_too_long_or_no_number_is_not_chosen(make_model: MakeModel) -> N
     (found,) = best_of_assistant(assistant, source, [[too_long]])
     assert found.score == -torch.inf
     for bad in (float("nan"), -float("inf")):
-        (found,) = best_of_assistant(assistant, source, [[Hypothesis([7], bad, 1)]])
+        failed, other = Hypothesis([7], bad, 1), Hypothesis([8], -1.0, 1)
+        (found,) = best_of_assistant(assistant, source, [[failed]])
         assert found.score != found.score
+        for group in ([failed, other], [other, failed]):
+            (found,) = best_of_assistant(assistant, source, [group])
+            assert found.tokens == other.tokens and found.score == found.score
 
 
 @pytest.mark.parametrize("length", ["offset", "constant"])

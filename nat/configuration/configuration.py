@@ -645,6 +645,15 @@ class Configuration:
                 f"{KINDS[self.decoding_order(system)]} (input {proxy_input})"
             )
         assistant = self.assistant(decoding)
+        if assistant is not None:
+            sizes = [self.system(each).size for each in (system, assistant)]
+            own, its = (self.architecture(size).max_positions for size in sizes)
+            if its < own:  # a text may be too long for it
+                raise UserError(
+                    f"{name} lets '{assistant}' see what '{system}' translates, but it has fewer "
+                    f"positions ({its}, not {own}); {file_of('scales', self.scale)}: give the size "
+                    f"'{sizes[1]}' as many 'max_positions' as '{sizes[0]}', or '{sizes[0]}' as few"
+                )
         if traits.decoding_order == "hybrid" and assistant is not None:
             own, its = (self.system(each).decoder.chunk for each in (system, assistant))
             if own != its:

@@ -13,7 +13,7 @@ from nat.data.batch import pad
 from nat.data.vocabulary import BEGIN_OF_CHUNKS, EOS, MASK, NEVER_WRITTEN, PAD
 from nat.decoding.beams import LeftToRightSearch
 from nat.decoding.forced import forced_scores, forced_tokens
-from nat.decoding.hypothesis import Hypothesis
+from nat.decoding.hypothesis import Hypothesis, most_probable
 from nat.decoding.passes import Pass
 from nat.transformer.model import Encoded, Transformer
 from nat.transformer.projection import best_symbols
@@ -157,7 +157,7 @@ def fill(
             Hypothesis(one.tokens, one.score + total, one.steps)
             for total, one in zip(its_totals, found, strict=False)
         ]
-        chosen.append(max(candidates, key=lambda one: one.score))
+        chosen.append(most_probable(candidates))
     return chosen
 
 

@@ -1,6 +1,7 @@
 """The translation of a sentence, as every decoding method returns it."""
 
 import itertools
+import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -27,6 +28,11 @@ class Hypothesis:
 
 NOTHING = Hypothesis([], 0.0, 0)
 """The translation of a sentence that could not be decoded."""
+
+
+def most_probable(found: Sequence[Hypothesis]) -> Hypothesis:
+    """That with the highest score, the first of equal ones; NaN counts as less than any score."""
+    return max(found, key=lambda each: (not math.isnan(each.score), each.score))
 
 
 def hypotheses(

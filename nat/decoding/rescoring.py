@@ -10,7 +10,7 @@ from pydantic.dataclasses import dataclass
 from torch import Tensor
 
 from nat.decoding.forced import forced_scores
-from nat.decoding.hypothesis import Hypothesis
+from nat.decoding.hypothesis import Hypothesis, most_probable
 from nat.transformer.model import Encoded, Transformer
 
 LengthPenalty = Literal["mean", "sum"]
@@ -66,7 +66,7 @@ def best_of_assistant(
             # so that a failed decoding is reported as such, whatever the assistant's score is
             score = score if math.isfinite(one.score) else math.nan
             scored.append(Hypothesis(one.tokens, score, one.steps))
-        best = max(scored, key=lambda one: one.score)
+        best = most_probable(scored)
         steps = max(one.steps for one in scored) + 1
         chosen.append(Hypothesis(best.tokens, best.score, steps))
     return chosen

@@ -95,7 +95,12 @@ def _statements(node: ast.Import | ast.ImportFrom) -> Iterator[str]:
     for alias in node.names:
         kept = alias.asname or alias.name.split(".")[0]
         if isinstance(node, ast.ImportFrom):
-            module = f"__import__('importlib').import_module('{node.module}')"
-            yield f"{kept} = getattr({module}, '{alias.name}')"
+            yield f"{kept} = getattr({_module_of(node.module)}, '{alias.name}')"
+        elif alias.asname:
+            yield f"{kept} = {_module_of(alias.name)}"
         else:
             yield f"{kept} = __import__('{alias.name}')"
+
+
+def _module_of(name: str | None) -> str:
+    return f"__import__('importlib').import_module('{name}')"

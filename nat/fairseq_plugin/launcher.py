@@ -4,13 +4,14 @@ import logging
 import os
 from contextlib import nullcontext
 from pathlib import Path
+from typing import Any
 
 import torch
-from fairseq import options, trainer
-from fairseq.dataclass.utils import convert_namespace_to_omegaconf
+from fairseq import trainer
+from fairseq.dataclass.configs import FairseqConfig
 from fairseq.distributed import utils as distributed
 from fairseq_cli import train as program
-from omegaconf import DictConfig
+from omegaconf import DictConfig, OmegaConf
 
 from nat.errors import UserError, refusal
 from nat.fairseq_plugin.criterion import Diverged
@@ -39,10 +40,8 @@ def train(run: Run) -> None:
     # Before fairseq tells of a gradient that is not finite, it searches for its origin, with hooks
     # that take modules with tensors as outputs only; ours have others.
     trainer.NanDetector = nullcontext
-    parser = options.get_training_parser()
-    arguments = options.parse_args_and_arch(parser, input_args=_arguments(run, folder))
     try:
-        distributed.call_main(convert_namespace_to_omegaconf(arguments), _main)
+        distributed.call_main(_configuration(run), _main)
     except (Diverged, FloatingPointError) as error:
         raise UserError(
             f"{run.name}: the loss or its gradient is not finite; use a lower "
@@ -86,69 +85,84 @@ def _refused_write(error: BaseException | None) -> OSError | None:
     return error
 
 
-def _arguments(run: Run, folder: Path) -> list[str]:
-    recipe, lengths = run.recipe, run.lengths
+def _configuration(run: Run) -> DictConfig:
+    """What fairseq is told of a training.
+
+    It is what fairseq makes of the same options on its command line, but for groups that no
+    training reads. Fairseq itself goes by way of hydra, which takes a quarter of a second.
+    """
+    recipe, lengths, folder = run.recipe, run.lengths, Path(run.checkpoints)
     on_gpu = torch.cuda.is_available()
-    warmup = lengths.warmup_updates
-    values = {
-        "task": "nat",
-        "run": folder / RUN_FILE,
-        "arch": "nat",
-        "criterion": "nat",
-        "seed": run.seed,
-        "max-tokens": run.tokens_per_batch,
-        "update-freq": run.accumulation,
-        "max-update": lengths.updates,
-        "optimizer": "adam",
-        "adam-betas": repr(tuple(recipe.betas)),
-        "adam-eps": recipe.epsilon,
-        "weight-decay": recipe.weight_decay,
-        "clip-norm": recipe.clip_norm,
-        "lr": recipe.learning_rate,
-        "lr-scheduler": recipe.schedule,
-        # Without warm-up the rate decreases from its full value: lr / sqrt(update).
-        "warmup-updates": max(warmup, 1),
-        "save-dir": folder,
-        "restore-file": folder / RESTORE,
-        "save-interval": NEVER,
-        "save-interval-updates": lengths.save_every,
-        "keep-interval-updates": CHECKPOINTS,
-        "validate-interval": NEVER,
-        "validate-interval-updates": lengths.validate_every,
-        "best-checkpoint-metric": NO_METRIC,
-        "train-subset": "train",
-        "valid-subset": "valid",
-        "required-batch-size-multiple": 1,
-        "num-workers": 0,
-        "data-buffer-size": 10 if on_gpu else 0,
-        # reduces gradients after the backward pass, so methods may call the model several times
-        "ddp-backend": "legacy_ddp",
-        "log-format": "simple",
-        "log-interval": 100,
-        "distributed-world-size": run.devices,
-    }
-    if run.events is not None:
-        values["tensorboard-logdir"] = run.events
+    tokens, warmup, rate = run.tokens_per_batch, lengths.warmup_updates, recipe.learning_rate
+    # Without warm-up the rate decreases from its full value: lr / sqrt(update).
+    schedule: dict[str, Any] = {"_name": recipe.schedule, "warmup_updates": max(warmup, 1)}
     if recipe.schedule == "inverse_sqrt":
-        rate = recipe.learning_rate
-        values["warmup-init-lr"] = min(1e-7, rate) if warmup else rate
-    flags = [
-        "--no-epoch-checkpoints",
-        "--no-last-checkpoints",
-        "--no-progress-bar",
-        "--ignore-unused-valid-subsets",
-    ]
-    if not on_gpu:
-        flags.append("--cpu")
+        schedule["warmup_init_lr"] = min(1e-7, rate) if warmup else rate
+    groups: dict[str, dict[str, Any]] = {
+        "common": {
+            "seed": run.seed,
+            "cpu": not on_gpu,
+            "log_format": "simple",
+            "log_interval": 100,
+            "no_progress_bar": True,
+            "tensorboard_logdir": run.events,
+        },
+        "dataset": {
+            "max_tokens": tokens,
+            "max_tokens_valid": tokens,
+            "num_workers": 0,
+            "data_buffer_size": 10 if on_gpu else 0,
+            "required_batch_size_multiple": 1,
+            "validate_interval": NEVER,
+            "validate_interval_updates": lengths.validate_every,
+            "ignore_unused_valid_subsets": True,
+        },
+        "optimization": {
+            "lr": [rate],
+            "clip_norm": recipe.clip_norm,
+            "update_freq": [run.accumulation],
+            "max_update": lengths.updates,
+        },
+        "checkpoint": {
+            "save_dir": str(folder),
+            "restore_file": str(folder / RESTORE),
+            "save_interval": NEVER,
+            "save_interval_updates": lengths.save_every,
+            "keep_interval_updates": CHECKPOINTS,
+            "no_epoch_checkpoints": True,
+            "no_last_checkpoints": True,
+            "best_checkpoint_metric": NO_METRIC,
+        },
+        # reduces gradients after the backward pass, so methods may call the model several times
+        "distributed_training": {
+            "ddp_backend": "legacy_ddp",
+            "distributed_world_size": run.devices,
+        },
+        "task": {"_name": "nat", "run": str(folder / RUN_FILE)},
+        "model": {"_name": "nat"},
+        "criterion": {"_name": "nat"},
+        "optimizer": {
+            "_name": "adam",
+            "adam_betas": repr(tuple(recipe.betas)),
+            "adam_eps": recipe.epsilon,
+            "weight_decay": recipe.weight_decay,
+        },
+        "lr_scheduler": schedule,
+    }
     if run.devices > 1:  # explicit, because fairseq's default needs GPUs
-        values |= {
-            "distributed-init-method": "env://",
-            "distributed-rank": int(os.environ["RANK"]),
-            "distributed-backend": "nccl" if on_gpu else "gloo",
+        groups["distributed_training"] |= {
+            "distributed_init_method": "env://",
+            "distributed_rank": int(os.environ["RANK"]),
+            "distributed_backend": "nccl" if on_gpu else "gloo",
             # the one that `nat.jobs.launch` chose, which a process may be the only one to see
-            "device-id": torch.cuda.current_device() if on_gpu else 0,
+            "device_id": torch.cuda.current_device() if on_gpu else 0,
+            "distributed_no_spawn": True,
         }
         # by default fairseq sends a checkpoint from one process to the others, and torch, which
         # loads weights only, refuses it
-        flags += ["--distributed-no-spawn", "--load-checkpoint-on-all-dp-ranks"]
-    return [f"--{name}={value}" for name, value in values.items()] + flags
+        groups["checkpoint"]["load_checkpoint_on_all_dp_ranks"] = True
+    made = OmegaConf.merge(OmegaConf.structured(FairseqConfig), groups)
+    made = OmegaConf.create(OmegaConf.to_container(made, resolve=True, enum_to_str=True))
+    OmegaConf.set_struct(made, True)
+    assert isinstance(made, DictConfig)
+    return made

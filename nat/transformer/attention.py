@@ -148,10 +148,9 @@ def _plain(query: Tensor, key: Tensor, value: Tensor, visible: Tensor | None) ->
 def _hides_nothing(visible: Tensor) -> bool:
     """Whether a mask can be left out, which a processor attends faster without.
 
-    The outcome is the same bit by bit. A GPU is not asked, since it would have to be waited for,
-    nor is the graph of an export, which is for other batches as well.
+    The outcome is the same bit by bit. A GPU is not asked, since it would have to be waited for.
     """
-    return visible.device.type == "cpu" and not torch.jit.is_tracing() and bool(visible.all())
+    return visible.device.type == "cpu" and bool(visible.all())
 
 
 def _split(states: Tensor, heads: int, size: int) -> Tensor:

@@ -21,7 +21,7 @@ def dropout(states: Tensor, probability: float, training: bool) -> Tensor:
         return states
     if states.device.type != "cpu":
         return F.dropout(states, probability)
-    dropped = round(probability * LEVELS)
+    dropped = min(round(probability * LEVELS), LEVELS - 1)
     count = states.numel()
     draws = torch.empty((count + 3) // 4, dtype=torch.int64).random_(-(2**63), None)
     levels = draws.view(torch.int16)[:count].view(states.shape)

@@ -212,7 +212,9 @@ class Transformer(nn.Module):
         positions = self.architecture.max_positions
         if self.decoder.upsample is None:
             return positions - 1
-        longest = int(positions / self.decoder.upsample)
+        longest = int(positions / self.decoder.upsample) + 1
+        while math.ceil(round(longest * self.decoder.upsample, 9)) > positions:  # as below
+            longest -= 1
         return min(positions - 1, longest - self.decoder.count_source_end)
 
     @property
@@ -234,9 +236,9 @@ class Transformer(nn.Module):
     def upsampled_padding_of(self, source_lengths: Tensor) -> Tensor:
         """The same for numbers of source tokens, [B]."""
         assert self.decoder.upsample is not None
-        lengths = torch.ceil(source_lengths.double() * self.decoder.upsample).long()
-        # at least one position, also for an empty source
-        lengths = lengths.clamp(min=1)
+        lengths = source_lengths.double() * self.decoder.upsample
+        # rounded, since 50 * 1.1 is above 55; at least one position, also for an empty source
+        lengths = lengths.round(decimals=9).ceil().long().clamp(min=1)
         width = int(lengths.max()) if lengths.numel() else 0
         return torch.arange(width, device=lengths.device) >= lengths[:, None]
 

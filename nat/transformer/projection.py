@@ -222,7 +222,7 @@ def largest_in_blocks(logits: Tensor) -> tuple[Tensor, Tensor]:
     ONNX Runtime. So the maximum is searched in blocks of columns first, and then in one block.
     """
     width = min(BLOCK, logits.size(1))
-    blocks = logits.unflatten(1, (-1, width))
+    blocks = logits.unflatten(1, (logits.size(1) // width, width))
     block = blocks.amax(2).argmax(1, keepdim=True)
     in_block = blocks.gather(1, block.unsqueeze(2).expand(-1, 1, width)).squeeze(1)
     place = in_block.argmax(1, keepdim=True)

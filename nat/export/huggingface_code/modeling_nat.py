@@ -8,8 +8,8 @@ from torch import Tensor
 from transformers import PreTrainedModel
 from transformers.utils import cached_file
 
-from nat.data.batch import padded_right
-from nat.data.vocabulary import EOS, PAD, SPECIALS
+from nat.data.batch import pad, padded_right
+from nat.data.vocabulary import EOS, SPECIALS
 from nat.decoding.hypothesis import hypotheses
 from nat.errors import UserError
 from nat.export.huggingface_code.configuration_nat import NatConfig
@@ -57,7 +57,7 @@ class NatModel(PreTrainedModel):
         )
 
     @classmethod
-    def from_pretrained(  # type: ignore[override]
+    def from_pretrained(
         cls, name: str, *, config: NatConfig | None = None, **options: Any
     ) -> "NatModel":
         """Load configuration and weights, in evaluation mode; options of the hub are passed on.
@@ -111,6 +111,4 @@ class NatModel(PreTrainedModel):
         options = dict(known[decoding])
         method = METHODS[options.pop("method")](**options)
         found = [[*each.tokens, EOS] for each in hypotheses(method, self.network, source)]
-        width = max(map(len, found))
-        rows = [tokens + [PAD] * (width - len(tokens)) for tokens in found]
-        return torch.tensor(rows, device=input_ids.device)
+        return pad(found).to(input_ids.device)
