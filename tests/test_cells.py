@@ -18,7 +18,7 @@ from nat.reporting.cells import (
     measured,
     state,
 )
-from nat.reporting.differences import speed_up
+from nat.reporting.differences import difference_of_speed_ups, speed_up
 
 
 def cell(measure: str, system: str = "nat-kd", **coordinates: Any) -> Cell:
@@ -112,6 +112,36 @@ def test_speed_ups_of_states_and_other_jobs(tmp_path: Path) -> None:
     found = speed_up([own, seeds[0]], [other, seeds[1]], tmp_path)
     assert found is not None and found.by_seed == (1.5, 3.0) and found.value == 2.25
     assert "2 seeds" in found.interval.method
+
+
+def test_draws_of_a_decoding_are_averaged_in_a_speed_up(tmp_path: Path) -> None:
+    where = {"setting": "cuda-32", "group": "dims_table_1"}
+    draws = [cell("speed_up", decoding=f"drawn-{number}", **where) for number in (1, 2)]
+    other = cell("speed_up", "at-base", decoding="beam5", **where)
+    times = ([2.0, 2.0, 2.1, 1.9, 2.2], [3.0] * 5, [6.0] * 5)
+    write_latencies(tmp_path, dict(zip([*draws, other], times, strict=True)))
+    found = speed_up(draws, [other], tmp_path)
+    assert found is not None and found.seeds == (1,) and found.value == pytest.approx(2.5)
+    assert "Student" not in found.interval.method and found.interval.low < 2.5
+    turned = speed_up([other], draws, tmp_path)
+    assert turned is not None and turned.value == pytest.approx((1 / 3 + 1 / 2) / 2)
+
+
+def test_speed_ups_are_compared_on_the_seeds_of_both(tmp_path: Path) -> None:
+    where = {"decoding": "one-pass", "setting": "cuda-32", "group": "dims_table_1"}
+    own, third, other = (
+        [cell("speed_up", system, seed=seed, **where) for seed in (1, 2)]
+        for system in ("nat-kd", "nat-raw", "at-base")
+    )
+    for seed, second in ((0, [4.0] * 5), (1, "out of memory")):
+        times = {own[seed]: [2.0] * 5, third[seed]: second, other[seed]: [8.0 * (seed + 1)] * 5}
+        write_latencies(tmp_path, times)
+    found = difference_of_speed_ups((own, other), (third, other), tmp_path)
+    assert found is not None and found.seeds == (1,)
+    assert (found.left, found.right, found.value) == (4, 2, 2)
+    turned = difference_of_speed_ups((third, other), (own, other), tmp_path)
+    assert turned is not None and turned.seeds == (1,) and turned.value == -2
+    assert difference_of_speed_ups((own[1:], other), (third, other), tmp_path) is None
 
 
 def test_the_losses_of_mple_are_put_together(tmp_path: Path) -> None:

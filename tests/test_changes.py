@@ -85,7 +85,7 @@ CHANGES = {
         "config/systems/cmlm.yaml",
         "label_smoothing: 0.1",
         "label_smoothing: 0.2",
-        {"train": 2, "translate_and_score": 4, "table": 2, "figure": 1},
+        {"train": 2, "translate_and_score": 3, "table": 2, "figure": 1},
         {"cmlm-kd", "dims-cmlm-kd"},
         OF_CMLM | OF_DIMS,
     ),

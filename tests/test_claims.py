@@ -564,6 +564,32 @@ def test_resamples_of_one_test_set_stay_together(root: Path) -> None:
     assert combined([found, other_seed], lambda pair: pair[0] - pair[1]).interval() is None
 
 
+def test_a_correlation_is_of_the_mean_of_draws(root: Path) -> None:
+    claim = {key: value for key, value in BASE.items() if key != "measure"} | {
+        "where": WHERE,
+        "correlation": {
+            "of": {"measure": "sacrebleu"},
+            "with": {"measure": "chrf"},
+            "over": ["teacher", "student", "nat"],
+            "is": "above",
+        },
+    }
+    made_up_run.run(root, "nat-kd", "one-pass", 0.25)
+    made_up_run.run(root, "dims-cmlm-kd", "mask-predict-2-lb5", 0.6)
+    check = claims.checks(configuration(root, it=claim), "paper")[0]
+    drawn = []
+    for place in check.places:
+        first, *others = place.cells
+        is_student = first.system == "dims-cmlm-kd"
+        draws = (first, replace(first, decoding="mask-predict-2-lb5")) if is_student else ()
+        drawn.append(replace(place, cells=draws or (first, *others)))
+    means = [values.read(place, root).value for place in drawn]
+    found = claims._correlation(replace(check, places=tuple(drawn)), root)
+    assert not isinstance(found, str)
+    assert found.value == pytest.approx(np.corrcoef(means[::2], means[1::2])[0, 1])
+    assert found.seeds == (1,)
+
+
 def test_draws_of_a_decoding_are_no_trainings(root: Path) -> None:
     made_up_run.run(root, "dims-cmlm-kd", "mask-predict-2-lb5", 0.2)
     checks = claims.checks(configuration(root, it=compare("student", "above", "teacher")), "paper")

@@ -279,6 +279,11 @@ def test_an_assistant_needs_the_same_kind_of_canvas(folder: Folder) -> None:
     assert "the canvas of 'ctc' is upsampled" in folder.error()
 
 
+def test_only_decodings_that_are_traced_are_shown_step_by_step(folder: Folder) -> None:
+    folder.files["scales/tiny"]["browser"] = {"sentences": 5, "steps": ["sampled"]}
+    assert "key 'browser.steps': the decoding 'sampled' does not tell" in folder.error()
+
+
 def test_an_assistant_has_room_for_every_text(folder: Folder) -> None:
     sizes = folder.files["scales/tiny"]["sizes"]
     sizes["short"] = {**sizes["base"], "max_positions": 20}

@@ -23,7 +23,7 @@ from nat.data.vocabulary import Vocabulary, VocabularySizes
 from nat.decoding.hypothesis import Hypothesis
 from nat.jobs.train import train_system
 from nat.training.model_file import build_model, load_model, save_model
-from tests.test_training import REPOSITORY, WORDS, Interrupted, sentences, write_yaml
+from tests.test_training import REPOSITORY, WORDS, sentences, write_yaml
 
 CORPUS, SCALE = "toy-micro", "micro"
 SWEEPS = re.compile(
@@ -40,8 +40,8 @@ SYSTEMS = [
 
 
 @pytest.fixture(scope="module")
-def folder(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
-    """The current folder: the configuration with four updates a recipe, and random texts."""
+def configuration(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Configuration]:
+    """With four updates a recipe; the current folder has its files, and random texts."""
     folder: Path = tmp_path_factory.mktemp("systems")
     with pytest.MonkeyPatch.context() as patch:
         patch.chdir(folder)
@@ -60,7 +60,7 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
             source, target = sentences(pairs, seed)
             write_binarised(source, vocabulary, raw / f"{split}.ka")
             write_binarised(target, vocabulary, raw / f"{split}.lu")
-        yield folder
+        yield load()
 
 
 def shortened(recipe: dict[str, Any]) -> dict[str, Any]:
@@ -129,28 +129,26 @@ def decode(configuration: Configuration, system: str) -> tuple[list[Hypothesis],
 
 @pytest.mark.parametrize("system", SYSTEMS)
 def test_it_trains_goes_on_and_decodes(
-    folder: Path, system: str, monkeypatch: pytest.MonkeyPatch
+    configuration: Configuration, system: str, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
     monkeypatch.setenv("OMP_NUM_THREADS", "1")
     from nat.fairseq_plugin.task import Task
 
-    configuration = load()
     make_inputs(configuration, system)
-    shutil.rmtree(model_file(system).parent, ignore_errors=True)
-    undisturbed = train(configuration, system)
-    shutil.rmtree(model_file(system).parent)
-
+    run, half = model_file(system).parent, tmp_path / "half"
+    shutil.rmtree(run, ignore_errors=True)
     original = Task.post_save
 
-    def interrupt(self: Task, path: str, updates: int) -> None:
+    def copied_half_way(self: Task, path: str, updates: int) -> None:
         original(self, path, updates)
         if updates == 2:
-            raise Interrupted
+            shutil.copytree(run, half)
 
     with monkeypatch.context() as patch:
-        patch.setattr(Task, "post_save", interrupt)
-        with pytest.raises(Interrupted):
-            train(configuration, system)
+        patch.setattr(Task, "post_save", copied_half_way)
+        undisturbed = train(configuration, system)
+    shutil.rmtree(run)
+    half.rename(run)  # as if the process had been killed there
     resumed = train(configuration, system)
     assert undisturbed.keys() == resumed.keys()
     for name, weight in undisturbed.items():

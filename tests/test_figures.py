@@ -1,6 +1,7 @@
 import copy
 import math
 from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
@@ -15,10 +16,11 @@ from matplotlib.text import Text
 from test_training_runs import write_run
 
 from nat.configuration import configuration as module
+from nat.configuration import load
 from nat.errors import UserError
 from nat.files import write_json
 from nat.measures.latency_setting import NO_GPU, STATE
-from nat.reporting import drawing, figures, panels, point_names, reports, word_panels
+from nat.reporting import drawing, figures, panels, point_names, reports, times, word_panels
 from nat.transformer.fairseq_models import NEEDS_COMPILED
 
 
@@ -836,3 +838,16 @@ def test_a_pass_that_has_not_reached_a_block_is_not_drawn_there() -> None:
 )
 def test_a_label_of_two_lines_is_broken_at_its_comma(label: str, lines: list[str]) -> None:
     assert panels.wrapped(label).split("\n") == lines
+
+
+def test_points_that_a_reader_should_not_rely_on_are_named() -> None:
+    plot = figures.make(load("micro", made_up_run.REPOSITORY), "deployment", "1")
+    first, second = plot.records[0], plot.records[1]
+    measured = {"status": "run", "ours": 30.0, "x": 5.0, "remark": ""}
+    unsteady = {**first, **measured, times.UNSTEADY: "2.25"}
+    partial = {**second, **measured, "remark": "without seed 2, which was not run"}
+    found = figures._notes(replace(plot, records=[unsteady, partial]))
+    for record, words in ((first, "do not rely on it"), (second, "without seed 2")):
+        (note,) = [each for each in found if words in each]
+        assert note.startswith(record["row"]) and record["category"] in note
+    assert not [note for note in figures._notes(plot) if "rely" in note]

@@ -7,6 +7,7 @@ import shutil
 import subprocess
 import sys
 from collections import Counter
+from collections.abc import Collection
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -33,16 +34,23 @@ SYSTEMS = TEACHERS | STUDENTS
 RUN = ["demo", "corpora", "dims_table_8"]
 """What is really run: every rule but those of claims and analyses."""
 
+PAPERS = {"dims", "overview"}
+"""What `RUN` is of."""
+
 OF_RUN = {"at-base", "nat-raw", "nat-kd", "cmlm-kd", "dims-cmlm-kd"}
 
 
-def copy_repository(folder: Path) -> Path:
+def copy_repository(folder: Path, papers: Collection[str] | None = None) -> Path:
+    """A copy without results; with these papers only, a graph takes less time."""
     for name in PARTS:
         if (ROOT / name).is_dir():
             ignored = shutil.ignore_patterns("__pycache__", ".*")
             shutil.copytree(ROOT / name, folder / name, ignore=ignored)
         else:
             shutil.copy(ROOT / name, folder / name)
+    for path in (folder / "config/papers").glob("*.yaml"):
+        if papers is not None and path.stem not in papers:
+            path.unlink()
     return folder
 
 
@@ -111,7 +119,7 @@ def test_every_public_target_is_there(repository: Path) -> None:
 
 def test_all_texts_are_had_at_once(tmp_path: Path) -> None:
     """On a cluster they are fetched before anything else, where there is a network."""
-    repository = copy_repository(tmp_path)
+    repository = copy_repository(tmp_path, PAPERS)
     path = own_corpus(repository, "test", "test_mine")
     own = yaml.safe_load(path.read_text())
     for split in ("valid", "test"):
@@ -178,10 +186,7 @@ def test_only_what_changes_a_text_makes_it_again() -> None:
 
 def test_stages_hold_what_they_say(tmp_path: Path) -> None:
     """With the papers that `SYSTEMS` are of."""
-    repository = copy_repository(tmp_path)
-    for path in (repository / "config/papers").glob("*.yaml"):
-        if path.stem not in ("dims", "overview"):
-            path.unlink()
+    repository = copy_repository(tmp_path, PAPERS)
     _, teachers = snakemake(repository, "-n", "teachers")
     assert jobs(teachers, "train") == {f"{name} on toy-micro (seed 1)" for name in TEACHERS}
     _, distilled = snakemake(repository, "-n", "distilled")
@@ -204,7 +209,7 @@ def test_the_figure_needs_only_its_own_systems(repository: Path) -> None:
 
 
 def test_starts_from_kept_checkpoints_share_one_training(tmp_path: Path) -> None:
-    repository = copy_repository(tmp_path)
+    repository = copy_repository(tmp_path, PAPERS)
     recipe = yaml.safe_load((repository / "config/recipes/student.yaml").read_text())
     recipe |= {"updates": 20, "warmup_updates": 5, "keep": {"early": 10, "late": 15}}
     write_yaml(repository / "config/recipes/keeping.yaml", recipe)
@@ -250,7 +255,7 @@ def test_wrong_targets_end_in_one_sentence(
 
 
 def test_an_unknown_system_ends_before_any_job(tmp_path: Path) -> None:
-    repository = copy_repository(tmp_path)
+    repository = copy_repository(tmp_path, PAPERS)
     paper = repository / "config/papers/overview.yaml"
     paper.write_text(paper.read_text().replace("system: nat-raw", "system: nat-rwa", 1))
     status, screen = snakemake(repository)
@@ -301,7 +306,7 @@ main()
 
 def test_waiting_jobs_cost_nothing(tmp_path: Path) -> None:
     """Else Snakemake looks at them every second, once more for each job that has ended."""
-    repository = copy_repository(tmp_path)
+    repository = copy_repository(tmp_path, PAPERS)
     program = [sys.executable, "-c", ASKS_ONLY_WHEN_A_JOB_ENDS]
     ended = subprocess.run(
         [*program, "corpora", "--cores", "1", "--config", "scale=micro"],
@@ -314,7 +319,7 @@ def test_waiting_jobs_cost_nothing(tmp_path: Path) -> None:
 
 
 def test_a_failed_job_tells_its_error_and_leaves_nothing(tmp_path: Path) -> None:
-    repository = copy_repository(tmp_path)
+    repository = copy_repository(tmp_path, PAPERS)
     own_corpus(repository, "test")
     with (repository / "here/valid.de").open("a") as file:
         file.write("one more\n")
@@ -328,7 +333,7 @@ def test_a_failed_job_tells_its_error_and_leaves_nothing(tmp_path: Path) -> None
 
 @pytest.mark.parametrize("made_before", [False, True])
 def test_a_missing_text_is_told_before_any_job(tmp_path: Path, made_before: bool) -> None:
-    repository = copy_repository(tmp_path)
+    repository = copy_repository(tmp_path, PAPERS)
     own_corpus(repository, "test")
     if made_before:
         texts = ("results/corpora/own/text", "results/corpora/own/tests/test/text")
@@ -350,7 +355,7 @@ def test_a_missing_text_is_told_before_any_job(tmp_path: Path, made_before: bool
 
 @pytest.mark.graph
 def test_one_more_test_set_trains_nothing(tmp_path: Path) -> None:
-    repository = copy_repository(tmp_path)
+    repository = copy_repository(tmp_path, PAPERS)
     own_corpus(repository, "test")
     scale = repository / "config/scales/micro.yaml"
     scale.write_text(scale.read_text().replace("\ntasks:\n", "\ntasks:\n  own: own\n"))
@@ -378,7 +383,8 @@ def finished_run(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, str]:
         if not shown.exists():
             shutil.rmtree(finished, ignore_errors=True)
             finished.mkdir()
-            status, screen = snakemake(copy_repository(finished), *RUN, **recorder(finished))
+            copy_repository(finished, PAPERS)
+            status, screen = snakemake(finished, *RUN, **recorder(finished))
             assert status == 0, screen
             shown.write_text(screen)
     repository = tmp_path_factory.mktemp("run") / "repository"
@@ -430,25 +436,40 @@ def test_run_keeps_every_sentence(run: tuple[Path, str]) -> None:
     assert len((test / "bpe/test.ka").read_text().splitlines()) == 20
 
 
+TRANSLATE = """
+import json, sys
+from nat.deploy.translator import load
+asked, lines = json.load(sys.stdin)
+print(json.dumps([load(folder, decoding).translate(lines) for folder, decoding in asked]))
+"""
+
+
 @pytest.mark.graph
-def test_the_command_translates_as_the_run(run: tuple[Path, str]) -> None:
+def test_what_is_deployed_translates_as_the_run(run: tuple[Path, str]) -> None:
+    """All decodings in one process, since it takes longest to start, and one by the command."""
     repository, _ = run
-    command = [sys.executable, "-m", "nat.deploy.command", "translate"]
-    raw = repository / "results/corpora/toy-micro/tests/test/text/test.ka"
+    raw = (repository / "results/corpora/toy-micro/tests/test/text/test.ka").read_text()
     found = list((repository / "results/micro/translations").glob("*/*/seed1/*/test.jsonl"))
     assert len(found) == 10
-    for path in found:
-        decoding, model = path.parent.name, Path(*path.parent.parent.parts[-3:])
-        folder = Path("results/micro/models") / model
+    asked = [
+        (f"results/micro/models/{'/'.join(path.parts[-5:-2])}", path.parent.name) for path in found
+    ]
+    expected = [
+        [json.loads(line)["text"] for line in path.read_text().splitlines()] for path in found
+    ]
+
+    def output(program: list[str], given: str) -> str:
         ended = subprocess.run(
-            [*command, str(folder), "--decoding", decoding],
-            cwd=repository,
-            input=raw.read_text(),
-            capture_output=True,
-            text=True,
+            [sys.executable, *program], cwd=repository, input=given, capture_output=True, text=True
         )
-        expected = [json.loads(line)["text"] for line in path.read_text().splitlines()]
-        assert ended.stdout.split("\n")[:-1] == expected, ended.stderr
+        assert ended.returncode == 0, ended.stderr
+        return ended.stdout
+
+    translated = output(["-c", TRANSLATE], json.dumps([asked, raw.splitlines()]))
+    assert json.loads(translated) == expected
+    folder, decoding = asked[0]
+    command = ["-m", "nat.deploy.command", "translate", folder, "--decoding", decoding]
+    assert output(command, raw).split("\n")[:-1] == expected[0]
 
 
 @pytest.mark.graph

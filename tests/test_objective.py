@@ -250,4 +250,6 @@ def test_training_lowers_the_loss(
         optimiser.step()
         objective.after_update(model)
         values.append(value.item())
-    assert sum(values[-5:]) < 0.75 * sum(values[:5])
+        if update >= 9 and sum(values[-5:]) < 0.75 * sum(values[:5]):
+            return
+    pytest.fail(f"the loss does not fall by a quarter in 40 updates: {values}")

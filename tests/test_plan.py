@@ -200,6 +200,21 @@ def test_both_vocabularies_take_disk(scale: str, joint: str, separate: str, symb
     assert weights[1] - weights[0] == pytest.approx(training.architecture.model_dim * symbols)
 
 
+def test_a_size_is_that_of_the_task() -> None:
+    names = {"corpus": "iwslt14-de-en", "system": "hints-kd", "seed": "1"}
+    found, paper = one("train", names), read("paper", ROOT)
+    recipe = paper.training("iwslt14-de-en", "hints-kd").recipe
+    assert paper.on("iwslt14-de-en").system("hints-kd").size != paper.system("hints-kd").size
+    tokens = plan.estimated_tokens(
+        recipe, plan.TOKENS * plan.sentences(paper, "iwslt14-de-en", "train")
+    )
+    factor = plan._size(paper.on("iwslt14-de-en"), "hints-kd")
+    speed = paper.scale_settings.speed
+    assert speed is not None and factor < 0.5
+    hours = (found.device_hours or 0) + (found.core_hours or 0)
+    assert hours == pytest.approx(tokens / speed.training * factor / 3600)
+
+
 def test_estimates_grow_with_what_is_done() -> None:
     def hours(rule: str, **names: str) -> float:
         found = one(rule, {**OF_STAGES[rule], **names})

@@ -7,18 +7,19 @@ import sys
 from pathlib import Path
 
 import pytest
-from test_graph import copy_repository, counts, snakemake
+from test_graph import PAPERS, copy_repository, counts, snakemake
 
 from nat.configuration import load
 from nat.report.results import made_again
 from nat.reporting.cells import Cell
+from nat.workflow.graph import Graph
 
 pytestmark = pytest.mark.timeout(1000)
 
 
 @pytest.mark.graph
 def test_the_report_runs_nothing_else(tmp_path: Path) -> None:
-    repository = copy_repository(tmp_path)
+    repository = copy_repository(tmp_path, PAPERS)
     status, screen = snakemake(repository, "report")
     assert status == 0, screen
     assert counts(screen) == {"make_report": 1, "report": 1}
@@ -34,19 +35,54 @@ def test_the_report_runs_nothing_else(tmp_path: Path) -> None:
 
 
 def test_everything_ends_with_the_report(tmp_path: Path) -> None:
-    repository = copy_repository(tmp_path)
-    for path in (repository / "config/papers").glob("*.yaml"):
-        if path.stem != "overview":
-            path.unlink()
+    repository = copy_repository(tmp_path, {"overview"})
     status, screen = snakemake(repository, "-n")
     assert status == 0, screen
     found = counts(screen)
     assert found["make_report"] == 1 and found["table"] == 1 and found["train"] > 1
 
 
+def test_pages_are_made_again_when_what_they_show_changes(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    repository = copy_repository(tmp_path, PAPERS)
+    monkeypatch.chdir(repository)
+
+    def made_of() -> list[str]:
+        graph = Graph(load("micro", repository))
+        return [graph.pages_made_of(targets) for targets in ([], ["report"])]
+
+    before = made_of()
+    record = repository / "results/micro/models/toy-micro/cmlm-raw/seed1/training.json"
+    record.parent.mkdir(parents=True)
+    record.write_text("{}")
+    trained = made_of()
+    assert trained[0] == before[0], "of a run of everything it is an input"
+    assert trained[1] != before[1]
+    scale = repository / "config/scales/micro.yaml"
+    scale.write_text(scale.read_text().replace("description: ", "description: another, ", 1))
+    assert all(one != other for one, other in zip(made_of(), trained, strict=True))
+
+
+def test_pages_wait_for_what_the_same_run_makes() -> None:
+    graph = Graph(load("micro"))
+    score = "results/micro/scores/toy-micro/nat-raw/seed1/one-pass/test.json"
+    assert graph.before_pages(["report"]) == []
+    assert graph.before_pages(["report", score, graph.site]) == [score]
+    for target, expected in (
+        ("overview_table_1", graph.reports["overview_table_1"].files),
+        ("overview", graph.reports_of("overview")),
+        ("demo", graph.reports_of("overview")),
+        ("scores", graph.scores()),
+        ("teachers", graph.models(of_teachers=True)),
+    ):
+        assert graph.before_pages([target, "report"]) == list(expected) != []
+    assert graph.before_pages(["report", "corpora"]) == []
+
+
 @pytest.mark.graph
 def test_a_number_is_made_again_alone(tmp_path: Path) -> None:
-    repository = copy_repository(tmp_path)
+    repository = copy_repository(tmp_path, PAPERS)
     number = Cell("micro", "toy-micro", "nat-raw", 1, "one-pass", "test", "sacrebleu")
     status, screen = snakemake(repository, number.score_path)
     assert status == 0, screen

@@ -54,6 +54,15 @@ def test_every_deviation_is_one(settings: Stated, verdicts: list[Verdict]) -> No
         assert len(sentences) == sum(verdict.row.paper == paper for verdict in found)
 
 
+def test_what_deviations_are_made_of_changes_with_them(settings: Stated) -> None:
+    plain = settings.configuration
+    system = {**plain.files["systems"]["dims-cmlm-kd"], "text": "raw"}
+    changed = {**plain.files["systems"], "dims-cmlm-kd": system}
+    other = replace(plain, files={**plain.files, "systems": changed})
+    assert stated.made_of(plain, "dims") != stated.made_of(other, "dims")
+    assert stated.made_of(plain, "overview") == stated.made_of(other, "overview") == []
+
+
 def test_a_deviation_of_a_method_does_not_hide_a_key(settings: Stated) -> None:
     """Only rows that the map calls those of a method are said to differ without a comparison."""
     of_method = next(row for row in settings.rows if row.key == "decoding.reveal_schedule")

@@ -205,6 +205,11 @@ def _check_scale(configuration: Configuration) -> None:
     for decoding in configuration.browser.steps:
         where = f"{scale}: key 'browser.steps'"
         _known_decoding(configuration, decoding, where)
+        if not configuration.is_traced(decoding):
+            raise UserError(
+                f"{where}: the decoding '{decoding}' does not tell what each of its passes does; "
+                "remove it from the list"
+            )
     _check_recipes(configuration, chains, "")
     for task in dict.fromkeys(task for each in recipes.values() for task in each.get("tasks", {})):
         on_task = {name: families.on_task(content, task) for name, content in recipes.items()}

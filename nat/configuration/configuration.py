@@ -647,11 +647,12 @@ class Configuration:
         assistant = self.assistant(decoding)
         if assistant is not None:
             sizes = [self.system(each).size for each in (system, assistant)]
-            own, its = (self.architecture(size).max_positions for size in sizes)
-            if its < own:  # a text may be too long for it
+            positions = [self.architecture(size).max_positions for size in sizes]
+            if positions[1] < positions[0]:  # a text may be too long for it
                 raise UserError(
                     f"{name} lets '{assistant}' see what '{system}' translates, but it has fewer "
-                    f"positions ({its}, not {own}); {file_of('scales', self.scale)}: give the size "
+                    f"positions ({positions[1]}, not {positions[0]}); "
+                    f"{file_of('scales', self.scale)}: give the size "
                     f"'{sizes[1]}' as many 'max_positions' as '{sizes[0]}', or '{sizes[0]}' as few"
                 )
         if traits.decoding_order == "hybrid" and assistant is not None:

@@ -424,8 +424,11 @@ def _correlation(check: Check, root: Path) -> Judged | str:
     numbers: list[dict[int, float]] = []
     for place in places:
         ran = [cell for cell in place.cells if (root / cell.score_path).exists()]
-        found = {cell.seed: measured(cell, root) for cell in ran}
-        numbers.append({seed: each.value for seed, each in found.items() if each is not None})
+        found: dict[int, list[float]] = {}
+        for cell in ran:  # of a random decoding several of one seed
+            if (each := measured(cell, root)) is not None:
+                found.setdefault(cell.seed, []).append(each.value)
+        numbers.append({seed: sum(each) / len(each) for seed, each in found.items()})
     seeds = sorted(set(numbers[0]).intersection(*numbers[1:]))
     if not seeds:
         without = next((place for place in places if values.read(place, root).value is None), None)

@@ -6,6 +6,7 @@ seed, whose variance is that between the seeds plus that of the bootstrap. Table
 use this module, so they agree about a pair. Only scores and the counts beside them are read.
 """
 
+import itertools
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -195,10 +196,12 @@ def speed_up(left: Sequence[Cell], right: Sequence[Cell], root: Path) -> SpeedUp
     Raises:
         UserError: for damaged files, and latencies of different jobs.
     """
-    others = {cell.seed: cell for cell in right}
-    pairs = [(cell, others[cell.seed]) for cell in left if cell.seed in others]
-    found = []
-    for pair in pairs:
+    # a random decoding has several cells of one seed, whose speed-ups are averaged
+    found: dict[int, list[Estimate]] = {}
+    sources = []
+    for pair in itertools.product(left, right):
+        if pair[0].seed != pair[1].seed:
+            continue
         paths = [root / cell.score_path for cell in pair]
         if paths[0] != paths[1]:
             raise UserError(
@@ -210,15 +213,20 @@ def speed_up(left: Sequence[Cell], right: Sequence[Cell], root: Path) -> SpeedUp
         own, other = (read_latency(paths[0], cell.timed_name) for cell in pair)
         if STATE not in own and STATE not in other:
             repeats = (each[TIMES]["repeats"] for each in (other, own))
-            found.append((pair, ratio_of_medians(*repeats)))
+            found.setdefault(pair[0].seed, []).append(ratio_of_medians(*repeats))
+            sources.append(pair[0].score_path)
     if not found:
         return None
-    ratios = [ratio for _, ratio in found]
-    by_seed = tuple(ratio.value for ratio in ratios)
+    by_seed = tuple(sum(each.value for each in ratios) / len(ratios) for ratios in found.values())
+    samples = None
+    if len(found) == 1:
+        (ratios,) = found.values()
+        known = [each.samples for each in ratios if each.samples is not None]
+        samples = np.mean(known, axis=0) if len(known) == len(ratios) else None
     return SpeedUp(
-        estimate=ratios[0] if len(ratios) == 1 else Estimate(by_seed),
-        seeds=tuple(pair[0].seed for pair, _ in found),
-        sources=tuple(pair[0].score_path for pair, _ in found),
+        estimate=Estimate(by_seed, samples, REPEATS),
+        seeds=tuple(found),
+        sources=tuple(dict.fromkeys(sources)),
     )
 
 
@@ -235,7 +243,7 @@ def parameter_share(left: Sequence[Cell], right: Sequence[Cell], root: Path) -> 
     """
     others = {cell.seed: cell for cell in right}
     found = []
-    for cell in left:
+    for cell in {cell.seed: cell for cell in left}.values():
         pair = (cell, others.get(cell.seed))
         if all(each is not None and (root / each.score_path).exists() for each in pair):
             paths = [each.score_path for each in pair if each is not None]
@@ -270,14 +278,21 @@ def difference_of_speed_ups(left: Ratio, right: Ratio | float, root: Path) -> Di
     own = speed_up(*left, root)
     if own is None:
         return None
-    samples, sources = own.estimate.samples, own.sources
     if isinstance(right, int | float):
+        samples, sources = own.estimate.samples, own.sources
         number, others = float(right), (float(right),) * len(own.by_seed)
         samples = None if samples is None else samples - number
     else:
         other = speed_up(*right, root)
-        if other is None or other.seeds != own.seeds:
+        if other is not None and other.seeds != own.seeds:
+            both = set(own.seeds) & set(other.seeds)
+            own, other = (
+                speed_up([cell for cell in ratio[0] if cell.seed in both], ratio[1], root)
+                for ratio in (left, right)
+            )
+        if own is None or other is None:
             return None
+        samples, sources = own.estimate.samples, own.sources
         number, others = other.value, other.by_seed
         of_other = other.estimate.samples
         samples = None if samples is None or of_other is None else samples - np.roll(of_other, 1)

@@ -132,6 +132,8 @@ def _record(scale: str, entry: Entry, root: Path) -> dict[str, Any]:
             "x_sources": across["sources"],
         }
         found |= {key: across[key] for key in times.KEYS if key in across}
+        remarks = dict.fromkeys(each["remark"] for each in (found, across) if each["remark"])
+        found["remark"] = "; ".join(remarks)
         if found["status"] == "run" and across["status"] != "run":
             found["status"] = across["status"]
     if entry.y is not None:
@@ -323,7 +325,7 @@ def _notes(plot: Plot) -> list[str]:
         notes += [_marks(plot)] if ran else []
     elif kind not in ("heat_map", "contour"):  # colours have no intervals
         notes += _intervals(kind, ran)
-    notes += times.notes(ran)
+    notes += times.notes(ran) + _cautions(plot)
     notes += values.not_comparable(plot.records)
     # beside a stand-in the painter of scatter plots leaves out published values
     shown = [each for each in _panels(plot) if kind != "scatter" or panels.comparable(each)]
@@ -345,6 +347,20 @@ def _notes(plot: Plot) -> list[str]:
     if lost:
         notes.append(f"{lost} sentences were not decoded and scored as empty.")
     return notes + _coinciding(plot) + list(plot.description.notes)
+
+
+def _cautions(plot: Plot) -> list[str]:
+    """Of which points a number does not rest on all that it should, or is not steady."""
+    if plot.description.keys:  # of one sentence or one analysis, whose remark is its caption
+        return []
+    points = []
+    for record in plot.records:
+        name = f"{record['row']}, {record['category']}" if record["category"] else record["row"]
+        points.append({**record, "row": name})
+    ran = [point for point in points if point["status"] == "run"]
+    remarks = [(point, point["remark"]) for point in ran if point.get("remark")]
+    unsteady = [(point, times.NOT_STEADY) for point in ran if point.get(times.UNSTEADY)]
+    return values.with_places(remarks + unsteady, points)
 
 
 def _marks(plot: Plot) -> str:

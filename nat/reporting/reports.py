@@ -183,7 +183,7 @@ def configured(configuration: Configuration, target: Target) -> Any:
     if kind == "claims":
         judged = [replace(check, places=()) for check in claims.checks(configuration, paper)]
         found += [asdict(check) for check in judged]
-        found.append(stated.entries(configuration, paper))
+        found.append(stated.made_of(configuration, paper))
     else:
         description = describe(configuration, paper, kind, number)
         found.append(description.model_dump(mode="json"))

@@ -245,6 +245,17 @@ def entries(configuration: Configuration, paper: str) -> list[dict[str, Any]]:
     return [entry for entry in found if entry["paper"] == paper]
 
 
+def made_of(configuration: Configuration, paper: str) -> Any:
+    """What `deviations` depends on, JSON-able; nothing if it has nothing to say of a paper."""
+    found = entries(configuration, paper)
+    if not found:
+        return []
+    files = configuration.files
+    folders = [files[name] for name in ("systems", "recipes", "decodings", "corpora")]
+    texts = [(configuration.root / name).read_text("utf-8") for name in (ROWS, MAP)]
+    return [found, folders, files["scales"][SCALE], texts]
+
+
 def _printed(verdict: Verdict) -> str:
     row = verdict.row
     ours = sorted({str(value) for value in verdict.ours.values()})

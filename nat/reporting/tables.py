@@ -5,7 +5,6 @@ number comes from. The other two are for reading: ours, published and the differ
 Both are made from the same records, so they cannot disagree.
 """
 
-from collections import Counter
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from itertools import groupby
@@ -326,7 +325,7 @@ def _notes(
         if record["not_decoded"]
     ]
     remarks = [(record, record["remark"]) for record in records if record["remark"]]
-    notes += _with_places(lost, records) + _with_places(remarks, records)
+    notes += values.with_places(lost, records) + values.with_places(remarks, records)
     return notes + list(own)
 
 
@@ -336,38 +335,7 @@ def _why_not_run(records: Records) -> list[str]:
         state, _, why = str(record["status"]).partition(": ")
         if state == values.NOT_RUN and why:
             found.append((record, why))
-    return [f"{values.NOT_RUN.capitalize()}: {each}" for each in _with_places(found, records)]
-
-
-def _with_places(texts: Sequence[tuple[dict[str, Any], str]], records: Records) -> list[str]:
-    """Texts on places, each once, with the columns or rows that it is about.
-
-    Of a row, columns are named where the text is not about all that we run of it.
-
-    Args:
-        texts: the record of a place, and what is to be said of it.
-        records: those of all places of the table.
-    """
-    ours = [each for each in records if each["status"] not in (QUOTED, values.NOT_AVAILABLE)]
-    of_row, of_column = (Counter(each[key] for each in ours) for key in ("row", "column"))
-    found: dict[str, list[tuple[str, str]]] = {}
-    for record, text in texts:
-        found.setdefault(text, []).append((record["row"], record["column"]))
-    notes = []
-    for text, places in found.items():
-        rows: dict[str, list[str]] = {}
-        for row, column in places:
-            rows.setdefault(row, []).append(column)
-        columns = Counter(column for _, column in places)
-        if len(rows) > 1 and all(columns[each] == of_column[each] for each in columns):
-            notes.append(f"{'; '.join(columns)}: {text}.")
-            continue
-        named = (
-            row if len(some) == of_row[row] else f"{row} ({', '.join(some)})"
-            for row, some in rows.items()
-        )
-        notes.append(f"{'; '.join(named)}: {text}.")
-    return notes
+    return [f"{values.NOT_RUN.capitalize()}: {each}" for each in values.with_places(found, records)]
 
 
 def _rows(records: Records) -> list[str]:

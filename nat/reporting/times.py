@@ -77,14 +77,18 @@ def notes(records: Sequence[Mapping[str, Any]]) -> list[str]:
     return lines
 
 
+NOT_STEADY = (
+    "do not rely on it: the third quartile of the repeats, of this row or of the one that it is "
+    f"compared with, is more than {STEADY} times the first"
+)
+"""What is to be said of a latency, or a number made of latencies, that is not steady."""
+
+
 def note_on_mark(records: Iterable[Mapping[str, Any]]) -> list[str]:
     """What the mark of a table means, if one of its latencies is not steady."""
     if not any(record.get(UNSTEADY) for record in records):
         return []
-    return [
-        f"{DOUBLE_DAGGER} do not rely on it: the third quartile of the repeats, of this row or "
-        f"of the one that it is compared with, is more than {STEADY} times the first."
-    ]
+    return [f"{DOUBLE_DAGGER} {NOT_STEADY}."]
 
 
 def _is_extrapolated(record: Mapping[str, Any]) -> bool:

@@ -468,3 +468,36 @@ def shown(entry: Entry) -> float | str | None:
     if entry.published is None:
         return None
     return entry.published.text if entry.published.value is None else entry.published.value
+
+
+def with_places(
+    texts: Sequence[tuple[Mapping[str, Any], str]], records: Sequence[Mapping[str, Any]]
+) -> list[str]:
+    """Texts on places, each once, with the columns or rows that it is about.
+
+    Of a row, columns are named where the text is not about all that we run of it.
+
+    Args:
+        texts: the record of a place, and what is to be said of it.
+        records: those of all places of the table or figure.
+    """
+    ours = [each for each in records if each["status"] not in (QUOTED, NOT_AVAILABLE)]
+    of_row, of_column = (Counter(each[key] for each in ours) for key in ("row", "column"))
+    found: dict[str, list[tuple[str, str]]] = {}
+    for record, text in texts:
+        found.setdefault(text, []).append((record["row"], record["column"]))
+    notes = []
+    for text, places in found.items():
+        rows: dict[str, list[str]] = {}
+        for row, column in places:
+            rows.setdefault(row, []).append(column)
+        columns = Counter(column for _, column in places)
+        if len(rows) > 1 and all(columns[each] == of_column[each] for each in columns):
+            notes.append(f"{'; '.join(columns)}: {text}.")
+            continue
+        named = (
+            row if len(some) == of_row[row] else f"{row} ({', '.join(some)})"
+            for row, some in rows.items()
+        )
+        notes.append(f"{'; '.join(named)}: {text}.")
+    return notes

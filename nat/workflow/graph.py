@@ -5,9 +5,9 @@ the results of public targets, the priorities of jobs, and the fingerprints by w
 detects that a part of the configuration has changed.
 """
 
-from collections.abc import Collection, Iterable
+from collections.abc import Callable, Collection, Iterable
 from dataclasses import replace
-from functools import cache, cached_property
+from functools import cache, cached_property, partial
 from pathlib import Path
 from typing import Any
 
@@ -125,25 +125,46 @@ class Graph:
         Args:
             targets: targets of the run; none for everything.
         """
-        return self.traces_among(targets) + (self.all_reports() if _is_all(targets) else [])
+        if _is_all(targets):
+            return self.traces_among(targets) + self.all_reports()
+        made = [path for target in targets for path in self._made_for(target)]
+        return list(dict.fromkeys([*self.traces_among(targets), *made]))
+
+    def _made_for(self, target: str) -> list[str]:
+        """Paths of what a target of a run makes, as far as pages show it."""
+        stages: dict[str, Callable[[], list[str]]] = {
+            "demo": partial(self.reports_of, "overview"),
+            "scores": self.scores,
+            "students": partial(self.models, of_teachers=False),
+            "teachers": partial(self.models, of_teachers=True),
+        }
+        if target in stages:
+            return stages[target]()
+        if target in self.reports:
+            return list(self.reports[target].files)
+        if target in self.configuration.papers:
+            return self.reports_of(target)
+        own, site = f"results/{self.configuration.run}/", Path(self.site).parent
+        return [target] if target.startswith(own) and site not in Path(target).parents else []
 
     def pages_made_of(self, targets: Collection[str]) -> str:
         """A fingerprint of what the pages are made of; they are made again when it changes.
 
         It covers the results that exist, the whole configuration and the code. In a run of
-        everything it covers the code alone, since all that the pages show is then their input.
+        everything it covers no results, since all that the pages show are then their inputs.
 
         Args:
             targets: targets of the run; none for everything.
         """
-        code = code_of("nat.report.site")
+        made_of = [self.configuration.files, code_of("nat.report.site")]
         if _is_all(targets):
-            return code
+            return _fingerprint(made_of)
         root = Path(self.configuration.root)
         there = [root / path for path in self.scores() if (root / path).exists()]
         there += (root / self._traces).rglob("*.jsonl")
-        results = {str(path): path.stat().st_mtime_ns for path in there}
-        return _fingerprint([self.configuration.files, results, code])
+        there += (root / f"results/{self.configuration.run}/models").glob("*/*/seed*/training.*")
+        results = {str(path): path.stat().st_mtime_ns for path in sorted(there)}
+        return _fingerprint([*made_of, results])
 
     def described(self) -> dict[str, str]:
         """One line for every public target."""

@@ -361,6 +361,7 @@ def _seconds_of_models(configuration: Configuration, job: Job) -> float | None:
     if not speed:
         return None
     corpus = names["corpus"]
+    configuration = configuration.on(corpus)
     if job.rule == "measure_latency":
         return _seconds_of_latencies(configuration, job, speed.decoding)
     size = _size(configuration, names["system"])
@@ -493,7 +494,7 @@ def _disk(configuration: Configuration, job: Job) -> float:
         kept = training.recipe.average.checkpoints
         return float(numbers * (1 + kept + FULL_CHECKPOINTS * NUMBERS_PER_WEIGHT))
     if job.rule == "convert":
-        size = configuration.system(names["system"]).size
+        size = configuration.on(names["corpus"]).system(names["system"]).size
         symbols = _symbols(configuration, names["corpus"])
         each = BYTES_PER_CONVERTED_WEIGHT[names["engine"]]
         return each * weights(configuration.architecture(size), symbols)
