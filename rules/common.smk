@@ -73,7 +73,10 @@ except UserError as error:
     sys.exit(f"error: {error}")
 
 if workflow.is_main_process:
-    for note in notes(configuration, graph.systems_shown()):
+    for note in (
+        *notes(configuration, graph.systems_shown()),
+        *graph.nothing_to_run(sys.argv[1:]),
+    ):
         sys.stderr.write(f"note: {note}\n")
 
 GENERATED = [

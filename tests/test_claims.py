@@ -637,7 +637,7 @@ GAINS = {"system": "student", "over": "teacher"}
     ("change", "message"),
     [
         ({"trend": {"of": ["student", "teacher"], "is": "flat"}}, "give one of compare, trend"),
-        ({"measure": None}, "leave the key 'measure' open"),
+        ({"measure": None}, "no 'measure' is given; write the key 'measure' there"),
         ({"where": {**WHERE, "teacher": {"system": "x"}}}, "unknown system 'x'"),
         ({"compare": ["student", "above", "techer"]}, "'techer' is not a row"),
         ({"in": "table 1", "where": {"student": "DiM"}}, "'DiM' .*did you mean 'DiMS'"),

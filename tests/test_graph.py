@@ -18,6 +18,7 @@ from filelock import FileLock
 
 from nat.configuration import load
 from nat.data.splits import folder_of
+from nat.errors import UserError
 from nat.reporting import reports
 from nat.workflow.graph import STAGES, Graph
 
@@ -264,6 +265,33 @@ def test_an_unknown_system_ends_before_any_job(tmp_path: Path) -> None:
     assert "did you mean 'nat-raw'?" in screen
     assert "Traceback" not in screen
     assert not (repository / "results").exists()
+
+
+@pytest.mark.parametrize("name", ["train", "scores", "overview_table_1"])
+def test_a_paper_is_not_named_like_another_target(tmp_path: Path, name: str) -> None:
+    repository = copy_repository(tmp_path, PAPERS)
+    papers = repository / "config/papers"
+    shutil.copy(papers / "overview.yaml", papers / f"{name}.yaml")
+    with pytest.raises(UserError, match=f"'{name}' is the name of another target; rename the file"):
+        Graph(load("micro", repository))
+
+
+def test_a_paper_without_a_corpus_is_told() -> None:
+    graph = Graph(load("micro", ROOT))
+    for target in ("methods", "methods_table_1"):
+        (note,) = graph.nothing_to_run(["demo", target, "mple_table_1"])
+        assert note.startswith("config/scales/micro.yaml: no task of 'methods' has a corpus")
+    assert graph.nothing_to_run(["demo", "results/micro/report/index.html"]) == []
+
+
+def test_a_scale_can_leave_out_an_inherited_task(tmp_path: Path) -> None:
+    repository = copy_repository(tmp_path, PAPERS)
+    own = {"like": "micro", "description": "a test", "tasks": {"wmt14-en-de": None, "mine": "own"}}
+    own_corpus(repository, "test")
+    write_yaml(repository / "config/scales/own.yaml", own)
+    tasks = load("own", repository).tasks
+    assert tasks["mine"] == "own" and "wmt14-en-de" not in tasks
+    assert set(load("micro", repository).tasks) - set(tasks) == {"wmt14-en-de"}
 
 
 def own_corpus(repository: Path, *tests: str) -> Path:

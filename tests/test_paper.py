@@ -193,13 +193,13 @@ ROW = {"label": "r", "system": "nat-kd", "decoding": "one-pass"}
         ({"system": "nat-kt"}, "unknown system 'nat-kt'.* did you mean 'nat-kd'"),
         ({"decoding": "one-pas"}, "unknown decoding 'one-pas'"),
         ({"decoding": "beam5"}, "is for autoregressive systems"),
-        ({"decoding": None}, "leave the key 'decoding' open"),
+        ({"decoding": None}, "no 'decoding' is given"),
         ({"measure": "sacreblue"}, "unknown measure 'sacreblue'; did you mean 'sacrebleu'"),
         ({"split": "tset"}, "unknown split 'tset' of .*; did you mean 'test'"),
         ({"split": "train"}, "split: found train, .* not scored; expected one of valid, test"),
         ({"task": OTHER_TASK}, "row 'r', column 'En-De' give the key 'task' differently"),
         ({"baseline": "NATT"}, "baseline 'NATT' of row 'r'"),
-        ({"system": None}, "row 'r', column 'En-De' leave the key 'system' open"),
+        ({"system": None}, "row 'r', column 'En-De': no 'system' is given"),
         (
             {"system": "nat-{txt}", "with": {"text": "kd"}},
             "variable 'txt'.*did you mean 'text'",
@@ -305,7 +305,7 @@ def test_a_panel_and_a_curve_agree(tmp_path: Path, panel: Any, key: str) -> None
         ({"A": {"like": "Bee"}, "Bees": {}}, "unknown 'Bee'; did you mean 'Bees'"),
         ({"A": {"decoding": "one-pass"}}, "missing key 'system' at 'systems.A'"),
         ({"A": {"system": "cmlm-kd", "decoding": {"1": "x"}}}, "nothing for 4 steps"),
-        ({"A": {"system": "cmlm-kd", "decoding": "m-{steps}"}}, "leave the key 'steps' open"),
+        ({"A": {"system": "cmlm-kd", "decoding": "m-{steps}"}}, "no 'steps' is given"),
     ],
 )
 def test_errors_in_systems_of_a_paper(tmp_path: Path, systems: Any, message: str) -> None:

@@ -9,6 +9,7 @@ from nat import program
 from nat.configuration.arguments import add_configuration_arguments, configuration_from
 from nat.errors import UserError
 from nat.reporting import claims, reports, tables
+from nat.spelling import hint
 
 FORMATS = {"table": ("csv", "md", "tex"), "figure": ("pdf", "png", "csv"), "claims": ("csv", "md")}
 
@@ -22,6 +23,9 @@ def main() -> None:
     )
     arguments = parser.parse_args()
     configuration = configuration_from(arguments)
+    for paper in arguments.paper or ():
+        if paper not in configuration.papers:
+            raise UserError(f"unknown paper '{paper}'; {hint(paper, configuration.papers)}")
     console = Console()
     shown = []
     for target in reports.targets(configuration):

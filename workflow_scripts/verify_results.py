@@ -20,8 +20,8 @@ def main() -> None:
         print(line)
     if found.damaged:
         raise UserError(
-            f"{len(found.damaged)} files are damaged, missing or cannot be read; to make them "
-            "again: " + "; ".join(found.remedies)
+            f"damaged, missing or not to be read: {len(found.damaged)}; to make them again: "
+            + "; ".join(found.remedies)
         )
 
 

@@ -5,6 +5,7 @@ from pathlib import Path
 
 from nat import program
 from nat.configuration.json_schema import KINDS, json_schema
+from nat.errors import UserError, refusal
 from nat.files import write_json
 
 
@@ -18,7 +19,10 @@ def main() -> None:
         help="folder to write to (default: %(default)s)",
     )
     folder: Path = parser.parse_args().folder
-    folder.mkdir(parents=True, exist_ok=True)
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise UserError(f"{folder} cannot be made: {refusal(error)}") from error
     for kind in KINDS:
         write_json(folder / f"{kind}.json", json_schema(kind))
         print(folder / f"{kind}.json")

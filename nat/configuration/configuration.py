@@ -835,8 +835,8 @@ class Configuration:
                         raise UserError(
                             f"{file_of('scales', self.scale)}: key 'tasks': '{self.tasks[task]}' "
                             f"is used for {tasks[0]} and {task}, but {self.file_of(folder, name)} "
-                            "treats them differently (key 'tasks'); use another corpus "
-                            "for one of them"
+                            "treats them differently; give both tasks the same keys there (key "
+                            "'tasks'), or use another corpus for one of them"
                         )
                 files[folder][name] = changes[0]
                 changed = [task for task in tasks if task in content.get("tasks", {})]
@@ -993,6 +993,15 @@ class Configuration:
         return found
 
 
+def _with_tasks(scale: dict[str, Any]) -> dict[str, Any]:
+    """A scale without the inherited tasks that it sets to null."""
+    tasks = scale.get("tasks")
+    if not isinstance(tasks, Mapping):
+        return scale
+    kept = {task: corpus for task, corpus in tasks.items() if corpus is not None}
+    return {**scale, "tasks": kept}
+
+
 def read(choice: Choice | str | None, root: Path, checked: bool = True) -> Configuration:
     """Read all files in `root / "config"`.
 
@@ -1015,6 +1024,8 @@ def read(choice: Choice | str | None, root: Path, checked: bool = True) -> Confi
             found = families.expanded(files[folder], folder, kind)
             files[folder], places[folder] = found.contents, found.places
             bases = found.bases if folder == "systems" else bases
+        if folder == "scales":
+            files[folder] = {name: _with_tasks(each) for name, each in files[folder].items()}
         now = checked and folder != "papers"  # each of these is validated when it is asked for
         for name, content in files[folder].items() if now else ():
             place = places.get(folder, {}).get(name, file_of(folder, name))

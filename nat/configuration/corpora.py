@@ -61,7 +61,9 @@ def _like(
 ) -> dict[str, Any]:
     other = corpus["like"]
     where = f"config/corpora/{name}.yaml: key 'like'"
-    if other not in corpora or other == name:
+    if other == name:
+        raise UserError(f"{where}: '{name}' is like itself; name another corpus")
+    if other not in corpora:
         names = [known for known in corpora if known != name]
         raise UserError(f"{where}: unknown corpus '{other}'; {hint(other, names)}")
     if "like" in corpora[other]:

@@ -111,7 +111,8 @@ def read_yaml(root: Path, name: str) -> dict[str, Any]:
     except UnicodeDecodeError as error:
         raise UserError(f"{name}: not valid UTF-8 at byte {error.start}") from error
     except OSError as error:
-        raise UserError(f"{name}: cannot be read ({error.strerror})") from error
+        elsewhere = "" if (root / "config").is_dir() else "; run this in the repository"
+        raise UserError(f"{name}: cannot be read ({error.strerror}){elsewhere}") from error
     found = read_value(text, name)
     if not isinstance(found, dict):
         what = "nothing" if found is None else f"a {type(found).__name__}"

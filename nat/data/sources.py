@@ -183,6 +183,8 @@ def _download(url: str, checksum: Checksum, key: str, place: Place) -> Path:
 
 
 def _local(path: Path, key: str) -> Path:
+    if path.is_dir():
+        raise UserError(f"{key}: {path} is a folder; name a file of text")
     if not path.is_file():
         raise UserError(f"{key}: {path} does not exist; put the file there or correct the key")
     return path

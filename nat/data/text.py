@@ -295,8 +295,8 @@ def _check_pairs(
         )
     if found == 0 and description.every is not None:
         raise UserError(
-            f"{key}.every is {description.every}, but train has fewer usable pairs; give a smaller "
-            "number"
+            f"{key}.every is {description.every}, but train has fewer pairs that cleaning keeps; "
+            "give a smaller number there, or larger ones for 'max_tokens' and 'max_ratio'"
         )
     if found == 0:
         raise UserError(f"{key}: {name} holds no line; give a file with text")

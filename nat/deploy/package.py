@@ -188,6 +188,8 @@ def of_training(folder: Path, decodings: Sequence[str] = ()) -> Opened:
     """
     found = _place(folder)
     if found is None or not (folder / MODEL).exists():
+        if folder.is_file():
+            raise UserError(f"{folder} is a file; give the folder that it lies in")
         raise UserError(
             f"{folder} holds neither {PACKAGE} nor {MODEL} of a training; give a folder that "
             "'nat pack' made, or results/RUN/models/CORPUS/SYSTEM/seedN"

@@ -142,7 +142,10 @@ def _along(
         raise UserError(f"{where}: missing key '{axis.of}', which runs along the axis, or 'points'")
     values = values if isinstance(values, list) else [values]
     if series.style == "level" and len(values) > 1:
-        raise UserError(f"{where}: a series of style level has one point, not {len(values)}")
+        raise UserError(
+            f"{where}: a series of style level has one point, not {len(values)}; give it one "
+            f"value, such as '{axis.of}: {values[0]}'"
+        )
     for value in values:
         here = merged(chosen)
         put(here, axis.of, value)

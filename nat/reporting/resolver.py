@@ -260,8 +260,11 @@ class Resolver:
                     f"{self.where}; known: {', '.join(by_steps)}"
                 )
         if template is not None and "{steps}" in template and "steps" not in chosen:
-            raise UserError(f"{self.where}: {label} leave the key 'steps' open")
+            raise self._open(label, "steps")
         return None if template is None else self.coordinate(template, chosen)
+
+    def _open(self, label: str, key: str) -> UserError:
+        return UserError(f"{self.where}: {label}: no '{key}' is given; write the key '{key}' there")
 
     def entry(self, chosen: Chosen, label: str, over: str | None = None, **names: Any) -> Entry:
         """The place at given coordinates.
@@ -281,7 +284,7 @@ class Resolver:
         chosen = merged(defaults, chosen)
         for key in ("measure", "task", "system"):
             if key not in chosen:
-                raise UserError(f"{self.where}: {label} leave the key '{key}' open")
+                raise self._open(label, key)
         measure = self.coordinate(chosen["measure"], chosen)
         if measure not in MEASURES:
             raise UserError(f"{self.where}: unknown measure '{measure}'; {hint(measure, MEASURES)}")
@@ -329,7 +332,7 @@ class Resolver:
             found["partner"] = self.known(chosen["partner"], chosen)
         for key in needed:
             if not found.get(key):
-                raise UserError(f"{self.where}: {label} leave the key '{key}' open")
+                raise self._open(label, key)
         address = Address(
             system=system,
             task=task,

@@ -120,7 +120,13 @@ def read_checkpoint(path: Path) -> Checkpoint:
         or not isinstance(found.get("model"), dict)
         or not all(isinstance(value, Tensor) for value in found["model"].values())
     ):
-        raise UserError(f"{path} is no checkpoint of fairseq 0.9, with the keys 'args' and 'model'")
+        if isinstance(found, dict) and "weights" in found:
+            raise UserError(
+                f"{path} is a model of this project, which needs no import; 'nat pack' copies it"
+            )
+        raise UserError(
+            f"{path} is no checkpoint of fairseq 0.9 or 0.10, with the keys 'args' and 'model'"
+        )
     match found.get("optimizer_history"):
         case [*_, {"num_updates": int(updates)}]:
             pass

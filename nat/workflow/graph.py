@@ -5,12 +5,14 @@ the results of public targets, the priorities of jobs, and the fingerprints by w
 detects that a part of the configuration has changed.
 """
 
+import re
 from collections.abc import Callable, Collection, Iterable
 from dataclasses import replace
 from functools import cache, cached_property, partial
 from pathlib import Path
 from typing import Any
 
+import nat
 from nat.artifacts import (
     Artifact,
     Comparison,
@@ -41,7 +43,7 @@ from nat.data.splits import (
 from nat.errors import UserError
 from nat.reporting import reports, timing
 from nat.reporting.cells import TOYS, Cell
-from nat.reporting.reports import Report, Site
+from nat.reporting.reports import Report, Site, Target
 from nat.spelling import hint
 from nat.workflow.code import code_of
 from nat.workflow.together import Together, together
@@ -96,6 +98,7 @@ class Graph:
             )
         self.configuration = configuration
         targets = reports.targets(configuration)
+        _check_names(configuration, targets)
         self.reports: dict[str, Report] = {
             reports.name(target): reports.report(configuration, target) for target in targets
         }
@@ -165,6 +168,19 @@ class Graph:
         there += (root / f"results/{self.configuration.run}/models").glob("*/*/seed*/training.*")
         results = {str(path): path.stat().st_mtime_ns for path in sorted(there)}
         return _fingerprint([*made_of, results])
+
+    def nothing_to_run(self, targets: Collection[str]) -> list[str]:
+        """A sentence for each paper among the targets of a run of which this scale runs nothing."""
+        found = {report.paper for name, report in self.reports.items() if self._cells[name]}
+        asked = {*targets, *(self.reports[name].paper for name in targets if name in self.reports)}
+        papers = [name for name in self.configuration.papers if name in asked]
+        return [
+            f"{file_of('scales', self.configuration.scale)}: no task of '{paper}' has a corpus at "
+            "this scale (key 'tasks'), so nothing of it is run; choose another with --config "
+            "scale=NAME"
+            for paper in papers
+            if paper not in found
+        ]
 
     def described(self) -> dict[str, str]:
         """One line for every public target."""
@@ -444,6 +460,19 @@ def _dependencies(configuration: Configuration, system: str) -> list[str]:
 
 def _fingerprint(value: Any) -> str:
     return Configuration.fingerprint(value)
+
+
+def _check_names(configuration: Configuration, targets: Iterable[Target]) -> None:
+    """Refuse papers whose name, or that of one of their reports, is one of another target."""
+    rules = Path(nat.__file__).resolve().parents[1] / "rules"
+    text = "".join(path.read_text("utf-8") for path in sorted(rules.glob("*.smk")))
+    taken = {*STAGES, *re.findall(r"^ *(?:use rule \w+ as|rule) (\w+)", text, re.MULTILINE)}
+    names = [(reports.name(target), target[0]) for target in targets]
+    for name, paper in [*((name, name) for name in configuration.papers), *names]:
+        if name in taken:
+            where = file_of("papers", paper)
+            raise UserError(f"{where}: '{name}' is the name of another target; rename the file")
+        taken.add(name)
 
 
 def _is_all(targets: Collection[str]) -> bool:
