@@ -181,16 +181,22 @@ def unreadable(path: Path | str, error: OSError) -> UserError:
     return UserError(f"{path} cannot be read ({error.strerror or error}); {remedy(path, error)}")
 
 
-def check_memory(path: Path | str, error: Exception) -> None:
-    """Tell an error of reading that says nothing about the file from one of damage.
+def is_of_memory(error: Exception) -> bool:
+    """Whether the memory of the processor or of a GPU did not suffice.
 
     PyTorch has no class of its own for an error of the processor's memory, only words.
+    """
+    reason = str(error).lower()
+    return isinstance(error, MemoryError) or any(words in reason for words in _NO_MEMORY)
+
+
+def check_memory(path: Path | str, error: Exception) -> None:
+    """Tell an error of reading that says nothing about the file from one of damage.
 
     Raises:
         UserError: if the memory of the processor or of a GPU did not suffice.
     """
-    reason = str(error).lower()
-    if isinstance(error, MemoryError) or any(words in reason for words in _NO_MEMORY):
+    if is_of_memory(error):
         raise UserError(
             f"there is not enough memory to read {path}; end other programs, or use a machine with "
             "more memory"

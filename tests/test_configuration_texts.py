@@ -279,18 +279,21 @@ def test_an_assistant_needs_the_same_kind_of_canvas(folder: Folder) -> None:
     assert "the canvas of 'ctc' is upsampled" in folder.error()
 
 
-def test_only_decodings_that_are_traced_are_shown_step_by_step(folder: Folder) -> None:
-    folder.files["scales/tiny"]["browser"] = {"sentences": 5, "steps": ["sampled"]}
-    assert "key 'browser.steps': the decoding 'sampled' does not tell" in folder.error()
-
-
 def test_an_assistant_has_room_for_every_text(folder: Folder) -> None:
     sizes = folder.files["scales/tiny"]["sizes"]
     sizes["short"] = {**sizes["base"], "max_positions": 20}
-    folder.files["systems/nat"]["size"] = "short"
+    folder.files["systems/other"] = system(size="short")
+    folder.files["decodings/sampled"]["assistant"] = "other"
     expected = "it has fewer positions .20, not 1024.; .* give the size 'short' as many"
     with pytest.raises(UserError, match=expected):
         folder.load().check_decoding("predicted", "sampled")
+
+
+def test_a_teacher_has_room_for_every_text(folder: Folder) -> None:
+    sizes = folder.files["scales/tiny"]["sizes"]
+    sizes["short"] = {**sizes["base"], "max_positions": 20}
+    folder.files["systems/nat"]["size"] = "short"
+    assert "key 'teacher': 'nat' has fewer positions (20, not 1024)" in folder.error()
 
 
 def test_input_sampling_is_for_systems_with_a_predictor(folder: Folder) -> None:

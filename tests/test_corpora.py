@@ -163,7 +163,7 @@ def test_a_corpus_like_another_changes_entries() -> None:
             {"own": OWN, "b": {"like": "onw"}},
             "key 'like': unknown corpus 'onw'; did you mean 'own'",
         ),
-        ({"own": OWN, "b": {"like": "b"}}, "key 'like': unknown corpus 'b'"),
+        ({"own": OWN, "b": {"like": "b"}}, "key 'like': 'b' is like itself"),
         ({"a": OWN, "b": {"like": "a"}, "c": {"like": "b"}}, "'b' is itself like 'a'; name that"),
         ({"b": {"derived": {"from": "x", "side": "en"}}}, "'derived.from': unknown corpus 'x'"),
         (

@@ -284,6 +284,18 @@ def test_a_paper_without_a_corpus_is_told() -> None:
     assert graph.nothing_to_run(["demo", "results/micro/report/index.html"]) == []
 
 
+def test_only_decodings_that_are_traced_are_shown_step_by_step(tmp_path: Path) -> None:
+    repository = copy_repository(tmp_path, PAPERS | {"deployment"})
+    scale = repository / "config/scales/micro.yaml"
+    steps = "steps: [mask-predict-4-lb5, beam5]"
+    assert steps in scale.read_text()
+    scale.write_text(scale.read_text().replace(steps, "steps: [ctranslate2-float32-beam5-tuned]"))
+    with pytest.raises(
+        UserError, match="key 'browser.steps': the decoding 'ctranslate2-float32-beam5-tuned'"
+    ):
+        Graph(load("micro", repository)).traces()
+
+
 def test_a_scale_can_leave_out_an_inherited_task(tmp_path: Path) -> None:
     repository = copy_repository(tmp_path, PAPERS)
     own = {"like": "micro", "description": "a test", "tasks": {"wmt14-en-de": None, "mine": "own"}}

@@ -6,6 +6,7 @@ import pytest
 import torch
 
 from nat.data.vocabulary import BOS
+from nat.errors import UserError
 from nat.targets.cross_entropy import CrossEntropy
 from nat.targets.hints import SMALLEST, Hints
 from nat.transformer.trace import DecoderTrace
@@ -85,6 +86,18 @@ def test_equal_states_cost_much_but_not_infinitely_much() -> None:
     assert cost.item() == pytest.approx(-math.log(SMALLEST), rel=1e-3)
     cost.sum().backward()
     assert states.grad is not None and states.grad.isfinite().all()
+
+
+@pytest.mark.parametrize("difference", [{"heads": 2}, {"decoder_layers": 1}])
+def test_a_teacher_with_other_layers_or_heads_is_refused(
+    make_model: Callable[..., Any],
+    make_batch: Callable[..., Any],
+    make_context: Callable[..., Any],
+    difference: dict[str, int],
+) -> None:
+    context = make_context(make_model(), make_batch(LENGTHS), teacher=make_model(**difference))
+    with pytest.raises(UserError, match="give both sizes the same 'decoder_layers' and 'heads'"):
+        Hints()(context, context.fully_masked_input())
 
 
 def test_validation_asks_no_teacher(

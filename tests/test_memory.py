@@ -1,5 +1,6 @@
 """Memory of a piece of work, in a process of its own."""
 
+import gc
 import importlib
 import mmap
 import os
@@ -72,6 +73,30 @@ def test_libraries_are_not_counted() -> None:
     found = peak_of(work)
     assert found is not None
     assert found < 4 * MEGABYTE
+
+
+@linux
+def test_memory_that_nothing_uses_any_more_is_no_reserve() -> None:
+    """Else work that collects it, or takes it again, seems to take nothing."""
+    gc.collect()
+    gc.disable()
+    try:
+        circle: list[object] = [bytearray(30_000_000)]
+        circle.append(circle)
+        del circle  # 30 MB that only the collector frees
+        free = [bytearray(1_000) for _ in range(50_000)]
+        del free  # 50 MB in pieces too small to be given back at once
+
+        def work() -> None:
+            gc.collect()
+            taken.extend(bytearray(1_000) for _ in range(25_000))
+
+        taken: list[object] = []
+        found = peak_of(work)
+    finally:
+        gc.enable()
+    assert found is not None
+    assert 20_000_000 < found < 40_000_000
 
 
 @linux

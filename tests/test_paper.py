@@ -309,7 +309,7 @@ def test_a_panel_and_a_curve_agree(tmp_path: Path, panel: Any, key: str) -> None
     ],
 )
 def test_errors_in_systems_of_a_paper(tmp_path: Path, systems: Any, message: str) -> None:
-    row = {"system": "A"} if "open" in message else {"system": "A", "steps": 4}
+    row = {"system": "A"} if "is given" in message else {"system": "A", "steps": 4}
     with pytest.raises(UserError, match=message) as caught:
         product(tmp_path, row, systems=systems)
     assert str(caught.value).startswith("config/papers/paper.yaml: ")

@@ -1,6 +1,8 @@
 """Training as a user starts it, on a corpus of a few sentences: it ends, goes on, and adds up."""
 
+import ast
 import csv
+import errno
 import importlib.util
 import json
 import resource
@@ -11,6 +13,7 @@ import sys
 import time
 from collections.abc import Callable
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
@@ -789,15 +792,75 @@ def test_threads_are_those_of_openmp(folder: Path, monkeypatch: pytest.MonkeyPat
         "nat.fairseq_plugin.task.Task.valid_step",
     ],
 )
+@pytest.mark.parametrize("gpu", [True, False])
 def test_a_batch_that_does_not_fit_is_told(
-    folder: Path, monkeypatch: pytest.MonkeyPatch, place: str
+    folder: Path, monkeypatch: pytest.MonkeyPatch, place: str, gpu: bool
 ) -> None:
     def fill_memory(*_: Any, **__: Any) -> None:
-        raise torch.OutOfMemoryError("CUDA out of memory")
+        if gpu:
+            raise torch.OutOfMemoryError("CUDA out of memory")
+        torch.empty(10**15)
 
     monkeypatch.setattr(place, fill_memory)
     with pytest.raises(UserError, match="a batch of 80 tokens does not fit"):
         train("at")
+
+
+@pytest.mark.parametrize("error", [OSError(errno.EIO, "of a text"), RuntimeError("a mistake")])
+def test_other_errors_are_not_said_to_be_of_a_checkpoint(
+    folder: Path, monkeypatch: pytest.MonkeyPatch, error: Exception
+) -> None:
+    def fail(*_: Any, **__: Any) -> None:
+        try:
+            Path("missing").read_text()
+        except OSError:
+            raise error  # noqa: B904
+
+    monkeypatch.setattr("nat.targets.cross_entropy.CrossEntropy.__call__", fail)
+    with pytest.raises(Exception, match="of a text|a mistake") as caught:
+        train("at")
+    assert "cannot write to" not in str(caught.value)
+
+
+@pytest.mark.parametrize(("schedule", "warmup"), [("inverse_sqrt", 7), ("fixed", 7), ("fixed", 0)])
+@pytest.mark.parametrize("devices", [1, 2])
+def test_fairseq_is_told_what_the_recipe_says(
+    monkeypatch: pytest.MonkeyPatch, schedule: str, warmup: int, devices: int
+) -> None:
+    """No value is a default of fairseq's or of a recipe."""
+    from nat.fairseq_plugin.launcher import _configuration
+
+    monkeypatch.setenv("RANK", "1")
+    recipe = {
+        **{"betas": (0.7, 0.8), "epsilon": 3e-7, "weight_decay": 0.03, "clip_norm": 6.5},
+        **{"learning_rate": 4e-4, "schedule": schedule},
+    }
+    lengths = {"warmup_updates": warmup, "updates": 77, "save_every": 5, "validate_every": 9}
+    run: Any = SimpleNamespace(
+        recipe=SimpleNamespace(**recipe),
+        lengths=SimpleNamespace(**lengths),
+        **{"seed": 4, "tokens_per_batch": 321, "accumulation": 3, "devices": devices},
+        **{"events": "events", "checkpoints": "run/checkpoints"},
+    )
+    found: Any = _configuration(run)
+    assert found.common.seed == 4 and found.common.tensorboard_logdir == "events"
+    assert found.common.cpu != torch.cuda.is_available()
+    assert found.dataset.max_tokens == found.dataset.max_tokens_valid == 321
+    assert found.dataset.validate_interval_updates == 9
+    assert (found.optimization.lr, found.optimization.update_freq) == ([4e-4], [3])
+    assert (found.optimization.clip_norm, found.optimization.max_update) == (6.5, 77)
+    assert found.checkpoint.save_interval_updates == 5
+    assert found.checkpoint.save_dir == "run/checkpoints"
+    assert ast.literal_eval(found.optimizer.adam_betas) == (0.7, 0.8)
+    assert (found.optimizer.adam_eps, found.optimizer.weight_decay) == (3e-7, 0.03)
+    assert found.lr_scheduler["_name"] == schedule
+    assert found.lr_scheduler.warmup_updates == max(warmup, 1)
+    if schedule == "inverse_sqrt":
+        assert found.lr_scheduler.warmup_init_lr == 1e-7
+    spread = found.distributed_training
+    assert (spread.distributed_world_size, spread.ddp_backend) == (devices, "legacy_ddp")
+    assert spread.distributed_rank == (1 if devices == 2 else 0)
+    assert found.checkpoint.load_checkpoint_on_all_dp_ranks == (devices == 2)
 
 
 def test_another_start_model_is_refused(folder: Path) -> None:

@@ -205,11 +205,6 @@ def _check_scale(configuration: Configuration) -> None:
     for decoding in configuration.browser.steps:
         where = f"{scale}: key 'browser.steps'"
         _known_decoding(configuration, decoding, where)
-        if not configuration.is_traced(decoding):
-            raise UserError(
-                f"{where}: the decoding '{decoding}' does not tell what each of its passes does; "
-                "remove it from the list"
-            )
     _check_recipes(configuration, chains, "")
     for task in dict.fromkeys(task for each in recipes.values() for task in each.get("tasks", {})):
         on_task = {name: families.on_task(content, task) for name, content in recipes.items()}
@@ -564,6 +559,14 @@ def _check_teacher(configuration: Configuration, name: str) -> None:
         raise UserError(
             f"{where}: {method} needs a system that is {KINDS[wanted]}, but '{teacher}' is "
             f"{KINDS[configuration.decoding_order(teacher)]}"
+        )
+    sizes = [configuration.system(each).size for each in (name, teacher)]
+    positions = [configuration.architecture(size).max_positions for size in sizes]
+    if positions[1] < positions[0]:  # a pair may be too long for it
+        raise UserError(
+            f"{where}: '{teacher}' has fewer positions ({positions[1]}, not {positions[0]}); "
+            f"{file_of('scales', configuration.scale)}: give the size '{sizes[1]}' as many "
+            f"'max_positions' as '{sizes[0]}', or '{sizes[0]}' as few"
         )
 
 

@@ -9,7 +9,7 @@ from fairseq.dataclass import FairseqDataclass
 from fairseq.logging import metrics
 from torch import Tensor
 
-from nat.fairseq_plugin.model import Model
+from nat.fairseq_plugin.model import Model, check_same_text
 from nat.objective.objective import Objective
 from nat.training.model_file import load_model
 
@@ -46,6 +46,8 @@ class Criterion(FairseqCriterion):
         """Build the objective of the task's run, with the task's model as it is at the start."""
         run = task.run
         teacher = None if run.teacher is None else load_model(run.teacher).model
+        if teacher is not None:
+            check_same_text(task.transformer, teacher, f"cannot learn from {run.teacher}")
         objective = Objective(
             run.training, task.transformer, run.seed, run.bfloat16, teacher, run.updates
         )
@@ -61,14 +63,15 @@ class Criterion(FairseqCriterion):
             of them, the summed parts, sentences and target tokens.
 
         Raises:
-            Diverged: if the loss is not finite.
+            Diverged: if the loss of a training batch is not finite; of a validation that is not,
+                the record keeps no weights.
         """
         device = model.transformer.embedding.weight.device
         batch = sample["batch"].to(device)
         # validation always uses the same masks, so that losses are comparable
         loss = model(self.objective, batch, self.update if self.training else 0)
         value, positions = loss.value.sum(), loss.positions.sum()
-        if not torch.isfinite(value):
+        if self.training and not torch.isfinite(value):
             raise Diverged
         parts = {name: part.sum().detach() for name, part in loss.parts.items()}
         log = {

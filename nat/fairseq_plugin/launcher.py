@@ -1,5 +1,6 @@
 """Starts fairseq's own training program inside this process."""
 
+import errno
 import logging
 import os
 from contextlib import nullcontext
@@ -13,6 +14,7 @@ from fairseq.distributed import utils as distributed
 from fairseq_cli import train as program
 from omegaconf import DictConfig, OmegaConf
 
+from nat.checksums import is_of_memory
 from nat.errors import UserError, refusal
 from nat.fairseq_plugin.criterion import Diverged
 from nat.fairseq_plugin.task import NO_METRIC, BatchTooLarge, Finished
@@ -20,6 +22,8 @@ from nat.training.run import RESTORE, RUN_FILE, Run
 
 NEVER = 10**9
 """Interval in epochs: fairseq must save and validate by updates only."""
+
+_OF_WRITING = (errno.EDQUOT, errno.EFBIG, errno.ENOSPC, errno.EROFS)
 
 CHECKPOINTS = 2
 """Complete checkpoints on disk: if the newest is damaged, the one before it is used."""
@@ -47,13 +51,13 @@ def train(run: Run) -> None:
             f"{run.name}: the loss or its gradient is not finite; use a lower "
             "'learning_rate', more 'warmup_updates' or a 'clip_norm' in the recipe"
         ) from error
-    except (BatchTooLarge, torch.OutOfMemoryError) as error:
-        raise UserError(
-            f"{run.name}: a batch of {run.tokens_per_batch:,} tokens does not fit the memory of "
-            "the device; set a lower 'tokens_per_device' in the scale"
-        ) from error
-    except (OSError, RuntimeError) as error:
-        refused = _refused_write(error)
+    except (BatchTooLarge, MemoryError, OSError, RuntimeError) as error:
+        if isinstance(error, BatchTooLarge) or is_of_memory(error):
+            raise UserError(
+                f"{run.name}: a batch of {run.tokens_per_batch:,} tokens does not fit the memory "
+                "of the device; set a lower 'tokens_per_device' in the scale"
+            ) from error
+        refused = _refused_write(error, folder)
         if refused is None:
             raise
         raise UserError(f"cannot write to {run.checkpoints}: {refusal(refused)}") from error
@@ -78,18 +82,27 @@ def _is_no_namespace(record: logging.LogRecord) -> bool:
     return not isinstance(record.msg, DictConfig)
 
 
-def _refused_write(error: BaseException | None) -> OSError | None:
-    """The error of the file system; torch and fairseq raise further errors after it."""
-    while error is not None and not isinstance(error, OSError):
+def _refused_write(error: BaseException | None, folder: Path) -> OSError | None:
+    """The error with which the file system refused a checkpoint, if that is what happened.
+
+    Torch and fairseq raise further errors after it.
+    """
+    while error is not None:
+        if isinstance(error, OSError):
+            within = isinstance(error.filename, str) and folder in Path(error.filename).parents
+            if within or error.errno in _OF_WRITING:
+                return error
         error = error.__context__
-    return error
+    return None
 
 
 def _configuration(run: Run) -> DictConfig:
     """What fairseq is told of a training.
 
-    It is what fairseq makes of the same options on its command line, but for groups that no
-    training reads. Fairseq itself goes by way of hydra, which takes a quarter of a second.
+    It is what fairseq makes of the same options on its command line, but for the group `scoring`,
+    which no training reads, and for defaults of the optimiser and of the schedule, which fairseq
+    fills in where it builds them. Fairseq itself goes by way of hydra, which takes a quarter of a
+    second.
     """
     recipe, lengths, folder = run.recipe, run.lengths, Path(run.checkpoints)
     on_gpu = torch.cuda.is_available()

@@ -49,12 +49,7 @@ def start_from(transformer: Transformer, path: str) -> None:
         UserError: if the other model has another architecture, vocabulary or length predictor.
     """
     other = load_model(path).model
-    mine, its = transformer.vocabulary_sizes, other.vocabulary_sizes
-    if mine != its:
-        raise UserError(
-            f"cannot start from {path}: it has {its}, this corpus {mine}; train it again on this "
-            "corpus"
-        )
+    check_same_text(transformer, other, f"cannot start from {path}")
     if transformer.architecture != other.architecture:
         raise UserError(
             f"cannot start from {path}: its architecture is different ({other.architecture}, "
@@ -87,3 +82,20 @@ def start_from(transformer: Transformer, path: str) -> None:
             "give both systems the same 'length'"
         )
     transformer.load_state_dict(other.state_dict())
+
+
+def check_same_text(transformer: Transformer, other: Transformer, refused: str) -> None:
+    """Refuse another system's model whose ids are not those of this corpus.
+
+    Args:
+        transformer: that is trained.
+        other: that it starts or learns from.
+        refused: beginning of the message.
+
+    Raises:
+        UserError: if it has another vocabulary.
+    """
+    mine, its = transformer.vocabulary_sizes, other.vocabulary_sizes
+    if mine != its:
+        remedy = "train it again on this corpus"
+        raise UserError(f"{refused}: it has {its}, this corpus {mine}; {remedy}")

@@ -3,6 +3,7 @@
 import statistics
 from collections import Counter
 from collections.abc import Iterable, Iterator
+from dataclasses import replace
 from typing import Any
 
 from nat import registry
@@ -207,9 +208,10 @@ def _points(results: Results) -> Iterator[dict[str, Any]]:
             if not cell.decoding:
                 continue
             asked.setdefault((cell.corpus, cell.system, cell.decoding), {})[title] = None
-            if cell.measure == "latency":
+            if cell.measure in ("latency", "speed_up"):  # which are made of latencies
                 key = cell.corpus, cell.system, cell.decoding, cell.setting
-                latencies.setdefault(key, {}).setdefault(cell.group, {})[cell] = None
+                latency = replace(cell, measure="latency")
+                latencies.setdefault(key, {}).setdefault(cell.group, {})[latency] = None
     for (corpus, system, decoding), titles in asked.items():
         scores = [
             score

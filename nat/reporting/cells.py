@@ -263,13 +263,13 @@ MEASURES = {
         "exact C", "bits", 3, "per subword, for a model that knows the length", PAIR
     ),
     "exact_total_correlation_padded": Measure(
-        "exact C, padded", "bits", 3, "per subword, for a model that makes nothing of it", PAIR
+        "exact C, padded", "bits", 3, "per subword, for a model that does not use the length", PAIR
     ),
     "parallel_excess": Measure(
-        "excess of the NAT", "bits", 3, "of its loss over the least, per subword", PAIR
+        "excess of the NAT", "bits", 3, "how far its loss is above the least one, per subword", PAIR
     ),
     "autoregressive_excess": Measure(
-        "excess of the AT", "bits", 3, "of its loss over H(Y|X), per subword", PAIR
+        "excess of the AT", "bits", 3, "how far its loss is above H(Y|X), per subword", PAIR
     ),
     "latency": Measure("latency", "ms", 2, "a sentence, median of the repeats", LATENCY),
     "latency_mean": Measure("latency", "ms", 2, "a sentence, mean of the repeats", LATENCY),

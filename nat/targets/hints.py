@@ -10,6 +10,7 @@ from pydantic.dataclasses import dataclass
 from torch import Tensor
 
 from nat.data.vocabulary import BOS
+from nat.errors import UserError
 from nat.objective.context import BatchContext, DecoderInput, Loss
 from nat.targets.cross_entropy import CrossEntropy
 from nat.transformer.trace import DecoderTrace
@@ -62,11 +63,24 @@ class Hints:
         """Loss of each sentence.
 
         Parts: `nll`, `hidden` and `alignment`, without their weights, as a mean per token.
+
+        Raises:
+            UserError: if student and teacher differ in decoder layers or heads.
         """
         mine = DecoderTrace()
         loss = CrossEntropy(self.label_smoothing)(context, decoder_input, mine)
         if context.teacher is None:
             return loss
+        sizes = [
+            (model.architecture.decoder_layers, model.architecture.heads)
+            for model in (context.model, context.teacher)
+        ]
+        if sizes[0] != sizes[1]:
+            raise UserError(
+                "hints compare student and teacher by decoder layers and heads, but they have "
+                f"{sizes[0][0]} and {sizes[1][0]} layers, {sizes[0][1]} and "
+                f"{sizes[1][1]} heads; give both sizes the same 'decoder_layers' and 'heads'"
+            )
         its = self._teacher(context)
         real = ~decoder_input.padding
         hidden = torch.stack(

@@ -214,6 +214,12 @@ class Graph:
         found: dict[tuple[str, ...], Trace] = {}
         for score in self.results():
             if isinstance(score, Score) and score.decoding in self.configuration.browser.steps:
+                if not self.configuration.is_traced(score.decoding):
+                    raise UserError(
+                        f"{file_of('scales', self.configuration.scale)}: key 'browser.steps': the "
+                        f"decoding '{score.decoding}' does not tell what each of its passes does; "
+                        "remove it from the list"
+                    )
                 trace = Trace(**vars(score))
                 model = trace.inputs(self.configuration).model
                 paths = model.path, score.translations.path
