@@ -5,6 +5,7 @@ import os
 import re
 from html.parser import HTMLParser
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 from urllib.parse import parse_qs
 
@@ -727,3 +728,14 @@ def test_another_scale_is_read_only_where_it_has_results(
     (root / "results/small").mkdir()
     site.write(found, root / "results/demo/report")
     assert read == ["small"]
+
+
+def test_a_page_says_what_the_intervals_of_all_columns_are() -> None:
+    bleu = {"status": "run", "low": 1.0, "measure": "sacrebleu"}
+    record = {"over": "", "status": "run", "low": 2.0, "measure": "speed_up"}
+    notes = ["† a stand-in.", f"{tables.INTERVAL}: 95% bootstrap interval over the repeats."]
+    shown: Any = SimpleNamespace(records=[bleu, record], notes=notes)
+    found = papers._notes(shown)
+    assert len(found) == 3 and found[-1] == notes[0]
+    assert any("of sacreBLEU: 95% bootstrap interval over sentences" in each for each in found)
+    assert any("of speed-up: 95% bootstrap interval over the repeats" in each for each in found)

@@ -125,10 +125,17 @@ def _table(
         "origin": table.headline.origin,
         "head": _head(table.columns, labels),
         "body": body,
-        "notes": table.notes + table.signatures,
+        "notes": (_notes(table) if numeric else table.notes) + table.signatures,
         "older": any(cell.get("older") for row in body for cell in row),
         "stem": f"table_{number}",
     }
+
+
+def _notes(table: tables.Table) -> list[str]:
+    """The notes of a table, of which a page shows the intervals of all columns."""
+    ran = [each for each in table.records if each["status"] == "run" and tables.given(each["low"])]
+    others = [note for note in table.notes if not note.startswith(tables.INTERVAL)]
+    return values.what_intervals_are(tables.INTERVAL, ran) + others
 
 
 def _head(columns: Sequence[tuple[str, str]], labels: int) -> list[list[dict[str, Any]]]:

@@ -40,6 +40,7 @@ if TYPE_CHECKING:
 LEVEL = 0.05
 OURS, PUBLISHED, DIFFERENCE = "ours", "published", "difference"
 DAGGER, STAR, NOTHING, MINUS = "†", "*", "–", "\N{MINUS SIGN}"
+INTERVAL = "[low, high]"
 SUPERSCRIPTS = "⁰¹²³⁴⁵⁶⁷⁸⁹"
 WIDEST = 14
 """Columns of numbers that stand beside each other at most in LaTeX."""
@@ -284,7 +285,7 @@ def _notes(
     if compares and values.stand_ins(records):
         notes.append(f"{DAGGER} {values.stand_ins(records)}.")
     notes += values.what_intervals_are(
-        "[low, high]",
+        INTERVAL,
         [each for each in ran if each["column"] in intervals and given(each["low"])],
     )
     spread = [record for record in ran if given(record["spread"])]
