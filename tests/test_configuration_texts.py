@@ -284,7 +284,7 @@ def test_an_assistant_has_room_for_every_text(folder: Folder) -> None:
     sizes["short"] = {**sizes["base"], "max_positions": 20}
     folder.files["systems/other"] = system(size="short")
     folder.files["decodings/sampled"]["assistant"] = "other"
-    expected = "it has fewer positions .20, not 1024.; .* give the size 'short' as many"
+    expected = "'other' has fewer positions .20, not 1024.; .* give the size 'short' as many"
     with pytest.raises(UserError, match=expected):
         folder.load().check_decoding("predicted", "sampled")
 
@@ -293,7 +293,9 @@ def test_a_teacher_has_room_for_every_text(folder: Folder) -> None:
     sizes = folder.files["scales/tiny"]["sizes"]
     sizes["short"] = {**sizes["base"], "max_positions": 20}
     folder.files["systems/nat"]["size"] = "short"
-    assert "key 'teacher': 'nat' has fewer positions (20, not 1024)" in folder.error()
+    found = folder.error()
+    assert "key 'teacher': it sees every pair of 'predicted', but 'nat' has fewer" in found
+    assert "positions (20, not 1024)" in found
 
 
 def test_input_sampling_is_for_systems_with_a_predictor(folder: Folder) -> None:

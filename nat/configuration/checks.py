@@ -560,14 +560,7 @@ def _check_teacher(configuration: Configuration, name: str) -> None:
             f"{where}: {method} needs a system that is {KINDS[wanted]}, but '{teacher}' is "
             f"{KINDS[configuration.decoding_order(teacher)]}"
         )
-    sizes = [configuration.system(each).size for each in (name, teacher)]
-    positions = [configuration.architecture(size).max_positions for size in sizes]
-    if positions[1] < positions[0]:  # a pair may be too long for it
-        raise UserError(
-            f"{where}: '{teacher}' has fewer positions ({positions[1]}, not {positions[0]}); "
-            f"{file_of('scales', configuration.scale)}: give the size '{sizes[1]}' as many "
-            f"'max_positions' as '{sizes[0]}', or '{sizes[0]}' as few"
-        )
+    configuration.check_positions(name, teacher, f"{where}: it sees every pair of '{name}'")
 
 
 def _check_input_predictor(configuration: Configuration, name: str) -> None:

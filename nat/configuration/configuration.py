@@ -402,6 +402,26 @@ class Configuration:
             )
         return self._architectures[size]
 
+    def check_positions(self, system: str, other: str, sees: str) -> None:
+        """Refuse a second system for which the sentences of the first may be too long.
+
+        Args:
+            system: the first one.
+            other: the second one, which sees the same sentences.
+            sees: in what place, as the beginning of the message.
+
+        Raises:
+            UserError: if the second one has fewer positions.
+        """
+        sizes = [self.system(each).size for each in (system, other)]
+        own, its = (self.architecture(size).max_positions for size in sizes)
+        if its < own:
+            raise UserError(
+                f"{sees}, but '{other}' has fewer positions ({its}, not {own}); "
+                f"{file_of('scales', self.scale)}: give the size '{sizes[1]}' as many "
+                f"'max_positions' as '{sizes[0]}', or '{sizes[0]}' as few"
+            )
+
     def training(self, corpus: str, system: str) -> Training:
         """Everything that determines the model of a system, including all defaults.
 
@@ -646,15 +666,8 @@ class Configuration:
             )
         assistant = self.assistant(decoding)
         if assistant is not None:
-            sizes = [self.system(each).size for each in (system, assistant)]
-            positions = [self.architecture(size).max_positions for size in sizes]
-            if positions[1] < positions[0]:  # a text may be too long for it
-                raise UserError(
-                    f"{name} lets '{assistant}' see what '{system}' translates, but it has fewer "
-                    f"positions ({positions[1]}, not {positions[0]}); "
-                    f"{file_of('scales', self.scale)}: give the size "
-                    f"'{sizes[1]}' as many 'max_positions' as '{sizes[0]}', or '{sizes[0]}' as few"
-                )
+            sees = f"{name} lets '{assistant}' see what '{system}' translates"
+            self.check_positions(system, assistant, sees)
         if traits.decoding_order == "hybrid" and assistant is not None:
             own, its = (self.system(each).decoder.chunk for each in (system, assistant))
             if own != its:
