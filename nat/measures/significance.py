@@ -103,9 +103,13 @@ def resample(counts: np.ndarray, value: Value) -> Resampled:
 
 
 def interval(found: Resampled) -> tuple[float, float]:
-    """Ends of the 95% interval of a score: sacreBLEU's, half the spread around the mean."""
+    """Ends of the 95% interval of a score: sacreBLEU's, half the spread around the mean.
+
+    No measure of a test set is negative, so the lower end is at least 0, while sacreBLEU's can lie
+    below it.
+    """
     mean, half = estimate_ci(found.samples)
-    return float(mean - half), float(mean + half)
+    return max(0.0, float(mean - half)), float(mean + half)
 
 
 @dataclass(frozen=True)
