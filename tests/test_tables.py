@@ -472,6 +472,7 @@ def test_the_spread_of_times_is_shown_and_what_was_measured_is_said(root: Path) 
     assert "[low, high] of latency: quartiles of the repeats" in notes
     assert "[low, high] of speed-up: 95% bootstrap interval over the repeats" in notes
     assert "Processor X, 2 threads (200 of 2,000 sentences of the test set)" in notes
+    assert "\nspeed-up: median latency of CMLM over its own.\n" in notes
     assert "extrapolated from 200 of 2,000." in notes and "‡" not in notes
     machine["sentences"] = 2000
     unsteady = measured(1.0, 2.0, 2.0, 3.0, 3.0)
@@ -482,6 +483,19 @@ def test_the_spread_of_times_is_shown_and_what_was_measured_is_said(root: Path) 
     assert any(note.startswith("‡ do not rely on it") for note in unsteady.notes)
     tables.write(unsteady, root / "table_1.csv")
     assert r"2.00$^\ddagger$" in (root / "table_1.tex").read_text()
+
+
+def test_notes_define_measures_by_the_headings_of_their_columns(root: Path) -> None:
+    made_up_run.run(root, "nat-kd", "one-pass", errors=0.4)
+    columns = [
+        {"label": "steps", "measure": "passes"},
+        {"label": "words", "measure": "length_ratio"},
+    ]
+    notes = derived_table(root, columns, []).notes
+    assert "steps: of the decoder, mean over sentences." in notes
+    assert "words: words of the translations / words of the reference." in notes
+    notes = derived_table(root, [columns[0], {**columns[0], "label": "again"}], []).notes
+    assert "passes: of the decoder, mean over sentences." in notes
 
 
 def test_differences_of_times_have_no_quartiles_and_are_not_compared(root: Path) -> None:

@@ -313,10 +313,7 @@ def _notes(
             )
             + "."
         )
-    for measure in dict.fromkeys(record["measure"] for record in ran):
-        known = measure_of(measure)
-        if known.definition:
-            notes.append(f"{known.label}: {known.definition}.")
+    notes += _definitions(ran)
     notes += times.notes(ran) + times.note_on_mark(ran)
     notes += _why_not_run([each for each in records if each["column"] not in hidden])
     notes += [f"{label}: not available on this corpus." for label in hidden]
@@ -328,6 +325,36 @@ def _notes(
     remarks = [(record, record["remark"]) for record in records if record["remark"]]
     notes += values.with_places(lost, records) + values.with_places(remarks, records)
     return notes + list(own)
+
+
+def _definitions(ran: Records) -> list[str]:
+    """What the measures of a table are, under the names that its reader sees.
+
+    These are the headings of the columns, unless they name something else, such as a task.
+    """
+    by_column = {
+        column: {record["measure"] for record in ran if record["column"] == column}
+        for column in dict.fromkeys(record["column"] for record in ran)
+    }
+    measures = dict.fromkeys(record["measure"] for record in ran)
+    headed = len(measures) > 1 and all(len(found) == 1 for found in by_column.values())
+    named: dict[str, dict[str, None]] = {}
+    for measure in measures:
+        known = measure_of(measure)
+        if not known.definition:
+            continue
+        names = [known.label]
+        if headed:
+            names = [column for column, found in by_column.items() if found == {measure}]
+        text = known.definition
+        if known.unit in ("bits", "nats") and not any(known.unit in name for name in names):
+            text = f"in {known.unit}, {text}"
+        others = {record.get("over") for record in ran if record["measure"] == measure}
+        if known.relative and len(others) == 1:
+            rows = {record["row"] for record in ran if record["system"] in others}
+            text = text.replace("the other system", *rows) if len(rows) == 1 else text
+        named.setdefault(text, {}).update(dict.fromkeys(names))
+    return [f"{'; '.join(names)}: {text}." for text, names in named.items()]
 
 
 def _why_not_run(records: Records) -> list[str]:
