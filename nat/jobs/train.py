@@ -98,7 +98,9 @@ def train_system(configuration: Configuration, model: Model) -> None:
             if run.events is not None and not (Path(run.checkpoints) / RESTORE).exists():
                 shutil.rmtree(run.events, ignore_errors=True)  # of an earlier training
         wait_for_all()
-        if not _is_trained(run):
+        is_trained = _is_trained(run)
+        wait_for_all()  # the leader removes, in the end, what the others have just asked for
+        if not is_trained:
             # fairseq takes seconds to import
             from nat.fairseq_plugin.launcher import train
 
