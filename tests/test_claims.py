@@ -16,6 +16,7 @@ from nat.errors import UserError
 from nat.files import read_json, write_json
 from nat.reporting import claims, reports, tables, values
 from nat.reporting.cells import Cell
+from nat.reporting.claims import UNJUDGED
 from nat.reporting.differences import combined, difference
 from nat.reporting.verdicts import FAILS, HOLDS, UNDECIDED
 
@@ -117,7 +118,7 @@ def test_numbers_and_published_values(root: Path) -> None:
     claim = {"claim": "text", "from": "table 1", "in": "table 1", "task": TASK}
     claim |= {"compare": ["ours", "above", "GLAT"], "where": {"ours": "NAT", "GLAT": "quoted"}}
     record = judge(root, claim)
-    assert record["verdict"] == "not run" and record["published"] == pytest.approx(20.5 - 25.2)
+    assert record["verdict"] == UNJUDGED and record["published"] == pytest.approx(20.5 - 25.2)
     assert record["reason"] == (
         f"the published value is not comparable: corpus {CORPUS} at scale demo stands in for {TASK}"
     )
@@ -249,9 +250,9 @@ def test_each_case_is_judged(root: Path) -> None:
     assert [(record["case"], record["verdict"]) for record in found] == [
         ("here", "holds"),
         ("number", "does not hold"),
-        ("there", "not run"),
+        ("there", UNJUDGED),
     ]
-    assert claims.summary(found) == "1 holds, 1 does not hold, 0 undecided, 1 not run"
+    assert claims.summary(found) == f"1 holds, 1 does not hold, 1 {UNJUDGED}"
 
 
 def test_lists_and_the_tasks_of_a_table_are_cases(root: Path) -> None:
@@ -305,6 +306,7 @@ def test_trends_and_the_largest(root: Path) -> None:
     rising = judge(root, BASE | {"trend": {"of": places, "is": "rising"}})
     assert rising["verdict"] == HOLDS
     assert 0 < rising["low"] < rising["ours"] < rising["high"]
+    assert f"; from first to last: +{rising['ours']:.2f} BLEU" in claims.lines(rising)["ours"]
     for relation in ("falling", "flat"):
         assert judge(root, BASE | {"trend": {"of": places, "is": relation}})["verdict"] == FAILS
     turned = [places[0], places[2], places[1]]
@@ -312,6 +314,7 @@ def test_trends_and_the_largest(root: Path) -> None:
     largest = judge(root, BASE | {"largest": {"of": places, "is": "8"}})
     assert largest["verdict"] == HOLDS
     assert largest["ours"] < rising["ours"]  # over the best of the others
+    assert f"; least difference: +{largest['ours']:.2f} BLEU" in claims.lines(largest)["ours"]
     assert judge(root, BASE | {"largest": {"of": places, "is": "4"}})["verdict"] == FAILS
     # 8 is above 2 for certain, but not above another of its kind
     made_up_run.run(root, "nat-kd", "one-pass", 0.06)
@@ -334,7 +337,10 @@ def test_gains_by_length(root: Path) -> None:
         },
     }
     record = judge(root, claim)
-    gains = [float(part.split()[-1].replace("−", "-")) for part in record["numbers"].split(", ")]
+    gains = [
+        float(part.split()[-1].replace("−", "-"))
+        for part in record["numbers"].split(";")[0].split(", ")
+    ]
     assert record["verdict"] == UNDECIDED and len(gains) == 5
     assert record["ours"] == pytest.approx(gains[4] - max(gains[:4]), abs=0.011)
     assert record["low"] < record["ours"] < record["high"]
@@ -389,9 +395,9 @@ def test_speed_ups_are_over_a_named_system(root: Path) -> None:
     assert (record["verdict"], record["ours"], record["low"]) == (HOLDS, -1.0, -1.0)
     assert claims.lines(record)["95% interval"] == "[−1.00, −1.00]"
     record = judged(compare=["gpu", "below", "student"])
-    assert (record["verdict"], record["reason"]) == ("not run", "no GPU")
+    assert (record["verdict"], record["reason"]) == (UNJUDGED, "no GPU")
     record = judged(compare=["student", "above", "gpu"])
-    assert (record["verdict"], record["reason"]) == ("not run", "no GPU")
+    assert (record["verdict"], record["reason"]) == (UNJUDGED, "no GPU")
     with pytest.raises(UserError, match="claims.it: key 'over': 'quoted' is not run here"):
         judged(compare=["NAT", "above", 3], over="quoted", **{"in": "table 1"})
     del base["over"]
@@ -412,11 +418,11 @@ def test_records_of_trainings(root: Path) -> None:
     # updates are only judged where early stopping ended both trainings
     claim = compare("student", "about", "teacher", measure="updates")
     record = judge(root, claim)
-    assert record["verdict"] == "not run" and "last update of the recipe" in record["reason"]
+    assert record["verdict"] == UNJUDGED and "last update of the recipe" in record["reason"]
     for system, length in (("cmlm-kd", 41), ("dims-cmlm-kd", 40)):
         path = root / f"results/demo/models/{CORPUS}/{system}/seed1/training.json"
         write_json(path, read_json(path) | {"lengths": {"updates": length}})
-    assert judge(root, claim)["verdict"] == "not run"
+    assert judge(root, claim)["verdict"] == UNJUDGED
     write_json(path, read_json(path) | {"lengths": {"updates": 50}})
     record = judge(root, claim)
     assert (record["verdict"], record["ours"]) == (HOLDS, 0)
@@ -485,6 +491,8 @@ def test_all_correct_translations_decide_where_they_are_references(generated: Pa
     ]
     assert record["ours"] == pytest.approx(scores[0] - scores[1])
     assert any("all the correct translations" in note for note in claims.notes([record]))
+    assert claims.lines(record)["ours"].endswith(" multi-ref. BLEU")
+    assert not claims.lines(own)["ours"].endswith(" multi-ref. BLEU")
     assert claims.lines(record)["in the claim's measure"].startswith(f"+{own['ours']:.2f} [")
 
 
@@ -612,10 +620,7 @@ def test_what_is_written_and_shown(root: Path) -> None:
     found = claims.judge(plain, "paper")
     claims.write(plain, "paper", found, root / "claims.csv")
     text = (root / "claims.md").read_text()
-    assert (
-        "1 holds, 0 do not hold, 0 undecided, 1 not run" in text
-        and "not comparable" in text.lower()
-    )
+    assert "1 holds, 1 not run" in text and "not comparable" in text.lower()
     console = Console(width=100, record=True)
     claims.show(plain, "paper", claims.read(root / "claims.csv"), console)
     shown = console.export_text()

@@ -67,7 +67,7 @@ def quality(
         .mark_point(filled=True, size=90)
         .encode(
             x=alt.X("time:Q", title=None).scale(type="log", nice=False, padding=15),
-            y=alt.Y("bleu:Q", title="sacreBLEU").scale(zero=False, padding=10),
+            y=alt.Y("bleu:Q", title="sacreBLEU").scale(zero=False),
             color=alt.Color("paper:N", title="paper", scale=colours, legend=legend),
             shape=alt.Shape("paper:N", title="paper", scale=shapes, legend=legend),
             opacity=alt.condition(chosen, alt.value(0.9), alt.value(0.12)),
@@ -106,7 +106,7 @@ def curve(points: Sequence[Mapping[str, Any]], title: str) -> Any:
     numbers = alt.CsvDataFormat(type="csv", parse={"update": "number", "value": "number"})
     base = alt.Chart(alt.InlineData(values=text, format=numbers)).encode(
         x=alt.X("update:Q", title="updates"),
-        y=alt.Y("value:Q", title=title).scale(zero=False, padding=10),
+        y=alt.Y("value:Q", title=title).scale(zero=False),
         color=alt.Color("series:N", title=None, scale=alt.Scale(range=list(COLOURS))),
         shape=alt.Shape("series:N", scale=alt.Scale(range=list(SHAPES)), legend=None),
         tooltip=["series:N", "update:Q", "value:Q"],

@@ -15,13 +15,10 @@ from nat.report.results import (
     CONFIGURED,
     NOTHING,
     PART,
-    UNJUDGED,
-    VERDICTS,
     Results,
     State,
     snakemake,
     state,
-    summary,
 )
 from nat.reporting import claims, reports, values
 from nat.reporting.cells import Cell, measured
@@ -66,14 +63,14 @@ def page(results: Results) -> Page:
 def _tile(results: Results, paper: str) -> dict[str, str]:
     """A paper in four lines."""
     kinds = [found.kind for target, found in results.states.items() if target[0] == paper]
-    verdicts = results.verdicts.get(paper)
+    judged = results.claims.get(paper)
     cost = dict(papers.cost(results, [paper]))
     hours = f", {cost[papers.HOURS]} {papers.HOURS}" if papers.HOURS in cost else ""
     return {
         "path": addresses.paper(paper),
         "title": results.configuration.paper(paper).title,
         "reports": f"{kinds.count(COMPLETE)} of {len(kinds)} complete, {kinds.count(PART)} in part",
-        "claims": f"claims: {summary(verdicts)}" if verdicts else "",
+        "claims": f"claims: {claims.summary(judged)}" if judged else "",
         "cost": f"{papers.TRAININGS}: {cost[papers.TRAININGS]}{hours}",
     }
 
@@ -136,11 +133,11 @@ def _states_at(results: Results, scale: str, shown: list[Target]) -> dict[Target
 
 def _board(results: Results) -> list[dict[str, Any]]:
     """All judgements by verdict."""
-    columns: dict[str, list[dict[str, str]]] = {verdict: [] for verdict in VERDICTS}
+    columns: dict[str, list[dict[str, str]]] = {verdict: [] for verdict in claims.VERDICTS}
     for paper, records in results.claims.items():
         title = results.configuration.paper(paper).title
-        for record, verdict in zip(records, results.verdicts[paper], strict=True):
-            columns[verdict].append(
+        for record in records:
+            columns[record["verdict"]].append(
                 {
                     "text": record["text"],
                     "case": record["case"],
@@ -153,7 +150,7 @@ def _board(results: Results) -> list[dict[str, Any]]:
     return [
         {"verdict": verdict, "cards": cards}
         for verdict, cards in columns.items()
-        if cards or verdict not in (UNJUDGED, values.NOT_RUN)
+        if cards or verdict not in claims.WITHOUT_NUMBER
     ]
 
 

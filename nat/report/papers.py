@@ -8,7 +8,7 @@ from nat.files import copy
 from nat.report import addresses, energy
 from nat.report.details import Details, Line, line
 from nat.report.page import Page
-from nat.report.results import NOTHING, Results, snakemake, summary
+from nat.report.results import NOTHING, Results, snakemake
 from nat.reporting import claims, figures, reports, tables, values
 from nat.reporting.cells import Cell
 from nat.reporting.entry import Entry
@@ -321,16 +321,16 @@ def _points(plot: Plot) -> list[list[Any]]:
 
 
 def _claims(results: Results, paper: str, details: Details) -> dict[str, Any]:
-    records, verdicts = results.claims[paper], results.verdicts[paper]
+    records = results.claims[paper]
     rows: list[dict[str, Any]] = []
-    for record, check, verdict in zip(records, results.checks[paper], verdicts, strict=True):
+    for record, check in zip(records, results.checks[paper], strict=True):
         texts = claims.lines(record) | {CORPUS: record["corpus"].replace(" ", ", ")}
         cells = [cell for place in check.places for cell in (*place.cells, *place.over)]
         older = results.older(cells)
         index = details.add(
             " ".join(filter(None, (check.text, f"({check.case})" if check.case else ""))),
             [
-                line("verdict", verdict),
+                line("verdict", record["verdict"]),
                 line("check", f"{check.kind} {check.relation}, margin {check.margin:g}"),
                 *([line("numbers", record["numbers"])] if record["numbers"] else []),
                 *([line("reason", record["reason"])] if record["reason"] else []),
@@ -343,7 +343,7 @@ def _claims(results: Results, paper: str, details: Details) -> dict[str, Any]:
                 "id": anchor(record),
                 "texts": texts,
                 "sort": {column: _sort(record[key]) for column, key in SORTED_BY.items()},
-                "verdict": verdict,
+                "verdict": record["verdict"],
                 "details": index,
                 "older": bool(older),
                 "again": bool(rows) and rows[-1]["texts"]["claim"] == texts["claim"],
@@ -351,7 +351,7 @@ def _claims(results: Results, paper: str, details: Details) -> dict[str, Any]:
         )
     return _section(results, paper, "claims", "") | {
         "rows": rows,
-        "summary": summary(verdicts),
+        "summary": claims.summary(records),
         "notes": claims.notes(records),
         "columns": (*claims.COLUMNS[:2], CORPUS, *claims.COLUMNS[2:]),
     }

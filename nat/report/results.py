@@ -6,7 +6,7 @@ exist, by the same functions as in the job.
 """
 
 import shlex
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
@@ -25,18 +25,11 @@ from nat.reporting.conflicts import Conflict, conflicts
 from nat.reporting.figures import Plot
 from nat.reporting.paper import describe, entries
 from nat.reporting.reports import Target
-from nat.reporting.values import NOT_RUN
-from nat.reporting.verdicts import FAILS, HOLDS, UNDECIDED, how_many
 
 MEASURED = ("sacrebleu", "tokenised_bleu", "multi_reference_bleu", "chrf", "repeated_tokens")
 """The measures that pages show of every score."""
 
 COMPLETE, PART, NOTHING = "complete", "part", "nothing"
-
-UNJUDGED = "cannot be judged here"
-"""The verdict on a claim that has no number although all that it needs was run."""
-
-VERDICTS = (HOLDS, UNDECIDED, FAILS, UNJUDGED, NOT_RUN)
 
 
 def snakemake(configuration: Configuration, *targets: str) -> str:
@@ -56,13 +49,6 @@ def made_again(configuration: Configuration, cells: Iterable[Cell]) -> str:
     command = snakemake(configuration, *files, "--forcerun", *files)
     kept = dict.fromkeys(cell.translations_path for cell in asked if cell.source == SCORE)
     return f"{shlex.join(['rm', '-f', *kept])} && {command}" if kept else command
-
-
-def summary(verdicts: Sequence[str]) -> str:
-    """The number of claims by verdict."""
-    return ", ".join(
-        how_many(verdicts.count(verdict), verdict) for verdict in VERDICTS if verdict in verdicts
-    )
 
 
 @dataclass(frozen=True)
@@ -197,24 +183,6 @@ class Results:
         """What each of these claims is judged by."""
         with_claims = [paper for paper, kind, _ in self.targets if kind == "claims"]
         return {paper: claims.checks(self.configuration, paper) for paper in with_claims}
-
-    @cached_property
-    def verdicts(self) -> dict[str, list[str]]:
-        """The verdicts on these claims."""
-        return {
-            paper: [
-                self._verdict(record, check)
-                for record, check in zip(records, self.checks[paper], strict=True)
-            ]
-            for paper, records in self.claims.items()
-        }
-
-    def _verdict(self, record: Mapping[str, Any], check: Check) -> str:
-        verdict = str(record["verdict"])
-        cells = (cell for place in check.places for cell in (*place.cells, *place.over))
-        if verdict == NOT_RUN and all((self.root / cell.score_path).exists() for cell in cells):
-            return UNJUDGED
-        return verdict
 
     @cached_property
     def conflicts(self) -> list[Conflict]:

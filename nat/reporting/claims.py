@@ -69,7 +69,10 @@ from nat.reporting.verdicts import (
 )
 
 DEVIATIONS = "Settings at the scale of the papers that differ from those stated"
-VERDICTS = (HOLDS, FAILS, UNDECIDED, values.NOT_RUN)
+UNJUDGED = "cannot be judged here"
+"""The verdict on a claim that has no number although no result is missing."""
+VERDICTS = (HOLDS, UNDECIDED, FAILS, UNJUDGED, values.NOT_RUN)
+WITHOUT_NUMBER = (UNJUDGED, values.NOT_RUN)
 COUNTED, NO_INTERVAL = "counted", "none"
 COLUMNS = (
     *("claim", "case", "verdict", "ours", "95% interval", "detectable"),
@@ -79,11 +82,16 @@ NUMBERS = (
     *("ours", "low", "high", "detectable", "published", "margin"),
     *("in_own_measure", "low_in_own_measure", "high_in_own_measure"),
 )
-STYLES = {HOLDS: "green", FAILS: "red", UNDECIDED: "magenta", values.NOT_RUN: "yellow"}
+STYLES = {
+    **{HOLDS: "green", FAILS: "red", UNDECIDED: "magenta"},
+    **dict.fromkeys(WITHOUT_NUMBER, "yellow"),
+}
 CORRELATION = Measure("r", "", 3)
 UNTIL_THE_END = "updates"
 """Measure of a training that depends on when it ended."""
 MAJORITY = "majority"
+LEAST = "least difference"
+"""The name of the difference that is shown of several of which each must hold."""
 BOUNDS = {
     "above": "above ",
     "below": "below ",
@@ -314,7 +322,10 @@ def _record(configuration: Configuration, check: Check) -> dict[str, Any]:
     if isinstance(judged, str):
         nothing = dict.fromkeys(("ours", "low", "high", "detectable"))
         texts = dict.fromkeys(("numbers", "interval", "seeds", "sources"), "")
-        record |= {"verdict": values.NOT_RUN, **nothing, **texts, "reason": judged}
+        cells = (cell for place in check.places for cell in (*place.cells, *place.over))
+        was_run = all((root / cell.score_path).exists() for cell in cells)
+        without = UNJUDGED if was_run else values.NOT_RUN
+        record |= {"verdict": without, **nothing, **texts, "reason": judged}
     else:
         record |= {
             "verdict": verdict(judged.compared, judged.needed),
@@ -546,15 +557,17 @@ def _numbers(check: Check, found: Sequence[Difference]) -> str:
         return f"{held} of {len(found)} cases, mean"
     if check.kind == "trend":
         *steps, whole = found
-        return _list(labels, [whole.right, *(each.left for each in steps)], digits)
+        numbers = _list(labels, [whole.right, *(each.left for each in steps)], digits)
+        return f"{numbers}; from first to last"
     if check.kind == "largest":
         others = [label for label in labels if label != check.relation]
-        numbers = [found[0].left, *(each.right for each in found)]
-        return _list([check.relation, *others], numbers, digits)
-    return ", ".join(
+        compared = [found[0].left, *(each.right for each in found)]
+        return f"{_list([check.relation, *others], compared, digits)}; {LEAST}"
+    gains = (
         f"{name} {tables.signed(each.value, digits)}"
         for name, each in zip(labels[::2], found, strict=True)
     )
+    return f"{', '.join(gains)}; {LEAST}"
 
 
 def _list(labels: Sequence[str], numbers: Sequence[float], digits: int) -> str:
@@ -617,7 +630,9 @@ def read(csv: Path) -> tables.Records:
 def summary(records: tables.Records) -> str:
     """The number of judgements by verdict."""
     found = [record["verdict"] for record in records]
-    return ", ".join(how_many(found.count(verdict), verdict) for verdict in VERDICTS)
+    return ", ".join(
+        how_many(found.count(verdict), verdict) for verdict in VERDICTS if verdict in found
+    )
 
 
 def _run(configuration: Configuration, paper: str) -> str:
@@ -635,9 +650,10 @@ def lines(record: Mapping[str, Any]) -> dict[str, str]:
     if not is_correlation:
         digits, of_ends = _digits(record["measure"])
     ours, interval = str(record["reason"]), tables.NOTHING
-    if record["verdict"] != values.NOT_RUN:
+    if record["verdict"] not in WITHOUT_NUMBER:
         ours = f"{record['numbers']}: {tables.signed(record['ours'], digits)}"
-        ours = f"{ours} {measure.unit}".strip()
+        several = not is_correlation and record["measure"] != record["own_measure"]
+        ours = f"{ours} {'multi-ref. ' if several else ''}{measure.unit}".strip()
         interval = str(record["interval"])
     if tables.given(record["low"]):
         interval = _interval(record["low"], record["high"], of_ends)
@@ -674,7 +690,7 @@ def _interval(low: float, high: float, digits: int) -> str:
 
 def notes(records: tables.Records) -> list[str]:
     """Notes for the reader: how verdicts are made, and what is not comparable."""
-    ran = [record for record in records if record["verdict"] != values.NOT_RUN]
+    ran = [record for record in records if record["verdict"] not in WITHOUT_NUMBER]
     methods = dict.fromkeys(record["interval"] for record in ran)
     found = [
         "A claim holds if the 95% interval of its difference lies within what it says, does not "
