@@ -165,7 +165,7 @@ def systems_in(
     for encoder, decoder in ((12, 1), (6, 6)):
         made = folder / f"at-{encoder}-{decoder}"
         write_ctranslate2(build(encoder, decoder, DecoderOptions()), vocabularies, made)
-        translator = Translator(str(made), compute_type="int8", intra_threads=1)
+        translator = Translator(str(made / "int8"), compute_type="int8", intra_threads=1)
         for beam in (1, BEAM):
             systems[f"AT {encoder}-{decoder}, CTranslate2, int8, beam {beam}"] = (
                 lambda translator=translator, beam=beam: translator.translate_batch(

@@ -111,13 +111,15 @@ def recorded(path: Path) -> str | None:
 def folder_of(path: Path, marks: Sequence[str] = (OF_FOLDER,)) -> Path | None:
     """The nearest folder above a file that has one of the files `marks`; None if there is none.
 
-    Outside of `RESULTS` only the folder of the file is looked at: those above it are not ours.
+    Outside of `RESULTS` a folder above that of the file must have a record that lists the file.
     """
     for folder in path.parents:
         if any(_is_there(folder / mark) for mark in marks):
             return folder
         if RESULTS not in folder.parent.parts:
-            return None
+            name = path.relative_to(folder.parent).as_posix()
+            listed = any(name == each for each, _ in in_folder(folder.parent))
+            return folder.parent if listed else None
     return None
 
 
@@ -224,14 +226,15 @@ def remedy(path: Path | str, error: OSError | None = None) -> str:
         return "pack the model again with 'nat pack', or copy the whole package again"
     if _in_results(path) is not None:
         return f"remove {path} and run again" if os.path.lexists(path) else "run again"
-    if _is_there(path.parent / OF_FOLDER):  # only exports are made as one elsewhere
-        return f"make {path.parent} again with 'nat export', or copy the whole folder again"
+    made = folder_of(path)
+    if made is not None:  # only exports are made as one elsewhere
+        return f"make {made} again with 'nat export', or copy the whole folder again"
     return "put the right file there"
 
 
 def _package_of(path: Path) -> Path | None:
-    """The package that a file belongs to; models of other engines are folders in it."""
-    return next((each for each in path.parents[:2] if _is_there(each / PACKAGE)), None)
+    """The package that a file belongs to; models of other engines are folders of folders in it."""
+    return next((each for each in path.parents[:3] if _is_there(each / PACKAGE)), None)
 
 
 def output_of(path: Path) -> Path:

@@ -229,7 +229,7 @@ def test_a_record_above_the_files_of_a_user_is_not_ours(tmp_path: Path) -> None:
     path = tmp_path / "mine/text.en"
     path.parent.mkdir()
     path.write_text("text")
-    (tmp_path / ".sha256sums").write_text(f"{'0' * 64}  mine/text.en\n")
+    (tmp_path / ".sha256sums").write_text(f"{'0' * 64}  text.en\n")
     assert recorded(path) is None
 
 
@@ -342,14 +342,17 @@ def test_what_no_rule_makes_has_a_remedy_that_works(tmp_path: Path) -> None:
         (tmp_path / name).mkdir(parents=True)
     for name in ("packed", "results/demo/packed"):
         (tmp_path / name / "package.json").write_text("{}")
-    (tmp_path / "made/.sha256sums").write_text("")
+    (tmp_path / "made/.sha256sums").write_text("0  int8/model.bin\n")
     again = "pack the model again with 'nat pack', or copy the whole package again"
     for name, expected in {
         "packed/model.pt": again,
-        "packed/ctranslate2/model.bin": again,
+        "packed/ctranslate2/int8/model.bin": again,
         "results/demo/packed/model.pt": again,
-        "made/model.bin": f"make {tmp_path / 'made'} again with 'nat export', or copy the whole "
-        "folder again",
+        **dict.fromkeys(
+            ("made/model.json", "made/int8/model.bin"),
+            f"make {tmp_path / 'made'} again with 'nat export', or copy the whole folder again",
+        ),
+        "made/int8/dict.txt": "put the right file there",
         "data/dict.txt": "put the right file there",
         "results/downloads/data.example/train.en": "run again",
     }.items():

@@ -165,7 +165,7 @@ def test_what_is_no_converted_model_is_told(model: Any, tmp_path: Path) -> None:
     write_ctranslate2(model, VOCABULARIES, tmp_path / "made")
     with pytest.raises(UserError, match="made has 29 symbols but the corpus has 30"):
         matching_engine(tmp_path / "made", VocabularySizes(30), "float32", torch.device("cpu"))
-    (tmp_path / "made/model.bin").write_bytes(b"damaged")
+    (tmp_path / "made/float32/model.bin").write_bytes(b"damaged")
     with pytest.raises(UserError, match=r"model\.bin is damaged"):
         Engine(tmp_path / "made", "float32")
     (tmp_path / "made" / OF_FOLDER).unlink()

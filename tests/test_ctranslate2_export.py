@@ -4,6 +4,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
 import torch
 from ctranslate2 import Translator
@@ -13,7 +14,7 @@ from nat.data.batch import source_tensor
 from nat.data.vocabulary import UNK
 from nat.decoding.forced import forced_scores
 from nat.errors import UserError
-from nat.export.ctranslate2 import write_ctranslate2
+from nat.export.ctranslate2 import quantise, specification, write_ctranslate2
 
 
 @pytest.mark.parametrize(
@@ -34,7 +35,7 @@ def test_scores_are_those_of_the_model(
     targets = [text.tolist() for text in texts([5, 7, 0, 20])]
     sources[0][1] = targets[0][2] = UNK
     write_ctranslate2(model, VOCABULARIES, tmp_path / "made")
-    translator = Translator(str(tmp_path / "made"), compute_type="float32", intra_threads=1)
+    translator = Translator(str(tmp_path / "made/float32"), compute_type="float32", intra_threads=1)
     found = translator.score_batch(
         *([[words[token] for token in text] for text in side] for side in (sources, targets))
     )
@@ -42,6 +43,23 @@ def test_scores_are_those_of_the_model(
     for one, score in zip(found, expected.tolist(), strict=True):
         assert sum(one.log_probs) == pytest.approx(score, abs=1e-3)
         assert len(one.log_probs) == len(one.tokens)  # with EOS
+
+
+def test_weights_in_int8_are_the_same_on_all_processors(make_model: Callable[..., Any]) -> None:
+    model = make_model(dtype=torch.float32)
+    with torch.no_grad():
+        model.encoder_layers[0].feed_forward.inner.weight[3] = 0
+    exact, rounded = (specification(model, VOCABULARIES) for _ in range(2))
+    quantise(rounded)
+    expected, found = exact.variables(), rounded.variables()
+    scaled = [name for name in expected if isinstance(found.get(f"{name}_scale"), np.ndarray)]
+    assert len(scaled) == 3 + 4 * 2 + 7 * 2  # matrices of 2 + 2 layers, embeddings, projection
+    for name in scaled:
+        scale = found[f"{name}_scale"][:, None]
+        assert found[name].dtype == np.int8
+        # pairs of products with inputs of 8 bits fit in the 16 bits of processors without VNNI
+        assert np.abs(found[name].astype(int)).max() * 255 * 2 < 2**15
+        assert np.abs(found[name] / scale - expected[name]).max() <= 0.501 / scale.min()
 
 
 @pytest.mark.parametrize(

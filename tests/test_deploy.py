@@ -308,7 +308,7 @@ def test_results_may_be_links(root: Path, tmp_path: Path, monkeypatch: pytest.Mo
         load(tmp_path / "scratch/nat-results" / model("ctc-kd").relative_to("results"))
 
 
-@pytest.mark.parametrize("name", ["model.pt", "ctranslate2/model.bin"])
+@pytest.mark.parametrize("name", ["model.pt", "ctranslate2/float32/model.bin"])
 def test_what_is_damaged_is_not_packed(name: str, root: Path, tmp_path: Path, nat: Run) -> None:
     shutil.copytree(root, tmp_path / "run", dirs_exist_ok=True)
     folder = tmp_path / "run" / model("at-base")

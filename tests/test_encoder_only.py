@@ -157,7 +157,7 @@ def test_the_files_for_ctranslate2_are_enough_without_this_project(
     described = json.loads((tmp_path / "made/model.json").read_text())
     width = int(np.ceil(described["upsample"] * len(source)))
     frames = source[np.arange(width) * len(source) // width].astype(int).tolist()
-    states = Encoder(str(tmp_path / "made")).forward_batch([frames]).last_hidden_state
+    states = Encoder(str(tmp_path / "made/float32")).forward_batch([frames]).last_hidden_state
     logits = np.array(states)[0] @ np.load(tmp_path / "made" / PROJECTION).T
     logits[:, described["never_chosen"]] = -np.inf
     best = torch.from_numpy(logits.argmax(1))[None]

@@ -317,7 +317,7 @@ def test_the_file_of_latencies_says_what_was_measured(
     words = [len(line.split()) for line in prepared.read_text().splitlines()[:6]]
     assert found["source_words_per_sentence"] == pytest.approx(sum(words) / 6)
     folder = Path("results/micro/models") / made_up_models.CORPUS / "at-base/seed1"
-    for name, file in zip(names, ("model.pt", "ctranslate2/model.bin"), strict=True):
+    for name, file in zip(names, ("model.pt", "ctranslate2/float32/model.bin"), strict=True):
         own = found["systems"][name]
         assert own["model_bytes"] == (folder / file).stat().st_size
         assert own["memory_bytes"] > 0 or sys.platform != "linux"

@@ -6,9 +6,11 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+import onnx as onnx_library
 import onnxruntime
 import pytest
 import torch
+from onnx import TensorProto, numpy_helper
 from test_decode_corpus import CONFIGURATION, VOCABULARIES, engine, texts
 
 from nat.checksums import OF_FOLDER
@@ -176,6 +178,13 @@ def test_int8_is_near_float32(make_model: Callable[..., Any], tmp_path: Path) ->
         (tmp_path / f"onnx/decoder.{name}.onnx").stat().st_size for name in ("int8", "float32")
     ]
     assert sizes[0] < sizes[1]
+    weights = [
+        numpy_helper.to_array(each)
+        for each in onnx_library.load(tmp_path / "onnx/decoder.int8.onnx").graph.initializer
+        if each.data_type == TensorProto.INT8 and len(each.dims) == 2
+    ]
+    # pairs of products with inputs of 8 bits fit in the 16 bits of processors without VNNI
+    assert weights and all(np.abs(each.astype(int)).max() * 255 * 2 < 2**15 for each in weights)
 
 
 def test_the_graphs_can_be_used_without_this_project(

@@ -226,10 +226,8 @@ def test_estimates_grow_with_what_is_done() -> None:
         hours("measure_latency", setting=each) for each in ("cpu-1", "thread-32", "cores-32")
     ]
     assert on_processors == pytest.approx([plan.ALONE_ON_A_GPU * of_32] * 3)
-    in_one, in_two = (
-        one("convert", {**PAPER, "engine": each}).disk_bytes for each in ("ctranslate2", "onnx")
-    )
-    assert in_two > in_one
+    converted = one("convert", {**PAPER, "engine": "onnx"}).disk_bytes
+    assert converted == one("convert", {**PAPER, "engine": "ctranslate2"}).disk_bytes > 0
     five = {"corpus": "wmt14-en-de", "candidates": "a+b+c+d+raw"}
     shard = {**five, "shard": "3", "shards": "10"}
     assert one("merge_comparisons", five).disk_bytes == 4 * 4_500_000 * 25

@@ -56,9 +56,10 @@ class Engine:
         from ctranslate2 import Translator
 
         verified_folder(folder)
-        source, target = (folder / f"{side}_vocabulary.json" for side in SIDES)
+        own = folder_of(folder, precision)
+        source, target = (own / f"{side}_vocabulary.json" for side in SIDES)
         if not source.exists():
-            source = target = folder / "shared_vocabulary.json"
+            source = target = own / "shared_vocabulary.json"
         self.source_symbols: list[str] = read_json(source)
         self.symbols: list[str] = read_json(target)
         self._ids = {symbol: number for number, symbol in enumerate(self.symbols)}
@@ -74,8 +75,13 @@ class Engine:
         return [self._ids[word] for word in words]
 
 
+def folder_of(folder: Path, precision: str) -> Path:
+    """The folder of a converted model that is opened at a precision."""
+    return folder / ("int8" if precision == "int8" else "float32")
+
+
 def opened(kind: Any, folder: Path, precision: str, device: str, parts: int = 1) -> Any:
-    """A model of CTranslate2, of a class of its Python package, with PyTorch's threads.
+    """A converted model, of a class of the engine's Python package, with PyTorch's threads.
 
     So many parts of a batch can be translated in parallel; each has its share of the threads.
 
@@ -89,9 +95,10 @@ def opened(kind: Any, folder: Path, precision: str, device: str, parts: int = 1)
         )
     # else its products of matrices take the threads that Snakemake writes there: all of the job
     os.environ.pop("MKL_NUM_THREADS", None)
+    own = folder_of(folder, precision)
     try:
         return kind(
-            str(folder),
+            str(own),
             device=device,
             compute_type=precision,
             inter_threads=parts,
@@ -99,7 +106,7 @@ def opened(kind: Any, folder: Path, precision: str, device: str, parts: int = 1)
         )
     except (RuntimeError, ValueError) as error:
         raise UserError(
-            f"CTranslate2 cannot open {folder} ({error}); {remedy(folder / 'model.bin')}"
+            f"CTranslate2 cannot open {own} ({error}); {remedy(own / 'model.bin')}"
         ) from error
 
 

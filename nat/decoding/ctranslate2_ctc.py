@@ -12,7 +12,7 @@ from torch import Tensor
 from nat.alignment.ctc import collapse
 from nat.checksums import verified_folder
 from nat.data.vocabulary import BLANK, EOS, PAD
-from nat.decoding.ctranslate2_beam import noting_out_of_memory, opened
+from nat.decoding.ctranslate2_beam import folder_of, noting_out_of_memory, opened
 from nat.decoding.hypothesis import Hypothesis
 from nat.decoding.network import never_chosen, silent
 from nat.files import read_json
@@ -47,7 +47,7 @@ class EncoderEngine:
         from ctranslate2 import Encoder
 
         verified_folder(folder)
-        self.source_symbols: list[str] = read_json(folder / "vocabulary.json")
+        self.source_symbols: list[str] = read_json(folder_of(folder, precision) / "vocabulary.json")
         self.symbols: list[str] = read_json(folder / "labels.json")
         self.projection = torch.from_numpy(np.load(folder / PROJECTION))
         if precision == "int8" and has_bfloat16_products(torch.device("cpu")):

@@ -1,13 +1,14 @@
 """A Transformer as a model of CTranslate2, an inference engine (OpenNMT, 2019).
 
-The engine translates with float32 or, without a second conversion, int8 weights. Its own converter
-reads checkpoints of fairseq; ours fills in the same specification from `model.pt`.
+The engine's own converter reads checkpoints of fairseq; ours fills in the same specification from
+`model.pt`. What the engine opens is written twice: the folder `float32` has the weights as they
+are, and `int8` has them as integers, see `quantise`.
 
 An autoregressive model becomes a translator. A model without decoder layers becomes an encoder,
 like BERT: from the ids of frames to their last states. CTranslate2 has no output projection for an
 encoder, so that lies beside the model, with what else a program needs:
 
-    model.bin          what `ctranslate2.Encoder` opens
+    float32, int8      what `ctranslate2.Encoder` opens
     projection.npy     [V, D]; times a state: the logits of a frame
     labels.json        the symbols of its rows
     model.json         how many frames a source has, and the ids that are not words
@@ -32,18 +33,24 @@ from nat.transformer.decoder_options import DecoderOptions
 from nat.transformer.layers import DecoderLayer, EncoderLayer, FeedForward
 from nat.transformer.model import Transformer
 
+PRECISIONS = ("float32", "int8")
+"""Folders of a converted model."""
+
+LARGEST = 63
+"""Of a weight in int8: pairs of products with inputs of 8 bits then fit in 16 bits."""
+
 
 def write_ctranslate2(
     model: Transformer, vocabularies: Vocabularies, folder: Path, weights: str | None = None
 ) -> None:
-    """Write a model as a folder that `ctranslate2.Translator` or `ctranslate2.Encoder` opens.
+    """Write a model as folders that `ctranslate2.Translator` or `ctranslate2.Encoder` opens.
 
-    The folder appears whole or not at all. A source is given to a translator without its EOS.
+    They appear whole or not at all. A source is given to a translator without its EOS.
 
     Args:
         model: with a causal decoder, or without a decoder.
         vocabularies: of the corpus.
-        folder: to write.
+        folder: to write, with one folder for each of `PRECISIONS`.
         weights: SHA-256 of the file of the model, if it has one.
 
     Raises:
@@ -52,11 +59,16 @@ def write_ctranslate2(
     if not all(weight.isfinite().all() for weight in model.parameters()):
         raise UserError("the model has weights that are not finite; train it again")
     single = model.architecture.decoder_layers == 0
-    written = (specification_of_encoder if single else specification)(model, vocabularies)
-    written.validate()
-    written.optimize(quantization=None)
+    specify = specification_of_encoder if single else specification
     with atomic_directory(folder) as temporary:
-        written.save(str(temporary))
+        for precision in PRECISIONS:
+            written = specify(model, vocabularies)
+            if precision == "int8":
+                quantise(written)
+            written.validate()
+            written.optimize(quantization=None)
+            (temporary / precision).mkdir()
+            written.save(str(temporary / precision))
         if single:
             np.save(temporary / "projection.npy", _array(model.embedding.weight))
             write_json(temporary / "labels.json", vocabularies.target.symbols)
@@ -118,6 +130,28 @@ def specification_of_encoder(model: Transformer, vocabularies: Vocabularies) -> 
     found.register_vocabulary(vocabularies.source.symbols)
     found.config.unk_token = vocabularies.source.symbols[UNK]
     return found
+
+
+def quantise(written: Any) -> None:
+    """Replace the matrices of a specification by integers of 7 bits and a scale for each row.
+
+    The engine itself would use 8 bits. Processors without VNNI add the products of two pairs of
+    numbers in 16 bits, which those of 8 bits exceed, so that translations would depend on the
+    processor.
+
+    Args:
+        written: a filled specification of `ctranslate2.specs`, before its validation.
+    """
+    from ctranslate2.specs.model_spec import index_spec
+
+    for name, values in written.variables().items():
+        place, _, key = name.rpartition("/")
+        layer = index_spec(written, place)
+        if isinstance(values, np.ndarray) and hasattr(layer, f"{key}_scale"):
+            largest = np.abs(values).max(1)
+            scale = LARGEST / np.where(largest > 0, largest, np.float32(LARGEST))
+            setattr(layer, key, np.rint(values * scale[:, None]).astype(np.int8))
+            setattr(layer, f"{key}_scale", scale.astype(np.float32))
 
 
 def _encoder(written: Any, model: Transformer, positions: Tensor) -> None:

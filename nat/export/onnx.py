@@ -291,6 +291,8 @@ def _quantise(path: Path, output: Path) -> None:
             op_types_to_quantize=["MatMul"],
             per_channel=True,
             weight_type=QuantType.QInt8,
+            # Processors without VNNI add two products in 16 bits, which those of 8 bits exceed.
+            reduce_range=True,
             extra_options={"MatMulConstBOnly": True},
         )
     finally:

@@ -35,8 +35,8 @@ from nat.training.trained_model import matching_model
 PACKAGES = {"ctranslate2": "ctranslate2", "onnx": "onnxruntime"}
 """The Python package of each engine."""
 
-WEIGHTS = {"ctranslate2": ("model.bin", PROJECTION), "onnx": ("*.{precision}.onnx",)}
-"""The files that an engine opens at a precision."""
+WEIGHTS = {"ctranslate2": ("{precision}/model.bin", PROJECTION), "onnx": ("*.{precision}.onnx",)}
+"""The files that an engine opens at a precision, which is that of float32 for float16."""
 
 
 def measure_latency(configuration: Configuration, latency: Latency) -> None:
@@ -138,10 +138,11 @@ def _size(configuration: Configuration, timed: Timed) -> int:
     if inputs.converted is None:
         return Path(inputs.model.path).stat().st_size
     options = configuration.on(timed.corpus).decoding(timed.decoding).options
+    precision = options["precision"].replace("float16", "float32")
     return sum(
         path.stat().st_size
         for files in WEIGHTS[inputs.converted.engine]
-        for path in Path(inputs.converted.path).glob(files.format(precision=options["precision"]))
+        for path in Path(inputs.converted.path).glob(files.format(precision=precision))
     )
 
 

@@ -139,8 +139,8 @@ BYTES_PER_PAIR = {
     "distil": BYTES_PER_SIDE + BYTES_OF_IDS,
 }
 
-BYTES_PER_CONVERTED_WEIGHT = {"ctranslate2": 4.0, "onnx": 5.0}
-"""CTranslate2 has the weights as float32, ONNX Runtime as float32 and as int8."""
+BYTES_PER_CONVERTED_WEIGHT = 5
+"""The engines have the weights as float32 and as int8."""
 
 NGRAMS_PER_TOKEN, BYTES_PER_NGRAM = 0.4, 20
 """Different n-grams of an order for each token, and bytes of each; `nat.language_model.ngram`."""
@@ -496,8 +496,8 @@ def _disk(configuration: Configuration, job: Job) -> float:
     if job.rule == "convert":
         size = configuration.on(names["corpus"]).system(names["system"]).size
         symbols = _symbols(configuration, names["corpus"])
-        each = BYTES_PER_CONVERTED_WEIGHT[names["engine"]]
-        return each * weights(configuration.architecture(size), symbols)
+        numbers = weights(configuration.architecture(size), symbols)
+        return float(BYTES_PER_CONVERTED_WEIGHT * numbers)
     if job.rule == "translate":  # the gathered file lies beside its shards for a while
         return 2 * _share(configuration, names) * 2 * BYTES_PER_SIDE
     if job.rule == TRANSLATE_AND_SCORE:
