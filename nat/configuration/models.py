@@ -134,7 +134,7 @@ class Average(Model):
 
 def _like(schema: dict[str, Any]) -> None:
     schema["properties"]["like"] = {
-        "description": "another one, that has the keys left out",
+        "description": "the name of another one, from which missing keys are inherited",
         "type": "string",
     }
 
@@ -547,8 +547,8 @@ class Latency(Model):
     """How latencies are measured.
 
     Attributes:
-        sentences: drawn at random from the test set, always the same ones; null: all of it.
-        repeats: of the whole set.
+        sentences: number of sentences of the test set, drawn at random, always the same ones; null: all.
+        repeats: how often each system translates these sentences.
         most_repeats: largest number of repeats, if the times of some system lie far apart.
         threads: of a processor; null: as many as a training has.
     """
@@ -563,7 +563,7 @@ class Tuning(Model):
     """How options of decodings are tuned.
 
     Attributes:
-        sentences: the first ones of the validation set; null: all of it.
+        sentences: number of sentences of the validation set, from its beginning; null: all.
     """
 
     sentences: Count | None = None
@@ -573,7 +573,7 @@ class Browser(Model):
     """What the sentence browser of the report shows.
 
     Attributes:
-        sentences: of each test set, the first ones.
+        sentences: number of sentences of each test set, from its beginning.
         steps: decodings that are shown step by step, of each system that a report shows with them.
     """
 
@@ -610,12 +610,12 @@ class Scale(Model):
 
     Attributes:
         description: for readers.
-        seeds: the teacher with the first seed distils the corpus for all students.
+        seeds: of the trainings; the teacher of the first seed translates the text of all students.
         tasks: the corpus used for each task of a paper or of your own, or
             `{corpus: ..., heading: ...}`.
-        sizes: architectures by name, those that are used; fields of nat.transformer.architecture.
+        sizes: of models, by name; fields of nat.transformer.architecture.
         recipes: changes of a recipe, or the recipe that replaces it at this scale.
-        shards: jobs that decode one split.
+        shards: number of jobs that share the translation of a split.
         decoding_tokens: most source tokens in one batch of a decoding, with padding; fewer need
             less memory.
         latent: changes of the latent variables of all systems; fields of

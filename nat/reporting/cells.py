@@ -236,7 +236,7 @@ MEASURES = {
     ),
     **{
         f"reference_bleu_{which}": Measure(
-            f"sentence BLEU, {which}", "BLEU", 2, "of the learnt text", "reference_distances"
+            f"sentence BLEU, {which}", "BLEU", 2, "of the learned text", "reference_distances"
         )
         for which in ("nearest", "mean", "farthest")
     },
