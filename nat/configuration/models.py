@@ -547,7 +547,7 @@ class Latency(Model):
     """How latencies are measured.
 
     Attributes:
-        sentences: number of sentences of the test set, drawn at random, always the same ones; null: all.
+        sentences: how many of the test set, drawn at random, always the same ones; null: all.
         repeats: how often each system translates these sentences.
         most_repeats: largest number of repeats, if the times of some system lie far apart.
         threads: of a processor; null: as many as a training has.
