@@ -6,6 +6,9 @@ from collections.abc import Iterator, Sequence
 import numpy as np
 import pytest
 
+from nat.configuration.configuration import read
+from nat.measures import known_law, schedule_bounds
+from nat.measures.known_law import STEPS, Known
 from nat.measures.revealing import Choice, Law, State, by_length, root, split
 from nat.measures.schedule_bounds import (
     at_random,
@@ -15,6 +18,8 @@ from nat.measures.schedule_bounds import (
     sets_of,
     to_reveal,
 )
+from nat.reporting.cells import MEASURES
+from tests.made_up_run import REPOSITORY
 from tests.test_revealing import law
 
 
@@ -101,3 +106,24 @@ def test_as_many_positions_as_mask_predict() -> None:
     assert revealed_in == [3, 2, 3, 2]  # 7, 5, 2 and none stay masked
     assert counts(root(0, of), 4) == revealed_in
     assert counts(root(0, Law(np.zeros((1, 3), dtype=int), np.ones(1))), 8) == [1, 1, 1]
+
+
+def test_what_is_written(monkeypatch: pytest.MonkeyPatch) -> None:
+    known = Known([np.array([7, 8])] * 2, [law(0, (2, 3)), law(1, (4,))], 5)
+    monkeypatch.setattr(known_law, "sentences", lambda *_: known)
+    configuration = read("micro", REPOSITORY)
+    found = schedule_bounds.analyse(configuration, "toy-micro", "nat-raw", 1)["splits"]["test"]
+    assert (found["sentences"], found["left_out"], found["covered"]) == (2, 5, 1)
+    measures = {name: each["value"] for name, each in found["measures"].items()}
+    names = [f"{schedule}_factorisation_{{}}" for schedule in ("bound", "even", "random")]
+    # nothing to choose in one step, and the best, the best of even sizes and any of these in more
+    bound, even, at_random_ = (measures[name.format(1)] for name in names)
+    assert bound == even == at_random_ > 0
+    for steps in STEPS:
+        bound, even, at_random_ = (measures[name.format(steps)] for name in names)
+        assert 0 <= bound <= even <= at_random_ + 1e-4
+        assert {name.format(steps) for name in names} <= set(MEASURES)
+        assert measures[f"random_kl_{steps}"] == at_random_
+        assert measures[f"random_learning_{steps}"] == 0
+        assert 1 <= measures[f"random_passes_{steps}"] <= steps
+    assert bound == 0  # a step for each position

@@ -3,7 +3,9 @@
 import numpy as np
 import pytest
 
+from nat.artifacts import Analysis
 from nat.configuration.configuration import read
+from nat.errors import UserError
 from nat.measures import two_modes
 from nat.measures.two_modes import bound, distribution, divergence, law, mixed, toy, train
 from tests.made_up_run import REPOSITORY
@@ -37,3 +39,40 @@ def test_likelihood_mixes_the_modes_and_a_choice_settles_in_one() -> None:
     middle = two_modes.VALUES // 2
     sides = chosen[:middle, :middle].sum(), chosen[middle:, middle:].sum()
     assert max(sides) > 0.8 and min(sides) < 0.1
+
+
+@pytest.mark.parametrize(
+    ("system", "key"),
+    [
+        ("at-base", "input.method', previous_tokens"),
+        ("sat-raw", "input.method', grouped_tokens"),
+        ("hrt", "input.method', skip"),
+        ("inat-kd", "input.method', fairseq_noise"),
+        ("ctc-raw", "decoder.upsample', 3"),
+        ("imputer-raw", "decoder.upsample', 2"),
+        ("vae-raw", "latent'"),
+    ],
+)
+def test_systems_whose_variables_are_not_independent_are_refused(system: str, key: str) -> None:
+    configuration = read("demo", REPOSITORY)
+    asked = Analysis(configuration.run, "toy-ka-lu", system, 1, "two_modes")
+    with pytest.raises(UserError, match=rf"systems/.*{system}.*: key '{key}: .*; remove the system"):
+        asked.inputs(configuration)
+    with pytest.raises(UserError, match="two modes"):
+        two_modes.analyse(configuration, "toy-ka-lu", system, 1)
+
+
+@pytest.mark.parametrize("system", ["mple-nat-raw", "cmlm-raw", "dynamic-kd"])
+def test_what_is_written(monkeypatch: pytest.MonkeyPatch, system: str) -> None:
+    monkeypatch.setattr(two_modes, "UPDATES", 2)
+    configuration = read("demo", REPOSITORY)
+    asked = Analysis(configuration.run, "toy-ka-lu", system, 1, "two_modes")
+    assert asked.inputs(configuration).model is None
+    found = two_modes.analyse(configuration, "toy-ka-lu", system, 1)["splits"]["toy"]
+    assert found["updates"] == 2 and found["values"] == list(range(two_modes.VALUES))
+    values = {name: each["value"] for name, each in found["measures"].items()}
+    assert set(values) == set(two_modes.UNITS)
+    assert values["two_modes_kl"] > bound() and 0 < values["two_modes_mixed"] < 100
+    for name in ("law", "model"):
+        shown = np.array(found[name])
+        assert shown.shape == (two_modes.VALUES, two_modes.VALUES) and shown.max() == 1

@@ -21,6 +21,7 @@ from nat.configuration import Configuration
 from nat.configuration.models import Training
 from nat.data.batch import Batch
 from nat.data.vocabulary import SPECIALS, VocabularySizes
+from nat.errors import UserError
 from nat.measures import analysis
 from nat.objective.context import BatchContext
 from nat.objective.objective import Objective
@@ -69,13 +70,41 @@ def mixed(found: np.ndarray) -> float:
     return 100 * float(found[:middle, middle:].sum() + found[middle:, :middle].sum())
 
 
+def check(configuration: Configuration, system: str) -> None:
+    """Refuse a system that does not predict both variables at once, independently of each other.
+
+    Raises:
+        UserError: naming the file and the key.
+    """
+    found = configuration.system(system)
+    key = None
+    if configuration.decoding_order(system) != "parallel":
+        key = f"'input.method', {found.input.method}"
+    elif found.decoder.upsample is not None:
+        key = f"'decoder.upsample', {found.decoder.upsample:g}"
+    elif configuration.latent(system) is not None:
+        # the variables depend on each other through what is drawn
+        key = "'latent'"
+    if key is not None:
+        where = configuration.file_of("systems", system)
+        raise UserError(
+            f"{where}: key {key}: a law with two modes is learned by parallel systems with one "
+            "position for each token and without latents; remove the system from the table or "
+            "figure"
+        )
+
+
 def analyse(configuration: Configuration, corpus: str, system: str, seed: int) -> dict[str, Any]:
     """Train on the law, with one draw for each candidate of the system's text, or with one draw.
 
     Returns:
         The divergence of the model from the law and the probability of mixed modes; under `law` and
         `model` the distributions, relative to their greatest probability.
+
+    Raises:
+        UserError: if the system does not predict both variables independently of each other.
     """
+    check(configuration, system)
     training = toy(configuration.training(corpus, system))
     found = distribution(train(training, seed))
     truth = law()

@@ -20,6 +20,7 @@ from nat.configuration.models import Method, Training
 from nat.data.batch import Batch
 from nat.data.candidates import RAW, Text
 from nat.data.vocabulary import BLANK, PAD, SPECIALS, VocabularySizes
+from nat.errors import UserError
 from nat.measures import analysis
 from nat.objective.context import BatchContext
 from nat.objective.objective import Objective
@@ -50,11 +51,30 @@ DRAWS = 1000
 """Draws from the prior that a probability is the mean of, where there are latents."""
 
 
+def check(configuration: Configuration, system: str) -> None:
+    """Refuse a system that is neither parallel nor autoregressive.
+
+    Raises:
+        UserError: naming the file and the key.
+    """
+    if configuration.decoding_order(system) not in ("parallel", "autoregressive"):
+        where = configuration.file_of("systems", system)
+        raise UserError(
+            f"{where}: key 'input.method', {configuration.system(system).input.method}: the "
+            "probability of two orders is computed for parallel and autoregressive systems only; "
+            "remove the system from the table or figure"
+        )
+
+
 def analyse(configuration: Configuration, corpus: str, system: str, seed: int) -> dict[str, Any]:
     """Probability of each output after training with a system's objective, in percent.
 
     Words are predicted without label smoothing, on raw text, and with the length of the target.
+
+    Raises:
+        UserError: if the system is neither parallel nor autoregressive.
     """
+    check(configuration, system)
     training = toy(configuration.training(corpus, system))
     model = train(training, seed)
     values = {f"two_orders_{name}": 100 * share for name, share in shares(training, model).items()}
