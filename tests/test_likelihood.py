@@ -7,9 +7,13 @@ import numpy as np
 import pytest
 import torch
 
+from nat.artifacts import Analysis
+from nat.configuration.configuration import read
 from nat.data.vocabulary import BOS, EOS, MASK
-from nat.measures import analysis
+from nat.errors import UserError
+from nat.measures import analysis, likelihood
 from nat.measures.likelihood import losses
+from tests.made_up_run import REPOSITORY
 
 LENGTHS = ((3, 5), (7, 2), (0, 4), (1, 9), (4, 0), (4, 1), (39, 3), (5, 39))
 SENTENCES = [0, 1, 3, 5, 6, 7]
@@ -87,3 +91,16 @@ def test_only_pairs_with_two_sides_that_fit_are_used(texts: Any, make_model: Any
     upsampled = make_model(max_positions=9, decoder={"upsample": 2.0})
     assert sorted(analysis.usable(upsampled, *texts)) == [0, 5]
     assert math.isfinite(sum(analysis.usable(model, [], []).values()))
+
+
+def test_losses_of_fairseq_are_not_those_of_sentences() -> None:
+    configuration = read("demo", REPOSITORY)
+    for system in ("inat-kd", "nat-crf-kd", "levt-kd"):
+        asked = Analysis(configuration.run, "toy-ka-lu", system, 1, "likelihood")
+        refused = rf"systems/.*'{system}': key 'target\.method', fairseq_loss: .*; remove the system"
+        with pytest.raises(UserError, match=refused):
+            asked.inputs(configuration)
+        with pytest.raises(UserError, match=refused):
+            likelihood.analyse(configuration, "toy-ka-lu", system, 1)
+    for system in ("at-base", "hrt", "sat-raw", "ctc-raw"):
+        likelihood.check(configuration, system)

@@ -7,6 +7,7 @@ import torch
 
 from nat.configuration import Configuration
 from nat.data.candidates import RAW, Text
+from nat.errors import UserError
 from nat.measures import analysis
 from nat.measures.analysis import Sentences
 from nat.measures.total_correlation import PARTS
@@ -15,6 +16,21 @@ from nat.transformer.model import Transformer
 
 LENGTH = "length"
 """Part of the length predictor."""
+
+
+def check(configuration: Configuration, system: str) -> None:
+    """Refuse one of fairseq's own systems, whose loss is that of a batch.
+
+    Raises:
+        UserError: naming the file and the key.
+    """
+    if configuration.decoding_order(system) == "fairseq":
+        where = configuration.file_of("systems", system)
+        raise UserError(
+            f"{where}: key 'target.method', {configuration.system(system).target.method}: this "
+            "loss is one number for a batch, and the likelihood of each sentence is not known; "
+            "remove the system from the table or figure"
+        )
 
 
 def analyse(configuration: Configuration, corpus: str, system: str, seed: int) -> dict[str, Any]:
@@ -28,7 +44,11 @@ def analyse(configuration: Configuration, corpus: str, system: str, seed: int) -
         For each split: `measures`, each part of the loss in nats per position with a loss,
         and `nll_bits`; `totals`, sums in nats over the split, the length's by sentence; and
         `by_sentence`, the sum of `PARTS` in nats and the tokens of each sentence, in order.
+
+    Raises:
+        UserError: if the system is one of fairseq's own, or does not fit.
     """
+    check(configuration, system)
     found = analysis.subject(configuration, corpus, system, seed)
     training = found.training.model_copy(update={"text": Text.of(RAW)})
     objective = Objective(training, found.model, seed, bfloat16=False).eval()
