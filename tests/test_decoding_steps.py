@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 import pytest
 
+from nat.artifacts import Analysis
 from nat.configuration.configuration import read
 from nat.data.batch import source_tensor
 from nat.data.vocabulary import BLANK, MASK, SPECIALS, Vocabularies, Vocabulary
@@ -98,8 +99,17 @@ def test_examples_are_what_figures_of_steps_read(
         for steps in (4, 10):
             sentence = example["passes"][str(steps)]
             assert {len(each["tokens"]) for each in sentence} == {len(sentence[0]["predicted"])}
-    with pytest.raises(UserError, match="at-base"):
-        decoding_steps.analyse(read("demo", REPOSITORY), "made-up", "at-base", 1)
+
+
+@pytest.mark.parametrize("system", ["at-base", "hrt", "nat-raw", "ctc-raw", "inat-kd"])
+def test_systems_without_mask_predict_are_refused_before_they_are_trained(system: str) -> None:
+    configuration = read("demo", REPOSITORY)
+    asked = Analysis(configuration.run, "toy-ka-lu", system, 1, "decoding_steps")
+    expected = rf"config/systems/.*'mask-predict-4-lb1'.*'{system}'.*; .* remove the system"
+    with pytest.raises(UserError, match=expected):
+        asked.inputs(configuration)
+    with pytest.raises(UserError, match=expected):
+        decoding_steps.analyse(configuration, "toy-ka-lu", system, 1)
 
 
 def test_an_empty_token_is_an_empty_word() -> None:

@@ -6,6 +6,7 @@ from typing import Any
 import numpy as np
 import pytest
 
+from nat.artifacts import Analysis
 from nat.configuration.configuration import read
 from nat.data.batch import source_tensor
 from nat.data.vocabulary import EOS, MASK
@@ -122,6 +123,12 @@ def test_every_place_has_a_name_of_its_own() -> None:
     assert len(set(names)) == 60 and names[52] == "a2"
 
 
-def test_an_autoregressive_system_shows_nothing() -> None:
-    with pytest.raises(UserError, match="at-base"):
-        shown_tokens.analyse(read("demo", REPOSITORY), "made-up", "at-base", 1)
+@pytest.mark.parametrize("system", ["at-base", "nat-raw", "ctc-raw", "inat-kd"])
+def test_systems_that_show_nothing_are_refused_before_they_are_trained(system: str) -> None:
+    configuration = read("demo", REPOSITORY)
+    asked = Analysis(configuration.run, "toy-ka-lu", system, 1, "shown_tokens")
+    expected = rf"config/systems/.*'mask-predict-10-lb1'.*'{system}'.*; .* remove the system"
+    with pytest.raises(UserError, match=expected):
+        asked.inputs(configuration)
+    with pytest.raises(UserError, match=expected):
+        shown_tokens.analyse(configuration, "toy-ka-lu", system, 1)

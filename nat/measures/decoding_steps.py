@@ -65,14 +65,23 @@ def changed_share(found: Mapping[int, Sequence[Pass]]) -> float:
     return 100 * sum(map(changed, found.values())) / max(positions, 1)
 
 
+def check(configuration: Configuration, system: str) -> None:
+    """Refuse a system that cannot be decoded by mask-predict.
+
+    Raises:
+        UserError: naming the file.
+    """
+    for steps in STEPS:
+        analysis.check_decoding(configuration, system, f"mask-predict-{steps}-lb1")
+
+
 def analyse(configuration: Configuration, corpus: str, system: str, seed: int) -> dict[str, Any]:
     """Decode every split but the training text, with the likeliest length of each sentence.
 
     Raises:
         UserError: if the system cannot be decoded by mask-predict, or does not fit.
     """
-    for steps in STEPS:
-        configuration.check_decoding(system, f"mask-predict-{steps}-lb1")
+    check(configuration, system)
     found = analysis.subject(configuration, corpus, system, seed)
     source, target = found.vocabularies.source, found.vocabularies.target
     splits = {}

@@ -40,6 +40,18 @@ IN_SEQUENCE, AT_ONCE = " → ", " ⇒ "
 UNITS = {"shown_tokens": "percent of positions", "right_shown_tokens": "percent of shown tokens"}
 
 
+def check(configuration: Configuration, system: str) -> None:
+    """Refuse a system that has none of these decodings.
+
+    Raises:
+        UserError: naming the file.
+    """
+    decodings = {"hybrid": f"hybrid{BEAM}-1", "semi-autoregressive": f"group-beam{BEAM}"}
+    order = configuration.decoding_order(system)
+    decoding = decodings.get(order, f"mask-predict-{STEPS}-lb1")
+    analysis.check_decoding(configuration, system, decoding)
+
+
 def analyse(configuration: Configuration, corpus: str, system: str, seed: int) -> dict[str, Any]:
     """Decode every split but the training text, and keep the passes of some sentences.
 
@@ -54,9 +66,8 @@ def analyse(configuration: Configuration, corpus: str, system: str, seed: int) -
     Raises:
         UserError: if the system cannot be decoded so, or does not fit.
     """
+    check(configuration, system)
     order = configuration.decoding_order(system)
-    decodings = {"hybrid": f"hybrid{BEAM}-1", "semi-autoregressive": f"group-beam{BEAM}"}
-    configuration.check_decoding(system, decodings.get(order, f"mask-predict-{STEPS}-lb1"))
     found = analysis.subject(configuration, corpus, system, seed)
     source, target = found.vocabularies.source, found.vocabularies.target
     splits = {}
