@@ -89,9 +89,11 @@ def test_shares() -> None:
 
 def test_references_are_prepared_as_the_corpus(tmp_path: Path) -> None:
     (tmp_path / "codes").write_text(learn(["ab ab ab", "abc abc"], 2))
-    options = {"tokeniser": "moses", "lowercase": True}
+    options = {"tokeniser": "moses", "lowercase": True, "normalise_punctuation": True}
     split = segmenter(
         tmp_path, as_corpus({"source": "en", "target": "de", "preprocessing": options})
     )
     assert split("Abc, ab.") == Segmenter.load(tmp_path / "codes").split("abc , ab .")
     assert split("AB") == "ab"
+    # the quotation marks of the training text are normalised, too
+    assert split("„Abc“") == split('"Abc"')

@@ -22,7 +22,7 @@ from nat.data.bpe import segments_of
 from nat.data.corpus import Corpus
 from nat.data.references import references_path
 from nat.data.splits import sides
-from nat.data.tokenise import tokenise
+from nat.data.tokenise import target_tokens
 from nat.decoding.corpus import batches
 from nat.errors import UserError
 from nat.measures import analysis, latent_components
@@ -158,13 +158,11 @@ def segmenter(folder: Path, description: Corpus) -> Callable[[str], str]:
         folder: of the subwords of the corpus.
         description: its configuration.
     """
-    _, target = sides(description)
-    options = description.preprocessing
     model = segments_of(folder, "target")
 
     def split(line: str) -> str:
-        tokens = tokenise(line, target, options.tokeniser)
-        return model.split(tokens.lower() if options.lowercase else tokens)
+        [tokens] = target_tokens([line], description)
+        return model.split(tokens)
 
     return split
 
