@@ -97,7 +97,9 @@ def test_losses_of_fairseq_are_not_those_of_sentences() -> None:
     configuration = read("demo", REPOSITORY)
     for system in ("inat-kd", "nat-crf-kd", "levt-kd"):
         asked = Analysis(configuration.run, "toy-ka-lu", system, 1, "likelihood")
-        refused = rf"systems/.*'{system}': key 'target\.method', fairseq_loss: .*; remove the system"
+        refused = (
+            rf"systems/.*'{system}': key 'target\.method', fairseq_loss: .*; remove the system"
+        )
         with pytest.raises(UserError, match=refused):
             asked.inputs(configuration)
         with pytest.raises(UserError, match=refused):

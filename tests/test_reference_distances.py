@@ -1,13 +1,14 @@
 """How close a text is to several references."""
 
 import json
-from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import pytest
 
+from nat.configuration import Configuration
 from nat.configuration.configuration import read
+from nat.data.translations import write_translations
 from nat.distillation.pairwise_bleu import sentence_bleu
 from nat.errors import UserError
 from nat.measures import reference_distances
@@ -40,21 +41,49 @@ def test_what_is_read() -> None:
     assert reference_distances.READS_MODEL is False
 
 
-def test_only_sentences_with_references_count(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+@pytest.fixture
+def configuration(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Configuration:
+    """In a new folder, with the files of two sentences, of which the second has references."""
     monkeypatch.chdir(tmp_path)
-    configuration: Any = replace(read("demo", REPOSITORY))
+    configuration = read("demo", REPOSITORY)
     found = reads(configuration, CORPUS, "mple-nat-raw", 1)
     for split, text, several in zip(("valid", "test"), found.texts, found.references, strict=True):
         Path(text.path).mkdir(parents=True)
-        (Path(text.path) / f"{split}.lu").write_text("a b c d\nx\n")
-        Path(several.path).mkdir(parents=True)
-        row = {"id": 0, "references": ["a b c d", "e f g h"], "weights": [0.75, 0.25]}
+        (Path(text.path) / f"{split}.lu").write_text("x\na b c d\n")
+        Path(several.path).mkdir(parents=True, exist_ok=True)
+        row = {"id": 1, "references": ["a b c d", "e f g h"], "weights": [0.75, 0.25]}
         (Path(several.path) / f"{split}.lu.jsonl").write_text(json.dumps(row) + "\n")
+    return configuration
+
+
+def test_only_sentences_with_references_count(configuration: Configuration) -> None:
     splits = analyse(configuration, CORPUS, "mple-nat-raw", 1)["splits"]
     assert splits["test"]["sentences"] == 1
-    values = {name: each["value"] for name, each in splits["test"]["measures"].items()}
+    measures = splits["test"]["measures"]
+    values = {name: each["value"] for name, each in measures.items()}
     assert values["reference_bleu_nearest"] == 100
     far = values["reference_bleu_farthest"]
     assert values["reference_bleu_mean"] == pytest.approx(75 + far / 4, abs=1e-4)
+    # by the number of the sentence, by which systems are compared
+    for name, each in measures.items():
+        assert each["by_sentence"] == {"numbers": [1], "sums": [values[name]], "tokens": [1]}
+
+
+def test_a_distilled_text_is_the_translations_of_the_teacher(configuration: Configuration) -> None:
+    teacher = reads(configuration, CORPUS, "mple-nat-kd", 1).translations
+    for each, text in zip(teacher, ("e f g h", "a b c x"), strict=True):
+        Path(each.path).parent.mkdir(parents=True, exist_ok=True)
+        write_translations(Path(each.path), [translation(0, "x"), translation(1, text)])
+    splits = analyse(configuration, CORPUS, "mple-nat-kd", 1)["splits"]
+    nearest, mean, farthest = (
+        splits["valid"]["measures"][name]["value"] for name in reference_distances.MEASURED
+    )
+    assert nearest == 100 and mean == pytest.approx(25 + 0.75 * farthest, abs=1e-4)
+    assert splits["test"]["measures"]["reference_bleu_nearest"]["value"] < 100
+    write_translations(Path(teacher[1].path), [translation(0, "x")])
+    with pytest.raises(UserError, match=r"test\.jsonl has 1 translations but .* 2 sentences"):
+        analyse(configuration, CORPUS, "mple-nat-kd", 1)
+
+
+def translation(number: int, text: str) -> dict[str, Any]:
+    return {"id": number, "tokens": text, "text": text, "score": -1.0, "steps": 1, "status": "ok"}

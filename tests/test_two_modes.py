@@ -56,7 +56,9 @@ def test_likelihood_mixes_the_modes_and_a_choice_settles_in_one() -> None:
 def test_systems_whose_variables_are_not_independent_are_refused(system: str, key: str) -> None:
     configuration = read("demo", REPOSITORY)
     asked = Analysis(configuration.run, "toy-ka-lu", system, 1, "two_modes")
-    with pytest.raises(UserError, match=rf"systems/.*{system}.*: key '{key}: .*; remove the system"):
+    with pytest.raises(
+        UserError, match=rf"systems/.*{system}.*: key '{key}: .*; remove the system"
+    ):
         asked.inputs(configuration)
     with pytest.raises(UserError, match="two modes"):
         two_modes.analyse(configuration, "toy-ka-lu", system, 1)

@@ -101,12 +101,14 @@ def analyse(configuration: Configuration, corpus: str, system: str, seed: int) -
                     "sentences; remove the translations and decode again"
                 )
             learnt = [row["text"] for row in rows]
-        scores = [distances(learnt[sentence], *truth[sentence]) for sentence in sorted(truth)]
-        values = dict(zip(MEASURED, np.mean(scores, axis=0), strict=True))
+        scores = {
+            sentence: distances(learnt[sentence], *truth[sentence]) for sentence in sorted(truth)
+        }
+        values = dict(zip(MEASURED, np.mean(list(scores.values()), axis=0), strict=True))
         measures = analysis.measures(values, dict.fromkeys(MEASURED, "BLEU"))
         for place, name in enumerate(MEASURED):
             measures[name]["by_sentence"] = analysis.by_sentence(
-                {number: (row[place], 1) for number, row in enumerate(scores)}
+                {sentence: (row[place], 1) for sentence, row in scores.items()}
             )
         splits[split] = {
             "sentences": len(truth),
