@@ -1,6 +1,7 @@
 import copy
 import itertools
 import shutil
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
@@ -246,11 +247,17 @@ ROWS = [
 
 
 def derived_table(
-    root: Path, columns: list[Any], rows: list[Any], seeds: list[int] | None = None, **changes: Any
+    root: Path,
+    columns: list[Any],
+    rows: list[Any],
+    seeds: list[int] | None = None,
+    above: Sequence[Any] = (),
+    **changes: Any,
 ) -> tables.Table:
     (root / "config/published/paper.csv").unlink(missing_ok=True)
     cells = {"task": TASK, "split": "test"}
-    table = {"title": "t", "cells": cells, "columns": columns, "rows": [*ROWS, *rows], **changes}
+    rows = [*above, *ROWS, *rows]
+    table = {"title": "t", "cells": cells, "columns": columns, "rows": rows, **changes}
     paper = {"title": "Paper", "tables": {"1": table}}
     return tables.make(made_up_run.configuration(root, {"paper": paper}, seeds), "paper", "1")
 
@@ -289,6 +296,28 @@ def test_derived_rows_and_columns(root: Path) -> None:
     tables.write(table, root / "table_1.csv")
     again = tables.read_records(root / "table_1.csv")
     assert [record["ours"] for record in again] == [record["ours"] for record in table.records]
+
+
+def test_derived_places_of_derived_ones_in_any_order_of_the_rows(root: Path) -> None:
+    for errors, row in zip((0.3, 0.4, 0.1), ROWS, strict=True):
+        made_up_run.run(root, row["system"], row["decoding"], errors=errors)
+    columns = [
+        "sacrebleu",
+        "chrf",
+        {"label": "difference", "derived": {"difference": ["chrF2", "sacreBLEU"]}},
+        {"label": "share", "derived": {"ratio": ["difference", "chrF2"]}},
+        {"label": "share again", "derived": {"mean": ["share", "share"]}},
+    ]
+    above = [
+        {"label": "mean", "derived": {"mean": ["NAT", "CMLM"]}},
+        {"label": "to NAT", "derived": {"difference": ["mean", "NAT"]}},
+    ]
+    table = derived_table(root, columns, [], above=above)
+    ours = {(record["row"], record["column"]): record["ours"] for record in table.records}
+    for column in ("difference", "share", "share again"):
+        nat, cmlm = (ours[row, column] for row in ("NAT", "CMLM"))
+        assert ours["mean", column] == pytest.approx((nat + cmlm) / 2, abs=1e-5)
+        assert ours["to NAT", column] == pytest.approx((cmlm - nat) / 2, abs=1e-5)
 
 
 @pytest.mark.parametrize(

@@ -8,6 +8,7 @@ import math
 from collections import Counter
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from graphlib import TopologicalSorter
 from pathlib import Path
 from typing import Any
 
@@ -292,14 +293,16 @@ def derive(found: Sequence[dict[str, Any]], places: Sequence[Entry], root: Path)
     """
     by_place = {(each["row"], each["column"]): each for each in found}
     entries_ = {(place.row, place.column): place for place in places}
-    of_rows = [place for place in places if place.derived is not None]
-    # A derived row may be made of a derived column, whose places it takes as they are then.
-    known = {(place.row, place.column) for place in of_rows}
-    of_rows.sort(key=lambda place: any(each in known for each in place.derived.places))  # type: ignore[union-attr]
-    for place in of_rows:
-        assert place.derived is not None
+    made_of = {
+        name: entry.derived.places for name, entry in entries_.items() if entry.derived is not None
+    }
+    # a derived place may be made of derived ones, which are computed before it
+    for name in TopologicalSorter(made_of).static_order():
+        place = entries_[name]
+        if place.derived is None:
+            continue
         operands = [by_place[each] for each in place.derived.places]
-        record_ = by_place[place.row, place.column]
+        record_ = by_place[name]
         operation = place.derived.operation
         record_["derived"] = operation
         # a mean of differences is one, and is shown with its sign
