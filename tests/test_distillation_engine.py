@@ -13,8 +13,8 @@ from nat.artifacts import Distilled, InputsOfDistilled, Model, Shard, Translatio
 from nat.configuration import Configuration, load
 from nat.data.batch import Batch
 from nat.data.binarised import BinarisedText
-from nat.data.lines import read_lines
-from nat.data.translations import merge_shards
+from nat.data.lines import count_lines, read_lines
+from nat.data.translations import merge_shards, write_translations
 from nat.data.vocabulary import Vocabularies
 from nat.errors import UserError
 from nat.jobs.distil import distil_text
@@ -87,6 +87,25 @@ def test_the_engine_of_a_run_distils_the_same_text(
     assert len(set(ours)) > len(ours) // 2  # the teacher has learned something
     different = sum(one != other for one, other in zip(ours, its, strict=True))
     assert different <= 2  # of 200, where two hypotheses have nearly the same score
+
+
+def test_the_report_names_the_engine_of_the_decoding(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    write_corpus(tmp_path, ["x"])
+    configuration = load("micro", checked=False).on(CORPUS)
+    for decoding, engine in (("onnx-float32-1-lb1", "onnx"), ("mask-predict-1-lb1", "pytorch")):
+        made = Distilled("micro", CORPUS, "cmlm-raw", 1, decoding)
+        inputs = made.inputs(configuration)
+        assert isinstance(inputs, InputsOfDistilled)
+        record = {"tokens": "x", "text": "x", "score": -1.0, "steps": 1, "status": "ok"}
+        lines = count_lines(Path(inputs.corpus.path) / "train.de")
+        path = Path(inputs.translations.path)
+        path.parent.mkdir(parents=True)
+        write_translations(path, [{"id": number, **record} for number in range(lines)])
+        distil_text(configuration, made)
+        assert json.loads(Path(made.report).read_text())["engine"] == engine
 
 
 def test_by_default_nothing_changes() -> None:

@@ -20,8 +20,7 @@ def distil_text(configuration: Configuration, distilled: Distilled) -> None:
     outputs = Path(distilled.text.path), Path(distilled.path), Path(distilled.report)
     if isinstance(inputs, InputsOfDistilled):
         translations = inputs.translations
-        method = configuration.decoding(translations.decoding).method
-        engine = "ctranslate2" if method == "ctranslate2_beam" else "pytorch"
+        engine = configuration.decoding_traits(translations.decoding).converted or "pytorch"
         made_by = {"decoding": translations.decoding, "engine": engine}
         distil(corpus, bpe, Path(translations.path), *outputs, made_by)
         return
