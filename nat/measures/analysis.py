@@ -92,6 +92,19 @@ def check_decoding(configuration: Configuration, system: str, decoding: str) -> 
         ) from error
 
 
+def usable_sources(model: Transformer, sources: Sentences) -> dict[int, int]:
+    """Numbers of the sources that are not empty and fit the model's positions.
+
+    Returns:
+        The tokens of each.
+    """
+    return {
+        number: len(sources[number])
+        for number in range(len(sources))
+        if 0 < len(sources[number]) <= model.longest_source
+    }
+
+
 def usable(model: Transformer, sources: Sentences, targets: Sentences) -> dict[int, int]:
     """Numbers of the pairs whose sides are not empty and fit the model's positions.
 
@@ -99,10 +112,9 @@ def usable(model: Transformer, sources: Sentences, targets: Sentences) -> dict[i
         The tokens of the longer side of each.
     """
     return {
-        number: max(len(sources[number]), len(targets[number]))
-        for number in range(len(sources))
-        if 0 < len(sources[number]) <= model.longest_source
-        and 0 < len(targets[number]) <= model.longest_target
+        number: max(length, len(targets[number]))
+        for number, length in usable_sources(model, sources).items()
+        if 0 < len(targets[number]) <= model.longest_target
     }
 
 

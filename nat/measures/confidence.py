@@ -124,7 +124,7 @@ def default_confidence(model: Transformer, sources: analysis.Sentences, batch_to
     device = next(model.parameters()).device
     sentences = positions = 0
     confidence = entropy = 0.0
-    for numbers in batches(_lengths(model, sources), batch_tokens):
+    for numbers in batches(analysis.usable_sources(model, sources), batch_tokens):
         encoded = model.encode(source_tensor([sources[number] for number in numbers]).to(device))
         tokens, padding = _blank(model, encoded)
         states = model.decode(tokens, padding, encoded, causal=False)[~padding]
@@ -143,7 +143,7 @@ def sampled_confidence(
     """Mean log-probability of the tokens that input sampling decodes, nats per token."""
     device = next(model.parameters()).device
     total, tokens = 0.0, 0
-    for numbers in batches(_lengths(model, sources), batch_tokens):
+    for numbers in batches(analysis.usable_sources(model, sources), batch_tokens):
         source = source_tensor([sources[number] for number in numbers]).to(device)
         for hypothesis in InputSampling()(model, source, assistant=assistant):
             total += hypothesis.score * len(hypothesis.tokens)
@@ -157,11 +157,3 @@ def _blank(model: Transformer, encoded: Encoded) -> tuple[Tensor, Tensor]:
         return canvases.tokens, ~canvases.real
     padding = model.upsampled_padding(encoded)
     return torch.where(padding, PAD, MASK), padding
-
-
-def _lengths(model: Transformer, sources: analysis.Sentences) -> dict[int, int]:
-    return {
-        number: len(sources[number])
-        for number in range(len(sources))
-        if 0 < len(sources[number]) <= model.longest_source
-    }

@@ -47,13 +47,8 @@ def text_passes(
         batch_tokens: most source tokens of a batch.
     """
     device = next(model.parameters()).device
-    lengths = {
-        number: len(sources[number])
-        for number in range(len(sources))
-        if 0 < len(sources[number]) <= model.longest_source
-    }
     found: dict[int, list[Pass]] = {}
-    for numbers in batches(lengths, batch_tokens):
+    for numbers in batches(analysis.usable_sources(model, sources), batch_tokens):
         source = source_tensor([sources[number] for number in numbers]).to(device)
         found.update(zip(numbers, method.passes(model, source), strict=True))
     return found

@@ -18,7 +18,7 @@ from nat.data.binarised import BinarisedText
 from nat.decoding.corpus import batches
 from nat.errors import UserError
 from nat.measures import bleu, significance, statistics
-from nat.measures.analysis import subject
+from nat.measures.analysis import subject, usable_sources
 from nat.transformer.model import Transformer
 
 TOP = (1, 3, 5)
@@ -103,13 +103,8 @@ def length_differences(
     assert predictor is not None
     device = next(model.parameters()).device
     longest = model.architecture.max_positions
-    lengths = {
-        number: len(sentences[number])
-        for number in range(len(sentences))
-        if 0 < len(sentences[number]) < longest
-    }
     found: dict[int, int] = {}
-    for batch in batches(lengths, batch_tokens):
+    for batch in batches(usable_sources(model, sentences), batch_tokens):
         source = source_tensor([sentences[number] for number in batch]).to(device)
         encoded = model.encode(source)
         predicted = predictor.candidates(encoded.source_states, encoded.padding, 1, longest)[:, 0]
