@@ -17,7 +17,7 @@ from nat.data.vocabulary import BEGIN_OF_CHUNKS, BLANK, BOS, EOS, MASK, NEVER_WR
 from nat.decoding.forced import forced_scores
 from nat.decoding.mask_predict import MaskPredict
 from nat.errors import UserError
-from nat.measures import known_law, revealing, step_errors
+from nat.measures import known_law, revealing, significance, step_errors
 from nat.measures.known_law import Known, Targets
 from nat.measures.revealing import Law, by_length, ended, root, split
 from nat.reporting.cells import MEASURES
@@ -277,6 +277,18 @@ def test_length(make_model: Any) -> None:
         math.log(0.3) - log_q[0, 128 + 2 - 3]
     )
     assert found == pytest.approx([float(expected), -float(log_q[1, 128 + 2 - 5])])
+
+
+def test_intervals_are_as_those_of_scores() -> None:
+    nats = np.random.default_rng(2).exponential(2.0, 30)
+    known = Known([np.array([7])] * 30, [law(0, (2,))] * 30, 0)
+    values = {"law_kl_1": nats, "law_passes_1": np.full(30, 4.0)}
+    kl, passes = known.result(values)["splits"]["test"]["measures"].values()
+    bits = nats / math.log(2)
+    drawn = significance.resample(bits[:, None], lambda sums: sums[:, 0] / 30)
+    assert kl["value"] == pytest.approx(bits.mean(), abs=1e-5)
+    assert (kl["low"], kl["high"]) == pytest.approx(significance.interval(drawn), abs=1e-5)
+    assert passes == {"value": 4.0, "low": 4.0, "high": 4.0, "unit": "passes"}
 
 
 @pytest.mark.parametrize(

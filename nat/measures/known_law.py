@@ -17,7 +17,7 @@ from nat.data.subword_law import subword_law
 from nat.data.synthetic import Language, read_options
 from nat.data.vocabulary import UNK, Vocabularies
 from nat.errors import UserError
-from nat.measures import bleu
+from nat.measures import bleu, significance, statistics
 
 SPLIT = "test"
 """The split whose sources are analysed."""
@@ -30,8 +30,6 @@ MOST_TARGETS = 1 << 15
 
 STEPS = (1, 2, 4, 8)
 """Numbers of steps of iterative decodings and schedules."""
-
-RESAMPLES = 1000
 
 BITS = "bits per sentence"
 
@@ -77,23 +75,23 @@ class Known:
     def result(
         self, values: Mapping[str, np.ndarray], further: Mapping[str, Any] | None = None
     ) -> dict[str, Any]:
-        """What an analysis writes: means over sources, with their 95% bootstrap intervals.
+        """What an analysis writes: means over sources, with intervals as those of scores.
 
         Args:
             values: of each source, [N]: nats, or passes where the name says so.
             further: written beside the measures.
         """
-        numbers = np.random.default_rng(0)
-        chosen = numbers.integers(len(self.laws), size=(RESAMPLES, len(self.laws)))
         measures = {}
         for name, nats in values.items():
             passes = "passes" in name
             each = nats if passes else nats / np.log(2)
-            low, high = np.percentile(each[chosen].mean(1), (2.5, 97.5))
+            rows = np.stack((each, np.ones(len(each))), 1)
+            found = significance.resample(rows, statistics.ratio)
+            low, high = significance.interval(found)
             measures[name] = {
-                "value": round(float(each.mean()), bleu.DIGITS),
-                "low": round(float(low), bleu.DIGITS),
-                "high": round(float(high), bleu.DIGITS),
+                "value": round(found.value, bleu.DIGITS),
+                "low": round(low, bleu.DIGITS),
+                "high": round(high, bleu.DIGITS),
                 "unit": "passes" if passes else BITS,
             }
         counts = {"sentences": len(self.laws), "left_out": self.left_out}
