@@ -34,7 +34,7 @@ from nat.configuration.named_runs import hold_to_overrides
 from nat.configuration.notes import notes
 from nat.errors import UserError
 from nat.reporting import reports
-from nat.reporting.cells import ANALYSES
+from nat.reporting.known_measures import ANALYSES
 from nat.workflow.graph import BEFORE_TRAININGS, FAST_MEMORY, STAGES, Graph, inputs_of
 from nat.workflow.requests import why_no_rule
 from nat.workflow.log import Screen

@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from nat.configuration import load
-from nat.reporting.cells import MEASURES
+from nat.reporting.known_measures import MEASURES
 from nat.reporting.pages import BEGIN, PAGES, row, with_tables
 
 ROOT = Path(__file__).resolve().parents[1]

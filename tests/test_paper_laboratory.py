@@ -6,7 +6,7 @@ from nat.configuration.configuration import read
 from nat.errors import UserError
 from nat.measures import known_law, revealing, schedule_bounds, step_errors
 from nat.reporting import reports
-from nat.reporting.cells import LAW_STEPS, MEASURES
+from nat.reporting.known_measures import LAW_STEPS, MEASURES
 from nat.reporting.paper import entries
 from tests.made_up_run import REPOSITORY
 

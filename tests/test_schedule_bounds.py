@@ -18,7 +18,7 @@ from nat.measures.schedule_bounds import (
     sets_of,
     to_reveal,
 )
-from nat.reporting.cells import MEASURES
+from nat.reporting.known_measures import MEASURES
 from tests.made_up_run import REPOSITORY
 from tests.test_revealing import law
 

@@ -20,7 +20,7 @@ from nat.errors import UserError
 from nat.measures import known_law, revealing, significance, step_errors
 from nat.measures.known_law import Known, Targets
 from nat.measures.revealing import Law, by_length, ended, root, split
-from nat.reporting.cells import MEASURES
+from nat.reporting.known_measures import MEASURES
 from tests.test_revealing import law
 
 PARTS = ("kl", "learning", "factorisation", "passes")

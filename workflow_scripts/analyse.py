@@ -8,7 +8,7 @@ from nat.configuration import Configuration
 from nat.errors import UserError
 from nat.files import write_json
 from nat.jobs.threads import threads
-from nat.reporting.cells import ANALYSES
+from nat.reporting.known_measures import ANALYSES
 from nat.spelling import hint
 from nat.workflow.program import makes
 

@@ -19,10 +19,11 @@ from nat.data.translations import MADE_WITH
 from nat.files import read_json
 from nat.report import scale
 from nat.reporting import claims, figures, published, reports, tables
-from nat.reporting.cells import SCORE, Cell, read_score
+from nat.reporting.cells import Cell, read_score
 from nat.reporting.claims import Check
 from nat.reporting.conflicts import Conflict, conflicts
 from nat.reporting.figures import Plot
+from nat.reporting.known_measures import SCORE
 from nat.reporting.paper import describe, entries
 from nat.reporting.reports import Target
 

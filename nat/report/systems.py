@@ -16,7 +16,7 @@ from nat.registry import TargetTraits
 from nat.report import addresses, ancestors, charts, energy
 from nat.report.page import Page, root_of
 from nat.report.results import COMPLETE, MEASURED, NOTHING, PART, Results, State, snakemake
-from nat.reporting.cells import MEASURES
+from nat.reporting.known_measures import MEASURES
 from nat.reporting.stated import CHECKED, DEVIATION, MAP, SCALE, Row, Stated, at
 
 SAMPLES = 8

@@ -12,7 +12,7 @@ from nat.configuration import Configuration
 from nat.configuration import papers as models
 from nat.errors import UserError
 from nat.reporting import timing
-from nat.reporting.cells import LATENCY, MEASURES, SPEED_UP
+from nat.reporting.known_measures import LATENCY, MEASURES, SPEED_UP
 from nat.reporting.paper import (
     QUOTED,
     Address,

@@ -43,7 +43,7 @@ from nat.files import atomic_write_text
 from nat.measures.correlation import pearson
 from nat.measures.significance import LEVEL, POWER, Estimate, Interval, interval_of_correlation
 from nat.reporting import tables, values
-from nat.reporting.cells import AGAINST_ALL, MEASURES, SPEED_UP, Cell, Measure, measured
+from nat.reporting.cells import Cell, measured
 from nat.reporting.claim_places import Finder, Source
 from nat.reporting.coordinates import no_repetition
 from nat.reporting.differences import (
@@ -53,6 +53,7 @@ from nat.reporting.differences import (
     difference,
     difference_of_speed_ups,
 )
+from nat.reporting.known_measures import AGAINST_ALL, MEASURES, SPEED_UP, Measure
 from nat.reporting.paper import QUOTED, Chosen, Entry
 from nat.reporting.stated import deviations
 from nat.reporting.training_runs import read_run

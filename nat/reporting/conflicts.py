@@ -23,8 +23,9 @@ from typing import Any
 from nat.configuration import Configuration
 from nat.configuration.overrides import Overrides
 from nat.reporting import claims, published
-from nat.reporting.cells import SPEED_UP, Cell
+from nat.reporting.cells import Cell
 from nat.reporting.claims import Check
+from nat.reporting.known_measures import SPEED_UP
 from nat.reporting.paper import Entry, entries, heading, measure_of
 from nat.reporting.published import Line, Published, decimals
 from nat.reporting.stated import CHECKED, OUTSIDE, ROWS, SCALE, SOURCES, Row, Stated

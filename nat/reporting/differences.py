@@ -27,17 +27,8 @@ from nat.measures.significance import (
     resample,
     resampled_medians,
 )
-from nat.reporting.cells import (
-    ANALYSES,
-    LATENCY,
-    PAIR,
-    SCORE,
-    TIMES,
-    Cell,
-    measured,
-    read_latency,
-    read_score,
-)
+from nat.reporting.cells import TIMES, Cell, measured, read_latency, read_score
+from nat.reporting.known_measures import ANALYSES, LATENCY, PAIR, SCORE
 from nat.reporting.training_runs import read_run
 
 RATIOS = {*ANALYSES, PAIR}

@@ -8,8 +8,8 @@ from matplotlib.font_manager import FontProperties
 from matplotlib.textpath import TextToPath
 from matplotlib.ticker import FixedFormatter, FixedLocator, NullLocator
 
-from nat.reporting.cells import MEASURES
 from nat.reporting.entry import Records
+from nat.reporting.known_measures import MEASURES
 
 # Okabe and Ito's colours, which colour-blind readers tell apart; markers differ as well.
 COLOURS = (

@@ -3,7 +3,8 @@
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
-from nat.reporting.cells import MEASURES, Cell, Measure
+from nat.reporting.cells import Cell
+from nat.reporting.known_measures import MEASURES, Measure
 from nat.reporting.published import Published
 
 Records = list[dict[str, Any]]

@@ -8,9 +8,9 @@ from nat.configuration import Configuration
 from nat.configuration import papers as models
 from nat.errors import UserError
 from nat.reporting import table_places
-from nat.reporting.cells import MEASURES
 from nat.reporting.coordinates import Chosen, flat, merged, no_repetition, product, put
 from nat.reporting.entry import Address, Entry
+from nat.reporting.known_measures import MEASURES
 from nat.reporting.published import Published
 from nat.reporting.resolver import Line, Resolver, describe, no_conflict
 

@@ -7,7 +7,7 @@ from typing import Any
 from nat.configuration import Configuration
 from nat.configuration.json_schema import json_schema
 from nat.data.candidates import RAW
-from nat.reporting.cells import MEASURES
+from nat.reporting.known_measures import MEASURES
 
 BEGIN = "<!-- written by workflow_scripts/write_pages.py -->\n"
 END = "<!-- end of the generated tables -->\n"

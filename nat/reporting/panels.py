@@ -22,7 +22,6 @@ from matplotlib.ticker import (
 
 from nat.configuration.papers import Axis
 from nat.reporting import maps, values, word_panels
-from nat.reporting.cells import MEASURES
 from nat.reporting.drawing import (
     GREY,
     LABEL_SIZE,
@@ -40,6 +39,7 @@ from nat.reporting.drawing import (
     wrap,
 )
 from nat.reporting.entry import Records
+from nat.reporting.known_measures import MEASURES
 from nat.reporting.point_names import Named, Segment, name_points
 
 TITLE_SIZE = 10.0

@@ -14,9 +14,10 @@ from nat.configuration import Configuration
 from nat.configuration import papers as models
 from nat.data.splits import TRAIN
 from nat.errors import UserError
-from nat.reporting.cells import MEASURES, Cell, check_setting
+from nat.reporting.cells import Cell, check_setting
 from nat.reporting.coordinates import Chosen, flat, merged, no_repetition, product
 from nat.reporting.entry import QUOTED, Address, Entry
+from nat.reporting.known_measures import MEASURES
 from nat.spelling import hint
 
 Kind = Literal["table", "figure"]

@@ -9,9 +9,9 @@ from nat.configuration import Configuration
 from nat.configuration import papers as models
 from nat.errors import UserError
 from nat.reporting import published
-from nat.reporting.cells import MEASURES
 from nat.reporting.coordinates import flat, merged, no_repetition, product
 from nat.reporting.entry import DERIVED, DERIVED_MEASURES, Derivation, Entry
+from nat.reporting.known_measures import MEASURES
 from nat.reporting.resolver import Line, Resolver, describe, no_conflict
 from nat.spelling import hint
 

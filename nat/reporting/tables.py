@@ -22,9 +22,9 @@ from nat.errors import UserError
 from nat.files import atomic_path, atomic_write_text
 from nat.measures.latency_setting import OUT_OF_MEMORY
 from nat.reporting import published, times, values
-from nat.reporting.cells import LATENCY
 from nat.reporting.differences import Difference, difference
 from nat.reporting.entry import Records as Records
+from nat.reporting.known_measures import LATENCY
 from nat.reporting.paper import (
     QUOTED,
     Entry,

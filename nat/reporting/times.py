@@ -5,7 +5,8 @@ from pathlib import Path
 from typing import Any
 
 from nat.measures.latency_setting import STATE, STEADY
-from nat.reporting.cells import LATENCY, TIMES, Cell, read_latency
+from nat.reporting.cells import TIMES, Cell, read_latency
+from nat.reporting.known_measures import LATENCY
 
 DOUBLE_DAGGER = "‡"
 EXTRAPOLATED = "decoding_seconds"

@@ -14,8 +14,9 @@ from nat.artifacts import Latency
 from nat.configuration import Configuration
 from nat.errors import UserError
 from nat.reporting import figure_places, table_places
-from nat.reporting.cells import LATENCY, MEASURES, Cell
+from nat.reporting.cells import Cell
 from nat.reporting.entry import Entry
+from nat.reporting.known_measures import LATENCY, MEASURES
 from nat.reporting.resolver import Kind, describe
 from nat.spelling import hint
 

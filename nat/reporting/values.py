@@ -16,7 +16,7 @@ from nat.configuration import Configuration
 from nat.measures import significance
 from nat.measures.correlation import pearson
 from nat.reporting import times
-from nat.reporting.cells import LATENCY, MEASURES, TRAINING, Cell, measured, state
+from nat.reporting.cells import Cell, measured, state
 from nat.reporting.differences import (
     Difference,
     SpeedUp,
@@ -24,6 +24,7 @@ from nat.reporting.differences import (
     parameter_share,
     speed_up,
 )
+from nat.reporting.known_measures import LATENCY, MEASURES, TRAINING
 from nat.reporting.paper import DERIVED, QUOTED, Entry, Kind, describe, entries, measure_of
 from nat.reporting.training_runs import read_run
 

@@ -42,7 +42,8 @@ from nat.data.splits import (
 )
 from nat.errors import UserError
 from nat.reporting import reports, timing
-from nat.reporting.cells import TOYS, Cell
+from nat.reporting.cells import Cell
+from nat.reporting.known_measures import TOYS
 from nat.reporting.reports import Report, Site, Target
 from nat.spelling import hint
 from nat.workflow.code import code_of

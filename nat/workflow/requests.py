@@ -10,7 +10,7 @@ from nat.configuration import Configuration
 from nat.errors import UserError
 from nat.measures.latency_setting import parse_setting
 from nat.reporting import timing
-from nat.reporting.cells import ANALYSES
+from nat.reporting.known_measures import ANALYSES
 from nat.spelling import hint
 
 _MOST_LISTED = 16
