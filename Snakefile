@@ -29,9 +29,9 @@ wildcard_constraints:
     paper=one_of(configuration.papers),
     split=one_of(configuration.shards),
     number=r"\w+",
-    seed=r"\d+",
-    shard=r"\d+",
-    shards=r"\d+",
+    seed=NUMBER,
+    shard=NUMBER,
+    shards=NUMBER,
     analysis=one_of(ANALYSES),
 
 

@@ -36,7 +36,7 @@ from nat.errors import UserError
 from nat.reporting import reports
 from nat.reporting.known_measures import ANALYSES
 from nat.workflow.graph import BEFORE_TRAININGS, FAST_MEMORY, STAGES, Graph, inputs_of
-from nat.workflow.requests import why_no_rule
+from nat.workflow.requests import NUMBER, why_no_rule
 from nat.workflow.log import Screen
 from nat.workflow.plan import in_shards
 from nat.workflow.records import (

@@ -234,6 +234,7 @@ def test_starts_from_kept_checkpoints_share_one_training(tmp_path: Path) -> None
         (["dimz"], "micro", "there is no target 'dimz'; did you mean 'dims'?"),
         (["results/micro/models/toy-micro/nat-kdd/seed1/model.pt"], "micro", "mean 'nat-kd'?"),
         (["results/demo/models/toy-micro/nat-kd/seed1/model.pt"], "micro", "--config scale=demo"),
+        (["results/micro/models/toy-micro/nat-kd/seed01/model.pt"], "micro", "unknown seed '01'"),
         ([], "smal", "unknown scale 'smal'; did you mean 'small'?"),
         (["--config", "thread=2"], "", "unknown key 'thread'"),
         *(

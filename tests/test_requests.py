@@ -10,13 +10,13 @@ from nat.artifacts import Analysis, Artifact, Model, TotalCorrelation
 from nat.configuration import Choice, Configuration, load
 from nat.errors import UserError
 from nat.workflow.graph import inputs_of
-from nat.workflow.requests import why_no_rule
+from nat.workflow.requests import NUMBER, why_no_rule
 
 ROOT = Path(__file__).resolve().parents[1]
 RULES = "".join(path.read_text(encoding="utf-8") for path in (ROOT / "rules").glob("*.smk"))
 RULES = RULES.replace('"<run>/', '"results/{run}/')
 OUTPUTS = re.findall(r'=(?:directory\(|(?:update|report)\(\s*)?"(results/[^"]+)"', RULES)
-ALLOWED = {"corpus": "toy-micro", "system": "nat-kd", "seed": r"\d+", "engine": "ctranslate2|onnx"}
+ALLOWED = {"corpus": "toy-micro", "system": "nat-kd", "seed": NUMBER, "engine": "ctranslate2|onnx"}
 OUTPUTS = [
     re.sub(r"\{(\w+)\}", lambda found: f"{{{found[1]},{ALLOWED.get(found[1], '.+')}}}", path)
     for path in OUTPUTS
@@ -42,6 +42,9 @@ def configuration() -> Configuration:
         ("micro/scores/toy-micro/nat-kd/seed1/one-pas/test.json", "did you mean 'one-pass'?"),
         ("micro/scores/toy-micro/nat-kd/seed1/one-pass/tets.json", "did you mean 'test'?"),
         ("micro/analyses/toy-micro/nat-kd/seed1/mpel.json", "did you mean 'mple'?"),
+        ("micro/models/toy-micro/nat-kd/seed01/model.pt", "unknown seed '01'"),
+        ("micro/models/toy-micro/nat-kd/seed01", "unknown seed '01'"),
+        ("micro/latency/toy-micro/dims_table_1/seedx/cpu-1.json", "give a number such as 1"),
         ("micro/latency/toy-micro/dims_table_1/seed1/cpu-x.json", "expected cpu-N"),
         ("micro/latency/toy-micro/dms_table_1/seed1/cpu-1.json", "mean 'dims_table_1'?"),
         ("micro/latency/toy-micro/dims_table_1/seed1/cpu-1.json", "shows no latency"),

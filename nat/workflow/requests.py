@@ -13,6 +13,9 @@ from nat.reporting import timing
 from nat.reporting.known_measures import ANALYSES
 from nat.spelling import hint
 
+NUMBER = r"0|[1-9]\d*"
+"""A wildcard constraint: a number without leading zeros, so that no result has two paths."""
+
 _MOST_LISTED = 16
 
 
@@ -122,6 +125,8 @@ def _check(configuration: Configuration, path: str, names: Mapping[str, str]) ->
     for wildcard, check in checks.items():
         if wildcard in names:
             check(names[wildcard])
+    if "seed" in names and not re.fullmatch(NUMBER, names["seed"]):
+        raise UserError(f"unknown seed '{names['seed']}' in {path}; give a number such as 1")
     of_latency = ("corpus", "group", "seed", "setting")
     if names.keys() >= set(of_latency):
         corpus, group, seed, setting = (names[each] for each in of_latency)
