@@ -1,5 +1,6 @@
 """What is recorded of results, and results without a record."""
 
+import dataclasses
 import os
 import shutil
 import signal
@@ -168,6 +169,34 @@ def test_a_training_that_ended_is_that_of_the_configuration() -> None:
     ):
         write_json(report, {"seed": 1, "training": {**training, **changes}})
         assert is_current(configuration, report) == expected
+
+
+@pytest.mark.parametrize(
+    "content", ["", "{", "{}", "[]", "7", '{"seed": 1}', '{"seed": 1, "training": "at-base"}']
+)
+def test_a_damaged_report_of_a_training_is_not_current(content: str) -> None:
+    report = Path(Model("micro", "toy-micro", "at-base", 1).path).with_name("training.json")
+    make(str(report))
+    report.write_text(content)
+    assert not is_current(load("micro", ROOT, checked=False), report)
+
+
+def test_a_training_without_its_corpus_or_size_is_not_current() -> None:
+    configuration = load("micro", ROOT, checked=False)
+    training = configuration.training("toy-micro", "at-base").as_json()
+
+    gone = Path(Model("micro", "gone", "at-base", 1).path).with_name("training.json")
+    make(str(gone))
+    write_json(gone, {"seed": 1, "training": {**training, "corpus": "gone"}})
+    assert not is_current(configuration, gone)
+
+    report = Path(Model("micro", "toy-micro", "at-base", 1).path).with_name("training.json")
+    make(str(report))
+    write_json(report, {"seed": 1, "training": training})
+    systems = configuration.files["systems"]
+    systems = {**systems, "at-base": {**systems["at-base"], "size": "gone"}}
+    files = {**configuration.files, "systems": systems}
+    assert not is_current(dataclasses.replace(configuration, files=files), report)
 
 
 def test_jobs_of_a_killed_run_are_named(folder: Path) -> None:

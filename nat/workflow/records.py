@@ -170,14 +170,25 @@ def keep_finished_trainings(is_current: Callable[[Path], bool]) -> None:
 
 
 def is_current(configuration: Configuration, report: Path) -> bool:
-    """Whether a report of a training is of this run, and says what the configuration asks for."""
-    found = read_json(report)
-    names = found["training"]["corpus"], found["training"]["system"]
-    model = Model(configuration.run, *names, found["seed"])
+    """Whether a report of a training is of this run, and says what the configuration asks for.
+
+    One that is damaged, or of something that the configuration no longer has, is not current: its
+    training is made again.
+    """
+    try:
+        found = read_json(report)
+        seed, training = found["seed"], found["training"]
+        names = training["corpus"], training["system"]
+    except (UserError, KeyError, TypeError):
+        return False
+    model = Model(configuration.run, *names, seed)
     if Path(model.path).with_name(REPORT) != report or names[1] not in configuration.systems:
         return False
-    wanted = configuration.training(*names).as_json()
-    return not configuration.differences(found["training"], wanted)
+    try:
+        wanted = configuration.training(*names).as_json()
+    except UserError:  # without its corpus or size
+        return False
+    return not configuration.differences(training, wanted)
 
 
 def refuse_unknown_results(outputs: Iterable[str]) -> None:
