@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from nat.data.archive import unpack
+from nat.data.archive import is_whole_zip, unpack
 from nat.errors import UserError
 
 FILES = {
@@ -131,6 +131,26 @@ def test_zips_that_cannot_be_read_are_told_in_a_sentence(tmp_path: Path) -> None
         (tmp_path / "bad.zip").write_bytes(damaged)
         with pytest.raises(UserError, match=expected):
             unpack(tmp_path / "bad.zip", {"en": ["a_en.txt"]}, tmp_path, "key")
+
+
+def test_any_damage_of_a_zip_is_found(tmp_path: Path) -> None:
+    path = zipped(tmp_path / "zip", {"a_én.txt": "one\n"})
+    assert is_whole_zip(path)
+    whole = path.read_bytes()
+    header = whole.index(b"PK\x01\x02")
+    entry = whole.index(b"PK\x01\x02", header + 4)
+    for offset, value, unknown in (
+        (8, struct.pack("<H", 1), True),  # encrypted
+        (10, struct.pack("<H", 99), True),  # a compression that Python does not know
+        (16, struct.pack("<L", 7), False),  # another checksum
+        (42, struct.pack("<L", 0xFFFFFFF0), False),
+        (46, b"\xff", False),  # a name that is not UTF-8
+    ):
+        damaged = bytearray(whole)
+        damaged[entry + offset : entry + offset + len(value)] = value
+        path.write_bytes(damaged)
+        assert not is_whole_zip(path)
+        assert is_whole_zip(path, or_unknown=True) == unknown
 
 
 def test_a_link_in_a_zip_is_no_text(tmp_path: Path) -> None:

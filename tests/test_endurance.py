@@ -33,7 +33,7 @@ from test_formats import TMX
 from test_graph import copy_repository
 
 import nat.data.download as download_module
-from nat.data.archive import unpack
+from nat.data.archive import is_whole_zip, unpack
 from nat.data.corpus import Part
 from nat.data.formats import read_format
 from nat.data.lines import read_lines
@@ -165,7 +165,7 @@ def members(path: Path) -> Any:
 
 def of_a_whole_zip(path: Path) -> Any:
     """As if it had been downloaded, without a checksum that anyone has published."""
-    if not download_module._is_whole_zip(path):
+    if not is_whole_zip(path, or_unknown=True):
         raise UserError("not whole")
     return members(path)
 

@@ -1,13 +1,16 @@
+import io
 import json
 import os
 import subprocess
 import sys
+import zipfile
 from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import made_up_run
+import numpy as np
 import pytest
 from made_up_corpus import as_corpus
 from made_up_run import CORPUS, REPOSITORY, SENTENCES
@@ -155,6 +158,29 @@ def test_damaged_counts(tmp_path: Path, content: bytes) -> None:
     with pytest.raises(UserError, match="test.npz does not exist"):
         statistics.read(path)
     path.write_bytes(content)
+    with pytest.raises(UserError, match="test.npz is damaged"):
+        statistics.read(path)
+
+
+@pytest.mark.parametrize(
+    ("offset", "value"), [(8, 1), (10, 99)], ids=["encrypted", "unknown compression"]
+)
+def test_counts_that_seem_to_be_packed_otherwise(tmp_path: Path, offset: int, value: int) -> None:
+    path = tmp_path / "test.npz"
+    np.savez(path, sacrebleu=np.arange(40))
+    damaged = bytearray(path.read_bytes())
+    damaged[damaged.index(b"PK\x01\x02") + offset] = value
+    path.write_bytes(damaged)
+    with pytest.raises(UserError, match="test.npz is damaged"):
+        statistics.read(path)
+
+
+def test_counts_with_a_damaged_header(tmp_path: Path) -> None:
+    array = io.BytesIO()
+    np.save(array, np.arange(40))
+    path = tmp_path / "test.npz"
+    with zipfile.ZipFile(path, "w") as archive:
+        archive.writestr("sacrebleu.npy", array.getvalue().replace(b"(40,)", b"(40, "))
     with pytest.raises(UserError, match="test.npz is damaged"):
         statistics.read(path)
 

@@ -44,6 +44,23 @@ _COMPRESSED: Mapping[bytes, Callable[..., Any]] = {
 }
 
 
+def is_whole_zip(path: Path, or_unknown: bool = False) -> bool:
+    """Whether each member of a zip file can be read and has the checksum of its directory.
+
+    Args:
+        path: the file.
+        or_unknown: also accept members that are encrypted, or packed in a way that Python does not
+            know, so that nothing is known of them.
+    """
+    try:
+        with zipfile.ZipFile(path) as archive:
+            return archive.testzip() is None
+    except RuntimeError:  # also NotImplementedError
+        return or_unknown
+    except (*DAMAGED, OSError):
+        return False
+
+
 def unpack(
     archive: Path, wanted: Mapping[str, Sequence[str]], folder: Path, key: str
 ) -> dict[str, list[Path]]:

@@ -5,7 +5,6 @@ import gzip
 import hashlib
 import lzma
 import time
-import zipfile
 import zlib
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import closing, contextmanager, suppress
@@ -14,7 +13,7 @@ from pathlib import Path, PurePosixPath
 from typing import TYPE_CHECKING, Any
 from urllib.parse import urlsplit
 
-from nat.data.archive import DAMAGED
+from nat.data.archive import is_whole_zip
 from nat.errors import UserError, refusal
 from nat.files import replace_text, to_disk
 from nat.locks import in_turn
@@ -244,19 +243,9 @@ def _fault(path: Path, place: PurePosixPath, expected: Checksum) -> str | None:
                     pass
         except (OSError, EOFError, zlib.error, lzma.LZMAError):
             return f"that are not a complete {name} file"
-    if place.suffix == ".zip" and not _is_whole_zip(path):
+    if place.suffix == ".zip" and not is_whole_zip(path, or_unknown=True):
         return "that are not a complete zip file"
     return None
-
-
-def _is_whole_zip(path: Path) -> bool:
-    try:
-        with zipfile.ZipFile(path) as archive:
-            return archive.testzip() is None
-    except RuntimeError:  # encrypted, or packed in a way that Python does not know
-        return True
-    except (*DAMAGED, OSError):
-        return False
 
 
 def _place(url: str, key: str) -> PurePosixPath:

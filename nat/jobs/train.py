@@ -12,7 +12,6 @@ import importlib.util
 import platform
 import re
 import shutil
-import zipfile
 from contextlib import AbstractContextManager, nullcontext
 from dataclasses import asdict
 from pathlib import Path
@@ -25,6 +24,7 @@ from nat.checksums import is_intact, is_record, sha256_of, verified
 from nat.configuration import Configuration, differences
 from nat.configuration.lengths import counts_epochs, in_updates
 from nat.configuration.models import Training
+from nat.data.archive import is_whole_zip
 from nat.data.splits import TRAIN, prepared_as, sides
 from nat.data.vocabulary import Vocabularies, VocabularySizes, vocabulary_files
 from nat.errors import UserError
@@ -233,7 +233,7 @@ def prepare_checkpoints(run: Run, progress: Progress) -> None:
         if (match := _CHECKPOINT.fullmatch(path.name))
     }
     for update in sorted(found, reverse=True):
-        if _is_complete(found[update]):
+        if is_whole_zip(found[update]):  # as torch.save writes
             (folder / RESTORE).symlink_to(found[update].name)
             return
         found[update].unlink()
@@ -369,12 +369,3 @@ def _is_written(run: Run, output: Path) -> bool:
     if not all(path.exists() and is_intact(path) for path in written):
         return False
     return bool(read_json(report).get("fingerprint") == run.fingerprint)
-
-
-def _is_complete(path: Path) -> bool:
-    """Whether a file of `torch.save` is complete: its directory comes last, with checksums."""
-    try:
-        with zipfile.ZipFile(path) as archive:
-            return archive.testzip() is None
-    except (zipfile.BadZipFile, OSError):
-        return False

@@ -6,15 +6,15 @@ without hypotheses and references. A measure of part of a test set, such as its 
 an array with the numbers of these sentences instead of its own counts.
 """
 
-import zipfile
-import zlib
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
+from tokenize import TokenError
 
 import numpy as np
 
 from nat.checksums import remedy, verified
+from nat.data.archive import DAMAGED
 from nat.errors import UserError
 from nat.files import atomic_path
 from nat.measures import bleu
@@ -122,5 +122,6 @@ def read(path: Path) -> dict[str, np.ndarray]:
             return {name: arrays[name] for name in arrays.files}
     except FileNotFoundError as error:
         raise UserError(f"{path} does not exist; {remedy(path)}") from error
-    except (OSError, ValueError, EOFError, zipfile.BadZipFile, zlib.error) as error:
+    except (*DAMAGED, OSError, RuntimeError, TokenError) as error:
+        # the last two of a member that seems to be encrypted, and of the header of an array
         raise UserError(f"{path} is damaged; {remedy(path)}") from error
