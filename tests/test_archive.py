@@ -140,7 +140,7 @@ def test_any_damage_of_a_zip_is_found(tmp_path: Path) -> None:
     header = whole.index(b"PK\x01\x02")
     entry = whole.index(b"PK\x01\x02", header + 4)
     for offset, value, unknown in (
-        (8, struct.pack("<H", 1), True),  # encrypted
+        (8, struct.pack("<H", 0x801), True),  # encrypted, as a bit besides that of UTF-8
         (10, struct.pack("<H", 99), True),  # a compression that Python does not know
         (16, struct.pack("<L", 7), False),  # another checksum
         (42, struct.pack("<L", 0xFFFFFFF0), False),

@@ -17,6 +17,13 @@ MakeModel = Callable[..., Transformer]
 SPECIAL = (PAD, BOS, EOS, MASK, BLANK)
 
 
+def test_the_longest_target_is_rounded_down_as_the_ratio_is_written() -> None:
+    lengths = torch.arange(2000)
+    for ratio, length, longest in ((1.15, 100, 115), (1.4, 45, 63)):
+        assert BeamSearch(longest_ratio=ratio, longest_margin=0).longest(lengths)[length] == longest
+    assert torch.equal(BeamSearch().longest(lengths), lengths * 3 // 2 + 10)
+
+
 def next_log_probabilities(
     model: Transformer, source: torch.Tensor, prefix: list[int]
 ) -> torch.Tensor:

@@ -120,6 +120,17 @@ def test_lengths_are_multiplied_and_rounded(factor: float, seen: list[int]) -> N
     assert [sum(token == MASK for token in row) for row in rows] == seen
 
 
+def test_a_half_stays_one_where_the_factor_has_no_finite_binary_form() -> None:
+    assert 55 * 1.1 > 60.5 and 95 * 1.1 > 104.5
+    model: Any = LoggedModel(
+        [[95, 55]], lambda tokens: favourites([7] * tokens.size(1)).expand(len(tokens), -1, -1)
+    )
+    model.architecture.max_positions = 200
+    OnePass(length_beam=2, length_factor=1.1)(model, source_tensor([[6]]))
+    rows = [row for call in model.seen for row in call]
+    assert [sum(token == MASK for token in row) for row in rows] == [104, 60]
+
+
 def test_an_absurd_length_is_decoded_apart() -> None:
     model: Any = LoggedModel(
         [[7, 40], [6, 14], [8, 1]],

@@ -5,6 +5,7 @@ from pydantic import ConfigDict, Field
 from pydantic.dataclasses import dataclass
 from torch import Tensor
 
+from nat.alignment.reveal import share_of
 from nat.data.vocabulary import BOS, EOS, NEVER_WRITTEN
 from nat.decoding.hypothesis import Hypothesis
 from nat.transformer.cache import DecoderCache
@@ -35,7 +36,7 @@ class LeftToRightSearch:
         Args:
             lengths: source tokens without EOS, [B].
         """
-        return (lengths.double() * self.longest_ratio).long() + self.longest_margin
+        return share_of(lengths, self.longest_ratio).long() + self.longest_margin
 
     def search(
         self,

@@ -12,6 +12,7 @@ from typing import NamedTuple
 import torch
 from torch import Tensor
 
+from nat.alignment.reveal import share_of
 from nat.data.vocabulary import BLANK, MASK, PAD
 from nat.decoding.hypothesis import Hypothesis
 from nat.decoding.network import Network, predict
@@ -189,7 +190,7 @@ def canvases_of(
     states = encoded.source_states
     lengths = predictor.candidates(states, encoded.padding, length_beam, longest).flatten()
     if length_factor != 1:
-        lengths = (lengths.double() * length_factor).round().long().clamp(1, longest)
+        lengths = share_of(lengths, length_factor).round().long().clamp(1, longest)
     width = int(lengths.max()) if lengths.numel() else 0
     real = torch.arange(width, device=lengths.device) < lengths[:, None]
     return Canvases(

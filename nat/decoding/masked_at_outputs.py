@@ -9,7 +9,7 @@ from pydantic.dataclasses import dataclass
 from torch import Tensor
 
 from nat import randomness
-from nat.alignment.reveal import least_confident
+from nat.alignment.reveal import least_confident, share_of
 from nat.data.batch import pad
 from nat.data.vocabulary import PAD
 from nat.decoding.beam_search import BeamSearch
@@ -106,19 +106,13 @@ class MaskedAtOutputs:
         if self.chunk is not None:
             return real & (places % self.chunk != 0)
         assert self.share is not None
-        counts = [max(1, _floor(self.share * length)) for length in lengths.tolist()]
-        number = torch.tensor(counts, device=real.device)[:, None]
+        number = share_of(lengths, self.share).long().clamp(min=1)[:, None]
         if self.scheme == "head":
             return real & (places < number)
         if self.scheme == "tail":
             return real & (places >= lengths[:, None] - number)
         order = randomness.uniform(self.seed, 0, ids, real.size(1)).masked_fill(~real, torch.inf)
         return real & least_confident(order, number[:, 0])
-
-
-def _floor(value: float) -> int:
-    """Floor of a product that rounding may have put just below an integer."""
-    return math.floor(value + 1e-9)
 
 
 METHOD = MaskedAtOutputs
