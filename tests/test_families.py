@@ -185,3 +185,10 @@ def test_a_scale_changes_the_latents_of_all_systems(folder: Folder) -> None:
     folder.files["scales/tiny"]["latent"] = {"free_untl": 0.1}
     message = folder.error()
     assert message.startswith("config/scales/tiny.yaml: key 'latent': ") and "free_untl" in message
+
+
+def test_a_latent_of_a_variant_that_does_not_fit_is_told_with_its_file(folder: Folder) -> None:
+    own = {"latent": {"dim": 8, "added_to": "decoder_input"}, "decoder": {"copy": "uniform"}}
+    nat = folder.files["systems/nat"]
+    folder.files["systems/nat"] = {**nat, "variants": {"nat": {}, "nat-latent": own}}
+    assert "config/systems/nat.yaml: 'nat-latent': key 'latent.added_to'" in folder.error()
