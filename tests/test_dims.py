@@ -7,7 +7,7 @@ import torch.nn.functional as F
 from torch import Tensor, nn
 
 from nat.data.batch import Batch
-from nat.data.vocabulary import MASK
+from nat.data.vocabulary import MASK, NEVER_WRITTEN
 from nat.inputs.full_mask import FullMask
 from nat.inputs.random_mask import RandomMask
 from nat.objective.context import DecoderInput
@@ -35,11 +35,13 @@ def frozen_labels(
         padding = torch.zeros(1, len(tokens), dtype=torch.bool)
         states = teacher.decode(torch.tensor([current]), padding, encoded, causal=False)[0]
         probabilities = F.softmax(states @ teacher.embedding.weight.t(), -1)
-        left.sort(key=lambda place: -probabilities[place].max().item())
+        writable = probabilities.clone()
+        writable[:, list(NEVER_WRITTEN)] = 0
+        left.sort(key=lambda place: -writable[place].max().item())
         reveal = masks * number // passes - len(frozen)
         for place in left[:reveal]:
             frozen[place] = states[place]
-            current[place] = int(probabilities[place].argmax())
+            current[place] = int(writable[place].argmax())
         left = left[reveal:]
     assert not left and len(frozen) == masks
     return frozen
@@ -96,6 +98,42 @@ def test_labels_are_frozen_when_revealed_and_change_what_follows(
     once, twice = (Dims(passes).label(teacher, context, decoder_input)[0] for passes in (1, 2))
     same = (once == twice).all(1)
     assert same.sum() == 4  # the first half comes from the same first pass, the rest does not
+
+
+def test_a_teacher_that_favours_special_symbols_reveals_words(
+    make_model: MakeModel,
+    make_context: MakeContext,
+    make_batch: MakeBatch,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    student, teacher = make_model(seed=1), make_model(seed=2, pre_norm=True)
+    special = list(NEVER_WRITTEN)
+    with torch.no_grad():
+        # its states have a positive product with each of these, and words are less probable
+        direction = torch.zeros(teacher.embedding.weight.size(1))
+        direction[0] = 50.0
+        cast(nn.LayerNorm, teacher.decoder_norm).bias.add_(direction)
+        teacher.embedding.weight[:, 0] = 0.0
+        teacher.embedding.weight[special, 0] = 1.0
+    batch = make_batch([(3, 8)])
+    context = make_context(student, batch, teacher=teacher)
+    decoder_input = FullMask()(context)
+    seen = []
+    decode = teacher.decode
+
+    def logged(tokens: Tensor, *arguments: Any, **options: Any) -> Tensor:
+        seen.append(tokens)
+        return decode(tokens, *arguments, **options)
+
+    monkeypatch.setattr(teacher, "decode", logged)
+    labels = Dims(4).label(teacher, context, decoder_input)
+    assert len(seen) == 4
+    revealed = seen[-1][seen[-1] != MASK]
+    assert len(revealed) == 6
+    assert not torch.isin(revealed, torch.tensor(special)).any()
+    # the labels are still those of the full softmax
+    favourites = (labels[0] @ teacher.embedding.weight.t()).argmax(1)
+    assert torch.isin(favourites, torch.tensor(special)).all()
 
 
 def test_only_masked_positions_have_labels(

@@ -10,7 +10,7 @@ from pydantic.dataclasses import dataclass
 from torch import Tensor
 
 from nat.alignment.reveal import most_confident
-from nat.data.vocabulary import MASK
+from nat.data.vocabulary import MASK, NEVER_WRITTEN
 from nat.objective.context import BatchContext, DecoderInput, Loss, sum_by_sentence
 from nat.transformer.model import Transformer
 from nat.transformer.projection import (
@@ -94,7 +94,8 @@ class Dims:
         """The teacher's last decoder states, each from the pass that reveals its position.
 
         Takes one batched pass per teacher step. The label of a position is the softmax of the
-        logits of its state, so only the states are stored.
+        logits of its state, so only the states are stored. Labels have the probabilities of all
+        symbols; those of `NEVER_WRITTEN` are only not revealed, as where a teacher translates.
 
         Returns:
             [B, T, D]; zero where nothing was masked.
@@ -102,10 +103,11 @@ class Dims:
         encoded = teacher.encode(context.batch.source)
         tokens, masked = decoder_input.tokens, decoder_input.loss_mask
         total = masked.sum(1)
+        never = torch.tensor(NEVER_WRITTEN, device=tokens.device)
         labels = encoded.states.new_zeros(*tokens.shape, encoded.states.size(2))
         for number in range(1, self.teacher_steps):
             states = teacher.decode(tokens, decoder_input.padding, encoded, causal=False)
-            best = best_symbols(states[masked], teacher.embedding.weight, context.bfloat16)
+            best = best_symbols(states[masked], teacher.embedding.weight, context.bfloat16, never)
             revealed_before = total - masked.sum(1)
             reveal_now = total * number // self.teacher_steps - revealed_before
             confidence = states.new_full(masked.shape, -torch.inf)
