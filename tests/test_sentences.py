@@ -368,6 +368,54 @@ def test_the_page_opens_with_one_pass_against_several(root: Path, tmp_path: Path
 
 
 @needs_chromium
+def test_what_is_shown_is_of_the_test_set_that_is_chosen(root: Path, tmp_path: Path) -> None:
+    folder = write_page(root)
+    name = f"{CORPUS}/test"
+    text = (folder / f"sentences/{CORPUS}.test.js").read_text()
+    # of another test set: the file tells when it was run
+    text = text.replace(name, "other").replace('"sources":["', '"sources":["OTHER ')
+    (folder / "sentences/other.js").write_text(text + "window.arrived = true;")
+    with Browser(tmp_path) as browser:
+
+        def wait_for(condition: str) -> None:
+            end = time.monotonic() + PATIENCE
+            while not browser.run(condition):
+                assert time.monotonic() < end, condition
+                time.sleep(0.05)
+
+        browser.open(folder / "sentences.html")
+        wait_for(f"document.querySelectorAll('#list li').length === {SENTENCES}")
+        browser.run(
+            """window.failures = [];
+               for (const kind of ["error", "unhandledrejection"])
+                 window.addEventListener(kind, (event) => window.failures.push(kind));
+               for (const name of ["other", "missing"]) {
+                 const option = new Option(name, name);
+                 option.dataset.file = `sentences/${name}.js`;
+                 document.getElementById("test-set").append(option);
+               }"""
+        )
+        shown = "document.getElementById('list').textContent"
+
+        # the first one is there at once, and the other one arrives after it
+        browser.run(f"(({CHOOSE})('test-set', 'other'), ({CHOOSE})('test-set', '{name}'))")
+        wait_for("window.arrived")
+        assert "OTHER" not in browser.run(shown)
+        browser.run(f"({CHOOSE})('test-set', 'other')")
+        wait_for(f"{shown}.includes('OTHER')")
+
+        browser.run(f"({CHOOSE})('test-set', 'missing')")
+        wait_for("document.getElementById('summary').textContent.includes('missing.js cannot be')")
+        for key, value in (("query", "a"), ("order", "shortest"), ("against", "nothing")):
+            browser.run(f"({CHOOSE})('{key}', '{value}')")
+        assert browser.run(shown) == ""
+        assert "cannot be read" in browser.run("document.getElementById('summary').textContent")
+        browser.run(f"({CHOOSE})('query', ''), ({CHOOSE})('test-set', '{name}')")
+        wait_for(f"document.querySelectorAll('#list li').length === {SENTENCES}")
+        assert browser.run("window.failures") == []
+
+
+@needs_chromium
 def test_the_link_to_the_content_keeps_what_is_chosen(root: Path, tmp_path: Path) -> None:
     folder = write_page(root)
     with Browser(tmp_path) as browser:

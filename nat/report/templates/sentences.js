@@ -153,6 +153,7 @@ const sentenceBrowser = (() => {
   // The list of sentences
 
   function list() {
+    if (!data) return;
     const query = queried();
     const differing = byId("differing").checked;
     const shown = [first(), second(), ...others.map(find)];
@@ -254,6 +255,7 @@ const sentenceBrowser = (() => {
   // The chosen sentence
 
   function choose(number, focus = false) {
+    if (!data) return;
     current = number;
     for (const option of byId("list").children) {
       const chosen = Number(option.dataset.number) === number;
@@ -564,8 +566,12 @@ const sentenceBrowser = (() => {
   async function open(wanted) {
     const select = byId("test-set");
     const file = select.selectedOptions[0].dataset.file;
-    data = await load(file, select.value);
+    const chosen = select.value;
+    const found = await load(file, chosen);
+    if (select.value !== chosen) return; // another one was chosen while this one was read
+    data = found;
     if (data === null) {
+      for (const id of ["list", "gains", "sentence"]) byId(id).replaceChildren(); // of another one
       byId("summary").textContent = `${file} cannot be read; make the report again.`;
       return;
     }
