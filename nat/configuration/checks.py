@@ -524,9 +524,10 @@ def _check_latent(configuration: Configuration, name: str) -> None:
     latent, copy = configuration.latent(name), configuration.system(name).decoder.copy
     if latent and latent.added_to == "decoder_input" and not copy.startswith("soft"):
         raise UserError(
-            f"{configuration.file_of('systems', name)}: key 'latent.added_to': found decoder_input, but the "
-            f"decoder's input has no copy of the encoder states ('decoder.copy' is {copy}); choose "
-            "one of the copies 'soft', 'soft_upsampled' and 'soft_index'"
+            f"{configuration.file_of('systems', name)}: key 'latent.added_to': found "
+            "decoder_input, but the decoder's input has no copy of the encoder states "
+            f"('decoder.copy' is {copy}); choose one of the copies 'soft', 'soft_upsampled' and "
+            "'soft_index'"
         )
 
 
