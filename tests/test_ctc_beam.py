@@ -11,6 +11,7 @@ import numpy as np
 import pytest
 import torch
 from flashlight.lib.text import decoder as flashlight
+from test_ngram import score_of
 from torch import Tensor
 
 from nat.data.batch import source_tensor
@@ -97,7 +98,7 @@ def test_the_best_of_all_translations_is_found(
         for row, length in enumerate(lengths):
             scored = {
                 tokens: math.log(probability)
-                + (weight or 0) * language_model.score(tokens)
+                + (weight or 0) * score_of(language_model, tokens)
                 + bonus * (len(tokens) if kind == "tokens" else math.log(max(1, len(tokens))))
                 for tokens, probability in likelihoods(model.logits[row, :length]).items()
             }
@@ -135,7 +136,7 @@ def test_a_certain_silence_is_an_empty_translation(language_model: LanguageModel
     decoding = CtcBeam(3, 2, options(0.4), 2.2)
     for found in decoding(Frames(logits, [3, 2]), source_tensor([[6]] * 2), language_model):  # type: ignore[arg-type]
         assert found.tokens == []
-        assert found.score == pytest.approx(0.4 * language_model.score([]), abs=1e-4)
+        assert found.score == pytest.approx(0.4 * score_of(language_model, []), abs=1e-4)
 
 
 def test_a_small_beam_keeps_the_best_prefixes(language_model: LanguageModel) -> None:
@@ -165,7 +166,7 @@ def definition(
     words = [word for word in range(frames.shape[1]) if word not in NEVER_WRITTEN]
 
     def merit(prefix: tuple[int, ...], end: float = 0.0) -> float:
-        fluency = lm.score(prefix) - lm_end(prefix)
+        fluency = score_of(lm, prefix) - lm_end(prefix)
         return alpha * (fluency + end) + bonus(len(prefix))
 
     def lm_end(prefix: tuple[int, ...]) -> float:
@@ -296,7 +297,7 @@ def test_equal_prefixes_are_never_kept_twice() -> None:
     for frame in range(8):
         again = scores[frame, prefixes.last]
         prefixes.advance(symbols, scores[frame], logs[frame, BLANK], again)
-        kept = [tuple(tokens) for tokens in prefixes.prefixes()]
+        kept = [tuple(prefixes._tokens(place)) for place in range(len(prefixes.last))]
         assert len(kept) == len(set(kept))
     assert len(kept) == 12
 

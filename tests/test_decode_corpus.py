@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 import pytest
 import torch
+from test_ngram import score_of
 
 from nat import registry
 from nat.artifacts import Model, Shard
@@ -303,6 +304,6 @@ def test_a_language_model_of_another_vocabulary_is_refused(tmp_path: Path) -> No
         matching_language_model(path, 29)
     sentences = texts([5, 2])
     estimate(np.concatenate(sentences), np.array([5, 2]), 29, 2)[0].save(path)
-    assert matching_language_model(path, 29).score(sentences[0].tolist()) < 0
+    assert score_of(matching_language_model(path, 29), sentences[0].tolist()) < 0
     with pytest.raises(UserError, match="29 symbols but the vocabulary has 30"):
         matching_language_model(path, 30)

@@ -64,12 +64,6 @@ def test_a_tokeniser_for_each_language() -> None:
     assert detokenise("It 's here .", "en", both) == "It's here."
 
 
-def test_unknown_tokeniser() -> None:
-    for function in (tokenise, detokenise):
-        with pytest.raises(UserError, match=r"tokeniser is 'mosse'.*moses, .*none"):
-            function("a", "en", "mosse")
-
-
 def test_processes_keep_order_and_empty_lines(tmp_path: Path) -> None:
     corpus = {
         "source": "en",

@@ -25,7 +25,6 @@ from nat.data.corpus import Part
 from nat.data.lines import LONGEST_LINE, read_lines
 from nat.errors import UserError
 
-FORMATS = ("lines", "tsv", "tmx", "ted", "segments", "ted_segments")
 PAIRS = "pairs"
 """Label of a file that holds both languages."""
 EXTRA_REFERENCES = "extra_refs"

@@ -26,8 +26,6 @@ from nat.files import atomic_directory, write_json
 if TYPE_CHECKING:
     from sacremoses import MosesDetokenizer, MosesTokenizer
 
-TOKENISERS = ("moses", "moses_dashes", "jieba", "none")
-
 # A space beside a character that is not a letter or digit of a Western script.
 _NO_SPACE = re.compile(r"(?<![A-Za-z0-9]) | (?![A-Za-z0-9])")
 
@@ -72,11 +70,7 @@ def tokenise(line: str, language: str, tokeniser: str | Mapping[str, str]) -> st
         language: code of its language.
         tokeniser: `moses`; `moses_dashes`, which also splits words at dashes (`@-@`), as most
             recipes for WMT14 do; `jieba` for Chinese; or `none` for text whose words are already
-            separate, or that is split into subwords as it is. It may be given per language.
-
-    Raises:
-        UserError: for another tokeniser.
-    """
+            separate, or that is split into subwords as it is. It may be given per language."""
     tokeniser = tokeniser_of(tokeniser, language)
     if tokeniser in ("moses", "moses_dashes"):
         dashes = tokeniser == "moses_dashes"
@@ -84,7 +78,6 @@ def tokenise(line: str, language: str, tokeniser: str | Mapping[str, str]) -> st
     elif tokeniser == "jieba":
         tokens = _jieba().lcut(line)
     else:
-        _check(tokeniser)
         tokens = [line]
     return " ".join(" ".join(tokens).split())
 
@@ -103,25 +96,13 @@ def detokenise(line: str, language: str, tokeniser: str | Mapping[str, str]) -> 
     """Join the tokens of a line to text: the inverse of `tokenise`.
 
     It is exact where the tokens determine the text (99.7% of the lines of Multi30k, English and
-    German; the others have stray spaces or single quotes; in Chinese, spaces beside Western words).
-
-    Raises:
-        UserError: for an unknown tokeniser.
-    """
+    German; the others have stray spaces or single quotes; in Chinese, spaces beside Western words)."""
     tokeniser = tokeniser_of(tokeniser, language)
     if tokeniser in ("moses", "moses_dashes"):
         return str(_moses_back(language).detokenize(line.split(), unescape=False))
     if tokeniser == "jieba":
         return _NO_SPACE.sub("", " ".join(line.split()))
-    _check(tokeniser)
     return " ".join(line.split())
-
-
-def _check(tokeniser: str) -> None:
-    if tokeniser not in TOKENISERS:
-        raise UserError(
-            f"preprocessing.tokeniser is '{tokeniser}'; it must be one of {', '.join(TOKENISERS)}"
-        )
 
 
 def tokenise_folder(corpus: Corpus, clean: Path, output: Path, threads: int = 1) -> None:

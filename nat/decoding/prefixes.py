@@ -137,10 +137,6 @@ class Prefixes:
         merit: np.ndarray = self._alpha * self._fluency + self._beta * counted
         return merit
 
-    def prefixes(self) -> list[list[int]]:
-        """Ids of the tokens of each prefix."""
-        return [self._tokens(place) for place in range(len(self.last))]
-
     def best(self) -> tuple[list[int], float]:
         """The prefix with the highest rank, sentence end included, and this rank, nats."""
         ranks = np.logaddexp(self._blank, self._token) + self._merit(0)

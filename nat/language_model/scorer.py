@@ -1,11 +1,10 @@
 """N-gram language models for decoding: many continuations in parallel."""
 
-from collections.abc import Sequence
 from pathlib import Path
 
 import numpy as np
 
-from nat.data.vocabulary import BOS, EOS
+from nat.data.vocabulary import BOS
 from nat.errors import UserError
 from nat.language_model.ngram import NgramModel
 
@@ -52,14 +51,6 @@ class LanguageModel:
             scores[open_] += self._backoffs[nodes]
             nodes = self._shorter[nodes].astype(np.int64)
         return scores, np.where(after < self._states, after, self._shorter[after])
-
-    def score(self, words: Sequence[int]) -> float:
-        """Log-probability of a sentence and its end, nats."""
-        state, total = np.array([self.begin]), 0.0
-        for word in (*words, EOS):
-            score, state = self.step(state, np.array([word]))
-            total += float(score[0])
-        return total
 
 
 def matching_language_model(path: Path, vocabulary_size: int) -> LanguageModel:
