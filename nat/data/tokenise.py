@@ -96,7 +96,8 @@ def detokenise(line: str, language: str, tokeniser: str | Mapping[str, str]) -> 
     """Join the tokens of a line to text: the inverse of `tokenise`.
 
     It is exact where the tokens determine the text (99.7% of the lines of Multi30k, English and
-    German; the others have stray spaces or single quotes; in Chinese, spaces beside Western words)."""
+    German; the others have stray spaces or single quotes; in Chinese, spaces beside Western words).
+    """
     tokeniser = tokeniser_of(tokeniser, language)
     if tokeniser in ("moses", "moses_dashes"):
         return str(_moses_back(language).detokenize(line.split(), unescape=False))
