@@ -150,6 +150,15 @@ def threads_of_text(wildcards):
     return graph.threads_of_text(wildcards.corpus, workflow.cores if shared else None)
 
 
+def of_test_set(wildcards, output):
+    """The argument of a program that makes the text of a test set, if a job does.
+
+    Snakemake does not record a parameter that is a function of outputs, so that texts that were
+    made before there was this one are not made again.
+    """
+    return f" --test {wildcards.split}" if "split" in wildcards.keys() else ""
+
+
 def one_of(names):
     """A wildcard constraint: one of these names."""
     return "|".join(re.escape(name) for name in sorted(names))

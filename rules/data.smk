@@ -22,11 +22,14 @@ rule generate_text:
         **RESOURCES["prepare"],
         steps=1,
     params:
-        configuration=lambda wildcards: graph.origin_of_text(wildcards.corpus),
+        configuration=lambda wildcards: graph.origin_of_text(
+            wildcards.corpus, wildcards.get("split")
+        ),
+        test=of_test_set,
     message:
         "generate {wildcards.corpus}"
     shell:
-        "python workflow_scripts/make_text.py --corpus {wildcards.corpus}"
+        "python workflow_scripts/make_text.py --corpus {wildcards.corpus}{params.test}"
         " --output {output.text} 2> {log}"
 
 
@@ -45,61 +48,38 @@ rule fetch_text:
     conda:
         ENVIRONMENT
     params:
-        configuration=lambda wildcards: graph.origin_of_text(wildcards.corpus),
+        configuration=lambda wildcards: graph.origin_of_text(
+            wildcards.corpus, wildcards.get("split")
+        ),
+        test=of_test_set,
     message:
         "fetch {wildcards.corpus}"
     shell:
-        "python workflow_scripts/make_text.py --corpus {wildcards.corpus}"
+        "python workflow_scripts/make_text.py --corpus {wildcards.corpus}{params.test}"
         " --output {output.text} 2> {log}"
 
 
-rule generate_test_text:
+use rule generate_text as generate_test_text with:
     output:
         text=directory("results/corpora/{corpus}/tests/{split}/text"),
         references=directory("results/corpora/{corpus}/tests/{split}/references"),
     log:
         "results/corpora/{corpus}/tests/{split}/logs/text.log",
-    wildcard_constraints:
-        corpus=one_of(GENERATED),
-    group:
-        "corpus"
-    conda:
-        ENVIRONMENT
-    resources:
-        **RESOURCES["prepare"],
-        steps=1,
-    params:
-        configuration=lambda wildcards: graph.origin_of_text(
-            wildcards.corpus, wildcards.split
-        ),
+    priority: 0
     message:
         "generate {wildcards.split} of {wildcards.corpus}"
-    shell:
-        "python workflow_scripts/make_text.py --corpus {wildcards.corpus}"
-        " --test {wildcards.split} --output {output.text} 2> {log}"
 
 
-rule fetch_test_text:
+use rule fetch_text as fetch_test_text with:
     input:
         unpack(reads(artifacts.StepOfTest, step="text")),
     output:
         text=directory("results/corpora/{corpus}/tests/{split}/text"),
     log:
         "results/corpora/{corpus}/tests/{split}/logs/text.log",
-    wildcard_constraints:
-        corpus=one_of(FETCHED),
-    localrule: True
-    conda:
-        ENVIRONMENT
-    params:
-        configuration=lambda wildcards: graph.origin_of_text(
-            wildcards.corpus, wildcards.split
-        ),
+    priority: 0
     message:
         "fetch {wildcards.split} of {wildcards.corpus}"
-    shell:
-        "python workflow_scripts/make_text.py --corpus {wildcards.corpus}"
-        " --test {wildcards.split} --output {output.text} 2> {log}"
 
 
 rule fetch_references:
