@@ -78,6 +78,7 @@ use rule fetch_text as fetch_test_text with:
     log:
         "results/corpora/{corpus}/tests/{split}/logs/text.log",
     priority: 0
+    localrule: True  # is not inherited
     message:
         "fetch {wildcards.split} of {wildcards.corpus}"
 
@@ -114,6 +115,7 @@ use rule fetch_references as fetch_test_references with:
         references=directory("results/corpora/{corpus}/tests/{split}/references"),
     log:
         "results/corpora/{corpus}/tests/{split}/logs/references.log",
+    localrule: True  # is not inherited
     params:
         configuration=lambda wildcards: graph.origin_of_references(
             wildcards.corpus, [wildcards.split]
