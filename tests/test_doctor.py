@@ -464,7 +464,9 @@ def test_a_client_that_hangs_is_told(
     monkeypatch.setattr(subprocess, "run", hang)
     monkeypatch.setattr("nat.workflow.doctor.SECONDS_FOR_A_NODE", 0)
     (repository / "bin/sbatch").write_text("#!/bin/sh\necho PENDING > state; echo 7\n")
-    with pytest.raises(UserError, match=f"Slurm does not answer: {client} takes more than"):
+    with pytest.raises(
+        UserError, match=f"{client} does not answer within 60 seconds; wait for Slurm"
+    ):
         doctor(repository, lambda line: None)
 
 

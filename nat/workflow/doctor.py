@@ -11,7 +11,6 @@ import json
 import os
 import re
 import shlex
-import subprocess
 import sys
 import tempfile
 import time
@@ -33,6 +32,7 @@ from nat.workflow import node
 from nat.workflow.cluster import CLUSTER
 from nat.workflow.slurm import (
     FIRST_LOOK,
+    ask,
     keeps_accounts,
     settings_of,
     state_of,
@@ -226,27 +226,11 @@ def look(user: str) -> Slurm:
 
 def _ask(*command: str) -> str:
     """What a client of Slurm prints."""
-    ended = _ended(*command)
+    ended = ask(*command)
     if ended.returncode != 0:
         said = " ".join(ended.stderr.split())
         raise UserError(f"Slurm does not answer: {' '.join(command)} says '{said}'")
     return ended.stdout
-
-
-def _ended(*command: str) -> subprocess.CompletedProcess[str]:
-    """A client of Slurm that has ended, whatever its status."""
-    try:
-        return subprocess.run(command, capture_output=True, text=True, timeout=60)
-    except FileNotFoundError as error:
-        raise UserError(
-            f"there is no Slurm here: {command[0]} is not on the path; run this on the login node "
-            "of a cluster"
-        ) from error
-    except subprocess.TimeoutExpired as error:
-        raise UserError(
-            f"Slurm does not answer: {command[0]} takes more than a minute; run this again when "
-            "it does"
-        ) from error
 
 
 def choose(slurm: Slurm, given: Cluster) -> Cluster:
@@ -351,7 +335,7 @@ def request(cluster: Cluster, gpu: bool, minutes: int | None, memory_mb: int | N
 
 def refusal(words: Sequence[str]) -> str:
     """Why Slurm would refuse a job; empty if it would accept it."""
-    ended = _ended("sbatch", "--test-only", "--job-name=nat_doctor", *words, "--wrap=true")
+    ended = ask("sbatch", "--test-only", "--job-name=nat_doctor", *words, "--wrap=true")
     if ended.returncode == 0:
         return ""
     return _said(ended.stderr)
@@ -482,7 +466,7 @@ def _from_node(
     program = [sys.executable, "-m", "nat.workflow.node", str(answer), *addresses]
     command = ["sbatch", "--parsable", "--job-name=nat_doctor", f"--output={log}", *words]
     command += [f"--chdir={root}", f"--wrap={shlex.join(program)}"]
-    asked = _ended(*command)
+    asked = ask(*command)
     if asked.returncode != 0:
         yield f"Slurm refuses a small job ({' '.join(words)}): {_said(asked.stderr)}"
         return
@@ -514,7 +498,7 @@ def _end_of(job: str) -> str:
     while (state := state_of(job)) in _NOT_ENDED:
         waited = time.monotonic() - began
         if waited > (SECONDS_FOR_A_NODE if state in _NOT_BEGUN else 2 * SECONDS_FOR_A_NODE):
-            _ended("scancel", job)
+            ask("scancel", job)
             return "PENDING"
         time.sleep(1)
     return state

@@ -95,10 +95,15 @@ def ask(*command: str) -> subprocess.CompletedProcess[str]:
     """Run a client of Slurm; it may fail.
 
     Raises:
-        UserError: if it does not end in time, as where the controller is busy.
+        UserError: if it is not there, or does not end in time, as where the controller is busy.
     """
     try:
         return subprocess.run(command, capture_output=True, text=True, timeout=SECONDS_TO_ANSWER)
+    except FileNotFoundError as error:
+        raise UserError(
+            f"there is no Slurm here: {command[0]} is not on the path; run this on the login node "
+            "of a cluster"
+        ) from error
     except subprocess.TimeoutExpired as error:
         raise UserError(
             f"{command[0]} does not answer within {SECONDS_TO_ANSWER:g} seconds; wait for Slurm, "
