@@ -151,10 +151,10 @@ def threads_of_text(wildcards):
 
 
 def of_test_set(wildcards, output):
-    """The argument of a program that makes the text of a test set, if a job does.
+    """The argument for the text of a test set, of the rule that makes one; else nothing.
 
-    Snakemake does not record a parameter that is a function of outputs, so that texts that were
-    made before there was this one are not made again.
+    Snakemake does not record a parameter that is a function of outputs. The path of the text says
+    the same.
     """
     return f" --test {wildcards.split}" if "split" in wildcards.keys() else ""
 
