@@ -137,3 +137,12 @@ def write_converted(system: str, engine: str, seed: int = 1) -> None:
     file = Path(Model("micro", CORPUS, system, seed).path)
     folder = Path(Converted("micro", CORPUS, system, seed, engine).path)
     WRITERS[engine](load_model(file).model, vocabularies, folder, checksum_of(file))
+
+
+def files_in(folder: Path) -> dict[str, bytes]:
+    """The content of the files of a folder by their paths in it, without hidden ones."""
+    return {
+        str(path.relative_to(folder)): path.read_bytes()
+        for path in folder.rglob("[!.]*")
+        if path.is_file()
+    }

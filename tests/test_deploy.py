@@ -22,7 +22,7 @@ import torch
 import yaml
 from fairseq.data import Dictionary
 from fairseq.dataclass.configs import GenerationConfig
-from made_up_models import CORPUS, ROOT, sentences, write_model, write_run
+from made_up_models import CORPUS, ROOT, files_in, sentences, write_model, write_run
 
 from benchmarks import exports
 from nat.artifacts import Shard
@@ -447,8 +447,7 @@ def test_an_export_is_what_the_graph_converts(
     system: str, engine: str, tmp_path: Path, nat: Run
 ) -> None:
     assert nat("export", model(system), tmp_path / "made", "--to", engine)[2] == 0
-    expected = {each.name: each.read_bytes() for each in (model(system) / engine).glob("[!.]*")}
-    made = {each.name: each.read_bytes() for each in (tmp_path / "made").glob("[!.]*")}
+    expected, made = map(files_in, (model(system) / engine, tmp_path / "made"))
     assert made.pop("codes") == Path("results/corpora", CORPUS, "bpe/codes").read_bytes()
     corpus = validated(Corpus, json.loads(made.pop("corpus.json")))
     prepare = RawText(corpus, segments_at(tmp_path / "made/codes"))
@@ -708,11 +707,11 @@ def test_written_specials_are_unknown_words_for_transformers(
 def test_ctranslate2_writes_our_text_with_the_options_of_the_docs(tmp_path: Path) -> None:
     export(model("at-base"), tmp_path / "made", "ctranslate2")
     docs = (ROOT / "docs/deployment.md").read_text()
-    (code,) = re.findall(r"```python\n(limit = .*?)```", docs, re.DOTALL)
+    (code,) = re.findall(r"```python\ntranslator = [^\n]*\n(limit = .*?)```", docs, re.DOTALL)
     ours = load(model("at-base"), "ctranslate2-float32-beam5")
     about = json.loads((tmp_path / "made" / CONVERTED).read_text())
     assert about["longest_source"] == ours.model.longest_source
-    translator = ctranslate2.Translator(str(tmp_path / "made"), compute_type="float32")
+    translator = ctranslate2.Translator(str(tmp_path / "made/float32"), compute_type="float32")
     for line in TEST[:8]:
         sentence = ours.raw_text.subwords(line).split()
         known = [each if each in ours.vocabularies.source.ids else "<unk>" for each in sentence]

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 import torch
-from made_up_models import CORPUS, ROOT, sentences, write_run
+from made_up_models import CORPUS, ROOT, files_in, sentences, write_run
 
 from benchmarks.exports import BATCH, IN_TRANSFORMERS
 from nat.artifacts import Distilled, Model, Ngrams, Score, Shard, Translations
@@ -196,8 +196,7 @@ def test_transformers_translates_the_same_without_this_project(tmp_path: Path) -
 @pytest.mark.parametrize(("system", "engine"), [("at-base", "ctranslate2"), ("cmlm-kd", "onnx")])
 def test_an_export_is_what_the_graph_converts(system: str, engine: str, tmp_path: Path) -> None:
     export(model(system), tmp_path / "made", engine)
-    expected = {each.name: each.read_bytes() for each in (model(system) / engine).glob("[!.]*")}
-    made = {each.name: each.read_bytes() for each in (tmp_path / "made").glob("[!.]*")}
+    expected, made = map(files_in, (model(system) / engine, tmp_path / "made"))
     codes = Path("results/corpora", CORPUS, "bpe/codes.source")
     assert made.pop("codes.source") == codes.read_bytes()
     assert json.loads(made.pop("corpus.json"))["preprocessing"]["bpe_merges"] == {
