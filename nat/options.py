@@ -19,6 +19,7 @@ Kind = TypeVar("Kind")
 _UNKNOWN = ("extra_forbidden", "unexpected_keyword_argument")
 _MISSING = ("missing", "missing_argument")
 _OF_KEYS = "[key]"  # what pydantic appends to the place of a mapping's key
+_OF_FORM = ("string_pattern_mismatch", "string_too_short")
 
 
 def validated(kind: type[Kind], value: Any, owner: str = "") -> Kind:
@@ -108,15 +109,20 @@ def _explain(problems: list[ErrorDetails], schema: dict[str, Any], owner: str) -
     kind, place = problem["type"], list(problem["loc"])
     of = f" of {owner}" if owner else ""
     if place[-1:] == [_OF_KEYS]:
-        kind = _UNKNOWN[0]
         place.pop()
+        if kind in _OF_FORM:
+            return _explain_name(problem, place, schema, of)
+        kind = _UNKNOWN[0]
     if kind in _UNKNOWN or kind in _MISSING:
         key = str(place.pop())
         path, nodes = _walk(schema, place)
         at = f" at '{path}'" if path else ""
         if kind in _MISSING:
             return f"missing key '{key}'{at}{of}"
-        return f"unknown key '{key}'{at}{of}; {hint(key, _keys(nodes))}"
+        known = _keys(nodes)
+        if key in known:  # of another branch of a union
+            return f"key '{key}'{at}{of}: it does not go with the other keys there; remove it"
+        return f"unknown key '{key}'{at}{of}; {hint(key, known)}"
     path, nodes = _walk(schema, place)
     if kind == "value_error":  # a rule of the class itself
         rule = problem["msg"].removeprefix("Value error, ")
@@ -135,6 +141,18 @@ def _explain(problems: list[ErrorDetails], schema: dict[str, Any], owner: str) -
         expected += ", null" if ", " in expected else " or null"
     found = f"found {_shown(problem['input'])}, expected {expected}"
     return f"key '{path}'{of}: {found}" if path else f"{owner}: {found}" if owner else found
+
+
+def _explain_name(
+    problem: ErrorDetails, place: list[int | str], schema: dict[str, Any], of: str
+) -> str:
+    """What is wrong with a key that a person may choose, but not freely."""
+    name = str(place.pop())
+    path, nodes = _walk(schema, place)
+    examples = ", ".join(_keys(nodes))
+    expected = f"one such as {examples}" if examples else _expected(problem, nodes)
+    at = f"key '{path}'{of}: " if path else f"{of.removeprefix(' of ')}: " if of else ""
+    return f"{at}'{name}' is no possible name there, expected {expected}"
 
 
 def _walk(schema: dict[str, Any], place: list[int | str]) -> tuple[str, list[dict[str, Any]]]:

@@ -1,9 +1,9 @@
 """How a wrong value is told, whatever class it is for."""
 
-from typing import Literal
+from typing import Annotated, Literal
 
 import pytest
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import BaseModel, ConfigDict, Discriminator, Field, Tag
 from pydantic.dataclasses import dataclass
 
 from nat.errors import UserError
@@ -69,6 +69,39 @@ def test_one_sentence_names_key_and_both_values(value: object, message: str) -> 
         validated(Outer, value, "the outer one")
     with pytest.raises(UserError) as caught:
         validated(Outer, value)
+    assert str(caught.value) == message
+
+
+class Named(BaseModel):
+    model_config = ConfigDict(extra="forbid")
+
+    parts: dict[Annotated[str, Field(pattern="^[a-z]+$", examples=["a", "bc"])], int] = {}
+    others: dict[Annotated[str, Field(pattern="^[a-z]+$")], int] = {}
+    one: Annotated[Inner, Tag("<one>")] | Annotated[Outer, Tag("<other>")] = Field(
+        Inner(1), discriminator=Discriminator(lambda value: "<one>")
+    )
+
+
+@pytest.mark.parametrize(
+    ("value", "message"),
+    [
+        (
+            {"parts": {"A 1": 1}},
+            "key 'parts': 'A 1' is no possible name there, expected one such as a, bc",
+        ),
+        (
+            {"others": {"A": 1}},
+            "key 'others': 'A' is no possible name there, expected text that matches ^[a-z]+$",
+        ),
+        (
+            {"one": {"count": 1, "flag": True}},
+            "key 'flag' at 'one': it does not go with the other keys there; remove it",
+        ),
+    ],
+)
+def test_a_key_that_is_no_misspelling_gets_no_hint(value: object, message: str) -> None:
+    with pytest.raises(UserError) as caught:
+        validated(Named, value)
     assert str(caught.value) == message
 
 
