@@ -580,7 +580,8 @@ def test_a_misspelt_key_is_told_before_the_key_that_it_leaves_out(folder: Folder
 def test_splits_of_a_corpus(folder: Folder) -> None:
     splits = folder.files["corpora/own"]["splits"]
     splits["testing"] = splits.pop("test_2017")
-    assert "unknown key 'testing' at 'splits'; did you mean 'test'?" in folder.error()
+    assert "key 'splits': 'testing' is no possible name there" in folder.error()
+    assert folder.error().endswith("expected one such as train, valid, test, test_NAME")
     splits["test_new"] = splits.pop("testing")
     splits["test_new"]["urls"] = {"en": "https://host/a", "no": "https://host/b"}
     assert "'splits.test_new': give either 'urls' or 'files'" in folder.error()
@@ -939,6 +940,16 @@ def test_keys_of_papers(folder: Folder) -> None:
     check_words(folder.error(), "papers/own", ["sistem", "tables.1.rows.0", "system"])
     table["rows"] = [{"system": ["A", 3]}]
     check_words(folder.error(), "papers/own", ["tables.1.rows.0.system.1", "3"])
+
+
+@pytest.mark.parametrize("name", ["1-b", "1.b", "1 b", "1/b", ""])
+def test_tables_and_figures_have_names_that_fit_a_file(folder: Folder, name: str) -> None:
+    table = {"title": "t", "columns": ["wmt14-en-de"], "rows": [{"system": ["A"]}]}
+    folder.files["papers/own"] = {"title": "a", "tables": {name: table}}
+    assert folder.error() == (
+        f"config/papers/own.yaml: key 'tables': '{name}' is no possible name there, expected one "
+        "such as 1, 2a"
+    )
 
 
 @pytest.mark.parametrize(

@@ -15,6 +15,11 @@ from nat.fields import Seeds
 
 Text = Annotated[str, Field(min_length=1)]
 Number = int | float
+PartName = Annotated[str, Field(pattern=r"^\w+$", examples=["1", "2a"])]
+"""Of a table or figure, as the wildcard `number` of the Snakefile takes it."""
+DiagramName = Annotated[
+    str, Field(pattern=r"^(figure|table) \d+$", examples=["figure 1", "table 2"])
+]
 Percent = Annotated[str, Field(pattern=r"^-?[0-9]+(\.[0-9]+)?%$", examples=["10%"])]
 Scalar = str | int | float
 Kind = TypeVar("Kind")
@@ -718,7 +723,7 @@ class Paper(Model):
     cells: Coordinates = Coordinates()
     systems: dict[Text, System] = {}
     where: dict[str, Binding] = {}
-    tables: dict[str, Table] = {}
-    figures: dict[str, Figure] = {}
-    diagrams: dict[Annotated[str, Field(pattern=r"^(figure|table) \d+$")], Text] = {}
+    tables: dict[PartName, Table] = {}
+    figures: dict[PartName, Figure] = {}
+    diagrams: dict[DiagramName, Text] = {}
     claims: dict[str, Claim] = {}
