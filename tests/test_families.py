@@ -158,6 +158,17 @@ def test_recipes_and_scales_may_be_like_others(folder: Folder) -> None:
     assert configuration.architecture("base") == replace(other, ffn_dim=64)
 
 
+def test_a_scale_like_another_changes_a_recipe_that_the_other_replaces(folder: Folder) -> None:
+    folder.files["recipes/third"] = {"like": "student", "batch_tokens": 99}
+    folder.files["scales/tiny"]["recipes"] = {"third": {"as": "student"}, "teacher": {"updates": 7}}
+    changes = {"third": {"updates": 500}, "teacher": {"as": "student"}}
+    folder.files["scales/wide"] = {"like": "tiny", "description": "wider", "recipes": changes}
+    configuration = folder.load("wide")
+    assert configuration.recipe("third").batch_tokens == 99
+    assert configuration.recipe("third").updates == 500
+    assert configuration.recipe("teacher") == configuration.recipe("student")
+
+
 def test_a_size_may_be_like_another(folder: Folder) -> None:
     sizes = folder.files["scales/tiny"]["sizes"]
     sizes["deep"] = {"like": "learned", "encoder_layers": 3}

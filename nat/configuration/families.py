@@ -52,8 +52,8 @@ def merged(base: Mapping[str, Any], change: Mapping[str, Any]) -> dict[str, Any]
     """`base` with the keys of `change`, merged recursively; the order of `base` is kept.
 
     A mapping that names another `method` replaces the old one completely, because its options are
-    different. So does a `text` of another kind (`distilled`, `mixed`, ...), and a length of a
-    recipe in another unit (`epochs` for `updates`).
+    different. So does a `text` of another kind (`distilled`, `mixed`, ...), a length of a recipe in
+    another unit (`epochs` for `updates`), and in a scale `as` the changes of a recipe, or they it.
     """
     found = without_replaced(base, change)
     for key, value in change.items():
@@ -217,6 +217,8 @@ def _resolve_sizes(scale: dict[str, Any], place: str) -> None:
 
 def _of_another_kind(key: str, old: Mapping[str, Any], new: Mapping[str, Any]) -> bool:
     method = old.get("method")
+    if ("as" in old) != ("as" in new):
+        return True
     return new.get("method", method) != method or (key == "text" and set(old) != set(new))
 
 
