@@ -228,6 +228,7 @@ TSV = {"urls": {"pairs": "https://h/a.tsv"}, "sha256": {"pairs": None}, "format"
             "key 'sacrebleu': sacreBLEU has no test set 'wmt61'; did you mean",
         ),
         ({"sacrebleu": "wmt17/ms"}, "key 'sacrebleu': sacreBLEU's test set 'wmt17/ms' is not for"),
+        (TSV | {"columns": {"en": 0, "de": 0}}, "key 'columns': both languages are column 0"),
         (TSV | {"columns": {"en": 0, "fr": 1}}, "key 'columns': found en, fr, expected the"),
     ],
 )

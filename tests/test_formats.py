@@ -67,6 +67,23 @@ def test_undecodable_lines_stop_or_become_empty(tmp_path: Path) -> None:
     assert found == [("eins", "one"), ("", "")]
 
 
+def test_a_tsv_without_the_columns_is_told(tmp_path: Path) -> None:
+    (tmp_path / "p").write_text("one\teins\none,eins\n", encoding="utf-8")
+    files = {"pairs": [tmp_path / "p"]}
+
+    def found(all_columns: bool, de: int, **keys: Any) -> list[tuple[str, str]]:
+        part = Part(format="tsv", columns={"en": 0, "de": de}, **keys)
+        return list(read_format(part, files, "de", "en", all_columns))
+
+    assert found(False, 1) == [("eins", "one"), ("", "")]
+    with pytest.raises(UserError, match="p, line 2: 1 column, but 'columns.de' is 1 .*from 0"):
+        found(True, 1)
+    with pytest.raises(UserError, match="p, line 1: 2 columns, but 'columns.de' is 2 .*no other"):
+        found(False, 2)
+    (tmp_path / "p").write_bytes(b"one\teins\n\xff\n")
+    assert found(True, 1, undecodable="empty") == [("eins", "one"), ("", "")]
+
+
 @pytest.mark.parametrize("packed", [False, True])
 def test_tmx(tmp_path: Path, packed: bool) -> None:
     path = tmp_path / "x"

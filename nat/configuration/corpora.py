@@ -301,3 +301,8 @@ def _check_part(part: Part, where: str, corpus: Corpus) -> None:
             f"{where}: key 'columns': found {', '.join(part.columns)}, expected the languages "
             f"{corpus.source} and {corpus.target}"
         )
+    if part.format == "tsv" and len(set(part.columns.values())) == 1:
+        raise UserError(
+            f"{where}: key 'columns': both languages are column {part.columns[corpus.source]}, "
+            "expected two columns, counted from 0"
+        )

@@ -46,7 +46,11 @@ def read_sentences(format: str, path: Path) -> Iterator[str]:
 
 
 def read_format(
-    part: Part, files: Mapping[str, Sequence[Path]], source: str, target: str
+    part: Part,
+    files: Mapping[str, Sequence[Path]],
+    source: str,
+    target: str,
+    all_columns: bool = False,
 ) -> Iterator[tuple[str, str]]:
     """Yield the pairs of one part of a split.
 
@@ -56,14 +60,16 @@ def read_format(
         files: files per language, or under `PAIRS` those that hold both.
         source: source language.
         target: target language.
+        all_columns: whether every line of a `tsv` must have the columns, as in text that is not
+            cleaned; otherwise one line must.
 
     Raises:
-        UserError: if a file cannot be read, or one language has more sentences than the other.
+        UserError: if a file cannot be read or lacks columns, or one language has more sentences than the other.
     """
     format = part.format
     if format == "tsv":
         for path in files[PAIRS]:
-            yield from _tsv(path, part, source, target)
+            yield from _tsv(path, part, source, target, all_columns)
     elif format == "tmx":
         for path in files[PAIRS]:
             yield from _tmx(path, source, target)
@@ -93,17 +99,30 @@ def _together(
     yield from zip(files[source], files[target], strict=True)
 
 
-def _tsv(path: Path, part: Part, source: str, target: str) -> Iterator[tuple[str, str]]:
+def _tsv(
+    path: Path, part: Part, source: str, target: str, all_columns: bool
+) -> Iterator[tuple[str, str]]:
     """Columns are counted from 0. A line with too few columns is an empty pair for cleaning."""
     columns, minimum = part.columns, part.minimum
     wanted = columns[source], columns[target]
-    last = max(*wanted, minimum.column if minimum else 0)
+    of_keys = {f"columns.{language}": column for language, column in columns.items()}
+    if minimum:
+        of_keys["minimum.column"] = minimum.column
+    last_key = max(of_keys, key=lambda key: of_keys[key])
+    last = of_keys[last_key]
+    whole, short = False, ""
     lines = read_lines(path, undecodable=part.undecodable)
     for number, line in enumerate(lines, start=1):
         fields = line.split("\t")
         if len(fields) <= last:
+            has = f"{len(fields)} column{'s' if len(fields) > 1 else ''}"
+            found = f"line {number}: {has}, but '{last_key}' is {last} (columns are counted from 0)"
+            if all_columns and (line or part.undecodable == "refuse"):
+                raise UserError(f"{path}, {found}")
+            short = short or found
             yield "", ""
             continue
+        whole = True
         if minimum:
             try:
                 value = float(fields[minimum.column])
@@ -115,6 +134,8 @@ def _tsv(path: Path, part: Part, source: str, target: str) -> Iterator[tuple[str
             if value < minimum.value:
                 continue
         yield fields[wanted[0]], fields[wanted[1]]
+    if short and not whole:
+        raise UserError(f"{path}, {short}; no other line has more")
 
 
 def _tmx(path: Path, source: str, target: str) -> Iterator[tuple[str, str]]:

@@ -101,12 +101,17 @@ class FetchedSource:
         wanted = {label: _listed(names) for label, names in self.description.members.items()}
         return unpack(self.archive, wanted, folder, self.key)
 
-    def pairs(self, source: str, target: str, folder: Path) -> Iterator[tuple[str, str]]:
-        """Yield the sentence pairs. Members of an archive are unpacked to the empty `folder`."""
+    def pairs(
+        self, source: str, target: str, folder: Path, all_columns: bool
+    ) -> Iterator[tuple[str, str]]:
+        """Yield the sentence pairs. Members of an archive are unpacked to the empty `folder`.
+
+        `all_columns`: see `read_format`.
+        """
         assert isinstance(self.description, Part)
         files = self.paths(folder)
         try:
-            yield from read_format(self.description, files, source, target)
+            yield from read_format(self.description, files, source, target, all_columns)
         except UserError as error:
             raise UserError(f"{self.key}: {error}") from error
 

@@ -236,7 +236,9 @@ def _write(
         for part in parts:
             before = sum(pairs.values())
             with tempfile.TemporaryDirectory(prefix=".members.", dir=folder) as members:
-                for pair in part.pairs(*languages, Path(members)):
+                # cleaning drops an empty pair of the training text only
+                all_columns = splits[0] != TRAIN
+                for pair in part.pairs(*languages, Path(members), all_columns):
                     source, target = (
                         change(join(line)) for change, line in zip(changes, pair, strict=True)
                     )
