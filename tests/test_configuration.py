@@ -595,6 +595,21 @@ def test_splits_of_a_corpus(folder: Folder) -> None:
     assert folder.load().shards["test_new"] == 2
 
 
+def test_a_derived_corpus_takes_a_side_of_its_parent(folder: Folder) -> None:
+    own = folder.files["corpora/own"]
+    preprocessing = own["preprocessing"] | {"corruption": {"replace": 0.1, "drop": 0, "seed": 1}}
+    derived = {"from": "own", "side": "no"}
+    folder.files["corpora/noisy"] = {
+        **{"source": "noisy", "target": "no", "derived": derived, "preprocessing": preprocessing}
+    }
+    assert "noisy" in folder.load().corpora
+    derived["side"] = "fr"
+    assert folder.error() == (
+        "config/corpora/noisy.yaml: key 'derived.side': found fr, expected a language of 'own', "
+        "en or no"
+    )
+
+
 def test_a_generated_corpus(folder: Folder) -> None:
     corpus = folder.files["corpora/own"]
     del corpus["splits"]

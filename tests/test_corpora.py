@@ -166,6 +166,7 @@ def test_a_corpus_like_another_changes_entries() -> None:
         ({"own": OWN, "b": {"like": "b"}}, "key 'like': 'b' is like itself"),
         ({"a": OWN, "b": {"like": "a"}, "c": {"like": "b"}}, "'b' is itself like 'a'; name that"),
         ({"b": {"derived": {"from": "x", "side": "en"}}}, "'derived.from': unknown corpus 'x'"),
+        ({"b": {"derived": {"side": "en"}}}, "config/corpora/b.yaml: missing key 'from' at 'deri"),
         (
             {"g": {"generator": {}}, "b": {"derived": {"from": "g", "side": "en"}}},
             "'derived.from': 'g' has no 'splits'",

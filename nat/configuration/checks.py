@@ -10,11 +10,12 @@ from typing import TYPE_CHECKING, Any
 from nat import registry
 from nat.configuration import families
 from nat.configuration.configuration import KINDS, Configuration, file_of, told_of
-from nat.configuration.corpora import check_corpus
+from nat.configuration.corpora import check_corpus, check_derived
 from nat.configuration.lengths import check_lengths
 from nat.configuration.models import Start, read_model
 from nat.configuration.overrides import Overrides
 from nat.data.candidates import RAW
+from nat.data.splits import sides
 from nat.errors import UserError
 from nat.options import options_of
 from nat.spelling import hint
@@ -64,6 +65,10 @@ def check(configuration: Configuration) -> None:
     for name in configuration.corpora:
         description = configuration.corpus(name)
         check_corpus(name, description)
+        derived = description.derived
+        if derived is not None:
+            languages = sides(configuration.corpus(derived.source))
+            check_derived(name, derived.side, derived.source, languages)
         for teacher in description.distilled:
             where = f"{file_of('corpora', name)}: key 'distilled'"
             _known(teacher, configuration.systems, "system", where)

@@ -46,6 +46,8 @@ def resolved(corpora: Mapping[str, dict[str, Any]]) -> dict[str, dict[str, Any]]
             found[name] = copy.deepcopy(corpus)
     for name, corpus in found.items():
         if "derived" in corpus:
+            if "from" not in corpus["derived"]:
+                raise UserError(f"config/corpora/{name}.yaml: missing key 'from' at 'derived'")
             parent = corpus["derived"]["from"]
             where = f"config/corpora/{name}.yaml: key 'derived.from'"
             if parent not in found:
@@ -118,6 +120,19 @@ def check_corpus(name: str, corpus: Corpus) -> None:
                 raise UserError(
                     f"{file}: unknown key '{split}' at 'expected.{step}'; {hint(split, known)}"
                 )
+
+
+def check_derived(name: str, side: str, parent: str, languages: tuple[str, str]) -> None:
+    """Check that the side that a corpus takes from another one is a language of that one.
+
+    Raises:
+        UserError: names file and key, and the languages of the other corpus.
+    """
+    if side not in languages:
+        raise UserError(
+            f"config/corpora/{name}.yaml: key 'derived.side': found {side}, expected a language of "
+            f"'{parent}', {' or '.join(languages)}"
+        )
 
 
 def _check_trained_on(file: str, corpus: Corpus) -> None:
