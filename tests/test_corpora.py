@@ -156,6 +156,17 @@ def test_a_corpus_like_another_changes_entries() -> None:
     assert OPTIONS["bpe_merges"] == 10
 
 
+def test_a_corpus_like_another_may_learn_other_subwords() -> None:
+    pieces = {"like": "own", "preprocessing": {"sentencepiece": 100}}
+    given = {"like": "own", "subwords": {"files": {"codes": "c", "vocabulary": "v"}}}
+    found = resolved({"own": OWN, "pieces": pieces})["pieces"]
+    check_corpus("pieces", as_corpus(found))
+    assert "bpe_merges" not in found["preprocessing"]
+    own = resolved({"own": OWN, "given": given})["given"]
+    found = resolved({"own": own, "pieces": pieces})["pieces"]
+    check_corpus("pieces", as_corpus(found))
+
+
 @pytest.mark.parametrize(
     ("corpora", "message"),
     [

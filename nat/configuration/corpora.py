@@ -73,9 +73,11 @@ def _like(
             f"{where}: '{other}' is itself like '{corpora[other]['like']}'; name that one"
         )
     merged = {key: copy.deepcopy(value) for key, value in corpora[other].items()}
-    if "subwords" in corpus:  # instead of those that the other one learns
+    learns = any(key in corpus.get("preprocessing", {}) for key in _LEARNED)
+    if learns or "subwords" in corpus:  # instead of those of the other one
         for key in _LEARNED:
             merged.get("preprocessing", {}).pop(key, None)
+        merged.pop("subwords", None)
     for key, value in corpus.items():
         if key in _MERGED:
             merged[key] = merged.get(key, {}) | copy.deepcopy(value)
