@@ -64,7 +64,8 @@ def read_format(
             cleaned; otherwise one line must.
 
     Raises:
-        UserError: if a file cannot be read or lacks columns, or one language has more sentences than the other.
+        UserError: if a file cannot be read or lacks columns, or one language has more sentences
+            than the other.
     """
     format = part.format
     if format == "tsv":
