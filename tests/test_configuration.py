@@ -387,6 +387,16 @@ def test_a_system_that_starts_from_a_refining_one_refines(folder: Folder) -> Non
 # Errors of a single file
 
 
+def test_the_mirror_is_a_folder(folder: Folder, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("HOME", "/home/me")
+    folder.files["config"]["mirror"] = "~/mirror"
+    assert folder.load().mirror == Path("/home/me/mirror")
+    folder.files["config"]["mirror"] = "~no-such-user/mirror"
+    check_words(folder.error(), "config", ["key 'mirror'", "no such home folder"])
+    folder.files["config"]["mirror"] = "config/config.yaml"
+    check_words(folder.error(), "config", ["key 'mirror'", "a folder"])
+
+
 def test_an_unknown_scale(folder: Folder) -> None:
     assert folder.error("tinny") == "unknown scale 'tinny'; did you mean 'tiny'?"
     folder.files["config"]["scale"] = "medium"

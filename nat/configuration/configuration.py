@@ -167,8 +167,7 @@ class Configuration:
     @property
     def mirror(self) -> Path | None:
         """Folder with files HOST/PATH that are used instead of downloads; it need not exist."""
-        mirror = self.settings.mirror
-        return None if mirror is None else self.root / mirror
+        return _mirror(self.settings, self.root)
 
     @property
     def precision(self) -> str:
@@ -1029,6 +1028,11 @@ def read(choice: Choice | str | None, root: Path, checked: bool = True) -> Confi
         choice = Choice(choice)
     given = read_yaml(root, SETTINGS)
     settings = read_model(Settings, given, SETTINGS)
+    mirror = _mirror(settings, root)
+    if mirror is not None and mirror.is_file():
+        raise UserError(
+            f"{SETTINGS}: key 'mirror': {settings.mirror} is a file, expected a folder or null"
+        )
     files, places = {}, {}
     bases: dict[str, str] = {}
     for folder, kind in FOLDERS.items():
@@ -1056,6 +1060,18 @@ def read(choice: Choice | str | None, root: Path, checked: bool = True) -> Confi
     return Configuration(
         root, scale, settings, files, places, overrides, bases=bases, checked=checked
     )
+
+
+def _mirror(settings: Settings, root: Path) -> Path | None:
+    if settings.mirror is None:
+        return None
+    try:
+        return root / Path(settings.mirror).expanduser()
+    except RuntimeError as error:
+        raise UserError(
+            f"{SETTINGS}: key 'mirror': found {settings.mirror}, but there is no such home folder; "
+            "write the path out"
+        ) from error
 
 
 def _read_folder(root: Path, folder: str) -> dict[str, dict[str, Any]]:
