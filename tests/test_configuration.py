@@ -993,6 +993,17 @@ def test_names_in_systems_of_papers(folder: Folder, keys: Any, words: list[str])
     check_words(folder.error(), "papers/own", words)
 
 
+def test_published_values_are_those_of_a_paper(folder: Folder) -> None:
+    folder.files["papers/own"] = {"title": "a"}
+    for name in ("own", "settings"):
+        folder.write_text(f"published/{name}.csv", "")
+    folder.load()
+    folder.write_text("published/onw.csv", "")
+    assert folder.error() == (
+        "config/published/onw.csv: there is no paper 'onw'; did you mean 'own'? (rename the file)"
+    )
+
+
 # Programs
 
 

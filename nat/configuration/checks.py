@@ -25,6 +25,10 @@ if TYPE_CHECKING:
     from nat.configuration.papers import Paper
 
 
+_OF_ALL_PAPERS = "settings.csv"
+"""Settings that all papers print, see `nat.reporting.stated`."""
+
+
 def check_names(configuration: Configuration) -> None:
     """Check the scale and its recipes, and that systems name what there is, without a circle.
 
@@ -77,6 +81,7 @@ def check(configuration: Configuration) -> None:
     for name, content in configuration.files["papers"].items():
         paper = read_model(Paper, content, file_of("papers", name))
         _check_systems_of_paper(configuration, paper, file_of("papers", name))
+    _check_published(configuration)
     for view in _views(configuration):
         for name in map(view.example_of, view.decodings):
             _check_assistant(view, name)
@@ -88,6 +93,16 @@ def check(configuration: Configuration) -> None:
     resolved = {configuration.on(corpus): corpus for corpus in configuration.tasks.values()}
     for view, corpus in resolved.items():
         _check_written_alike(view, corpus)
+
+
+def _check_published(configuration: Configuration) -> None:
+    """Refuse published values that no table shows, since no paper has the name of their file."""
+    for path in sorted((configuration.root / "config" / "published").glob("[!.]*.csv")):
+        if path.name != _OF_ALL_PAPERS and path.stem not in configuration.papers:
+            raise UserError(
+                f"config/published/{path.name}: there is no paper '{path.stem}'; "
+                f"{hint(path.stem, configuration.papers)} (rename the file)"
+            )
 
 
 def _check_systems_of_paper(configuration: Configuration, paper: "Paper", file: str) -> None:
