@@ -643,7 +643,7 @@ TOO_DEEP = "nest(ed too deeply|ing depth)"  # the latter of newer loaders in C
         ("method: one_pass\nmethod: beam\n", r"line 2: the key 'method' is given twice"),
         ("a: {b: 1, b: 2}\n", r"line 1: the key 'b' is given twice"),
         ("? [a, b]\n: 1\n", r"line 1: a key must be one word"),
-        ("a: !python/object:os.system x\n", r"line 1: could not determine a constructor"),
+        ("a: !python/object:os.system x\n", r"line 1: the tag .* has no meaning here"),
         ("a: &b [1, {c: *b}]\n", r"own.yaml: an alias stands for what it is part of"),
         ("a: " + 5000 * "[" + 5000 * "]", f"own.yaml: line 1: .*{TOO_DEEP}"),
         ("a: " + 50000 * "[", f"own.yaml: line 1: .*{TOO_DEEP}"),
@@ -666,6 +666,25 @@ TOO_DEEP = "nest(ed too deeply|ing depth)"  # the latter of newer loaders in C
 def test_what_is_not_yaml(folder: Folder, text: str | bytes, message: str) -> None:
     folder.write_text("decodings/own.yaml", text)
     assert re.search(message, folder.error())
+
+
+@pytest.mark.parametrize(
+    ("value", "message"),
+    [
+        ("!!timestamp 2020-01-01", "the tag '!!timestamp' has no meaning here"),
+        ("!!set {a}", "the tag '!!set' has no meaning here"),
+        ("!!binary aGk=", "the tag '!!binary' has no meaning here"),
+        ("!mine x", "the tag '!mine' has no meaning here"),
+        ("!!float abc", "'abc' does not fit its tag '!!float'"),
+        ("!!int abc", "'abc' does not fit its tag '!!int'"),
+        ("!!bool maybe", "'maybe' does not fit its tag '!!bool'"),
+        ("!!null x", "'x' does not fit its tag '!!null'"),
+    ],
+)
+def test_tags_are_refused_with_their_line(tmp_path: Path, value: str, message: str) -> None:
+    (tmp_path / "a.yaml").write_text(f"b: !!str 1\nc: {value}\n")
+    with pytest.raises(UserError, match=f"a.yaml: line 2: {re.escape(message)}"):
+        read_yaml(tmp_path, "a.yaml")
 
 
 def test_scalars_are_those_of_yaml_1_2(tmp_path: Path) -> None:

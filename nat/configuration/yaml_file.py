@@ -63,9 +63,41 @@ class _Loader(_Base):
         node.value = list(({key.value: (key, value) for key, value in named.value} | own).values())
 
 
+def _scalar(loader: Any, node: yaml.ScalarNode) -> str:
+    """The text of a scalar, of the form that its tag asks for; `!!float abc` is not."""
+    text: str = loader.construct_scalar(node)
+    if not _PATTERNS[node.tag].match(text):
+        raise yaml.constructor.ConstructorError(
+            None, None, f"'{text}' does not fit its tag '{_short(node.tag)}'", node.start_mark
+        )
+    return text
+
+
+def _refuse_tag(loader: Any, node: yaml.Node) -> None:
+    raise yaml.constructor.ConstructorError(
+        None,
+        None,
+        f"the tag '{_short(node.tag)}' has no meaning here; remove it, or put text in quotes",
+        node.start_mark,
+    )
+
+
+def _short(tag: str) -> str:
+    prefix = "tag:yaml.org,2002:"
+    return f"!!{tag.removeprefix(prefix)}" if tag.startswith(prefix) else tag
+
+
+def _null(loader: Any, node: yaml.ScalarNode) -> None:
+    _scalar(loader, node)
+
+
+def _truth(loader: Any, node: yaml.ScalarNode) -> bool:
+    return _scalar(loader, node).lower() == "true"
+
+
 def _integer(loader: Any, node: yaml.ScalarNode) -> float:
     """An integer; infinity, as a float of that size is, for one that no float comes near."""
-    text = loader.construct_scalar(node)
+    text = _scalar(loader, node)
     try:
         value = int(text, {"0o": 8, "0x": 16}.get(text[:2], 10))
         float(value)
@@ -75,8 +107,11 @@ def _integer(loader: Any, node: yaml.ScalarNode) -> float:
 
 
 def _float(loader: Any, node: yaml.ScalarNode) -> float:
-    return float(loader.construct_scalar(node))
+    return float(_scalar(loader, node))
 
+
+_PATTERNS: dict[str, re.Pattern[str]] = {}
+"""Forms of scalars by tag."""
 
 # (tag, pattern, first characters), in the order of YAML 1.2.2, section 10.3.2. Infinity and
 # "not a number" are left out, because no setting needs them; a number that is too large for a float
@@ -88,11 +123,23 @@ for _tag, _pattern, _first in (
     ("float", r"[-+]?(\.[0-9]+|[0-9]+(\.[0-9]*)?)([eE][-+]?[0-9]+)?", list("-+.0123456789")),
     ("merge", r"<<", ["<"]),
 ):
+    _PATTERNS[f"tag:yaml.org,2002:{_tag}"] = re.compile(f"^({_pattern})$")
     _Loader.add_implicit_resolver(
-        f"tag:yaml.org,2002:{_tag}", re.compile(f"^({_pattern})$"), _first
+        f"tag:yaml.org,2002:{_tag}", _PATTERNS[f"tag:yaml.org,2002:{_tag}"], _first
     )
-_Loader.add_constructor("tag:yaml.org,2002:int", _integer)
-_Loader.add_constructor("tag:yaml.org,2002:float", _float)
+# other tags, such as !!timestamp, stand for values that no JSON has
+_Loader.yaml_constructors = {
+    tag: _Base.yaml_constructors[tag]
+    for tag in (f"tag:yaml.org,2002:{kind}" for kind in ("str", "seq", "map"))
+}
+for _tag, _constructor in (
+    ("null", _null),
+    ("bool", _truth),
+    ("int", _integer),
+    ("float", _float),
+):
+    _Loader.add_constructor(f"tag:yaml.org,2002:{_tag}", _constructor)
+_Loader.add_constructor(None, _refuse_tag)
 
 
 def read_yaml(root: Path, name: str) -> dict[str, Any]:
