@@ -63,8 +63,15 @@ def _unique(values: list[Any]) -> list[Any]:
     return values
 
 
+def _without_braces(path: str) -> str:
+    if "{" in path or "}" in path:
+        raise ValueError("expected a path without braces, which Snakemake fills in; rename it")
+    return path
+
+
 Unique = AfterValidator(_unique)
 Text = Annotated[str, Field(min_length=1)]
+LocalPath = Annotated[Text, AfterValidator(_without_braces)]
 Name = Annotated[str, Field(pattern=r"^[A-Za-z0-9][A-Za-z0-9._-]*$", examples=["best", "10k"])]
 Count = Annotated[int, Field(ge=1)]
 Positive = Annotated[float, Field(gt=0)]

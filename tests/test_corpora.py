@@ -332,6 +332,14 @@ def test_what_a_corpus_must_say(key: str) -> None:
         validated(Corpus, corpus)
 
 
+@pytest.mark.parametrize("names", ["data/{x}/train.en", ["a", "data/{x}/train.en"]])
+def test_paths_have_no_braces(names: Any) -> None:
+    corpus = OWN | {"splits": OWN["splits"] | {"train": {"files": {"en": names, "de": "b"}}}}
+    message = r"key 'splits.train.files.en.*': found the text 'data/{x}/train.en', .* without braces"
+    with pytest.raises(UserError, match=message):
+        validated(Corpus, corpus)
+
+
 def test_only_some_keys_are_required_of_a_file() -> None:
     other = {"like": "own", "preprocessing": {"bpe_merges": 20}}
     derived = {"derived": {"from": "own", "side": "en"}}

@@ -27,6 +27,7 @@ from nat.fields import (
     BelowOne,
     Count,
     Model,
+    LocalPath,
     Name,
     Number,
     OrAbsent,
@@ -375,9 +376,9 @@ class Imported(Model):
         dictionary: path of fairseq's dictionary, `dict.LANGUAGE.txt`, joint for both languages.
     """
 
-    checkpoint: Text
+    checkpoint: LocalPath
     sha256: Annotated[str, Field(pattern=r"^[0-9a-f]{64}$")] | None = None
-    dictionary: Text
+    dictionary: LocalPath
 
 
 class System(Model):

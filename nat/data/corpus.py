@@ -7,7 +7,7 @@ from typing import Annotated, Literal, get_args
 
 from pydantic import Field, Tag
 
-from nat.fields import Count, Model, Number, OrAbsent, Share, Text, kind_of
+from nat.fields import Count, LocalPath, Model, Number, OrAbsent, Share, Text, kind_of
 
 LanguageCode = Annotated[str, Field(pattern=r"^[A-Za-z][A-Za-z0-9_-]*$")]
 Url = Annotated[str, Field(pattern=r"^https?://")]
@@ -26,6 +26,12 @@ Names = Annotated[
 ]
 """One name, or several to be read one after the other."""
 Files = Annotated[dict[str, Names], Field(min_length=1)]
+LocalNames = Annotated[
+    Annotated[list[LocalPath], Field(min_length=1), Tag("<list>")]
+    | Annotated[LocalPath, Tag("<name>")],
+    kind_of(list=list, name=str),
+]
+LocalFiles = Annotated[dict[str, LocalNames], Field(min_length=1)]
 
 
 class Minimum(Model):
@@ -48,7 +54,7 @@ class Source(Model):
         md5: of the download.
     """
 
-    files: Files = {}
+    files: LocalFiles = {}
     urls: Annotated[dict[str, Url], Field(min_length=1)] = {}
     archive: OrAbsent[Url] = None
     members: Files = {}
