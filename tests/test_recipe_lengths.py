@@ -60,6 +60,10 @@ def test_epochs_are_in_the_fingerprint(folder: Folder) -> None:
         (without("warmup_updates"), ["missing key 'warmup_updates'", "'warmup_epochs'"]),
         (without("validate_every"), ["missing key 'validate_every'"]),
         ({**without("updates"), "epochs": 0}, ["key 'epochs'", "more than 0"]),
+        (
+            {**without("updates", "warmup_updates"), "epochs": 1, "warmup_epochs": 2},
+            ["key 'warmup_epochs': found 2, expected less than 'epochs', 1"],
+        ),
         ({**RECIPE, "validate_every": 200}, ["key 'validate_every'", "found 200", "divisor"]),
         ({**RECIPE, "keep": {"late": 1001}}, ["key 'keep.late'", "1001", "1000"]),
         ({**RECIPE, "keep": {"early": 10}, "patience": 5}, ["key 'patience'", "'keep'"]),

@@ -115,6 +115,11 @@ def check_lengths(recipe: Recipe, where: str) -> None:
         missing = [key for key in updates if key not in given]
         if missing and not in_epochs:
             raise UserError(f"{where}: missing key '{missing[0]}' (or '{epochs[0]}')")
+    if recipe.epochs is not None and (recipe.warmup_epochs or 0) >= recipe.epochs:
+        raise UserError(
+            f"{where}: key 'warmup_epochs': found {recipe.warmup_epochs:g}, expected less than "
+            f"'epochs', {recipe.epochs:g}"
+        )
     if not counts_epochs(recipe):
         in_updates(recipe, None, where)
 
