@@ -227,7 +227,8 @@ def _expected(problem: ErrorDetails, nodes: list[dict[str, Any]]) -> str:
         return f"a list of {limit} {count}"
     if kind in _LIMITS:
         key, words = _LIMITS[kind]
-        return f"{words} {context[key]:g}"
+        limit = context[key]
+        return f"{words} {limit:g}" if isinstance(limit, float) else f"{words} {limit}"
     if kind == "string_pattern_mismatch":
         fitting = [node for node in nodes if node.get("pattern") == context["pattern"]]
         for example in fitting[0].get("examples", []) if fitting else []:

@@ -447,6 +447,11 @@ def test_an_unknown_scale(folder: Folder) -> None:
             ["preprocessing.bpe_merges", "'200', expected a whole number or keys and values"],
         ),
         (
+            "corpora/own",
+            {"preprocessing": {"bpe_merges": 99999999999999999999}},
+            ["preprocessing.bpe_merges", "at most 10000000"],
+        ),
+        (
             "systems/cmlm",
             {"length": "classification"},
             ["length", "classification"],
@@ -1140,6 +1145,11 @@ def test_an_override_is_given_once_and_has_a_name(folder: Folder) -> None:
     below = "recipes.student.validation.sentences.most=3"
     above = "recipes.student.validation.sentences=3"
     assert "recipes.student" in folder.error(Choice(name="a", override=(above, below)))
+
+
+def test_a_name_is_no_longer_than_a_folder_may_be(folder: Folder) -> None:
+    assert folder.load(Choice(name=100 * "a")).run == f"tiny@{100 * 'a'}"
+    assert folder.error(Choice(name=101 * "a")).startswith("key 'name': found 101 characters")
 
 
 def test_a_name_keeps_its_overrides(folder: Folder) -> None:

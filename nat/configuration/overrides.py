@@ -17,6 +17,7 @@ from nat.spelling import hint
 KEYS = ("scale", "name", "override")
 """Keys that `snakemake --config` accepts."""
 EXAMPLE = "recipes.student.dropout=0.2"
+_LONGEST_NAME = 100
 _BETWEEN = re.compile(r"\s+(?=\w+\.[^\s=]+=)")  # values may contain spaces: betas=[0.9, 0.98]
 
 
@@ -100,6 +101,11 @@ def read_overrides(name: str | None, given: Iterable[str], recipes: Iterable[str
     if name is not None and not NAME.fullmatch(name):
         raise UserError(
             f"key 'name': found '{name}', but a name is made of letters, digits, '.', '_' and '-'"
+        )
+    if name is not None and len(name) > _LONGEST_NAME:
+        raise UserError(
+            f"key 'name': found {len(name)} characters, expected at most {_LONGEST_NAME}, since it "
+            "is part of the name of a folder"
         )
     if given and name is None:
         raise UserError(

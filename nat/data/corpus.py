@@ -13,6 +13,9 @@ LanguageCode = Annotated[str, Field(pattern=r"^[A-Za-z][A-Za-z0-9_-]*$")]
 Url = Annotated[str, Field(pattern=r"^https?://")]
 Sha256 = Annotated[str, Field(pattern=r"^[0-9a-f]{64}$")]
 Tokeniser = Literal["moses", "moses_dashes", "jieba", "none"]
+MOST_SUBWORDS = 10_000_000
+"""Far more than any text has, and within what the programs that learn them count with."""
+Merges = Annotated[int, Field(ge=0, le=MOST_SUBWORDS)]
 SplitName = Annotated[
     str,
     Field(
@@ -257,12 +260,12 @@ class Preprocessing(Model):
     max_ratio: float = Field(ge=1)
     bpe_merges: OrAbsent[
         Annotated[
-            Annotated[dict[str, Number], Field(min_length=2), Tag("<keys>")]
-            | Annotated[Number, Tag("<number>")],
+            Annotated[dict[str, Merges], Field(min_length=2), Tag("<keys>")]
+            | Annotated[Merges, Tag("<number>")],
             kind_of(keys=dict, number=int),
         ]
     ] = None
-    sentencepiece: OrAbsent[Annotated[int, Field(ge=8)]] = None
+    sentencepiece: OrAbsent[Annotated[int, Field(ge=8, le=MOST_SUBWORDS)]] = None
     corruption: OrAbsent[Corruption] = None
 
 
