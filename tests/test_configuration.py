@@ -1213,6 +1213,24 @@ def test_notes_name_recipes_as_long_as_the_papers(folder: Folder) -> None:
     assert notes(folder.load(shorter), [("own", "dims")]) == []
 
 
+def test_notes_name_overrides_of_recipes_that_no_report_uses(folder: Folder) -> None:
+    folder.files["recipes/other"] = folder.files["recipes/third"] = RECIPE
+    folder.files["scales/tiny"]["recipes"] |= {"teacher": {"as": "third"}}
+
+    def found(recipe: str) -> list[str]:
+        choice = Choice(name="a", override=(f"recipes.{recipe}.updates=200",))
+        return [note for note in notes(folder.load(choice), [("own", "nat")]) if "override" in note]
+
+    assert found("student") == found("teacher") == found("third") == []
+    (note,) = found("other")
+    assert "no system that reports show uses the recipe 'other'" in note
+    second = system(input={"method": "previous_tokens"}, length=None, recipe="other")
+    folder.files["systems/second"] = second
+    npd = {"method": "length_rescoring", "length_beam": 2, "assistant": "second"}
+    folder.files["decodings/npd"] = npd
+    assert found("other") == []
+
+
 def test_notes_name_tasks_that_no_paper_asks_for(folder: Folder) -> None:
     folder.files["corpora/other"] = folder.files["corpora/own"]
     folder.files["scales/tiny"]["recipes"]["teacher"] = {"updates": 300}

@@ -1,6 +1,6 @@
 """Notes on a configuration that is valid but may not do what a user expects."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 
 from nat.configuration.configuration import Configuration, file_of
 
@@ -16,15 +16,16 @@ def notes(configuration: Configuration, asked_for: Iterable[tuple[str, str]]) ->
         asked_for: corpus and system of everything that reports show.
     """
     pairs = set(asked_for)
+    used = _used_recipes(configuration, pairs)
     return [
-        *_lengths_of_papers(configuration, pairs),
+        *_lengths_of_papers(configuration, used),
+        *_overrides_without_use(configuration, pairs, used),
         *_tasks_without_paper(configuration, {corpus for corpus, _ in pairs}),
     ]
 
 
-def _lengths_of_papers(configuration: Configuration, pairs: set[tuple[str, str]]) -> list[str]:
-    if configuration.scale == PAPER_SCALE:
-        return []
+def _used_recipes(configuration: Configuration, pairs: set[tuple[str, str]]) -> set[str]:
+    """The recipes of these systems and of those that they need."""
     left, trained, used = list(pairs), set(), set()
     while left:
         corpus, system = left.pop()
@@ -33,6 +34,12 @@ def _lengths_of_papers(configuration: Configuration, pairs: set[tuple[str, str]]
             there = configuration.on(corpus)
             used.add(there.system(system).recipe)
             left += [(corpus, name) for name in there.dependencies(system)]
+    return used
+
+
+def _lengths_of_papers(configuration: Configuration, used: set[str]) -> list[str]:
+    if configuration.scale == PAPER_SCALE:
+        return []
     recipes = sorted(name for name in used if not _is_changed(configuration, name))
     if not recipes:
         return []
@@ -41,6 +48,40 @@ def _lengths_of_papers(configuration: Configuration, pairs: set[tuple[str, str]]
         f"{file_of('scales', configuration.scale)}: these recipes train as long as in the papers, "
         f"since the key 'recipes' does not change them: {shown}"
     ]
+
+
+def _overrides_without_use(
+    configuration: Configuration, pairs: set[tuple[str, str]], used: set[str]
+) -> list[str]:
+    if set(configuration.overrides.recipes) <= used:
+        return []
+    # any decoding may be shown, and with it the systems that it uses besides
+    helpers = {
+        (corpus, helper)
+        for corpus in {corpus for corpus, _ in pairs}
+        for helper in _helpers(configuration.on(corpus))
+    }
+    used = used | _used_recipes(configuration, helpers)
+    changes = configuration.files["scales"][configuration.scale]["recipes"]
+    for recipe in list(used):
+        while "as" in changes.get(recipe, {}):
+            recipe = changes[recipe]["as"]
+            used.add(recipe)
+    return [
+        f"override: no system that reports show uses the recipe '{recipe}'; it changes nothing"
+        for recipe in configuration.overrides.recipes
+        if recipe not in used
+    ]
+
+
+def _helpers(configuration: Configuration) -> Iterator[str]:
+    """The systems that decodings use besides the one that they decode."""
+    for name in map(configuration.example_of, configuration.decodings):
+        assistant, estimated = configuration.assistant(name), configuration.language_model(name)
+        if assistant is not None:
+            yield assistant
+        if estimated is not None:
+            yield estimated.system
 
 
 def _is_changed(configuration: Configuration, recipe: str) -> bool:
