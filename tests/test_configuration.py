@@ -737,6 +737,16 @@ def test_missing_and_misnamed_files(folder: Folder) -> None:
 # What files say of each other
 
 
+def test_files_that_nothing_would_read_are_refused(folder: Folder) -> None:
+    folder.write_text("systems/notes.txt", "")
+    folder.load()
+    folder.write_text("systems/mine.YAML", "")
+    assert "config/systems/mine.YAML: the name must end in .yaml" in folder.error()
+    (folder.root / "config/systems/mine.YAML").unlink()
+    folder.write_text("systems/sub/mine.yaml", "")
+    assert "config/systems/sub: a folder, in which nothing is read; move" in folder.error()
+
+
 def test_a_system_that_distils_from_itself(folder: Folder) -> None:
     folder.files["systems/at"]["text"] = DISTILLED
     assert folder.error() == (

@@ -1077,10 +1077,14 @@ def _mirror(settings: Settings, root: Path) -> Path | None:
 def _read_folder(root: Path, folder: str) -> dict[str, dict[str, Any]]:
     found = {}
     for path in sorted((root / "config" / folder).glob("[!.]*")):
-        if path.suffix not in (".yaml", ".yml"):
-            continue
         file = f"config/{folder}/{path.name}"
-        if path.suffix == ".yml":
+        if path.is_dir():
+            raise UserError(
+                f"{file}: a folder, in which nothing is read; move its files to config/{folder}"
+            )
+        if path.suffix.lower() not in (".yaml", ".yml"):
+            continue
+        if path.suffix != ".yaml":
             raise UserError(f"{file}: the name must end in .yaml; rename the file")
         if not NAME.fullmatch(path.stem):
             raise UserError(
