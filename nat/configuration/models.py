@@ -26,8 +26,8 @@ from nat.errors import UserError
 from nat.fields import (
     BelowOne,
     Count,
-    Model,
     LocalPath,
+    Model,
     Name,
     Number,
     OrAbsent,
