@@ -332,10 +332,23 @@ def test_what_a_corpus_must_say(key: str) -> None:
         validated(Corpus, corpus)
 
 
+def test_references_alone_are_of_the_target_unless_they_are_inherited() -> None:
+    def of(language: str) -> dict[str, Any]:
+        test = FILES | {"references": [{"files": {language: "c"}}]}
+        return OWN | {"splits": OWN["splits"] | {"test": test}}
+
+    resolved({"own": of("de"), "reverse": {"like": "own", "source": "de", "target": "en"}})
+    message = r"own.yaml: 'splits.test.references\[0\]': key 'files': found en alone, the source"
+    with pytest.raises(UserError, match=message):
+        resolved({"own": of("en")})
+
+
 @pytest.mark.parametrize("names", ["data/{x}/train.en", ["a", "data/{x}/train.en"]])
 def test_paths_have_no_braces(names: Any) -> None:
     corpus = OWN | {"splits": OWN["splits"] | {"train": {"files": {"en": names, "de": "b"}}}}
-    message = r"key 'splits.train.files.en.*': found the text 'data/{x}/train.en', .* without braces"
+    message = (
+        r"key 'splits.train.files.en.*': found the text 'data/{x}/train.en', .* without braces"
+    )
     with pytest.raises(UserError, match=message):
         validated(Corpus, corpus)
 

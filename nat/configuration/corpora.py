@@ -44,6 +44,8 @@ def resolved(corpora: Mapping[str, dict[str, Any]]) -> dict[str, dict[str, Any]]
             found[name] = _like(name, corpus, corpora)
         else:
             found[name] = copy.deepcopy(corpus)
+    for name, corpus in corpora.items():
+        _refuse_references_of_source(name, corpus, found[name].get("source"))
     for name, corpus in found.items():
         if "derived" in corpus:
             if "from" not in corpus["derived"]:
@@ -56,6 +58,22 @@ def resolved(corpora: Mapping[str, dict[str, Any]]) -> dict[str, dict[str, Any]]
                 raise UserError(f"{where}: '{parent}' has no 'splits'; name another corpus")
             corpus["derived"]["splits"] = list(_splits(found[parent]))
     return found
+
+
+def _refuse_references_of_source(name: str, own: Mapping[str, Any], source: str | None) -> None:
+    """Refuse references in the source language alone, which no measure reads.
+
+    Only those that a file itself gives: a corpus may inherit them from one of the other direction.
+    """
+    for split, description in own.get("splits", {}).items():
+        for number, part in enumerate(description.get("references", [])):
+            for key in ("files", "urls", "members"):
+                if list(part.get(key, {})) == [source]:
+                    raise UserError(
+                        f"config/corpora/{name}.yaml: 'splits.{split}.references[{number}]': key "
+                        f"'{key}': found {source} alone, the source language; give the target, or "
+                        "both languages"
+                    )
 
 
 def _like(
