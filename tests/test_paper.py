@@ -411,3 +411,35 @@ def test_every_paper_of_the_repository_resolves_once(
     # a figure that quotes a table resolves it, too, by its number
     named = [[each for each in calls if isinstance(each[-1], str)] for calls in resolved]
     assert all(len(calls) == len(set(calls)) > 0 for calls in named)
+
+
+IDLE = {"system": "cmlm-kd", "decoding": "mask-predict-4-lb5", "steps": [1, 2, 4]}
+BLEU_OF_TEST = {"measure": "sacrebleu", "split": "test"}
+
+
+def test_steps_that_change_nothing_of_a_row_are_refused(tmp_path: Path) -> None:
+    needed = "tables.1.rows: 'steps' changes nothing of 'cmlm-kd'.*mask-predict-4-lb5.*{steps}"
+    with pytest.raises(UserError, match=needed):
+        product(tmp_path, IDLE)
+    settings = [{"measure": "sacrebleu", "setting": ["cuda-1", "cpu-1"], "label": "{setting}"}]
+    row = {"label": "NAT", "system": "nat-kd", "decoding": "one-pass", "task": TASK}
+    table = {"title": "t", "columns": settings, "rows": [row]}
+    with pytest.raises(UserError, match="tables.1.columns: 'setting' changes nothing of 'nat-kd'"):
+        product(tmp_path, {}, tables={"1": table})
+    assert len(product(tmp_path, {**IDLE, "decoding": "mask-predict-{steps}-lb5"})) == 3
+
+
+def test_a_series_along_steps_that_its_decoding_ignores_is_refused(tmp_path: Path) -> None:
+    figure = {
+        "title": "t",
+        "kind": "lines",
+        "cells": BLEU_OF_TEST,
+        "x": {"label": "steps", "values": [1, 4]},
+        "panels": [TASK],
+        "series": [{"label": "CMLM", **IDLE, "steps": None}],
+    }
+    with pytest.raises(UserError, match="figures.1.series: 'steps' changes nothing of 'cmlm-kd'"):
+        entries(unpublished(tmp_path, figures={"1": figure}), "paper", "figure", "1")
+    level = {**figure["series"][0], "style": "level", "steps": 4}
+    figure = {**figure, "series": [level]}
+    assert len(entries(unpublished(tmp_path, figures={"1": figure}), "paper", "figure", "1")) == 1

@@ -45,8 +45,10 @@ _NUMBERED = models.Lines | models.Contour
 def _points(resolver: Resolver, description: _Along) -> list[Entry]:
     defaults = description.cells.coordinates()
     panels = resolver.lines(description.panels, "panels")
-    found, labels = [], []
+    found: list[Entry] = []
+    labels: list[str] = []
     for series in description.series:
+        drawn: list[tuple[Chosen, Entry]] = []
         for line in _series(resolver, series, description):
             labels.append(line.label)
             for panel in panels:
@@ -64,7 +66,9 @@ def _points(resolver: Resolver, description: _Along) -> list[Entry]:
                         **names,
                     )
                     _check_over(resolver, entry, series.over, f"series '{line.label}'")
-                    found.append(entry)
+                    drawn.append((chosen, entry))
+        resolver.check_varied(drawn, "series")
+        found += [entry for _, entry in drawn]
     no_repetition(labels, f"{resolver.where}.series")
     _check_variables(resolver, description)
     if not isinstance(description, _NUMBERED):
@@ -186,6 +190,7 @@ def _scatter(resolver: Resolver, description: models.Scatter) -> list[Entry]:
                 raise UserError(f"{resolver.where}.series: missing key 'label'")
             if series.quoted is not None:
                 continue
+            drawn: list[tuple[Chosen, Entry]] = []
             for chosen, varied in product(series):
                 point = ""
                 if series.point is not None or varied:
@@ -202,6 +207,8 @@ def _scatter(resolver: Resolver, description: models.Scatter) -> list[Entry]:
                     entry = resolver.entry(here, label, over=axis.over, **names)
                     _check_over(resolver, entry, axis.over, f"the axis of '{entry.measure}'")
                     found.append(entry)
+                drawn.append((chosen, replace(up[-1], across=across[-1])))
+            resolver.check_varied(drawn, "series")
     resolver.check_given(description.series, "series")
     resolver.check_given(description.panels, "panels")
     up = _quote(resolver, description.quotes, up)

@@ -24,6 +24,12 @@ Kind = Literal["table", "figure"]
 
 PAPER_SCALE = "paper"
 _OF_SOURCES = ("decoding", "split", "partner")
+_IDLE = {
+    "steps": "write {steps} in its decoding, or leave it out",
+    "setting": "no measure here has a setting; leave it out",
+    "partner": "no measure here has a partner; leave it out",
+}
+"""What to do about a coordinate whose values all show the same number."""
 _VARIABLE = re.compile(r"\{(\w+)\}")
 _ACRONYM = re.compile(r"(wmt|iwslt|nist)\d*")
 
@@ -178,6 +184,38 @@ class Resolver:
                     (name for name, own in given if isinstance(own, list) or name not in in_label),
                     key,
                 )
+
+    def check_varied(self, places: Iterable[tuple[Chosen, Entry]], key: str) -> None:
+        """Refuse a coordinate of several values that all show the same number.
+
+        Args:
+            places: of one item of the description: its own coordinates, and a place with them.
+            key: of the items, for the message.
+
+        Raises:
+            UserError: for the first one.
+        """
+        shown = [
+            (flat(chosen), (each.address, each.over_address, each.across and each.across.address))
+            for chosen, each in places
+            if each.address is not None
+        ]
+        for name, remedy in _IDLE.items():
+            # what differs only in this coordinate, over all that it is shown against
+            alike: dict[Any, dict[Any, list[Any]]] = {}
+            for given, addresses in shown:
+                if name in given:
+                    others = frozenset(each for each in given.items() if each[0] != name)
+                    alike.setdefault(others, {}).setdefault(given[name], []).append(addresses)
+            for others, by_value in alike.items():
+                first, *rest = by_value.values()
+                if rest and all(each == first for each in rest):
+                    address = first[0][0]
+                    owner = dict(others).get("system", address.system)
+                    how = f" ({address.decoding})" if address.decoding else ""
+                    raise UserError(
+                        f"{self.where}.{key}: '{name}' changes nothing of '{owner}'{how}; {remedy}"
+                    )
 
     def system(self, name: str, task: str | None = None) -> models.System | None:
         """A system of the paper with what it has from others and what differs on a task."""

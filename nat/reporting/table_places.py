@@ -48,6 +48,15 @@ def _grid(resolver: Resolver, description: models.Grid, number: str) -> list[Ent
     resolver.check_given(
         [each for each in description.columns if getattr(each, "derived", None) is None], "columns"
     )
+    for given in description.rows:
+        if given.quoted is None:
+            own = {line.label: line.chosen for line in resolver.lines([given], "rows")}
+            shown = [(own[label], each) for (label, _), each in found.items() if label in own]
+            resolver.check_varied(shown, "rows")
+    for heading in description.columns:
+        own = {line.label: line.chosen for line in resolver.lines([heading], "columns")}
+        shown = [(own[label], each) for (_, label), each in found.items() if label in own]
+        resolver.check_varied(shown, "columns")
     for row in rows:
         measures = [each.measure for (label, _), each in found.items() if label == row.label]
         if row.over is not None and not any(MEASURES[each].relative for each in measures):
