@@ -91,6 +91,24 @@ def test_a_difference_within_the_noise_is_undecided(root: Path) -> None:
     }
 
 
+def test_one_sentence_says_nothing_of_the_spread(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(made_up_run, "SENTENCES", 1)
+    made_up_run.publish(tmp_path)
+    made_up_run.write_corpus(tmp_path, several=False)
+    for system, errors in (("cmlm-kd", 0.4), ("dims-cmlm-kd", 0.0)):
+        score = read_json(made_up_run.run(tmp_path, system, "mask-predict-1-lb5", errors))
+        ends = [score["measures"]["tokenised_bleu"][key] for key in ("low", "high")]
+        assert ends == [None, None]
+    record = judge(tmp_path, compare("student", "above", "teacher"))
+    assert record["verdict"] == UNDECIDED and record["ours"] > 0
+    assert record["low"] is None and record["interval"] == claims.NO_INTERVAL
+    settings = configuration(tmp_path)
+    table = tables.make(settings, "paper", "1")
+    assert {each["low"] for each in table.records if each["status"] == "run"} == {None}
+
+
 def test_intervals_over_seeds_are_also_over_sentences(root: Path) -> None:
     for system, errors in (("cmlm-kd", 0.4), ("dims-cmlm-kd", 0.1)):
         made_up_run.run(root, system, "mask-predict-1-lb5", errors, seed=2)

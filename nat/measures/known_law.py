@@ -87,11 +87,9 @@ class Known:
             each = nats if passes else nats / np.log(2)
             rows = np.stack((each, np.ones(len(each))), 1)
             found = significance.resample(rows, statistics.ratio)
-            low, high = significance.interval(found)
             measures[name] = {
                 "value": round(found.value, bleu.DIGITS),
-                "low": round(low, bleu.DIGITS),
-                "high": round(high, bleu.DIGITS),
+                **significance.ends(found, bleu.DIGITS),
                 "unit": "passes" if passes else BITS,
             }
         counts = {"sentences": len(self.laws), "left_out": self.left_out}

@@ -44,11 +44,9 @@ def accuracies(differences: Sequence[int]) -> dict[str, dict[str, Any]]:
     for top in TOP:
         hits = [abs(off) <= top // 2 for off in differences]
         resampled = significance.resample(np.array([[hit, 1] for hit in hits]), statistics.percent)
-        low, high = significance.interval(resampled)
         found[f"length_accuracy_{top}"] = {
             "value": round(resampled.value, bleu.DIGITS),
-            "low": round(low, bleu.DIGITS),
-            "high": round(high, bleu.DIGITS),
+            **significance.ends(resampled, bleu.DIGITS),
             "unit": "percent",
             "hits": "".join(str(int(hit)) for hit in hits),
         }

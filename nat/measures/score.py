@@ -258,11 +258,9 @@ def _measure(
     assert counts is not None
     known = MEASURED[name]
     resampled = significance.resample(counts, known.value)
-    low, high = significance.interval(resampled)
     found: dict[str, Any] = {
         "value": round(resampled.value, bleu.DIGITS),
-        "low": round(low, bleu.DIGITS),
-        "high": round(high, bleu.DIGITS),
+        **significance.ends(resampled, bleu.DIGITS),
     }
     if known.value in (bleu.smoothed, bleu.unsmoothed, bleu.chrf_score):
         found["signature"] = signatures[known.array]

@@ -48,14 +48,18 @@ class Resampled:
     Attributes:
         value: of the test set.
         samples: of the resamples, [`SAMPLES`].
+        alone: whether there is only one sentence, whose resamples are all the same and say nothing
+            of the spread.
     """
 
     value: float
     samples: np.ndarray
+    alone: bool = False
 
     def __sub__(self, other: "Resampled") -> "Resampled":
         """The difference of two numbers of one test set, resample by resample."""
-        return Resampled(self.value - other.value, self.samples - other.samples)
+        alone = self.alone or other.alone
+        return Resampled(self.value - other.value, self.samples - other.samples, alone)
 
 
 @dataclass(frozen=True)
@@ -99,7 +103,7 @@ def resample(counts: np.ndarray, value: Value) -> Resampled:
     """
     sums = np.vstack([counts.sum(0, keepdims=True), drawn(len(counts)) @ counts])
     found = value(sums)
-    return Resampled(float(found[0]), found[1:])
+    return Resampled(float(found[0]), found[1:], alone=len(counts) < 2)
 
 
 def interval(found: Resampled) -> tuple[float, float]:
@@ -110,6 +114,14 @@ def interval(found: Resampled) -> tuple[float, float]:
     """
     mean, half = estimate_ci(found.samples)
     return max(0.0, float(mean - half)), float(mean + half)
+
+
+def ends(found: Resampled, digits: int) -> dict[str, float | None]:
+    """`low` and `high` of a score as files hold them; `None` for one sentence, see `Resampled`."""
+    if found.alone:
+        return {"low": None, "high": None}
+    low, high = interval(found)
+    return {"low": round(low, digits), "high": round(high, digits)}
 
 
 @dataclass(frozen=True)

@@ -8,7 +8,7 @@ use this module, so they agree about a pair. Only scores and the counts beside t
 
 import itertools
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 import numpy as np
@@ -130,7 +130,7 @@ class _Seed:
     def samples(self, root: Path) -> np.ndarray | None:
         """The difference on resamples; `None` if it cannot be resampled."""
         found = dict(zip(self.cells, _resampled(self.cells, root), strict=False))
-        if not found:
+        if not found or any(each.alone for each in found.values()):
             return None
         first, *others = (
             np.mean([found[cell].samples for cell in side], axis=0) for side in self.sides
@@ -378,7 +378,7 @@ def _resampled_ratios(cells: Sequence[Cell], root: Path) -> list[Resampled]:
     resampled = [resample(np.array([*each.values()], dtype=float), _ratio) for each in rows]
     # so that the draws of different texts are independent, as in `combined`
     return [
-        Resampled(each.value, np.roll(each.samples, known.index(text)))
+        replace(each, samples=np.roll(each.samples, known.index(text)))
         for text, each in zip(texts, resampled, strict=True)
     ]
 
