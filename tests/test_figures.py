@@ -21,6 +21,7 @@ from nat.errors import UserError
 from nat.files import write_json
 from nat.measures.latency_setting import NO_GPU, STATE
 from nat.reporting import drawing, figures, panels, point_names, reports, times, word_panels
+from nat.reporting.paper import entries
 from nat.transformer.fairseq_models import NEEDS_COMPILED
 
 
@@ -288,6 +289,27 @@ def test_curves_follow_each_other(root: Path) -> None:
     assert "one at dims-cmlm-kd (En-De)" in said and "all of De-En" in said
     readable(figure, texts, 505)
     figures.write(plot, root / "figure_2.pdf")
+
+
+def test_curves_need_validation_bleu(root: Path) -> None:
+    figure = curves(root).files["papers"]["paper"]["figures"]["2"]
+    figure = {**figure, "series": [{"label": "AT", "chain": ["at-base"]}]}
+    paper = {"title": "Paper", "figures": {"2": figure}}
+    plain = made_up_run.configuration(root, {"paper": paper})
+    with pytest.raises(UserError, match="figures.2.series: 'at-base' validates by loss"):
+        entries(plain, "paper", "figure", "2")
+
+
+def test_curves_without_a_validation_are_written(root: Path) -> None:
+    plot = replace(figures.make(curves(root), "paper", "2"), records=[])
+    figures.write(plot, root / "figure_2.pdf")
+
+
+def test_labels_that_are_not_mathematics_are_refused_before_anything_runs(root: Path) -> None:
+    for text in (r"$\alpha$", "5$"):
+        assert entries(configuration(root, title=text), "paper", "figure", "2")
+    with pytest.raises(UserError, match=r"figures.2: '\$\\alpa\$' is not valid mathematics"):
+        entries(configuration(root, title=r"$\alpa$"), "paper", "figure", "2")
 
 
 def test_a_collapse_is_drawn_and_said(root: Path) -> None:

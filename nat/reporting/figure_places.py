@@ -26,6 +26,12 @@ def entries(configuration: Configuration, paper: str, number: str | int) -> list
     """
     description = describe(configuration, paper, "figure", number)
     resolver = Resolver(configuration, paper, f"figures.{number}")
+    found = _entries(resolver, description)
+    _check_texts(resolver, description, found)
+    return found
+
+
+def _entries(resolver: Resolver, description: Any) -> list[Entry]:
     if isinstance(description, models.Curves):
         return _curves(resolver, description)
     if isinstance(description, models.Scatter):
@@ -35,6 +41,31 @@ def entries(configuration: Configuration, paper: str, number: str | int) -> list
     if isinstance(description, models.Lines | models.Bars):
         return _quote(resolver, description.quotes, _points(resolver, description))
     return _points(resolver, description)
+
+
+def _check_texts(resolver: Resolver, description: Any, found: Sequence[Entry]) -> None:
+    """Refuse texts that matplotlib takes for mathematics, between two '$', but cannot read."""
+    axes = (getattr(description, name, None) for name in ("x", "y"))
+    points = getattr(description, "points", [])
+    marks = points if isinstance(points, list) else []
+    texts = [description.title, *description.notes]
+    texts += [each.label for each in (*axes, *marks) if each is not None and each.label]
+    texts += [text for each in found for text in (each.row, each.column, each.category)]
+    for text in dict.fromkeys(texts):
+        if text.count("$") < 2:
+            continue
+        from matplotlib.cbook import is_math_text  # slow to import, and hardly ever needed
+        from matplotlib.mathtext import MathTextParser
+
+        try:
+            if is_math_text(text):
+                MathTextParser("path").parse(text)
+        except ValueError as error:
+            reason = str(error).strip().splitlines()[-1]
+            raise UserError(
+                f"{resolver.where}: '{text}' is not valid mathematics ({reason}); write \\$ for a "
+                "dollar sign"
+            ) from error
 
 
 _Along = models.Lines | models.Bars | models.HeatMap | models.Contour
@@ -301,8 +332,21 @@ def _curves(resolver: Resolver, description: models.Curves) -> list[Entry]:
                 no_conflict(resolver, chosen, panel.chosen, label)
                 here = merged(defaults, panel.chosen, chosen)
                 names = {"row": line.label, "column": panel.label}
-                found.append(resolver.entry(here, label, **names, x=number))
+                entry = resolver.entry(here, label, **names, x=number)
+                _check_curve(resolver, entry, system)
+                found.append(entry)
     return found
+
+
+def _check_curve(resolver: Resolver, entry: Entry, system: str) -> None:
+    """Refuse a training without validation BLEU, of which there would be no curve."""
+    for cell in entry.cells[:1]:
+        training = resolver.configuration.training(cell.corpus, cell.system)
+        if training.recipe.validation.metric != "bleu":
+            raise UserError(
+                f"{resolver.where}.series: '{system}' validates by "
+                f"{training.recipe.validation.metric}; curves show validation BLEU, so remove it"
+            )
 
 
 @dataclass(frozen=True)

@@ -195,7 +195,7 @@ def write(plot: Plot, pdf: Path) -> None:
                 )
     with atomic_path(pdf.with_suffix(".csv")) as temporary:
         frame = pd.DataFrame(plot.records).rename(columns={"row": "series", "column": "panel"})
-        frame = frame.drop(columns="group").assign(made_from=plot.made_from)
+        frame = frame.drop(columns="group", errors="ignore").assign(made_from=plot.made_from)
         frame.to_csv(temporary, index=False, lineterminator="\n")
 
 
