@@ -62,6 +62,7 @@ def test_texts_stand_beside_those_of_the_paper(root: Path) -> None:
     ("change", "message"),
     [
         ({"key": "order.txt"}, "has no 'order.txt' of the split valid"),
+        ({"key": "order"}, "'order' is no text but has parts"),
         ({"label": "HRN"}, "did you mean 'HRN'|no row 'HRT'"),
         ({"key": "{what}"}, "needs the variable 'what'"),
     ],

@@ -4,6 +4,7 @@ from pathlib import Path
 from typing import Any
 
 from nat.configuration import Configuration
+from nat.errors import UserError
 from nat.reporting import tables, values
 from nat.reporting.paper import QUOTED, describe, entries, keys_of_texts
 from nat.reporting.shown_analyses import analysed
@@ -29,9 +30,10 @@ def make(configuration: Configuration, paper: str, number: str) -> tables.Table:
         base |= {"text": "", "difference": None, "ours": None}
         cell = next((each for each in entry.cells if (root / each.score_path).exists()), None)
         if cell is not None:
-            found = analysed(root / cell.score_path, cell.split, keys[entry.row])
+            path = root / cell.score_path
+            found = analysed(path, cell.split, keys[entry.row])
             base |= {
-                "text": _text(found),
+                "text": _text(found, f"{path}: '{keys[entry.row]}'"),
                 "status": "run",
                 "remark": "",
                 "seeds": str(cell.seed),
@@ -43,9 +45,15 @@ def make(configuration: Configuration, paper: str, number: str) -> tables.Table:
     return lay_out(configuration, paper, number, records)
 
 
-def _text(found: Any) -> str:
+def _text(found: Any, where: str) -> str:
+    parts = found if isinstance(found, list) else [found]
+    if any(isinstance(part, list | dict) for part in parts):
+        raise UserError(
+            f"{where} is no text but has parts; name one of them in the key of the row, such as "
+            "'examples.0.source'"
+        )
     if isinstance(found, list):
-        return " ".join(found)
+        return " ".join(str(part) for part in found)
     return f"{found:.1f}" if isinstance(found, float) else str(found)
 
 
