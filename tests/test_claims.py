@@ -326,7 +326,8 @@ def test_trends_and_the_largest(root: Path) -> None:
     assert 0 < rising["low"] < rising["ours"] < rising["high"]
     assert f"; from first to last: +{rising['ours']:.2f} BLEU" in claims.lines(rising)["ours"]
     for relation in ("falling", "flat"):
-        assert judge(root, BASE | {"trend": {"of": places, "is": relation}})["verdict"] == FAILS
+        trend = {"trend": {"of": places, "is": relation}, "margin": 1}
+        assert judge(root, BASE | trend)["verdict"] == FAILS
     turned = [places[0], places[2], places[1]]
     assert judge(root, BASE | {"trend": {"of": turned, "is": "rising"}})["verdict"] == FAILS
     largest = judge(root, BASE | {"largest": {"of": places, "is": "8"}})
@@ -453,7 +454,7 @@ def test_a_majority_of_cases_is_one_judgement(root: Path) -> None:
     made_up_run.run(root, "nat-kd", "one-pass", 0.6)
     claim = compare("left", "above", "teacher", majority=True) | {
         "where": {**WHERE, "left": NAT},
-        "each": [{"where": {"left": STUDENT}}, {"where": {"left": STUDENT}}, {}],
+        "each": [{"where": {"left": STUDENT}}, {"where": {"left": STUDENT, "teacher": NAT}}, {}],
     }
     record = judge(root, claim)
     assert record["verdict"] == HOLDS
@@ -465,7 +466,7 @@ def test_a_majority_of_cases_is_one_judgement(root: Path) -> None:
 
 
 def test_a_margin_may_be_a_share_of_the_right_side(root: Path) -> None:
-    record = judge(root, compare("teacher", "about", "student"))
+    record = judge(root, compare("teacher", "about", "student", margin=1))
     right = float(record["numbers"].split()[-1])
     needed = {end: 100 * abs(record[end]) / right for end in ("low", "ours", "high")}
     for margin, expected in (
@@ -654,6 +655,18 @@ def test_the_number_of_trainings_is_told(root: Path) -> None:
 
 ONLY = {"compare": None}
 GAINS = {"system": "student", "over": "teacher"}
+CORRELATION = {
+    "of": {"measure": "sacrebleu"},
+    "with": {"measure": "sacrebleu"},
+    "over": ["student", "teacher", "nat"],
+    "is": "above",
+}
+STEPS = {
+    "where": {
+        name: {**place, "decoding": "mask-predict-{steps}-lb5"}
+        for name, place in (("student", STUDENT), ("teacher", TEACHER))
+    }
+}
 
 
 @pytest.mark.parametrize(
@@ -684,6 +697,34 @@ GAINS = {"system": "student", "over": "teacher"}
             {**ONLY, "gains": {**GAINS, "of": [{"label": "a"}], "is": "a"}, "margin": "5%"},
             "'gains' has no right side",
         ),
+        ({"compare": ["student", "about", "teacher"]}, "lies within a margin of 0"),
+        (
+            {**ONLY, "trend": {"of": ["student", "teacher"], "is": "flat"}, "margin": "0%"},
+            "found 0%, but no interval lies within a margin of 0",
+        ),
+        ({"compare": ["student", "above", "student"]}, "are the same number"),
+        (
+            {**ONLY, "correlation": {**CORRELATION, "with": {"measure": "chrf"}}, "margin": 1.5},
+            "Pearson's r lies between -1 and 1",
+        ),
+        ({**ONLY, "correlation": CORRELATION}, "'student' and 'student' are the same number"),
+        (
+            {
+                **ONLY,
+                "correlation": {
+                    **CORRELATION,
+                    "with": {"measure": "chrf"},
+                    "over": ["nat", "nat", "student"],
+                },
+            },
+            "'correlation.over': the label 'nat' is used twice",
+        ),
+        (STEPS | {"steps": [1, 1, 2], "majority": True}, "its cases: the label '1 step' is used"),
+        ({"each": [{}, {}]}, "is the same comparison as another case"),
+        (
+            {"each": [{"label": "a"}, {"label": "a", "where": {"teacher": NAT}}]},
+            "its cases: the label 'a' is used twice",
+        ),
         ({"measure": "parameter_share"}, "'parameter_share' is relative to another system"),
     ],
 )
@@ -693,3 +734,37 @@ def test_errors_name_the_claim(root: Path, change: dict[str, Any], message: str)
     with pytest.raises(UserError, match=message) as caught:
         claims.judge(configuration(root, it=bad), "paper")
     assert str(caught.value).startswith("config/papers/paper.yaml: claims.it")
+
+
+def test_a_claim_takes_the_only_measure_of_its_table(root: Path) -> None:
+    claim = {
+        "claim": "text",
+        "from": "table 1",
+        "in": "table 1",
+        "compare": ["DiMS", "above", "NAT"],
+    }
+    plain = configuration(root, it=claim | {"task": TASK})
+    table = plain.files["papers"]["paper"]["tables"]["1"]
+    del table["cells"]["measure"]
+    for column in table["columns"]:
+        column["measure"] = "sacrebleu"
+    (check,) = claims.checks(plain, "paper")
+    assert {place.measure for place in check.places} == {"sacrebleu"}
+    table["columns"].append({"label": "chrF", "measure": "chrf", "task": TASK, "ours_only": True})
+    plain = made_up_run.configuration(root, plain.files["papers"])
+    with pytest.raises(UserError, match="no 'measure' is given"):
+        claims.checks(plain, "paper")
+
+
+def test_a_table_of_settings_has_no_numbers_for_claims(root: Path) -> None:
+    paper = copy.deepcopy(PAPER)
+    rows = [{"label": "rate", "key": "recipe.learning_rate"}]
+    paper["tables"]["3"] = {
+        "kind": "settings",
+        "title": "settings",
+        "columns": ["nat-kd"],
+        "rows": rows,
+    }
+    paper["claims"] = {"it": compare("student", "above", "teacher", **{"in": "table 3"})}
+    with pytest.raises(UserError, match="table 3 shows no numbers that a claim can compare"):
+        claims.checks(made_up_run.configuration(root, {"paper": paper}), "paper")

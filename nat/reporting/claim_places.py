@@ -71,9 +71,14 @@ def source(configuration: Configuration, paper: str, name: str, where: str) -> S
     known: Mapping[str, Any] = found.tables if kind == "table" else found.figures
     if number not in known:
         raise UserError(f"{where}: key 'in': there is no {kind} {number}; {hint(number, known)}")
+    description = known[number]
+    if isinstance(description, models.Settings):
+        raise UserError(
+            f"{where}: key 'in': {name} shows no numbers that a claim can compare; name a table or "
+            "figure of measures"
+        )
     places = entries(configuration, paper, kind, number)  # type: ignore[arg-type]
     named, points = lines_of(configuration, paper, kind, number)  # type: ignore[arg-type]
-    description = known[number]
     shown = set()
     for place in places:
         for address in (place.address, place.over_address):
@@ -90,8 +95,12 @@ def source(configuration: Configuration, paper: str, name: str, where: str) -> S
         own = not place.over or MEASURES[place.measure].relative
         if place.address is not None and place.published is not None and own:
             values.setdefault(place.address, place.published)
+    cells = description.cells.coordinates()
+    measures = {place.measure for place in places if place.derived is None}
+    if found.cells.measure is None and len(measures) == 1:  # no other could be meant
+        cells.setdefault("measure", *measures)
     return Source(
-        cells=description.cells.coordinates(),
+        cells=cells,
         named=named,
         tasks=tuple(dict.fromkeys(place.task for place in places)),
         values=values,

@@ -150,8 +150,23 @@ def checks(configuration: Configuration, paper: str) -> tuple[Check, ...]:
             for case in claim.each or [models.Case()]
             for each in finder.cases(case)
         ]
+        _check_cases(finder, judged)
         found += [_majority(finder, judged)] if claim.majority else judged
     return tuple(found)
+
+
+def _check_cases(finder: Finder, judged: Sequence[Check]) -> None:
+    """Refuse a claim without a case, and cases that are counted twice."""
+    if not judged:
+        raise UserError(f"{finder.where}: there is no case to judge; give it a task")
+    no_repetition([case.case for case in judged if case.case], f"{finder.where}: its cases")
+    compared = [(case.places, case.number) for case in judged]
+    for number, each in enumerate(compared):
+        if each in compared[:number]:
+            raise UserError(
+                f"{finder.where}: '{judged[number].case}' is the same comparison as another case; "
+                "remove it"
+            )
 
 
 def _majority(finder: Finder, cases: Sequence[Check]) -> Check:
@@ -183,7 +198,13 @@ def _check(finder: Finder, case: models.Case, label: str, chosen: Chosen) -> Che
         relation = options.relation
         places = finder.several(kind, options, case, chosen)
     _check_left(finder, kind, relation, places)
-    _check_margin(finder, kind, relation)
+    _check_margin(finder, kind, relation, places)
+    if kind == "compare" and len(places) > 1:
+        _check_differ(finder, *places)
+    if kind == "correlation":
+        no_repetition(options.over, f"{finder.where}: key 'correlation.over'")
+        for of, other in zip(places[::2], places[1::2], strict=True):
+            _check_differ(finder, of, other)
     if kind in ("trend", "largest", "gains"):
         labels = [place.row for place in places[:: 2 if kind == "gains" else 1]]
         if len(labels) < 2:
@@ -223,13 +244,34 @@ def _check_left(finder: Finder, kind: str, relation: str, places: Sequence[Entry
             )
 
 
-def _check_margin(finder: Finder, kind: str, relation: str) -> None:
+def _check_differ(finder: Finder, first: Entry, second: Entry) -> None:
+    """Refuse a place that is compared with itself."""
+    if first.address is not None and (first.address, first.over_address) == (
+        second.address,
+        second.over_address,
+    ):
+        raise UserError(
+            f"{finder.where}: '{first.row}' and '{second.row}' are the same number "
+            f"({first.measure} of {first.address.system}); compare two different ones"
+        )
+
+
+def _check_margin(finder: Finder, kind: str, relation: str, places: Sequence[Entry]) -> None:
     margin = finder.claim.margin
     where = f"{finder.where}: key 'margin': found {margin}, but"
     if isinstance(margin, str) and kind in ("gains", "correlation"):
         raise UserError(f"{where} '{kind}' has no right side to take a percentage of")
     if relation in ("about", "flat") and str(margin).startswith("-"):
         raise UserError(f"{where} no difference lies within a negative one; remove the minus")
+    # what is counted may be the same to the unit; no interval has no width
+    counted = all(MEASURES[place.measure].counted for place in places)
+    if relation in ("about", "flat") and not float(str(margin).rstrip("%")) and not counted:
+        raise UserError(
+            f"{where} no interval lies within a margin of 0, so '{relation}' could never hold; "
+            "say how far apart the places may be"
+        )
+    if kind == "correlation" and abs(float(margin)) > 1:
+        raise UserError(f"{where} Pearson's r lies between -1 and 1; give a margin within them")
 
 
 def files(configuration: Configuration, paper: str) -> list[Artifact]:
