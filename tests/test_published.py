@@ -89,6 +89,18 @@ def test_errors_name_the_line(tmp_path: Path, old: str, new: str, message: str) 
         resolved(tmp_path, PUBLISHED.replace(old, new, 1))
 
 
+@pytest.mark.parametrize("value", ['"27,3"', "27.3 ± 0.2"])
+def test_numbers_that_would_not_be_compared_are_refused(tmp_path: Path, value: str) -> None:
+    with pytest.raises(UserError, match="paper.csv line 4: column 'value'.*write it like 27.3"):
+        resolved(tmp_path, PUBLISHED.replace("20.5", value))
+
+
+def test_blank_lines_are_skipped(tmp_path: Path) -> None:
+    found = resolved(tmp_path, PUBLISHED.replace("table1,NAT", "\ntable1,NAT") + "\n")
+    (ours,) = [each.published for each in found if each.published and each.row == "NAT"]
+    assert "row 5" in ours.source
+
+
 def test_rows_and_columns_of_ours_need_a_partner(tmp_path: Path) -> None:
     row = {"label": "NAT 2", "system": "nat-raw", "decoding": "one-pass"}
     rows = [*PAPER["tables"]["1"]["rows"], row]

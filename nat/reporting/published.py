@@ -13,6 +13,7 @@ table that has no line.
 
 import csv
 import math
+import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from decimal import Decimal
@@ -28,6 +29,8 @@ OURS, QUOTED, NONE = USES = ("ours", "quoted", "none")
 BETWEEN = " | "
 """Separates several of our columns with one printed value."""
 OWN = "source=authors"
+_WRITTEN_OTHERWISE = re.compile(r"[+-]?\d+(,\d+|[.,]?\d*\s*(±|\+/-|\+-).*)")
+"""Numbers that would be taken for words: with a decimal comma, or with a spread."""
 
 
 @dataclass(frozen=True)
@@ -94,7 +97,8 @@ def _read(path: Path, file: str, _changed: int) -> tuple[Line, ...]:
         with path.open(encoding="utf-8-sig", newline="") as content:
             reader = csv.reader(content, strict=True)
             _check_header(next(reader, []), file)
-            lines = tuple(_line(cells, number, file) for number, cells in enumerate(reader, 2))
+            # blank lines count too, so that messages have the number of a line
+            lines = tuple(_line(cells, at, file) for at, cells in enumerate(reader, 2) if cells)
     except UnicodeDecodeError as error:
         raise UserError(f"{file}: not valid UTF-8 at byte {error.start}") from error
     except csv.Error as error:
@@ -144,6 +148,12 @@ def _line(cells: Sequence[str], number: int, file: str) -> Line:
             )
     if not found["value"]:
         raise UserError(f"{file} line {number}: column 'value' is empty; remove the line")
+    if _WRITTEN_OTHERWISE.fullmatch(found["value"]):
+        raise UserError(
+            f"{file} line {number}: column 'value': found '{found['value']}', which would not be "
+            "compared as a number; write it like 27.3, with a decimal point and without separators "
+            "of thousands, and its spread in the column 'note'"
+        )
     return Line(
         number=number,
         table=found["table"],
