@@ -106,6 +106,13 @@ def test_a_table_of_samples(root: Path) -> None:
     assert r"\linewidth}" in (root / "table_1.tex").read_text()
 
 
+@pytest.mark.parametrize("measure", ["length_ratio", "updates"])
+def test_samples_are_of_bleu(root: Path, measure: str) -> None:
+    table = {**SAMPLES, "cells": {"measure": measure, "split": "test"}}
+    with pytest.raises(UserError, match=f"tables.1: measure: found '{measure}'"):
+        entries(configuration(root, table), "paper", "table", "1")
+
+
 def test_samples_that_were_not_run(root: Path) -> None:
     table = reports.make_table(configuration(root, SAMPLES), "paper", "1")
     assert table.cells == [["CMLM", "not run", "–"]]

@@ -12,7 +12,7 @@ from nat.reporting import published
 from nat.reporting.coordinates import flat, merged, no_repetition, product
 from nat.reporting.effective import effective, setting
 from nat.reporting.entry import DERIVED, DERIVED_MEASURES, Derivation, Entry
-from nat.reporting.known_measures import MEASURES
+from nat.reporting.known_measures import MEASURES, SCORE
 from nat.reporting.resolver import Line, Resolver, describe, no_conflict
 from nat.spelling import hint
 
@@ -368,8 +368,19 @@ def _samples(resolver: Resolver, description: models.Samples) -> list[Entry]:
                 place = f"row '{label}', column '{side}'"
                 here = merged(defaults, chosen, {"system": each})
                 found.append(resolver.entry(here, place, row=label, column=side))
+                _check_sentence_bleu(resolver, found[-1].measure)
     no_repetition([each.row for each in found[::2]], f"{resolver.where}.rows")
     return found
+
+
+def _check_sentence_bleu(resolver: Resolver, measure: str) -> None:
+    """Refuse other measures: samples are chosen by sentence BLEU whatever their measure is."""
+    known = [name for name, each in MEASURES.items() if (each.source, each.unit) == (SCORE, "BLEU")]
+    if measure not in known:
+        raise UserError(
+            f"{resolver.where}: measure: found '{measure}', but samples are chosen by sentence "
+            f"BLEU; write one of {', '.join(known[:2])}"
+        )
 
 
 def _texts(resolver: Resolver, description: models.Texts, number: str) -> list[Entry]:
