@@ -443,3 +443,12 @@ def test_a_series_along_steps_that_its_decoding_ignores_is_refused(tmp_path: Pat
     level = {**figure["series"][0], "style": "level", "steps": 4}
     figure = {**figure, "series": [level]}
     assert len(entries(unpublished(tmp_path, figures={"1": figure}), "paper", "figure", "1")) == 1
+
+
+def test_a_line_break_in_a_label_is_refused(tmp_path: Path) -> None:
+    row = {"label": "C\nM", "system": "CMLM", "steps": 1}
+    with pytest.raises(UserError, match="tables.1.*label.*line break"):
+        product(tmp_path, row)
+    # folded texts of YAML end with one
+    (found,) = product(tmp_path, {**row, "label": "CMLM\n"})
+    assert found.row == "CMLM"

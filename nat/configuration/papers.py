@@ -9,11 +9,30 @@ results; `nat.reporting.paper` resolves the descriptions.
 from collections.abc import Mapping
 from typing import Annotated, Any, Literal, TypeAlias, TypeVar
 
-from pydantic import BaseModel, ConfigDict, Discriminator, Field, PositiveInt, Tag, model_validator
+from pydantic import (
+    AfterValidator,
+    BaseModel,
+    ConfigDict,
+    Discriminator,
+    Field,
+    PositiveInt,
+    Tag,
+    model_validator,
+)
 
 from nat.fields import Seeds
 
 Text = Annotated[str, Field(min_length=1)]
+
+
+def _one_line(text: str) -> str:
+    """Refuse a line break, which would break the row of a Markdown table; one at the end goes."""
+    if "\n" in text.rstrip("\n"):
+        raise ValueError("found a line break; write it in one line, or folded after '>-'")
+    return text.rstrip("\n")
+
+
+Line = Annotated[str, Field(min_length=1), AfterValidator(_one_line)]
 Number = int | float
 PartName = Annotated[str, Field(pattern=r"^\w+$", examples=["1", "2a"])]
 """Of a table or figure, as the wildcard `number` of the Snakefile takes it."""
@@ -74,7 +93,7 @@ class Varied(Model):
     replaced by their values. The default label consists of the values of the lists.
     """
 
-    label: Text | None = None
+    label: Line | None = None
     system: Several[Text] | None = None
     task: Several[Text] | None = None
     steps: Several[PositiveInt] | None = None
@@ -172,7 +191,7 @@ class Row(Varied):
         ours_only: whether the paper does not print these rows.
     """
 
-    group: str | None = None
+    group: Annotated[str, AfterValidator(_one_line)] | None = None
     baseline: Text | None = None
     over: Text | None = None
     derived: Derived | None = None
@@ -223,7 +242,7 @@ class Grid(Model):
     """
 
     kind: Literal["grid"] = "grid"
-    title: Text
+    title: Line
     cells: Coordinates = Coordinates()
     columns: Annotated[list[Text | Column], Field(min_length=1)]
     rows: Annotated[list[Row], Field(min_length=1)]
@@ -237,7 +256,7 @@ class Samples(Model):
     """Sentences of systems and their baselines."""
 
     kind: Literal["samples"]
-    title: Text
+    title: Line
     cells: Coordinates = Coordinates()
     rows: Annotated[list[Varied], Field(min_length=1)]
     notes: list[Text] = []
@@ -254,7 +273,7 @@ class TextRow(Varied):
     """
 
     key: Text | None = None
-    group: str = ""
+    group: Annotated[str, AfterValidator(_one_line)] = ""
     quoted: Text | None = None
     ours_only: bool = False
 
@@ -269,7 +288,7 @@ class Texts(Model):
     """Texts that analyses found, beside those that the paper prints."""
 
     kind: Literal["texts"]
-    title: Text
+    title: Line
     cells: Coordinates = Coordinates()
     rows: Annotated[list[TextRow], Field(min_length=1)]
     notes: list[Text] = []
@@ -278,7 +297,7 @@ class Texts(Model):
 class SettingColumn(Model):
     """A system whose settings are printed."""
 
-    label: Text | None = None
+    label: Line | None = None
     system: Text
 
 
@@ -290,7 +309,7 @@ class Setting(Model):
         times: devices, where the paper's value is per device.
     """
 
-    label: Text
+    label: Line
     key: Text
     names: dict[str, Text] = {}
     times: PositiveInt | None = None
@@ -301,7 +320,7 @@ class Settings(Model):
     """A table of hyper-parameters; a column may be just a system."""
 
     kind: Literal["settings"]
-    title: Text
+    title: Line
     cells: Coordinates = Coordinates()
     columns: Annotated[list[Text | SettingColumn], Field(min_length=1)]
     rows: Annotated[list[Setting], Field(min_length=1)]
@@ -319,7 +338,7 @@ class Axis(Model):
         even: whether values are evenly spaced.
     """
 
-    label: Text
+    label: Line
     of: Text = "steps"
     values: Annotated[list[Scalar], Field(min_length=1)] | None = None
     category: Text | None = None
@@ -367,7 +386,7 @@ class Chain(Varied):
 
 
 class _Drawn(Model):
-    title: Text
+    title: Line
     cells: Coordinates = Coordinates()
     panels: Annotated[list[Text | Varied], Field(min_length=1)]
     notes: list[Text] = []
@@ -487,8 +506,8 @@ class Claim(Case):
         over: of speed-ups the row or system that they are over.
     """
 
-    claim: Text
-    origin: Text = Field(alias="from")
+    claim: Line
+    origin: Line = Field(alias="from")
     each: list[Case] = []
     margin: Number | Percent = 0
     majority: bool = False
@@ -511,7 +530,7 @@ class MeasuredAxis(Coordinates):
         column: of the quoted table, where quoted rows have their values.
     """
 
-    label: Text | None = None
+    label: Line | None = None
     log: bool = False
     ticks: Annotated[list[Number], Field(min_length=2)] | None = None
     over: Text | None = None
@@ -560,7 +579,7 @@ class Matrix(Model):
     values: Text
     rows: Text
     columns: Text
-    label: Text | None = None
+    label: Line | None = None
     caption: Text | None = None
 
     @property
@@ -596,7 +615,7 @@ class HeatMap(_Map):
 class Mark(Model):
     """A point with a name on a plane."""
 
-    label: Text
+    label: Line
     x: Number
     y: Number
 
@@ -717,7 +736,7 @@ class Paper(Model):
             not reproduced.
     """
 
-    title: Text
+    title: Line
     description: Text = ""
     seeds: Seeds | None = None
     cells: Coordinates = Coordinates()
