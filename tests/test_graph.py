@@ -49,9 +49,11 @@ def copy_repository(folder: Path, papers: Collection[str] | None = None) -> Path
             shutil.copytree(ROOT / name, folder / name, ignore=ignored)
         else:
             shutil.copy(ROOT / name, folder / name)
-    for path in (folder / "config/papers").glob("*.yaml"):
-        if papers is not None and path.stem not in papers:
-            path.unlink()
+    if papers is not None:
+        described = (folder / "config/papers").glob("*.yaml")
+        for path in (*described, *(folder / "config/published").glob("*.csv")):
+            if path.stem not in (*papers, "settings"):
+                path.unlink()
     return folder
 
 

@@ -101,7 +101,7 @@ def _check_published(configuration: Configuration) -> None:
         if path.name != _OF_ALL_PAPERS and path.stem not in configuration.papers:
             raise UserError(
                 f"config/published/{path.name}: there is no paper '{path.stem}'; "
-                f"{hint(path.stem, configuration.papers)} (rename the file)"
+                f"{hint(path.stem, configuration.papers)} (rename or remove the file)"
             )
 
 
