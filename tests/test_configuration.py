@@ -1034,7 +1034,8 @@ def test_published_values_are_those_of_a_paper(folder: Folder) -> None:
     folder.load()
     folder.write_text("published/onw.csv", "")
     assert folder.error() == (
-        "config/published/onw.csv: there is no paper 'onw'; did you mean 'own'? (rename or remove the file)"
+        "config/published/onw.csv: there is no paper 'onw'; did you mean 'own'? (rename or remove "
+        "the file)"
     )
 
 
