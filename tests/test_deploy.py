@@ -746,6 +746,10 @@ def test_a_model_card_has_scores_and_settings(tmp_path: Path, root: Path) -> Non
     packed(tmp_path / "first", tmp_path / "second")
     export(tmp_path / "second", tmp_path / "of_package", "huggingface")
     assert (tmp_path / "of_package/README.md").read_text() == card
+    measured |= {"low": None, "high": None}
+    path.write_text(json.dumps(score))
+    export(model("nat-kd"), tmp_path / "made", "huggingface")
+    assert "| one-pass | test | 38.27 | none |" in (tmp_path / "made/README.md").read_text()
     packed(model("nat-kd"), tmp_path / "other", ["mask-predict-1-lb5"])
     export(tmp_path / "other", tmp_path / "made", "huggingface")
     assert "No scores of these" in (tmp_path / "made/README.md").read_text()

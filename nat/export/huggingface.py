@@ -163,9 +163,11 @@ def model_card(
         for score in scores:
             found = score["measures"]["sacrebleu"]
             signature = found["signature"].replace("|", "\\|")
+            alone = found["low"] is None  # one sentence
+            interval = "none" if alone else f"{found['low']:.1f} to {found['high']:.1f}"
             lines.append(
                 f"| {score['decoding']} | {score['split']} | {found['value']:.2f} | "
-                f"{found['low']:.1f} to {found['high']:.1f} | `{signature}` |"
+                f"{interval} | `{signature}` |"
             )
         lines += ["", "Intervals are from a bootstrap over the sentences."]
     else:
