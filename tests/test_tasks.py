@@ -95,7 +95,7 @@ def test_at_a_scale_a_recipe_may_be_another_one(folder: Folder) -> None:
         folder.files["scales/tiny"]["recipes"]["own"] = {"as": other}
         assert folder.error().startswith(f"config/scales/tiny.yaml: {words}")
     folder.files["scales/tiny"]["recipes"]["own"] = {"as": "student", "updates": 5}
-    assert "unknown key 'updates'" in folder.error()
+    assert "key 'updates' at 'recipes.own': it does not go with the other keys" in folder.error()
 
 
 def test_equal_systems_are_one_and_so_are_those_that_learn_from_them(folder: Folder) -> None:

@@ -341,11 +341,12 @@ def _curves(resolver: Resolver, description: models.Curves) -> list[Entry]:
 def _check_curve(resolver: Resolver, entry: Entry, system: str) -> None:
     """Refuse a training without validation BLEU, of which there would be no curve."""
     for cell in entry.cells[:1]:
-        training = resolver.configuration.training(cell.corpus, cell.system)
-        if training.recipe.validation.metric != "bleu":
+        here = resolver.configuration.on(cell.corpus)
+        validation = here.recipe(here.system(cell.system).recipe).validation
+        if validation.metric != "bleu":
             raise UserError(
-                f"{resolver.where}.series: '{system}' validates by "
-                f"{training.recipe.validation.metric}; curves show validation BLEU, so remove it"
+                f"{resolver.where}.series: '{system}' validates by {validation.metric}; curves "
+                "show validation BLEU, so remove it"
             )
 
 

@@ -10,7 +10,6 @@ from nat.configuration import papers as models
 from nat.errors import UserError
 from nat.reporting import published
 from nat.reporting.coordinates import flat, merged, no_repetition, product
-from nat.reporting.effective import effective, setting
 from nat.reporting.entry import DERIVED, DERIVED_MEASURES, Derivation, Entry
 from nat.reporting.known_measures import MEASURES, SCORE
 from nat.reporting.resolver import Line, Resolver, describe, no_conflict
@@ -35,17 +34,7 @@ def entries(configuration: Configuration, paper: str, number: str | int) -> list
         return _samples(resolver, description)
     if isinstance(description, models.Texts):
         return _texts(resolver, description, str(number))
-    _check_settings(resolver, number)
     return []
-
-
-def _check_settings(resolver: Resolver, number: str | int) -> None:
-    """Look up each setting, so that one that does not exist is told before anything runs."""
-    table = settings_table(resolver.configuration, resolver.name, number)
-    for system in table.systems.values():
-        training = effective(resolver.configuration, system)
-        for row in table.rows:
-            setting(training, row, resolver.where)
 
 
 def _grid(resolver: Resolver, description: models.Grid, number: str) -> list[Entry]:
