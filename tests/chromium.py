@@ -110,6 +110,13 @@ class Browser:
         assert "exceptionDetails" not in found, found["exceptionDetails"]
         return found["result"].get("value")
 
+    def wait_for(self, condition: str) -> None:
+        """Wait until an expression of JavaScript is true in the page."""
+        end = time.monotonic() + PATIENCE
+        while not self.run(condition):
+            assert time.monotonic() < end, condition
+            time.sleep(0.05)
+
     def press(self, key: str) -> None:
         """Press a key, by its name in JavaScript."""
         text = {"text": "\r"} if key == "Enter" else {"text": key} if len(key) == 1 else {}

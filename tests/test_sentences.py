@@ -376,15 +376,8 @@ def test_what_is_shown_is_of_the_test_set_that_is_chosen(root: Path, tmp_path: P
     text = text.replace(name, "other").replace('"sources":["', '"sources":["OTHER ')
     (folder / "sentences/other.js").write_text(text + "window.arrived = true;")
     with Browser(tmp_path) as browser:
-
-        def wait_for(condition: str) -> None:
-            end = time.monotonic() + PATIENCE
-            while not browser.run(condition):
-                assert time.monotonic() < end, condition
-                time.sleep(0.05)
-
         browser.open(folder / "sentences.html")
-        wait_for(f"document.querySelectorAll('#list li').length === {SENTENCES}")
+        browser.wait_for(f"document.querySelectorAll('#list li').length === {SENTENCES}")
         browser.run(
             """window.failures = [];
                for (const kind of ["error", "unhandledrejection"])
@@ -399,19 +392,21 @@ def test_what_is_shown_is_of_the_test_set_that_is_chosen(root: Path, tmp_path: P
 
         # the first one is there at once, and the other one arrives after it
         browser.run(f"(({CHOOSE})('test-set', 'other'), ({CHOOSE})('test-set', '{name}'))")
-        wait_for("window.arrived")
+        browser.wait_for("window.arrived")
         assert "OTHER" not in browser.run(shown)
         browser.run(f"({CHOOSE})('test-set', 'other')")
-        wait_for(f"{shown}.includes('OTHER')")
+        browser.wait_for(f"{shown}.includes('OTHER')")
 
         browser.run(f"({CHOOSE})('test-set', 'missing')")
-        wait_for("document.getElementById('summary').textContent.includes('missing.js cannot be')")
+        browser.wait_for(
+            "document.getElementById('summary').textContent.includes('missing.js cannot be')"
+        )
         for key, value in (("query", "a"), ("order", "shortest"), ("against", "nothing")):
             browser.run(f"({CHOOSE})('{key}', '{value}')")
         assert browser.run(shown) == ""
         assert "cannot be read" in browser.run("document.getElementById('summary').textContent")
         browser.run(f"({CHOOSE})('query', ''), ({CHOOSE})('test-set', '{name}')")
-        wait_for(f"document.querySelectorAll('#list li').length === {SENTENCES}")
+        browser.wait_for(f"document.querySelectorAll('#list li').length === {SENTENCES}")
         assert browser.run("window.failures") == []
 
 
@@ -419,23 +414,16 @@ def test_what_is_shown_is_of_the_test_set_that_is_chosen(root: Path, tmp_path: P
 def test_the_link_to_the_content_keeps_what_is_chosen(root: Path, tmp_path: Path) -> None:
     folder = write_page(root)
     with Browser(tmp_path) as browser:
-
-        def wait_for(condition: str) -> None:
-            end = time.monotonic() + PATIENCE
-            while not browser.run(condition):
-                assert time.monotonic() < end, condition
-                time.sleep(0.05)
-
         browser.open(folder / "sentences.html", place="#content")
-        wait_for(f"document.querySelectorAll('#list li').length === {SENTENCES}")
+        browser.wait_for(f"document.querySelectorAll('#list li').length === {SENTENCES}")
         systems = browser.run("[a.value, b.value]")
         browser.run("document.getElementById('swap').click()")
-        wait_for("location.hash.includes('sentence=')")
+        browser.wait_for("location.hash.includes('sentence=')")
         browser.run(
             """window.addEventListener("hashchange", () => setTimeout(() => (window.after = true)));
                document.querySelector(".skip").click()"""
         )
-        wait_for("window.after")
+        browser.wait_for("window.after")
         assert browser.run("location.hash") == "#content"
         assert browser.run("[a.value, b.value]") == systems[::-1]
         assert browser.problems == []
