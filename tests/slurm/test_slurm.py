@@ -84,8 +84,9 @@ class Repository:
                 shutil.copytree(ROOT / name, folder / name, ignore=ignored)
             else:
                 shutil.copy(ROOT / name, folder / name)
-        for paper in (folder / "config/papers").glob("*.yaml"):
-            paper.unlink()
+        for described in ("papers", "published"):
+            shutil.rmtree(folder / "config" / described)
+        (folder / "config/papers").mkdir()
         self.write("config/papers/two.yaml", PAPER)
         self.scale = self.read("config/scales/micro.yaml") | {"stages": STAGES}
         self.write("config/scales/micro.yaml", self.scale)
