@@ -1,7 +1,7 @@
 """What the tests of single papers ask of their files."""
 
 from nat.configuration import Configuration
-from nat.reporting import claims, reports
+from nat.reporting import claim_checks, reports
 from nat.reporting.paper import entries
 
 
@@ -29,7 +29,7 @@ def published_in_tables(configuration: Configuration, paper: str) -> list[str]:
 def printed_differences(configuration: Configuration, paper: str) -> dict[str, list[float | None]]:
     """The differences that a paper prints, by claim; None where it prints none."""
     by_claim: dict[str, list[float | None]] = {}
-    for check in claims.checks(configuration, paper):
+    for check in claim_checks.checks(configuration, paper):
         assert check.text and check.source
-        by_claim.setdefault(check.claim, []).append(claims.published_difference(check))
+        by_claim.setdefault(check.claim, []).append(claim_checks.published_difference(check))
     return by_claim

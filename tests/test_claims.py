@@ -14,7 +14,7 @@ from test_training_runs import write_run
 
 from nat.errors import UserError
 from nat.files import read_json, write_json
-from nat.reporting import claims, reports, tables, values
+from nat.reporting import claim_checks, claim_reports, claims, reports, tables, values
 from nat.reporting.cells import Cell
 from nat.reporting.claims import UNJUDGED
 from nat.reporting.differences import combined, difference
@@ -82,7 +82,7 @@ def test_a_difference_within_the_noise_is_undecided(root: Path) -> None:
         record = judge(root, compare("nat", relation, "student"))
         assert record["verdict"] == UNDECIDED and record["low"] < 0 < record["high"]
         assert record["detectable"] > abs(record["ours"])
-        assert claims.lines(record)["detectable"] == f"{record['detectable']:.2f}"
+        assert claim_reports.lines(record)["detectable"] == f"{record['detectable']:.2f}"
     # the same difference is clear enough for a wide margin, not for a narrow one
     margins = {0.01: UNDECIDED, 50: HOLDS}
     assert margins == {
@@ -118,7 +118,7 @@ def test_intervals_over_seeds_are_also_over_sentences(root: Path) -> None:
     assert record["seeds"] == "1 2"
     one = judge(root, claim)
     assert record["high"] - record["low"] > (one["high"] - one["low"]) / 2**0.5
-    notes = [claims.notes([each]) for each in (one, record)]
+    notes = [claim_reports.notes([each]) for each in (one, record)]
     assert [any("not over trainings" in note for note in each) for each in notes] == [True, False]
 
 
@@ -177,7 +177,7 @@ def test_a_claim_cannot_name_a_derived_row(root: Path, check: dict[str, Any]) ->
     claim = {"claim": "text", "from": "table 1", "in": "table 1", "task": TASK}
     paper["claims"] = {"it": claim | {"where": {"renamed": "gain"}} | check}
     with pytest.raises(UserError, match="claims.it: 'gain' is a derived row, which a claim cannot"):
-        claims.checks(made_up_run.configuration(root, {"paper": paper}), "paper")
+        claim_checks.checks(made_up_run.configuration(root, {"paper": paper}), "paper")
 
 
 @pytest.mark.parametrize(
@@ -216,18 +216,18 @@ def test_a_correlation_over_systems(root: Path) -> None:
         for measure in ("sacrebleu", "chrf")
     ]
     record = judge(root, claim)
-    assert claims.lines(record)["claim"].endswith("; r above 0.8)")
+    assert claim_reports.lines(record)["claim"].endswith("; r above 0.8)")
     assert record["ours"] == pytest.approx(np.corrcoef(*scores)[0, 1])
     # three systems tell nothing of others
     assert (record["verdict"], record["interval"]) == (UNDECIDED, claims.NO_INTERVAL)
-    notes = [note for note in claims.notes([record]) if note.startswith(claims.NO_INTERVAL)]
+    notes = [note for note in claim_reports.notes([record]) if note.startswith(claims.NO_INTERVAL)]
     assert notes == ["none: a correlation over three systems has no interval."]
-    assert claims.lines(record)["ours"] == (
+    assert claim_reports.lines(record)["ours"] == (
         f"r of sacreBLEU and chrF2 over 3 systems: +{record['ours']:.3f}"
     )
     assert not any(
         "/translations/" in each.path
-        for each in claims.files(configuration(root, it=claim), "paper")
+        for each in claim_checks.files(configuration(root, it=claim), "paper")
     )
     claim["correlation"]["over"] = ["teacher", "student", "nat", "other"]
     assert judge(root, claim)["verdict"] == "not run"
@@ -254,7 +254,7 @@ def test_a_claim_with_a_margin_says_where_it_puts_the_difference(
 ) -> None:
     record = judge(root, compare("student", relation, "teacher", margin=margin))
     said = f"; difference {bound}" if bound else ""
-    assert claims.lines(record)["claim"] == f"{record['text']} ({record['source']}{said})"
+    assert claim_reports.lines(record)["claim"] == f"{record['text']} ({record['source']}{said})"
 
 
 def test_each_case_is_judged(root: Path) -> None:
@@ -270,13 +270,13 @@ def test_each_case_is_judged(root: Path) -> None:
         ("number", "does not hold"),
         ("there", UNJUDGED),
     ]
-    assert claims.summary(found) == f"1 holds, 1 does not hold, 1 {UNJUDGED}"
+    assert claim_reports.summary(found) == f"1 holds, 1 does not hold, 1 {UNJUDGED}"
 
 
 def test_lists_and_the_tasks_of_a_table_are_cases(root: Path) -> None:
     claim = {"claim": "text", "from": "table 1", "in": "table 1"}
     claim |= {"compare": ["DiMS", "above", "NAT"]}
-    found = claims.checks(configuration(root, it=claim), "paper")
+    found = claim_checks.checks(configuration(root, it=claim), "paper")
     assert [check.case for check in found] == ["WMT14 En-De", "WMT14 De-En"]
     assert [check.places[1].published is None for check in found] == [False, True]
     several = compare("student", "above", "teacher") | {
@@ -287,7 +287,7 @@ def test_lists_and_the_tasks_of_a_table_are_cases(root: Path) -> None:
             for name, place in (("student", STUDENT), ("teacher", TEACHER))
         },
     }
-    found = claims.checks(configuration(root, it=several), "paper")
+    found = claim_checks.checks(configuration(root, it=several), "paper")
     assert [check.case for check in found] == ["1 step passes", "4 steps passes"]
     assert [check.places[0].cells[0].decoding for check in found] == [
         "mask-predict-1-lb5",
@@ -305,7 +305,7 @@ def test_names_of_the_paper_and_systems_of_cases(root: Path) -> None:
             "teacher": {"system": "{system}", **STEP},
         },
     }
-    (check,) = claims.checks(made_up_run.configuration(root, {"paper": paper}), "paper")
+    (check,) = claim_checks.checks(made_up_run.configuration(root, {"paper": paper}), "paper")
     assert check.case == "cmlm-kd"
     assert [place.cells[0].system for place in check.places] == ["dims-cmlm-kd", "cmlm-kd"]
 
@@ -324,7 +324,9 @@ def test_trends_and_the_largest(root: Path) -> None:
     rising = judge(root, BASE | {"trend": {"of": places, "is": "rising"}})
     assert rising["verdict"] == HOLDS
     assert 0 < rising["low"] < rising["ours"] < rising["high"]
-    assert f"; from first to last: +{rising['ours']:.2f} BLEU" in claims.lines(rising)["ours"]
+    assert (
+        f"; from first to last: +{rising['ours']:.2f} BLEU" in claim_reports.lines(rising)["ours"]
+    )
     for relation in ("falling", "flat"):
         trend = {"trend": {"of": places, "is": relation}, "margin": 1}
         assert judge(root, BASE | trend)["verdict"] == FAILS
@@ -333,7 +335,9 @@ def test_trends_and_the_largest(root: Path) -> None:
     largest = judge(root, BASE | {"largest": {"of": places, "is": "8"}})
     assert largest["verdict"] == HOLDS
     assert largest["ours"] < rising["ours"]  # over the best of the others
-    assert f"; least difference: +{largest['ours']:.2f} BLEU" in claims.lines(largest)["ours"]
+    assert (
+        f"; least difference: +{largest['ours']:.2f} BLEU" in claim_reports.lines(largest)["ours"]
+    )
     assert judge(root, BASE | {"largest": {"of": places, "is": "4"}})["verdict"] == FAILS
     # 8 is above 2 for certain, but not above another of its kind
     made_up_run.run(root, "nat-kd", "one-pass", 0.06)
@@ -412,7 +416,7 @@ def test_speed_ups_are_over_a_named_system(root: Path) -> None:
     assert (record["verdict"], record["ours"]) == (HOLDS, 1.0)
     record = judged(compare=["batch", "below", "student"])
     assert (record["verdict"], record["ours"], record["low"]) == (HOLDS, -1.0, -1.0)
-    assert claims.lines(record)["95% interval"] == "[−1.00, −1.00]"
+    assert claim_reports.lines(record)["95% interval"] == "[−1.00, −1.00]"
     record = judged(compare=["gpu", "below", "student"])
     assert (record["verdict"], record["reason"]) == (UNJUDGED, "no GPU")
     record = judged(compare=["student", "above", "gpu"])
@@ -432,7 +436,7 @@ def test_records_of_trainings(root: Path) -> None:
         )
     record = judge(root, compare("student", "about", 1, measure="collapsed"))
     assert (record["verdict"], record["interval"]) == (HOLDS, claims.COUNTED)
-    assert record["detectable"] is None and claims.lines(record)["95% interval"] == "counted"
+    assert record["detectable"] is None and claim_reports.lines(record)["95% interval"] == "counted"
     assert judge(root, compare("teacher", "about", 1, measure="collapsed"))["verdict"] == FAILS
     # updates are only judged where early stopping ended both trainings
     claim = compare("student", "about", "teacher", measure="updates")
@@ -509,10 +513,10 @@ def test_all_correct_translations_decide_where_they_are_references(generated: Pa
         for path in record["sources"].split()
     ]
     assert record["ours"] == pytest.approx(scores[0] - scores[1])
-    assert any("all the correct translations" in note for note in claims.notes([record]))
-    assert claims.lines(record)["ours"].endswith(" multi-ref. BLEU")
-    assert not claims.lines(own)["ours"].endswith(" multi-ref. BLEU")
-    assert claims.lines(record)["in the claim's measure"].startswith(f"+{own['ours']:.2f} [")
+    assert any("all the correct translations" in note for note in claim_reports.notes([record]))
+    assert claim_reports.lines(record)["ours"].endswith(" multi-ref. BLEU")
+    assert not claim_reports.lines(own)["ours"].endswith(" multi-ref. BLEU")
+    assert claim_reports.lines(record)["in the claim's measure"].startswith(f"+{own['ours']:.2f} [")
 
 
 @pytest.mark.parametrize(
@@ -568,7 +572,7 @@ def test_tables_and_claims_agree_about_a_pair(root: Path) -> None:
     record = tables.make(plain, "paper", "1").records[1]
     assert judged["ours"] == pytest.approx(record["baseline_difference"], abs=2e-6)
     assert judged["interval"] == record["test"]
-    one, other = (place.cells for place in claims.checks(plain, "paper")[0].places)
+    one, other = (place.cells for place in claim_checks.checks(plain, "paper")[0].places)
     found = difference(one, other, root)
     assert found is not None and found.interval is not None
     assert record["p_value"] == round(found.estimate.p_value or 0, 6)
@@ -578,7 +582,9 @@ def test_tables_and_claims_agree_about_a_pair(root: Path) -> None:
 
 
 def test_resamples_of_one_test_set_stay_together(root: Path) -> None:
-    checks = claims.checks(configuration(root, it=compare("student", "above", "teacher")), "paper")
+    checks = claim_checks.checks(
+        configuration(root, it=compare("student", "above", "teacher")), "paper"
+    )
     one, other = (place.cells for place in checks[0].places)
     found = difference(one, other, root)
     assert found is not None
@@ -603,7 +609,7 @@ def test_a_correlation_is_of_the_mean_of_draws(root: Path) -> None:
     }
     made_up_run.run(root, "nat-kd", "one-pass", 0.25)
     made_up_run.run(root, "dims-cmlm-kd", "mask-predict-2-lb5", 0.6)
-    check = claims.checks(configuration(root, it=claim), "paper")[0]
+    check = claim_checks.checks(configuration(root, it=claim), "paper")[0]
     drawn = []
     for place in check.places:
         first, *others = place.cells
@@ -619,7 +625,9 @@ def test_a_correlation_is_of_the_mean_of_draws(root: Path) -> None:
 
 def test_draws_of_a_decoding_are_no_trainings(root: Path) -> None:
     made_up_run.run(root, "dims-cmlm-kd", "mask-predict-2-lb5", 0.2)
-    checks = claims.checks(configuration(root, it=compare("student", "above", "teacher")), "paper")
+    checks = claim_checks.checks(
+        configuration(root, it=compare("student", "above", "teacher")), "paper"
+    )
     (first,), other = (place.cells for place in checks[0].places)
     draws = [first, replace(first, decoding="mask-predict-2-lb5")]
     alone = [difference([draw], other, root) for draw in draws]
@@ -637,11 +645,11 @@ def test_what_is_written_and_shown(root: Path) -> None:
         second=compare("student", "above", "nat"),
     )
     found = claims.judge(plain, "paper")
-    claims.write(plain, "paper", found, root / "claims.csv")
+    claim_reports.write(plain, "paper", found, root / "claims.csv")
     text = (root / "claims.md").read_text()
     assert "1 holds, 1 not run" in text and "not comparable" in text.lower()
     console = Console(width=100, record=True)
-    claims.show(plain, "paper", claims.read(root / "claims.csv"), console)
+    claim_reports.show(plain, "paper", claim_reports.read(root / "claims.csv"), console)
     shown = console.export_text()
     assert "holds student" in shown and "not run nat: not run" in shown
     assert all("scale demo, one training of each system" in each for each in (text, shown))
@@ -649,7 +657,7 @@ def test_what_is_written_and_shown(root: Path) -> None:
 
 def test_the_number_of_trainings_is_told(root: Path) -> None:
     three = configuration(root, [1, 2, 3], it=compare("student", "above", "teacher"))
-    text = claims.markdown(three, "paper", claims.judge(three, "paper"))
+    text = claim_reports.markdown(three, "paper", claims.judge(three, "paper"))
     assert "scale demo, 3 trainings of each system" in text
 
 
@@ -748,12 +756,12 @@ def test_a_claim_takes_the_only_measure_of_its_table(root: Path) -> None:
     del table["cells"]["measure"]
     for column in table["columns"]:
         column["measure"] = "sacrebleu"
-    (check,) = claims.checks(plain, "paper")
+    (check,) = claim_checks.checks(plain, "paper")
     assert {place.measure for place in check.places} == {"sacrebleu"}
     table["columns"].append({"label": "chrF", "measure": "chrf", "task": TASK, "ours_only": True})
     plain = made_up_run.configuration(root, plain.files["papers"])
     with pytest.raises(UserError, match="no 'measure' is given"):
-        claims.checks(plain, "paper")
+        claim_checks.checks(plain, "paper")
 
 
 def test_a_table_of_settings_has_no_numbers_for_claims(root: Path) -> None:
@@ -767,4 +775,4 @@ def test_a_table_of_settings_has_no_numbers_for_claims(root: Path) -> None:
     }
     paper["claims"] = {"it": compare("student", "above", "teacher", **{"in": "table 3"})}
     with pytest.raises(UserError, match="table 3 shows no numbers that a claim can compare"):
-        claims.checks(made_up_run.configuration(root, {"paper": paper}), "paper")
+        claim_checks.checks(made_up_run.configuration(root, {"paper": paper}), "paper")

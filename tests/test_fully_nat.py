@@ -9,7 +9,7 @@ import pytest
 from nat.configuration import configuration as module
 from nat.configuration import load
 from nat.configuration.configuration import Configuration
-from nat.reporting import claims, reports, values
+from nat.reporting import claim_checks, reports, values
 from nat.reporting.paper import QUOTED, entries
 from nat.transformer.fairseq_models import COMPILED, NEEDS_COMPILED
 
@@ -189,12 +189,14 @@ def test_the_demo_has_a_stand_in_for_every_task() -> None:
 
 @pytest.mark.parametrize("scale", ["demo", "small", "paper"])
 def test_claims(scale: str) -> None:
-    found = claims.checks(load(scale, ROOT), "fully_nat")
+    found = claim_checks.checks(load(scale, ROOT), "fully_nat")
     assert {check.claim for check in found} >= {
         *("kd", "ctc-above-axe", "vae-five", "glat-above-rnd", "all-four", "beam", "beam-cost"),
         *("bonus", "big-kd", "dimensions", "dimensions-ctc", "plateau", "lead-shrinks", "sixteen"),
     }
-    printed = {check.claim for check in found if claims.published_difference(check) is not None}
+    printed = {
+        check.claim for check in found if claim_checks.published_difference(check) is not None
+    }
     assert {"kd", "vae-five", "all-four", "beam-cost", "sixteen", "plateau"} <= printed
     (bonus,) = (check for check in found if check.claim == "bonus")
     # what differs is the bonus alone, neither the search nor the language model

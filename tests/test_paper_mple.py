@@ -15,7 +15,7 @@ from nat.artifacts import TotalCorrelation
 from nat.configuration.configuration import read
 from nat.files import write_json
 from nat.measures.total_correlation import estimate, with_exact
-from nat.reporting import claims, reports, tables
+from nat.reporting import claim_checks, reports, tables
 from nat.reporting.cells import Cell
 from nat.reporting.differences import difference
 from nat.reporting.paper import entries
@@ -66,18 +66,20 @@ def test_every_published_value_has_its_place() -> None:
 def test_published_correlations_are_those_of_the_published_rows() -> None:
     """The paper's numbers hold what its text says, but for one correlation."""
     configuration = read("paper", REPOSITORY)
-    found = {check.claim: check for check in claims.checks(configuration, PAPER)}
-    assert claims.published_difference(found["targets"]) < -0.9
-    assert claims.published_difference(found["inputs"]) < -0.9
-    assert claims.published_difference(found["inputs-default"]) == pytest.approx(-0.35, abs=0.02)
-    assert claims.published_difference(found["regulariser-single"]) < 0
+    found = {check.claim: check for check in claim_checks.checks(configuration, PAPER)}
+    assert claim_checks.published_difference(found["targets"]) < -0.9
+    assert claim_checks.published_difference(found["inputs"]) < -0.9
+    assert claim_checks.published_difference(found["inputs-default"]) == pytest.approx(
+        -0.35, abs=0.02
+    )
+    assert claim_checks.published_difference(found["regulariser-single"]) < 0
 
 
 @pytest.mark.parametrize(("r", "holds"), [(-0.6, False), (-0.35, True), (0.35, True), (0.6, False)])
 def test_a_small_correlation_is_small_on_both_sides(r: float, holds: bool) -> None:
     configuration = read("paper", REPOSITORY)
     check = next(
-        each for each in claims.checks(configuration, PAPER) if each.claim == "inputs-default"
+        each for each in claim_checks.checks(configuration, PAPER) if each.claim == "inputs-default"
     )
     assert region(check.relation, check.margin).contains(r) == holds
 

@@ -20,7 +20,7 @@ from nat.errors import UserError
 from nat.files import write_json
 from nat.report import ancestors, charts, overview, packing, papers, scale, site, systems
 from nat.report.results import COMPLETE, NOTHING, PART, Results
-from nat.reporting import claims, figures, reports, tables
+from nat.reporting import claim_reports, figures, reports, tables
 from nat.reporting.cells import Cell
 from nat.reporting.conflicts import Conflict
 from nat.reporting.verdicts import FAILS, HOLDS
@@ -405,7 +405,7 @@ def test_what_no_longer_fits_the_configuration_is_made_anew(root: Path) -> None:
         if kind == "table":
             tables.write(reports.make_table(before.configuration, "paper", number), csv)
         else:
-            claims.write(before.configuration, "paper", before.judged("paper"), csv)
+            claim_reports.write(before.configuration, "paper", before.judged("paper"), csv)
     assert before.judged("paper")[0]["verdict"] == HOLDS
     after = changed(99, "21.7")
     assert after.judged("paper")[0]["verdict"] == FAILS
@@ -480,7 +480,7 @@ def test_a_claim_that_cannot_be_judged_says_why(written: Path) -> None:
 
 
 def test_claims_are_sorted_by_their_numbers(root: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("nat.reporting.claims.are_complete", lambda *_: True)
+    monkeypatch.setattr("nat.reporting.claim_checks.are_complete", lambda *_: True)
     worse = {**CLAIMS["better"], "compare": ["NAT", "above", "DiMS"]}
     more = {**CLAIMS["better"], "compare": ["NAT", "above", 90]}
     found = configuration(root, claims=CLAIMS | {"worse": worse, "more": more})

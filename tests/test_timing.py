@@ -10,7 +10,7 @@ from made_up_run import CORPUS, TASK
 from nat.artifacts import Latency, Model
 from nat.configuration import Configuration
 from nat.errors import UserError
-from nat.reporting import claims, reports, timing
+from nat.reporting import claim_checks, reports, timing
 
 ROWS = [
     {"label": "AT", "system": "at-base", "decoding": "beam5"},
@@ -101,7 +101,7 @@ def test_the_latencies_of_a_file_are_found_by_its_names(tmp_path: Path) -> None:
 def test_a_claim_takes_the_latencies_of_its_table(tmp_path: Path) -> None:
     claim = {**CLAIM, **COMPARED, "in": "table 1"}
     both = configured(tmp_path, tables={"1": TABLE}, claims={"fast": claim})
-    files = claims.files(both, "paper")
+    files = claim_checks.files(both, "paper")
     assert [each.path for each in files] == [
         f"results/demo/latency/{CORPUS}/paper_table_1/seed1/cpu-1.json"
     ]
@@ -122,4 +122,4 @@ def test_a_claim_about_a_latency_that_no_report_shows(
     claim = {key: value for key, value in claim.items() if value is not None}
     paper = configured(tmp_path, tables={"1": TABLE}, claims={"fast": claim}, systems=systems)
     with pytest.raises(UserError, match=words):
-        claims.files(paper, "paper")
+        claim_checks.files(paper, "paper")

@@ -3,7 +3,7 @@
 from pathlib import Path
 
 from nat.configuration import Configuration
-from nat.reporting import claims
+from nat.reporting import claim_reports, claims
 from nat.reporting.reports import Claims
 from nat.workflow.program import makes
 
@@ -12,12 +12,12 @@ from nat.workflow.program import makes
 def main(configuration: Configuration, wanted: Claims) -> None:
     """Judge what a paper claims on the results of this run."""
     records = claims.judge(configuration, wanted.paper)
-    claims.write(configuration, wanted.paper, records, Path(wanted.path))
+    claim_reports.write(configuration, wanted.paper, records, Path(wanted.path))
     for record in records:
-        texts = claims.lines(record)
+        texts = claim_reports.lines(record)
         case = f" ({texts['case']})" if texts["case"] else ""
         print(f"  claim of {wanted.paper}: {texts['verdict']}: {record['text']}{case}")
-    print(f"  claims of {wanted.paper}: {claims.summary(records)}")
+    print(f"  claims of {wanted.paper}: {claim_reports.summary(records)}")
 
 
 if __name__ == "__main__":

@@ -8,7 +8,7 @@ from rich.console import Console
 from nat import program
 from nat.configuration.arguments import add_configuration_arguments, configuration_from
 from nat.errors import UserError
-from nat.reporting import claims, reports, tables
+from nat.reporting import claim_reports, reports, tables
 from nat.spelling import hint
 
 FORMATS = {"table": ("csv", "md", "tex"), "figure": ("pdf", "png", "csv"), "claims": ("csv", "md")}
@@ -38,7 +38,7 @@ def main() -> None:
             tables.show(reports.read_table(configuration, paper, number, path), console)
         elif kind == "claims":
             console.print()
-            claims.show(configuration, paper, claims.read(path), console)
+            claim_reports.show(configuration, paper, claim_reports.read(path), console)
         shown.append(f"{path.with_suffix('')}.{{{','.join(FORMATS[kind])}}}")
     if not shown:
         chosen = " ".join(f"{key}='{value}'" for key, value in configuration.choices.items())

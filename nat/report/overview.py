@@ -20,7 +20,7 @@ from nat.report.results import (
     snakemake,
     state,
 )
-from nat.reporting import claims, reports, values
+from nat.reporting import claim_reports, claims, reports, values
 from nat.reporting.cells import Cell, measured
 from nat.reporting.paper import heading
 from nat.reporting.reports import Target
@@ -70,7 +70,7 @@ def _tile(results: Results, paper: str) -> dict[str, str]:
         "path": addresses.paper(paper),
         "title": results.configuration.paper(paper).title,
         "reports": f"{kinds.count(COMPLETE)} of {len(kinds)} complete, {kinds.count(PART)} in part",
-        "claims": f"claims: {claims.summary(judged)}" if judged else "",
+        "claims": f"claims: {claim_reports.summary(judged)}" if judged else "",
         "cost": f"{papers.TRAININGS}: {cost[papers.TRAININGS]}{hours}",
     }
 
@@ -133,7 +133,7 @@ def _states_at(results: Results, scale: str, shown: list[Target]) -> dict[Target
 
 def _board(results: Results) -> list[dict[str, Any]]:
     """All judgements by verdict."""
-    columns: dict[str, list[dict[str, str]]] = {verdict: [] for verdict in claims.VERDICTS}
+    columns: dict[str, list[dict[str, str]]] = {verdict: [] for verdict in claim_reports.VERDICTS}
     for paper, records in results.claims.items():
         title = results.configuration.paper(paper).title
         for record in records:
@@ -143,7 +143,7 @@ def _board(results: Results) -> list[dict[str, Any]]:
                     "case": record["case"],
                     "paper": title,
                     "corpus": record["corpus"],
-                    "numbers": claims.lines(record)["ours"],
+                    "numbers": claim_reports.lines(record)["ours"],
                     "address": f"{addresses.paper(paper)}#{papers.anchor(record)}",
                 }
             )

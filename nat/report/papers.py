@@ -9,7 +9,7 @@ from nat.report import addresses, energy
 from nat.report.details import Details, Line, line
 from nat.report.page import Page
 from nat.report.results import NOTHING, Results, snakemake
-from nat.reporting import claims, figures, reports, tables, values
+from nat.reporting import claim_reports, figures, reports, tables, values
 from nat.reporting.cells import Cell
 from nat.reporting.entry import Entry
 from nat.reporting.figures import Plot
@@ -324,7 +324,7 @@ def _claims(results: Results, paper: str, details: Details) -> dict[str, Any]:
     records = results.claims[paper]
     rows: list[dict[str, Any]] = []
     for record, check in zip(records, results.checks[paper], strict=True):
-        texts = claims.lines(record) | {CORPUS: record["corpus"].replace(" ", ", ")}
+        texts = claim_reports.lines(record) | {CORPUS: record["corpus"].replace(" ", ", ")}
         cells = [cell for place in check.places for cell in (*place.cells, *place.over)]
         older = results.older(cells)
         index = details.add(
@@ -351,9 +351,9 @@ def _claims(results: Results, paper: str, details: Details) -> dict[str, Any]:
         )
     return _section(results, paper, "claims", "") | {
         "rows": rows,
-        "summary": claims.summary(records),
-        "notes": claims.notes(records),
-        "columns": (*claims.COLUMNS[:2], CORPUS, *claims.COLUMNS[2:]),
+        "summary": claim_reports.summary(records),
+        "notes": claim_reports.notes(records),
+        "columns": (*claim_reports.COLUMNS[:2], CORPUS, *claim_reports.COLUMNS[2:]),
     }
 
 

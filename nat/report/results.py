@@ -18,9 +18,9 @@ from nat.data.splits import TRAIN, prepared_as
 from nat.data.translations import MADE_WITH
 from nat.files import read_json
 from nat.report import scale
-from nat.reporting import claims, figures, published, reports, tables
+from nat.reporting import claim_checks, claim_reports, claims, figures, published, reports, tables
 from nat.reporting.cells import Cell, read_score
-from nat.reporting.claims import Check
+from nat.reporting.claim_checks import Check
 from nat.reporting.conflicts import Conflict, conflicts
 from nat.reporting.figures import Plot
 from nat.reporting.known_measures import SCORE
@@ -167,9 +167,9 @@ class Results:
         """
         path = self.made((paper, "claims", ""))
         if path is not None:
-            found = claims.read(path)
+            found = claim_reports.read(path)
             checks = self.checks[paper]
-            asked = [claims.made_from(self.configuration, each) for each in checks]
+            asked = [claim_checks.made_from(self.configuration, each) for each in checks]
             if [each.get("made_from") for each in found] == asked:
                 return found
         return claims.judge(self.configuration, paper)
@@ -183,7 +183,7 @@ class Results:
     def checks(self) -> dict[str, tuple[Check, ...]]:
         """What each of these claims is judged by."""
         with_claims = [paper for paper, kind, _ in self.targets if kind == "claims"]
-        return {paper: claims.checks(self.configuration, paper) for paper in with_claims}
+        return {paper: claim_checks.checks(self.configuration, paper) for paper in with_claims}
 
     @cached_property
     def conflicts(self) -> list[Conflict]:

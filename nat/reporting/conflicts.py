@@ -22,9 +22,9 @@ from typing import Any
 
 from nat.configuration import Configuration
 from nat.configuration.overrides import Overrides
-from nat.reporting import claims, published
+from nat.reporting import claim_checks, published
 from nat.reporting.cells import Cell
-from nat.reporting.claims import Check
+from nat.reporting.claim_checks import Check
 from nat.reporting.known_measures import SPEED_UP
 from nat.reporting.paper import Entry, entries, heading, measure_of
 from nat.reporting.published import Line, Published, decimals
@@ -260,8 +260,8 @@ def _follows(operation: str, parts: Sequence[Published], printed: Published) -> 
 
 
 def _claimed(configuration: Configuration, paper: str) -> Iterator[Conflict]:
-    for check in claims.checks(configuration, paper):
-        sides = claims.printed_sides(check)
+    for check in claim_checks.checks(configuration, paper):
+        sides = claim_checks.printed_sides(check)
         if sides is None:
             continue
         rounding = 2 * max(
@@ -277,7 +277,7 @@ def _claimed(configuration: Configuration, paper: str) -> Iterator[Conflict]:
             held.append(
                 any(wanted.contains(round(left - right + each, _DIGITS)) for each in changes)
             )
-        needed = len(held) // 2 + 1 if check.kind == claims.MAJORITY else len(held)
+        needed = len(held) // 2 + 1 if check.kind == claim_checks.MAJORITY else len(held)
         if sum(held) < needed:
             where = f"{check.source}, {check.case}" if check.case else check.source
             yield Conflict(CLAIMED, (paper,), f"“{check.text}” ({where}): {_behind(check)}")

@@ -11,7 +11,7 @@ from nat.artifacts import Artifact, File, Inputs, step_of
 from nat.configuration import Configuration
 from nat.configuration import papers as models
 from nat.configuration.configuration import file_of
-from nat.reporting import claims, published, samples, settings, stated, tables, texts
+from nat.reporting import claim_checks, published, samples, settings, stated, tables, texts
 from nat.reporting.cells import Cell
 from nat.reporting.differences import can_be_resampled
 from nat.reporting.paper import Entry, describe, entries
@@ -151,7 +151,7 @@ def files(configuration: Configuration, target: Target) -> list[Artifact]:
     """The results that a report is made of, and what its samples, tests and marks are read from."""
     paper, kind, number = target
     if kind == "claims":
-        return claims.files(configuration, paper)
+        return claim_checks.files(configuration, paper)
     places = _places(configuration, target)
     description = describe(configuration, paper, kind, number)
     samples_ = isinstance(description, models.Samples)
@@ -181,7 +181,7 @@ def configured(configuration: Configuration, target: Target) -> Any:
     content = configuration.paper(paper)
     found: list[Any] = [configuration.scale, content.title, content.seeds]
     if kind == "claims":
-        judged = [replace(check, places=()) for check in claims.checks(configuration, paper)]
+        judged = [replace(check, places=()) for check in claim_checks.checks(configuration, paper)]
         found += [asdict(check) for check in judged]
         found.append(stated.made_of(configuration, paper))
     else:
@@ -231,6 +231,8 @@ def _table_module(configuration: Configuration, paper: str, number: str) -> Any:
 def _places(configuration: Configuration, target: Target) -> list[Entry]:
     paper, kind, number = target
     if kind == "claims":
-        return [place for check in claims.checks(configuration, paper) for place in check.places]
+        return [
+            place for check in claim_checks.checks(configuration, paper) for place in check.places
+        ]
     found = entries(configuration, paper, kind, number)
     return found + [place.across for place in found if place.across is not None]
