@@ -140,8 +140,6 @@ if workflow.is_main_process and "--unlock" not in sys.argv:
     remember()
     try:
         keep_finished_trainings(lambda report: is_current(configuration, report))
-        refuse_unknown_results(
-            output for rule in workflow.rules for output in rule.output
-        )
+        refuse_unknown_results(outputs())
     except UserError as error:
         sys.exit(f"error: {error}")

@@ -48,6 +48,7 @@ from nat.workflow.records import (
     refuse_unknown_results,
     require_no_survivors,
 )
+from nat.workflow.together import kind_of
 from nat.workflow.slurm import (
     Watch,
     report_failed_submissions,
@@ -130,15 +131,18 @@ os.environ.update(
 for handler in workflow.logger_manager.get_log_handlers():
     if isinstance(handler, Screen):
         handler.targets = [*STAGES, *configuration.papers, *graph.reports]
-        handler.explain = lambda path: why_no_rule(configuration, path, outputs())
+        handler.explain = lambda path: why_no_rule(
+            configuration, path, outputs("results/{run}/")
+        )
 
 
-def outputs():
-    """The outputs of all rules, with wildcards in braces, among them `{run}`."""
-    run = f"results/{configuration.run}/"
+def outputs(run=f"results/{configuration.run}/"):
+    """The outputs of all rules, with wildcards in braces; `run` is the folder of the run. What a
+    rule makes by several decodings is among the outputs of the rule for one."""
     return [
-        output.replace(run, "results/{run}/")
+        output.replace(f"results/{configuration.run}/", run)
         for rule in workflow.rules
+        if kind_of(rule.name) == rule.name
         for output in rule.output
     ]
 

@@ -16,11 +16,13 @@
 # The models that CTranslate2 and ONNX Runtime translate with are converted before:
 # results/{run}/models/{corpus}/{system}/seed{seed}/{engine}.
 
-TRANSLATE_AND_SCORE = (
-    f"{FAST_MEMORY} python workflow_scripts/translate_and_score.py {CONFIGURATION_ARGUMENTS}"
-    " --corpus {wildcards.corpus} --system {wildcards.system} --seed {wildcards.seed}"
-    " --split {wildcards.split} --decodings {params.decodings} 2> {log}"
-)
+
+def translate_and_score_command(corpus, system, split):
+    return (
+        f"{FAST_MEMORY} python workflow_scripts/translate_and_score.py {CONFIGURATION_ARGUMENTS}"
+        f" --corpus {corpus} --system {system} --seed {{wildcards.seed}}"
+        f" --split {split} --decodings {{params.decodings}} 2> {{log}}"
+    )
 
 
 rule convert:
@@ -79,7 +81,9 @@ rule translate_and_score:
         "translate and score {wildcards.split} of {wildcards.corpus} with {wildcards.system}, "
         "{wildcards.decoding} (seed {wildcards.seed})"
     shell:
-        TRANSLATE_AND_SCORE
+        translate_and_score_command(
+            "{wildcards.corpus}", "{wildcards.system}", "{wildcards.split}"
+        )
 
 
 for job in graph.together:
@@ -92,11 +96,8 @@ for job in graph.together:
         output:
             [update(path) for path in job.outputs(configuration.run)],
         log:
-            f"<run>/logs/translate_and_score/{{corpus}}/{{system}}/seed{{seed}}/{job.log}",
+            f"<run>/logs/translate_and_score/{job.log}",
         wildcard_constraints:
-            corpus=re.escape(job.corpus),
-            system=re.escape(job.system),
-            split=re.escape(job.split),
             seed=one_of(map(str, job.seeds)),
         conda:
             ENVIRONMENT
@@ -115,7 +116,7 @@ for job in graph.together:
             f"translate and score {job.split} of {job.corpus} with {job.system}, "
             f"{len(job.decodings)} decodings (seed {{wildcards.seed}})"
         shell:
-            TRANSLATE_AND_SCORE
+            translate_and_score_command(job.corpus, job.system, job.split)
 
     workflow.ruleorder(job.rule, "translate_and_score")
 

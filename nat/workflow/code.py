@@ -5,6 +5,7 @@ makes nothing again by itself, since it would throw away what took days.
 """
 
 import ast
+from collections.abc import Iterator
 from functools import cache
 from pathlib import Path
 
@@ -44,11 +45,24 @@ def _packages(paths: set[Path]) -> set[str]:
 def _parsed(path: Path) -> ast.Module:
     """The code of a file without its docstrings."""
     tree = ast.parse(path.read_text(encoding="utf-8"))
-    for node in ast.walk(tree):
+    for node in _statements(tree):
         if isinstance(node, ast.Module | ast.ClassDef | ast.FunctionDef):
             # also strings below an assignment, which document it
             node.body = [each for each in node.body if not _is_text(each)]
     return tree
+
+
+def _statements(tree: ast.Module) -> Iterator[ast.AST]:
+    """A module and its statements, those within others too, but not their expressions."""
+    left: list[ast.AST] = [tree]
+    while left:
+        node = left.pop()
+        yield node
+        left += [
+            each
+            for each in ast.iter_child_nodes(node)
+            if isinstance(each, ast.stmt | ast.ExceptHandler | ast.match_case)
+        ]
 
 
 @cache
@@ -69,7 +83,7 @@ def _is_text(node: ast.stmt) -> bool:
 def _imported(path: Path) -> tuple[str, ...]:
     """The names that a file imports: those of modules, and those of what is in them."""
     found: list[str] = []
-    for node in ast.walk(_parsed(path)):
+    for node in _statements(_parsed(path)):
         if isinstance(node, ast.ImportFrom) and node.module:
             found += [node.module, *(f"{node.module}.{alias.name}" for alias in node.names)]
         elif isinstance(node, ast.Import):

@@ -9,7 +9,9 @@ from dataclasses import dataclass
 from snakemake import cli
 from snakemake_interface_logger_plugins.common import LogEvent
 
+from nat.artifacts import Translations
 from nat.errors import UserError
+from nat.workflow.requests import names_in
 from nat.workflow.together import kind_of
 
 
@@ -19,7 +21,8 @@ class Job:
 
     Attributes:
         rule: name of its rule, see `kind_of`.
-        wildcards: values of the wildcards of the rule, by name.
+        wildcards: values of the wildcards of the rule, by name; also those that stand in the paths
+            of a rule for several decodings.
         inputs: files and folders that it reads.
         outputs: files and folders that it makes.
         command: of the shell.
@@ -47,15 +50,14 @@ def pending(targets: Iterable[str], arguments: Iterable[str]) -> tuple[list[Job]
     def collect(record: logging.LogRecord) -> bool:
         if getattr(record, "event", None) == LogEvent.JOB_INFO:
             job = vars(record)
+            name = job["rule_name"]
+            # Snakemake says after the path that it leaves a file in its place
+            outputs = tuple(path.removesuffix(" (update)") for path in job["output"])
+            wildcards = dict(job["wildcards"])
+            if kind_of(name) != name:
+                wildcards |= names_in(outputs[0], Translations.template) or {}
             found.append(
-                Job(
-                    kind_of(job["rule_name"]),
-                    dict(job["wildcards"]),
-                    tuple(job["input"]),
-                    # Snakemake says after the path that it leaves a file in its place
-                    tuple(path.removesuffix(" (update)") for path in job["output"]),
-                    job["shellcmd"] or "",
-                )
+                Job(kind_of(name), wildcards, tuple(job["input"]), outputs, job["shellcmd"] or "")
             )
         return record.levelno >= logging.ERROR
 

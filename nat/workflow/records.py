@@ -12,6 +12,7 @@ from base64 import urlsafe_b64decode
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import suppress
+from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -220,16 +221,23 @@ def _made(outputs: Iterable[str], known: set[str]) -> Iterator[str]:
     for output in outputs:
         of_folder[output.partition("{")[0].rpartition("/")[0]].append(output)
     for top, patterns in of_folder.items():
-        allowed = re.compile("|".join(map(_expression, patterns)))
         depth = max(_WILDCARD.sub("", pattern).count("/") for pattern in patterns)
         for parent, folders, files in os.walk(top, followlinks=True):
             paths = (f"{parent}/{name}" for name in folders + files)
-            yield from (path for path in paths if path not in known and allowed.fullmatch(path))
+            unknown = [path for path in paths if path not in known]
+            if unknown:
+                yield from filter(_matching(tuple(patterns)), unknown)
             folders[:] = [
                 name
                 for name in folders
                 if parent.count("/") + 1 < depth and f"{parent}/{name}" not in known
             ]
+
+
+@cache
+def _matching(outputs: tuple[str, ...]) -> Callable[[str], re.Match[str] | None]:
+    """What matches the paths of outputs. To compile it takes long: thousands of names."""
+    return re.compile("|".join(map(_expression, outputs))).fullmatch
 
 
 def _expression(output: str) -> str:

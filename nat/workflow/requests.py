@@ -30,7 +30,7 @@ def why_no_rule(configuration: Configuration, path: str, outputs: Iterable[str])
     path = path.rstrip("/")
     patterns = list(dict.fromkeys(outputs))
     for pattern in patterns:
-        names = _names(path, pattern)
+        names = names_in(path, pattern)
         if names is not None:
             try:
                 _check(configuration, path, names)
@@ -60,7 +60,7 @@ def _outputs_in(configuration: Configuration, path: str, patterns: Iterable[str]
     found, problem = dict[str, None](), None
     for pattern in patterns:
         parts = strip_wildcard_constraints(pattern).split("/")
-        names = _names(path, "/".join(parts[:depth]))
+        names = names_in(path, "/".join(parts[:depth]))
         if len(parts) > depth and names is not None:
             try:
                 _check(configuration, path, names)
@@ -99,7 +99,7 @@ def _with_names(configuration: Configuration, path: str, patterns: Iterable[str]
     return sorted(filled)
 
 
-def _names(path: str, pattern: str) -> Mapping[str, str] | None:
+def names_in(path: str, pattern: str) -> Mapping[str, str] | None:
     """What stands in a path for the wildcards of a pattern, whatever these allow."""
     open_pattern = re.sub(r"\{(\w+)\}", r"{\1,[^/]+}", strip_wildcard_constraints(pattern))
     found = re.fullmatch(regex_from_filepattern(open_pattern), path)

@@ -6,6 +6,7 @@ systems. So each system and split for which several decodings are asked for has 
 
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass
+from typing import Any
 
 from nat.artifacts import Score, is_sharded
 from nat.configuration import Configuration
@@ -40,15 +41,20 @@ class Together:
 
     @property
     def log(self) -> str:
-        """The name of its log, with wildcards; other papers may ask for other decodings."""
-        return ".".join(["{split}", *self.papers, *self.consulted, "log"])
+        """Path of its log below that of the rule; other papers may ask for other decodings."""
+        file = ".".join([self.split, *self.papers, *self.consulted, "log"])
+        return f"{self.corpus}/{self.system}/seed{{seed}}/{file}"
 
     def outputs(self, run: str) -> list[str]:
-        """Paths of what its job makes, with wildcards for corpus, system, seed and split."""
-        names = {"run": run, "corpus": "{corpus}", "system": "{system}", "seed": "{seed}"}
+        """Paths of what its job makes, with a wildcard for the seed.
+
+        The other names stand in the paths: with wildcards in their places, Snakemake would try
+        every such rule for every file.
+        """
+        names: Any = {"run": run, "corpus": self.corpus, "system": self.system, "seed": "{seed}"}
         found = []
         for decoding in self.decodings:
-            score = Score(**names, decoding=decoding, split="{split}")  # type: ignore[arg-type]
+            score = Score(**names, decoding=decoding, split=self.split)
             translations = score.translations
             found += [translations.path, translations.summary, score.path, score.statistics.path]
         return found
