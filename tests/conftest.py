@@ -1,8 +1,10 @@
 """Fixtures that several test files share: tiny models, tiny batches, objectives."""
 
 import os
+import pickle
 from collections import Counter
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from functools import cache
 from typing import TYPE_CHECKING, Any
 
 import pytest
@@ -49,6 +51,25 @@ def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
         reasons[reason.removeprefix("Skipped: ")] += 1
     for reason, number in reasons.most_common():
         terminalreporter.write_line(f"{number} skipped: {reason}")
+
+
+@pytest.fixture(scope="session", autouse=True)
+def yaml_is_parsed_once() -> Iterator[None]:
+    """Tests read the files of `config/` thousands of times; parsing takes most of that time."""
+    from nat.configuration import yaml_file
+
+    read_value = yaml_file.read_value
+
+    @cache
+    def parsed(text: str, origin: str) -> bytes:
+        return pickle.dumps(read_value(text, origin))
+
+    def remembered(text: str, origin: str) -> Any:
+        return pickle.loads(parsed(text, origin))
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(yaml_file, "read_value", remembered)
+        yield
 
 
 @pytest.fixture

@@ -2,12 +2,11 @@
 
 from dataclasses import dataclass
 from functools import cache
-from pathlib import Path
 from typing import Any
 
 import torch
+from repository import configured
 
-from nat.configuration import load
 from nat.options import options_of
 from nat.transformer.decoder_options import DecoderOptions
 
@@ -55,7 +54,7 @@ class Case:
 @cache
 def cases() -> dict[str, Case]:
     """The objective of each system, each combination once, and some that no system has."""
-    configuration = load(root=Path(__file__).resolve().parents[1])
+    configuration = configured()
     found: dict[str, Case] = {}
     for name in configuration.systems:
         case = _case(configuration, name)

@@ -4,15 +4,14 @@ import itertools
 import math
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field, replace
-from pathlib import Path
 from typing import Any
 
 import pytest
 import torch
+from repository import configured
 from torch import Tensor
 
 from nat import registry
-from nat.configuration import load
 from nat.data.batch import Batch, source_tensor
 from nat.data.vocabulary import BLANK, MASK, PAD, VocabularySizes
 from nat.decoding.one_pass import OnePass
@@ -316,7 +315,7 @@ def test_decoding_drops_empty_tokens_of_models_that_have_learnt_them() -> None:
 
 @pytest.mark.parametrize(("system", "expected"), [("axe-kd", True), ("nat-kd", False)])
 def test_a_model_knows_whether_it_has_learnt_the_empty_token(system: str, expected: bool) -> None:
-    configuration = replace(load(root=Path(__file__).resolve().parents[1]), scale="micro")
+    configuration = replace(configured(), scale="micro")
     training = configuration.training("toy-micro", system)
     assert build_model(training, VocabularySizes(12)).empty_token is expected
 

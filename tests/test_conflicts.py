@@ -6,9 +6,9 @@ from typing import Any
 
 import made_up_run
 import pytest
-from made_up_run import HEADER, PAPER, REPOSITORY, TASK
+from made_up_run import HEADER, PAPER, TASK
+from repository import configured
 
-from nat.configuration import load
 from nat.reporting import conflicts
 from nat.reporting.conflicts import ANEW, CLAIMED, COMPUTED, PRINTED, QUOTED, STATED, Conflict
 
@@ -162,7 +162,7 @@ def test_a_margin_may_be_a_share_of_any_right_side(
 
 def test_conflicts_of_the_five_papers() -> None:
     """Those that a reader of the papers knows are found, each by its check."""
-    every = conflicts.conflicts(load("demo", REPOSITORY, checked=False))
+    every = conflicts.conflicts(configured("demo"))
     texts = {kind: [each.text for each in every if each.kind == kind] for kind in conflicts.KINDS}
     for kind, parts in (
         (PRINTED, ("27.48 in Fully-NAT table 2", "27.43 in Fully-NAT table 5")),

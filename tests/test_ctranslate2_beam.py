@@ -10,10 +10,10 @@ from typing import Any
 
 import pytest
 import torch
-from test_decode_corpus import CONFIGURATION, ROOT, VOCABULARIES, engine, texts
+from repository import configured
+from test_decode_corpus import CONFIGURATION, VOCABULARIES, engine, texts
 
 from nat.checksums import OF_FOLDER
-from nat.configuration import load
 from nat.data.batch import source_tensor
 from nat.data.vocabulary import EOS, NEVER_WRITTEN, VocabularySizes
 from nat.decoding import ctranslate2_beam
@@ -107,7 +107,7 @@ def test_float16_needs_a_gpu(model: Any) -> None:
     on_demo = CONFIGURATION.cannot_translate("ctranslate2-float16-beam5")
     assert on_demo == "not run: float16 needs a GPU, and jobs of scale demo ask for none"
     assert not CONFIGURATION.cannot_translate("ctranslate2-int8-beam5")
-    assert not load("paper", ROOT).cannot_translate("ctranslate2-float16-beam5")
+    assert not configured("paper").cannot_translate("ctranslate2-float16-beam5")
 
 
 def test_cublas_is_found_in_its_package(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

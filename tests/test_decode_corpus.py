@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 import pytest
 import torch
+from repository import configured
 from test_ngram import score_of
 
 from nat import registry
@@ -30,7 +31,7 @@ from nat.language_model.scorer import LanguageModel, matching_language_model
 from nat.training.model_file import build_model, save_model
 
 ROOT = Path(__file__).resolve().parents[1]
-CONFIGURATION = load(root=ROOT)
+CONFIGURATION = configured()
 every_decoding = pytest.mark.parametrize(
     "name",
     [

@@ -2,14 +2,16 @@
 
 import re
 import subprocess
-from dataclasses import fields
+from dataclasses import fields, replace
 from pathlib import Path
+from typing import Any
 
 import pytest
 import yaml
+from repository import configured
 
 from nat import registry
-from nat.configuration import load
+from nat.configuration import Configuration
 from nat.reporting import reports
 
 ROOT = Path(__file__).resolve().parents[1]
@@ -41,6 +43,12 @@ def test_the_page_on_methods_has_a_row_for_each_family_and_trait(family: str) ->
     assert shown == expected
 
 
+def with_papers(**papers: Any) -> Configuration:
+    """The configuration of the demo with other papers."""
+    found = configured("demo")
+    return replace(found, files={**found.files, "papers": papers})
+
+
 def test_the_table_that_the_page_on_papers_adds_can_be_made() -> None:
     page = (ROOT / "docs/papers.md").read_text(encoding="utf-8")
     changes = page.split("```diff\n")[1].split("```")[0].splitlines()[3:]
@@ -48,8 +56,7 @@ def test_the_table_that_the_page_on_papers_adds_can_be_made() -> None:
     after = "".join(f"{line[1:]}\n" for line in changes)
     overview = (ROOT / "config/papers/overview.yaml").read_text(encoding="utf-8")
     assert overview.count(before) == 1
-    found = load("demo", ROOT)
-    found.files["papers"] = {"overview": yaml.safe_load(overview.replace(before, after))}
+    found = with_papers(overview=yaml.safe_load(overview.replace(before, after)))
     target = ("overview", "table", "2")
     assert target in reports.targets(found)
     assert {cell.decoding for cell in reports.cells(found, target)} > {
@@ -61,8 +68,7 @@ def test_the_table_that_the_page_on_methods_adds_compares_systems_that_differ_in
     None
 ):
     page = (ROOT / "docs/adding-a-method.md").read_text(encoding="utf-8")
-    found = load("demo", ROOT)
-    found.files["papers"] = {"masking": yaml.safe_load(page.split("```yaml\n")[-1].split("```")[0])}
+    found = with_papers(masking=yaml.safe_load(page.split("```yaml\n")[-1].split("```")[0]))
     shown = {cell.system for cell in reports.cells(found, ("masking", "table", "1"))}
     uniform, fixed = (found.system(each) for each in sorted(shown, reverse=True))
     assert fixed.input != uniform.input

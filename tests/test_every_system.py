@@ -13,6 +13,7 @@ from typing import Any
 import numpy as np
 import pytest
 import torch
+from repository import configured
 
 from nat import registry
 from nat.artifacts import Model, target_text
@@ -29,7 +30,7 @@ CORPUS, SCALE = "toy-micro", "micro"
 SWEEPS = re.compile(
     r"dims-cmlm-kd-.+|oaxe-\d+k-kd|at-mple-[123]|plane-.+|(nat|glat)-(tiny|small|big)-kd|likelihood-.+"
 )
-MICRO = load(SCALE, REPOSITORY)
+MICRO = configured(SCALE)
 SYSTEMS = [
     name
     for name in MICRO.systems

@@ -13,10 +13,10 @@ import pytest
 from made_up_run import CORPUS, OTHER_TASK, PAPER, TASK
 from matplotlib.figure import Figure
 from matplotlib.text import Text
+from repository import configured
 from test_training_runs import write_run
 
 from nat.configuration import configuration as module
-from nat.configuration import load
 from nat.errors import UserError
 from nat.files import write_json
 from nat.measures.latency_setting import NO_GPU, STATE
@@ -863,7 +863,7 @@ def test_a_label_of_two_lines_is_broken_at_its_comma(label: str, lines: list[str
 
 
 def test_points_that_a_reader_should_not_rely_on_are_named() -> None:
-    plot = figures.make(load("micro", made_up_run.REPOSITORY), "deployment", "1")
+    plot = figures.make(configured("micro"), "deployment", "1")
     first, second = plot.records[0], plot.records[1]
     measured = {"status": "run", "ours": 30.0, "x": 5.0, "remark": ""}
     unsteady = {**first, **measured, times.UNSTEADY: "2.25"}

@@ -5,6 +5,7 @@ import shutil
 from pathlib import Path
 
 import pytest
+from repository import configured
 
 from nat.configuration import configuration as module
 from nat.configuration import load
@@ -19,7 +20,7 @@ TABLES = "23456"
 
 @pytest.fixture(scope="module")
 def configuration() -> Configuration:
-    return load("paper", ROOT)
+    return configured("paper")
 
 
 def test_every_table_and_figure_is_a_target(configuration: Configuration) -> None:
@@ -61,7 +62,7 @@ def test_rows(configuration: Configuration) -> None:
 
 @pytest.mark.parametrize("scale", ["demo", "paper"])
 def test_at_in_an_inference_engine_is_beside_every_speed(scale: str) -> None:
-    found = load(scale, ROOT)
+    found = configured(scale)
     shown = {f"table {number}": entries(found, "fully_nat", "table", number) for number in TABLES}
     shown |= {f"figure {number}": entries(found, "fully_nat", "figure", number) for number in "14"}
     for name, places in shown.items():
@@ -90,7 +91,7 @@ def test_at_in_an_inference_engine_is_beside_every_speed(scale: str) -> None:
 
 @pytest.mark.parametrize("scale", ["demo", "paper"])
 def test_what_is_timed_is_what_was_scored(scale: str) -> None:
-    found = load(scale, ROOT, checked=False)
+    found = configured(scale)
     places = [("table", number) for number in "2356"] + [("figure", number) for number in "14"]
     for kind, number in places:
         scored: dict[tuple[str, ...], set[tuple[str, str, str, int]]] = {}
@@ -114,7 +115,7 @@ def test_systems_of_fairseq_are_run_where_its_parts_are_there(
     compiled: bool, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(module, "has_compiled_parts", lambda: compiled)
-    found = load("demo", ROOT, checked=False)
+    found = load("demo", ROOT)
     shown: dict[str, set[str]] = {}
     for kind, number in (("table", "2"), ("figure", "1"), ("figure", "4")):
         for entry in entries(found, "fully_nat", kind, number):
@@ -178,7 +179,7 @@ def test_teachers_are_those_that_the_paper_names(configuration: Configuration) -
 
 
 def test_the_demo_has_a_stand_in_for_every_task() -> None:
-    demo = load("demo", ROOT)
+    demo = configured("demo")
     for paper, kind, number in reports.targets(demo):
         if paper == "fully_nat" and (kind == "table" or kind == "figure"):
             for entry in entries(demo, paper, kind, number):
@@ -189,7 +190,7 @@ def test_the_demo_has_a_stand_in_for_every_task() -> None:
 
 @pytest.mark.parametrize("scale", ["demo", "small", "paper"])
 def test_claims(scale: str) -> None:
-    found = claim_checks.checks(load(scale, ROOT), "fully_nat")
+    found = claim_checks.checks(configured(scale), "fully_nat")
     assert {check.claim for check in found} >= {
         *("kd", "ctc-above-axe", "vae-five", "glat-above-rnd", "all-four", "beam", "beam-cost"),
         *("bonus", "big-kd", "dimensions", "dimensions-ctc", "plateau", "lead-shrinks", "sixteen"),
@@ -207,7 +208,7 @@ def test_claims(scale: str) -> None:
 
 
 def test_times_have_a_unit() -> None:
-    configuration = load("paper", ROOT)
+    configuration = configured("paper")
     shown = {
         (place.row, place.column): place
         for number in ("3", "6")

@@ -15,6 +15,7 @@ from typing import Any
 import pytest
 import yaml
 from filelock import FileLock
+from repository import configured
 
 from nat.configuration import load
 from nat.data.splits import folder_of
@@ -110,7 +111,7 @@ def test_the_whole_graph_of_each_scale_builds(repository: Path, scale: str) -> N
     found = counts(screen)
     assert found["train"] + found.get("train_and_keep", 0) >= len(SYSTEMS)
     assert found["distil"] >= 1
-    wanted = Counter(kind for _, kind, _ in reports.targets(load(scale, ROOT)))
+    wanted = Counter(kind for _, kind, _ in reports.targets(configured(scale)))
     assert {kind: found[kind] for kind in wanted} == wanted
 
 
@@ -164,7 +165,7 @@ def test_the_page_on_results_has_every_path() -> None:
 
 
 def test_only_what_changes_a_text_makes_it_again() -> None:
-    configuration = load("micro", ROOT, checked=False)
+    configuration = configured("micro")
     name, files = "multi30k-en-de", {"files": {"en": "a", "de": "b"}}
 
     def origins(**changes: Any) -> list[str]:
@@ -280,7 +281,7 @@ def test_a_paper_is_not_named_like_another_target(tmp_path: Path, name: str) -> 
 
 
 def test_a_paper_without_a_corpus_is_told() -> None:
-    graph = Graph(load("micro", ROOT))
+    graph = Graph(configured("micro"))
     for target in ("methods", "methods_table_1"):
         (note,) = graph.nothing_to_run(["demo", target, "mple_table_1"])
         assert note.startswith("config/scales/micro.yaml: no task of 'methods' has a corpus")

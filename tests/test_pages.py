@@ -4,8 +4,8 @@ import re
 from pathlib import Path
 
 import pytest
+from repository import configured
 
-from nat.configuration import load
 from nat.reporting.known_measures import MEASURES
 from nat.reporting.pages import BEGIN, PAGES, row, with_tables
 
@@ -14,7 +14,7 @@ TEXTS = {name: (ROOT / f"docs/{name}.md").read_text(encoding="utf-8") for name i
 
 
 def test_each_system_on_the_page_is_as_its_file_says() -> None:
-    configuration = load(root=ROOT)
+    configuration = configured()
     lines = {
         found[1]: line + "\n"
         for line in TEXTS["methods"].splitlines()
@@ -27,12 +27,12 @@ def test_each_system_on_the_page_is_as_its_file_says() -> None:
 
 @pytest.mark.parametrize("name", ["measures", "configuration"])
 def test_the_tables_of_the_page_are_as_the_code_says(name: str) -> None:
-    tables = PAGES[name](load(root=ROOT))
+    tables = PAGES[name](configured())
     assert TEXTS[name] == with_tables(TEXTS[name], tables), "run workflow_scripts/write_pages.py"
 
 
 def test_every_measure_is_on_the_page_by_its_name_or_by_the_first_and_last_of_its_family() -> None:
-    table = PAGES["measures"](load(root=ROOT))
+    table = PAGES["measures"](configured())
     keys = [line.split(" | ")[0].removeprefix("| ") for line in table.splitlines()[2:]]
     assert len(keys) == len(set(keys))
     for name in MEASURES:
@@ -47,7 +47,7 @@ def test_every_measure_is_on_the_page_by_its_name_or_by_the_first_and_last_of_it
 
 
 def test_every_key_of_a_recipe_has_a_meaning() -> None:
-    rows = [line.split(" | ") for line in PAGES["configuration"](load(root=ROOT)).splitlines()]
+    rows = [line.split(" | ") for line in PAGES["configuration"](configured()).splitlines()]
     cells = {row[0].removeprefix("| "): row[1] for row in rows if len(row) == 3}
     assert {"`clip_norm`", "`average.by`", "`decoding_tokens`", "`heads`"} < cells.keys()
     assert [key for key, meaning in cells.items() if not meaning] == []
@@ -55,7 +55,7 @@ def test_every_key_of_a_recipe_has_a_meaning() -> None:
 
 @pytest.mark.parametrize("name", PAGES)
 def test_writing_the_page_keeps_its_text_and_shows_every_system(name: str) -> None:
-    configuration = load(root=ROOT)
+    configuration = configured()
     tables = PAGES[name](configuration)
     once = with_tables(TEXTS[name], tables)
     assert with_tables(once, tables) == once

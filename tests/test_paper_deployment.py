@@ -3,8 +3,9 @@
 from pathlib import Path
 
 import pytest
+from repository import configured
 
-from nat.configuration import Configuration, load
+from nat.configuration import Configuration
 from nat.measures.latency_setting import parse_setting
 from nat.reporting import timing
 from tests.paper_files import assert_targets_resolve
@@ -16,7 +17,7 @@ TARGETS = {"deployment_table_1", "deployment_figure_1", "deployment_claims"}
 
 @pytest.fixture(scope="module", params=["paper", "demo", "micro"])
 def configuration(request: pytest.FixtureRequest) -> Configuration:
-    return load(request.param, ROOT)
+    return configured(request.param)
 
 
 def test_every_table_and_figure_resolves(configuration: Configuration) -> None:

@@ -4,6 +4,7 @@ import shutil
 from pathlib import Path
 
 import pytest
+from repository import configured
 
 from nat.configuration import Configuration, load
 from nat.data.splits import local_files, local_references
@@ -24,12 +25,12 @@ NAMES = {
 
 @pytest.fixture(scope="module", params=["paper", "demo", "micro", "small"])
 def configuration(request: pytest.FixtureRequest) -> Configuration:
-    return load(request.param, ROOT)
+    return configured(request.param)
 
 
 @pytest.fixture(scope="module")
 def at_paper_scale() -> Configuration:
-    return load("paper", ROOT)
+    return configured("paper")
 
 
 def test_every_table_and_figure_resolves(configuration: Configuration) -> None:
@@ -118,7 +119,7 @@ def test_published_speed_ups_stand_beside_ours_as_they_are(at_paper_scale: Confi
 )
 def test_both_stages_share_one_set_of_parameters(system: str, other: str) -> None:
     # the begin symbol of every k-th token is one of the special symbols of every vocabulary
-    found = load("demo", ROOT)
+    found = configured("demo")
     numbers = [
         sum(
             each.numel()

@@ -9,6 +9,7 @@ from typing import Any
 import pytest
 import test_fairseq_checkpoint
 import yaml
+from repository import configured
 from test_fairseq_checkpoint import OPTIONS, SIZE, Released
 from test_fairseq_checkpoint import write as write_checkpoint
 
@@ -290,7 +291,7 @@ def test_a_checkpoint_is_scored_on_a_test_set_with_its_subwords(
 @pytest.mark.parametrize("pair", ["en-de", "de-en", "en-ro", "ro-en", "ja-en"])
 def test_corpora_of_the_authors_of_fully_nat(pair: str) -> None:
     name = f"fully-nat-{pair}"
-    corpus = load("paper", ROOT, checked=False).corpus(name)
+    corpus = configured("paper").corpus(name)
     check_corpus(name, corpus)
     assert [corpus.source, corpus.target] == pair.split("-")
     assert corpus.in_pieces == (pair == "ja-en")

@@ -3,10 +3,10 @@ from dataclasses import fields
 from pathlib import Path
 
 import pytest
+from repository import configured
 
 from nat import inputs, registry
 from nat.checksums import record_of
-from nat.configuration import load
 from nat.errors import UserError
 from nat.inputs.random_mask import RandomMask
 from nat.registry import Method
@@ -37,7 +37,7 @@ def test_a_method_declares_only_what_something_reads(family: str) -> None:
 
 
 def test_every_method_is_configured_and_so_enters_the_tests_of_all() -> None:
-    configuration = load(root=Path(__file__).resolve().parents[1])
+    configuration = configured()
     systems = [configuration.system(name) for name in configuration.systems]
     decodings = [
         configuration.decoding(configuration.example_of(name)) for name in configuration.decodings

@@ -12,6 +12,7 @@ from urllib.parse import parse_qs
 import made_up_run as made_up
 import pytest
 from made_up_run import CORPUS, PAPER, REPOSITORY, run, write_corpus, write_latencies
+from repository import configured
 from test_sentences import called
 
 from nat.artifacts import TrainingRecord
@@ -506,7 +507,7 @@ def test_claims_name_their_corpus_and_the_first_page_the_cost(written: Path) -> 
 
 @pytest.mark.parametrize("chosen", ["demo", "small", "paper"])
 def test_what_stands_in_for_the_papers_is_told(chosen: str) -> None:
-    said = scale.stand_ins(load(chosen, REPOSITORY, checked=False))
+    said = scale.stand_ins(configured(chosen))
     if chosen == "paper":
         assert said == ""
     elif chosen == "demo":

@@ -9,9 +9,9 @@ import made_up_run
 import pytest
 from made_up_corpus import corpus_file
 from made_up_run import CORPUS, PAPER, REPOSITORY, TASK
+from repository import configured
 from rich.console import Console
 
-from nat.configuration import load
 from nat.configuration.papers import Setting
 from nat.errors import UserError
 from nat.reporting import reports, samples, settings, tables
@@ -205,7 +205,7 @@ def test_names_and_paths(root: Path) -> None:
 
 def test_the_dims_paper_is_whole(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(REPOSITORY)
-    found = load("paper", REPOSITORY)
+    found = configured("paper")
     known = set(found.files["corpora"])
     found.files["corpora"].update(
         {name: corpus_file("en", "de") for name in found.tasks.values() if name not in known}

@@ -7,8 +7,8 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from repository import configured
 
-from nat.configuration import load
 from nat.reporting import stated
 from nat.reporting.stated import CHECKED, DEVIATION, OUTSIDE, Stated, Verdict
 
@@ -17,7 +17,7 @@ ROOT = Path(__file__).resolve().parents[1]
 
 @pytest.fixture(scope="module")
 def settings() -> Stated:
-    return Stated(load(stated.SCALE, ROOT))
+    return Stated(configured(stated.SCALE))
 
 
 @pytest.fixture(scope="module")

@@ -11,9 +11,9 @@ from typing import Any
 import pytest
 import yaml
 from made_up_corpus import as_corpus
+from repository import configured
 from sacrebleu.dataset import DATASETS
 
-from nat.configuration import load
 from nat.data.clean import clean_folder
 from nat.data.lines import read_lines
 from nat.data.sources import addresses
@@ -281,7 +281,7 @@ def _urls(value: Any) -> Iterator[str]:
 
 
 def test_every_address_of_a_corpus_is_known() -> None:
-    configuration = load("paper", ROOT)
+    configuration = configured("paper")
     for name in configuration.corpora:
         written = yaml.safe_load((ROOT / f"config/corpora/{name}.yaml").read_text())
         found = addresses(configuration.corpus(name))

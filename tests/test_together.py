@@ -3,8 +3,10 @@
 from dataclasses import replace
 from pathlib import Path
 
+from repository import configured
+
 from nat.artifacts import Score
-from nat.configuration import Configuration, load
+from nat.configuration import Configuration
 from nat.workflow.graph import Graph, inputs_of
 from nat.workflow.together import RULE, Together, kind_of, together
 
@@ -13,7 +15,7 @@ CORPUS = "toy-micro"
 
 
 def configuration(shards: int = 1) -> Configuration:
-    found = load("micro", ROOT, checked=False)
+    found = configured("micro")
     scale = found.files["scales"]["micro"] | {"shards": {"train": 2, "valid": 1, "test": shards}}
     scales = {**found.files["scales"], "micro": scale}
     return replace(found, files={**found.files, "scales": scales})
@@ -105,7 +107,7 @@ def test_a_job_makes_what_its_scores_are() -> None:
 
 
 def test_a_job_waits_for_what_any_of_its_decodings_reads() -> None:
-    graph = Graph(load("micro", ROOT, checked=False))
+    graph = Graph(configured("micro"))
     engines = set()
     for job in graph.together:
         found = {

@@ -1,12 +1,10 @@
 """What objectives learn of the sentences AB and BA."""
 
-from pathlib import Path
-
 import pytest
 import torch
+from repository import configured
 
 from nat.artifacts import Analysis
-from nat.configuration import load
 from nat.configuration.configuration import Configuration
 from nat.data.vocabulary import SPECIALS, VocabularySizes
 from nat.errors import UserError
@@ -20,7 +18,7 @@ CORPUS = "toy-ka-lu"
 
 @pytest.fixture(scope="module")
 def configuration() -> Configuration:
-    return load(root=Path(__file__).resolve().parents[1])
+    return configured()
 
 
 def learned(configuration: Configuration, system: str) -> list[float]:

@@ -43,7 +43,7 @@ def check_names(configuration: Configuration) -> None:
     systems: dict[str, Any] = {}
     decodings: dict[str, Any] = {}
     references: dict[str, list[tuple[str, str]]] = {}
-    for view in _views(configuration):
+    for view in map(configuration.for_tasks, _tasks(configuration)):
         changed = [
             name for name, content in view.files["systems"].items() if content != systems.get(name)
         ]
@@ -82,17 +82,18 @@ def check(configuration: Configuration) -> None:
         paper = read_model(Paper, content, file_of("papers", name))
         _check_systems_of_paper(configuration, paper, file_of("papers", name))
     _check_published(configuration)
-    for view in _views(configuration):
+    for tasks in _tasks(configuration):
+        view = configuration.for_tasks(tasks)
         for name in map(view.example_of, view.decodings):
             _check_assistant(view, name)
             _check_language_model(view, name)
         for name in view.decodings:
             _check_tuning(view, name)
-        for name in view.systems:
+        for name in configuration.changed_by(tasks) if tasks else configuration.systems:
             check_system(view, name)
-    resolved = {configuration.on(corpus): corpus for corpus in configuration.tasks.values()}
-    for view, corpus in resolved.items():
-        _check_written_alike(view, corpus)
+    corpora = {configuration.tasks_of(corpus): corpus for corpus in configuration.tasks.values()}
+    for tasks, corpus in corpora.items():
+        _check_written_alike(configuration, tasks, corpus)
 
 
 def _check_published(configuration: Configuration) -> None:
@@ -115,10 +116,10 @@ def _check_systems_of_paper(configuration: Configuration, paper: "Paper", file: 
             _known(system.baseline, known, "system", f"{file}: key 'systems.{name}.baseline'")
 
 
-def _views(configuration: Configuration) -> list[Configuration]:
-    """The configuration for no task, and for the tasks of each corpus of the scale."""
-    tasks = [(), *map(configuration.tasks_of, configuration.tasks.values())]
-    return list(map(configuration.for_tasks, dict.fromkeys(tasks)))
+def _tasks(configuration: Configuration) -> list[tuple[str, ...]]:
+    """No task, and the tasks of each corpus of the scale."""
+    of_corpora = map(configuration.tasks_of, configuration.tasks.values())
+    return list(dict.fromkeys([(), *of_corpora]))
 
 
 def _check_tasks(configuration: Configuration) -> None:
@@ -387,18 +388,19 @@ def check_system(configuration: Configuration, name: str) -> None:
         )
 
 
-def _check_written_alike(configuration: Configuration, corpus: str) -> None:
+def _check_written_alike(configuration: Configuration, tasks: tuple[str, ...], corpus: str) -> None:
     """What is the same training is known by what the files say, see `Configuration.canonical`."""
     first: dict[str, str] = {}
-    known: dict[str, str] = {}
-    names = set((configuration.canonical_names or {}).values())
+    view = configuration.on(corpus)
+    known = configuration.shared_identities(tasks, defaults=True)
+    names = set((view.canonical_names or {}).values())
     for name in sorted(names, key=lambda each: (len(each), each)):
-        other = first.setdefault(configuration.identity(name, known, defaults=True), name)
+        other = first.setdefault(view.identity(name, known, defaults=True), name)
         if other != name:
             raise UserError(
-                f"{configuration.file_of('systems', name)}: '{name}' is the same training as "
+                f"{view.file_of('systems', name)}: '{name}' is the same training as "
                 f"'{other}' on {corpus}, but one of them writes down an option that the other has "
-                f"by default ({'; '.join(configuration.written_differences(other, name))}); give "
+                f"by default ({'; '.join(view.written_differences(other, name))}); give "
                 "both the same options"
             )
 

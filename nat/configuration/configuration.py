@@ -260,8 +260,44 @@ class Configuration:
             return self
         tasks = self.tasks_of(corpus)
         if tasks not in self._resolved:
-            self._resolved[tasks] = self.for_tasks(tasks)._with_canonical_names()
+            known = self.shared_identities(tasks)
+            self._resolved[tasks] = self.for_tasks(tasks)._with_canonical_names(known)
         return self._resolved[tasks]
+
+    def changed_by(self, tasks: tuple[str, ...]) -> list[str]:
+        """Systems that these tasks change: what files say of them, or of what they refer to."""
+        if not tasks:
+            return []
+        plain, view = self.for_tasks(()), self.for_tasks(tasks)
+        changed = {
+            folder: {
+                name
+                for name, content in view.files[folder].items()
+                if content != plain.files[folder][name]
+            }
+            for folder in families.WITH_TASKS
+        }
+        if changed["decodings"]:
+            return self.systems
+        found = {
+            name
+            for name in self.systems
+            if name in changed["systems"]
+            or not changed["recipes"].isdisjoint(plain._recipes(plain.system(name).recipe))
+        }
+        needed = {name: plain.dependencies(name) for name in self.systems if found}
+        heirs = found
+        while heirs:
+            heirs = {name for name in needed.keys() - found if not heirs.isdisjoint(needed[name])}
+            found |= heirs
+        return [name for name in self.systems if name in found]
+
+    def shared_identities(self, tasks: tuple[str, ...], defaults: bool = False) -> dict[str, str]:
+        """The identities of systems that these tasks do not change, see `identity`."""
+        plain, known = self.for_tasks(()), self._identities[defaults]
+        changed = set(self.changed_by(tasks))
+        names = [name for name in self.systems if name not in changed] if tasks else []
+        return {name: plain.identity(name, known, defaults) for name in names}
 
     def canonical(self, corpus: str, system: str) -> str:
         """The name under which a system is trained on a corpus.
@@ -510,14 +546,14 @@ class Configuration:
         """
         found = self._recipe(recipe)
         stated = found.get(
-            "reference_updates", self._find("recipes", self._replaced(recipe)).get("updates")
+            "reference_updates", self._find("recipes", self._recipes(recipe)[-1]).get("updates")
         )
         return stated / found["updates"] if stated and "updates" in found else 1.0
 
-    def _replaced(self, recipe: str) -> str:
-        """The recipe itself, or the one that replaces it at this scale."""
+    def _recipes(self, recipe: str) -> list[str]:
+        """A recipe, and the one that replaces it at this scale, and so on."""
         other = self._raw_scale["recipes"].get(recipe, {}).get("as")
-        return recipe if other is None else self._replaced(other)
+        return [recipe] if other is None else [recipe, *self._recipes(other)]
 
     def _validation_decoding(self, system: str) -> str | None:
         found: str | None = self._recipe(self.system(system).recipe)["validation"]["decoding"]
@@ -832,6 +868,11 @@ class Configuration:
         return {}
 
     @cached_property
+    def _identities(self) -> tuple[dict[str, str], dict[str, str]]:
+        """What `shared_identities` has found, without and with defaults."""
+        return {}, {}
+
+    @cached_property
     def _resolved(self) -> dict[tuple[str, ...], "Configuration"]:
         """What `on` has made."""
         return {}
@@ -857,9 +898,8 @@ class Configuration:
                     places[folder][name] = f"{place}: 'tasks.{changed[0]}'"
         return replace(self, files=files, places=places)
 
-    def _with_canonical_names(self) -> "Configuration":
+    def _with_canonical_names(self, identities: dict[str, str]) -> "Configuration":
         groups: dict[str, list[str]] = {}
-        identities: dict[str, str] = {}
         for name in self.systems:
             groups.setdefault(self.identity(name, identities), []).append(name)
         chosen = {identity: self._first_of(names) for identity, names in groups.items()}
