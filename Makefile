@@ -1,5 +1,6 @@
 # make demo    the main job on an embedded corpus, within minutes, and its table
 # make test    everything that is checked before a change goes in; 13 minutes
+# make test-long    the tests that take longest; 10 minutes
 # make test-endurance   kills, full disks, damaged and hostile files at random, with figures;
 #                       ENDURANCE=0.1 runs a tenth of it
 # make test-learning   an estimate that is known exactly, and what the tests of learning are worth:
@@ -21,7 +22,7 @@
 SHELL := bash
 .SHELLFLAGS := -euo pipefail -c
 .ONESHELL:
-.PHONY: help demo test test-gpu test-slurm test-endurance test-learning test-latest audit bench environment pictures public-report
+.PHONY: help demo test test-long test-gpu test-slurm test-endurance test-learning test-latest audit bench environment pictures public-report
 
 PYTHON ?= python3
 BIN := .venv/bin
@@ -47,6 +48,9 @@ test: environment
 	$(BIN)/snakemake --lint
 	$(BIN)/mypy
 	$(BIN)/pytest --numprocesses 2 --dist loadfile --no-loadscope-reorder
+
+test-long: environment
+	$(BIN)/pytest -m long --numprocesses 2 --dist loadfile --no-loadscope-reorder
 
 test-gpu: environment
 	$(BIN)/pytest -m gpu

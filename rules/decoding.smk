@@ -16,13 +16,11 @@
 # The models that CTranslate2 and ONNX Runtime translate with are converted before:
 # results/{run}/models/{corpus}/{system}/seed{seed}/{engine}.
 
-
-def translate_and_score_command(corpus, system, split):
-    return (
-        f"{FAST_MEMORY} python workflow_scripts/translate_and_score.py {CONFIGURATION_ARGUMENTS}"
-        f" --corpus {corpus} --system {system} --seed {{wildcards.seed}}"
-        f" --split {split} --decodings {{params.decodings}} 2> {{log}}"
-    )
+TRANSLATE_AND_SCORE = (
+    f"{FAST_MEMORY} python workflow_scripts/translate_and_score.py {CONFIGURATION_ARGUMENTS}"
+    " --corpus {params.corpus} --system {params.system} --seed {wildcards.seed}"
+    " --split {params.split} --decodings {params.decodings} 2> {log}"
+)
 
 
 rule convert:
@@ -77,13 +75,14 @@ rule translate_and_score:
             wildcards.corpus, wildcards.decoding
         ),
         decodings="{decoding}",
+        corpus="{corpus}",
+        system="{system}",
+        split="{split}",
     message:
         "translate and score {wildcards.split} of {wildcards.corpus} with {wildcards.system}, "
         "{wildcards.decoding} (seed {wildcards.seed})"
     shell:
-        translate_and_score_command(
-            "{wildcards.corpus}", "{wildcards.system}", "{wildcards.split}"
-        )
+        TRANSLATE_AND_SCORE
 
 
 for job in graph.together:
@@ -112,11 +111,14 @@ for job in graph.together:
         params:
             configuration=[graph.decoding(job.corpus, name) for name in job.decodings],
             decodings=job.decodings,
+            corpus=job.corpus,
+            system=job.system,
+            split=job.split,
         message:
             f"translate and score {job.split} of {job.corpus} with {job.system}, "
             f"{len(job.decodings)} decodings (seed {{wildcards.seed}})"
         shell:
-            translate_and_score_command(job.corpus, job.system, job.split)
+            TRANSLATE_AND_SCORE
 
     workflow.ruleorder(job.rule, "translate_and_score")
 

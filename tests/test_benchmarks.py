@@ -10,6 +10,8 @@ import pytest
 from benchmarks import beam_search, ctc_beam, decoding, deployment, growth
 from nat.configuration import load
 
+pytestmark = pytest.mark.long
+
 
 @pytest.fixture(autouse=True)
 def with_logs_afterwards() -> Iterator[None]:

@@ -310,6 +310,7 @@ sys.stdin.read()
 """
 
 
+@pytest.mark.long
 def test_a_second_run_in_a_folder_does_no_harm(queue: Path, tmp_path: Path) -> None:
     (tmp_path / "repository").mkdir()
     repository = copy_repository(tmp_path / "repository")

@@ -497,7 +497,11 @@ def test_ctranslate2_takes_no_system_for_an_autoregressive_one(system: str, tmp_
 
 @pytest.mark.parametrize(
     ("system", "decoding"),
-    [("at-base", "beam5"), ("ctc-vae-kd", "ctc"), ("cmlm-kd", "mask-predict-2-lb3")],
+    [
+        pytest.param("at-base", "beam5", marks=pytest.mark.long),
+        pytest.param("ctc-vae-kd", "ctc", marks=pytest.mark.long),
+        ("cmlm-kd", "mask-predict-2-lb3"),
+    ],
 )
 def test_every_export_translates_the_same_in_its_own_program(system: str, decoding: str) -> None:
     found = exports.measure(model(system), decoding, sentences=15)
@@ -511,6 +515,7 @@ def test_every_export_translates_the_same_in_its_own_program(system: str, decodi
         assert (each["differ"], each["bleu"]) == (0, itself["bleu"])
 
 
+@pytest.mark.long
 def test_an_empty_line_stays_empty_in_other_programs(tmp_path: Path) -> None:
     case = exports.Case(load(model("nat-kd")), "en-de", [TEST[0], "", TEST[1]])
     expected = case.translator.translate(case.sources)
@@ -570,6 +575,7 @@ def test_options_without_effect_end_fairseq_with_one_sentence(
     assert "\n" not in str(caught.value)
 
 
+@pytest.mark.long
 def test_fairseq_skips_a_line_that_is_too_long_where_it_is_asked_to(tmp_path: Path) -> None:
     export(model("ctc-kd"), tmp_path, "fairseq")
     limit = load(model("ctc-kd")).model.longest_source
@@ -597,6 +603,7 @@ def test_fairseq_skips_a_line_that_is_too_long_where_it_is_asked_to(tmp_path: Pa
     assert "--skip-invalid-size-inputs-valid-test" in refused.stderr
 
 
+@pytest.mark.long
 def test_what_transformers_saves_it_opens_again(tmp_path: Path) -> None:
     export(model("ctc-kd"), tmp_path / "made", "huggingface")
     program = (
@@ -627,6 +634,7 @@ def in_transformers(folder: Path, program: str) -> Any:
     return json.loads(exports.run_program([sys.executable, "-c", opened + program], **home))
 
 
+@pytest.mark.long
 def test_transformers_is_told_what_would_be_ignored(tmp_path: Path) -> None:
     export(model("ctc-kd"), tmp_path / "made", "huggingface")
     found = in_transformers(
@@ -663,6 +671,7 @@ def test_transformers_is_told_what_would_be_ignored(tmp_path: Path) -> None:
         assert re.match(pattern, sentence)
 
 
+@pytest.mark.long
 def test_transformers_may_pad_on_either_side(tmp_path: Path) -> None:
     export(model("nat-kd"), tmp_path / "made", "huggingface")
     left, right = in_transformers(
@@ -678,6 +687,7 @@ def test_transformers_may_pad_on_either_side(tmp_path: Path) -> None:
     assert left == right == load(model("nat-kd")).translate(TEST[:6])
 
 
+@pytest.mark.long
 def test_transformers_may_have_nothing_to_translate(tmp_path: Path) -> None:
     export(model("nat-kd"), tmp_path / "made", "huggingface")
     (shape,) = in_transformers(

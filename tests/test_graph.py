@@ -50,6 +50,10 @@ def copy_repository(folder: Path, papers: Collection[str] | None = None) -> Path
             shutil.copytree(ROOT / name, folder / name, ignore=ignored)
         else:
             shutil.copy(ROOT / name, folder / name)
+    # what was found of the methods, where this folder has started Snakemake, as `make test` does
+    for known in (ROOT / ".snakemake").glob("*methods.json*"):
+        (folder / ".snakemake").mkdir(exist_ok=True)
+        shutil.copy(known, folder / ".snakemake")
     if papers is not None:
         described = (folder / "config/papers").glob("*.yaml")
         for path in (*described, *(folder / "config/published").glob("*.csv")):
@@ -104,7 +108,9 @@ def repository(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return copy_repository(tmp_path_factory.mktemp("repository"))
 
 
-@pytest.mark.parametrize("scale", ["demo", "small", "paper"])
+@pytest.mark.parametrize(
+    "scale", ["demo", *(pytest.param(name, marks=pytest.mark.long) for name in ("small", "paper"))]
+)
 def test_the_whole_graph_of_each_scale_builds(repository: Path, scale: str) -> None:
     status, screen = snakemake(repository, "-n", scale=scale)
     assert status == 0, screen
@@ -732,6 +738,7 @@ def _is_checksum(path: Path) -> bool:
     return path.name.startswith(".") and ".sha256" in path.name
 
 
+@pytest.mark.long
 @pytest.mark.graph
 def test_programs_open_what_their_rules_declare(run: tuple[Path, str]) -> None:
     repository, _ = run

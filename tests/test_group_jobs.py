@@ -10,6 +10,7 @@ from stand_in_slurm import StandInSlurm
 from nat.workflow.cluster import AT_ONCE
 
 
+@pytest.mark.long
 @pytest.mark.graph
 def test_steps_of_a_job_run_in_parallel_as_its_time_is_computed(tmp_path: Path) -> None:
     slurm = StandInSlurm(tmp_path / "slurm")

@@ -71,7 +71,7 @@ def result(system: str) -> tuple[dict[str, torch.Tensor], list[dict[str, str]], 
 
 
 @pytest.mark.timeout(1500)
-@pytest.mark.parametrize("system", ["at", "dims"])
+@pytest.mark.parametrize("system", ["at", pytest.param("dims", marks=pytest.mark.long)])
 def test_two_processes_train_like_one(folder: Path, system: str) -> None:
     if system == "dims":  # it validates by BLEU, and has a teacher that follows its model
         make_start()

@@ -80,6 +80,7 @@ def test_pages_wait_for_what_the_same_run_makes() -> None:
     assert graph.before_pages(["report", "corpora"]) == []
 
 
+@pytest.mark.long
 @pytest.mark.graph
 def test_a_number_is_made_again_alone(tmp_path: Path) -> None:
     repository = copy_repository(tmp_path, PAPERS)

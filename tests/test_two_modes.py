@@ -23,6 +23,7 @@ def test_the_law_and_the_bound_of_independent_variables() -> None:
     assert 0.85 < bound() < 1  # nearly the one bit that says which mode it is
 
 
+@pytest.mark.long
 def test_likelihood_mixes_the_modes_and_a_choice_settles_in_one() -> None:
     configuration = read("demo", REPOSITORY)
     found = {}

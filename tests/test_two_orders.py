@@ -30,19 +30,23 @@ def learned(configuration: Configuration, system: str) -> list[float]:
     ]
 
 
+@pytest.mark.long
 def test_an_autoregressive_model_learns_both_sentences(configuration: Configuration) -> None:
     assert learned(configuration, "at-base") == pytest.approx([50, 50, 0, 0, 0], abs=3)
 
 
+@pytest.mark.long
 def test_independent_positions_mix_them(configuration: Configuration) -> None:
     assert learned(configuration, "fully-nat-nat-raw") == pytest.approx([25, 25, 25, 25, 0], abs=2)
 
 
+@pytest.mark.long
 def test_alignments_do_not_help_with_order(configuration: Configuration) -> None:
     # A or nothing, B for certain, A or nothing: also B and ABA
     assert learned(configuration, "ctc-raw") == pytest.approx([25, 25, 0, 0, 50], abs=3)
 
 
+@pytest.mark.long
 def test_latents_do(configuration: Configuration) -> None:
     found = learned(configuration, "vae-kd")
     assert min(found[:2]) > 30 and sum(found) == pytest.approx(100)

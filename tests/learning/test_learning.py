@@ -19,6 +19,7 @@ def system_of_today() -> str:
     return names[datetime.date.today().toordinal() % len(names)]
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("system", [system_of_today()])
 def test_it_learns_as_it_did(system: str) -> None:
     found = points.refused(system, train(system, points.SEEDS))
