@@ -51,6 +51,7 @@ def test_likelihood_mixes_the_modes_and_a_choice_settles_in_one() -> None:
         ("inat-kd", "input.method', fairseq_noise"),
         ("ctc-raw", "decoder.upsample', 3"),
         ("imputer-raw", "decoder.upsample', 2"),
+        ("axe-raw", "target', axe"),
         ("vae-raw", "latent'"),
     ],
 )

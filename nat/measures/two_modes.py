@@ -82,6 +82,8 @@ def check(configuration: Configuration, system: str) -> None:
         key = f"'input.method', {found.input.method}"
     elif found.decoder.upsample is not None:
         key = f"'decoder.upsample', {found.decoder.upsample:g}"
+    elif configuration.target_traits(system).empty_token:
+        key = f"'target', {found.target.method}"
     elif configuration.latent(system) is not None:
         # the variables depend on each other through what is drawn
         key = "'latent'"
@@ -89,8 +91,8 @@ def check(configuration: Configuration, system: str) -> None:
         where = configuration.file_of("systems", system)
         raise UserError(
             f"{where}: key {key}: a law with two modes is learned by parallel systems with one "
-            "position for each token and without latents; remove the system from the table or "
-            "figure"
+            "position for each token, without an empty token and without latents; remove the "
+            "system from the table or figure"
         )
 
 
