@@ -15,6 +15,7 @@ from typing import Any
 import pytest
 import yaml
 from filelock import FileLock
+from prepared import run_prepared
 from repository import configured
 
 from nat.configuration import load
@@ -66,20 +67,11 @@ def snakemake(
     folder: Path, *arguments: str, scale: str = "micro", **environment: str
 ) -> tuple[int, str]:
     """Exit status, and what is on the screen; `environment`: more variables."""
-    command = [sys.executable, "-m", "snakemake", *arguments, "--cores", "2"]
+    given = [*arguments, "--cores", "2"]
     if scale:
-        command += ["--config", f"scale={scale}"]
+        given += ["--config", f"scale={scale}"]
     inherited = {key: value for key, value in os.environ.items() if key != "PYTHONPATH"}
-    ended = subprocess.run(
-        command,
-        cwd=folder,
-        env=inherited | environment,
-        text=True,
-        stdout=subprocess.PIPE,
-        stderr=subprocess.STDOUT,
-        timeout=900,
-    )
-    return ended.returncode, ended.stdout
+    return run_prepared("snakemake", given, folder, inherited | environment)
 
 
 def write_yaml(path: Path, value: Any) -> None:
@@ -104,15 +96,15 @@ def jobs(screen: str, what: str) -> set[str]:
 
 @pytest.fixture(scope="module")
 def repository(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A copy of the repository without results."""
-    return copy_repository(tmp_path_factory.mktemp("repository"))
+    """A copy of the repository without results, with few papers."""
+    return copy_repository(tmp_path_factory.mktemp("repository"), PAPERS)
 
 
 @pytest.mark.parametrize(
     "scale", ["demo", *(pytest.param(name, marks=pytest.mark.long) for name in ("small", "paper"))]
 )
-def test_the_whole_graph_of_each_scale_builds(repository: Path, scale: str) -> None:
-    status, screen = snakemake(repository, "-n", scale=scale)
+def test_the_whole_graph_of_each_scale_builds(tmp_path: Path, scale: str) -> None:
+    status, screen = snakemake(copy_repository(tmp_path), "-n", scale=scale)
     assert status == 0, screen
     found = counts(screen)
     assert found["train"] + found.get("train_and_keep", 0) >= len(SYSTEMS)
@@ -354,6 +346,7 @@ main()
 """
 
 
+@pytest.mark.long
 def test_waiting_jobs_cost_nothing(tmp_path: Path) -> None:
     """Else Snakemake looks at them every second, once more for each job that has ended."""
     repository = copy_repository(tmp_path, PAPERS)
@@ -404,6 +397,7 @@ def test_a_missing_text_is_told_before_any_job(tmp_path: Path, made_before: bool
 
 
 @pytest.mark.graph
+@pytest.mark.long
 def test_one_more_test_set_trains_nothing(tmp_path: Path) -> None:
     repository = copy_repository(tmp_path, PAPERS)
     own_corpus(repository, "test")

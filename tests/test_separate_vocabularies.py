@@ -176,6 +176,7 @@ def test_fairseq_generate_translates_the_same(tmp_path: Path) -> None:
     assert [detokenise(merged[number], "de", "moses") for number in range(len(TEST))] == expected
 
 
+@pytest.mark.long
 def test_transformers_translates_the_same_without_this_project(tmp_path: Path) -> None:
     made, decoding = tmp_path / "made", "mask-predict-2-lb3"
     export(model("cmlm-kd"), made, "huggingface", [decoding])

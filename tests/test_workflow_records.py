@@ -243,7 +243,9 @@ rule write:
 """
 
 
-@pytest.mark.parametrize("output", ['update("out.txt")', '"out.txt"'])
+@pytest.mark.parametrize(
+    "output", ['update("out.txt")', pytest.param('"out.txt"', marks=pytest.mark.long)]
+)
 def test_what_a_failed_job_was_to_make_is_made_again(output: str) -> None:
     Path("Snakefile").write_text(UPDATING.replace("OUTPUT", output))
 
