@@ -137,8 +137,8 @@ for handler in workflow.logger_manager.get_log_handlers():
 
 
 def outputs(run=f"results/{configuration.run}/"):
-    """The outputs of all rules, with wildcards in braces; `run` is the folder of the run. What a
-    rule makes by several decodings is among the outputs of the rule for one."""
+    """The outputs of all rules, with wildcards in braces; `run` is the folder of the run. What is
+    made by several decodings is also an output of the rule for one."""
     return [
         output.replace(f"results/{configuration.run}/", run)
         for rule in workflow.rules
