@@ -3,6 +3,7 @@
 from dataclasses import replace
 
 import pytest
+from repository import configured
 
 from nat.artifacts import Distilled, Model, Score, Shard, Translations
 from nat.errors import UserError
@@ -217,3 +218,34 @@ def test_what_is_read_follows_the_task(folder: Folder) -> None:
     shard = inputs_of(configuration, Shard(run, "own", "nat", 7, "best", "test", 1, 1))
     assert "/at-2/" in str(shard["assistant"]) and found
     assert inputs_of(configuration, Distilled(run, "own", "at-2", 7, "beam5"))
+
+
+@pytest.mark.parametrize("defaults", [False, True])
+def test_what_a_task_does_not_change_is_as_without_it(defaults: bool) -> None:
+    configuration = configured("paper")
+    checked = 0
+    for tasks in {configuration.tasks_of(corpus) for corpus in configuration.tasks.values()}:
+        view, known = configuration.for_tasks(tasks), dict[str, str]()
+        shared = configuration.shared_identities(tasks, defaults)
+        assert shared == {name: view.identity(name, known, defaults) for name in shared}
+        changed = configuration.changed_by(tasks)
+        assert sorted([*changed, *shared]) == sorted(configuration.systems if tasks else [])
+        checked += bool(changed and shared)
+    assert checked > 5
+
+
+def test_a_task_that_changes_a_teacher_changes_its_students() -> None:
+    configuration = configured("paper")
+    assert configuration.system("dims-cmlmc-kd").recipe == "dims"
+    recipes = dict(configuration.files["recipes"])
+    for name, content in recipes.items():
+        recipes[name] = {key: value for key, value in content.items() if key != "tasks"}
+    teacher = configuration.system("cmlmc-kd").recipe
+    recipes[teacher] |= {"tasks": {"wmt14-en-de": {"dropout": 0.25}}}
+    systems = {
+        name: {key: value for key, value in content.items() if key != "tasks"}
+        for name, content in configuration.files["systems"].items()
+    }
+    files = {**configuration.files, "recipes": recipes, "systems": systems}
+    changed = replace(configuration, files=files).changed_by(("wmt14-en-de",))
+    assert {"cmlmc-kd", "dims-cmlmc-kd"} <= set(changed) and "at-base" not in changed
