@@ -24,7 +24,12 @@ def run_prepared(
         request = [module, list(arguments), str(folder), dict(environment), screen.name]
         server.stdin.write(f"{json.dumps(request)}\n")
         server.stdin.flush()
-        status = int(server.stdout.readline())
+        try:
+            status = int(server.stdout.readline())
+        except BaseException:  # a timeout, say; the next program must not get this one's answer
+            server.kill()
+            _server.cache_clear()
+            raise
         return status, screen.read().decode()
 
 
