@@ -1,4 +1,4 @@
-"""Programs that run in copies of a process which has imported Snakemake.
+"""Snakemake in copies of a process that has imported it.
 
 Tests start Snakemake a hundred times, and to import it takes half of the time of a start.
 """
@@ -14,19 +14,19 @@ from functools import cache
 from pathlib import Path
 
 
-def run_prepared(
-    module: str, arguments: Sequence[str], folder: Path, environment: Mapping[str, str]
+def run_snakemake(
+    arguments: Sequence[str], folder: Path, environment: Mapping[str, str]
 ) -> tuple[int, str]:
-    """Run `python -m module` in a folder: its exit status, and what is on the screen."""
+    """Run `python -m snakemake` in a folder: its exit status, and what is on the screen."""
     server = _server()
     assert server.stdin is not None and server.stdout is not None
     with tempfile.NamedTemporaryFile() as screen:
-        request = [module, list(arguments), str(folder), dict(environment), screen.name]
+        request = [list(arguments), str(folder), dict(environment), screen.name]
         server.stdin.write(f"{json.dumps(request)}\n")
         server.stdin.flush()
         try:
             status = int(server.stdout.readline())
-        except BaseException:  # a timeout, say; the next program must not get this one's answer
+        except BaseException:  # a timeout, say; the next run must not get this one's answer
             server.kill()
             _server.cache_clear()
             raise
@@ -58,9 +58,7 @@ def _serve() -> None:
         sys.stdout.flush()
 
 
-def _become(
-    module: str, arguments: list[str], folder: str, environment: dict[str, str], screen: str
-) -> None:
+def _become(arguments: list[str], folder: str, environment: dict[str, str], screen: str) -> None:
     os.chdir(folder)
     os.environ.clear()
     os.environ.update(environment)
@@ -69,8 +67,8 @@ def _become(
         for stream in streams:
             os.dup2(opened, stream)
     sys.path[0] = folder  # as `python -m` has it
-    sys.argv = [module, *arguments]
-    runpy.run_module(module, run_name="__main__", alter_sys=True)
+    sys.argv = ["snakemake", *arguments]
+    runpy.run_module("snakemake", run_name="__main__", alter_sys=True)
 
 
 if __name__ == "__main__":

@@ -15,7 +15,7 @@ from typing import Any
 import pytest
 import yaml
 from filelock import FileLock
-from prepared import run_prepared
+from prepared import run_snakemake
 from repository import configured
 
 from nat.configuration import load
@@ -71,7 +71,7 @@ def snakemake(
     if scale:
         given += ["--config", f"scale={scale}"]
     inherited = {key: value for key, value in os.environ.items() if key != "PYTHONPATH"}
-    return run_prepared("snakemake", given, folder, inherited | environment)
+    return run_snakemake(given, folder, inherited | environment)
 
 
 def write_yaml(path: Path, value: Any) -> None:

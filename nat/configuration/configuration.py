@@ -266,8 +266,6 @@ class Configuration:
 
     def changed_by(self, tasks: tuple[str, ...]) -> list[str]:
         """Systems that these tasks change: what files say of them, or of what they refer to."""
-        if not tasks:
-            return []
         plain, view = self.for_tasks(()), self.for_tasks(tasks)
         changed = {
             folder: {
@@ -285,7 +283,7 @@ class Configuration:
             if name in changed["systems"]
             or not changed["recipes"].isdisjoint(plain._recipes(plain.system(name).recipe))
         }
-        needed = {name: plain.dependencies(name) for name in self.systems if found}
+        needed = {name: plain.dependencies(name) for name in self.systems}
         heirs = found
         while heirs:
             heirs = {name for name in needed.keys() - found if not heirs.isdisjoint(needed[name])}
@@ -295,9 +293,8 @@ class Configuration:
     def shared_identities(self, tasks: tuple[str, ...], defaults: bool = False) -> dict[str, str]:
         """The identities of systems that these tasks do not change, see `identity`."""
         plain, known = self.for_tasks(()), self._identities[defaults]
-        changed = set(self.changed_by(tasks))
-        names = [name for name in self.systems if name not in changed] if tasks else []
-        return {name: plain.identity(name, known, defaults) for name in names}
+        names = set(self.systems).difference(self.changed_by(tasks))
+        return {name: plain.identity(name, known, defaults) for name in sorted(names)}
 
     def canonical(self, corpus: str, system: str) -> str:
         """The name under which a system is trained on a corpus.
