@@ -8,12 +8,13 @@ from typing import Any
 import pytest
 import torch
 
-from nat.artifacts import Model, Score, TrainingRecord
+from nat.artifacts import Converted, Model, Score, TrainingRecord
 from nat.checksums import is_record
 from nat.configuration import load
 from nat.data.binarised import write_binarised
 from nat.data.vocabulary import Vocabulary, VocabularySizes
 from nat.jobs import evaluate as evaluation
+from nat.jobs.convert import convert_model
 from nat.jobs.evaluate import evaluate
 from nat.training.model_file import build_model, save_model
 from nat.transformer.model import Transformer
@@ -130,6 +131,45 @@ def test_what_an_assistant_writes_is_written_once(translated: list[int]) -> None
     assert alone == together
     lines = [path for path in together if path.endswith("jsonl")]
     assert len({together[path] for path in lines}) == len(decodings)
+
+
+@pytest.mark.parametrize(
+    ("system", "engine", "decodings"),
+    [
+        (SYSTEM, "ctranslate2", ["beam2", "ctranslate2-float32-beam2", "ctranslate2-int8-beam2"]),
+        ("cmlm-kd", "onnx", ["mask-predict-2-lb3", "onnx-float32-2-lb3", "onnx-int8-2-lb3"]),
+    ],
+)
+def test_decodings_of_another_engine_are_kept_until_its_files_change(
+    translated: list[int], system: str, engine: str, decodings: list[str]
+) -> None:
+    save_model_of(seed=2, system=system)
+    path = Path(TrainingRecord("micro", CORPUS, system, 1).path)
+    path.write_text('{"fingerprint": "that of the training"}')
+    configuration = load("micro", checked=False).on(CORPUS)
+    converted = Converted("micro", CORPUS, system, 1, engine)
+    folder = Path("results/corpora") / CORPUS / "binarised"
+    folder.mkdir()
+    Vocabulary(WORDS).save(folder / "vocabulary.txt")
+    convert_model(configuration, converted)
+    before = run(*decodings, system=system)
+    assert len(before) == len(decodings) * 4
+    when = {path: Path(path).stat().st_mtime_ns for path in before}
+    assert run(*decodings, system=system) == before
+    assert when == {path: Path(path).stat().st_mtime_ns for path in before}
+
+    def fingerprints() -> list[str | None]:
+        wanted = scores(*decodings, system=system)
+        return [evaluation.fingerprint(configuration, each) for each in wanted]
+
+    own, *others = fingerprints()
+    for file in Path(converted.path).rglob("*"):
+        if file.is_file() and not file.name.startswith("."):
+            was = file.read_bytes()
+            file.write_bytes(was + b" ")
+            found = fingerprints()
+            file.write_bytes(was)
+            assert found[0] == own and not set(found) & set(others), file
 
 
 def test_one_more_decoding_is_the_only_one_that_runs(translated: list[int]) -> None:

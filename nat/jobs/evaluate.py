@@ -117,9 +117,9 @@ def _read(configuration: Configuration, score: Score) -> Iterator[tuple[str, Pat
             yield name, Path(artifact.path)
     if inputs.converted is not None:
         converted = Path(inputs.converted.path)
-        files = converted.glob("[!.]*") if converted.is_dir() else [converted]
-        for path in sorted(files):
-            yield f"converted {path.name}", path
+        files = converted.rglob("[!.]*") if converted.is_dir() else [converted]
+        for path in sorted(each for each in files if not each.is_dir()):
+            yield f"converted {path.relative_to(converted)}", path
     several = references(configuration, score.corpus, score.split) is not None
     compared = reference_files(score.corpus, description, score.split, several)
     for name in ("reference", "tokens", "references", "source_tokens"):
