@@ -47,7 +47,9 @@ def _server() -> "subprocess.Popen[str]":
 
 
 def _serve() -> None:
-    import snakemake.cli  # noqa: F401 (copies have it)
+    # copies have them: the graph imports the analyses that it needs, and they torch
+    import snakemake.cli  # noqa: F401
+    import torch  # noqa: F401
 
     for line in sys.stdin:
         child = os.fork()

@@ -35,7 +35,9 @@ OF_TRAINING = {"model.pt", CURVE, KEPT, REPORT}
 """Names of the outputs of a training."""
 
 PROGRAMS = "workflow_scripts/"
-MAKE_NOTHING = {f"{PROGRAMS}{name}.py" for name in ("plan", "show_results", "verify_results")}
+MAKE_NOTHING = {
+    f"{PROGRAMS}{name}.py" for name in ("plan", "show_results", "show_system", "verify_results")
+}
 """Programs that may run beside others, since they only read results."""
 
 SECONDS_TO_END = 5

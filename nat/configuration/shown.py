@@ -1,0 +1,93 @@
+"""The effective configuration of systems as text: of one, or what differs between two."""
+
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+import yaml
+
+from nat.configuration.configuration import Configuration, differences
+from nat.errors import UserError
+
+
+def effective(configuration: Configuration, corpus: str, system: str) -> str:
+    """What a training of a system is determined by, with all defaults, as YAML.
+
+    Comments before it name the file, and corpora of the scale on which something differs.
+
+    Raises:
+        UserError: for an unknown system or corpus, or one that the scale has no size for.
+    """
+    return "\n".join(
+        [
+            _heading(configuration, corpus, system),
+            *_same(configuration, corpus, system),
+            *_elsewhere(configuration, corpus, system),
+            _yaml(_settings(configuration, corpus, system)),
+        ]
+    )
+
+
+def compared(configuration: Configuration, corpus: str, system: str, other: str) -> str:
+    """The settings of two systems that differ, each by system, as YAML.
+
+    A setting that only one of them has is shown for that one alone.
+
+    Raises:
+        UserError: as `effective`.
+    """
+    found = {name: dict(_flat(_settings(configuration, corpus, name))) for name in (system, other)}
+    keys = list(dict.fromkeys(key for settings in found.values() for key in settings))
+    first = {key.partition(".")[0]: number for number, key in reversed([*enumerate(keys)])}
+    different = {}
+    for key in sorted(keys, key=lambda key: first[key.partition(".")[0]]):
+        values = {name: settings[key] for name, settings in found.items() if key in settings}
+        if len(values) < len(found) or differences(values[system], values[other]):
+            different[key] = values
+    headings = [_heading(configuration, corpus, name) for name in found]
+    return "\n".join([*headings, _yaml(different) if different else "# no setting differs\n"])
+
+
+def _settings(configuration: Configuration, corpus: str, system: str) -> dict[str, Any]:
+    """The effective configuration without the names of corpus and system."""
+    if why := configuration.on(corpus).cannot_train(system):
+        raise UserError(f"{configuration.file_of('systems', system)}: {why}")
+    found = configuration.training(corpus, system).as_json()
+    return {key: value for key, value in found.items() if key not in ("corpus", "system")}
+
+
+def _heading(configuration: Configuration, corpus: str, system: str) -> str:
+    file = configuration.file_of("systems", system)
+    return f"# {system} on {corpus}, scale {configuration.scale}: {file}"
+
+
+def _same(configuration: Configuration, corpus: str, system: str) -> Iterator[str]:
+    name = configuration.canonical(corpus, system)
+    if name != system:
+        yield f"# trained under the name {name}, whose settings are the same"
+
+
+def _elsewhere(configuration: Configuration, corpus: str, system: str) -> Iterator[str]:
+    here = _settings(configuration, corpus, system)
+    others = dict.fromkeys(configuration.tasks.values())
+    different = [
+        other
+        for other in others
+        if other in configuration.corpora and _settings(configuration, other, system) != here
+    ]
+    if different:
+        yield f"# differs on {', '.join(different)}: see --corpus"
+
+
+def _flat(value: Any, path: str = "") -> Iterator[tuple[str, Any]]:
+    """Values by the path of their keys, with dots between; an empty mapping counts as a value."""
+    if isinstance(value, Mapping) and value:
+        for key, part in value.items():
+            yield from _flat(part, f"{path}.{key}" if path else str(key))
+    else:
+        yield path, value
+
+
+def _yaml(content: Mapping[str, Any]) -> str:
+    return yaml.safe_dump(
+        dict(content), sort_keys=False, allow_unicode=True, width=100, default_flow_style=None
+    )
