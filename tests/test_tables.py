@@ -430,7 +430,7 @@ def test_differences_and_derived_places_rest_on_the_seeds_that_all_have(root: Pa
         assert found[place]["remark"].startswith("without seed 2, which was not run for ")
     assert found["both", "sacreBLEU"]["seeds"] == "1 2"
     assert found["both", "sacreBLEU"]["ours"] != first["both", "sacreBLEU"]["ours"]
-    assert any(note.startswith("more (sacreBLEU); more than both") for note in table.notes)
+    assert any(note.startswith("sacreBLEU, for more; more than both: ") for note in table.notes)
     made_up_run.run(root, "nat-kd", "one-pass", errors=0.1, seed=3)
     other = derived_table(root, ["sacrebleu"], rows[:1], [2, 3])
     assert by_label(other)["more"]["sacreBLEU"] == "not run"

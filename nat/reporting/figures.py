@@ -360,7 +360,7 @@ def _cautions(plot: Plot) -> list[str]:
     ran = [point for point in points if point["status"] == "run"]
     remarks = [(point, point["remark"]) for point in ran if point.get("remark")]
     unsteady = [(point, times.NOT_STEADY) for point in ran if point.get(times.UNSTEADY)]
-    return values.with_places(remarks + unsteady, points)
+    return values.with_places(remarks + unsteady, ran)
 
 
 def _marks(plot: Plot) -> str:

@@ -499,9 +499,11 @@ def with_places(
         if len(rows) > 1 and all(columns[each] == of_column[each] for each in columns):
             notes.append(f"{'; '.join(columns)}: {text}.")
             continue
-        named = (
-            row if len(some) == of_row[row] else f"{row} ({', '.join(some)})"
-            for row, some in rows.items()
-        )
+        parts = {row: some for row, some in rows.items() if len(some) != of_row[row]}
+        if len(parts) == len(rows) > 1 and len({*map(tuple, parts.values())}) == 1:
+            notes.append(f"{'; '.join(columns)}, for {'; '.join(rows)}: {text}.")
+            continue
+        # names of columns may have commas
+        named = (f"{row} ({'; '.join(parts[row])})" if row in parts else row for row in rows)
         notes.append(f"{'; '.join(named)}: {text}.")
     return notes
