@@ -284,7 +284,7 @@ def test_a_fingerprint_changes_only_with_its_own_system(
     def fingerprints() -> dict[str, str]:
         configuration = folder.load()
         return {
-            name: configuration.fingerprint(configuration.training("own", name).as_json())
+            name: fingerprint(configuration.training("own", name).as_json())
             for name in configuration.systems
         }
 

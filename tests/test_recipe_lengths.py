@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 from test_configuration import RECIPE, Folder
 
-from nat.configuration import Choice
+from nat.configuration import Choice, fingerprint
 from nat.configuration.lengths import Lengths, at_length, estimated_tokens, in_updates
 from nat.configuration.models import Recipe, Start
 from nat.errors import UserError
@@ -46,7 +46,7 @@ def test_epochs_are_in_the_fingerprint(folder: Folder) -> None:
         training = folder.load().training("own", "at").as_json()
         assert json.loads(json.dumps(training)) == training
         assert training["recipe"]["epochs"] == epochs
-        prints.append(folder.load().fingerprint(training))
+        prints.append(fingerprint(training))
     assert prints[0] != prints[1]
 
 

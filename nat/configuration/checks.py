@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from nat import registry
 from nat.configuration import families
-from nat.configuration.configuration import KINDS, Configuration, file_of, told_of
+from nat.configuration.configuration import KINDS, Configuration, differences, file_of, told_of
 from nat.configuration.corpora import check_corpus, check_derived
 from nat.configuration.lengths import check_lengths
 from nat.configuration.models import Start, read_model
@@ -632,14 +632,14 @@ def _check_start(configuration: Configuration, name: str) -> None:
     if set(sizes) <= set(configuration.sizes):  # a scale needs only the sizes that are used
         here, there = map(configuration.architecture, sizes)
         if here != there:
-            changes = "; ".join(configuration.differences(options_of(there), options_of(here)))
+            changes = "; ".join(differences(options_of(there), options_of(here)))
             raise UserError(
                 f"{file}: key 'size': '{name}' starts from '{named.system}', which has the "
                 f"size '{start.size}', not '{system.size}' ({changes})"
             )
     # the chunk size of the projection does not concern the weights
     decoders = [options_of(replace(each.decoder, chunk=None)) for each in (start, system)]
-    changes = "; ".join(configuration.differences(*decoders))
+    changes = "; ".join(differences(*decoders))
     if changes:
         raise UserError(
             f"{file}: key 'decoder': '{name}' starts from '{named.system}', which has "
@@ -650,7 +650,7 @@ def _check_start(configuration: Configuration, name: str) -> None:
         each and {"dim": each.dim, "posterior_layers": each.posterior_layers} for each in latents
     ]
     if shapes[0] != shapes[1]:
-        changes = "; ".join(configuration.differences(shapes[0], shapes[1]))
+        changes = "; ".join(differences(shapes[0], shapes[1]))
         raise UserError(
             f"{file}: key 'latent': '{name}' starts from '{named.system}', which has "
             f"different latents ({changes})"

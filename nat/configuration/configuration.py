@@ -815,9 +815,6 @@ class Configuration:
         chosen = self._choice(system)
         return registry.DistillationTraits() if chosen is None else chosen.traits
 
-    fingerprint = staticmethod(fingerprint)
-    differences = staticmethod(differences)
-
     @property
     def _raw_scale(self) -> dict[str, Any]:
         return self.files["scales"][self.scale]

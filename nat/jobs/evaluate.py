@@ -14,7 +14,7 @@ from pathlib import Path
 
 from nat.artifacts import Converted, Score, StepOfSplit, references
 from nat.checksums import is_intact, sha256_of
-from nat.configuration import Configuration
+from nat.configuration import Configuration, fingerprint
 from nat.data.binarised import files_of
 from nat.data.splits import prepared_as, sides
 from nat.data.translations import MADE_WITH, write_translations
@@ -41,7 +41,7 @@ def evaluate(configuration: Configuration, wanted: Sequence[Score]) -> None:
     """
     due: dict[Score, str | None] = {}
     for score in wanted:
-        made_from = fingerprint(configuration, score)
+        made_from = _made_from(configuration, score)
         if made_from is None or not (
             _is_made(_files(score), made_from) or _put_back(score, made_from)
         ):
@@ -81,7 +81,7 @@ def _make(
     write_json(translations.summary, {**summary, MADE_WITH: made_with, FINGERPRINT: made_from})
 
 
-def fingerprint(configuration: Configuration, score: Score) -> str | None:
+def _made_from(configuration: Configuration, score: Score) -> str | None:
     """A hash of the options of a decoding and of all files that it and its score are made from.
 
     Args:
@@ -94,7 +94,7 @@ def fingerprint(configuration: Configuration, score: Score) -> str | None:
     files = dict(_read(configuration, score))
     if not all(path.exists() for path in files.values()):
         return None
-    return configuration.fingerprint(
+    return fingerprint(
         {
             "decoding": configuration.decoding(score.decoding).as_json(),
             "files": {name: sha256_of(path) for name, path in files.items()},

@@ -4,7 +4,7 @@ from pathlib import Path
 
 from nat.artifacts import InputsOfImport, Model
 from nat.checksums import sha256_of
-from nat.configuration import Configuration
+from nat.configuration import Configuration, fingerprint
 from nat.data.bpe import read_dictionary
 from nat.data.vocabulary import Vocabularies
 from nat.errors import UserError
@@ -52,7 +52,7 @@ def import_checkpoint(configuration: Configuration, model: Model) -> None:
     write_json(
         output.parent / REPORT,
         {
-            "fingerprint": configuration.fingerprint(
+            "fingerprint": fingerprint(
                 [training.as_json(), *(each["sha256"] for each in found.values())]
             ),
             "seed": model.seed,

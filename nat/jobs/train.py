@@ -21,7 +21,7 @@ import torch
 
 from nat.artifacts import Model
 from nat.checksums import is_intact, is_record, sha256_of, verified
-from nat.configuration import Configuration, differences
+from nat.configuration import Configuration, differences, fingerprint
 from nat.configuration.lengths import counts_epochs, in_updates
 from nat.configuration.models import Training
 from nat.data.archive import is_whole_zip
@@ -145,7 +145,7 @@ def describe(configuration: Configuration, model: Model) -> Run:
     others = [Path(path) for path in (pairwise_bleu, start, teacher) if path is not None]
     checksums = [sha256_of(verified(path)) for path in [*files, *others]]
     tuned = [] if inputs.gamma is None else [gamma]
-    fingerprint = configuration.fingerprint([training.as_json(), seed, checksums, *tuned])
+    made_from = fingerprint([training.as_json(), seed, checksums, *tuned])
     name = f"{model.system} on {model.corpus}"
     updates_per_epoch = None
     if counts_epochs(training.recipe):
@@ -175,10 +175,10 @@ def describe(configuration: Configuration, model: Model) -> Run:
         devices=devices,
         accumulation=batches,
         tokens_per_batch=tokens,
-        fingerprint=fingerprint,
-        exact_fingerprint=configuration.fingerprint(
+        fingerprint=made_from,
+        exact_fingerprint=fingerprint(
             # the order of sums on a CPU depends on the number of threads
-            [fingerprint, bfloat16, devices, batches, tokens]
+            [made_from, bfloat16, devices, batches, tokens]
             + ([threads(configuration)] if device.type == "cpu" else [])
         ),
     )

@@ -5,7 +5,7 @@ from pathlib import Path
 import torch
 
 from nat.artifacts import Model
-from nat.configuration import Configuration
+from nat.configuration import Configuration, differences
 from nat.data.vocabulary import VocabularySizes
 from nat.errors import UserError
 from nat.training.model_file import load_model
@@ -27,7 +27,7 @@ def matching_model(
     device = "cuda" if torch.cuda.is_available() else "cpu"
     trained = load_model(path, device, mapped=mapped)
     training = configuration.training(model.corpus, model.system)
-    different = configuration.differences(trained.training.as_json(), training.as_json())
+    different = differences(trained.training.as_json(), training.as_json())
     if different:
         more = f"; and {len(different) - SHOWN} more" if len(different) > SHOWN else ""
         raise UserError(

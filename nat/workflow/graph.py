@@ -28,7 +28,7 @@ from nat.artifacts import (
     step_of,
     with_inputs,
 )
-from nat.configuration import Configuration
+from nat.configuration import Configuration, fingerprint
 from nat.configuration.configuration import file_of
 from nat.data.references import has_references, listed
 from nat.data.splits import (
@@ -162,13 +162,13 @@ class Graph:
         """
         made_of = [self.configuration.files, code_of("nat.report.site")]
         if _is_all(targets):
-            return _fingerprint(made_of)
+            return fingerprint(made_of)
         root = Path(self.configuration.root)
         there = [root / path for path in self.scores() if (root / path).exists()]
         there += (root / self._traces).rglob("*.jsonl")
         there += (root / f"results/{self.configuration.run}/models").glob("*/*/seed*/training.*")
         results = {str(path): path.stat().st_mtime_ns for path in sorted(there)}
-        return _fingerprint([*made_of, results])
+        return fingerprint([*made_of, results])
 
     def nothing_to_run(self, targets: Collection[str]) -> list[str]:
         """A sentence for each paper among the targets of a run of which this scale runs nothing."""
@@ -356,12 +356,12 @@ class Graph:
         # A split that is cut out of the training text depends on what cleaning will keep.
         if not any(is_cut_out(part, split) for split in split_names(part)):
             del found["preprocessing"]
-        return _fingerprint(found)
+        return fingerprint(found)
 
     def origin_of_references(self, corpus: str, splits: Iterable[str]) -> str:
         """A fingerprint of where the further references of some splits come from."""
         description = self.configuration.corpus(corpus)
-        return _fingerprint(
+        return fingerprint(
             [
                 [(number, part.as_written()) for number, part in listed(description, split)]
                 for split in splits
@@ -376,7 +376,7 @@ class Graph:
 
     def preprocessing(self, corpus: str) -> str:
         """A fingerprint of how a text is prepared."""
-        return _fingerprint(self.configuration.corpus(corpus).preprocessing.as_written())
+        return fingerprint(self.configuration.corpus(corpus).preprocessing.as_written())
 
     def subwords_given(self, corpus: str) -> list[str]:
         """The folder with the subwords of a corpus if they were learned elsewhere; else nothing."""
@@ -386,16 +386,16 @@ class Graph:
 
     def training(self, corpus: str, system: str) -> str:
         """A fingerprint of everything that determines a model."""
-        return _fingerprint(self.configuration.training(corpus, system).as_json())
+        return fingerprint(self.configuration.training(corpus, system).as_json())
 
     def decoding(self, corpus: str, decoding: str) -> str:
         """A fingerprint of all options of a decoding on a corpus."""
-        return _fingerprint(self.configuration.on(corpus).decoding(decoding).as_json())
+        return fingerprint(self.configuration.on(corpus).decoding(decoding).as_json())
 
     def tuning(self, corpus: str, decoding: str) -> str:
         """A fingerprint of a decoding and of how its options are tuned."""
         there = self.configuration.on(corpus)
-        return _fingerprint(
+        return fingerprint(
             [
                 there.decoding(decoding).as_json(),
                 there.tried(decoding),
@@ -405,7 +405,7 @@ class Graph:
 
     def trace(self, corpus: str, decoding: str) -> str:
         """A fingerprint of a decoding and of how many sentences are traced."""
-        return _fingerprint(
+        return fingerprint(
             [
                 self.configuration.on(corpus).decoding(decoding).as_json(),
                 self.configuration.browser.sentences,
@@ -430,11 +430,11 @@ class Graph:
         """A fingerprint of the decodings of a group and of how latencies are measured."""
         there = self.configuration.on(latency.corpus)
         decodings = [there.decoding(each.decoding).as_json() for each in latency.timed]
-        return _fingerprint([latency.names, decodings, there.latency.model_dump()])
+        return fingerprint([latency.names, decodings, there.latency.model_dump()])
 
     def report(self, report: Report) -> str:
         """A fingerprint of the configuration that a report depends on."""
-        return _fingerprint(reports.configured(self.configuration, report.target))
+        return fingerprint(reports.configured(self.configuration, report.target))
 
     def code_of_report(self, report: Report) -> str:
         """A fingerprint of the code that makes a table, a figure or the claims of a paper."""
@@ -463,10 +463,6 @@ def _generations(configuration: Configuration, system: str) -> int:
 @cache
 def _dependencies(configuration: Configuration, system: str) -> list[str]:
     return configuration.dependencies(system)
-
-
-def _fingerprint(value: Any) -> str:
-    return Configuration.fingerprint(value)
 
 
 def _check_names(configuration: Configuration, targets: Iterable[Target]) -> None:

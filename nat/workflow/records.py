@@ -17,7 +17,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from nat.artifacts import Model
-from nat.configuration import Configuration
+from nat.configuration import Configuration, differences
 from nat.errors import UserError
 from nat.files import read_json
 from nat.locks import hold
@@ -191,7 +191,7 @@ def is_current(configuration: Configuration, report: Path) -> bool:
         wanted = configuration.training(*names).as_json()
     except UserError:  # without its corpus or size
         return False
-    return not configuration.differences(training, wanted)
+    return not differences(training, wanted)
 
 
 def refuse_unknown_results(outputs: Iterable[str]) -> None:
