@@ -106,12 +106,15 @@ def test_the_exact_columns_of_table_1_are_ours_alone(tmp_path: Path) -> None:
         ("toy-ka-lu-law", "likelihood-nat-raw", "likelihood-at-base", True),
         ("toy-synthetic-a", "mple-nat-raw", "at-base", False),
     ):
+        rows = {"numbers": [0, 1], "sums": [10.0, 11.0], "tokens": [9, 11]}
         losses = [
             {
                 "corpus": corpus,
                 "system": name,
                 "seed": 1,
-                "splits": {"valid": {"sentences": 2, "tokens": 20, "totals": totals}},
+                "splits": {
+                    "valid": {"sentences": 2, "tokens": 20, "totals": totals, "by_sentence": rows}
+                },
             }
             for name, totals in (
                 (system, {"nll": 19.0, "length": 2.0}),
@@ -148,7 +151,7 @@ def test_one_seed_decides_whether_l_nat_is_below_c(tmp_path: Path) -> None:
     names = "demo", "toy-ka-lu", "mple-nat-kd", 1, "", "valid"
     cells = [Cell(*names, "l_nat"), Cell(*names, "total_correlation", partner="at-base")]
     for cell, sums in zip(cells, (hard, hard + 0.1 * tokens), strict=True):
-        rows = {"sums": sums.tolist(), "tokens": tokens.tolist()}
+        rows = {"numbers": [*range(400)], "sums": sums.tolist(), "tokens": tokens.tolist()}
         bits = float(sums.sum() / tokens.sum())
         content: dict[str, Any] = {"per_token": {"bits": bits}, "by_sentence": rows}
         if cell.measure == "l_nat":

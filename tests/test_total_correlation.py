@@ -11,7 +11,12 @@ from nat.measures.total_correlation import check, estimate, with_exact
 
 
 def likelihood(system: str, totals: dict[str, float], tokens: int = 20) -> dict[str, Any]:
-    split = {"sentences": 5, "tokens": tokens, "totals": totals}
+    rows = {
+        "numbers": [*range(5)],
+        "sums": [sum(totals.values()) / 5] * 5,
+        "tokens": [tokens / 5] * 5,
+    }
+    split = {"sentences": 5, "tokens": tokens, "totals": totals, "by_sentence": rows}
     return {"corpus": "toy", "system": system, "seed": 1, "splits": {"test": split}}
 
 
@@ -59,7 +64,7 @@ def test_sentences_add_up_to_the_estimate() -> None:
     """So that C can be resampled, with L_NAT, which is measured on the same sentences."""
     both = likelihood("nat", {"nll": 60.0}), likelihood("at", {"nll": 40.0})
     for each, sums in zip(both, ([20.0, 10.0, 10.0, 10.0, 10.0], [8.0] * 5), strict=True):
-        each["splits"]["test"]["by_sentence"] = {"sums": sums, "tokens": [4] * 5}
+        each["splits"]["test"]["by_sentence"]["sums"] = sums
     found = estimate(*both)["splits"]["test"]
     rows = found["by_sentence"]
     assert sum(rows["sums"]) / sum(rows["tokens"]) == pytest.approx(found["per_token"]["bits"])

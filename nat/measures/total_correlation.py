@@ -35,8 +35,7 @@ def estimate(parallel: Mapping[str, Any], autoregressive: Mapping[str, Any]) -> 
     Raises:
         UserError: if the two likelihoods are not of the same text.
     """
-    both = parallel, autoregressive
-    if parallel["corpus"] != autoregressive["corpus"] or len({*map(_measured, both)}) > 1:
+    if _measured(parallel) != _measured(autoregressive):
         raise UserError(
             f"likelihoods of {parallel['system']} and {autoregressive['system']} are not of the "
             "same sentences; analyse both again, with models of as many positions"
@@ -51,7 +50,7 @@ def estimate(parallel: Mapping[str, Any], autoregressive: Mapping[str, Any]) -> 
             "per_token": _in_units((nat - at) / max(of_parallel["tokens"], 1)),
             "per_sentence": _in_units((nat - at) / max(of_parallel["sentences"], 1)),
             "losses": {"parallel": nat, "autoregressive": at},
-            **_by_sentence(of_parallel, autoregressive["splits"][name]),
+            "by_sentence": _by_sentence(of_parallel, autoregressive["splits"][name]),
         }
     return {
         "corpus": parallel["corpus"],
@@ -123,22 +122,19 @@ def check(configuration: Configuration, corpus: str, parallel: str, autoregressi
             )
 
 
-def _measured(likelihood: Mapping[str, Any]) -> tuple[tuple[str, int, int], ...]:
-    return tuple(
-        (name, split["sentences"], split["tokens"])
-        for name, split in sorted(likelihood["splits"].items())
-    )
+def _measured(likelihood: Mapping[str, Any]) -> tuple[str, dict[str, Any]]:
+    """The corpus, and the numbers and tokens of the sentences of each split."""
+    rows = {name: split["by_sentence"] for name, split in likelihood["splits"].items()}
+    return likelihood["corpus"], {
+        name: (each["numbers"], each["tokens"]) for name, each in rows.items()
+    }
 
 
 def _by_sentence(parallel: Mapping[str, Any], autoregressive: Mapping[str, Any]) -> dict[str, Any]:
-    if "by_sentence" not in parallel or "by_sentence" not in autoregressive:
-        return {}
     of_nat, of_at = parallel["by_sentence"], autoregressive["by_sentence"]
-    if of_nat.get("numbers") != of_at.get("numbers"):
-        return {}
     pairs = zip(of_nat["sums"], of_at["sums"], strict=True)
     bits = [round((nat - at) / math.log(2), bleu.DIGITS) for nat, at in pairs]
-    return {"by_sentence": {**of_nat, "sums": bits}}
+    return {**of_nat, "sums": bits}
 
 
 def _in_units(nats: float) -> dict[str, float]:

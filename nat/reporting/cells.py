@@ -282,10 +282,8 @@ def _by_sentence(found: Mapping[str, Any]) -> dict[int, tuple[float, float]]:
     given = found.get("by_sentence")
     if given is None:
         return {}
-    # files of earlier versions have no numbers
-    numbers = given.get("numbers", range(len(given["sums"])))
     pairs = zip(given["sums"], given["tokens"], strict=True)
-    return dict(zip(numbers, pairs, strict=True))
+    return dict(zip(given["numbers"], pairs, strict=True))
 
 
 def _of_analysis(cell: Cell, path: Path) -> Mapping[str, Any] | None:
