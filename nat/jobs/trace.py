@@ -20,7 +20,6 @@ from typing import Any
 
 import torch
 
-from nat import registry
 from nat.artifacts import Trace
 from nat.configuration import Configuration
 from nat.data.binarised import BinarisedText
@@ -30,7 +29,7 @@ from nat.decoding.corpus import translate
 from nat.decoding.passes import Pass, words
 from nat.files import atomic_write_text
 from nat.jobs.threads import threads
-from nat.jobs.translate import chosen_options
+from nat.jobs.translate import method_of
 from nat.measures.decoding_steps import text_passes
 from nat.training.trained_model import matching_model
 
@@ -52,11 +51,8 @@ def trace_decoding(configuration: Configuration, trace: Trace) -> None:
     vocabulary = vocabularies.target
     torch.set_num_threads(threads(configuration))
     model = matching_model(inputs.model, configuration, vocabularies.sizes)
-    decoding = configuration.decoding(trace.decoding)
-    if inputs.tuned is not None:
-        chosen = chosen_options(Path(inputs.tuned.path), Path(inputs.model.path))
-        decoding = decoding.with_options(chosen)
-    method = registry.build("decoding", decoding)
+    device = next(model.parameters()).device
+    method: Any = method_of(configuration, trace.decoding, inputs, vocabularies.sizes, device)
     shown = [text[number] for number in range(min(configuration.browser.sentences, len(text)))]
     tokens = configuration.decoding_tokens
     passes = text_passes(method, model, shown, tokens)
