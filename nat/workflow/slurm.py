@@ -157,16 +157,12 @@ def left_behind(environment: Mapping[str, str] = os.environ) -> list[SlurmJob]:
         return []
     command = ["squeue", "--noheader", "--user", str(os.getuid())]
     command += ["--states", "PD,CF,R,S,ST,CG,RQ,RH", "--format", "%A\t%j\t%r\t%k\t%Z"]
-    try:
-        ended = subprocess.run(
-            command, capture_output=True, text=True, timeout=SECONDS_TO_ANSWER, check=True
-        )
-    except (subprocess.CalledProcessError, subprocess.TimeoutExpired, OSError) as error:
-        said = (getattr(error, "stderr", None) or str(error)).strip()
+    ended = ask(*command)
+    if ended.returncode != 0:
         raise UserError(
-            f"squeue does not answer ({said}), so jobs of an earlier run may still write into "
-            f"this folder; wait for Slurm, or move {LOGS} away if there are none"
-        ) from error
+            f"squeue does not answer ({ended.stderr.strip()}), so jobs of an earlier run may still "
+            f"write into this folder; wait for Slurm, or move {LOGS} away if there are none"
+        )
     here = Path.cwd()
     found = []
     for line in ended.stdout.splitlines():
@@ -183,13 +179,11 @@ def state_of(job: str) -> str:
         ["sacct", "--allocations", "--noheader", "--parsable2", "--jobs", job, "--format", "State"],
     )
     for command in asked:
-        try:
-            ended = subprocess.run(command, capture_output=True, text=True, timeout=20)
-        except (subprocess.TimeoutExpired, OSError):
-            continue
-        words = ended.stdout.split()
-        if ended.returncode == 0 and words:
-            return words[0]  # such as CANCELLED in `CANCELLED by 1000`
+        with suppress(UserError):
+            ended = ask(*command)
+            words = ended.stdout.split()
+            if ended.returncode == 0 and words:
+                return words[0]  # such as CANCELLED in `CANCELLED by 1000`
     return ""
 
 
