@@ -11,7 +11,8 @@ from nat.configuration import configuration as module
 from nat.configuration import load
 from nat.configuration.configuration import Configuration
 from nat.reporting import claim_checks, reports, values
-from nat.reporting.paper import QUOTED, entries
+from nat.reporting.entry import QUOTED
+from nat.reporting.paper import entries
 from nat.transformer.fairseq_models import COMPILED, NEEDS_COMPILED
 
 ROOT = Path(__file__).resolve().parents[1]

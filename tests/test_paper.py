@@ -13,8 +13,9 @@ from made_up_run import CORPUS, OTHER_TASK, PAPER, REPOSITORY, TASK
 from nat.configuration.configuration import Configuration, read
 from nat.errors import UserError
 from nat.reporting import figure_places, reports, table_places
-from nat.reporting import paper as papers
-from nat.reporting.paper import entries, heading
+from nat.reporting.entry import Entry
+from nat.reporting.paper import entries
+from nat.reporting.resolver import heading
 
 TABLE = ("paper", "table", "1")
 
@@ -109,7 +110,7 @@ SYSTEMS = {
 CELLS = {"measure": "sacrebleu", "split": "test", "with": {"text": "kd"}}
 
 
-def product(tmp_path: Path, row: dict[str, Any], **content: Any) -> list[papers.Entry]:
+def product(tmp_path: Path, row: dict[str, Any], **content: Any) -> list[Entry]:
     table = {"title": "t", "columns": [TASK], "rows": [row]}
     base = {"cells": CELLS, "systems": SYSTEMS, "tables": {"1": table}}
     return entries(unpublished(tmp_path, **{**base, **content}), *TABLE)

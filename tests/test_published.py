@@ -10,7 +10,8 @@ from made_up_run import HEADER, PAPER, PUBLISHED, REPOSITORY
 
 from nat.errors import UserError
 from nat.reporting import published, reports, tables
-from nat.reporting.paper import Entry, entries
+from nat.reporting.entry import Entry
+from nat.reporting.paper import entries
 
 TABLE = ("paper", "table", "1")
 

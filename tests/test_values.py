@@ -12,7 +12,8 @@ from made_up_run import PAPER
 from nat.errors import UserError
 from nat.files import read_json, write_json
 from nat.reporting import cells, values
-from nat.reporting.paper import Entry, entries
+from nat.reporting.entry import Entry
+from nat.reporting.paper import entries
 
 
 def place(root: Path, seeds: list[int] | None = None) -> Entry:

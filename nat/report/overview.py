@@ -22,8 +22,8 @@ from nat.report.results import (
 )
 from nat.reporting import claim_reports, claims, reports, values
 from nat.reporting.cells import Cell, measured
-from nat.reporting.paper import heading
 from nat.reporting.reports import Target
+from nat.reporting.resolver import heading
 
 BLEU = "sacrebleu"
 DIAGRAM, WORDS = "a diagram, not reproduced", "in words, not reproduced"

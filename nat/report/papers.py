@@ -11,9 +11,10 @@ from nat.report.page import Page
 from nat.report.results import NOTHING, Results, snakemake
 from nat.reporting import claim_reports, figures, reports, tables, values
 from nat.reporting.cells import Cell
-from nat.reporting.entry import Entry
+from nat.reporting.entry import Entry, measure_of
 from nat.reporting.figures import Plot
-from nat.reporting.paper import describe, entries, measure_of
+from nat.reporting.paper import entries
+from nat.reporting.resolver import describe
 from nat.reporting.stated import deviations
 
 FOLDER = "downloads"

@@ -24,8 +24,9 @@ from nat.reporting.claim_checks import Check
 from nat.reporting.conflicts import Conflict, conflicts
 from nat.reporting.figures import Plot
 from nat.reporting.known_measures import SCORE
-from nat.reporting.paper import describe, entries
+from nat.reporting.paper import entries
 from nat.reporting.reports import Target
+from nat.reporting.resolver import describe
 
 MEASURED = ("sacrebleu", "tokenised_bleu", "multi_reference_bleu", "chrf", "repeated_tokens")
 """The measures that pages show of every score."""

@@ -6,7 +6,7 @@ from nat.artifacts import is_generated
 from nat.configuration import Configuration
 from nat.configuration.overrides import Overrides
 from nat.data.splits import derived_from
-from nat.reporting.paper import PAPER_SCALE, heading
+from nat.reporting.resolver import PAPER_SCALE, heading
 
 BASE = "base"
 """The size of models that papers compare with."""

@@ -33,10 +33,10 @@ from nat.errors import UserError
 from nat.measures.correlation import pearson
 from nat.reporting import tables
 from nat.reporting.claim_places import Finder, Source
-from nat.reporting.coordinates import no_repetition
+from nat.reporting.coordinates import Chosen, no_repetition
 from nat.reporting.differences import can_be_resampled
+from nat.reporting.entry import QUOTED, Entry
 from nat.reporting.known_measures import AGAINST_ALL, MEASURES
-from nat.reporting.paper import QUOTED, Chosen, Entry
 from nat.reporting.verdicts import states_an_effect
 
 MAJORITY = "majority"

@@ -12,20 +12,12 @@ from nat.configuration import Configuration
 from nat.configuration import papers as models
 from nat.errors import UserError
 from nat.reporting import timing
+from nat.reporting.coordinates import Chosen, flat, merged, product
+from nat.reporting.entry import QUOTED, Address, Entry
 from nat.reporting.known_measures import LATENCY, MEASURES, SPEED_UP
-from nat.reporting.paper import (
-    QUOTED,
-    Address,
-    Chosen,
-    Entry,
-    Resolver,
-    entries,
-    flat,
-    lines_of,
-    merged,
-    product,
-)
+from nat.reporting.paper import entries, lines_of
 from nat.reporting.published import Published
+from nat.reporting.resolver import Resolver
 from nat.spelling import hint
 
 

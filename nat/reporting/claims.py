@@ -34,8 +34,8 @@ from nat.reporting.differences import (
     difference,
     difference_of_speed_ups,
 )
+from nat.reporting.entry import QUOTED, Entry
 from nat.reporting.known_measures import MEASURES, SPEED_UP
-from nat.reporting.paper import QUOTED, Entry
 from nat.reporting.training_runs import read_run
 from nat.reporting.verdicts import Compared, detectable, region, verdict
 

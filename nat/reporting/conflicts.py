@@ -25,9 +25,11 @@ from nat.configuration.overrides import Overrides
 from nat.reporting import claim_checks, published
 from nat.reporting.cells import Cell
 from nat.reporting.claim_checks import Check
+from nat.reporting.entry import Entry, measure_of
 from nat.reporting.known_measures import SPEED_UP
-from nat.reporting.paper import Entry, entries, heading, measure_of
+from nat.reporting.paper import entries
 from nat.reporting.published import Line, Published, decimals
+from nat.reporting.resolver import heading
 from nat.reporting.stated import CHECKED, OUTSIDE, ROWS, SCALE, SOURCES, Row, Stated
 from nat.reporting.values import computed
 from nat.reporting.verdicts import region

@@ -36,8 +36,10 @@ from nat.reporting.drawing import (
     width_of,
     wrap,
 )
-from nat.reporting.entry import Records
-from nat.reporting.paper import QUOTED, Entry, Layout, describe, entries, layout
+from nat.reporting.entry import QUOTED, Entry, Records
+from nat.reporting.figure_places import Layout, layout
+from nat.reporting.paper import entries
+from nat.reporting.resolver import describe
 from nat.reporting.training_runs import TrainingRun, chain, read_run
 
 STYLE: Any = {

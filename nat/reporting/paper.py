@@ -9,8 +9,9 @@ variable differently. Coordinates are templates, in which variables such as `{st
 The files that a cell needs follow from the configuration alone, so the graph knows them before
 anything has run.
 
-This module is the interface of `coordinates` (products of lists), `entry` (a place), `resolver`
-(from coordinates to cells), `table_places`, `figure_places` and `timing` (what is timed together).
+Here are the places of any table or figure, and what claims can name in them. The parts are in
+`coordinates` (products of lists), `entry` (a place), `resolver` (from coordinates to cells),
+`table_places`, `figure_places` and `timing` (what is timed together).
 """
 
 from functools import cache
@@ -18,42 +19,9 @@ from functools import cache
 from nat.configuration import Configuration
 from nat.configuration import papers as models
 from nat.reporting import figure_places, table_places, timing
-from nat.reporting.coordinates import Chosen, flat, merged, product
-from nat.reporting.entry import DERIVED, QUOTED, Address, Derivation, Entry, measure_of
-from nat.reporting.figure_places import Layout, layout
-from nat.reporting.resolver import PAPER_SCALE, Kind, Resolver, describe, heading
-from nat.reporting.table_places import (
-    SettingsTable,
-    columns_with,
-    keys_of_texts,
-    settings_table,
-)
-
-__all__ = [
-    "DERIVED",
-    "PAPER_SCALE",
-    "QUOTED",
-    "Address",
-    "Chosen",
-    "Derivation",
-    "Entry",
-    "Kind",
-    "Layout",
-    "Resolver",
-    "SettingsTable",
-    "columns_with",
-    "describe",
-    "entries",
-    "flat",
-    "heading",
-    "keys_of_texts",
-    "layout",
-    "lines_of",
-    "measure_of",
-    "merged",
-    "product",
-    "settings_table",
-]
+from nat.reporting.coordinates import Chosen
+from nat.reporting.entry import Entry
+from nat.reporting.resolver import Kind, Resolver, describe
 
 
 def entries(configuration: Configuration, paper: str, kind: Kind, number: str | int) -> list[Entry]:

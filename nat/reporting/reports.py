@@ -14,7 +14,9 @@ from nat.configuration.configuration import file_of
 from nat.reporting import claim_checks, published, samples, settings, stated, tables, texts
 from nat.reporting.cells import Cell
 from nat.reporting.differences import can_be_resampled
-from nat.reporting.paper import Entry, describe, entries
+from nat.reporting.entry import Entry
+from nat.reporting.paper import entries
+from nat.reporting.resolver import describe
 
 Kind = Literal["table", "figure", "claims"]
 Target = tuple[str, Kind, str]

@@ -17,7 +17,9 @@ from nat.errors import UserError
 from nat.measures.repetition import missing_words, repeated_positions
 from nat.reporting import tables, values
 from nat.reporting.cells import Cell, read_score
-from nat.reporting.paper import Entry, describe, entries
+from nat.reporting.entry import Entry
+from nat.reporting.paper import entries
+from nat.reporting.resolver import describe
 
 RULES = ("largest gain", "median gain", "largest loss")
 NUMBERS = ("sentence", "teacher_bleu", "student_bleu", "gain")

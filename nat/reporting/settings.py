@@ -13,7 +13,8 @@ from nat.configuration.lengths import UNITS
 from nat.configuration.papers import Setting
 from nat.errors import UserError
 from nat.reporting import tables, values
-from nat.reporting.paper import PAPER_SCALE, describe, settings_table
+from nat.reporting.resolver import PAPER_SCALE, describe
+from nat.reporting.table_places import settings_table
 from nat.spelling import hint
 
 NUMBERS = ()

@@ -23,16 +23,12 @@ from nat.files import atomic_path, atomic_write_text
 from nat.measures.latency_setting import OUT_OF_MEMORY
 from nat.reporting import published, times, values
 from nat.reporting.differences import Difference, difference
+from nat.reporting.entry import QUOTED, Entry, measure_of
 from nat.reporting.entry import Records as Records
 from nat.reporting.known_measures import LATENCY
-from nat.reporting.paper import (
-    QUOTED,
-    Entry,
-    columns_with,
-    describe,
-    entries,
-    measure_of,
-)
+from nat.reporting.paper import entries
+from nat.reporting.resolver import describe
+from nat.reporting.table_places import columns_with
 
 if TYPE_CHECKING:
     import pandas as pd

@@ -6,8 +6,11 @@ from typing import Any
 from nat.configuration import Configuration
 from nat.errors import UserError
 from nat.reporting import tables, values
-from nat.reporting.paper import QUOTED, describe, entries, keys_of_texts
+from nat.reporting.entry import QUOTED
+from nat.reporting.paper import entries
+from nat.reporting.resolver import describe
 from nat.reporting.shown_analyses import analysed
+from nat.reporting.table_places import keys_of_texts
 
 NUMBERS = ()
 """Columns with numbers: none."""

@@ -24,8 +24,10 @@ from nat.reporting.differences import (
     parameter_share,
     speed_up,
 )
+from nat.reporting.entry import DERIVED, QUOTED, Entry, measure_of
 from nat.reporting.known_measures import LATENCY, MEASURES, TRAINING
-from nat.reporting.paper import DERIVED, QUOTED, Entry, Kind, describe, entries, measure_of
+from nat.reporting.paper import entries
+from nat.reporting.resolver import Kind, describe
 from nat.reporting.training_runs import read_run
 
 NOT_RUN = "not run"
