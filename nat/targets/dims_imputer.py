@@ -3,14 +3,13 @@
 Norouzi et al. (2022), section 4.3 and appendix F.
 """
 
-import torch
 from pydantic import ConfigDict, Field
 from pydantic.dataclasses import dataclass
 
 from nat.alignment.ctc import collapse
 from nat.decoding.imputer import impute
 from nat.objective.context import BatchContext, DecoderInput, Loss
-from nat.targets.imputer import Imputer, completion_loss, fits
+from nat.targets.imputer import completion_loss
 
 
 @dataclass(frozen=True, config=ConfigDict(extra="forbid"))
@@ -33,24 +32,19 @@ class DimsImputer:
     distils = True
 
     def __call__(self, context: BatchContext, decoder_input: DecoderInput) -> Loss:
-        """Loss of each sentence; the part `nll` is the loss.
+        """Loss of each sentence, see `nat.targets.imputer.completion_loss`.
 
         Without a teacher (in validation) the loss is that of the reference.
         """
         teacher = context.teacher
         if teacher is None:
-            return Imputer()(context, decoder_input)
-        padding, lengths = decoder_input.padding, context.batch.target_lengths
+            return completion_loss(context, decoder_input, context.batch.target)
+        padding = decoder_input.padding
         encoded = teacher.encode(context.batch.source)
         labels = impute(
             teacher, encoded, decoder_input.tokens, padding, self.teacher_steps, context.bfloat16
         ).labels
-        feasible = fits(context, decoder_input)
-        trained = feasible & (lengths > 0)
-        nll = completion_loss(context, decoder_input, collapse(labels, padding).tokens, trained)
-        positions = torch.where(trained, decoder_input.loss_mask.sum(1), 0)
-        parts = {"nll": nll.detach(), "infeasible": torch.where(feasible, 0, lengths).to(nll.dtype)}
-        return Loss(nll, positions, parts)
+        return completion_loss(context, decoder_input, collapse(labels, padding).tokens)
 
 
 METHOD = DimsImputer

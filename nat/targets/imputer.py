@@ -26,40 +26,26 @@ class Imputer:
     upsampled = True
 
     def __call__(self, context: BatchContext, decoder_input: DecoderInput) -> Loss:
-        """Loss of each sentence.
-
-        Parts: `nll`, the loss (nats), and `infeasible`, the tokens of targets that do not fit their
-        canvas; these have no loss.
-        """
-        targets, lengths = context.batch.target, context.batch.target_lengths
-        feasible = fits(context, decoder_input)
-        trained = feasible & (lengths > 0)
-        nll = completion_loss(context, decoder_input, targets, trained)
-        positions = torch.where(trained, decoder_input.loss_mask.sum(1), 0)
-        parts = {"nll": nll.detach(), "infeasible": torch.where(feasible, 0, lengths).to(nll.dtype)}
-        return Loss(nll, positions, parts)
+        """Loss of each sentence, see `completion_loss`."""
+        return completion_loss(context, decoder_input, context.batch.target)
 
 
-def fits(context: BatchContext, decoder_input: DecoderInput) -> Tensor:
-    """Whether each target can be aligned with its canvas, [B]."""
-    return frames_needed(context.batch.target) <= (~decoder_input.padding).sum(1)
-
-
-def completion_loss(
-    context: BatchContext, decoder_input: DecoderInput, targets: Tensor, trained: Tensor
-) -> Tensor:
-    """Minus the log-probability that the masked positions complete an alignment of the target.
+def completion_loss(context: BatchContext, decoder_input: DecoderInput, targets: Tensor) -> Loss:
+    """Minus the log-probability that the masked positions complete an alignment of the targets.
 
     Args:
         context: the forward pass.
         decoder_input: partly visible alignments; the masked positions carry the loss.
-        targets: targets of the alignments, [B, N].
-        trained: True at sentences that have a loss, [B].
+        targets: what the alignments collapse to, [B, N]: targets of the batch, or a teacher's.
 
     Returns:
-        Nats, zero for other sentences, [B].
+        Loss of each sentence. Parts: `nll`, the loss (nats), and `infeasible`, the tokens of
+        targets of the batch that do not fit their canvas; these sentences have no loss.
     """
     padding, masked = decoder_input.padding, decoder_input.loss_mask
+    lengths = context.batch.target_lengths
+    feasible = frames_needed(context.batch.target) <= (~padding).sum(1)
+    trained = feasible & (lengths > 0)
     symbols = own_symbols(targets)
     states = context.decode(decoder_input)
     weight = context.model.embedding.weight
@@ -68,7 +54,9 @@ def completion_loss(
     agrees = symbols[:, None, :].eq(decoder_input.tokens[:, :, None])
     given = torch.where(agrees, 0.0, -torch.inf).to(found.dtype)
     found = torch.where((masked | padding)[:, :, None], found, given)
-    return torch.where(trained, negative_log_likelihood(found, targets, padding), 0)
+    nll = torch.where(trained, negative_log_likelihood(found, targets, padding), 0)
+    parts = {"nll": nll.detach(), "infeasible": torch.where(feasible, 0, lengths).to(nll.dtype)}
+    return Loss(nll, torch.where(trained, masked.sum(1), 0), parts)
 
 
 METHOD = Imputer
