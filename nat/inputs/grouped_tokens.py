@@ -4,7 +4,8 @@ import torch
 from pydantic import ConfigDict
 from pydantic.dataclasses import dataclass
 
-from nat.data.vocabulary import BOS, EOS, PAD
+from nat.data.vocabulary import BOS, PAD
+from nat.inputs.skip import with_ends
 from nat.objective.context import BatchContext, DecoderInput
 
 
@@ -24,17 +25,13 @@ class GroupedTokens:
         chunk = context.model.decoder.chunk
         assert chunk is not None
         target, lengths = context.batch.target, context.batch.target_lengths
-        wholes = (lengths // chunk + 1) * chunk
-        width = int(wholes.max()) if len(wholes) else 0
+        labels, real = with_ends(target, lengths, chunk)
+        width = labels.size(1)
+        tokens = torch.cat((labels.new_full((len(labels), chunk), BOS), labels), 1)[:, :width]
         places = torch.arange(width, device=target.device)
-        padding = places >= wholes[:, None]
-        labels = torch.full((len(target), width), EOS, device=target.device)
-        labels[:, : target.size(1)] = torch.where(target.eq(PAD), EOS, target)[:, :width]
-        tokens = torch.cat((labels.new_full((len(target), chunk), BOS), labels), 1)[:, :width]
-        labels = labels.masked_fill(padding, PAD)
         loss_mask = (places <= lengths[:, None]) & (lengths > 0)[:, None]
         return DecoderInput(
-            tokens.masked_fill(padding, PAD), padding, labels, loss_mask, causal=True, group=chunk
+            tokens.masked_fill(~real, PAD), ~real, labels, loss_mask, causal=True, group=chunk
         )
 
 

@@ -51,7 +51,7 @@ class Skip:
         chunk = context.model.decoder.chunk
         assert chunk is not None
         target, lengths = context.batch.target, context.batch.target_lengths
-        ended, real = _with_ends(target, lengths, chunk)
+        ended, real = with_ends(target, lengths, chunk)
         primary = torch.ones_like(lengths, dtype=torch.bool)
         if self.curriculum is not None:
             primary = context.uniform(1, TASK)[:, 0] < context.progress**self.curriculum
@@ -63,7 +63,7 @@ class Skip:
         )
 
 
-def _with_ends(target: Tensor, lengths: Tensor, chunk: int) -> tuple[Tensor, Tensor]:
+def with_ends(target: Tensor, lengths: Tensor, chunk: int) -> tuple[Tensor, Tensor]:
     """Targets padded with EOS to a multiple of the chunk, and where these are no padding, [B, T].
 
     T is a multiple of the chunk and larger than the longest target. PAD follows the last EOS.
