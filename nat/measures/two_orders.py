@@ -16,16 +16,15 @@ from torch import Tensor
 
 from nat.alignment.ctc import collapse
 from nat.configuration import Configuration
-from nat.configuration.models import Method, Training
+from nat.configuration.models import Training
 from nat.data.batch import Batch
 from nat.data.candidates import RAW, Text
 from nat.data.vocabulary import BLANK, PAD, SPECIALS, VocabularySizes
 from nat.errors import UserError
-from nat.measures import analysis
+from nat.measures import analysis, two_modes
 from nat.objective.context import BatchContext
 from nat.objective.objective import Objective
 from nat.training.model_file import build_model
-from nat.transformer.architecture import Architecture
 from nat.transformer.latent_options import LatentOptions
 from nat.transformer.model import Transformer
 
@@ -40,9 +39,6 @@ OUTPUTS = {"AB": (A, B), "BA": (B, A), "AA": (A, A), "BB": (B, B)}
 OTHER = "other"
 """All others: of CTC and AXE shorter and longer ones, of all systems those with other words."""
 
-ARCHITECTURE = Architecture(
-    model_dim=32, ffn_dim=64, encoder_layers=1, decoder_layers=1, heads=2, pre_norm=True
-)
 UPDATES, LEARNING_RATE = 1000, 1e-3
 COPIES = 16
 """How often a batch has each sentence; each copy has latents of its own."""
@@ -84,25 +80,17 @@ def analyse(configuration: Configuration, corpus: str, system: str, seed: int) -
 
 def toy(training: Training) -> Training:
     """The effective configuration of a tiny training with the objective of a system."""
-    target = training.target.as_json()
-    if "label_smoothing" in target:
-        target["label_smoothing"] = 0.0
-    changes: dict[str, Any] = {
-        "architecture": ARCHITECTURE,
-        "target": Method(**target),
-        "text": Text.of(RAW),
-        "recipe": training.recipe.model_copy(update={"dropout": 0.0, "length_loss_weight": 0.0}),
-    }
+    changes: dict[str, Any] = {"text": Text.of(RAW)}
     latent = training.latent
     if latent is not None:
-        # default free bits: they are for a training of this length, those of a scale may not be
+        # the default schedule of free bits is for a training of this length, unlike that of a scale
         changes["latent"] = LatentOptions(
             dim=latent.dim,
-            posterior_layers=ARCHITECTURE.encoder_layers,
+            posterior_layers=two_modes.ARCHITECTURE.encoder_layers,
             free_bits=latent.free_bits,
             added_to=latent.added_to,
         )
-    return training.model_copy(update=changes)
+    return two_modes.toy(training).model_copy(update=changes)
 
 
 def train(training: Training, seed: int) -> Transformer:
