@@ -7,9 +7,10 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, cast
+from typing import TYPE_CHECKING, Any
 
 from nat import registry
+from nat.cached_method import cached_method
 from nat.configuration import families
 from nat.configuration.corpora import resolved
 from nat.configuration.lengths import at_length, in_proportion
@@ -240,15 +241,32 @@ class Configuration:
         tasks = tuple(task for task, its in self.tasks.items() if its == corpus)
         return tasks if self._changing.intersection(tasks) else ()
 
+    @cached_method
     def for_tasks(self, tasks: tuple[str, ...]) -> "Configuration":
         """The configuration with the changes that these tasks make.
 
         Raises:
             UserError: if the tasks make different changes.
         """
-        if tasks not in self._views:
-            self._views[tasks] = self._for_tasks(tasks)
-        return self._views[tasks]
+        files, places = dict(self.files), dict(self.places)
+        for folder in families.WITH_TASKS:
+            files[folder], places[folder] = {}, dict(self.places.get(folder, {}))
+            for name, content in self.files[folder].items():
+                changes = [families.on_task(content, task) for task in tasks or ("",)]
+                for task, change in zip(tasks, changes, strict=False):
+                    if change != changes[0]:
+                        raise UserError(
+                            f"{file_of('scales', self.scale)}: key 'tasks': '{self.tasks[task]}' "
+                            f"is used for {tasks[0]} and {task}, but {self.file_of(folder, name)} "
+                            "treats them differently; give both tasks the same keys there (key "
+                            "'tasks'), or use another corpus for one of them"
+                        )
+                files[folder][name] = changes[0]
+                changed = [task for task in tasks if task in content.get("tasks", {})]
+                if changed:
+                    place = self.places.get(folder, {}).get(name) or file_of(folder, name)
+                    places[folder][name] = f"{place}: 'tasks.{changed[0]}'"
+        return replace(self, files=files, places=places)
 
     def on(self, corpus: str) -> "Configuration":
         """The configuration that applies to a corpus.
@@ -256,13 +274,12 @@ class Configuration:
         The changes of the tasks that the corpus is used for are applied. Systems that are the same
         there have one name, which others refer to.
         """
-        if self.canonical_names is not None:
-            return self
-        tasks = self.tasks_of(corpus)
-        if tasks not in self._resolved:
-            known = self.shared_identities(tasks)
-            self._resolved[tasks] = self.for_tasks(tasks)._with_canonical_names(known)
-        return self._resolved[tasks]
+        return self if self.canonical_names is not None else self._on(self.tasks_of(corpus))
+
+    @cached_method
+    def _on(self, tasks: tuple[str, ...]) -> "Configuration":
+        known = self.shared_identities(tasks)
+        return self.for_tasks(tasks)._with_canonical_names(known)
 
     def changed_by(self, tasks: tuple[str, ...]) -> list[str]:
         """Systems that these tasks change: what files say of them, or of what they refer to."""
@@ -463,17 +480,11 @@ class Configuration:
         initialisation are included by name only, since they are results themselves.
         """
         self.corpus(corpus)
-        name = self.canonical(corpus, system)
-        there = self.on(corpus)
-        if (corpus, name) not in there._trainings:
-            effective = {"corpus": corpus, "system": name, **there._effective(name)}
-            there._trainings[corpus, name] = Training.of(effective)
-        return there._trainings[corpus, name]
+        return self.on(corpus)._training(corpus, self.canonical(corpus, system))
 
-    @cached_property
-    def _trainings(self) -> dict[tuple[str, str], Training]:
-        """What `training` has made, by corpus and system."""
-        return {}
+    @cached_method
+    def _training(self, corpus: str, system: str) -> Training:
+        return Training.of({"corpus": corpus, "system": system, **self._effective(system)})
 
     def _effective(self, system: str) -> dict[str, Any]:
         """`training` without the names of corpus and system, JSON-able."""
@@ -675,17 +686,13 @@ class Configuration:
         start = self.system(system).init_from
         return start is not None and self.trained_to_correct(start.system)
 
+    @cached_method
     def check_decoding(self, system: str, decoding: str) -> None:
         """Refuse a decoding that does not suit a system.
 
         Raises:
             UserError: says why; also for an unknown system or decoding.
         """
-        if (system, decoding) not in self._suited:
-            self._check_decoding(system, decoding)
-            self._suited.add((system, decoding))
-
-    def _check_decoding(self, system: str, decoding: str) -> None:
         found = self.system(system)
         method = self.decoding(decoding)
         traits = self.decoding_traits(decoding)
@@ -857,40 +864,9 @@ class Configuration:
         }
 
     @cached_property
-    def _views(self) -> dict[tuple[str, ...], "Configuration"]:
-        """What `for_tasks` has made."""
-        return {}
-
-    @cached_property
     def _identities(self) -> tuple[dict[str, str], dict[str, str]]:
         """What `shared_identities` has found, without and with defaults."""
         return {}, {}
-
-    @cached_property
-    def _resolved(self) -> dict[tuple[str, ...], "Configuration"]:
-        """What `on` has made."""
-        return {}
-
-    def _for_tasks(self, tasks: tuple[str, ...]) -> "Configuration":
-        files, places = dict(self.files), dict(self.places)
-        for folder in families.WITH_TASKS:
-            files[folder], places[folder] = {}, dict(self.places.get(folder, {}))
-            for name, content in self.files[folder].items():
-                changes = [families.on_task(content, task) for task in tasks or ("",)]
-                for task, change in zip(tasks, changes, strict=False):
-                    if change != changes[0]:
-                        raise UserError(
-                            f"{file_of('scales', self.scale)}: key 'tasks': '{self.tasks[task]}' "
-                            f"is used for {tasks[0]} and {task}, but {self.file_of(folder, name)} "
-                            "treats them differently; give both tasks the same keys there (key "
-                            "'tasks'), or use another corpus for one of them"
-                        )
-                files[folder][name] = changes[0]
-                changed = [task for task in tasks if task in content.get("tasks", {})]
-                if changed:
-                    place = self.places.get(folder, {}).get(name) or file_of(folder, name)
-                    places[folder][name] = f"{place}: 'tasks.{changed[0]}'"
-        return replace(self, files=files, places=places)
 
     def _with_canonical_names(self, identities: dict[str, str]) -> "Configuration":
         groups: dict[str, list[str]] = {}
@@ -960,12 +936,11 @@ class Configuration:
             known[system] = fingerprint(effective)
         return known[system]
 
+    @cached_method
     def _decoding(self, name: str) -> registry.Description[registry.DecodingTraits]:
-        if name not in self._decodings:
-            method = Method(**self._options(name))
-            with told_of(f"{self.file_of('decodings', name)}: "):
-                self._decodings[name] = registry.describe("decoding", method)
-        return self._decodings[name]
+        method = Method(**self._options(name))
+        with told_of(f"{self.file_of('decodings', name)}: "):
+            return registry.describe("decoding", method)
 
     def _options(self, decoding: str) -> dict[str, Any]:
         """Options of the method of a decoding as its file gives them, without defaults."""
@@ -973,17 +948,11 @@ class Configuration:
         others = ("assistant", "tasks", "tuning")
         return {key: _copy(found[key]) for key in found if key not in others}
 
-    @cached_property
-    def _decodings(self) -> dict[str, registry.Description[registry.DecodingTraits]]:
-        """The decodings that were asked for."""
-        return {}
-
+    @cached_method
     def _family(self, name: str) -> str | None:
         """The family that the name of a decoding belongs to, None if there is none."""
         if name in self.files["decodings"]:
             return None
-        if name in self._family_names:
-            return self._family_names[name]
         fitting = [
             each
             for each in self.files["decodings"]
@@ -995,31 +964,13 @@ class Configuration:
                 f"the decoding '{name}' fits several families ({', '.join(fitting)}), of {places}; "
                 "rename one of them"
             )
-        self._family_names[name] = fitting[0] if fitting else None
-        return self._family_names[name]
+        return fitting[0] if fitting else None
 
-    @cached_property
-    def _family_names(self) -> dict[str, str | None]:
-        """The families of the decodings that were asked for."""
-        return {}
-
+    @cached_method
     def _read(self, model: type[Kind], folder: str, name: str) -> Kind:
         """What a file describes, typed."""
-        if (folder, name) not in self._typed:
-            written = _copy(self._find(folder, name))
-            found = read_model(model, written, self.file_of(folder, name))
-            self._typed[folder, name] = found
-        return cast(Kind, self._typed[folder, name])
-
-    @cached_property
-    def _suited(self) -> set[tuple[str, str]]:
-        """Systems and decodings that suit each other, of those that were checked."""
-        return set()
-
-    @cached_property
-    def _typed(self) -> dict[tuple[str, str], Any]:
-        """What `_read` has made."""
-        return {}
+        written = _copy(self._find(folder, name))
+        return read_model(model, written, self.file_of(folder, name))
 
     def _find(self, folder: str, name: str) -> dict[str, Any]:
         """What a file says; it is not to be changed."""

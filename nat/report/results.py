@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import Any
 
 from nat.artifacts import Score, TrainingRecord
+from nat.cached_method import cached_method
 from nat.configuration import Configuration, differences
 from nat.data.splits import TRAIN, prepared_as
 from nat.data.translations import MADE_WITH
@@ -97,7 +98,6 @@ class Results:
         self.configuration = configuration
         self.root = Path(configuration.root)
         self._changes: dict[tuple[str, str, int], list[str]] = {}
-        self._scores: dict[tuple[str, str], list[dict[str, Any]]] = {}
 
     @cached_property
     def papers(self) -> list[str]:
@@ -212,6 +212,7 @@ class Results:
         records = tables.read_records(points, ())
         return path if records and records[0].get("made_from") == plot.made_from else None
 
+    @cached_method
     def scores(self, corpus: str, system: str) -> list[dict[str, Any]]:
         """Every score of a system that exists, whatever asked for it.
 
@@ -221,14 +222,9 @@ class Results:
             `made_with`, and the fingerprint of the training of the `model` that translated; `None`
             for what is unknown.
         """
-        key = corpus, system
-        if key not in self._scores:
-            template = Score(self.configuration.run, corpus, system, 0, "decoding", "split").path
-            folder = self.root / Path(template).parents[2]
-            self._scores[key] = [
-                self._score(path, corpus, system) for path in sorted(folder.glob("seed*/*/*.json"))
-            ]
-        return self._scores[key]
+        template = Score(self.configuration.run, corpus, system, 0, "decoding", "split").path
+        folder = self.root / Path(template).parents[2]
+        return [self._score(path, corpus, system) for path in sorted(folder.glob("seed*/*/*.json"))]
 
     def _score(self, path: Path, corpus: str, system: str) -> dict[str, Any]:
         content = read_score(path)

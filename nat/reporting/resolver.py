@@ -10,6 +10,7 @@ from dataclasses import dataclass, replace
 from typing import Any, Literal
 
 from nat.artifacts import held_out, is_generated
+from nat.cached_method import cached_method
 from nat.configuration import Configuration
 from nat.configuration import papers as models
 from nat.data.splits import TRAIN
@@ -88,7 +89,6 @@ class Resolver:
         self.paper = configuration.paper(name)
         self.where = f"config/papers/{name}.yaml: {key}"
         self.seeds = configuration.seeds_of(name)
-        self._systems: dict[tuple[str, str | None], models.System | None] = {}
         self._used: set[str] = set()
 
     def lines(self, specifications: Sequence[str | models.Varied], key: str) -> list[Line]:
@@ -217,13 +217,9 @@ class Resolver:
                         f"{self.where}.{key}: '{name}' changes nothing of '{owner}'{how}; {remedy}"
                     )
 
+    @cached_method
     def system(self, name: str, task: str | None = None) -> models.System | None:
         """A system of the paper with what it has from others and what differs on a task."""
-        if (name, task) not in self._systems:
-            self._systems[name, task] = self._system(name, task)
-        return self._systems[name, task]
-
-    def _system(self, name: str, task: str | None) -> models.System | None:
         if name not in self.paper.systems:
             return None
         chain = [name]
