@@ -33,6 +33,6 @@ def equal_buckets(lengths: Sequence[int], number: int = BUCKETS) -> list[list[in
     return [sorted(order[start:end]) for start, end in zip(borders, borders[1:], strict=False)]
 
 
-def long_sentences(lengths: Sequence[int], least: int = LONG) -> list[int]:
-    """Numbers of the sentences of at least `least` words."""
-    return [sentence for sentence, length in enumerate(lengths) if length >= least]
+def long_sentences(lengths: Sequence[int]) -> list[int]:
+    """Numbers of the sentences of at least `LONG` words."""
+    return [sentence for sentence, length in enumerate(lengths) if length >= LONG]

@@ -39,10 +39,9 @@ def peak_of(work: Callable[[], object], packages: Sequence[str] = ()) -> int | N
                 importlib.import_module(package)
             _map_libraries()
             _give_back()
-            before = _kilobytes("VmHWM")
+            before = largest()
             work()
-            found = _kilobytes("VmHWM") - before
-            os.write(writing, str(1024 * max(found, 0)).encode())
+            os.write(writing, str(max(largest() - before, 0)).encode())
             status = 0
         finally:
             os._exit(status)
@@ -80,10 +79,6 @@ def _give_back() -> None:
 
 def largest() -> int:
     """The largest resident memory of this process so far, in bytes; on Linux."""
-    return 1024 * _kilobytes("VmHWM")
-
-
-def _kilobytes(key: str) -> int:
-    found = re.search(rf"^{key}:\s+(\d+) kB$", _STATUS.read_text(), re.MULTILINE)
+    found = re.search(r"^VmHWM:\s+(\d+) kB$", _STATUS.read_text(), re.MULTILINE)
     assert found is not None
-    return int(found[1])
+    return 1024 * int(found[1])

@@ -259,13 +259,13 @@ class Transformer(nn.Module):
         embedded: Tensor = self.source_embedding(source) * self.embedding_scale
         return embedded
 
-    def with_positions(self, vectors: Tensor, first_position: int = 0) -> Tensor:
+    def with_positions(self, vectors: Tensor) -> Tensor:
         """Add the vectors of positions, then dropout, [B, T, D].
 
         Raises:
             UserError: if a sentence is longer than the architecture's `max_positions`.
         """
-        numbers = self._numbers(self.positions, first_position, first_position + vectors.size(1))
+        numbers = self._numbers(self.positions, 0, vectors.size(1))
         return dropout(vectors + numbers, self.dropout, self.training)
 
     def _numbers(self, table: Tensor, start: int, end: int) -> Tensor:
