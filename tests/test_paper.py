@@ -1,6 +1,7 @@
 """What descriptions of tables and figures stand for."""
 
 import copy
+import re
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -139,7 +140,8 @@ def test_variables_and_labels_are_templates(tmp_path: Path) -> None:
 
 def test_a_system_may_differ_on_a_task(tmp_path: Path) -> None:
     systems = copy.deepcopy(SYSTEMS)
-    systems["CMLM"]["tasks"] = {TASK: {"system": "cmlmc-{text}", "decoding": "mask-correct-4-lb5"}}
+    own = {"system": "cmlmc-{text}", "decoding": "mask-correct-{steps}-lb5"}
+    systems["CMLM"]["tasks"] = {TASK: own}
     found = product(tmp_path, {"system": "CMLM", "steps": 4}, systems=systems)
     assert (found[0].cells[0].system, found[0].cells[0].decoding) == (
         "cmlmc-kd",
@@ -451,3 +453,93 @@ def test_a_line_break_in_a_label_is_refused(tmp_path: Path) -> None:
     # folded texts of YAML end with one
     (found,) = product(tmp_path, {**row, "label": "CMLM\n"})
     assert found.row == "CMLM"
+
+
+UNUSED = {
+    "steps": (4, "'steps' changes nothing of 'nat-kd' (one-pass); write {steps} in its decoding"),
+    "setting": ("cpu-1", "'setting' changes nothing of 'nat-kd' (one-pass); no measure here has"),
+    "partner": ("at-base", "'partner' changes nothing of 'nat-kd' (one-pass); no measure here has"),
+    "with": ({"txet": "raw"}, "uses the variable 'txet'; did you mean 'text'?"),
+}
+NAT = {"label": "NAT", "system": "nat-{text}", "decoding": "one-pass"}
+
+
+@pytest.mark.parametrize("name", UNUSED)
+@pytest.mark.parametrize("place", ["rows", "columns", "cells"])
+def test_what_no_place_of_a_table_uses_is_refused(tmp_path: Path, name: str, place: str) -> None:
+    value, message = UNUSED[name]
+    given = {where: {name: value} if where == place else {} for where in ("rows", "columns")}
+    table = {
+        "title": "t",
+        "cells": {name: value} if place == "cells" else {},
+        "columns": [{"label": "En-De", "task": TASK, **given["columns"]}],
+        # another row may use what one gives in vain
+        "rows": [{**NAT, **given["rows"]}, {"label": "4 steps", "system": "CMLM", "steps": 4}],
+    }
+    if place != "rows":
+        table["rows"] = table["rows"][:1]
+    with pytest.raises(UserError, match=re.escape(message)) as caught:
+        product(tmp_path, {}, tables={"1": table})
+    assert str(caught.value).startswith(f"config/papers/paper.yaml: tables.1.{place}: ")
+
+
+def figure_of(tmp_path: Path, kind: str, **changes: Any) -> list[Entry]:
+    figure = {
+        "title": "t",
+        "kind": kind,
+        "cells": {},
+        "panels": [{"label": "En-De", "task": TASK}],
+        **changes,
+    }
+    made = unpublished(tmp_path, cells=CELLS, systems=SYSTEMS, figures={"1": figure})
+    return entries(made, "paper", "figure", "1")
+
+
+LINES = {"x": {"label": "x"}, "series": [{"system": "CMLM", "steps": [1, 4]}]}
+SCATTER = {"x": {"measure": "parameters"}, "y": {}, "series": [{**NAT, "label": "NAT"}]}
+CURVES = {"x": {"label": "x"}, "series": [{"label": "s", "chain": ["cmlm-{text}"]}]}
+STEPS = {
+    "passes": "examples.0.passes.4",
+    "panels": [{"label": "p", "task": TASK, "system": "CMLM", "measure": "changed_tokens_4"}],
+}
+
+
+@pytest.mark.parametrize(
+    ("kind", "content", "place"),
+    [
+        ("lines", LINES, "series"),
+        ("lines", LINES, "panels"),
+        ("lines", LINES, "cells"),
+        ("scatter", SCATTER, "series"),
+        ("scatter", SCATTER, "x"),
+        ("scatter", SCATTER, "cells"),
+        ("curves", CURVES, "series"),
+        ("curves", CURVES, "panels"),
+        ("steps", STEPS, "panels"),
+        ("steps", STEPS, "cells"),
+    ],
+)
+def test_what_no_place_of_a_figure_uses_is_refused(
+    tmp_path: Path, kind: str, content: dict[str, Any], place: str
+) -> None:
+    assert figure_of(tmp_path, kind, **content)
+    for given in ({"setting": "cpu-1"}, {"with": {"txet": "raw"}}):
+        changed = copy.deepcopy(
+            {"cells": {}, "panels": [{"label": "En-De", "task": TASK}]} | content
+        )
+        (changed[place][0] if isinstance(changed[place], list) else changed[place]).update(given)
+        with pytest.raises(UserError, match=r"changes nothing of|'txet'; did you mean 'text'"):
+            figure_of(tmp_path, kind, **changed)
+
+
+def test_unused_variables_of_samples_and_texts_are_refused(tmp_path: Path) -> None:
+    given = {"with": {"txet": "raw"}}
+    samples = {"kind": "samples", "title": "t", "cells": {"steps": 1}}
+    row = {"system": "CMLM + DiMS", "task": TASK}
+    texts = {"kind": "texts", "title": "t", "cells": {"task": TASK}}
+    text = {"label": "a", "system": "nat-{text}", "measure": "confidence", "key": "examples.{n}"}
+    for table, good in ((samples, row), (texts, {**text, "with": {"n": 0}})):
+        assert product(tmp_path, {}, tables={"1": {**table, "rows": [good]}})
+        bad = {**good, "with": {**good.get("with", {}), **given["with"]}}
+        with pytest.raises(UserError, match="uses the variable 'txet'; did you mean 'text'"):
+            product(tmp_path, {}, tables={"1": {**table, "rows": [bad]}})

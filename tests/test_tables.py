@@ -255,10 +255,9 @@ def derived_table(
     **changes: Any,
 ) -> tables.Table:
     (root / "config/published/paper.csv").unlink(missing_ok=True)
-    cells = {"task": TASK, "split": "test"}
     rows = [*above, *ROWS, *rows]
-    table = {"title": "t", "cells": cells, "columns": columns, "rows": rows, **changes}
-    paper = {"title": "Paper", "tables": {"1": table}}
+    table = {"title": "t", "columns": columns, "rows": rows, **changes}
+    paper = {"title": "Paper", "cells": {"task": TASK, "split": "test"}, "tables": {"1": table}}
     return tables.make(made_up_run.configuration(root, {"paper": paper}, seeds), "paper", "1")
 
 
@@ -538,7 +537,7 @@ def test_differences_of_times_have_no_quartiles_and_are_not_compared(root: Path)
     lines = "".join(f"table1,{row},{column}{value}" for row, column in places)
     made_up_run.publish(root, made_up_run.HEADER + lines)
     paper = copy.deepcopy(PAPER) | {"figures": {}}
-    paper["tables"]["1"] |= {"columns": columns, "rows": rows}
+    paper["tables"]["1"] |= {"cells": {}, "columns": columns, "rows": rows}
     own = made_up_run.configuration(root, {"paper": paper}, scale="paper", corpus=TASK)
     found = {
         cell: repeats[cell.system]
@@ -664,7 +663,7 @@ def test_means_of_hidden_columns_say_why_one_of_them_is_missing(root: Path) -> N
         {"label": "mean", "derived": {"mean": ["1", "8"]}},
     ]
     rows = [{**row, "with": {"other": "CMLM"}} for row in ROWS]
-    table = {"title": "t", "cells": {"task": TASK, "split": "test"}, "columns": columns}
+    table = {"title": "t", "cells": {"task": TASK}, "columns": columns}
     (root / "config/published/paper.csv").unlink()
     paper = {"title": "Paper", "tables": {"1": {**table, "rows": rows}}}
     made = tables.make(made_up_run.configuration(root, {"paper": paper}), "paper", "1")

@@ -12,7 +12,7 @@ from nat.reporting.coordinates import Chosen, flat, merged, no_repetition, produ
 from nat.reporting.entry import Address, Entry
 from nat.reporting.known_measures import MEASURES
 from nat.reporting.published import Published
-from nat.reporting.resolver import Line, Resolver, describe, no_conflict
+from nat.reporting.resolver import Line, Resolver, describe, no_conflict, variables
 
 CURVE = "best_validation_bleu"
 """Measure that the cells of a training curve carry; the curve itself lies beside its file."""
@@ -79,11 +79,15 @@ def _points(resolver: Resolver, description: _Along) -> list[Entry]:
     found: list[Entry] = []
     labels: list[str] = []
     for series in description.series:
-        drawn: list[tuple[Chosen, Entry]] = []
         for line in _series(resolver, series, description):
             labels.append(line.label)
-            for panel in panels:
-                for chosen, names in _along(resolver, series, line.chosen, description):
+            points = list(_along(resolver, series, line.chosen, description))
+            seen = variables(series.label)
+            if len(points) == 1:  # where it stands on the axis; a level stands everywhere
+                seen.append(description.x.of)
+            for chosen, names in points:
+                drawn: list[Entry] = []
+                for panel in panels:
                     label = f"row '{line.label}', column '{panel.label}'"
                     if isinstance(description, models.Contour):
                         names["y"] = _height(resolver, chosen, description.y.of, line.label)
@@ -97,27 +101,37 @@ def _points(resolver: Resolver, description: _Along) -> list[Entry]:
                         **names,
                     )
                     _check_over(resolver, entry, series.over, f"series '{line.label}'")
-                    drawn.append((chosen, entry))
-        resolver.check_varied(drawn, "series")
-        found += [entry for _, entry in drawn]
+                    drawn.append(entry)
+                resolver.check_used(replace(line, chosen=chosen), drawn, "series", seen)
+                found += drawn
     no_repetition(labels, f"{resolver.where}.series")
-    _check_variables(resolver, description)
+    _check_along(resolver, description, found)
+    _check_shared(resolver, description, found)
     if not isinstance(description, _NUMBERED):
         categories = list(dict.fromkeys(each.category for each in found))
         found = [replace(each, x=categories.index(each.category)) for each in found]
     return found
 
 
-def _check_variables(resolver: Resolver, description: _Along) -> None:
-    """Refuse variables that decide about no point, such as a misspelt one along an axis."""
+def _check_along(resolver: Resolver, description: _Along, found: Sequence[Entry]) -> None:
+    """Refuse a variable along an axis that decides about no point, such as a misspelt one."""
     if any(series.points is None for series in description.series):
-        along = [("x.of", description.x.of)]
+        along = {"x.of": description.x.of}
         if isinstance(description, models.Contour):
-            along.append(("y.of", description.y.of))
-        for key, name in along:
-            resolver.check_used([name] if name not in models.COORDINATES else [], key)
-    resolver.check_given(description.series, "series")
-    resolver.check_given(description.panels, "panels")
+            along["y.of"] = description.y.of
+        for key, name in along.items():
+            if name not in models.COORDINATES:
+                resolver.check_used(Line(name, {name: None}), found, key)
+
+
+def _check_shared(resolver: Resolver, description: models.Figure, found: Sequence[Entry]) -> None:
+    """Refuse what a panel, or the whole figure, gives without effect."""
+    for each in description.panels:
+        seen = [] if isinstance(each, str) else variables(each.label)
+        for panel in resolver.lines([each], "panels"):
+            inside = [place for place in found if place.column == panel.label]
+            resolver.check_used(panel, inside, "panels", seen)
+    resolver.check_used(Line("cells", description.cells.coordinates()), found, "cells")
 
 
 def _check_over(resolver: Resolver, entry: Entry, over: str | None, owner: str) -> None:
@@ -221,7 +235,6 @@ def _scatter(resolver: Resolver, description: models.Scatter) -> list[Entry]:
                 raise UserError(f"{resolver.where}.series: missing key 'label'")
             if series.quoted is not None:
                 continue
-            drawn: list[tuple[Chosen, Entry]] = []
             for chosen, varied in product(series):
                 point = ""
                 if series.point is not None or varied:
@@ -238,10 +251,12 @@ def _scatter(resolver: Resolver, description: models.Scatter) -> list[Entry]:
                     entry = resolver.entry(here, label, over=axis.over, **names)
                     _check_over(resolver, entry, axis.over, f"the axis of '{entry.measure}'")
                     found.append(entry)
-                drawn.append((chosen, replace(up[-1], across=across[-1])))
-            resolver.check_varied(drawn, "series")
-    resolver.check_given(description.series, "series")
-    resolver.check_given(description.panels, "panels")
+                line = Line(name, chosen, varied)
+                seen = variables(series.point)
+                resolver.check_used(line, [up[-1], across[-1]], "series", seen)
+    for key, axis, shown in (("x", description.x, across), ("y", description.y, up)):
+        resolver.check_used(Line(key, axis.coordinates()), shown, key)
+    _check_shared(resolver, description, [*up, *across])
     up = _quote(resolver, description.quotes, up)
     across = _quote(resolver, description.quotes, across)
     found = [replace(one, across=other) for one, other in zip(up, across, strict=True)]
@@ -292,15 +307,15 @@ def _quoted_points(resolver: Resolver, description: models.Scatter) -> list[Entr
 def _analyses(resolver: Resolver, description: models.Figure) -> list[Entry]:
     """A place for the analysis that each panel shows."""
     defaults = description.cells.coordinates()
-    return [
-        resolver.entry(
-            merged(defaults, panel.chosen),
-            f"panel '{panel.label}'",
-            row=panel.label,
-            column=panel.label,
-        )
-        for panel in resolver.lines(description.panels, "panels")
-    ]
+    found = []
+    for panel in resolver.lines(description.panels, "panels"):
+        names = {"row": panel.label, "column": panel.label}
+        label = f"panel '{panel.label}'"
+        found.append(resolver.entry(merged(defaults, panel.chosen), label, None, **names))
+        for key in description.keys.values():
+            resolver.coordinate(key, _words(resolver, description, panel))
+    _check_shared(resolver, description, found)
+    return found
 
 
 def _quoted(entry: Entry, known: Mapping[Address, Published]) -> Published | None:
@@ -318,16 +333,16 @@ def _curves(resolver: Resolver, description: models.Curves) -> list[Entry]:
     defaults = description.cells.coordinates()
     panels = resolver.lines(description.panels, "panels")
     chains = [
-        (line, series.chain)
+        (line, series)
         for series in description.series
         for line in resolver.lines([series], "series")
     ]
     no_repetition([line.label for line, _ in chains], f"{resolver.where}.series")
-    found = []
-    for line, chain in chains:
+    found: list[Entry] = []
+    for line, series in chains:
         for panel in panels:
             label = f"row '{line.label}', column '{panel.label}'"
-            for number, system in enumerate(chain, 1):
+            for number, system in enumerate(series.chain, 1):
                 chosen = merged(line.chosen, {"system": system, "measure": CURVE})
                 no_conflict(resolver, chosen, panel.chosen, label)
                 here = merged(defaults, panel.chosen, chosen)
@@ -335,6 +350,9 @@ def _curves(resolver: Resolver, description: models.Curves) -> list[Entry]:
                 entry = resolver.entry(here, label, **names, x=number)
                 _check_curve(resolver, entry, system)
                 found.append(entry)
+        drawn = [each for each in found if each.row == line.label]
+        resolver.check_used(line, drawn, "series", variables(series.label))
+    _check_shared(resolver, description, found)
     return found
 
 
@@ -383,7 +401,7 @@ def layout(configuration: Configuration, paper: str, number: str | int) -> Layou
     panels = resolver.lines(description.panels, "panels")
     keys = {
         line.label: {
-            name: resolver.filled(key, _words(resolver, description, line))
+            name: resolver.coordinate(key, _words(resolver, description, line))
             for name, key in description.keys.items()
         }
         for line in panels
@@ -391,10 +409,10 @@ def layout(configuration: Configuration, paper: str, number: str | int) -> Layou
     return Layout(tuple(line.label for line in panels), series, keys)
 
 
-def _words(resolver: Resolver, description: models.Figure, panel: Line) -> dict[str, Any]:
+def _words(resolver: Resolver, description: models.Figure, panel: Line) -> Chosen:
     """Coordinates and variables of a panel."""
     levels = resolver.paper.cells.coordinates(), description.cells.coordinates(), panel.chosen
-    return flat(merged(*levels))
+    return merged(*levels)
 
 
 def named_points(

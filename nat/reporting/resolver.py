@@ -22,15 +22,21 @@ from nat.reporting.known_measures import MEASURES
 from nat.spelling import hint
 
 Kind = Literal["table", "figure"]
+Place = tuple[Any, ...]
+"""What tells a place from others of its table or figure, see `_key`."""
 
 PAPER_SCALE = "paper"
 _OF_SOURCES = ("decoding", "split", "partner")
+_ALWAYS = ("system", "task", "measure")
+"""Coordinates that every place uses."""
 _IDLE = {
     "steps": "write {steps} in its decoding, or leave it out",
+    "decoding": "no measure here is of a decoding; leave it out",
+    "split": "no measure here is of a split; leave it out",
     "setting": "no measure here has a setting; leave it out",
     "partner": "no measure here has a partner; leave it out",
 }
-"""What to do about a coordinate whose values all show the same number."""
+"""What to do about a coordinate that no place uses."""
 _VARIABLE = re.compile(r"\{(\w+)\}")
 _ACRONYM = re.compile(r"(wmt|iwslt|nist)\d*")
 
@@ -67,6 +73,11 @@ def describe(configuration: Configuration, paper: str, kind: Kind, number: str |
     return content[str(number)]
 
 
+def variables(template: str | None) -> list[str]:
+    """The names in braces of a template."""
+    return _VARIABLE.findall(template or "")
+
+
 def heading(task: str) -> str:
     """A task as tables print it: `wmt14-en-de` is WMT14 En-De."""
     name, *rest = task.split("-")
@@ -89,7 +100,8 @@ class Resolver:
         self.paper = configuration.paper(name)
         self.where = f"config/papers/{name}.yaml: {key}"
         self.seeds = configuration.seeds_of(name)
-        self._used: set[str] = set()
+        self._used: dict[Place, set[str]] = {}
+        self._here: set[str] = set()
 
     def lines(self, specifications: Sequence[str | models.Varied], key: str) -> list[Line]:
         """Rows or columns of a description, with products expanded."""
@@ -153,69 +165,48 @@ class Resolver:
 
     def coordinate(self, template: str, chosen: Chosen) -> str:
         """A coordinate, or the label of a row, with its variables replaced; they count as used."""
-        self._used.update(_VARIABLE.findall(template))
+        self._here.update(variables(template))
         return self.filled(template, flat(chosen))
 
-    def check_used(self, variables: Iterable[str], key: str) -> None:
-        """Refuse variables that no place has used: their values would show the same number.
+    def used(self, places: Iterable[Entry]) -> set[str]:
+        """Coordinates and variables that some of these places use."""
+        return {name for each in places for name in self._used[_key(each)]}
 
-        Raises:
-            UserError: for the first one.
-        """
-        for name in variables:
-            if name not in self._used:
-                known = [*sorted(self._used), *models.COORDINATES]
-                raise UserError(
-                    f"{self.where}.{key}: no system, decoding, measure or other coordinate uses "
-                    f"the variable '{name}'; {hint(name, known)}"
-                )
-
-    def check_given(self, specifications: Sequence[str | models.Varied], key: str) -> None:
-        """Refuse unused variables of rows or columns; a single value may be just for the label.
-
-        Raises:
-            UserError: for the first one.
-        """
-        for each in specifications:
-            if not isinstance(each, str):
-                in_label = _VARIABLE.findall(each.label or "")
-                given = each.variables.items()
-                self.check_used(
-                    (name for name, own in given if isinstance(own, list) or name not in in_label),
-                    key,
-                )
-
-    def check_varied(self, places: Iterable[tuple[Chosen, Entry]], key: str) -> None:
-        """Refuse a coordinate of several values that all show the same number.
+    def check_used(
+        self, line: Line, places: Sequence[Entry], key: str, seen: Iterable[str] = ()
+    ) -> None:
+        """Refuse what a row, a column or the like gives without effect on any of its places.
 
         Args:
-            places: of one item of the description: its own coordinates, and a place with them.
-            key: of the items, for the message.
+            line: with its own coordinates.
+            places: of the line.
+            key: of what describes it, for the message.
+            seen: what its label or its place on an axis shows, which may have no other use; but
+                with several values, places would differ in it that show the same number.
 
         Raises:
             UserError: for the first one.
         """
-        shown = [
-            (flat(chosen), (each.address, each.over_address, each.across and each.across.address))
-            for chosen, each in places
-            if each.address is not None
-        ]
-        for name, remedy in _IDLE.items():
-            # what differs only in this coordinate, over all that it is shown against
-            alike: dict[Any, dict[Any, list[Any]]] = {}
-            for given, addresses in shown:
-                if name in given:
-                    others = frozenset(each for each in given.items() if each[0] != name)
-                    alike.setdefault(others, {}).setdefault(given[name], []).append(addresses)
-            for others, by_value in alike.items():
-                first, *rest = by_value.values()
-                if rest and all(each == first for each in rest):
-                    address = first[0][0]
-                    owner = dict(others).get("system", address.system)
-                    how = f" ({address.decoding})" if address.decoding else ""
-                    raise UserError(
-                        f"{self.where}.{key}: '{name}' changes nothing of '{owner}'{how}; {remedy}"
-                    )
+        shown = [each for each in places if each.address is not None]
+        used = {*_ALWAYS, *self.used(shown), *({*seen} - {*line.varied})}
+        for name in flat(line.chosen) if shown else ():
+            if name not in used:
+                raise self._unused(name, key, shown)
+
+    def _unused(self, name: str, key: str, places: Sequence[Entry]) -> UserError:
+        where = f"{self.where}.{key}"
+        if name in models.COORDINATES:
+            address = places[0].address
+            assert address is not None
+            how = f" ({address.decoding})" if address.decoding else ""
+            return UserError(
+                f"{where}: '{name}' changes nothing of '{address.system}'{how}; {_IDLE[name]}"
+            )
+        known = [*sorted(self.used(places) - {*models.COORDINATES}), *models.COORDINATES]
+        return UserError(
+            f"{where}: no system, decoding, measure or other coordinate uses the variable "
+            f"'{name}'; {hint(name, known)}"
+        )
 
     @cached_method
     def system(self, name: str, task: str | None = None) -> models.System | None:
@@ -287,6 +278,7 @@ class Resolver:
             template = system.decoding
         else:
             by_steps = system.decoding
+            self._here.add("steps")
             template = by_steps.get(str(chosen.get("steps")), by_steps.get("n"))
             if "steps" in chosen and template is None:
                 raise UserError(
@@ -317,6 +309,7 @@ class Resolver:
         if self._has_decoding(chosen):
             defaults.pop("decoding", None)
         chosen = merged(defaults, chosen)
+        here = self._here = set()
         for key in ("measure", "task", "system"):
             if key not in chosen:
                 raise self._open(label, key)
@@ -339,6 +332,9 @@ class Resolver:
         if over is not None:
             other, subtracted, _, _ = self._cells({**chosen, "system": over}, label)
             base = replace(base, over=subtracted, over_address=other)
+        # a place has several entries if it is shown over another
+        self._here = self._used.setdefault(_key(base), set())
+        self._here |= here
         return replace(base, address=address, cells=cells, stand_in=stand_in, reason=reason)
 
     def _cells(self, chosen: Chosen, label: str) -> tuple[Address, tuple[Cell, ...], str, str]:
@@ -346,10 +342,13 @@ class Resolver:
         configuration, task = self.configuration, chosen["task"]
         system = self.known(chosen["system"], chosen)
         needed = MEASURES[chosen["measure"]].coordinates
+        self._here.update(needed)
         found = {
             key: self.coordinate(chosen.get(key) or "", chosen) for key in ("split", "setting")
         }
         default = MEASURES[chosen["measure"]].setting
+        if default:
+            self._here.add("setting")
         if not default and "setting" not in needed:
             found["setting"] = ""
         found["setting"] = found["setting"] or default
@@ -422,6 +421,10 @@ class Resolver:
             for decoding in (decodings if address.decoding else [""])
         )
         return address, cells, stand_in, ""
+
+
+def _key(place: Entry) -> Place:
+    return place.row, place.column, place.x, place.category, place.measure
 
 
 def _check_split(configuration: Configuration, corpus: str, split: str) -> None:

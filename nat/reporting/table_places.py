@@ -12,7 +12,7 @@ from nat.reporting import published
 from nat.reporting.coordinates import flat, merged, no_repetition, product
 from nat.reporting.entry import DERIVED, DERIVED_MEASURES, Derivation, Entry
 from nat.reporting.known_measures import MEASURES, SCORE
-from nat.reporting.resolver import Line, Resolver, describe, no_conflict
+from nat.reporting.resolver import Line, Resolver, describe, no_conflict, variables
 from nat.spelling import hint
 
 TEACHER, STUDENT = "teacher", "student"
@@ -44,19 +44,16 @@ def _grid(resolver: Resolver, description: models.Grid, number: str) -> list[Ent
         for column in columns:
             if row.derived is None and column.derived is None:
                 found[row.label, column.label] = _cell(resolver, description, rows, row, column)
-    resolver.check_given([each for each in description.rows if each.derived is None], "rows")
-    resolver.check_given(
-        [each for each in description.columns if getattr(each, "derived", None) is None], "columns"
-    )
     for given in description.rows:
-        if given.quoted is None:
-            own = {line.label: line.chosen for line in resolver.lines([given], "rows")}
-            shown = [(own[label], each) for (label, _), each in found.items() if label in own]
-            resolver.check_varied(shown, "rows")
+        for line in resolver.lines([given], "rows") if given.quoted is None else ():
+            shown = [each for (label, _), each in found.items() if label == line.label]
+            resolver.check_used(line, shown, "rows", variables(given.label))
     for heading in description.columns:
-        own = {line.label: line.chosen for line in resolver.lines([heading], "columns")}
-        shown = [(own[label], each) for (_, label), each in found.items() if label in own]
-        resolver.check_varied(shown, "columns")
+        seen = [] if isinstance(heading, str) else variables(heading.label)
+        for line in resolver.lines([heading], "columns"):
+            shown = [each for (_, label), each in found.items() if label == line.label]
+            resolver.check_used(line, shown, "columns", seen)
+    resolver.check_used(Line("cells", description.cells.coordinates()), [*found.values()], "cells")
     for row in rows:
         measures = [each.measure for (label, _), each in found.items() if label == row.label]
         if row.over is not None and not any(MEASURES[each].relative for each in measures):
@@ -106,7 +103,7 @@ def _cell(
             f"row that is run; {hint(over, known)}"
         )
     same = {"measure": entry.measure} if of_row else {}
-    subtracted = resolver.entry(merged(*levels, other.chosen, same), label, row="", column="")
+    subtracted = resolver.entry(merged(*levels, other.chosen, same), label, **names)
     return replace(entry, over=subtracted.cells, over_address=subtracted.address, baseline="")
 
 
@@ -340,9 +337,9 @@ def _check_footnotes(
 def _samples(resolver: Resolver, description: models.Samples) -> list[Entry]:
     """Places of a table of samples: of each system, its baseline's and its own."""
     defaults = description.cells.coordinates()
-    found = []
+    found: list[Entry] = []
     for row in description.rows:
-        for chosen, _ in product(row):
+        for chosen, varied in product(row):
             name = chosen.get("system", "")
             system = resolver.system(name)
             if system is None or system.baseline is None:
@@ -358,6 +355,9 @@ def _samples(resolver: Resolver, description: models.Samples) -> list[Entry]:
                 here = merged(defaults, chosen, {"system": each})
                 found.append(resolver.entry(here, place, row=label, column=side))
                 _check_sentence_bleu(resolver, found[-1].measure)
+            line = Line(label, chosen, varied)
+            resolver.check_used(line, found[-2:], "rows", variables(row.label))
+    resolver.check_used(Line("cells", defaults), found, "cells")
     no_repetition([each.row for each in found[::2]], f"{resolver.where}.rows")
     return found
 
@@ -374,6 +374,7 @@ def _check_sentence_bleu(resolver: Resolver, measure: str) -> None:
 
 def _texts(resolver: Resolver, description: models.Texts, number: str) -> list[Entry]:
     """Places of a table of texts, each of the analysis that its text is in."""
+    defaults = description.cells.coordinates()
     lines = _published_lines(resolver, number)
     rows = [(each, line) for each in description.rows for line in _lines_of_texts(resolver, each)]
     no_repetition([line.label for _, line in rows], f"{resolver.where}.rows")
@@ -388,14 +389,19 @@ def _texts(resolver: Resolver, description: models.Texts, number: str) -> list[E
                 f"'{line.label}'; {hint(line.label, quoted)}"
             )
         system = {"system": None} if each.quoted is not None else {}
+        words = merged(defaults, line.chosen)
         entry = resolver.entry(
-            merged(description.cells.coordinates(), line.chosen, system),
+            merged(words, system),
             f"row '{line.label}'",
             row=line.label,
             column=TEXT,
             group=each.group,
         )
+        if each.key is not None:
+            resolver.coordinate(each.key, words)
+        resolver.check_used(line, [entry], "rows", variables(each.label))
         found.append(replace(entry, published=places.get((line.label, TEXT))))
+    resolver.check_used(Line("cells", defaults), found, "cells")
     return found
 
 
