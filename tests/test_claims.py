@@ -1,5 +1,6 @@
 import copy
 import json
+import re
 import shutil
 from dataclasses import replace
 from pathlib import Path
@@ -35,7 +36,8 @@ BASE: dict[str, Any] = {
 
 
 def compare(left: Any, relation: str, right: Any, **options: Any) -> dict[str, Any]:
-    return {**BASE, "where": WHERE, "compare": [left, relation, right], **options}
+    where = {name: WHERE[name] for name in (left, right) if name in WHERE}
+    return {**BASE, "where": where, "compare": [left, relation, right], **options}
 
 
 @pytest.fixture(scope="module")
@@ -199,7 +201,7 @@ def test_a_correlation_over_systems(root: Path) -> None:
     made_up_run.run(root, "nat-kd", "one-pass", 0.25)
     claim = {key: value for key, value in BASE.items() if key != "measure"} | {
         "margin": 0.8,
-        "where": {**WHERE, "other": {"system": "nat-raw", "decoding": "one-pass"}},
+        "where": {**WHERE},
         "correlation": {
             "of": {"measure": "sacrebleu"},
             "with": {"measure": "chrf"},
@@ -229,6 +231,7 @@ def test_a_correlation_over_systems(root: Path) -> None:
         "/translations/" in each.path
         for each in claim_checks.files(configuration(root, it=claim), "paper")
     )
+    claim["where"]["other"] = {"system": "nat-raw", "decoding": "one-pass"}
     claim["correlation"]["over"] = ["teacher", "student", "nat", "other"]
     assert judge(root, claim)["verdict"] == "not run"
     made_up_run.run(root, "nat-raw", "one-pass", 0.6)
@@ -350,7 +353,7 @@ def test_gains_by_length(root: Path) -> None:
     claim = {key: value for key, value in BASE.items() if key != "measure"} | {
         "where": {
             name: {**place, "measure": "tokenised_bleu_bucket_{fifth}"}
-            for name, place in WHERE.items()
+            for name, place in (("student", STUDENT), ("teacher", TEACHER))
         },
         "gains": {
             "system": "student",
@@ -394,16 +397,18 @@ def test_speed_ups_are_over_a_named_system(root: Path) -> None:
     base |= {
         "setting": "cpu-1",
         "over": "AT",
-        "where": {
-            **WHERE,
-            "batch": {**STUDENT, "setting": "cpu-32"},
-            "gpu": {**STUDENT, "setting": "cuda-1"},
-        },
+    }
+    where = {
+        "student": STUDENT,
+        "batch": {**STUDENT, "setting": "cpu-32"},
+        "gpu": {**STUDENT, "setting": "cuda-1"},
     }
     systems = {"AT": TEACHER}
 
     def judged(**claim: Any) -> dict[str, Any]:
-        paper = {**copy.deepcopy(PAPER), "systems": systems, "claims": {"it": base | claim}}
+        named = {name: where[name] for name in claim["compare"] if name in where}
+        claim = base | {"where": named} | claim
+        paper = {**copy.deepcopy(PAPER), "systems": systems, "claims": {"it": claim}}
         paper["tables"]["2"] = shown
         plain = made_up_run.configuration(root, {"paper": paper})
         read = reports.files(plain, ("paper", "claims", ""))
@@ -434,12 +439,18 @@ def test_records_of_trainings(root: Path) -> None:
             root / f"results/demo/models/{CORPUS}/{system}/seed1/training.json",
             [(1, 25.0), (2, end)],
         )
-    record = judge(root, compare("student", "about", 1, measure="collapsed"))
+
+    def trained(left: str, relation: str, right: Any, measure: str) -> dict[str, Any]:
+        claim = compare(left, relation, right, measure=measure, split=None)
+        claim["where"] = {name: {"system": WHERE[name]["system"]} for name in claim["where"]}
+        return claim
+
+    record = judge(root, trained("student", "about", 1, "collapsed"))
     assert (record["verdict"], record["interval"]) == (HOLDS, claims.COUNTED)
     assert record["detectable"] is None and claim_reports.lines(record)["95% interval"] == "counted"
-    assert judge(root, compare("teacher", "about", 1, measure="collapsed"))["verdict"] == FAILS
+    assert judge(root, trained("teacher", "about", 1, "collapsed"))["verdict"] == FAILS
     # updates are only judged where early stopping ended both trainings
-    claim = compare("student", "about", "teacher", measure="updates")
+    claim = trained("student", "about", "teacher", "updates")
     record = judge(root, claim)
     assert record["verdict"] == UNJUDGED and "last update of the recipe" in record["reason"]
     for system, length in (("cmlm-kd", 41), ("dims-cmlm-kd", 40)):
@@ -450,14 +461,14 @@ def test_records_of_trainings(root: Path) -> None:
     record = judge(root, claim)
     assert (record["verdict"], record["ours"]) == (HOLDS, 0)
     # a BLEU of one training is no count, and has no sentences to resample
-    record = judge(root, compare("teacher", "above", 1, measure="best_validation_bleu"))
+    record = judge(root, trained("teacher", "above", 1, "best_validation_bleu"))
     assert (record["verdict"], record["interval"]) == (UNDECIDED, claims.NO_INTERVAL)
 
 
 def test_a_majority_of_cases_is_one_judgement(root: Path) -> None:
     made_up_run.run(root, "nat-kd", "one-pass", 0.6)
     claim = compare("left", "above", "teacher", majority=True) | {
-        "where": {**WHERE, "left": NAT},
+        "where": {"teacher": TEACHER, "left": NAT},
         "each": [{"where": {"left": STUDENT}}, {"where": {"left": STUDENT, "teacher": NAT}}, {}],
     }
     record = judge(root, claim)
@@ -523,7 +534,7 @@ def test_all_correct_translations_decide_where_they_are_references(generated: Pa
     "change",
     [
         {"margin": 3},
-        {"compare": ["student", "above", 3.0]},
+        {"compare": ["student", "above", 3.0], "where": {"student": STUDENT}},
         {"compare": ["student", "not_below", "teacher"], "margin": -3},
         {"measure": "chrf"},
     ],
@@ -536,9 +547,10 @@ def test_points_of_a_measure_and_other_measures_are_judged_by_their_own(
 
 
 def test_fifths_of_the_test_set_have_all_references_too(generated: Path) -> None:
-    where = {name: {**place, "measure": "tokenised_bleu_bucket_5"} for name, place in WHERE.items()}
-    claim = compare("student", "not_below", "teacher", where=where, margin=0.5)
+    claim = compare("student", "not_below", "teacher", margin=0.5)
     del claim["measure"]
+    measure = {"measure": "tokenised_bleu_bucket_5"}
+    claim["where"] = {name: place | measure for name, place in claim["where"].items()}
     record = judge_generated(generated, claim)
     assert record["measure"] == "multi_reference_bleu_bucket_5"
     assert record["verdict"] != values.NOT_RUN and record["low"] < record["ours"] < record["high"]
@@ -661,7 +673,7 @@ def test_the_number_of_trainings_is_told(root: Path) -> None:
     assert "scale demo, 3 trainings of each system" in text
 
 
-ONLY = {"compare": None}
+ONLY = {"compare": None, "where": WHERE}
 GAINS = {"system": "student", "over": "teacher"}
 CORRELATION = {
     "of": {"measure": "sacrebleu"},
@@ -734,6 +746,29 @@ STEPS = {
             "its cases: the label 'a' is used twice",
         ),
         ({"measure": "parameter_share"}, "'parameter_share' is relative to another system"),
+        (
+            {
+                "in": "table 1",
+                "compare": ["DiMS", "above", "nat"],
+                "where": {"nat": {"of": "DiMS", "decoding": "one-pass"}},
+            },
+            "'DiMS' of table 1 has the decoding mask-predict-1-lb5, not one-pass as the claim "
+            "says; known: NAT",
+        ),
+        ({"with": {"T": 2}}, "nothing in the claim uses the variable 'T'; known: system, task"),
+        ({"each": [{"with": {"T": 2}}]}, "nothing in the claim uses the variable 'T'"),
+        (
+            {"where": {"student": STUDENT, "teacher": {**TEACHER, "with": {"T": 2}}}},
+            "nothing in the claim uses the variable 'T'",
+        ),
+        ({"steps": 4}, "'steps' changes nothing of the claim; write {steps} in its decoding"),
+        ({"setting": "cpu-1"}, "'setting' changes nothing of the claim; no measure here has a"),
+        ({"system": "cmlm-kd"}, "'system' changes nothing of the claim; write {system} in a name"),
+        (
+            {"where": {"student": STUDENT, "teacher": TEACHER, "teachr": NAT}},
+            "key 'where': nothing in the claim is called 'teachr'; did you mean 'teacher'",
+        ),
+        ({"over": "teacher"}, "key 'over': the claim compares no speed-ups; remove the key"),
     ],
 )
 def test_errors_name_the_claim(root: Path, change: dict[str, Any], message: str) -> None:
@@ -775,4 +810,28 @@ def test_a_table_of_settings_has_no_numbers_for_claims(root: Path) -> None:
     }
     paper["claims"] = {"it": compare("student", "above", "teacher", **{"in": "table 3"})}
     with pytest.raises(UserError, match="table 3 shows no numbers that a claim can compare"):
+        claim_checks.checks(made_up_run.configuration(root, {"paper": paper}), "paper")
+
+
+def test_a_claim_that_names_a_row_and_asks_for_another_is_refused(root: Path) -> None:
+    paper = copy.deepcopy(PAPER)
+    cmlm = {"system": "CMLM", "steps": [1, 4]}
+    paper["systems"] = {"CMLM": {"system": "cmlm-kd", "decoding": "mask-predict-{steps}-lb5"}}
+    paper["tables"]["1"]["rows"].append({**cmlm, "ours_only": True})
+    claim = {"claim": "text", "from": "table 1", "in": "table 1", "task": TASK}
+    paper["claims"] = {"it": claim | {"compare": ["CMLM, 1 step", "below", "NAT"]}}
+    assert claim_checks.checks(made_up_run.configuration(root, {"paper": paper}), "paper")
+    paper["claims"]["it"]["steps"] = 4
+    message = (
+        "claims.it: 'CMLM, 1 step' of table 1 has the steps 1, not 4 as the claim says; did you "
+        "mean 'CMLM, 4 steps'?"
+    )
+    with pytest.raises(UserError, match=re.escape(message)):
+        claim_checks.checks(made_up_run.configuration(root, {"paper": paper}), "paper")
+
+
+def test_a_name_of_a_paper_that_no_claim_uses_is_refused(root: Path) -> None:
+    paper = {**copy.deepcopy(PAPER), "claims": {"it": compare("student", "above", "teacher")}}
+    paper["where"] = {"studnet": "DiMS"}
+    with pytest.raises(UserError, match="where: no claim names 'studnet'; did you mean 'student'"):
         claim_checks.checks(made_up_run.configuration(root, {"paper": paper}), "paper")

@@ -38,6 +38,7 @@ from nat.reporting.differences import can_be_resampled
 from nat.reporting.entry import QUOTED, Entry
 from nat.reporting.known_measures import AGAINST_ALL, MEASURES
 from nat.reporting.verdicts import states_an_effect
+from nat.spelling import hint
 
 MAJORITY = "majority"
 BOUNDS = {
@@ -90,6 +91,7 @@ def checks(configuration: Configuration, paper: str) -> tuple[Check, ...]:
     """
     sources: dict[str, Source] = {}
     found = []
+    named: set[str] = set()
     for name, claim in configuration.paper(paper).claims.items():
         finder = Finder(configuration, paper, name, claim, sources)
         judged = [
@@ -98,7 +100,14 @@ def checks(configuration: Configuration, paper: str) -> tuple[Check, ...]:
             for each in finder.cases(case)
         ]
         _check_cases(finder, judged)
+        finder.check_used()
+        named |= finder.named
         found += [_majority(finder, judged)] if claim.majority else judged
+    for name in configuration.paper(paper).where:
+        if name not in named:
+            raise UserError(
+                f"config/papers/{paper}.yaml: where: no claim names '{name}'; {hint(name, named)}"
+            )
     return tuple(found)
 
 

@@ -17,7 +17,7 @@ from nat.reporting.entry import QUOTED, Address, Entry
 from nat.reporting.known_measures import LATENCY, MEASURES, SPEED_UP
 from nat.reporting.paper import entries, lines_of
 from nat.reporting.published import Published
-from nat.reporting.resolver import Resolver
+from nat.reporting.resolver import IDLE, Resolver, variables
 from nat.spelling import hint
 
 
@@ -116,6 +116,7 @@ class Finder:
         name: of the claim.
         claim: as it is written.
         where: file and key, for messages.
+        named: the names that it has used so far.
     """
 
     def __init__(
@@ -130,6 +131,8 @@ class Finder:
         self._resolver = Resolver(configuration, paper, f"claims.{name}")
         self.where = self._resolver.where
         self._sources = sources
+        self.named: set[str] = set()
+        self._has_speed_ups = False
 
     def kind(self) -> tuple[str, Any]:
         """The kind of check and what the claim says for it.
@@ -189,12 +192,13 @@ class Finder:
             return float(bound)
         found = models.Place(of=bound) if isinstance(bound, str) else bound
         words = flat(merged(self._resolver.paper.cells.coordinates(), chosen))
-        shown = self._resolver.filled(name, words)
+        shown = self._resolver.coordinate(name, words)
         if found.of is not None:
-            found = found.model_copy(update={"of": self._resolver.filled(found.of, words)})
-        if found.system is not None and "system" in chosen:
-            own = found.system.replace("{system}", chosen["system"])
-            found = found.model_copy(update={"system": own})
+            found = found.model_copy(update={"of": self._resolver.coordinate(found.of, words)})
+        if "system" in variables(found.system) and "system" in chosen:
+            own = self._resolver.coordinate("{system}", chosen)
+            system = str(found.system).replace("{system}", own)
+            found = found.model_copy(update={"system": system})
         return self._entry(found, shown if label is None else label, name, case, chosen)
 
     def _entry(
@@ -211,6 +215,8 @@ class Finder:
             self._check_derived(called, in_)
             if in_ is not None and called in in_.named:
                 named = in_.named[called]
+                source_ = str(place.source or case.source or self.claim.source)
+                self._check_agrees(called, source_, in_.named, flat(merged(chosen, own)))
             elif called in self._resolver.paper.systems:
                 named = {"system": called, "with": {}}
             else:
@@ -245,6 +251,63 @@ class Finder:
             )
         return replace(entry, published=in_.values.get(address))
 
+    def _check_agrees(
+        self, called: str, source_: str, named: Mapping[str, Chosen], asked: Mapping[str, Any]
+    ) -> None:
+        """Refuse coordinates with which a place would not be the row that its name says."""
+        row = flat(named[called])
+        for key, value in asked.items():
+            if row.get(key, value) != value:
+                others = [label for label, own in named.items() if flat(own).get(key) == value]
+                raise UserError(
+                    f"{self.where}: '{called}' of {source_} has the {key} {row[key]}, not {value} "
+                    f"as the claim says; {hint(called, others or named)}"
+                )
+
+    def check_used(self) -> None:
+        """Refuse what a claim gives and nothing in it uses.
+
+        Raises:
+            UserError: for the first one.
+        """
+        claim = self.claim
+        cases = [claim, *claim.each, *(claim.gains.of if claim.gains is not None else [])]
+        for case in cases:
+            for name in case.where:
+                if name not in self.named:
+                    raise UserError(
+                        f"{self.where}: key 'where': nothing in the claim is called '{name}'; "
+                        f"{hint(name, self.named)}"
+                    )
+        if claim.over is not None and not self._has_speed_ups:
+            raise UserError(
+                f"{self.where}: key 'over': the claim compares no speed-ups; remove the key"
+            )
+        for case in cases:
+            self._check_given(case, {"task", "measure"}, claim.label)
+        bound = [each for case in cases for each in case.where.values()]
+        items = [item for each in (claim.trend, claim.largest) if each for item in each.of]
+        both = [claim.correlation.of, claim.correlation.other] if claim.correlation else []
+        for place in (*bound, *items, *both):
+            if isinstance(place, models.Model):
+                self._check_given(place, {"task", "measure", "system"})
+
+    def _check_given(self, given: models.Model, always: set[str], label: str | None = None) -> None:
+        used = self._resolver.used() | always
+        in_label = {*variables(label), *variables(getattr(given, "label", None))}
+        for name, value in flat(given.coordinates()).items():
+            # with several values, cases with different labels would be the same
+            if name in used or (name in in_label and not isinstance(value, list)):
+                continue
+            if name in models.COORDINATES:
+                remedy = IDLE.get(name, f"write {{{name}}} in a name, or leave it out")
+                raise UserError(f"{self.where}: '{name}' changes nothing of the claim; {remedy}")
+            known = [*sorted(used - {*models.COORDINATES}), *models.COORDINATES]
+            raise UserError(
+                f"{self.where}: nothing in the claim uses the variable '{name}'; "
+                f"{hint(name, known)}"
+            )
+
     @property
     def _system(self) -> Chosen:
         """The system of places that name none, such as those of rows that are only quoted."""
@@ -259,6 +322,7 @@ class Finder:
 
     def _over(self, entry: Entry, in_: Source | None, chosen: Chosen, own: Chosen) -> Entry:
         """A speed-up with the cells that it is over, in the same setting."""
+        self._has_speed_ups = True
         name = self.claim.over
         if name is None:
             raise UserError(f"{self.where}: missing key 'over', which '{entry.measure}' needs")
@@ -320,6 +384,7 @@ class Finder:
 
     def _bound(self, name: str, case: models.Case) -> str | float | models.Place:
         """The definition of a name: in the case, the claim or the paper, in this order."""
+        self.named.add(name)
         everywhere = self._resolver.paper.where
         return case.where.get(name, self.claim.where.get(name, everywhere.get(name, name)))
 

@@ -29,7 +29,7 @@ PAPER_SCALE = "paper"
 _OF_SOURCES = ("decoding", "split", "partner")
 _ALWAYS = ("system", "task", "measure")
 """Coordinates that every place uses."""
-_IDLE = {
+IDLE = {
     "steps": "write {steps} in its decoding, or leave it out",
     "decoding": "no measure here is of a decoding; leave it out",
     "split": "no measure here is of a split; leave it out",
@@ -101,7 +101,7 @@ class Resolver:
         self.where = f"config/papers/{name}.yaml: {key}"
         self.seeds = configuration.seeds_of(name)
         self._used: dict[Place, set[str]] = {}
-        self._here: set[str] = set()
+        self._here = self._used.setdefault((), set())
 
     def lines(self, specifications: Sequence[str | models.Varied], key: str) -> list[Line]:
         """Rows or columns of a description, with products expanded."""
@@ -168,9 +168,10 @@ class Resolver:
         self._here.update(variables(template))
         return self.filled(template, flat(chosen))
 
-    def used(self, places: Iterable[Entry]) -> set[str]:
-        """Coordinates and variables that some of these places use."""
-        return {name for each in places for name in self._used[_key(each)]}
+    def used(self, places: Iterable[Entry] | None = None) -> set[str]:
+        """Coordinates and variables that some of these places, or of all so far, use."""
+        keys = self._used if places is None else map(_key, places)
+        return {name for key in keys for name in self._used[key]}
 
     def check_used(
         self, line: Line, places: Sequence[Entry], key: str, seen: Iterable[str] = ()
@@ -200,7 +201,7 @@ class Resolver:
             assert address is not None
             how = f" ({address.decoding})" if address.decoding else ""
             return UserError(
-                f"{where}: '{name}' changes nothing of '{address.system}'{how}; {_IDLE[name]}"
+                f"{where}: '{name}' changes nothing of '{address.system}'{how}; {IDLE[name]}"
             )
         known = [*sorted(self.used(places) - {*models.COORDINATES}), *models.COORDINATES]
         return UserError(
