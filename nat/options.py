@@ -93,10 +93,14 @@ def _of_meant_branches(problems: list[ErrorDetails], schema: dict[str, Any]) -> 
     Every branch of a union has a problem; the branch that was meant has got further into the value.
     """
     paths = [_path(problem, schema) for problem in problems]
+    both = list(zip(problems, paths, strict=True))
+    # a rule of a class is looked at last, so its branch is the one that was meant
+    ruled = {path for problem, path in both if problem["type"] == "value_error"}
     left = [
         (problem, path)
-        for problem, path in zip(problems, paths, strict=True)
+        for problem, path in both
         if not any(other.startswith(f"{path}.") for other in paths)
+        and (path not in ruled or problem["type"] == "value_error")
     ]
     first, place = min(left, key=lambda each: _rank(each[0]))
     kinds = (*_TYPES, "string_pattern_mismatch")

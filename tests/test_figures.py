@@ -37,6 +37,7 @@ def root(tmp_path: Path) -> Path:
 def configuration(root: Path, seeds: list[int] | None = None, **changes: Any) -> Any:
     paper = copy.deepcopy(PAPER)
     figure = paper["figures"]["2"]
+    del paper["tables"]["1"]["rows"][1]["ours_only"]
     line = f"table1,DiMS,En-De,,DiMS,,{TASK},bleu,20.5,BLEU,source=authors,ours\n"
     made_up_run.publish(root, made_up_run.PUBLISHED + line)
     point = {"x": 1, "decoding": "mask-predict-1-lb5"}
@@ -337,8 +338,8 @@ SCATTER: dict[str, Any] = {
     "title": "quality against speed",
     "kind": "scatter",
     "panels": [TASK],
-    "x": {"measure": "latency", "setting": "cpu-1", "log": True, "column": "speed"},
-    "y": {"measure": "sacrebleu", "column": "BLEU"},
+    "x": {"measure": "latency", "setting": "cpu-1", "log": True},
+    "y": {"measure": "sacrebleu"},
     "series": [
         {"label": "CMLM", "system": "cmlm-kd", "decoding": ["x"], "joined": True},
     ],
@@ -388,6 +389,8 @@ def test_a_scatter_plot_shows_quoted_rows_beside_ours(root: Path) -> None:
     row = {"label": "CMLM", "system": "cmlm-kd", "decoding": "mask-predict-1-lb5"}
     tables = {"1": {"title": "t", "columns": columns, "rows": [row]}}
     figure = {**SCATTER, "quotes": [1], "series": [row, {"label": "others", "quoted": ["GLAT"]}]}
+    for axis, name in (("x", "speed"), ("y", "BLEU")):
+        figure[axis] = {**figure[axis], "column": name}
     plain = drawn_paper(root, figure, tables=tables)
     _, texts = drawn(figures.make(plain, "paper", "2"))
     assert not any("Hollow" in text.get_text() for text in texts)  # beside a stand-in
@@ -403,6 +406,9 @@ def test_a_scatter_plot_shows_quoted_rows_beside_ours(root: Path) -> None:
     two = {**figure, "panels": panels, "x": x, "series": [row, elsewhere]}
     records = figures.make(drawn_paper(root, two, tables=tables), "paper", "2").records
     assert [each["column"] for each in records if each["row"] == "others"] == ["cuda-1"]
+    idle = {**figure, "series": [row, {**elsewhere, "split": "valid"}]}
+    with pytest.raises(UserError, match="'split' of the quoted row 'GLAT' changes nothing"):
+        figures.make(drawn_paper(root, idle, tables=tables), "paper", "2")
     series = [row, {"label": "others", "quoted": ["GLATT"]}]
     wrong = drawn_paper(root, {**figure, "series": series}, tables=tables)
     with pytest.raises(UserError, match=r"figures.2.series: .*row 'GLATT', column 'BLEU'"):

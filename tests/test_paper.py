@@ -249,6 +249,9 @@ def test_what_figures_cannot_show(tmp_path: Path, kind: str, changes: Any, messa
         "scatter": {"x": {"measure": "parameter_share"}, "y": {"measure": "sacrebleu"}},
     }
     series = {"label": "s", "system": "CMLM", "steps": 1, "with": {"n": 1}, **changes}
+    if "points" in changes:
+        del axes["lines"]["x"]["of"]
+        del series["steps"]
     figure = {"title": "f", "kind": kind, "panels": [TASK], "series": [series], **axes[kind]}
     made = unpublished(tmp_path, cells=CELLS, systems=SYSTEMS, figures={"1": figure})
     with pytest.raises(UserError, match=f"figures.1.*{message}"):
@@ -543,3 +546,121 @@ def test_unused_variables_of_samples_and_texts_are_refused(tmp_path: Path) -> No
         bad = {**good, "with": {**good.get("with", {}), **given["with"]}}
         with pytest.raises(UserError, match="uses the variable 'txet'; did you mean 'text'"):
             product(tmp_path, {}, tables={"1": {**table, "rows": [bad]}})
+
+
+BASE = {"title": "t", "panels": [TASK]}
+POINTS = [{"x": 1, "decoding": "mask-predict-1-lb5"}]
+MATRIX = {"values": "v", "rows": "r", "columns": "c"}
+DERIVED = {"label": "d", "derived": {"mean": ["a", "b"]}}
+
+
+def grid_of(row: Any = None, column: Any = TASK) -> Any:
+    rows = [row or {"label": "a", "system": "nat-kd"}]
+    return {"tables": {"1": {"title": "t", "columns": [column], "rows": rows}}}
+
+
+def drawn(kind: str, series: Any = None, **changes: Any) -> Any:
+    one = {"label": "s", "system": "nat-kd"}
+    of_kind = {**BASE, "kind": kind, "x": {"label": "x"}, "series": [{**one, **(series or {})}]}
+    figure = {key: value for key, value in {**of_kind, **changes}.items() if value is not None}
+    return {"figures": {"1": figure}}
+
+
+MAP_OF_A_MATRIX = {
+    "figures": {
+        "1": {**BASE, "kind": "heat_map", "x": {"label": "x", "of": "n"}, "matrix": MATRIX},
+    }
+}
+
+
+@pytest.mark.parametrize(
+    ("content", "message"),
+    [
+        (grid_of({"quoted": ["q"], "label": "a"}), "only quoted has no use for 'label'"),
+        (grid_of({"quoted": ["q"], "ours_only": True}), "only quoted has no use for 'ours_only'"),
+        (grid_of(DERIVED | {"columns": ["c"]}), "a derived row has no use for 'columns'"),
+        (grid_of(DERIVED | {"baseline": "a"}), "a derived row has no use for 'baseline'"),
+        (grid_of(DERIVED | {"with": {"a": 1}}), "a derived row has no use for 'with'"),
+        (grid_of(column=DERIVED | {"interval": True}), "derived column has no use for 'interval'"),
+        (grid_of(column=DERIVED | {"over": "a"}), "derived column has no use for 'over'"),
+        (
+            grid_of(column={"task": TASK, "hidden": True, "interval": True}),
+            "a hidden column has no use for 'interval'",
+        ),
+        (
+            {
+                "tables": {
+                    "1": {"kind": "texts", "title": "t", "rows": [{"quoted": "q", "task": "a"}]}
+                }
+            },
+            "only quoted has no use for 'task'",
+        ),
+        (drawn("lines", x={"label": "x", "category": "{x}"}), "'x' .* no use for 'category'"),
+        (drawn("bars", x={"label": "x", "log": True}), "'x' .* no use for 'log'"),
+        (drawn("bars", x={"label": "x", "even": True}), "'x' .* no use for 'even'"),
+        (drawn("heat_map", x={"label": "x", "log": True}), "'x' .* no use for 'log'"),
+        (MAP_OF_A_MATRIX, "'x' .* no use for 'of'"),
+        (
+            drawn("contour", y={"label": "y", "of": "n", "values": [1]}),
+            "'y' .* no use for 'values'",
+        ),
+        (
+            drawn("contour", y={"label": "y", "of": "n"}, x={"label": "x", "even": True}),
+            "'x' .* no use for 'even'",
+        ),
+        (drawn("heat_map", {"style": "level"}), "a series of this .* no use for 'style'"),
+        (
+            drawn("curves", {"system": None, "chain": ["a"]}, x={"label": "x", "log": True}),
+            "'x' .* no use for 'log'",
+        ),
+        (drawn("curves", {"chain": ["a"]}), "names its systems, has no use for 'system'"),
+        (
+            drawn("lines", {"points": [{**POINTS[0], "category": "c"}]}),
+            "a point .* no use for 'category'",
+        ),
+        (
+            drawn("bars", {"points": [{**POINTS[0], "category": "c"}]}),
+            "a point .* no use for 'x'",
+        ),
+        (drawn("lines", {"points": POINTS, "steps": 4}), "'points' has no use for 'steps'"),
+        (
+            drawn("lines", {"points": POINTS}, x={"label": "x", "of": "n"}),
+            "since all series have 'points', has no use for 'of'",
+        ),
+        (
+            drawn("scatter", x={"measure": "chrf", "column": "c"}, y={"measure": "chrf"}),
+            "no series is 'quoted', has no use for 'column'",
+        ),
+        (
+            drawn("scatter", {"joined": True}, x={"measure": "chrf"}, y={"measure": "chrf"}),
+            "a series of one point has no use for 'joined'",
+        ),
+        (
+            drawn(
+                "scatter",
+                {"system": None, "quoted": ["q"], "point": "p"},
+                x={"measure": "chrf"},
+                y={"measure": "chrf"},
+            ),
+            "a series of quoted rows has no use for 'point'",
+        ),
+        (
+            {"systems": {"A": {"decoding": {"two": "x"}}}},
+            "systems.A': decoding: 'two' is no number of steps; write one such as 4",
+        ),
+    ],
+)
+def test_keys_without_effect_in_their_place_are_refused(
+    tmp_path: Path, content: Any, message: str
+) -> None:
+    with pytest.raises(UserError, match=message) as caught:
+        reports.targets(unpublished(tmp_path, **content))
+    assert str(caught.value).startswith("config/papers/paper.yaml: ")
+
+
+def test_a_row_that_only_we_have_is_not_printed(root: Path) -> None:
+    path = made_up_run.publish(root)
+    path.write_text(path.read_text() + f"table1,DiMS,En-De,,,,{TASK},bleu,20.5,BLEU,,ours\n")
+    message = "tables.1.rows: config/published/paper.csv has a value for 'DiMS', which has 'ours_on"
+    with pytest.raises(UserError, match=message):
+        entries(configuration(root), *TABLE)

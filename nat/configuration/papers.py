@@ -6,8 +6,9 @@ values, and lists are expanded to their product. This module does not depend on 
 results; `nat.reporting.paper` resolves the descriptions.
 """
 
-from collections.abc import Mapping
-from typing import Annotated, Any, Literal, TypeAlias, TypeVar
+import re
+from collections.abc import Collection, Mapping, Sequence
+from typing import Annotated, Any, Literal, Self, TypeAlias, TypeVar
 
 from pydantic import (
     AfterValidator,
@@ -68,6 +69,24 @@ class Model(BaseModel):
         return {key: value for key, value in found.items() if value is not None}
 
 
+def _only(given: Model, kept: Collection[str], what: str) -> None:
+    """Refuse keys that would have no effect.
+
+    Args:
+        given: the mapping with them.
+        kept: the keys that have one here.
+        what: it is.
+    """
+    for key, field in type(given).model_fields.items():
+        if key not in kept and getattr(given, key) != field.default:
+            raise ValueError(f"{what} has no use for '{field.alias or key}'; remove it")
+
+
+def _without(given: Model, keys: Collection[str], what: str) -> None:
+    """Refuse these keys, which would have no effect."""
+    _only(given, type(given).model_fields.keys() - keys, what)
+
+
 class Coordinates(Model):
     """At most one value for each coordinate; `with` sets variables of templates.
 
@@ -105,7 +124,24 @@ class Varied(Model):
     variables: dict[str, Several[Scalar]] = Field({}, alias="with")
 
 
-class System(Model):
+class TaskSystem(Model):
+    """What differs on one task."""
+
+    system: Text | None = None
+    decoding: Text | dict[str, Text] | None = None
+
+    @model_validator(mode="after")
+    def _by_steps(self) -> Self:
+        for steps in self.decoding if isinstance(self.decoding, dict) else ():
+            if steps != "n" and not re.fullmatch("[1-9][0-9]*", steps):
+                raise ValueError(
+                    f"decoding: '{steps}' is no number of steps; write one such as 4, or n for all "
+                    "others"
+                )
+        return self
+
+
+class System(TaskSystem):
     """A system as the paper prints it.
 
     Attributes:
@@ -120,18 +156,9 @@ class System(Model):
     """
 
     like: Text | None = None
-    system: Text | None = None
-    decoding: Text | dict[str, Text] | None = None
     baseline: Text | None = None
     draws: Annotated[list[int], Field(min_length=2)] | None = None
-    tasks: dict[str, "TaskSystem"] = {}
-
-
-class TaskSystem(Model):
-    """What differs on one task."""
-
-    system: Text | None = None
-    decoding: Text | dict[str, Text] | None = None
+    tasks: dict[str, TaskSystem] = {}
 
 
 class Derived(Model):
@@ -199,6 +226,14 @@ class Row(Varied):
     columns: Annotated[list[Text], Field(min_length=1)] | None = None
     ours_only: bool = False
 
+    @model_validator(mode="after")
+    def _nothing_idle(self) -> "Row":
+        if self.quoted is not None:
+            _only(self, ("quoted", "group"), "a row that is only quoted")
+        if self.derived is not None:
+            _only(self, ("derived", "label", "group", "ours_only"), "a derived row")
+        return self
+
 
 class Column(Varied):
     """Columns of a table.
@@ -217,6 +252,14 @@ class Column(Varied):
     derived: Derived | None = None
     hidden: bool = False
     ours_only: bool = False
+
+    @model_validator(mode="after")
+    def _nothing_idle(self) -> "Column":
+        if self.derived is not None:
+            _only(self, ("derived", "label", "hidden", "ours_only"), "a derived column")
+        if self.hidden:
+            _without(self, ("interval", "ours_only"), "a hidden column")
+        return self
 
 
 class Footnote(Model):
@@ -281,6 +324,8 @@ class TextRow(Varied):
     def _a_text_or_quoted(self) -> "TextRow":
         if (self.key is None) == (self.quoted is None):
             raise ValueError("expected either key or quoted")
+        if self.quoted is not None:
+            _only(self, ("quoted", "group"), "a row that is only quoted")
         return self
 
 
@@ -384,6 +429,11 @@ class Chain(Varied):
 
     chain: Annotated[list[Text], Field(min_length=1)]
 
+    @model_validator(mode="after")
+    def _nothing_idle(self) -> "Chain":
+        _without(self, ("system", "measure"), "a chain, which names its systems,")
+        return self
+
 
 class _Drawn(Model):
     title: Line
@@ -399,6 +449,30 @@ class _Drawn(Model):
         they are given.
         """
         return {}
+
+
+def _check_axis(x: Axis, series: Sequence[Series], kept: Collection[str], numbers: bool) -> None:
+    """Refuse keys of an axis and of points that have no effect.
+
+    Args:
+        x: the axis.
+        series: along it.
+        kept: keys of the axis that this kind of figure reads.
+        numbers: whether the axis has numbers, not names.
+    """
+    _only(x, kept, "the axis 'x' of this kind of figure")
+    if series and all(each.points is not None for each in series):
+        _without(x, ("of", "category"), "the axis 'x', since all series have 'points',")
+    for each in series:
+        if each.points is None:
+            continue
+        for point in each.points:
+            _without(point, ["category" if numbers else "x"], "a point of this kind of figure")
+        if x.of in each.variables or (x.of in COORDINATES and getattr(each, x.of) is not None):
+            raise ValueError(
+                f"a series with 'points' has no use for '{x.of}', which runs along the axis; "
+                "remove it, or give it to the points"
+            )
 
 
 class Lines(_Drawn):
@@ -417,6 +491,11 @@ class Lines(_Drawn):
     series: Annotated[list[Series], Field(min_length=1)]
     quotes: list[PositiveInt] = []
 
+    @model_validator(mode="after")
+    def _nothing_idle(self) -> "Lines":
+        _check_axis(self.x, self.series, ("label", "of", "values", "log", "even"), numbers=True)
+        return self
+
 
 class Bars(_Drawn):
     """A measure in named categories; `quotes` as for lines."""
@@ -426,6 +505,11 @@ class Bars(_Drawn):
     series: Annotated[list[Series], Field(min_length=1)]
     quotes: list[PositiveInt] = []
 
+    @model_validator(mode="after")
+    def _nothing_idle(self) -> "Bars":
+        _check_axis(self.x, self.series, ("label", "of", "values", "category"), numbers=False)
+        return self
+
 
 class Curves(_Drawn):
     """Validation BLEU over the updates of trainings."""
@@ -433,6 +517,11 @@ class Curves(_Drawn):
     kind: Literal["curves"]
     x: Axis
     series: Annotated[list[Chain], Field(min_length=1)]
+
+    @model_validator(mode="after")
+    def _nothing_idle(self) -> "Curves":
+        _only(self.x, ("label",), "the axis 'x' of this kind of figure")
+        return self
 
 
 class Place(Coordinates):
@@ -551,6 +640,15 @@ class Cloud(Varied):
     joined: bool = False
     quoted: Annotated[list[Text], Field(min_length=1)] | None = None
 
+    @model_validator(mode="after")
+    def _nothing_idle(self) -> "Cloud":
+        if self.quoted is not None:
+            _only(self, ("quoted", "label", *COORDINATES), "a series of quoted rows")
+        values = [*self.coordinates().values(), *self.variables.values()]
+        if not any(isinstance(each, list) for each in values):
+            _without(self, ("joined",), "a series of one point")
+        return self
+
 
 class Scatter(_Drawn):
     """One measure against another; `quotes` as for lines.
@@ -566,6 +664,14 @@ class Scatter(_Drawn):
     series: Annotated[list[Cloud], Field(min_length=1)]
     quotes: list[PositiveInt] = []
     front: bool = False
+
+    @model_validator(mode="after")
+    def _nothing_idle(self) -> "Scatter":
+        if all(each.quoted is None for each in self.series):
+            for name in ("x", "y"):
+                axis = getattr(self, name)
+                _without(axis, ("column",), f"the axis '{name}', since no series is 'quoted',")
+        return self
 
 
 class Matrix(Model):
@@ -598,6 +704,8 @@ class _Map(_Drawn):
     def _one_of_them(self) -> "_Map":
         if bool(self.series) == (self.matrix is not None):
             raise ValueError("expected either series or matrix")
+        for each in self.series:
+            _without(each, ("style",), "a series of this kind of figure")
         return self
 
     @property
@@ -610,6 +718,12 @@ class HeatMap(_Map):
     """Values as colours: series against the axis, or a matrix of the analysis of each panel."""
 
     kind: Literal["heat_map"]
+
+    @model_validator(mode="after")
+    def _nothing_idle(self) -> "HeatMap":
+        kept = ("label", "of", "values", "category") if self.series else ("label",)
+        _check_axis(self.x, self.series, kept, numbers=False)
+        return self
 
 
 class Mark(Model):
@@ -637,6 +751,14 @@ class Contour(_Map):
     def _points_of_an_analysis(self) -> "Contour":
         if isinstance(self.points, str) and self.matrix is None:
             raise ValueError("points: a key in an analysis needs a matrix of that analysis")
+        return self
+
+    @model_validator(mode="after")
+    def _nothing_idle(self) -> "Contour":
+        along = ("of",) if self.series else ()
+        _only(self.y, ("label", "log", *along), "the axis 'y' of this kind of figure")
+        values = ("values",) if self.series else ()
+        _check_axis(self.x, self.series, ("label", "log", *along, *values), numbers=True)
         return self
 
     @property

@@ -284,7 +284,14 @@ def _quoted_points(resolver: Resolver, description: models.Scatter) -> list[Entr
                     )
                 values.append(value)
             given = {key: own for key, own in series.coordinates().items() if key != "with"}
-            for panel in resolver.lines(description.panels, "panels"):
+            panels = resolver.lines(description.panels, "panels")
+            for key in given:
+                if not any(key in panel.chosen for panel in panels):
+                    raise UserError(
+                        f"{resolver.where}.series: '{key}' of the quoted row '{row}' changes "
+                        "nothing, since no panel has one; remove it"
+                    )
+            for panel in panels:
                 if any(panel.chosen.get(key, own) != own for key, own in given.items()):
                     continue  # the values are of another setting than the panel's
                 chosen = merged(description.cells.coordinates(), panel.chosen)

@@ -211,8 +211,8 @@ def of_table(root: Path, paper: str, tables: Sequence[str], number: str) -> list
 def join(
     paper: str,
     lines: Sequence[Line],
-    rows: Mapping[str, bool],
-    columns: Mapping[str, bool],
+    rows: Mapping[str, bool | None],
+    columns: Mapping[str, bool | None],
     where: str,
 ) -> Places:
     """Put the lines of a table at their places.
@@ -220,7 +220,7 @@ def join(
     Args:
         paper: its name.
         lines: of the table.
-        rows: labels of our rows, and whether the paper must have a value in each.
+        rows: labels of our rows, and whether the paper must have a value in each; None if it may.
         columns: those of our columns.
         where: file and key of the table, for messages.
 
@@ -258,5 +258,10 @@ def join(
                     f"{where}.{key}: {file} has no value for '{label}'; "
                     f"{hint(label, dict.fromkeys(there[key]))}; what the paper does not print has "
                     "'ours_only: true'"
+                )
+            if needed is False and label in there[key]:
+                raise UserError(
+                    f"{where}.{key}: {file} has a value for '{label}', which has 'ours_only'; "
+                    "remove the key"
                 )
     return {(line.row, column): line.value for line in lines for column in line.columns}

@@ -51,7 +51,7 @@ class Line:
     group: str | None = None
     baseline: str = ""
     quoted: bool = False
-    printed: bool = True
+    printed: bool | None = True
     over: str | None = None
     derived: models.Derived | None = None
     columns: tuple[str, ...] | None = None

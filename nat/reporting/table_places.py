@@ -174,7 +174,7 @@ def grid(
         columns += [
             replace(
                 line,
-                printed=not (column.ours_only or column.hidden),
+                printed=None if column.hidden else not column.ours_only,
                 over=column.over,
                 derived=column.derived,
                 hidden=column.hidden,
@@ -465,6 +465,13 @@ def settings_table(configuration: Configuration, paper: str, number: str | int) 
             resolver.paper.cells.coordinates(), description.cells.coordinates(), {"system": name}
         )
         systems[label] = resolver.ours(name, chosen)
+    for name in flat(description.cells.coordinates()):
+        # what is different on a task may be the system
+        if name not in {"task", *resolver.used()}:
+            raise UserError(
+                f"{resolver.where}.cells: no system's name uses '{name}'; leave it out of a table "
+                "of settings"
+            )
     no_repetition([row.label for row in description.rows], f"{resolver.where}.rows")
     lines = _published_lines(resolver, str(number))
     places = published.join(
@@ -474,6 +481,13 @@ def settings_table(configuration: Configuration, paper: str, number: str | int) 
         dict.fromkeys(systems, True),
         resolver.where,
     )
+    for row in description.rows:
+        printed = [value.value for place, value in places.items() if place[0] == row.label]
+        if row.times is not None and all(value is None for value in printed):
+            raise UserError(
+                f"{resolver.where}.rows: '{row.label}' has 'times', but the paper prints no number "
+                "there that could be multiplied; remove the key"
+            )
     return SettingsTable(
         systems=systems,
         rows=tuple(description.rows),
