@@ -147,6 +147,7 @@ def test_a_length_may_be_in_epochs(root: Path) -> None:
 
 
 def test_settings_are_part_of_the_fingerprint(root: Path) -> None:
+    made_up_run.publish(root, VALUES)
     target = ("paper", "table", "1")
     before = reports.configured(configuration(root, SETTINGS), target)
     changed = configuration(root, SETTINGS)
@@ -231,3 +232,27 @@ def published_left_out(found: Any) -> list[tuple[str, str, str]]:
         for row, line in enumerate(lines, 2)
         if line["metric"] == "bleu" and row not in shown
     ]
+
+
+@pytest.mark.parametrize(
+    ("changes", "message"),
+    [
+        ({"rows": [{"label": "rate", "key": "recipe.learning_rat"}]}, "no setting 'recipe.learni"),
+        ({"columns": ["DiMZ"]}, "unknown system 'DiMZ'; did you mean 'DiMS'"),
+        ({"cells": {"split": "test"}}, "tables.1.cells: no system's name uses 'split'"),
+        (
+            {"rows": [{"label": "rate", "key": "recipe.learning_rate", "times": 4}]},
+            "'rate' has 'times', but the paper prints no number",
+        ),
+    ],
+)
+def test_a_mistake_in_a_table_of_settings_is_told_at_the_start(
+    root: Path, changes: dict[str, Any], message: str
+) -> None:
+    target = ("paper", "table", "1")
+    assert (
+        reports.cells(configuration(root, {**SETTINGS, "rows": SETTINGS["rows"][:3]}), target) == []
+    )
+    with pytest.raises(UserError, match=message) as caught:
+        reports.cells(configuration(root, {**SETTINGS, **changes}), target)
+    assert str(caught.value).startswith("config/papers/paper.yaml: tables.1")

@@ -6,6 +6,7 @@ the run and, if this is a different one, at the scale of the papers.
 
 from collections.abc import Mapping
 from dataclasses import replace
+from functools import cache
 from typing import Any
 
 from nat.configuration import Configuration
@@ -30,16 +31,14 @@ def make(configuration: Configuration, paper: str, number: str) -> tables.Table:
     table = settings_table(configuration, paper, number)
     where = f"config/papers/{paper}.yaml: tables.{number}"
     scales = dict.fromkeys((configuration.scale, PAPER_SCALE))
-    trainings = {
-        (label, scale): effective(replace(configuration, scale=scale), system)
-        for label, system in table.systems.items()
-        for scale in scales
-    }
     records = []
     for row in table.rows:
         for label, system in table.systems.items():
             published = table.published.get((row.label, label), "")
-            shown = {scale: _value(trainings[label, scale], row, where) for scale in scales}
+            shown = {
+                scale: _value(_effective(configuration, system, scale), row, where)
+                for scale in scales
+            }
             records.append(
                 {
                     "paper": paper,
@@ -58,9 +57,27 @@ def make(configuration: Configuration, paper: str, number: str) -> tables.Table:
     return lay_out(configuration, paper, number, records)
 
 
+def check(configuration: Configuration, paper: str, number: str) -> None:
+    """Check a table at the scale of the papers; another scale may lack what nothing else needs.
+
+    Raises:
+        UserError: as `make`.
+    """
+    table = settings_table(configuration, paper, number)
+    where = f"config/papers/{paper}.yaml: tables.{number}"
+    for system in table.systems.values():
+        for row in table.rows:
+            _value(_effective(configuration, system, PAPER_SCALE), row, where)
+
+
+@cache
+def _effective(configuration: Configuration, system: str, scale: str) -> dict[str, Any]:
+    return effective(replace(configuration, scale=scale), system)
+
+
 def effective(configuration: Configuration, system: str) -> dict[str, Any]:
     """The effective configuration of a system's training, without the name of a corpus."""
-    corpus = next(iter(configuration.tasks.values()))
+    corpus = next(iter(configuration.tasks.values()), None)
     if corpus not in configuration.corpora:  # settings do not depend on it
         corpus = configuration.corpora[0]
     training = configuration.training(corpus, system).as_json()
@@ -72,7 +89,7 @@ def trainings(configuration: Configuration, paper: str, number: str) -> list[dic
     """The content of a table of settings, for its fingerprint."""
     systems = settings_table(configuration, paper, number).systems.values()
     return [
-        effective(replace(configuration, scale=scale), system)
+        _effective(configuration, system, scale)
         for system in systems
         for scale in dict.fromkeys((configuration.scale, PAPER_SCALE))
     ]
