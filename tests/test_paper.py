@@ -17,6 +17,7 @@ from nat.reporting import figure_places, reports, table_places
 from nat.reporting.entry import Entry
 from nat.reporting.paper import entries
 from nat.reporting.resolver import heading
+from nat.workflow.graph import Graph
 
 TABLE = ("paper", "table", "1")
 
@@ -319,6 +320,42 @@ def test_errors_in_systems_of_a_paper(tmp_path: Path, systems: Any, message: str
     with pytest.raises(UserError, match=message) as caught:
         product(tmp_path, row, systems=systems)
     assert str(caught.value).startswith("config/papers/paper.yaml: ")
+
+
+@pytest.mark.parametrize(
+    ("system", "message"),
+    [
+        ({"like": "Bee"}, "'A' is like an unknown 'Bee'"),
+        ({"decoding": "one-pass"}, "missing key 'system'"),
+        (
+            {"system": "nat-{txt}"},
+            "needs the variable 'txt', which is not given; did you mean 'text'",
+        ),
+        ({"system": "natt-{text}"}, "unknown system 'natt-kd': .*; did you mean 'nat-kd'"),
+        ({"system": "nat-kd", "decoding": "one-pas"}, "unknown decoding 'one-pas'"),
+        (
+            {"system": "cmlm-kd", "decoding": {"1": "mask-predict-1-lb5", "n": "mask-{steps}"}},
+            "unknown decoding 'mask-4'",
+        ),
+        (
+            {"system": "nat-kd", "decoding": "mask-predict-{steps}-lb5"},
+            "takes 4 steps, but 'nat-kd' was never",
+        ),
+        ({"system": "nat-kd", "tasks": {TASK: {"system": "nat-kdd"}}}, "unknown system 'nat-kdd'"),
+    ],
+)
+def test_a_system_that_nothing_shows_is_checked_at_the_start(
+    tmp_path: Path, system: dict[str, Any], message: str
+) -> None:
+    table = {"title": "t", "columns": [TASK], "rows": [{"system": "CMLM", "steps": 4}]}
+    content = {"cells": CELLS, "tables": {"1": table}}
+    # what others only have their keys from needs no system of its own
+    systems = {**SYSTEMS, "base": {"decoding": "one-pass"}, "NAT": {"like": "base"}}
+    systems["NAT"]["system"] = "nat-{text}"
+    assert Graph(unpublished(tmp_path, **content, systems=systems))
+    with pytest.raises(UserError, match=message) as caught:
+        Graph(unpublished(tmp_path, **content, systems=SYSTEMS | {"A": system}))
+    assert str(caught.value).startswith("config/papers/paper.yaml: systems.A: ")
 
 
 LOG_AND_EVEN = {"label": "x", "log": True, "even": True}

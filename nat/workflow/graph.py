@@ -43,6 +43,7 @@ from nat.data.splits import (
 from nat.errors import UserError
 from nat.reporting import reports, timing
 from nat.reporting.cells import Cell
+from nat.reporting.declared import check_systems
 from nat.reporting.known_measures import TOYS
 from nat.reporting.reports import Report, Site, Target
 from nat.spelling import hint
@@ -106,6 +107,9 @@ class Graph:
         self._cells: dict[str, list[Cell]] = {
             reports.name(target): reports.cells(configuration, target) for target in targets
         }
+        if configuration.checked:
+            for paper in configuration.papers:
+                check_systems(configuration, paper)
 
     # Targets
 
