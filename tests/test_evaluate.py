@@ -158,16 +158,16 @@ def test_decodings_of_another_engine_are_kept_until_its_files_change(
     assert run(*decodings, system=system) == before
     assert when == {path: Path(path).stat().st_mtime_ns for path in before}
 
-    def fingerprints() -> list[str | None]:
+    def hashes() -> list[str | None]:
         wanted = scores(*decodings, system=system)
-        return [evaluation.fingerprint(configuration, each) for each in wanted]
+        return [evaluation._made_from(configuration, each) for each in wanted]
 
-    own, *others = fingerprints()
+    own, *others = hashes()
     for file in Path(converted.path).rglob("*"):
         if file.is_file() and not file.name.startswith("."):
             was = file.read_bytes()
             file.write_bytes(was + b" ")
-            found = fingerprints()
+            found = hashes()
             file.write_bytes(was)
             assert found[0] == own and not set(found) & set(others), file
 
