@@ -767,7 +767,7 @@ def test_what_is_suspicious_is_flagged() -> None:
     assert flags(Record(rows=[{"split": "valid", "bleu": 1.0}]), many) == []
     for infeasible, flagged in ((0.0, False), (0.1, False), (1.69, True)):
         found = flags(Record(rows=[{"split": "valid", "infeasible": infeasible}]), many)
-        assert [flag for flag in found if "1.69 tokens" in flag] == found
+        assert [flag for flag in found if "1.69 such tokens" in flag] == found
         assert bool(found) == flagged
 
 
