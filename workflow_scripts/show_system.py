@@ -9,7 +9,6 @@ import sys
 from nat import program
 from nat.configuration import shown
 from nat.configuration.arguments import add_configuration_arguments, configuration_from
-from nat.errors import UserError
 
 
 def main() -> None:
@@ -21,9 +20,7 @@ def main() -> None:
     parser.add_argument("--corpus", help="default: that of the first task of the scale")
     arguments = parser.parse_args()
     configuration = configuration_from(arguments)
-    corpus = arguments.corpus or next(iter(configuration.tasks.values()), None)
-    if corpus is None:
-        raise UserError(f"the scale {configuration.scale} has no tasks; choose a --corpus")
+    corpus = arguments.corpus or next(iter(configuration.tasks.values()))
     if arguments.other:
         text = shown.compared(configuration, corpus, arguments.system, arguments.other)
     else:
