@@ -1,5 +1,7 @@
 """What every program of `workflow_scripts/` shares: how it ends and how it shows progress."""
 
+import atexit
+import gc
 import logging
 import sys
 import time
@@ -11,6 +13,7 @@ from nat.errors import UserError
 
 def run(main: Callable[[], None]) -> None:
     """Run `main`; a `UserError` becomes one sentence on stderr and exit status 1."""
+    end_without_garbage_collection()
     warnings.simplefilter("ignore")
     logging.basicConfig(level=logging.WARNING, format="%(levelname)s %(name)s: %(message)s")
     try:
@@ -21,6 +24,15 @@ def run(main: Callable[[], None]) -> None:
     except KeyboardInterrupt:
         sys.stderr.write("interrupted\n")
         sys.exit(130)
+
+
+def end_without_garbage_collection() -> None:
+    """Let this process end without looking for garbage once more.
+
+    This takes half a second where torch is imported, one second with fairseq, and longer than that
+    in a graph of 2,000 jobs. Files are closed before, and what is registered with `atexit` is run.
+    """
+    atexit.register(gc.freeze)
 
 
 class Progress:

@@ -11,7 +11,8 @@ from snakemake.settings.types import DeploymentMethod
 import nat
 
 # The graph is hundreds of thousands of objects, and all of them stay. Looking for garbage among
-# them took a fifth of the time of a start; `onstart` in slurm.smk looks again.
+# them took a fifth of the time of a start, and two seconds at the end; `onstart` in slurm.smk looks
+# again.
 gc.disable()
 
 if Path(nat.__file__).resolve().parents[1] != Path(workflow.basedir).resolve():
@@ -33,6 +34,7 @@ from nat.workflow.cluster import (
 from nat.configuration.named_runs import hold_to_overrides
 from nat.configuration.notes import notes
 from nat.errors import UserError
+from nat.program import end_without_garbage_collection
 from nat.reporting import reports
 from nat.reporting.known_measures import ANALYSES
 from nat.workflow.graph import BEFORE_TRAININGS, FAST_MEMORY, STAGES, Graph, inputs_of
@@ -56,6 +58,8 @@ from nat.workflow.slurm import (
     status_command,
     stop_left_behind,
 )
+
+end_without_garbage_collection()
 
 try:
     configuration = load(choice(config), checked=workflow.is_main_process)

@@ -13,6 +13,7 @@ from pathlib import Path
 
 import pytest
 from grouped_steps import NAMES
+from prepared import run_snakemake
 from stand_in_slurm import StandInSlurm
 
 from nat.artifacts import Model
@@ -250,16 +251,8 @@ def test_what_a_failed_job_was_to_make_is_made_again(output: str) -> None:
     Path("Snakefile").write_text(UPDATING.replace("OUTPUT", output))
 
     def run(word: str, *more: str) -> tuple[int, str]:
-        command = [sys.executable, "-m", "snakemake", "--cores", "1", "--rerun-incomplete", *more]
-        ended = subprocess.run(
-            [*command, "--config", f"word={word}"],
-            env={**os.environ, "PYTHONPATH": str(ROOT)},
-            text=True,
-            stdout=subprocess.PIPE,
-            stderr=subprocess.STDOUT,
-            timeout=100,
-        )
-        return ended.returncode, ended.stdout
+        given = ["--cores", "1", "--rerun-incomplete", *more, "--config", f"word={word}"]
+        return run_snakemake(given, Path.cwd(), os.environ)
 
     assert run("good")[0] == 0
     assert run("bad")[0] == 1
