@@ -1,4 +1,4 @@
-"""How long the programs of `workflow_scripts/` take from their start to their first work.
+"""How long the programs of `workflow_scripts/` take from start to first work, and how long to end.
 
 Each program runs in a process of its own: it reads its arguments and the configuration, imports
 what it needs, and ends where its work would begin. Numbers are medians over rounds.
@@ -9,8 +9,8 @@ import ast
 import functools
 import importlib
 import inspect
+import json
 import os
-import resource
 import statistics
 import subprocess
 import sys
@@ -19,7 +19,7 @@ import time
 from collections.abc import Callable
 from dataclasses import fields
 from pathlib import Path
-from typing import Any, NoReturn
+from typing import Any
 
 ROOT = Path(__file__).resolve().parents[1]
 
@@ -50,7 +50,7 @@ GOALS = {"without torch": 0.5, "with torch": 2.0}
 
 def main() -> None:
     """Measure, print a table, write the result."""
-    parser = argparse.ArgumentParser(description="The start-up of the programs of the workflow.")
+    parser = argparse.ArgumentParser(description="Start and end of the programs of the workflow.")
     parser.add_argument("--rounds", type=int, default=5, help="of each program (default 5)")
     parser.add_argument("--output", type=Path, default=ROOT / "results/bench/start_up.json")
     arguments = parser.parse_args()
@@ -60,11 +60,12 @@ def main() -> None:
 
     from nat.files import write_json
 
-    table = Table("program", "processor, s", "wall, s", "torch")
+    table = Table("program", "processor, s", "wall, s", "end, s", "torch")
     found = {name: measure(name, arguments.rounds) for name in jobs()}
     for name, each in sorted(found.items(), key=lambda pair: pair[1]["processor"]):
         shown = "yes" if each["torch"] else ""
-        table.add_row(name, f"{each['processor']:.2f}", f"{each['wall']:.2f}", shown)
+        seconds = (f"{each[key]:.2f}" for key in ("processor", "wall", "end"))
+        table.add_row(name, *seconds, shown)
     console = Console(width=None if sys.stdout.isatty() else 120)
     console.print(table)
     console.print(
@@ -82,34 +83,31 @@ def jobs() -> list[str]:
 
 
 def measure(name: str, rounds: int) -> dict[str, Any]:
-    """Medians of the seconds that a program takes to start, and whether it imports torch."""
-    code = f"from benchmarks.start_up import start, imported\nstart({name!r}, imported)"
-    processor, wall, modules = [], [], ""
+    """Medians of the seconds that a program takes to start and to end; whether it imports torch."""
+    code = f"from benchmarks.start_up import start, tell\nstart({name!r}, tell)"
+    processor, wall, end, torch = [], [], [], False
     for _ in range(rounds):
-        started, before = time.perf_counter(), _of_children()
+        before = time.monotonic()
         done = subprocess.run(
             [sys.executable, "-c", code], cwd=ROOT, capture_output=True, text=True, check=True
         )
-        processor.append(_of_children() - before)
-        wall.append(time.perf_counter() - started)
-        modules = done.stdout
+        after, told = time.monotonic(), json.loads(done.stdout)
+        processor.append(told["processor"])
+        wall.append(told["now"] - before)
+        end.append(after - told["now"])
+        torch = told["torch"]
     return {
         "processor": statistics.median(processor),
         "wall": statistics.median(wall),
-        "torch": "torch" in modules.split(),
+        "end": statistics.median(end),
+        "torch": torch,
     }
 
 
-def _of_children() -> float:
-    used = resource.getrusage(resource.RUSAGE_CHILDREN)
-    return used.ru_utime + used.ru_stime
-
-
-def imported() -> NoReturn:
-    """Print the packages that are imported, and end without what a process does at its end."""
-    sys.stdout.write(" ".join({name.partition(".")[0] for name in sys.modules}))
-    sys.stdout.flush()
-    os._exit(0)
+def tell() -> None:
+    """Print the processor time so far, the time of a clock, and whether torch is imported."""
+    now, processor = time.monotonic(), time.process_time()
+    json.dump({"now": now, "processor": processor, "torch": "torch" in sys.modules}, sys.stdout)
 
 
 def start(name: str, work: Callable[[], None]) -> None:

@@ -1,16 +1,23 @@
 """Fixtures that several test files share: tiny models, tiny batches, objectives."""
 
+import compileall
 import os
 import pickle
+import sys
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import cache
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import pytest
 
 # Before anything imports torch; programs that a test starts inherit it.
 os.environ.setdefault("OMP_NUM_THREADS", "1")
+
+# Hundreds of programs are started; none should have to compile what it imports.
+os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
+sys.dont_write_bytecode = False
 
 if TYPE_CHECKING:
     from nat.data.batch import Batch
@@ -35,6 +42,13 @@ LONGEST = [
     "known_law",
 ]
 """Files of tests that take longest, in order."""
+
+
+def pytest_sessionstart(session: pytest.Session) -> None:
+    """Compile this project, once for all processes; copies of the repository have it compiled."""
+    if not hasattr(session.config, "workerinput"):
+        for package in ("nat", "workflow_scripts", "snakemake_logger_plugin_nat"):
+            compileall.compile_dir(Path(__file__).parents[1] / package, quiet=2, workers=0)
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:

@@ -47,7 +47,7 @@ def copy_repository(folder: Path, papers: Collection[str] | None = None) -> Path
     """A copy without results; with these papers only, a graph takes less time."""
     for name in PARTS:
         if (ROOT / name).is_dir():
-            ignored = shutil.ignore_patterns("__pycache__", ".*")
+            ignored = shutil.ignore_patterns(".*")
             shutil.copytree(ROOT / name, folder / name, ignore=ignored)
         else:
             shutil.copy(ROOT / name, folder / name)

@@ -16,6 +16,7 @@ from nat.configuration.papers import Setting
 from nat.errors import UserError
 from nat.reporting import reports, samples, settings, tables
 from nat.reporting.paper import entries
+from nat.workflow.graph import Graph
 
 SYSTEMS: dict[str, Any] = {
     "CMLM": {"system": "cmlm-kd", "decoding": "mask-predict-1-lb5"},
@@ -249,10 +250,7 @@ def published_left_out(found: Any) -> list[tuple[str, str, str]]:
 def test_a_mistake_in_a_table_of_settings_is_told_at_the_start(
     root: Path, changes: dict[str, Any], message: str
 ) -> None:
-    target = ("paper", "table", "1")
-    assert (
-        reports.cells(configuration(root, {**SETTINGS, "rows": SETTINGS["rows"][:3]}), target) == []
-    )
+    Graph(configuration(root, {**SETTINGS, "rows": SETTINGS["rows"][:3]}))
     with pytest.raises(UserError, match=message) as caught:
-        reports.cells(configuration(root, {**SETTINGS, **changes}), target)
+        Graph(configuration(root, {**SETTINGS, **changes}))
     assert str(caught.value).startswith("config/papers/paper.yaml: tables.1")

@@ -146,12 +146,6 @@ def cells(configuration: Configuration, target: Target) -> list[Cell]:
         UserError: for anything in the description that does not exist.
     """
     places = _places(configuration, target)
-    paper, kind, number = target
-    # the check imports methods, and with them torch
-    if kind == "table" and configuration.checked:
-        description = describe(configuration, paper, kind, number)
-        if isinstance(description, models.Settings):
-            settings.check(configuration, paper, number)
     return list(dict.fromkeys(cell for place in places for cell in (*place.cells, *place.over)))
 
 

@@ -11,7 +11,7 @@ from typing import Any
 
 from nat.configuration import Configuration
 from nat.configuration.lengths import UNITS
-from nat.configuration.papers import Setting
+from nat.configuration.papers import Setting, Settings
 from nat.errors import UserError
 from nat.reporting import tables, values
 from nat.reporting.resolver import PAPER_SCALE, describe
@@ -57,17 +57,20 @@ def make(configuration: Configuration, paper: str, number: str) -> tables.Table:
     return lay_out(configuration, paper, number, records)
 
 
-def check(configuration: Configuration, paper: str, number: str) -> None:
-    """Check a table at the scale of the papers; another scale may lack what nothing else needs.
+def check(configuration: Configuration, paper: str) -> None:
+    """Check a paper's tables at the scale of the papers; another may lack what nothing else needs.
 
     Raises:
         UserError: as `make`.
     """
-    table = settings_table(configuration, paper, number)
-    where = f"config/papers/{paper}.yaml: tables.{number}"
-    for system in table.systems.values():
-        for row in table.rows:
-            _value(_effective(configuration, system, PAPER_SCALE), row, where)
+    for number, description in configuration.paper(paper).tables.items():
+        if not isinstance(description, Settings):
+            continue
+        table = settings_table(configuration, paper, number)
+        where = f"config/papers/{paper}.yaml: tables.{number}"
+        for system in table.systems.values():
+            for row in table.rows:
+                _value(_effective(configuration, system, PAPER_SCALE), row, where)
 
 
 @cache

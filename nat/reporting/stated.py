@@ -15,6 +15,7 @@ from functools import cached_property
 from pathlib import Path
 from typing import Any
 
+from nat.cached_method import cached_method
 from nat.configuration import Configuration
 from nat.configuration.overrides import Overrides
 from nat.configuration.yaml_file import read_value, read_yaml
@@ -103,7 +104,7 @@ class Stated:
         Raises:
             UserError: if the map names a system, decoding or task that does not exist.
         """
-        outside = _first(self.map["outside"], row)
+        outside = self._entry("outside", row)
         deviation = _first(self.deviations, row)
         if deviation is not None and "ours" in deviation:  # of a method: no key has its value
             kind = DEVIATION if outside is not None and outside["reason"] == "method" else None
@@ -129,26 +130,26 @@ class Stated:
     def tasks(self, row: Row) -> list[str]:
         """Our tasks that a row is about."""
         ours: dict[str, str] = self.map["tasks"][row.paper]
-        entry = _first(self.map["systems"], row) or {}
+        entry = self._entry("systems", row) or {}
         every: list[str] = entry.get("tasks", list(ours.values()))
         return every if row.task == ALL else [ours[row.task]]
 
     def named(self, row: Row) -> list[str]:
         """Our systems, or for a key of decodings our decodings, that a row is about."""
         kind = "decodings" if row.key.startswith("decoding.") else "systems"
-        entry = _first(self.map[kind], row)
+        entry = self._entry(kind, row)
         return [] if entry is None else list(entry["ours"])
 
     def differing(self, row: Row, ours: Mapping[str, Any]) -> dict[str, Any]:
         """Those of our values that are not as stated; of several stated ones, each must occur."""
-        if _SEVERAL.fullmatch(row.value) and _first(self.map["values"], row) is None:
+        if _SEVERAL.fullmatch(row.value) and self._entry("values", row) is None:
             stated = {int(part) for part in row.value.split(", ")}
             return {} if set(ours.values()) == stated else dict(ours)
         return {name: value for name, value in ours.items() if not self.agrees(row, name, value)}
 
     def agrees(self, row: Row, name: str, ours: Any) -> bool:
         """Whether a value of ours, which `ours` calls by `name`, is the one that is stated."""
-        entry = _first(self.map["values"], row) or {}
+        entry = self._entry("values", row) or {}
         if "one_of" in entry:
             return ours in entry["one_of"]
         if "same_as" in entry:
@@ -161,6 +162,11 @@ class Stated:
         if isinstance(ours, Mapping) and "about" in ours:
             return bool(abs(stated - ours["about"]) <= ours["tolerance"] * ours["about"])
         return bool(stated == ours)
+
+    @cached_method
+    def _entry(self, section: str, row: Row) -> dict[str, Any] | None:
+        """What a section of the map says of a row."""
+        return _first(self.map[section], row)
 
     def path(self, row: Row) -> str:
         """Our key that a row is about, with dots between the keys of nested mappings."""
@@ -200,16 +206,19 @@ class Stated:
 
 def _first(entries: list[dict[str, Any]], row: Row) -> dict[str, Any] | None:
     """The first entry whose patterns for fields of a row all fit."""
-    for entry in entries:
-        patterns = {field: entry[field] for field in _FIELDS if field in entry}
-        if all(_fits(getattr(row, field), patterns[field]) for field in patterns):
-            return entry
-    return None
+    return next((entry for entry in entries if _is_about(entry, row)), None)
+
+
+def _is_about(entry: Mapping[str, Any], row: Row) -> bool:
+    for field in _FIELDS:
+        if field in entry and not _fits(getattr(row, field), entry[field]):
+            return False
+    return True
 
 
 def _fits(value: str, patterns: str | list[str]) -> bool:
     every = [patterns] if isinstance(patterns, str) else patterns
-    return any(fnmatchcase(value, pattern) for pattern in every)
+    return value in every or any(fnmatchcase(value, pattern) for pattern in every)
 
 
 def at(value: Any, path: str) -> Any:

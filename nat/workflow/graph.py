@@ -41,7 +41,7 @@ from nat.data.splits import (
     text_part,
 )
 from nat.errors import UserError
-from nat.reporting import reports, timing
+from nat.reporting import reports, settings, timing
 from nat.reporting.cells import Cell
 from nat.reporting.declared import check_systems
 from nat.reporting.known_measures import TOYS
@@ -110,6 +110,7 @@ class Graph:
         if configuration.checked:
             for paper in configuration.papers:
                 check_systems(configuration, paper)
+                settings.check(configuration, paper)
 
     # Targets
 

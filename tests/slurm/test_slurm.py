@@ -80,7 +80,7 @@ class Repository:
         self.runs: list[subprocess.Popen[str]] = []
         for name in PARTS:
             if (ROOT / name).is_dir():
-                ignored = shutil.ignore_patterns("__pycache__", ".*")
+                ignored = shutil.ignore_patterns(".*")
                 shutil.copytree(ROOT / name, folder / name, ignore=ignored)
             else:
                 shutil.copy(ROOT / name, folder / name)
