@@ -1,4 +1,4 @@
-"""What programs import before they work: torch takes longer than many of them."""
+"""What programs import before they work, since torch takes longer than many of them; their end."""
 
 import json
 import subprocess
@@ -116,3 +116,27 @@ def test_a_training_imports_nothing_that_only_other_tasks_of_fairseq_need() -> N
         [sys.executable, "-c", code], cwd=REPOSITORY, capture_output=True, text=True, check=True
     )
     assert not {"sklearn", "pandas", "scipy.stats"} & set(done.stdout.split())
+
+
+ENDING = """
+import atexit, sys
+from nat.program import run
+
+class Garbage:
+    def __init__(self):
+        self.own = self  # only a search for garbage finds it
+    def __del__(self):
+        print("found")
+
+atexit.register(print, "registered")
+file = open(sys.argv[1], "w")
+file.write("text")
+run(lambda: print("work", Garbage() is None))
+"""
+
+
+def test_a_program_ends_without_a_search_for_garbage(tmp_path: Path) -> None:
+    command = [sys.executable, "-c", ENDING, str(tmp_path / "file")]
+    done = subprocess.run(command, cwd=REPOSITORY, capture_output=True, text=True, check=True)
+    assert done.stdout.split() == ["work", "False", "registered"]
+    assert (tmp_path / "file").read_text() == "text"
