@@ -373,7 +373,7 @@ def repository(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return tmp_path
 
 
-@pytest.mark.parametrize("way", ["gpus", "gres"])
+@pytest.mark.parametrize("way", ["gpus", pytest.param("gres", marks=pytest.mark.long)])
 def test_the_way_to_request_gpus_is_kept_if_slurm_takes_it(repository: Path, way: str) -> None:
     given = Cluster(gpu={"request": way})
     (repository / CLUSTER).write_text(written(given))

@@ -38,6 +38,10 @@ SYSTEMS = [
     and not SWEEPS.fullmatch(name)
     and not MICRO.on(CORPUS).cannot_train(name)
 ]
+ON_ANOTHER_TEXT = {
+    name for name in SYSTEMS if name.endswith("-raw") and f"{name[:-4]}-kd" in SYSTEMS
+}
+"""What only the text sets apart from another."""
 
 
 @pytest.fixture(scope="module")
@@ -128,7 +132,13 @@ def decode(configuration: Configuration, system: str) -> tuple[list[Hypothesis],
     return decoding(model, source_tensor(source)), alone
 
 
-@pytest.mark.parametrize("system", SYSTEMS)
+@pytest.mark.parametrize(
+    "system",
+    [
+        pytest.param(name, marks=pytest.mark.long if name in ON_ANOTHER_TEXT else ())
+        for name in SYSTEMS
+    ],
+)
 def test_it_trains_goes_on_and_decodes(
     configuration: Configuration, system: str, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:

@@ -375,7 +375,7 @@ def test_a_failed_job_tells_its_error_and_leaves_nothing(tmp_path: Path) -> None
     assert not (repository / "results/corpora/own/text").exists()
 
 
-@pytest.mark.parametrize("made_before", [False, True])
+@pytest.mark.parametrize("made_before", [pytest.param(False, marks=pytest.mark.long), True])
 def test_a_missing_text_is_told_before_any_job(tmp_path: Path, made_before: bool) -> None:
     repository = copy_repository(tmp_path, PAPERS)
     own_corpus(repository, "test")

@@ -290,7 +290,10 @@ def root(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return folder
 
 
-@pytest.mark.parametrize(("setting", "alone"), [("thread-1", True), ("thread-2", False)])
+@pytest.mark.parametrize(
+    ("setting", "alone"),
+    [("thread-1", True), pytest.param("thread-2", False, marks=pytest.mark.long)],
+)
 def test_the_file_of_latencies_says_what_was_measured(
     root: Path, monkeypatch: pytest.MonkeyPatch, setting: str, alone: bool
 ) -> None:

@@ -317,8 +317,11 @@ def test_a_graph_that_does_not_build_says_why() -> None:
 
 @pytest.mark.graph
 @pytest.mark.timeout(1000)
-def test_the_plan_has_the_jobs_of_the_graph(tmp_path: Path) -> None:
-    repository = copy_repository(tmp_path)
+@pytest.mark.parametrize(
+    "papers", [{"overview", "laboratory", "mple"}, pytest.param(None, marks=pytest.mark.long)]
+)
+def test_the_plan_has_the_jobs_of_the_graph(tmp_path: Path, papers: set[str] | None) -> None:
+    repository = copy_repository(tmp_path, papers)
     overview = repository / "config/papers/overview.yaml"
     paper = yaml.safe_load(overview.read_text()) | {"seeds": [1, 2]}  # not those of the scale
     overview.write_text(yaml.safe_dump(paper))
