@@ -49,10 +49,11 @@ def _server() -> "subprocess.Popen[str]":
     )
 
 
-IMPORTED = ["snakemake.cli", "snakemake.report.html_reporter", "smart_open", "rich.progress"]
+IMPORTED = [
+    *("snakemake.cli", "snakemake.report.html_reporter", "smart_open", "rich.progress"),
+    *("sacrebleu", "torch"),
+]
 """What Snakemake and the graph import, none of it of this project: copies import their own."""
-
-IMPORTED += ["sacrebleu", "torch"]
 
 
 def _serve() -> None:

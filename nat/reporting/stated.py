@@ -210,15 +210,12 @@ def _first(entries: list[dict[str, Any]], row: Row) -> dict[str, Any] | None:
 
 
 def _is_about(entry: Mapping[str, Any], row: Row) -> bool:
-    for field in _FIELDS:
-        if field in entry and not _fits(getattr(row, field), entry[field]):
-            return False
-    return True
+    return all(_fits(getattr(row, field), entry[field]) for field in _FIELDS if field in entry)
 
 
 def _fits(value: str, patterns: str | list[str]) -> bool:
     every = [patterns] if isinstance(patterns, str) else patterns
-    return value in every or any(fnmatchcase(value, pattern) for pattern in every)
+    return any(fnmatchcase(value, pattern) for pattern in every)
 
 
 def at(value: Any, path: str) -> Any:
