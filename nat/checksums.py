@@ -11,11 +11,12 @@ import json
 import os
 import shlex
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from functools import cache
 from pathlib import Path
 
 from nat.errors import UserError
+from nat.nested import leaves
 
 OF_FOLDER = ".sha256sums"
 """Name of the record of a folder."""
@@ -25,6 +26,9 @@ RESULTS = "results"
 
 DOWNLOADS = "downloads"
 """Folder of `RESULTS` whose files a job downloads again where it needs them."""
+
+OVERRIDE = "override.json"
+"""The file of a named run with its changes of the configuration."""
 
 PACKAGE = "package.json"
 """File that makes a folder a package, see `nat.deploy.package`."""
@@ -260,7 +264,8 @@ def command(path: Path | str) -> str | None:
         scale, _, name = run.partition("@")
         words += ["--config", f"scale={scale}"]
         words += [f"name={name}"] if name else []
-        words += _override(results / run / "override.json")
+        given = " ".join(_saved_override(results / run / OVERRIDE))
+        words += [f"override={given}"] if given else []
     return shlex.join(words)
 
 
@@ -276,19 +281,26 @@ def _in_results(path: Path) -> Path | None:
     return next((each for each in path.parents if each.name == RESULTS), None)
 
 
-def _override(record: Path) -> list[str]:
-    """The overrides of a named run, as its first run saved them, as typed."""
+def saved_override(record: Path) -> tuple[str, ...]:
+    """The changes of a named run, as its first run saved them, as typed: `KEY=VALUE`.
+
+    Raises:
+        OSError: if the file cannot be read.
+        ValueError: if it is damaged.
+    """
+    changes = json.loads(record.read_text(encoding="utf-8"))
+    if not isinstance(changes, Mapping):
+        raise ValueError("no keys and values")
+    return tuple(
+        f"{key}={json.dumps(value)}"
+        for key, value in leaves(changes)
+        if not isinstance(value, Mapping)
+    )
+
+
+def _saved_override(record: Path) -> tuple[str, ...]:
+    """The same, or nothing if the file is missing or damaged."""
     try:
-        changes = json.loads(record.read_text(encoding="utf-8"))
+        return saved_override(record)
     except (OSError, ValueError):
-        return []
-    given = " ".join(f"{key}={value}" for key, value in _flat(changes, ""))
-    return [f"override={given}"] if given else []
-
-
-def _flat(changes: dict[str, object], prefix: str) -> Iterator[tuple[str, str]]:
-    for key, value in changes.items():
-        if isinstance(value, dict):
-            yield from _flat(value, f"{prefix}{key}.")
-        else:
-            yield f"{prefix}{key}", json.dumps(value)
+        return ()

@@ -478,6 +478,8 @@ def test_a_majority_of_cases_is_one_judgement(root: Path) -> None:
     assert judge(root, claim)["verdict"] == FAILS  # one of two is no majority
     with pytest.raises(UserError, match="claims.it: key 'majority'"):
         judge(root, compare("student", "above", 3, majority=True))
+    with pytest.raises(UserError, match="claims.it: key 'label': .* is one judgement"):
+        judge(root, claim | {"each": [{**claim["each"][0], "label": "a"}]})
 
 
 def test_a_margin_may_be_a_share_of_the_right_side(root: Path) -> None:

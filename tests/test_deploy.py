@@ -41,6 +41,7 @@ from nat.deploy.export import export
 from nat.deploy.package import (
     MODEL,
     USUAL_OF_STUDENTS,
+    of_training,
     open_folder,
     packed,
     scored_decodings,
@@ -430,6 +431,27 @@ def test_a_model_does_not_translate_text_of_another_preparation(
             "(preprocessing.lowercase: true is now false); undo the change, or run "
             f"'snakemake --force {model('ctc-kd') / MODEL} --config scale=micro' to make it again\n"
         )
+
+
+def test_a_named_run_is_read_with_its_override(root: Path, tmp_path: Path) -> None:
+    shutil.copytree(root, tmp_path / "run")
+    results = tmp_path / "run/results"
+    (results / "micro").rename(results / "micro@wide")
+    folder = results / "micro@wide/models" / CORPUS / "cmlm-kd/seed1"
+    decoding = "masked-at-head-0.5"
+    with pytest.raises(UserError, match=r"micro@wide/override.json does not exist; it has the cha"):
+        of_training(folder, [decoding])
+    for changes, assistant in (
+        ({}, "at-base"),
+        # the teacher of HRT is another training then, with a name of its own
+        ({"recipes": {"hrt-at": {"updates": 7}}}, "hrt-at-base"),
+    ):
+        (results / "micro@wide/override.json").write_text(json.dumps(changes))
+        found = of_training(folder, [decoding]).files[f"assistant-{assistant}.pt"]
+        assert found == results / "micro@wide/models" / CORPUS / assistant / "seed1" / MODEL
+    (results / "micro@wide/override.json").write_text("[]")
+    with pytest.raises(UserError, match=r"micro@wide/override.json cannot be read; it has the cha"):
+        of_training(folder, [decoding])
 
 
 def test_decodings_that_the_run_has_scored_are_packed(root: Path, tmp_path: Path) -> None:

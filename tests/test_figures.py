@@ -132,7 +132,7 @@ def test_curves_that_coincide_are_named(root: Path) -> None:
     points = [{"x": steps, "decoding": f"mask-predict-{steps}-lb5"} for steps in (1, 4)]
     one = {"label": "one", "system": "cmlm-kd", "points": points}
     series = [one, {**one, "label": "other"}]
-    plot = figures.make(configuration(root, series=series), "paper", "2")
+    plot = figures.make(configuration(root, series=series, quotes=[]), "paper", "2")
     _, texts = drawn(plot)
     said = " ".join(" ".join(text.get_text().split()) for text in texts)
     assert "Curves that coincide: one, other (En-De)." in said
@@ -151,7 +151,7 @@ def test_what_is_said_around_the_panels(root: Path) -> None:
     assert "Bands, one seed: 95% bootstrap interval over sentences" in text
     assert "Not comparable with published results" in text
     assert "Hollow markers" not in text
-    plot = figures.make(configuration(root, panels=panels[1:]), "paper", "2")
+    plot = figures.make(configuration(root, panels=panels[1:], quotes=[]), "paper", "2")
     text = " ".join(" ".join(text.get_text().split()) for text in drawn(plot)[1])
     assert "Nothing of this figure was run." in text and "all of" not in text
 
@@ -409,6 +409,10 @@ def test_a_scatter_plot_shows_quoted_rows_beside_ours(root: Path) -> None:
     idle = {**figure, "series": [row, {**elsewhere, "split": "valid"}]}
     with pytest.raises(UserError, match="'split' of the quoted row 'GLAT' changes nothing"):
         figures.make(drawn_paper(root, idle, tables=tables), "paper", "2")
+    second = {**tables["1"], "rows": [{**row, "decoding": "mask-predict-2-lb5"}]}
+    unused = drawn_paper(root, {**figure, "quotes": [1, 2]}, tables={**tables, "2": second})
+    with pytest.raises(UserError, match="figures.2.quotes: table 2 has no published value of a p"):
+        figures.make(unused, "paper", "2")
     series = [row, {"label": "others", "quoted": ["GLATT"]}]
     wrong = drawn_paper(root, {**figure, "series": series}, tables=tables)
     with pytest.raises(UserError, match=r"figures.2.series: .*row 'GLATT', column 'BLEU'"):

@@ -18,6 +18,7 @@ from typing import Any
 from nat.configuration.lengths import without_replaced
 from nat.configuration.yaml_file import NAME
 from nat.errors import UserError
+from nat.nested import at
 from nat.spelling import hint
 
 FOLDERS = ("scales", "recipes", "systems", "decodings")
@@ -160,10 +161,8 @@ def example(family: str, content: Mapping[str, Any]) -> str:
     """A name of a family: with the values that its file gives, or with 3."""
 
     def value(key: str) -> Any:
-        found: Any = content
-        for part in key.split("."):
-            found = found.get(part, 3) if isinstance(found, Mapping) else 3
-        return found
+        found = at(content, key)
+        return 3 if found is None else found
 
     return _PLACEHOLDER.sub(lambda match: f"{value(match[1]):g}", family)
 

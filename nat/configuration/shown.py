@@ -7,6 +7,7 @@ import yaml
 
 from nat.configuration.configuration import Configuration, differences
 from nat.errors import UserError
+from nat.nested import leaves
 
 
 def effective(configuration: Configuration, corpus: str, system: str) -> str:
@@ -35,7 +36,7 @@ def compared(configuration: Configuration, corpus: str, system: str, other: str)
     Raises:
         UserError: as `effective`.
     """
-    found = {name: dict(_flat(_settings(configuration, corpus, name))) for name in (system, other)}
+    found = {name: dict(leaves(_settings(configuration, corpus, name))) for name in (system, other)}
     keys = list(dict.fromkeys(key for settings in found.values() for key in settings))
     first = {key.partition(".")[0]: number for number, key in reversed([*enumerate(keys)])}
     different = {}
@@ -76,15 +77,6 @@ def _elsewhere(configuration: Configuration, corpus: str, system: str) -> Iterat
     ]
     if different:
         yield f"# differs on {', '.join(different)}: see --corpus"
-
-
-def _flat(value: Any, path: str = "") -> Iterator[tuple[str, Any]]:
-    """Values by the path of their keys, with dots between; an empty mapping counts as a value."""
-    if isinstance(value, Mapping) and value:
-        for key, part in value.items():
-            yield from _flat(part, f"{path}.{key}" if path else str(key))
-    else:
-        yield path, value
 
 
 def _yaml(content: Mapping[str, Any]) -> str:

@@ -26,7 +26,8 @@ from pydantic import Field
 from nat import registry
 from nat.artifacts import CorpusStep, InputsOfDecoding, Model, Translations
 from nat.checksums import PACKAGE, remedy
-from nat.configuration import Choice, Configuration, differences, load
+from nat.configuration import Configuration, differences, load
+from nat.configuration.named_runs import choice_of
 from nat.data.bpe import subwords_file
 from nat.data.corpus import Corpus
 from nat.data.splits import TRAIN, prepared_as
@@ -196,8 +197,7 @@ def of_training(folder: Path, decodings: Sequence[str] = ()) -> Opened:
         )
     root = Path(found["root"])
     run, corpus, system, seed = found["run"], found["corpus"], found["system"], int(found["seed"])
-    scale = run.partition("@")[0]
-    configuration = load(Choice(scale), root, checked=False).on(corpus)
+    configuration = load(choice_of(root, run), root, checked=False).on(corpus)
     model = root / Model(run, corpus, system, seed).path
     _check_corpus(configuration, corpus, model)
     names = list(dict.fromkeys(decodings)) or [usual_decoding(configuration, system)]

@@ -12,12 +12,13 @@ from nat.artifacts import Model, Score, TrainingCurve, step_of
 from nat.checksums import verified
 from nat.configuration.overrides import Overrides
 from nat.data.splits import sides
+from nat.nested import at
 from nat.registry import TargetTraits
 from nat.report import addresses, ancestors, charts, energy
 from nat.report.page import Page, root_of
 from nat.report.results import COMPLETE, MEASURED, NOTHING, PART, Results, State, snakemake
 from nat.reporting.known_measures import MEASURES
-from nat.reporting.stated import CHECKED, DEVIATION, MAP, SCALE, Row, Stated, at
+from nat.reporting.stated import CHECKED, DEVIATION, MAP, SCALE, Row, Stated
 
 SAMPLES = 8
 TEST = "test"

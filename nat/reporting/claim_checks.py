@@ -129,6 +129,11 @@ def _majority(finder: Finder, cases: Sequence[Check]) -> Check:
     """All cases of a comparison as one judgement."""
     if any(case.kind != "compare" or case.number is not None for case in cases):
         raise UserError(f"{finder.where}: key 'majority': found it without two places to 'compare'")
+    if any(case.label is not None for case in (finder.claim, *finder.claim.each)):
+        raise UserError(
+            f"{finder.where}: key 'label': a claim with 'majority' is one judgement, whose cases "
+            "are not named; remove it"
+        )
     return replace(
         cases[0],
         case="",

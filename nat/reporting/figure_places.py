@@ -28,6 +28,7 @@ def entries(configuration: Configuration, paper: str, number: str | int) -> list
     resolver = Resolver(configuration, paper, f"figures.{number}")
     found = _entries(resolver, description)
     _check_texts(resolver, description, found)
+    _check_quotes(resolver, getattr(description, "quotes", []), found)
     return found
 
 
@@ -213,14 +214,40 @@ def _check_log(axis: models.Axis, value: float, where: str) -> None:
         raise UserError(f"{where}: {value:g} has no place on a logarithmic axis; remove 'log'")
 
 
-def _quote(resolver: Resolver, tables: Sequence[int], found: list[Entry]) -> list[Entry]:
-    """Points with the paper's own values of the same cells from the tables that are quoted."""
-    known: dict[Address, Published] = {}
+def _values(resolver: Resolver, tables: Sequence[int]) -> dict[Address, Published]:
+    """The paper's own values of cells from the tables that a figure quotes."""
+    found: dict[Address, Published] = {}
     for number in tables:
         for each in table_places.entries(resolver.configuration, resolver.name, number):
             if each.address is not None and each.published is not None and each.published.own:
-                known.setdefault(each.address, each.published)
+                found.setdefault(each.address, each.published)
+    return found
+
+
+def _quote(resolver: Resolver, tables: Sequence[int], found: list[Entry]) -> list[Entry]:
+    """Points with the paper's own values of the same cells from the tables that are quoted."""
+    known = _values(resolver, tables)
     return [replace(each, published=_quoted(each, known)) for each in found]
+
+
+def _check_quotes(resolver: Resolver, tables: Sequence[int], found: Sequence[Entry]) -> None:
+    """Refuse a table of `quotes` that has no value of a point or a quoted row."""
+    shown = [each for point in found for each in (point, point.across) if each is not None]
+    for number in tables:
+        known = _values(resolver, [number])
+        rows = {
+            each.row
+            for each in table_places.entries(resolver.configuration, resolver.name, number)
+            if each.published is not None
+        }
+        if not any(
+            _quoted(each, known) if each.address is not None else each.category in rows
+            for each in shown
+        ):
+            raise UserError(
+                f"{resolver.where}.quotes: table {number} has no published value of a point of "
+                "this figure; remove it"
+            )
 
 
 def _scatter(resolver: Resolver, description: models.Scatter) -> list[Entry]:

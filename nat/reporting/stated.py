@@ -19,6 +19,7 @@ from nat.cached_method import cached_method
 from nat.configuration import Configuration
 from nat.configuration.overrides import Overrides
 from nat.configuration.yaml_file import read_value, read_yaml
+from nat.nested import at
 
 SCALE = "paper"
 ROWS = "config/published/settings.csv"
@@ -216,15 +217,6 @@ def _is_about(entry: Mapping[str, Any], row: Row) -> bool:
 def _fits(value: str, patterns: str | list[str]) -> bool:
     every = [patterns] if isinstance(patterns, str) else patterns
     return any(fnmatchcase(value, pattern) for pattern in every)
-
-
-def at(value: Any, path: str) -> Any:
-    """What stands at a path of keys with dots between; None where there is nothing."""
-    for key in path.split("."):
-        if not isinstance(value, Mapping) or key not in value:
-            return None
-        value = value[key]
-    return value
 
 
 def deviations(configuration: Configuration, paper: str) -> list[str]:

@@ -5,11 +5,11 @@ import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
 
 from nat.checksums import verified
 from nat.errors import UserError
 from nat.files import read_json
+from nat.nested import at
 
 FIFTHS = 5
 """Parts of a training that shares of candidates are given for."""
@@ -127,7 +127,7 @@ def read_run(path: Path) -> TrainingRun:
             rows = list(csv.DictReader(file))
         return TrainingRun(
             updates=int(report["updates"]),
-            stopped_early=int(report["updates"]) < int(_at(report, "lengths.updates") or 0),
+            stopped_early=int(report["updates"]) < int(at(report, "lengths.updates") or 0),
             best=float(report["validation"]["best"]),
             metric=str(report["validation"]["metric"]),
             validations=tuple(
@@ -136,7 +136,7 @@ def read_run(path: Path) -> TrainingRun:
             counts={
                 name: float(value)
                 for name, key in COUNTS.items()
-                if (value := _at(report, key)) is not None
+                if (value := at(report, key)) is not None
             },
             shares=tuple(
                 shares
@@ -152,14 +152,6 @@ def read_run(path: Path) -> TrainingRun:
 
 def _is_share(key: str, value: str) -> bool:
     return key.startswith(_FROM) and bool(value)
-
-
-def _at(report: Mapping[str, Any], key: str) -> Any:
-    """What lies at a key with dots; `None` if there is nothing."""
-    found: Any = report
-    for part in key.split("."):
-        found = found.get(part) if isinstance(found, Mapping) else None
-    return found
 
 
 def chain(runs: Sequence[TrainingRun]) -> list[tuple[int, float]]:
