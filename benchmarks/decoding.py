@@ -158,7 +158,7 @@ class Clock:
     @contextmanager
     def watch(self, model: Any) -> Iterator[None]:
         """Count what a model and its projection take."""
-        from nat.decoding import ctc_beam
+        from nat.decoding import prefix_search
 
         with mock.patch.multiple(
             model, encode=self.timed(model.encode), decode=self.timed(model.decode)
@@ -168,8 +168,10 @@ class Clock:
                 for name, module in list(sys.modules.items())
                 if name.startswith("nat.decoding.") and hasattr(module, "best_symbols")
             ]
-            frames = ctc_beam.CtcBeam._frames
-            patches.append(mock.patch.object(ctc_beam.CtcBeam, "_frames", self.timed(frames)))
+            frames = prefix_search.PrefixSearch._frames
+            patches.append(
+                mock.patch.object(prefix_search.PrefixSearch, "_frames", self.timed(frames))
+            )
             if model.length_predictor is not None:
                 predictor = model.length_predictor
                 timed = self.timed(predictor.forward)

@@ -37,8 +37,17 @@ FAMILIES = {
 }
 
 Order = Literal["parallel", "autoregressive", "semi-autoregressive", "hybrid", "fairseq"]
-"""An order in which a system predicts the tokens of a sentence; `fairseq`: its own models know."""
+"""An order in which a system predicts the tokens of a sentence; `fairseq`: decided by fairseq's own
+models."""
 
+KINDS: dict[Order, str] = {
+    "parallel": "non-autoregressive",
+    "autoregressive": "autoregressive",
+    "semi-autoregressive": "semi-autoregressive",
+    "hybrid": "hybrid",
+    "fairseq": "fairseq-native",
+}
+"""The kind of a system by its order, in messages."""
 
 Engine = Literal["ctranslate2", "onnx"]
 """An engine besides PyTorch; also the name of the folder of a model in its format."""

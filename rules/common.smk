@@ -36,7 +36,7 @@ from nat.errors import UserError
 from nat.program import end_without_garbage_collection
 from nat.reporting import reports
 from nat.reporting.known_measures import ANALYSES
-from nat.workflow.graph import BEFORE_TRAININGS, FAST_MEMORY, STAGES, Graph, inputs_of
+from nat.workflow.graph import BEFORE_TRAININGS, FAST_MEMORY, TARGETS, Graph, inputs_of
 from nat.workflow.requests import NUMBER, why_no_rule
 from nat.workflow.log import Screen
 from nat.workflow.plan import in_shards
@@ -49,7 +49,7 @@ from nat.workflow.records import (
     refuse_unknown_results,
     require_no_survivors,
 )
-from nat.workflow.together import kind_of
+from nat.workflow.together import rule_kind
 from nat.workflow.slurm import (
     Watch,
     report_failed_submissions,
@@ -133,7 +133,7 @@ os.environ.update(
 
 for handler in workflow.logger_manager.get_log_handlers():
     if isinstance(handler, Screen):
-        handler.targets = [*STAGES, *configuration.papers, *graph.reports]
+        handler.targets = [*TARGETS, *configuration.papers, *graph.reports]
         handler.explain = lambda path: why_no_rule(
             configuration, path, outputs("results/{run}/")
         )
@@ -145,7 +145,7 @@ def outputs(run=f"results/{configuration.run}/"):
     return [
         output.replace(f"results/{configuration.run}/", run)
         for rule in workflow.rules
-        if kind_of(rule.name) == rule.name
+        if rule_kind(rule.name) == rule.name
         for output in rule.output
     ]
 

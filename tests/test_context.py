@@ -5,7 +5,7 @@ import pytest
 import torch
 
 from nat.data.vocabulary import MASK, PAD
-from nat.objective.context import BatchContext, DecoderInput, Loss, together
+from nat.objective.context import BatchContext, DecoderInput, Loss, sum_of_losses
 
 LENGTHS = [(3, 5), (7, 2), (1, 9), (0, 0)]
 
@@ -63,9 +63,9 @@ def test_positions_can_be_numbered_otherwise(
 def test_losses_of_several_tasks_are_added() -> None:
     first = Loss(torch.tensor([1.0, 2.0]), torch.tensor([1, 2]), {"nll": torch.tensor([3.0, 4.0])})
     second = Loss(torch.tensor([5.0, 0.0]), torch.tensor([2, 0]), {"other": torch.ones(2)})
-    both = together([first, second])
+    both = sum_of_losses([first, second])
     assert both.value.tolist() == [6.0, 2.0]
     assert both.positions.tolist() == [3, 2]
     assert both.parts["nll"].tolist() == [3.0, 4.0]
     assert both.parts["other"].tolist() == [1.0, 1.0]
-    assert together([first]) is first
+    assert sum_of_losses([first]) is first

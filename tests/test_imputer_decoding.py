@@ -10,7 +10,8 @@ from nat.alignment.reveal import most_confident_in_blocks
 from nat.data.batch import source_tensor
 from nat.data.vocabulary import BLANK, MASK, PAD
 from nat.decoding.ctc import Ctc
-from nat.decoding.imputer import Imputer, impute
+from nat.decoding.imputation import impute
+from nat.decoding.imputer import Imputer
 from nat.transformer.model import Transformer
 
 MakeModel = Callable[..., Transformer]

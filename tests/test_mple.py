@@ -34,7 +34,7 @@ def texts() -> tuple[list[np.ndarray], list[np.ndarray]]:
 
 
 def test_losses_are_bits_and_nats_per_token() -> None:
-    found = losses(nll=100 * math.log(2), input=50.0, tokens=100)
+    found = losses(nll=100 * math.log(2), input_loss=50.0, tokens=100)
     assert found["l_nat"] == pytest.approx(1) and found["l_nat_nats"] == pytest.approx(math.log(2))
     assert found["l_input_nats"] == 0.5 and found["l_input"] == pytest.approx(0.5 / math.log(2))
 
@@ -130,7 +130,7 @@ def test_what_p_ref_draws_is_counted_with_its_weights(
         paid = float(objective(model, batch, update).parts["input"])
         found = measure(objective, "glancing", model, sources, targets, 100, draw)
         expected = paid + math.log(probability_of_draws(revealed, weights))
-        assert found.input == pytest.approx(expected)
+        assert found.input_loss == pytest.approx(expected)
 
 
 def test_draws_differ(texts: Any, make_model: Any, make_objective: Any) -> None:
@@ -148,7 +148,7 @@ def test_a_nat_on_plain_text(texts: Any, make_model: Any, make_objective: Any) -
     alone, together = (
         measure(objective, "full_mask", model, *texts, tokens) for tokens in (1, 1000)
     )
-    assert alone.input == together.input == 0
+    assert alone.input_loss == together.input_loss == 0
     assert alone.tokens == 14 and alone.nll == pytest.approx(together.nll)
     assert sum(nats for nats, _ in alone.of_sentences.values()) == pytest.approx(alone.nll)
     assert sum(tokens for _, tokens in alone.of_sentences.values()) == 14
@@ -163,7 +163,7 @@ def test_the_cost_of_an_input(texts: Any, make_model: Any, make_objective: Any, 
     teacher = make_model(seed=5)
     objective = make_objective(model, input, {"method": "cross_entropy"}, teacher=teacher)
     found, again = (measure(objective, input, model, *texts, tokens) for tokens in (1, 1000))
-    assert found.input == pytest.approx(again.input)
+    assert found.input_loss == pytest.approx(again.input_loss)
     assert found.targets == again.targets
     # by hand, of the last sentence, whose one token is masked: -log P(masked | X) + log 1
     sources, targets = ([each[4]] for each in texts)
@@ -172,7 +172,7 @@ def test_the_cost_of_an_input(texts: Any, make_model: Any, make_objective: Any, 
     context, shown = proxy_input(objective, model, batch, objective.updates)
     assert shown.tokens.tolist() == [[MASK]]
     logit = model.input_predictor(context.decode(context.fully_masked_input()))
-    assert one.input == pytest.approx(-float(torch.nn.functional.logsigmoid(logit)))
+    assert one.input_loss == pytest.approx(-float(torch.nn.functional.logsigmoid(logit)))
 
 
 def test_the_loss_of_latents_is_their_divergence(
@@ -186,7 +186,7 @@ def test_the_loss_of_latents_is_their_divergence(
         encoded = model.encode(batch.source)
         divergence = model.posterior(encoded, batch.target).divergence(model.prior(encoded))
         total += float(divergence.sum())
-    assert found.input == pytest.approx(total)
+    assert found.input_loss == pytest.approx(total)
 
 
 def test_a_pair_without_an_alignment_is_left_out(make_model: Any, make_objective: Any) -> None:

@@ -25,7 +25,7 @@ from nat.objective.context import BatchContext
 from nat.targets.fairseq_loss import FairseqLoss
 from nat.transformer.architecture import Architecture
 from nat.transformer.fairseq_models import NEEDS_COMPILED, FairseqModelName
-from nat.transformer.of_fairseq import OfFairseq, swapped, with_ends
+from nat.transformer.of_fairseq import OfFairseq, between_ends, swapped
 
 SYMBOLS = 30
 SIZE = Architecture(16, 32, 1, 1, 2, positions="learned", initialisation="bert", max_positions=32)
@@ -76,7 +76,7 @@ def context(model: Any) -> BatchContext:
 
 
 def test_begin_and_padding_are_exchanged() -> None:
-    ended = with_ends(batch().target)
+    ended = between_ends(batch().target)
     assert ended.tolist()[0] == [BOS, 17, 18, EOS, PAD, PAD, PAD]
     assert swapped(ended).tolist()[0] == [0, 17, 18, EOS, 1, 1, 1]
     assert torch.equal(swapped(swapped(ended)), ended)
@@ -108,7 +108,7 @@ def test_the_noise_is_that_of_fairseq_and_the_same_in_validation(noise: Any) -> 
     shown = FairseqNoise(noise)(context(model))
     torch.manual_seed(7)
     task = SimpleNamespace(tgt_dict=model.dictionary, cfg=SimpleNamespace(noise=noise))
-    target = swapped(with_ends(batch().target))
+    target = swapped(between_ends(batch().target))
     assert torch.equal(swapped(shown.tokens), TranslationLevenshteinTask.inject_noise(task, target))
     assert torch.equal(FairseqNoise(noise)(context(model)).tokens, shown.tokens)
     assert shown.tokens[:, 0].eq(BOS).all() and shown.padding.eq(shown.tokens.eq(PAD)).all()

@@ -54,17 +54,17 @@ def test_hours_follow_from_recipe_and_speed() -> None:
         Job("dims_table_1", {}),  # a target
     ]
     found = plan.estimate(configuration(), jobs)
-    by_stage = {one.stage: one for one in found}
+    by_part = {one.part: one for one in found}
     recipe = configuration().training("toy-micro", "at-base").as_json()["recipe"]
     tokens = recipe["updates"] * recipe["batch_tokens"]
-    assert by_stage["training"].device_hours == pytest.approx(tokens / 100 / 3600)
+    assert by_part["training"].device_hours == pytest.approx(tokens / 100 / 3600)
     # 300 pairs in two shards; a beam of 5 costs 20 passes; and 20 sentences by two decodings
     passes = 150 * 20 + 20 * (20 + 8)
-    assert by_stage["translation"].device_hours == pytest.approx(passes / 10 / 3600)
-    assert by_stage["training"].core_hours is None
-    assert by_stage["scores"].device_hours is None
-    assert by_stage["scores"].core_hours == pytest.approx(plan.SECONDS_OF_SMALL_STEPS / 3600)
-    assert by_stage["training"].disk_bytes > 4 * plan.weights(
+    assert by_part["translation"].device_hours == pytest.approx(passes / 10 / 3600)
+    assert by_part["training"].core_hours is None
+    assert by_part["scores"].device_hours is None
+    assert by_part["scores"].core_hours == pytest.approx(plan.SECONDS_OF_SMALL_STEPS / 3600)
+    assert by_part["training"].disk_bytes > 4 * plan.weights(
         configuration().architecture("base"), 100
     )
 
@@ -114,7 +114,7 @@ def test_sizes_of_a_corpus_come_from_what_is_expected_of_it() -> None:
     assert plan.sentences(configuration(), "toy-micro", "valid") == 20
 
 
-OF_STAGES = {
+OF_RULES = {
     "fetch_text": {"corpus": "wmt20-ja-en"},
     "clean": {"corpus": "wmt14-en-de"},
     "tokenise": {"corpus": "wmt14-en-de"},
@@ -158,7 +158,7 @@ SPEED = {
         }
     },
 }
-LARGE = set(OF_STAGES) - {"merge_shards", "score", "analyse", "table", "make_report"}
+LARGE = set(OF_RULES) - {"merge_shards", "score", "analyse", "table", "make_report"}
 LARGE -= {"measure_latency", "estimate_total_correlation", "tune_decoding"}
 
 
@@ -169,9 +169,9 @@ def one(rule: str, names: dict[str, str], scale: str = "paper") -> plan.Estimate
     return found
 
 
-@pytest.mark.parametrize("rule", OF_STAGES)
-def test_every_stage_takes_hours_and_disk(rule: str) -> None:
-    found = one(rule, OF_STAGES[rule])
+@pytest.mark.parametrize("rule", OF_RULES)
+def test_every_part_takes_hours_and_disk(rule: str) -> None:
+    found = one(rule, OF_RULES[rule])
     on_gpu = rule in ("train", "translate", "tune_decoding", "analyse", "measure_latency")
     hours, others = found.device_hours, found.core_hours
     if not on_gpu:
@@ -217,7 +217,7 @@ def test_a_size_is_that_of_the_task() -> None:
 
 def test_estimates_grow_with_what_is_done() -> None:
     def hours(rule: str, **names: str) -> float:
-        found = one(rule, {**OF_STAGES[rule], **names})
+        found = one(rule, {**OF_RULES[rule], **names})
         return (found.device_hours or 0) + (found.core_hours or 0)
 
     of_32 = hours("measure_latency", setting="cuda-32")
@@ -236,7 +236,7 @@ def test_estimates_grow_with_what_is_done() -> None:
     assert more == pytest.approx(25 / 9 * hours("compare_texts"))
 
 
-def test_every_rule_that_makes_something_belongs_to_a_stage() -> None:
+def test_every_rule_that_makes_something_belongs_to_a_part() -> None:
     rules = "\n".join(path.read_text() for path in sorted((ROOT / "rules").glob("*.smk")))
     blocks = re.split(r"^ *(?:use )?rule ", rules, flags=re.MULTILINE)[1:]
     names = {
@@ -246,7 +246,7 @@ def test_every_rule_that_makes_something_belongs_to_a_stage() -> None:
         for block in blocks
         if "output:" in block or " as " in block.splitlines()[0]
     }
-    assert names == set(plan.STAGES)
+    assert names == set(plan.PARTS)
 
 
 def test_notes_are_not_among_the_assumptions(
@@ -298,7 +298,7 @@ def test_the_table_separates_gpus_from_cores(scale: str, columns: list[str]) -> 
     ]
     shown = plan.table(found, plan.estimate(found, jobs))
     assert [str(column.header) for column in shown.columns] == [
-        *["stage", "jobs"],
+        *["part", "jobs"],
         *[*columns, "longest, h", "disk, GB"],
     ]
     assert list(shown.columns[2 + len(columns) - 1].cells)[1] == "< 0.1"  # not nothing: the score
@@ -327,11 +327,11 @@ def test_the_plan_has_the_jobs_of_the_graph(tmp_path: Path, papers: set[str] | N
     overview.write_text(yaml.safe_dump(paper))
     status, screen = snakemake(repository, "-n", "all")
     assert status == 0, screen
-    by_stage: dict[str, int] = {}
+    by_part: dict[str, int] = {}
     for rule, count in counts(screen).items():
         if rule != "all":  # which makes nothing
-            stage = plan.STAGES.get(rule, rule)
-            by_stage[stage] = by_stage.get(stage, 0) + count
+            part = plan.PARTS.get(rule, rule)
+            by_part[part] = by_part.get(part, 0) + count
     said = subprocess.run(
         [sys.executable, "workflow_scripts/plan.py", "--scale", "micro"],
         cwd=repository,
@@ -341,8 +341,8 @@ def test_the_plan_has_the_jobs_of_the_graph(tmp_path: Path, papers: set[str] | N
         check=True,
     ).stdout
     rows = re.findall(r"^\W*([a-z_ ]+?) +\W *([\d,]+) ", said, re.MULTILINE)
-    shown = {stage: int(jobs.replace(",", "")) for stage, jobs in rows}
-    assert shown == {**by_stage, "all": sum(by_stage.values())}
+    shown = {part: int(jobs.replace(",", "")) for part, jobs in rows}
+    assert shown == {**by_part, "all": sum(by_part.values())}
     assert "(seed 2)" in screen
     assert not (repository / "results").exists()
 

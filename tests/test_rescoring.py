@@ -12,7 +12,7 @@ from nat.decoding.ctc import Ctc
 from nat.decoding.ctc_beam import CtcBeam
 from nat.decoding.forced import forced_scores
 from nat.decoding.hypothesis import Hypothesis
-from nat.decoding.imputer import imputed_translations
+from nat.decoding.imputation import imputed_translations
 from nat.decoding.latent_beam_rescoring import LatentBeamRescoring
 from nat.decoding.latent_rescoring import LatentRescoring
 from nat.decoding.length_rescoring import LengthRescoring

@@ -29,8 +29,8 @@ def test_a_task_changes_systems_and_recipes_on_its_corpus_only(folder: Folder) -
     assert changed.architecture.model_dim == 16
     assert changed.recipe.updates == 300  # the scale has the last word
     assert configuration.training("third", "nat") == plain.model_copy(update={"corpus": "third"})
-    assert configuration.on("other").references("nat") == []
-    assert configuration.on("own").references("nat") == [("at", "text")]
+    assert configuration.on("other").needed_systems("nat") == []
+    assert configuration.on("own").needed_systems("nat") == [("at", "text")]
 
 
 def test_one_corpus_for_two_tasks_that_differ_is_an_error(folder: Folder) -> None:

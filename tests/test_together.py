@@ -8,7 +8,7 @@ from repository import configured
 from nat.artifacts import Score
 from nat.configuration import Configuration
 from nat.workflow.graph import Graph, inputs_of
-from nat.workflow.together import RULE, Together, kind_of, together
+from nat.workflow.together import RULE, Together, rule_kind, together
 
 ROOT = Path(__file__).resolve().parents[1]
 CORPUS = "toy-micro"
@@ -92,8 +92,8 @@ def test_seeds_with_the_same_decodings_share_a_rule() -> None:
     found = together(configuration(), asked)
     assert [(each.seeds, len(each.decodings)) for each in found] == [((1, 2), 2), ((3,), 3)]
     assert len({each.rule for each in found}) == 2
-    assert {kind_of(each.rule) for each in found} == {RULE}
-    assert kind_of("translate") == "translate"
+    assert {rule_kind(each.rule) for each in found} == {RULE}
+    assert rule_kind("translate") == "translate"
 
 
 def test_a_job_makes_what_its_scores_are() -> None:

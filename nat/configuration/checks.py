@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from nat import registry
 from nat.configuration import families
-from nat.configuration.configuration import KINDS, Configuration, differences, file_of, told_of
+from nat.configuration.configuration import Configuration, differences, file_of, told_of
 from nat.configuration.corpora import check_corpus, check_derived
 from nat.configuration.lengths import check_lengths
 from nat.configuration.models import Start, read_model
@@ -18,6 +18,7 @@ from nat.data.candidates import RAW
 from nat.data.splits import sides
 from nat.errors import UserError
 from nat.options import options_of
+from nat.registry import KINDS
 from nat.spelling import hint
 from nat.transformer.decoder_options import DecoderOptions
 
@@ -42,7 +43,7 @@ def check_names(configuration: Configuration) -> None:
     # most systems are the same for every task, and every program checks them all
     systems: dict[str, Any] = {}
     decodings: dict[str, Any] = {}
-    references: dict[str, list[tuple[str, str]]] = {}
+    needed: dict[str, list[tuple[str, str]]] = {}
     for view in map(configuration.for_tasks, _tasks(configuration)):
         changed = [
             name for name, content in view.files["systems"].items() if content != systems.get(name)
@@ -51,8 +52,8 @@ def check_names(configuration: Configuration) -> None:
             _check_names(view, name)
         if view.files["decodings"] != decodings:
             changed = view.systems
-        references |= {name: view.references(name) for name in changed}
-        _check_cycles(view, references)
+        needed |= {name: view.needed_systems(name) for name in changed}
+        _check_cycles(view, needed)
         systems, decodings = view.files["systems"], view.files["decodings"]
 
 
@@ -300,12 +301,12 @@ def _check_names(configuration: Configuration, name: str) -> None:
 
 
 def _check_cycles(
-    configuration: Configuration, references: Mapping[str, list[tuple[str, str]]]
+    configuration: Configuration, needed: Mapping[str, list[tuple[str, str]]]
 ) -> None:
     finished: set[str] = set()
 
     def visit(name: str, path: list[str], shown: str) -> None:
-        for other, key in references[name]:
+        for other, key in needed[name]:
             if other == name:
                 verb = {"text": "distils from", "init_from": "starts from"}.get(key, "uses")
                 raise UserError(

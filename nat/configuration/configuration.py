@@ -30,6 +30,7 @@ from nat.configuration.models import (
     read_model,
 )
 from nat.configuration.overrides import Choice, Overrides, read_overrides
+from nat.configuration.suitability import check_suits
 from nat.configuration.yaml_file import NAME, read_yaml
 from nat.data.candidates import Text
 from nat.data.corpus import Corpus
@@ -55,14 +56,6 @@ FOLDERS = {
     "systems": "system",
     "decodings": "decoding",
     "papers": "paper",
-}
-# order of predicting tokens: the kind of system, in messages
-KINDS = {
-    "parallel": "non-autoregressive",
-    "autoregressive": "autoregressive",
-    "semi-autoregressive": "semi-autoregressive",
-    "hybrid": "hybrid",
-    "fairseq": "fairseq-native",
 }
 
 
@@ -317,10 +310,10 @@ class Configuration:
         """The name under which a system is trained on a corpus.
 
         Systems whose effective configuration is equal but for their names, and which start and
-        learn from systems of which the same holds, are one: they are trained once, under the
-        shortest of their names (of several, the first in alphabetical order). What the files say
-        is compared, so that no method is imported; `check` refuses systems that differ only in
-        that one of them writes down what the other has by default.
+        learn from systems of which the same holds, are one: they are trained once, under the name
+        that `_first_of` chooses. What the files say is compared, so that no method is imported;
+        `check` refuses systems that differ only in that one of them writes down what the other has
+        by default.
         """
         names = self.on(corpus).canonical_names
         assert names is not None
@@ -573,23 +566,23 @@ class Configuration:
 
     def dependencies(self, system: str) -> list[str]:
         """Systems that must be trained first: teachers and the initial model."""
-        return list(dict.fromkeys(name for name, _ in self.references(system)))
+        return list(dict.fromkeys(name for name, _ in self.needed_systems(system)))
 
-    def references(self, system: str) -> list[tuple[str, str]]:
+    def needed_systems(self, system: str) -> list[tuple[str, str]]:
         """Systems that a system needs, each with the key that names it (`text`, also for what
         the decodings of its texts use)."""
         found = self.system(system)
-        references = []
+        needed = []
         for text in found.text.candidates:
             if text.system is not None:
-                references.append((text.system, "text"))
+                needed.append((text.system, "text"))
             if text.decoding is not None:
-                references += [(used, "text") for used in self._used(text.decoding)]
+                needed += [(used, "text") for used in self._used(text.decoding)]
         if found.init_from is not None:
-            references.append((found.init_from.system, "init_from"))
+            needed.append((found.init_from.system, "init_from"))
         if found.teacher is not None:
-            references.append((found.teacher, "teacher"))
-        return references
+            needed.append((found.teacher, "teacher"))
+        return needed
 
     def _used(self, decoding: str) -> list[str]:
         """Systems that a decoding uses besides the one that it decodes."""
@@ -693,92 +686,7 @@ class Configuration:
         Raises:
             UserError: says why; also for an unknown system or decoding.
         """
-        found = self.system(system)
-        method = self.decoding(decoding)
-        traits = self.decoding_traits(decoding)
-        name = f"the decoding '{decoding}' ({method.method})"
-        proxy_input = found.input.method
-        if traits.decoding_order != self.decoding_order(system):
-            raise UserError(
-                f"{name} is for {KINDS[traits.decoding_order]} systems, but '{system}' is "
-                f"{KINDS[self.decoding_order(system)]} (input {proxy_input})"
-            )
-        assistant = self.assistant(decoding)
-        if assistant is not None:
-            sees = f"{name} lets '{assistant}' see what '{system}' translates"
-            self.check_positions(system, assistant, sees)
-        if traits.decoding_order == "hybrid" and assistant is not None:
-            own, its = (self.system(each).decoder.chunk for each in (system, assistant))
-            if own != its:
-                raise UserError(
-                    f"{name} lets '{assistant}' complete the translations of '{system}', but their "
-                    f"chunks differ (key 'decoder.chunk': {self.file_of('systems', system)} has "
-                    f"{own}, {self.file_of('systems', assistant)} has {its})"
-                )
-        if traits.decoding_order != "parallel":
-            return
-        upsample = found.decoder.upsample
-        if traits.upsampled and upsample is None:
-            raise UserError(
-                f"{name} is for an upsampled canvas, but that of '{system}' is as long as the "
-                f"target ({self.file_of('systems', system)}: key 'decoder.upsample' is null)"
-            )
-        if upsample is not None and traits.upsampled is False:
-            raise UserError(
-                f"{name} needs the length of the target, but '{system}' has an upsampled canvas "
-                f"({self.file_of('systems', system)}: key 'decoder.upsample' is {upsample:g})"
-            )
-        tried = self.tried(decoding)
-        lengths, steps = (
-            max(tried.get(option, [method.options.get(option, 1)]))
-            for option in ("length_beam", "steps")
-        )
-        if upsample is not None and lengths > 1:
-            raise UserError(
-                f"{name} tries {lengths} lengths, but '{system}' has an upsampled canvas, "
-                f"which has only one ({self.file_of('systems', system)}: key "
-                f"'decoder.upsample' is {upsample:g}); use a decoding whose length_beam is 1"
-            )
-        penalised = method.options.get("blank_penalty") or "blank_penalty" in tried
-        if upsample is None and penalised:
-            raise UserError(
-                f"{name} has a penalty of BLANK, which is for an upsampled canvas, but that of "
-                f"'{system}' is as long as the target ({self.file_of('systems', system)}: key "
-                "'decoder.upsample' is null); use a decoding without blank_penalty"
-            )
-        if traits.encoder_only and not self.is_encoder_only(system):
-            raise UserError(
-                f"{name} is for systems without decoder layers, but the size {found.size} of "
-                f"'{system}' ({self.file_of('systems', system)}) has some, or the scale does not "
-                "have this size"
-            )
-        if traits.input_predictor and not found.decoder.input_predictor:
-            raise UserError(
-                f"{name} samples the decoder's input, but '{system}' has not learned to predict it "
-                f"({self.file_of('systems', system)}: key 'decoder.input_predictor' is false)"
-            )
-        if traits.latent and found.latent is None:
-            raise UserError(
-                f"{name} draws latents, but '{system}' has none "
-                f"({self.file_of('systems', system)}: key 'latent' is null)"
-            )
-        if traits.needs_partial_targets and not self.trained_on_partial_targets(system):
-            raise UserError(
-                f"{name} shows a part of a translation, but '{system}' was never trained with part "
-                f"of the target revealed (input {proxy_input}); use an input such as random_mask"
-            )
-        if traits.needs_correction and not self.trained_to_correct(system):
-            raise UserError(
-                f"{name} replaces tokens that it has shown the decoder, but '{system}' has not "
-                f"learned to (target {found.target.method}); use a decoding such as "
-                "mask_predict, or the target cmlmc"
-            )
-        if steps > 1 and not self.trained_on_partial_targets(system):
-            raise UserError(
-                f"{name} takes {steps} steps, but '{system}' was never trained with part of the "
-                f"target revealed (input {proxy_input}); use one step, or an input such as "
-                "random_mask"
-            )
+        check_suits(self, system, decoding)
 
     def decoding_to_distil(self, decoding: str) -> str:
         """What translates a training text where students name a decoding.
@@ -909,7 +817,8 @@ class Configuration:
             known[system] = fingerprint({"system": system})
         if system not in known:
             others = {
-                name: self.identity(name, known, defaults) for name, _ in self.references(system)
+                name: self.identity(name, known, defaults)
+                for name, _ in self.needed_systems(system)
             }
             found = self._with_defaults(system) if defaults else self._written(system)
             effective = families.renamed(found, others)

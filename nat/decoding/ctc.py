@@ -6,7 +6,7 @@ from pydantic.dataclasses import dataclass
 from torch import Tensor
 
 from nat.decoding.hypothesis import Hypothesis
-from nat.decoding.imputer import imputed_passes, imputed_translations
+from nat.decoding.imputation import imputed_passes, imputed_translations
 from nat.decoding.passes import Pass
 from nat.options import added
 from nat.transformer.model import Transformer

@@ -7,7 +7,7 @@ from torch import Tensor
 
 from nat.decoding.canvas import canvases_of
 from nat.decoding.hypothesis import Hypothesis
-from nat.decoding.imputer import imputed_translations
+from nat.decoding.imputation import imputed_translations
 from nat.decoding.rescoring import RescoredDraws
 from nat.transformer.model import Transformer
 

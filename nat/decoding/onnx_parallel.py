@@ -8,7 +8,7 @@ from pydantic.dataclasses import dataclass
 from torch import Tensor
 
 from nat.decoding.hypothesis import Hypothesis
-from nat.decoding.imputer import imputed_translations
+from nat.decoding.imputation import imputed_translations
 from nat.decoding.mask_predict import MaskPredict
 from nat.decoding.network import OnnxEngine, OnnxNetwork
 from nat.options import added

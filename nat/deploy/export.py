@@ -5,7 +5,6 @@ from pathlib import Path
 from typing import Any
 
 from nat import registry
-from nat.configuration.configuration import KINDS
 from nat.data.splits import sides
 from nat.deploy.package import MODEL, Opened, check_output, chosen, open_folder, scores_of
 from nat.deploy.translator import matching
@@ -14,6 +13,7 @@ from nat.export.fairseq import write_fairseq
 from nat.export.huggingface import write_huggingface
 from nat.files import atomic_directory, copy, write_json
 from nat.jobs.convert import WRITERS
+from nat.registry import KINDS
 from nat.training.model_file import TrainedModel
 from nat.training.weights import checksum_of
 from nat.transformer.model import Transformer

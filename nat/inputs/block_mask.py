@@ -12,7 +12,7 @@ from nat.objective.context import BatchContext, DecoderInput
 from nat.objective.first_pass import FirstPass
 
 SIZES = (2, 4, 8, 16)
-"""Positions of a block, as in the code of DiMS."""
+"""Positions of a block."""
 
 
 @dataclass(frozen=True, config=ConfigDict(extra="forbid"))

@@ -13,8 +13,8 @@ from torch import Tensor
 
 from nat.alignment.ctc import collapse
 from nat.alignment.edit_distance import edit_distance
-from nat.alignment.reveal import most_confident, share_of
-from nat.data.vocabulary import MASK
+from nat.alignment.reveal import share_of
+from nat.inputs.masks import reveal
 from nat.objective.context import BatchContext, DecoderInput
 from nat.objective.first_pass import FirstPass
 
@@ -58,19 +58,9 @@ class Glancing:
     def __call__(self, context: BatchContext) -> DecoderInput:
         """Reveal labels on the canvas [B, T]."""
         first = FirstPass(context)
-        canvas, labels = first.canvas, first.labels
-        known = ~canvas.padding & labels.ne(MASK)
-        most = known.sum(1)
-        if context.model.decoder.upsample is None:
-            most = (most - 1).clamp(min=0)
-        number = self._number(context, first).minimum(most)
-        order = self._order(context, first).masked_fill(~known, -torch.inf)
-        revealed = most_confident(order, number)
-        loss_mask = ~canvas.padding
-        if context.model.decoder.upsample is None:
-            loss_mask = loss_mask & ~revealed
-        tokens = torch.where(revealed, labels, canvas.tokens)
-        return DecoderInput(tokens, canvas.padding, labels, loss_mask)
+        number, order = self._number(context, first), self._order(context, first)
+        upsampled = context.model.decoder.upsample is not None
+        return reveal(first.canvas, first.labels, number, order, upsampled)
 
     def _number(self, context: BatchContext, first: FirstPass) -> Tensor:
         """Number of labels to reveal in each sentence, [B]."""

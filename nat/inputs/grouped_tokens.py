@@ -5,7 +5,7 @@ from pydantic import ConfigDict
 from pydantic.dataclasses import dataclass
 
 from nat.data.vocabulary import BOS, PAD
-from nat.inputs.skip import with_ends
+from nat.inputs.chunks import with_ends
 from nat.objective.context import BatchContext, DecoderInput
 
 

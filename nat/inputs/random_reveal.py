@@ -1,11 +1,10 @@
 """Revealing a random number of labels: "RND" of Gu and Kong (2021), table 4."""
 
-import torch
 from pydantic import ConfigDict
 from pydantic.dataclasses import dataclass
 
-from nat.alignment.reveal import most_confident
 from nat.data.vocabulary import MASK
+from nat.inputs.masks import reveal
 from nat.objective.context import BatchContext, DecoderInput
 from nat.objective.first_pass import FirstPass
 
@@ -33,16 +32,9 @@ class RandomReveal:
             canvas = context.fully_masked_input()
             labels = canvas.target
         known = ~canvas.padding & labels.ne(MASK)
-        most = known.sum(1)
-        number = (context.uniform(1, stream=2)[:, 0] * (most + 1)).long()
-        if not upsampled:
-            number = number.minimum((most - 1).clamp(min=0))
-        order = context.uniform(labels.size(1), stream=1).masked_fill(~known, -torch.inf)
-        revealed = most_confident(order, number)
-        loss_mask = ~canvas.padding if upsampled else ~canvas.padding & ~revealed
-        return DecoderInput(
-            torch.where(revealed, labels, canvas.tokens), canvas.padding, labels, loss_mask
-        )
+        number = (context.uniform(1, stream=2)[:, 0] * (known.sum(1) + 1)).long()
+        order = context.uniform(labels.size(1), stream=1)
+        return reveal(canvas, labels, number, order, upsampled)
 
 
 METHOD = RandomReveal

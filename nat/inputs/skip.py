@@ -11,7 +11,8 @@ from pydantic.dataclasses import dataclass
 from torch import Tensor
 
 from nat.alignment.reveal import least_confident
-from nat.data.vocabulary import BEGIN_OF_CHUNKS, BOS, EOS, MASK, PAD
+from nat.data.vocabulary import BEGIN_OF_CHUNKS, BOS, MASK, PAD
+from nat.inputs.chunks import with_ends
 from nat.objective.context import BatchContext, DecoderInput
 
 NUMBER, POSITIONS, TASK = 0, 1, 2
@@ -61,20 +62,6 @@ class Skip:
             _from_left_to_right(ended, lengths, chunk, primary, loss_mask),
             _at_once(context, ended, real, chunk, primary, loss_mask),
         )
-
-
-def with_ends(target: Tensor, lengths: Tensor, chunk: int) -> tuple[Tensor, Tensor]:
-    """Targets padded with EOS to a multiple of the chunk, and where these are no padding, [B, T].
-
-    T is a multiple of the chunk and larger than the longest target. PAD follows the last EOS.
-    """
-    wholes = (lengths // chunk + 1) * chunk
-    width = int(wholes.max()) if len(wholes) else 0
-    places = torch.arange(width, device=target.device)
-    ended = torch.full((len(target), width), EOS, device=target.device)
-    ended[:, : target.size(1)] = torch.where(target.eq(PAD), EOS, target)[:, :width]
-    real = places < wholes[:, None]
-    return torch.where(real, ended, PAD), real
 
 
 def _from_left_to_right(

@@ -12,7 +12,7 @@ import shutil
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 
-from nat.artifacts import Converted, Score, StepOfSplit, references
+from nat.artifacts import Converted, Score, StepOfSplit
 from nat.checksums import is_intact, sha256_of
 from nat.configuration import Configuration, fingerprint
 from nat.data.binarised import files_of
@@ -120,7 +120,7 @@ def _read(configuration: Configuration, score: Score) -> Iterator[tuple[str, Pat
         files = converted.rglob("[!.]*") if converted.is_dir() else [converted]
         for path in sorted(each for each in files if not each.is_dir()):
             yield f"converted {path.relative_to(converted)}", path
-    several = references(configuration, score.corpus, score.split) is not None
+    several = inputs.references is not None
     compared = reference_files(score.corpus, description, score.split, several)
     for name in ("reference", "tokens", "references", "source_tokens"):
         path = getattr(compared, name)

@@ -147,7 +147,7 @@ def leads() -> bool:
 
 
 @contextmanager
-def together() -> Iterator[None]:
+def process_group() -> Iterator[None]:
     """The processes of a training as a group, if there are several."""
     if world_size() == 1:
         yield

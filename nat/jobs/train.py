@@ -37,7 +37,7 @@ from nat.files import (
     remove_folder,
     write_json,
 )
-from nat.jobs.launch import leads, together, wait_for_all, world_size
+from nat.jobs.launch import leads, process_group, wait_for_all, world_size
 from nat.jobs.threads import threads
 from nat.jobs.tune_gamma import tuned_gamma
 from nat.locks import alone
@@ -57,8 +57,8 @@ WRITERS = ("tensorboard", "tensorboardX")
 """Packages one of which fairseq writes event files with."""
 EVENTS = "tensorboard"
 MOST_INFEASIBLE = 0.1
-"""Most tokens of targets without an alignment, for each position that carries loss, that go without
-saying."""
+"""Tokens of targets without an alignment, for each position that carries loss, above which a
+training is flagged."""
 SHOWN = 3
 """Most changes of the configuration that a message lists."""
 
@@ -92,7 +92,7 @@ def train_system(configuration: Configuration, model: Model) -> None:
     if leads():
         make_folder(output.parent)
         lock = alone(output.parent, f"training in {output.parent}", progress.say)
-    with lock, together():
+    with lock, process_group():
         if leads():
             prepare_checkpoints(run, progress)
             if run.events is not None and not (Path(run.checkpoints) / RESTORE).exists():

@@ -74,27 +74,27 @@ class Proxy(NamedTuple):
     Attributes:
         targets: T of each sentence that was measured, by its number; without empty tokens.
         nll: sum of -log P(T | Z, X), nats.
-        input: sum of log Q(Z | X) - log P(Z | X), nats.
+        input_loss: sum of log Q(Z | X) - log P(Z | X), nats.
         tokens: of the targets that Z and T are made from.
         of_sentences: -log P(T | Z, X) in nats and the tokens of each sentence, by its number.
     """
 
     targets: dict[int, list[int]]
     nll: float
-    input: float
+    input_loss: float
     tokens: int
     of_sentences: dict[int, tuple[float, int]]
 
 
-def losses(nll: float, input: float, tokens: int) -> dict[str, float]:
+def losses(nll: float, input_loss: float, tokens: int) -> dict[str, float]:
     """L_NAT and L_input in bits and in nats.
 
     Args:
         nll: sum over a text, nats.
-        input: the same of log Q(Z | X) - log P(Z | X).
+        input_loss: the same of log Q(Z | X) - log P(Z | X).
         tokens: of the text.
     """
-    nats = {"l_nat": nll / max(tokens, 1), "l_input": input / max(tokens, 1)}
+    nats = {"l_nat": nll / max(tokens, 1), "l_input": input_loss / max(tokens, 1)}
     found = {name: value / math.log(2) for name, value in nats.items()}
     return found | {f"{name}_nats": value for name, value in nats.items()}
 
@@ -155,8 +155,8 @@ def log_drawn(chosen: Tensor, real: Tensor, log_weights: Tensor) -> Tensor:
         log_time = torch.linspace(*ends, STEPS, dtype=torch.float64)
         density = rest + log_time - torch.exp(rest + log_time)
         rung = torch.log(-torch.expm1(-torch.exp(first[:, None] + log_time))).sum(0)
-        context = log_time[1] - log_time[0]
-        found[row] = torch.logsumexp(density + rung, 0) + torch.log(context)
+        spacing = log_time[1] - log_time[0]
+        found[row] = torch.logsumexp(density + rung, 0) + torch.log(spacing)
     return found.to(chosen.device)
 
 
@@ -184,7 +184,7 @@ def measure(
     update = objective.updates + draw
     found: dict[int, list[int]] = {}
     of_sentences: dict[int, tuple[float, int]] = {}
-    nll = input_ = 0.0
+    nll = input_loss = 0.0
     tokens = 0
     for batch in analysis.pair_batches(model, sources, targets, batch_tokens):
         loss = objective(model, batch, update)
@@ -199,21 +199,21 @@ def measure(
         )
         of_sentences |= dict(zip(batch.ids[kept].tolist(), rows, strict=True))
         if "kl" in loss.parts:
-            input_ += float(loss.parts["kl"].double().sum())
+            input_loss += float(loss.parts["kl"].double().sum())
         if "input" in loss.parts:
             context, shown = proxy_input(objective, model, batch, update)
             masked, real = shown.tokens.eq(MASK), ~shown.padding
             weights = None
             if isinstance(objective.input, Glancing):
                 weights = objective.input.log_weights(FirstPass(context))
-            input_ += float(loss.parts["input"].double().sum())
-            input_ += float(log_proxy_input(method, masked & real, real, weights).sum())
+            input_loss += float(loss.parts["input"].double().sum())
+            input_loss += float(log_proxy_input(method, masked & real, real, weights).sum())
         learnt = batch.target
         if hasattr(objective.target, "proxy_target"):
             learnt = objective.target.proxy_target(*proxy_input(objective, model, batch, update))
         for number, row in zip(batch.ids[kept].tolist(), learnt[kept].tolist(), strict=True):
             found[number] = [token for token in row if token not in (PAD, BLANK)]
-    return Proxy(found, nll, input_, tokens, of_sentences)
+    return Proxy(found, nll, input_loss, tokens, of_sentences)
 
 
 def proxy_input(
@@ -333,7 +333,7 @@ def analyse(configuration: Configuration, corpus: str, system: str, seed: int) -
         truth, weights = zip(*(several[number] for number in covered), strict=True)
         values = losses(
             nll=sum(proxy.nll for proxy in proxies),
-            input=sum(proxy.input for proxy in proxies),
+            input_loss=sum(proxy.input_loss for proxy in proxies),
             tokens=sum(proxy.tokens for proxy in proxies),
         )
         values["target_bleu"] = float(

@@ -133,7 +133,7 @@ def sum_by_sentence(values: Tensor, loss_mask: Tensor) -> Tensor:
     return torch.index_add(sums, 0, sentences, values)
 
 
-def together(losses: Sequence[Loss]) -> Loss:
+def sum_of_losses(losses: Sequence[Loss]) -> Loss:
     """The sum of several tasks of an update."""
     if len(losses) == 1:
         return losses[0]

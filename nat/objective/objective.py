@@ -14,7 +14,7 @@ from nat import registry
 from nat.configuration.models import Training
 from nat.data.batch import Batch
 from nat.objective.balance import Balance
-from nat.objective.context import BatchContext, Loss, together
+from nat.objective.context import BatchContext, Loss, sum_of_losses
 from nat.objective.input_prediction import with_input_loss
 from nat.transformer.latent import Gaussian
 from nat.transformer.length import LengthPredictor
@@ -109,7 +109,7 @@ class Objective(nn.Module):
         )
         shown = self.input(context)
         tasks = shown if isinstance(shown, tuple) else (shown,)
-        loss = together([self.target(context, task) for task in tasks])
+        loss = sum_of_losses([self.target(context, task) for task in tasks])
         if model.input_predictor is not None:
             loss = with_input_loss(loss, context, tasks[0])
         if posterior is not None:

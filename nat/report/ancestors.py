@@ -26,7 +26,7 @@ def ancestors(configuration: Configuration, system: str) -> dict[str, list[tuple
     while left:
         name = left.pop()
         if name not in found:
-            found[name] = list(dict.fromkeys(configuration.references(name)))
+            found[name] = list(dict.fromkeys(configuration.needed_systems(name)))
             left += [other for other, _ in found[name]]
     return found
 

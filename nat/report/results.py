@@ -277,7 +277,7 @@ class Results:
             prepared = prepared_as(self.configuration.corpus(corpus), TRAIN)
             yield from differences({"corpus": record["corpus"]}, {"corpus": prepared})
         there = self.configuration.on(corpus)
-        for name, key in there.references(system):
+        for name, key in there.needed_systems(system):
             its = seed if key == "init_from" else self.configuration.teacher_seed
             yield from (f"{name}: {line}" for line in self.changes(corpus, name, its))
 

@@ -21,6 +21,7 @@ from nat.configuration import Configuration, fingerprint
 from nat.errors import UserError
 from nat.files import atomic_path, atomic_write_text
 from nat.measures.latency_setting import OUT_OF_MEMORY
+from nat.measures.significance import LEVEL
 from nat.reporting import published, times, values
 from nat.reporting.differences import Difference, difference
 from nat.reporting.entry import QUOTED, Entry, measure_of
@@ -33,7 +34,6 @@ from nat.reporting.table_places import columns_with
 if TYPE_CHECKING:
     import pandas as pd
 
-LEVEL = 0.05
 OURS, PUBLISHED, DIFFERENCE = "ours", "published", "difference"
 DAGGER, STAR, NOTHING, MINUS = "†", "*", "–", "\N{MINUS SIGN}"
 INTERVAL = "[low, high]"

@@ -4,7 +4,7 @@ A place has one number per seed; it is shown as their mean. `record` puts a plac
 what the paper prints there into one line of a long CSV.
 """
 
-import math
+import statistics
 from collections import Counter
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -90,8 +90,7 @@ def read(entry: Entry, root: Path) -> Value:
     mean = sum(values.values()) / len(values)
     spread = None
     if len(values) > 1:
-        squares = sum((value - mean) ** 2 for value in values.values())
-        spread = (squares / (len(values) - 1)) ** 0.5
+        spread = statistics.stdev(values.values())
         low = high = None
     seeds = tuple(dict.fromkeys(cell.seed for cell in values))
     sources = tuple(cell.score_path for cell in values)
@@ -259,8 +258,7 @@ def measured_record(scale: str, entry: Entry, root: Path) -> dict[str, Any]:
     interval = each.interval
     spread = None
     if len(each.by_seed) > 1:
-        squares = sum((value - each.value) ** 2 for value in each.by_seed)
-        spread = math.sqrt(squares / (len(each.by_seed) - 1))
+        spread = statistics.stdev(each.by_seed)
     both = read(_on(entry, each.seeds), root)
     asked = (cell.seed for cell in (*entry.cells, *entry.over))
     remarks = _without(asked, each.seeds, "which was not run for both")

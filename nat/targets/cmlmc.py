@@ -15,7 +15,7 @@ from torch import Tensor
 
 from nat.alignment.reveal import least_confident, share_of
 from nat.data.vocabulary import MASK, NEVER_WRITTEN
-from nat.objective.context import BatchContext, DecoderInput, Loss, together
+from nat.objective.context import BatchContext, DecoderInput, Loss, sum_of_losses
 from nat.targets.cross_entropy import CrossEntropy
 from nat.transformer.projection import best_symbols
 
@@ -58,7 +58,7 @@ class Cmlmc:
             "nll": masked.parts["nll"],
             "correction_nll": replaced.parts["nll"],
         }
-        total = together([masked, replaced])
+        total = sum_of_losses([masked, replaced])
         return Loss(total.value, total.positions, parts)
 
     @torch.no_grad()

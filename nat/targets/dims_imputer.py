@@ -7,7 +7,7 @@ from pydantic import ConfigDict, Field
 from pydantic.dataclasses import dataclass
 
 from nat.alignment.ctc import collapse
-from nat.decoding.imputer import impute
+from nat.decoding.imputation import impute
 from nat.objective.context import BatchContext, DecoderInput, Loss
 from nat.targets.imputer import completion_loss
 

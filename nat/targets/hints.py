@@ -62,13 +62,14 @@ class Hints:
     def __call__(self, context: BatchContext, decoder_input: DecoderInput) -> Loss:
         """Loss of each sentence.
 
-        Parts: `nll`, `hidden` and `alignment`, without their weights, as a mean per token.
+        Parts: `nll`, `hidden` and `alignment`, without their weights (nats), each the mean
+        over a sentence's pairs or positions times its number of tokens.
 
         Raises:
             UserError: if student and teacher differ in decoder layers or heads.
         """
-        mine = DecoderTrace()
-        loss = CrossEntropy(self.label_smoothing)(context, decoder_input, mine)
+        student = DecoderTrace()
+        loss = CrossEntropy(self.label_smoothing)(context, decoder_input, student)
         if context.teacher is None:
             return loss
         sizes = [
@@ -81,18 +82,18 @@ class Hints:
                 f"{sizes[0][0]} and {sizes[1][0]} layers, {sizes[0][1]} and "
                 f"{sizes[1][1]} heads; give both sizes the same 'decoder_layers' and 'heads'"
             )
-        its = self._teacher(context)
+        teacher = self._teacher(context)
         real = ~decoder_input.padding
         hidden = torch.stack(
             [
-                self._close_pairs(ours, other, real)
-                for ours, other in zip(mine.states, its.states, strict=True)
+                self._close_pairs(learning, taught, real)
+                for learning, taught in zip(student.states, teacher.states, strict=True)
             ]
         ).mean(0)
         alignment = torch.stack(
             [
-                _divergence(ours, other, real)
-                for ours, other in zip(mine.attention, its.attention, strict=True)
+                _divergence(learning, taught, real)
+                for learning, taught in zip(student.attention, teacher.attention, strict=True)
             ]
         ).mean(0)
         # both are means of a sentence; as sums over its tokens they share the denominator of nll

@@ -118,7 +118,7 @@ class OfFairseq(nn.Module):
         from fairseq.tasks.translation_lev import TranslationLevenshteinTask
 
         task = SimpleNamespace(tgt_dict=self.dictionary, cfg=SimpleNamespace(noise=noise))
-        injected = TranslationLevenshteinTask.inject_noise(task, swapped(with_ends(target)))
+        injected = TranslationLevenshteinTask.inject_noise(task, swapped(between_ends(target)))
         return swapped(injected)
 
     def loss(
@@ -139,7 +139,7 @@ class OfFairseq(nn.Module):
             "nsentences": len(source),
             "ntokens": 0,  # not used
             "net_input": self.source(source),
-            "target": swapped(with_ends(target)),
+            "target": swapped(between_ends(target)),
             "prev_target": swapped(shown),
         }
         value, _, log = criterion(self.model, sample)
@@ -157,7 +157,7 @@ class OfFairseq(nn.Module):
         return {"src_tokens": tokens, "src_lengths": tokens.ne(_FAIRSEQ_PAD).sum(1)}
 
 
-def with_ends(target: Tensor) -> Tensor:
+def between_ends(target: Tensor) -> Tensor:
     """Targets [B, T] between BOS and EOS, [B, T + 2]."""
     begin, end = (torch.full_like(target[:, :1], each) for each in (BOS, PAD))
     ended = torch.cat((begin, target, end), 1)

@@ -12,7 +12,7 @@ from snakemake_interface_logger_plugins.common import LogEvent
 from nat.artifacts import Translations
 from nat.errors import UserError
 from nat.workflow.requests import names_in
-from nat.workflow.together import kind_of
+from nat.workflow.together import rule_kind
 
 
 @dataclass(frozen=True)
@@ -20,7 +20,7 @@ class Job:
     """A job that is still to run.
 
     Attributes:
-        rule: name of its rule, see `kind_of`.
+        rule: name of its rule, see `rule_kind`.
         wildcards: values of the wildcards of the rule, by name; also those that stand in the paths
             of a rule for several decodings.
         inputs: files and folders that it reads.
@@ -54,10 +54,10 @@ def pending(targets: Iterable[str], arguments: Iterable[str]) -> tuple[list[Job]
             # Snakemake says after the path that it leaves a file in its place
             outputs = tuple(path.removesuffix(" (update)") for path in job["output"])
             wildcards = dict(job["wildcards"])
-            if kind_of(name) != name:
+            if rule_kind(name) != name:
                 wildcards |= names_in(outputs[0], Translations.template) or {}
             found.append(
-                Job(kind_of(name), wildcards, tuple(job["input"]), outputs, job["shellcmd"] or "")
+                Job(rule_kind(name), wildcards, tuple(job["input"]), outputs, job["shellcmd"] or "")
             )
         return record.levelno >= logging.ERROR
 

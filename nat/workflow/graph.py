@@ -50,7 +50,7 @@ from nat.spelling import hint
 from nat.workflow.code import code_of
 from nat.workflow.together import Together, together
 
-STAGES = {
+TARGETS = {
     "all": "every table, figure and claim of every paper, and the report",
     "report": "pages to look at, of whatever exists; nothing else is made",
     "demo": "the tables and figures of config/papers/overview.yaml",
@@ -191,7 +191,7 @@ class Graph:
     def described(self) -> dict[str, str]:
         """One line for every public target."""
         papers = {name: self.configuration.paper(name).title for name in self.configuration.papers}
-        found = {**STAGES, **papers}
+        found = {**TARGETS, **papers}
         for name, report in self.reports.items():
             title = reports.title(self.configuration, report.target)
             found[name] = f"{papers[report.paper]}: {title}"
@@ -474,7 +474,7 @@ def _check_names(configuration: Configuration, targets: Iterable[Target]) -> Non
     """Refuse papers whose name, or that of one of their reports, is one of another target."""
     rules = Path(nat.__file__).resolve().parents[1] / "rules"
     text = "".join(path.read_text("utf-8") for path in sorted(rules.glob("*.smk")))
-    taken = {*STAGES, *re.findall(r"^ *(?:use rule \w+ as|rule) (\w+)", text, re.MULTILINE)}
+    taken = {*TARGETS, *re.findall(r"^ *(?:use rule \w+ as|rule) (\w+)", text, re.MULTILINE)}
     names = [(reports.name(target), target[0]) for target in targets]
     for name, paper in [*((name, name) for name in configuration.papers), *names]:
         if name in taken:

@@ -19,7 +19,7 @@ from snakemake_interface_logger_plugins.base import LogHandlerBase
 
 from nat.spelling import hint
 from nat.workflow.slurm import state_of, what_slurm_refused
-from nat.workflow.together import kind_of
+from nat.workflow.together import rule_kind
 
 # Messages about Snakemake's internal work, less useful than the lines of jobs. They have no event
 # in the plugin interface, so they are recognised by their text.
@@ -104,7 +104,7 @@ class Screen(LogHandlerBase):
         counts: dict[str, int] = {}
         for rule, count in event["stats"].items():
             if rule != "total":
-                counts[kind_of(rule)] = counts.get(kind_of(rule), 0) + count
+                counts[rule_kind(rule)] = counts.get(rule_kind(rule), 0) + count
         jobs = ", ".join(f"{count} {rule}" for rule, count in counts.items())
         return f"{_counted(self.total, 'job')} to do: {jobs}"
 

@@ -35,7 +35,7 @@ from nat.workflow.cluster import (
 from nat.workflow.dry_run import Job
 from nat.workflow.together import RULE as TRANSLATE_AND_SCORE
 
-STAGES = {
+PARTS = {
     "generate_text": "corpora",
     "fetch_text": "corpora",
     "generate_test_text": "corpora",
@@ -71,7 +71,7 @@ STAGES = {
     "claims": "reports",
     "make_report": "reports",
 }
-"""Stages of the graph by rule; any other rule is a stage by itself."""
+"""Parts of a run by rule; any other rule is a part by itself."""
 
 TRAININGS = ("train", "train_and_keep")
 """Rules that train."""
@@ -151,10 +151,10 @@ FULL_CHECKPOINTS, NUMBERS_PER_WEIGHT = 2, 3
 
 @dataclass(frozen=True)
 class Estimate:
-    """One stage: its jobs and what they take.
+    """One part of a run: its jobs and what they take.
 
     Attributes:
-        stage: of the graph.
+        part: its name.
         jobs: still to run.
         device_hours: hours of jobs that run models, summed over devices; None where there are none,
             or where the scale assumes no speed.
@@ -163,7 +163,7 @@ class Estimate:
         disk_bytes: bytes that stay on the disk, roughly.
     """
 
-    stage: str
+    part: str
     jobs: int
     device_hours: float | None
     core_hours: float | None
@@ -172,14 +172,14 @@ class Estimate:
 
 
 def estimate(configuration: Configuration, jobs: Iterable[Job]) -> list[Estimate]:
-    """Sum up jobs by stage, in the order of the graph."""
-    by_stage: dict[str, list[Job]] = {stage: [] for stage in STAGES.values()}
+    """Sum up jobs by part, in the order of the graph."""
+    by_part: dict[str, list[Job]] = {part: [] for part in PARTS.values()}
     for job in jobs:
         if not job.outputs:  # a target
             continue
-        by_stage.setdefault(STAGES.get(job.rule, job.rule), []).append(job)
+        by_part.setdefault(PARTS.get(job.rule, job.rule), []).append(job)
     found = []
-    for stage, members in by_stage.items():
+    for part, members in by_part.items():
         if members:
             hours = [(job.rule, _hours(configuration, job)) for job in members]
             known = [(rule, hour) for rule, hour in hours if hour is not None]
@@ -187,7 +187,7 @@ def estimate(configuration: Configuration, jobs: Iterable[Job]) -> list[Estimate
             on_cores = [hour for rule, hour in known if rule not in _OF_MODELS]
             found.append(
                 Estimate(
-                    stage,
+                    part,
                     len(members),
                     sum(on_devices) if on_devices else None,
                     sum(on_cores) if on_cores else None,
@@ -205,19 +205,19 @@ def table(configuration: Configuration, estimates: list[Estimate]) -> Table:
     on_gpu = needs(configuration, "train").gpu
     columns = ["jobs", *(["GPU hours"] if on_gpu else []), "core hours", "longest, h", "disk, GB"]
     shown = Table(title=f"still to run at the scale {configuration.scale}", title_justify="left")
-    shown.add_column("stage")
+    shown.add_column("part")
     for column in columns:
         shown.add_column(column, justify="right")
 
     def row(
-        stage: str, jobs: int, hours: list[float | None], longest: float | None, disk: float
+        part: str, jobs: int, hours: list[float | None], longest: float | None, disk: float
     ) -> None:
         times = hours if on_gpu else [_sum(hours)]
-        shown.add_row(stage, f"{jobs:,}", *map(_rounded, [*times, longest, disk / 1e9]))
+        shown.add_row(part, f"{jobs:,}", *map(_rounded, [*times, longest, disk / 1e9]))
 
     for one in estimates:
         hours = [one.device_hours, one.core_hours]
-        row(one.stage, one.jobs, hours, one.longest, one.disk_bytes)
+        row(one.part, one.jobs, hours, one.longest, one.disk_bytes)
     shown.add_section()
     row(
         "all",
@@ -457,7 +457,7 @@ def _share(configuration: Configuration, names: Mapping[str, str]) -> float:
 
 
 def _seconds_of_texts(configuration: Configuration, job: Job) -> float | None:
-    if job.rule not in STAGES:
+    if job.rule not in PARTS:
         return None
     speed = PAIRS_PER_SECOND.get(job.rule)
     pairs = _pairs(configuration, job)

@@ -65,7 +65,7 @@ class Together:
         return [Score(*names, decoding, self.split) for decoding in self.decodings]
 
 
-def kind_of(rule: str) -> str:
+def rule_kind(rule: str) -> str:
     """The name of a rule; `RULE` stands for those that translate by several decodings, too."""
     return RULE if rule.startswith(f"{RULE}_") else rule
 

@@ -1,0 +1,142 @@
+"""Prefix beam search over the frames of a CTC model, with an n-gram language model."""
+
+from collections.abc import Iterator
+from typing import Literal, NamedTuple
+
+import numpy as np
+import torch
+from pydantic import ConfigDict, Field
+from pydantic.dataclasses import dataclass
+from torch import Tensor
+
+from nat.data.vocabulary import MASK, NEVER_WRITTEN, PAD
+from nat.decoding.hypothesis import Hypothesis
+from nat.decoding.network import silent
+from nat.decoding.prefixes import Prefixes
+from nat.language_model.options import LanguageModelOptions
+from nat.language_model.scorer import LanguageModel
+from nat.transformer.model import Encoded, Transformer
+from nat.transformer.projection import chunks_of_logits
+
+
+class Emissions(NamedTuple):
+    """What a search needs to know of the T frames of a sentence.
+
+    Attributes:
+        words: ids of the U different tokens that some frame can extend a prefix with, [U].
+        symbols: tokens that each frame can extend a prefix with, as places in `words`, [T, S].
+        scores: log-probabilities of all these words, which a prefix may end in, [T, U].
+        blanks: log-probabilities of BLANK, [T].
+    """
+
+    words: np.ndarray
+    symbols: np.ndarray
+    scores: np.ndarray
+    blanks: np.ndarray
+
+
+@dataclass(frozen=True, config=ConfigDict(extra="forbid"))
+class PrefixSearch:
+    """Search for the translation, not for the alignment, that is most probable.
+
+    Gu and Kong (2021), section 4.2 and table 3. The score of a translation y is
+
+        log p_CTC(y|x) + alpha log p_LM(y) + bonus(y),
+
+    where p_CTC sums the alignments that the search has kept, and p_LM includes the end of the
+    sentence, which is scored once the search has ended; the published code leaves the end out. It
+    takes one pass over an upsampled canvas.
+
+    The paper prints the bonus as beta log |y|. Its published code decodes with ctcdecode, which
+    adds beta for each token, and alpha = 0.4 and beta = 2.2 of its README belong to that formula:
+    with the printed one the 26th token of a translation would earn 0.09 nats instead of 2.2.
+
+    Where the paper is ambiguous: the bonus of an empty translation is zero in both formulas, so
+    that it remains possible. A frame extends prefixes only by its most probable tokens, but a
+    prefix may always repeat its last token. Probabilities are those of the full softmax; special
+    symbols other than UNK and BLANK are never chosen.
+
+    Attributes:
+        beam: prefixes kept for each sentence.
+        symbols: most probable tokens of each frame that may extend a prefix.
+        language_model: the language model and alpha, its weight; None for no language model.
+        word_bonus: beta, nats.
+        bonus: `tokens` for beta |y|, as in the published code, or `log_tokens` for beta log |y|, as
+            in the paper.
+    """
+
+    beam: int = Field(default=20, ge=1)
+    symbols: int = Field(default=20, ge=1)
+    language_model: LanguageModelOptions | None = None
+    word_bonus: float = 0.0
+    bonus: Literal["tokens", "log_tokens"] = "tokens"
+
+    upsampled = True
+
+    def search(
+        self, model: Transformer, encoded: Encoded, language_model: LanguageModel | None
+    ) -> list[Hypothesis]:
+        """The best translation of each encoded sentence."""
+        return [self.best(each, language_model) for each in self.emissions(model, encoded)]
+
+    def emissions(self, model: Transformer, encoded: Encoded) -> Iterator[Emissions]:
+        """The frames of each encoded sentence."""
+        padding = model.upsampled_padding(encoded)
+        states = model.decode(torch.where(padding, PAD, MASK), padding, encoded, causal=False)
+        weight = model.embedding.weight
+        frames = states[~padding]  # of all sentences, one after the other
+        found = self._frames(frames, weight, silent(model))
+        lengths = (~padding).sum(1).tolist()
+        parts = zip(*(each.split(lengths) for each in (frames, *found)), strict=True)
+        for rows, normaliser, blank, symbols in parts:
+            chosen = symbols.cpu().numpy()
+            words, places = np.unique(chosen, return_inverse=True)
+            logits = rows @ weight[torch.from_numpy(words).to(weight.device)].T
+            yield Emissions(
+                words,
+                places.reshape(chosen.shape),
+                (logits - normaliser[:, None]).double().cpu().numpy(),
+                (blank - normaliser).double().cpu().numpy(),
+            )
+
+    def _frames(
+        self, states: Tensor, weight: Tensor, silent: list[int]
+    ) -> tuple[Tensor, Tensor, Tensor]:
+        """Distributions over the symbols.
+
+        Args:
+            states: of n frames, [n, D].
+            weight: output embedding, [V, D].
+            silent: symbols that count as BLANK.
+
+        Returns:
+            Normaliser of the logits, [n]; logit of BLANK, [n]; most probable tokens, [n, S].
+        """
+        never = torch.tensor(NEVER_WRITTEN, device=states.device)
+        number = min(self.symbols, len(weight) - len(NEVER_WRITTEN))
+        parts = []
+        for _, logits in chunks_of_logits(states, weight):
+            normaliser, blank = logits.logsumexp(1), logits[:, silent].logsumexp(1)
+            logits[:, never] = -torch.inf
+            parts.append((normaliser, blank, logits.topk(number, dim=1).indices))
+        normaliser, blank, symbols = (torch.cat(each) for each in zip(*parts, strict=True))
+        return normaliser, blank, symbols
+
+    def best(self, emissions: Emissions, language_model: LanguageModel | None) -> Hypothesis:
+        """The best translation of a sentence."""
+        options = self.language_model
+        if (options is None) != (language_model is None):
+            raise ValueError("a language model must come with its options")
+        prefixes = Prefixes(
+            emissions.words,
+            self.beam,
+            language_model,
+            0.0 if options is None else options.weight,
+            self.word_bonus,
+            logarithmic=self.bonus == "log_tokens",
+        )
+        rows = zip(emissions.symbols, emissions.scores, emissions.blanks, strict=True)
+        for symbols, scores, blank in rows:
+            prefixes.advance(symbols, scores[symbols], blank, scores[prefixes.last])
+        tokens, score = prefixes.best()
+        return Hypothesis(tokens, score, 1)
