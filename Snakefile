@@ -135,7 +135,7 @@ include: "rules/slurm.smk"
 include: "rules/verify.smk"
 
 
-# Snakemake does not say that it is to remove its locks only.
+# Snakemake does not tell the workflow that it was called with `--unlock`.
 if workflow.is_main_process and "--unlock" not in sys.argv:
     remember()
     try:

@@ -301,7 +301,7 @@ def test_bfloat16_is_finite(
         assert parameter.grad is None or parameter.grad.isfinite().all()
 
 
-def test_decoding_drops_empty_tokens_of_models_that_have_learnt_them() -> None:
+def test_decoding_drops_empty_tokens_of_models_that_have_learned_them() -> None:
     logits = favourites([8, BLANK, 9])
     model: Any = LoggedModel([[3]], lambda tokens: logits)
     model.empty_token = True
@@ -314,7 +314,7 @@ def test_decoding_drops_empty_tokens_of_models_that_have_learnt_them() -> None:
 
 
 @pytest.mark.parametrize(("system", "expected"), [("axe-kd", True), ("nat-kd", False)])
-def test_a_model_knows_whether_it_has_learnt_the_empty_token(system: str, expected: bool) -> None:
+def test_a_model_knows_whether_it_has_learned_the_empty_token(system: str, expected: bool) -> None:
     configuration = replace(configured(), scale="micro")
     training = configuration.training("toy-micro", system)
     assert build_model(training, VocabularySizes(12)).empty_token is expected

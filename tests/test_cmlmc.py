@@ -1,4 +1,4 @@
-"""CMLMC: which visible tokens are replaced, by what, what is learnt there, and the decoder."""
+"""CMLMC: which visible tokens are replaced, by what, what is learned there, and the decoder."""
 
 from collections.abc import Callable
 from typing import Any

@@ -104,7 +104,7 @@ def test_fewer_constant_lengths_than_asked_for() -> None:
     assert found.tolist() == [[3, 2, 1, 1, 1], [2, 1, 3, 3, 3], [1, 2, 3, 3, 3]]
 
 
-def test_a_constant_is_saved_but_not_learnt() -> None:
+def test_a_constant_is_saved_but_not_learned() -> None:
     one = constant(2.25)
     assert not list(one.parameters())
     other = ConstantLength()

@@ -65,7 +65,7 @@ def test_one_step_is_one_pass(make_model: MakeModel) -> None:
     )
 
 
-def test_only_for_systems_that_have_learnt_to_correct() -> None:
+def test_only_for_systems_that_have_learned_to_correct() -> None:
     configuration = load()
     for system in ("cmlmc-kd", "dims-cmlmc-kd"):  # the student has it from its teacher
         configuration.check_decoding(system, "mask-correct-4-lb5")

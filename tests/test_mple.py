@@ -212,13 +212,13 @@ def test_alignments_give_a_target_of_their_own(
     for batch in mple.analysis.pair_batches(model, *texts, 1):
         number = int(batch.ids[0])
         context, shown = proxy_input(objective, model, batch, objective.updates)
-        learnt = objective.target.proxy_target(context, shown)
+        learned = objective.target.proxy_target(context, shown)
         states = context.decode(shown) @ model.embedding.weight.T
         costs = -states.log_softmax(2)[0]
         hidden = shown.loss_mask[0]
-        nll += float(costs.gather(1, learnt[0][:, None])[hidden].sum())
-        assert learnt[0][~hidden].tolist() == batch.target[0][~hidden].tolist()
-        symbols = [token for token in learnt[0].tolist() if token not in (BLANK, PAD)]
+        nll += float(costs.gather(1, learned[0][:, None])[hidden].sum())
+        assert learned[0][~hidden].tolist() == batch.target[0][~hidden].tolist()
+        symbols = [token for token in learned[0].tolist() if token not in (BLANK, PAD)]
         assert found.targets[number] == symbols
         if method == "oaxe":
             assert sorted(symbols) == sorted(batch.target[0].tolist())
@@ -228,7 +228,7 @@ def test_alignments_give_a_target_of_their_own(
                 sum(float(costs[place, token]) for place, token in zip(free, order, strict=True))
                 for order in itertools.permutations(own)
             )
-            assert float(costs.gather(1, learnt[0][:, None])[hidden].sum()) == pytest.approx(best)
+            assert float(costs.gather(1, learned[0][:, None])[hidden].sum()) == pytest.approx(best)
     assert found.nll == pytest.approx(nll)
 
 

@@ -11,7 +11,7 @@ from nat.inputs.skip import BEGIN_OF_CHUNKS, Skip
 
 
 def rows(decoder_input: Any, row: int) -> tuple[list[int], list[int], list[int], list[bool]]:
-    """Tokens, labels, positions and what is learnt of a sentence, without its padding."""
+    """Tokens, labels, positions and what is learned of a sentence, without its padding."""
     real = ~decoder_input.padding[row]
     return (
         decoder_input.tokens[row][real].tolist(),
@@ -38,27 +38,27 @@ def test_the_primary_tasks_of_every_second_token(
     assert rows(causal, 1) == ([B, 12, 14], [12, 14, E], [0, 2, 4], [True] * 3)
     assert rows(causal, 2) == ([B], [E], [0], [True])
     numbers = [1, 2, 3, 4, 5, 6]
-    learnt = [True, False] * 3
-    assert rows(at_once, 0) == ([M, 12, M, 14, M, E], [11, 12, 13, 14, 15, E], numbers, learnt)
+    learned = [True, False] * 3
+    assert rows(at_once, 0) == ([M, 12, M, 14, M, E], [11, 12, 13, 14, 15, E], numbers, learned)
     # the sentence ends where a chunk begins: its EOS is to be filled in
-    assert rows(at_once, 1) == ([M, 12, M, 14, M, E], [11, 12, 13, 14, E, E], numbers, learnt)
+    assert rows(at_once, 1) == ([M, 12, M, 14, M, E], [11, 12, 13, 14, E, E], numbers, learned)
     assert rows(at_once, 2) == ([M, E], [11, E], [1, 2], [True, False])
-    # nothing is learnt of an empty target
+    # nothing is learned of an empty target
     assert not causal.loss_mask[3].any() and not at_once.loss_mask[3].any()
     for task in (causal, at_once):
         assert torch.equal(task.tokens.eq(PAD), task.padding)
 
 
-def test_nothing_is_learnt_behind_the_end(
+def test_nothing_is_learned_behind_the_end(
     make_model: Callable[..., Any], make_context: Callable[..., Any], batch: Batch
 ) -> None:
     context = make_context(make_model(decoder={"chunk": 4}), batch)
     causal, at_once = Skip(curriculum=None)(context)
     assert rows(causal, 0)[:3] == ([BEGIN_OF_CHUNKS, 14], [14, EOS], [0, 4])
-    tokens, labels, positions, learnt = rows(at_once, 0)
+    tokens, labels, positions, learned = rows(at_once, 0)
     assert labels == [11, 12, 13, 14, 15, EOS, EOS, EOS]
     assert tokens == [MASK, MASK, MASK, 14, MASK, MASK, MASK, EOS]
-    assert learnt == [True, True, True, False, True, True, False, False]
+    assert learned == [True, True, True, False, True, True, False, False]
     assert positions == [*range(1, 9)]
 
 
@@ -69,11 +69,11 @@ def test_the_auxiliary_tasks_come_first(
     causal, at_once = Skip()(context)
     target = [11, 12, 13, 14, 15]
     assert rows(causal, 0)[:3] == ([BOS, *target], [*target, EOS], [*range(6)])
-    tokens, labels, positions, learnt = rows(at_once, 0)
+    tokens, labels, positions, learned = rows(at_once, 0)
     assert labels == [*target, EOS] and positions == [*range(1, 7)]
-    assert 1 <= sum(learnt) <= 6
-    assert [token == MASK for token in tokens] == learnt
-    pairs = zip(tokens, labels, learnt, strict=True)
+    assert 1 <= sum(learned) <= 6
+    assert [token == MASK for token in tokens] == learned
+    pairs = zip(tokens, labels, learned, strict=True)
     assert all(token == label for token, label, hidden in pairs if not hidden)
 
 

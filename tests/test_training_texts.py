@@ -160,8 +160,8 @@ def test_what_does_not_belong_together_is_told() -> None:
 
 def test_the_input_predictor_is_trained_saved_and_loaded() -> None:
     make_start()
-    learnt = train("predicted")
+    learned = train("predicted")
     rows = parts("predicted")
     assert all(row["masks"] > 0 and row["input"] > row["masks"] for row in rows)
     assert load_model(model_file("predicted")).model.input_predictor is not None
-    assert "input_predictor.classifier.weight" in learnt
+    assert "input_predictor.classifier.weight" in learned

@@ -698,7 +698,7 @@ class Configuration:
             UserError: if there is no decoding of CTranslate2 with these options.
         """
         engine = self.settings.distillation_engine
-        if engine == "pytorch":  # as always, and without an import of torch by the decoding
+        if engine == "pytorch":  # the default; do not import torch for it
             return decoding
         found = self.decoding(decoding)
         if found.method != "beam_search":

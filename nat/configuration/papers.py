@@ -12,7 +12,6 @@ from typing import Annotated, Any, Literal, Self, TypeAlias, TypeVar
 
 from pydantic import (
     AfterValidator,
-    BaseModel,
     ConfigDict,
     Discriminator,
     Field,
@@ -21,6 +20,7 @@ from pydantic import (
     model_validator,
 )
 
+from nat import fields
 from nat.fields import Seeds
 
 Text = Annotated[str, Field(min_length=1)]
@@ -51,16 +51,10 @@ COORDINATES = (
 )
 
 
-class Model(BaseModel):
-    """A mapping in a paper's file; unknown keys are errors."""
+class Model(fields.Model):
+    """A mapping in a paper's file."""
 
-    model_config = ConfigDict(
-        extra="forbid",
-        frozen=True,
-        populate_by_name=True,
-        serialize_by_alias=True,
-        defer_build=True,
-    )
+    model_config = ConfigDict(populate_by_name=True)
 
     def coordinates(self) -> dict[str, Any]:
         """The coordinates that are given here, with the variables under `with`."""

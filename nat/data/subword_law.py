@@ -18,7 +18,7 @@ from collections import defaultdict
 from collections.abc import Callable, Iterable, Mapping
 from typing import Any, NamedTuple
 
-from nat.data.synthetic import Language, Word
+from nat.data.synthetic import Language, Word, entropy
 
 Split = Callable[[str], str]
 """Splits a word into subwords with spaces between them."""
@@ -64,12 +64,12 @@ def subword_entropies(language: Language, split: Split, source: str) -> SubwordE
                 forms = [_forms(language, word, register, split) for word in words]
                 _add(found, lengths, forms, share * p)
     given_length = math.fsum(
-        weight * math.fsum(_entropy(place.values(), weight) for place in found[length].values())
+        weight * math.fsum(entropy(place.values(), weight) for place in found[length].values())
         for length, weight in lengths.items()
     )
     return SubwordEntropies(
         joint=language.entropies(source).joint,
-        length=_entropy(lengths.values()),
+        length=entropy(lengths.values()),
         given_length=given_length,
         padded=_padded(found, lengths),
         tokens=math.fsum(length * weight for length, weight in lengths.items()),
@@ -171,10 +171,5 @@ def _padded(found: Any, lengths: Lengths) -> float:
             for subword, probability in found[length].get(place, {}).items():
                 marginal[subword] += probability
         ended = math.fsum(weight for length, weight in lengths.items() if length <= place)
-        total += _entropy([*marginal.values(), ended])
+        total += entropy([*marginal.values(), ended])
     return total
-
-
-def _entropy(probabilities: Iterable[float], total: float = 1.0) -> float:
-    """Entropy of weights with this sum, nats."""
-    return -math.fsum(p / total * math.log(p / total) for p in probabilities if p > 0) + 0.0

@@ -335,11 +335,11 @@ class Language:
                 _binary_entropy(self.front_probability)
                 + _binary_entropy(self.drop_probability)
                 + content * _binary_entropy(self.slip_probability)
-                + (1 - self.slip_probability**varied) * _entropy(self.register_probabilities)
+                + (1 - self.slip_probability**varied) * entropy(self.register_probabilities)
             )
             self._known[key] = Entropies(
                 joint,
-                tuple(_entropy(position.values()) for position in self.marginals(source)),
+                tuple(entropy(position.values()) for position in self.marginals(source)),
                 len(words) - self.drop_probability,
             )
         return self._known[key]
@@ -629,10 +629,10 @@ def _binary(probability: float) -> tuple[tuple[bool, float], tuple[bool, float]]
     return (False, 1 - probability), (True, probability)
 
 
-def _entropy(probabilities: Iterable[float]) -> float:
-    """Entropy in nats, with 0 log 0 = 0."""
-    return -math.fsum(p * math.log(p) for p in probabilities if p > 0) + 0.0
+def entropy(weights: Iterable[float], total: float = 1.0) -> float:
+    """Entropy in nats of weights with this sum, with 0 log 0 = 0."""
+    return -math.fsum(p / total * math.log(p / total) for p in weights if p > 0) + 0.0
 
 
 def _binary_entropy(probability: float) -> float:
-    return _entropy((probability, 1 - probability))
+    return entropy((probability, 1 - probability))

@@ -18,7 +18,7 @@ class MaskCorrect(LengthParallel):
     """Mask the least probable tokens, then predict every position again, the visible ones too.
 
     Huang, Perez and Volkovs (2022). The number of passes and of masks is that of `mask_predict`,
-    but each pass replaces all symbols and probabilities: a model trained with `cmlmc` has learnt
+    but each pass replaces all symbols and probabilities: a model trained with `cmlmc` has learned
     that visible tokens can be wrong. A pass that masks nothing is not skipped.
 
     The score is the mean log-probability per token in the last pass. The evaluation of DiMS'

@@ -18,7 +18,7 @@ class Mixed:
 
     Attributes:
         raw: probability of the reference, the first candidate; otherwise the translation, the
-            second one, is learnt. The paper uses 0.2 for WMT14 En-De and 0.5 for the other tasks.
+            second one, is learned. The paper uses 0.2 for WMT14 En-De and 0.5 for the other tasks.
     """
 
     raw: float = Field(default=0.5, gt=0.0, lt=1.0)

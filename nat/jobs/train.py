@@ -348,8 +348,8 @@ def flags(record: Record, pairs: dict[str, Any]) -> list[str]:
         )
     if record.last_infeasible > MOST_INFEASIBLE:
         found.append(
-            "targets of its text that do not fit their canvas are not learnt from, in validation "
-            f"{record.last_infeasible:.2f} such tokens for each one that is learnt from; see "
+            "targets of its text that do not fit their canvas are not learned from, in validation "
+            f"{record.last_infeasible:.2f} such tokens for each one that is learned from; see "
             "'upsample' of the system"
         )
     return found

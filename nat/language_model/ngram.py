@@ -19,7 +19,7 @@ discounts between 0 and the count itself, they are 0.5, 1 and 1.5. Nothing is pr
 from dataclasses import dataclass
 from itertools import pairwise
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -93,6 +93,24 @@ class NgramModel:
         return cls(**{**found, "vocabulary_size": int(found["vocabulary_size"])})
 
 
+class _Counted(NamedTuple):
+    """The n-grams of a text, of each order, as nodes of a tree.
+
+    Attributes:
+        parents: node of each n-gram without its last word.
+        words: its last word.
+        shorter: node of the n-gram without its first word.
+        counts: of the n-gram, see `_counted`.
+        first: number of the first node of each level, the root's included.
+    """
+
+    parents: list[np.ndarray]
+    words: list[np.ndarray]
+    shorter: list[np.ndarray]
+    counts: list[np.ndarray]
+    first: list[int]
+
+
 def estimate(
     tokens: np.ndarray, lengths: np.ndarray, vocabulary_size: int, order: int
 ) -> tuple[NgramModel, list[dict[str, Any]]]:
@@ -108,58 +126,9 @@ def estimate(
         The model; for each order its number of n-grams, its discounts, and whether these could be
         estimated.
     """
-    stream = _with_ends(tokens, lengths)
-    # A large text has hundreds of millions of n-grams, so use the smallest sufficient types.
-    kind = np.min_scalar_type(-(order * len(stream) + vocabulary_size))
-    stream = stream.astype(kind)
-    # Of each order: parent node, last word, node of the n-gram less its first word, counts.
-    parents = [np.zeros(vocabulary_size, dtype=kind)]
-    words = [np.arange(vocabulary_size, dtype=kind)]
-    shorter = [np.zeros(vocabulary_size, dtype=kind)]
-    counts = [np.bincount(stream, minlength=vocabulary_size).astype(kind)]
-    begins = [words[0] == BOS]
-    first = [0, 1]  # number of the first node of each level, the root's included
-    places = stream + 1  # node of the n-gram that begins at each place, otherwise 0
-    for length in range(2, order + 1):
-        longer = np.zeros(len(stream), dtype=kind)
-        first.append(first[-1] + len(words[-1]))
-        node, blocks = first[-1], []
-        for low, high in pairwise(_of_contexts(counts[-1])):
-            contexts = (places >= first[-2] + low) & (places < first[-2] + high)
-            starts = np.flatnonzero(contexts)
-            del contexts
-            starts = starts[stream[starts + (length - 2)] != EOS]
-            keys = places[starts] * np.int64(vocabulary_size) + stream[starts + (length - 1)]
-            ascending = np.argsort(keys)
-            keys, starts = keys[ascending], starts[ascending]
-            del ascending
-            new = np.ones(len(keys), dtype=bool)
-            new[1:] = keys[1:] != keys[:-1]
-            one_each = np.flatnonzero(new)
-            longer[starts] = np.cumsum(new) + (node - 1)
-            node += len(one_each)
-            keys = keys[one_each]
-            block = (
-                keys // vocabulary_size,
-                keys % vocabulary_size,
-                places[starts[one_each] + 1],
-                np.diff(one_each, append=len(new)),
-            )
-            blocks.append([values.astype(kind) for values in block])
-        for values, found in zip(
-            (parents, words, shorter, counts), zip(*blocks, strict=True), strict=True
-        ):
-            values.append(np.concatenate(found))
-        begins.append(begins[-1][parents[-1] - first[-2]])
-        places = longer
-        del blocks, longer
-    del stream, places
-    for number in range(order - 1):
-        behind = np.bincount(shorter[number + 1] - first[number + 1], minlength=len(words[number]))
-        counts[number] = np.where(begins[number], counts[number], behind).astype(kind)
-    counts[0][list(NO_WORDS)] = 0
-    del begins
-
+    parents, words, shorter, counts, first = _counted(
+        _with_ends(tokens, lengths), vocabulary_size, order
+    )
     levels = np.cumsum([len(each) for each in words])
     total = int(levels[-1])
     keys = np.empty(total, dtype=np.int64)
@@ -212,9 +181,66 @@ def estimate(
         keys,
         logs,
         backoffs,
-        np.concatenate([np.zeros(1, dtype=kind), *shorter]),
+        np.concatenate([np.zeros(1, dtype=shorter[0].dtype), *shorter]),
     )
     return model, report
+
+
+def _counted(stream: np.ndarray, vocabulary_size: int, order: int) -> _Counted:
+    """Count the n-grams of a text of sentences with BOS and EOS.
+
+    The count of an n-gram of the highest order, or of one that begins with BOS, is its frequency.
+    That of any other is the number of different symbols that precede it.
+    """
+    # A large text has hundreds of millions of n-grams, so use the smallest sufficient types.
+    kind = np.min_scalar_type(-(order * len(stream) + vocabulary_size))
+    stream = stream.astype(kind)
+    parents = [np.zeros(vocabulary_size, dtype=kind)]
+    words = [np.arange(vocabulary_size, dtype=kind)]
+    shorter = [np.zeros(vocabulary_size, dtype=kind)]
+    counts = [np.bincount(stream, minlength=vocabulary_size).astype(kind)]
+    begins = [words[0] == BOS]
+    first = [0, 1]  # number of the first node of each level, the root's included
+    places = stream + 1  # node of the n-gram that begins at each place, otherwise 0
+    for length in range(2, order + 1):
+        longer = np.zeros(len(stream), dtype=kind)
+        first.append(first[-1] + len(words[-1]))
+        node, blocks = first[-1], []
+        for low, high in pairwise(_of_contexts(counts[-1])):
+            contexts = (places >= first[-2] + low) & (places < first[-2] + high)
+            starts = np.flatnonzero(contexts)
+            del contexts
+            starts = starts[stream[starts + (length - 2)] != EOS]
+            keys = places[starts] * np.int64(vocabulary_size) + stream[starts + (length - 1)]
+            ascending = np.argsort(keys)
+            keys, starts = keys[ascending], starts[ascending]
+            del ascending
+            new = np.ones(len(keys), dtype=bool)
+            new[1:] = keys[1:] != keys[:-1]
+            one_each = np.flatnonzero(new)
+            longer[starts] = np.cumsum(new) + (node - 1)
+            node += len(one_each)
+            keys = keys[one_each]
+            block = (
+                keys // vocabulary_size,
+                keys % vocabulary_size,
+                places[starts[one_each] + 1],
+                np.diff(one_each, append=len(new)),
+            )
+            blocks.append([values.astype(kind) for values in block])
+        for values, found in zip(
+            (parents, words, shorter, counts), zip(*blocks, strict=True), strict=True
+        ):
+            values.append(np.concatenate(found))
+        begins.append(begins[-1][parents[-1] - first[-2]])
+        places = longer
+        del blocks, longer
+    del stream, places
+    for number in range(order - 1):
+        behind = np.bincount(shorter[number + 1] - first[number + 1], minlength=len(words[number]))
+        counts[number] = np.where(begins[number], counts[number], behind).astype(kind)
+    counts[0][list(NO_WORDS)] = 0
+    return _Counted(parents, words, shorter, counts, first)
 
 
 def _with_ends(tokens: np.ndarray, lengths: np.ndarray) -> np.ndarray:

@@ -208,10 +208,10 @@ def measure(
                 weights = objective.input.log_weights(FirstPass(context))
             input_loss += float(loss.parts["input"].double().sum())
             input_loss += float(log_proxy_input(method, masked & real, real, weights).sum())
-        learnt = batch.target
+        learned = batch.target
         if hasattr(objective.target, "proxy_target"):
-            learnt = objective.target.proxy_target(*proxy_input(objective, model, batch, update))
-        for number, row in zip(batch.ids[kept].tolist(), learnt[kept].tolist(), strict=True):
+            learned = objective.target.proxy_target(*proxy_input(objective, model, batch, update))
+        for number, row in zip(batch.ids[kept].tolist(), learned[kept].tolist(), strict=True):
             found[number] = [token for token in row if token not in (PAD, BLANK)]
     return Proxy(found, nll, input_loss, tokens, of_sentences)
 
@@ -374,7 +374,7 @@ def _check(configuration: Configuration, system: str) -> None:
     if reveals and not description.decoder.input_predictor:
         raise UserError(
             f"{file}: key 'decoder.input_predictor': {description.input.method} reveals "
-            "tokens, and L_input needs a model that has learnt to predict them; set it to true, "
+            "tokens, and L_input needs a model that has learned to predict them; set it to true, "
             "with a 'teacher', and train the system again"
         )
 

@@ -89,20 +89,20 @@ def analyse(configuration: Configuration, corpus: str, system: str, seed: int) -
     _, target = sides(configuration.corpus(corpus))
     splits = {}
     for number, split in enumerate(splits_with_references(configuration, corpus)):
-        learnt = list(read_lines(Path(found.texts[number].path) / f"{split}.{target}"))
+        learned = list(read_lines(Path(found.texts[number].path) / f"{split}.{target}"))
         path = references_path(Path(found.references[number].path), split, target)
-        truth = read_weighted(path, len(learnt))
+        truth = read_weighted(path, len(learned))
         if found.translations:
             translations = Path(found.translations[number].path)
             rows = list(read_in_order(translations))
-            if len(rows) != len(learnt):
+            if len(rows) != len(learned):
                 raise UserError(
-                    f"{translations} has {len(rows)} translations but the split has {len(learnt)} "
+                    f"{translations} has {len(rows)} translations but the split has {len(learned)} "
                     "sentences; remove the translations and decode again"
                 )
-            learnt = [row["text"] for row in rows]
+            learned = [row["text"] for row in rows]
         scores = {
-            sentence: distances(learnt[sentence], *truth[sentence]) for sentence in sorted(truth)
+            sentence: distances(learned[sentence], *truth[sentence]) for sentence in sorted(truth)
         }
         values = dict(zip(MEASURED, np.mean(list(scores.values()), axis=0), strict=True))
         measures = analysis.measures(values, dict.fromkeys(MEASURED, "BLEU"))

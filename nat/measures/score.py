@@ -156,25 +156,13 @@ def score(hypotheses: Path, references: References) -> Score:
     }
     if references.references is not None:
         several = read_references(references.references, len(rows))
-        covered = sorted(several)
-        tokens = iter(references.tokenise([line for number in covered for line in several[number]]))
-        against_all = {
-            "multi_reference_bleu": bleu.sacrebleu(
-                [text[number] for number in covered],
-                [several[number] for number in covered],
-                references.lowercase,
-            ),
-            "multi_reference_tokenised_bleu": bleu.tokenised_bleu(
-                [words[number] for number in covered],
-                [list(islice(tokens, len(several[number]))) for number in covered],
-            ),
-        }
+        against_all = _against_all(text, words, several, references)
         counts |= against_all
         for name, each in against_all.items():
             found[name] = each.sentences
             extra[name] = {
-                "sentences": len(covered),
-                "references_per_sentence": round(sum(map(len, several.values())) / len(covered), 2),
+                "sentences": len(several),
+                "references_per_sentence": round(sum(map(len, several.values())) / len(several), 2),
             }
         files["references"] = references.references
     if references.source_tokens is not None:
@@ -205,6 +193,28 @@ def score(hypotheses: Path, references: References) -> Score:
         },
     }
     return Score(report, found)
+
+
+def _against_all(
+    text: Sequence[str],
+    words: Sequence[str],
+    several: Mapping[int, list[str]],
+    references: References,
+) -> dict[str, bleu.Counts]:
+    """BLEU against all references of the sentences that have several, by their numbers."""
+    covered = sorted(several)
+    tokens = iter(references.tokenise([line for number in covered for line in several[number]]))
+    return {
+        "multi_reference_bleu": bleu.sacrebleu(
+            [text[number] for number in covered],
+            [several[number] for number in covered],
+            references.lowercase,
+        ),
+        "multi_reference_tokenised_bleu": bleu.tokenised_bleu(
+            [words[number] for number in covered],
+            [list(islice(tokens, len(several[number]))) for number in covered],
+        ),
+    }
 
 
 def flags(translations: Sequence[str], references: Sequence[str]) -> list[str]:

@@ -17,7 +17,7 @@ from nat.transformer.trace import DecoderTrace
 
 @dataclass(frozen=True)
 class DecoderInput:
-    """What the decoder sees in training, Z, and what is to be learnt there.
+    """What the decoder sees in training, Z, and what is to be learned there.
 
     Attributes:
         tokens: decoder input, MASK where only the canvas is seen, [B, T].
@@ -80,7 +80,7 @@ class BatchContext:
         return self.model.upsampled_padding(self.encoded)
 
     def fully_masked_input(self) -> DecoderInput:
-        """Nothing is revealed, everything is learnt."""
+        """Nothing is revealed, everything is learned."""
         padding = self.canvas_padding
         tokens = torch.where(padding, PAD, MASK)
         target = self.batch.target if self.model.decoder.upsample is None else tokens

@@ -440,10 +440,10 @@ def what_spreads_are_over(records: Iterable[Mapping[str, Any]]) -> str:
 
 
 def what_intervals_are(name: str, records: Iterable[Mapping[str, Any]]) -> list[str]:
-    """Notes on intervals of one seed, by what they are over; `name` is how they are shown.
+    """Notes on intervals of one seed, by what they are over.
 
     Args:
-        name: of the marks.
+        name: of the marks by which they are shown.
         records: with the keys `measure` and, for differences, `over`.
     """
     found: dict[str, dict[str, None]] = {}

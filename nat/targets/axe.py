@@ -179,8 +179,8 @@ class Axe:
             own = found.diagonal(dim1=1, dim2=2)
             spread = smoothing_loss(states, weight, loss_mask, symbols, own)
             value = (1 - self.label_smoothing) * value + self.label_smoothing * spread.sum(1)
-        learnt = torch.where(best.empty, symbols.size(1), best.targets).clamp(min=0)
-        nll = -found.detach().gather(2, learnt[:, :, None])[:, :, 0]
+        learned = torch.where(best.empty, symbols.size(1), best.targets).clamp(min=0)
+        nll = -found.detach().gather(2, learned[:, :, None])[:, :, 0]
         parts = {
             "nll": torch.where(loss_mask, nll, 0).sum(1),
             "empty": best.empty.sum(1).to(nll.dtype),

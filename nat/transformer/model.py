@@ -187,8 +187,8 @@ class Transformer(nn.Module):
         self.decoder_norm = final(dim) if architecture.decoder_layers else nn.Identity()
         self.length_predictor: LengthPredictor | ConstantLength | None = None
         if length is not None:
-            learnt = length != "constant"
-            self.length_predictor = LengthPredictor(dim, length) if learnt else ConstantLength()
+            learned = length != "constant"
+            self.length_predictor = LengthPredictor(dim, length) if learned else ConstantLength()
         self.input_predictor = InputPredictor(dim) if decoder.input_predictor else None
         if architecture.initialisation == "bert":
             initialise_like_bert(self)

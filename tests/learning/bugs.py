@@ -87,7 +87,7 @@ def _sources_padded_on_the_left(patch: Patch) -> None:
 
 
 @_bug("at-base")
-def _end_of_the_sentence_not_learnt(patch: Patch) -> None:
+def _end_of_the_sentence_not_learned(patch: Patch) -> None:
     original = PreviousTokens.__call__
 
     def without_end(self: PreviousTokens, context: Any) -> Any:

@@ -1,4 +1,4 @@
-"""Systems learn what they learnt when their reference points were written.
+"""Systems learn what they learned when their reference points were written.
 
 Each day another one is trained, since all of them take half an hour; `make test-learning` shows
 what the points are worth.

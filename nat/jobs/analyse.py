@@ -1,0 +1,30 @@
+"""Analysing a model without translating: from the files of a run to one JSON file."""
+
+import importlib
+from pathlib import Path
+
+from nat.artifacts import Analysis
+from nat.configuration import Configuration
+from nat.errors import UserError
+from nat.files import write_json
+from nat.jobs.threads import threads
+from nat.reporting.known_measures import ANALYSES
+from nat.spelling import hint
+
+
+def analyse_model(configuration: Configuration, analysis: Analysis) -> None:
+    """Measure a model, or the toy of an objective, by an analysis of `nat/measures`.
+
+    Raises:
+        UserError: for an unknown analysis, and as the analysis does; nothing is written.
+    """
+    name = analysis.analysis
+    if name not in ANALYSES:
+        raise UserError(f"unknown analysis '{name}'; {hint(name, ANALYSES)}")
+    # torch takes a second to import, and a mistake in the arguments should be told before
+    import torch
+
+    torch.set_num_threads(threads(configuration))
+    module = importlib.import_module(f"nat.measures.{name}")
+    names = {"corpus": analysis.corpus, "system": analysis.system, "seed": analysis.seed}
+    write_json(Path(analysis.path), names | module.analyse(configuration, **names))
