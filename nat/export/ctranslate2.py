@@ -73,8 +73,8 @@ def write_ctranslate2(
             np.save(temporary / "projection.npy", _array(model.embedding.weight))
             write_json(temporary / "labels.json", vocabularies.target.symbols)
         longest = {"longest_source": model.longest_source, "longest_target": model.longest_target}
-        its = described(model) if single else longest
-        write_json(temporary / CONVERTED, {WEIGHTS: weights, **its})
+        description = described(model) if single else longest
+        write_json(temporary / CONVERTED, {WEIGHTS: weights, **description})
 
 
 def specification(model: Transformer, vocabularies: Vocabularies) -> Any:
@@ -100,11 +100,11 @@ def specification(model: Transformer, vocabularies: Vocabularies) -> Any:
     found.decoder.projection.weight = _array(model.embedding.weight)
     if architecture.pre_norm:
         _norm(found.decoder.layer_norm, model.decoder_norm)
-    for layer, its in zip(found.decoder.layer, model.decoder_layers, strict=True):
-        assert isinstance(its, DecoderLayer)
-        _self_attention(layer.self_attention, its.attention, its.around_attention.norm)
-        _cross_attention(layer.attention, its.cross_attention, its.around_cross_attention.norm)
-        _feed_forward(layer.ffn, its.feed_forward, its.around_feed_forward.norm)
+    for empty, layer in zip(found.decoder.layer, model.decoder_layers, strict=True):
+        assert isinstance(layer, DecoderLayer)
+        _self_attention(empty.self_attention, layer.attention, layer.around_attention.norm)
+        _cross_attention(empty.attention, layer.cross_attention, layer.around_cross_attention.norm)
+        _feed_forward(empty.ffn, layer.feed_forward, layer.around_feed_forward.norm)
     found.register_source_vocabulary(list(vocabularies.source.symbols))
     found.register_target_vocabulary(list(vocabularies.target.symbols))
     found.config.bos_token, found.config.eos_token = SPECIALS[BOS], SPECIALS[EOS]
@@ -161,10 +161,10 @@ def _encoder(written: Any, model: Transformer, positions: Tensor) -> None:
     written.embeddings[0].weight = _array((model.source_embedding or model.embedding).weight)
     if model.architecture.pre_norm:
         _norm(written.layer_norm, model.encoder_norm)
-    for layer, its in zip(written.layer, model.encoder_layers, strict=True):
-        assert isinstance(its, EncoderLayer)
-        _self_attention(layer.self_attention, its.attention, its.around_attention.norm)
-        _feed_forward(layer.ffn, its.feed_forward, its.around_feed_forward.norm)
+    for empty, layer in zip(written.layer, model.encoder_layers, strict=True):
+        assert isinstance(layer, EncoderLayer)
+        _self_attention(empty.self_attention, layer.attention, layer.around_attention.norm)
+        _feed_forward(empty.ffn, layer.feed_forward, layer.around_feed_forward.norm)
 
 
 def _array(values: Tensor) -> Any:

@@ -213,9 +213,10 @@ def _character_counts(hypothesis: str, reference: str, metric: CHRF) -> tuple[in
         for text in both
     ]
     row: list[int] = []
-    for ours, its in zip(*ngrams, strict=True):
+    for translated, expected in zip(*ngrams, strict=True):
         # sacreBLEU counts no n-grams of an order that exceeds the length of the reference
-        row += [ours.total() if its else 0, its.total(), (ours & its).total()]
+        common = (translated & expected).total()
+        row += [translated.total() if expected else 0, expected.total(), common]
     return tuple(row)
 
 

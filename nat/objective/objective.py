@@ -149,5 +149,5 @@ class Objective(nn.Module):
         decay = getattr(self.target, "ema_decay", None)
         if self.teacher is None or decay is None:
             return
-        for mine, its in zip(self.teacher.parameters(), model.parameters(), strict=True):
-            mine.lerp_(its.detach(), 1 - decay)
+        for averaged, weight in zip(self.teacher.parameters(), model.parameters(), strict=True):
+            averaged.lerp_(weight.detach(), 1 - decay)

@@ -124,12 +124,12 @@ class Hints:
         )
         return trace
 
-    def _close_pairs(self, mine: Tensor, its: Tensor, real: Tensor) -> Tensor:
+    def _close_pairs(self, student: Tensor, teacher: Tensor, real: Tensor) -> Tensor:
         """Mean over pairs s < t of a layer, [B], from states [B, T, D]."""
-        cosines, teachers = _cosines(mine), _cosines(its)
+        own, taught = _cosines(student), _cosines(teacher)
         pairs = (real[:, :, None] & real[:, None, :]).triu(1)
-        hinted = pairs & (cosines >= self.student_threshold) & (teachers <= self.teacher_threshold)
-        costs = -torch.log((1 - cosines).clamp(min=SMALLEST))
+        hinted = pairs & (own >= self.student_threshold) & (taught <= self.teacher_threshold)
+        costs = -torch.log((1 - own).clamp(min=SMALLEST))
         number = pairs.sum((1, 2)).clamp(min=1)
         return torch.where(hinted, costs, 0).sum((1, 2)) / number
 
@@ -140,11 +140,11 @@ def _cosines(states: Tensor) -> Tensor:
     return directions @ directions.transpose(1, 2)
 
 
-def _divergence(mine: Tensor, its: Tensor, real: Tensor) -> Tensor:
-    """Mean over heads and positions of KL(its || mine), [B], from weights [B, heads, T, S]."""
-    smallest = torch.finfo(mine.dtype).tiny
-    ratio = torch.log(its.clamp(min=smallest)) - torch.log(mine.clamp(min=smallest))
-    costs = (its * ratio).sum(3).mean(1)
+def _divergence(student: Tensor, teacher: Tensor, real: Tensor) -> Tensor:
+    """Mean over heads and positions of KL(teacher || student), [B], of weights [B, heads, T, S]."""
+    smallest = torch.finfo(student.dtype).tiny
+    ratio = torch.log(teacher.clamp(min=smallest)) - torch.log(student.clamp(min=smallest))
+    costs = (teacher * ratio).sum(3).mean(1)
     return torch.where(real, costs, 0).sum(1) / real.sum(1).clamp(min=1)
 
 
