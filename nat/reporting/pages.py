@@ -16,7 +16,7 @@ _HEADINGS = {
     "parallel": "Non-autoregressive",
     "hybrid": "Hybrid-regressive",
     "semi-autoregressive": "Semi-autoregressive",
-    "fairseq": "Of fairseq's own",
+    "fairseq": "fairseq's own systems",
 }
 _COLUMNS = ("system", "description", "file", "input", "target", "text", "other keys")
 _MOST_LISTED = 4
