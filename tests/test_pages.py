@@ -7,7 +7,7 @@ import pytest
 from repository import configured
 
 from nat.reporting.known_measures import MEASURES
-from nat.reporting.pages import BEGIN, PAGES, row, with_tables
+from nat.reporting.pages import BEGIN, PAGES, decodings, row, with_tables
 
 ROOT = Path(__file__).resolve().parents[1]
 TEXTS = {name: (ROOT / f"docs/{name}.md").read_text(encoding="utf-8") for name in PAGES}
@@ -23,6 +23,14 @@ def test_each_system_on_the_page_is_as_its_file_says() -> None:
     assert len(lines) > 100
     stale = [name for name, line in lines.items() if line != row(configuration, name)]
     assert stale == [], "run workflow_scripts/write_pages.py"
+
+
+def test_each_decoding_on_the_page_is_as_its_file_and_its_code_say() -> None:
+    table = TEXTS["methods"].partition("## Decodings\n\n")[2].partition("\n\n")[0]
+    lines = table.splitlines()
+    assert len(lines) > 15
+    stale = set(lines) - set(decodings(configured()).splitlines())
+    assert stale == set(), "run workflow_scripts/write_pages.py"
 
 
 @pytest.mark.parametrize("name", ["measures", "configuration"])

@@ -1,4 +1,4 @@
-"""Update the generated tables of the pages in docs/ from config/systems and the code."""
+"""Update the generated tables of the pages in docs/ from config/ and the code."""
 
 import argparse
 from pathlib import Path

@@ -1,4 +1,4 @@
-"""Iterative refinement by fairseq's own generator, for models of fairseq's own."""
+"""Iterative refinement by fairseq's own generator, for fairseq's own systems."""
 
 import torch
 from pydantic import ConfigDict, Field

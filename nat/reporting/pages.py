@@ -1,9 +1,13 @@
-"""Tables of the pages in docs/: every system, every measure, the keys of recipes and scales."""
+"""Tables of the pages in docs/: systems, decodings, measures, the keys of recipes and scales."""
 
 import re
+import sys
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any
 
+from pydantic import TypeAdapter
+
+from nat import registry
 from nat.configuration import Configuration
 from nat.configuration.json_schema import json_schema
 from nat.data.candidates import RAW
@@ -16,7 +20,7 @@ _HEADINGS = {
     "parallel": "Non-autoregressive",
     "hybrid": "Hybrid-regressive",
     "semi-autoregressive": "Semi-autoregressive",
-    "fairseq": "Of fairseq's own",
+    "fairseq": "fairseq's own systems",
 }
 _COLUMNS = ("system", "description", "file", "input", "target", "text", "other keys")
 _MOST_LISTED = 4
@@ -55,6 +59,29 @@ def row(configuration: Configuration, name: str) -> str:
             ", ".join(others),
         ]
     )
+
+
+def decodings(configuration: Configuration) -> str:
+    """A line for each method of decoding, with the names that files of config/decodings give it."""
+    names: dict[str, list[str]] = {}
+    for name, content in configuration.files["decodings"].items():
+        names.setdefault(content["method"], []).append(name)
+    lines = []
+    for method, known in sorted(names.items()):
+        found = registry.find("decoding", method)
+        does = str(sys.modules[found.__module__].__doc__).partition("\n")[0].removesuffix(".")
+        options = TypeAdapter(found).json_schema()["properties"]
+        shown = [
+            f"`{key}: {_flow(value['default'])}`" if "default" in value else f"`{key}`"
+            for key, value in options.items()
+        ]
+        known = [f"`{name}`" for name in known]
+        lines.append(_line([f"`{method}`", does, ", ".join(known), ", ".join(shown)]))
+    return _head(("method", "what it does", "decodings", "options")) + "".join(lines)
+
+
+def _methods(configuration: Configuration) -> str:
+    return f"{_systems(configuration)}\n## Decodings\n\n{decodings(configuration)}"
 
 
 def _measures(_: Configuration) -> str:
@@ -119,7 +146,7 @@ def _of_keys(schema: Mapping[str, Any], outer: str = "") -> Iterator[str]:
 
 
 PAGES: Mapping[str, Callable[[Configuration], str]] = {
-    "methods": _systems,
+    "methods": _methods,
     "measures": _measures,
     "configuration": _keys,
 }

@@ -42,9 +42,9 @@ class Dims:
         teacher_steps: number n of the teacher's passes.
         temperature: of the teacher's labels.
         hidden_weight: lambda, weight of the hidden-state distance.
-        ema_decay: mu, the teacher's momentum per update; None keeps the teacher fixed. The value in
-            a configuration is for the length of the paper's training, see
-            `nat.configuration.lengths.at_length`.
+        ema_decay: mu, the decay of the teacher at each update, which the paper calls momentum; None
+            keeps the teacher fixed. The value in a configuration is for the length of the paper's
+            training, see `nat.configuration.lengths.at_length`.
     """
 
     teacher_steps: int = Field(default=2, ge=1)
