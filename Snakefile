@@ -131,7 +131,7 @@ include: "rules/evaluation.smk"
 include: "rules/latency.smk"
 include: "rules/papers.smk"
 include: "rules/report.smk"
-include: "rules/slurm.smk"
+include: "rules/start.smk"
 include: "rules/verify.smk"
 
 

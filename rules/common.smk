@@ -11,7 +11,7 @@ from snakemake.settings.types import DeploymentMethod
 import nat
 
 # The graph is hundreds of thousands of objects, and all of them stay. Looking for garbage among
-# them took a fifth of the time of a start; `onstart` in slurm.smk looks again.
+# them took a fifth of the time of a start; `onstart` in start.smk looks again.
 gc.disable()
 
 if Path(nat.__file__).resolve().parents[1] != Path(workflow.basedir).resolve():

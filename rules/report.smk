@@ -25,3 +25,16 @@ rule make_report:
         "report of {wildcards.run}"
     shell:
         f"python workflow_scripts/make_report.py {CONFIGURATION_ARGUMENTS} 2> {{log}}"
+
+
+# An estimate of what `all` takes, to look at before submitting it; workflow_scripts/plan.py makes
+# one for other targets.
+rule plan:
+    """jobs, hours and disk that all of it takes; nothing is run"""
+    log:
+        f"results/{configuration.run}/logs/plan.log",
+    localrule: True
+    conda:
+        ENVIRONMENT
+    shell:
+        f"python workflow_scripts/plan.py {CONFIGURATION_ARGUMENTS} 2> {{log}}"

@@ -38,13 +38,8 @@ from nat.workflow.slurm import (
     status_command,
     stop_left_behind,
 )
-
-class configuration:
-    run = "micro"
-
-CONFIGURATION_ARGUMENTS, ENVIRONMENT = "", "none.yaml"
 """
-"""What rules/slurm.smk takes from rules/common.smk, for a Snakefile that includes it alone."""
+"""What rules/start.smk takes from rules/common.smk, for a Snakefile that includes it alone."""
 
 SNAKEFILE = f"""{NAMES}
 
@@ -61,7 +56,7 @@ rule score:
         "date +%s.%N > {{output}}.begun; sleep 3; date +%s.%N > {{output}}.ended; touch {{output}}"
 
 
-include: "{ROOT}/rules/slurm.smk"
+include: "{ROOT}/rules/start.smk"
 """
 
 

@@ -105,7 +105,7 @@ rule train:
         "echo >> begun; until test -e end; do sleep 0.1; done; touch {{output}}; echo >> ended"
 
 
-include: "{ROOT}/rules/slurm.smk"
+include: "{ROOT}/rules/start.smk"
 
 if workflow.is_main_process:
     keep_finished_trainings(lambda report: True)

@@ -47,16 +47,3 @@ onstart:
             # second whether it may start more, and once more for each job that has ended: after
             # 80 jobs, this took a fifth of a core from those that compute.
             workflow.scheduler.job_rate_limiter = None
-
-
-# An estimate of what `all` takes, to look at before submitting it; workflow_scripts/plan.py makes
-# one for other targets.
-rule plan:
-    """jobs, hours and disk that all of it takes; nothing is run"""
-    log:
-        f"results/{configuration.run}/logs/plan.log",
-    localrule: True
-    conda:
-        ENVIRONMENT
-    shell:
-        f"python workflow_scripts/plan.py {CONFIGURATION_ARGUMENTS}" " 2> {log}"
