@@ -2,12 +2,16 @@
 
 import re
 import subprocess
+from collections.abc import Iterator
 from dataclasses import fields, replace
+from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
 import pytest
 import yaml
+from markdown_it import MarkdownIt
+from markdown_it.token import Token
 from repository import configured
 
 from nat import registry
@@ -96,11 +100,45 @@ def test_make_help_names_the_variables_that_can_be_set() -> None:
         assert f"{variable}=" in shown.stdout
 
 
-@pytest.mark.parametrize(
-    "page",
-    [ROOT / "README.md", ROOT / "CONTRIBUTING.md", *sorted(ROOT.glob("docs/*.md"))],
-    ids=lambda page: page.name,
-)
+PAGES = [ROOT / "README.md", ROOT / "CONTRIBUTING.md", *sorted(ROOT.glob("docs/*.md"))]
+
+
+def parsed(page: Path) -> Iterator[Token]:
+    """The headings and the contents of texts of a page."""
+    yield from MarkdownIt("commonmark").enable("table").parse(page.read_text(encoding="utf-8"))
+
+
+def anchors(page: Path) -> set[str]:
+    """What links can name in a page, as GitHub makes it of the headings."""
+    tokens = list(parsed(page))
+    headings = [
+        inline.content.replace("`", "")
+        for opening, inline in pairwise(tokens)
+        if opening.type == "heading_open"
+    ]
+    return {re.sub(r"[^\w -]", "", each.lower()).replace(" ", "-") for each in headings}
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
+def test_links_lead_somewhere(page: Path) -> None:
+    links = [
+        str(child.attrs.get("href", child.attrs.get("src")))
+        for token in parsed(page)
+        for child in token.children or ()
+        if child.type in ("link_open", "image")
+    ]
+    broken = []
+    for link in links:
+        path, _, anchor = link.partition("#")
+        if "://" in path:
+            continue
+        target = page.parent / path if path else page
+        if not target.exists() or (anchor and anchor not in anchors(target)):
+            broken.append(link)
+    assert links and broken == []
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
 def test_markdown_is_wrapped_at_100_columns(page: Path) -> None:
     in_code = False
     too_long = []
