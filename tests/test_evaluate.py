@@ -16,6 +16,7 @@ from nat.data.vocabulary import Vocabulary, VocabularySizes
 from nat.jobs import evaluate as evaluation
 from nat.jobs.convert import convert_model
 from nat.jobs.evaluate import evaluate
+from nat.measures import statistics
 from nat.training.model_file import build_model, save_model
 from nat.transformer.model import Transformer
 
@@ -252,4 +253,30 @@ def test_what_was_damaged_is_made_again(translated: list[int]) -> None:
         damaged[len(damaged) // 2] ^= 1
         path.write_bytes(damaged)
         assert run("beam2") == before
-        assert sum(translated) == len(SENTENCES)
+        of_translations = path.parts[2] == "translations"
+        assert sum(translated) == (len(SENTENCES) if of_translations else 0)
+
+
+def test_translations_are_kept_and_scored_again(
+    translated: list[int], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (score,) = scores("beam2")
+    before = run("beam2")
+    translated.clear()
+    statistic = statistics.MEASURED["repeated_tokens"]
+    monkeypatch.setitem(statistics.MEASURED, "new_measure", statistic)
+    after = run("beam2")
+    found = json.loads(after[score.path])["measures"]
+    assert found["new_measure"]["value"] == found["repeated_tokens"]["value"]
+    description = load("micro", checked=False).corpus(CORPUS)
+    reference = Path(f"results/corpora/{CORPUS}/tests/test/text/test.{description.target}")
+    reference.write_text(reference.read_text().upper())
+    other = run("beam2")
+    assert other[score.path] != after[score.path]
+    for path in (score.path, score.statistics.path):
+        Path(path).unlink()
+    assert run("beam2") == other
+    assert {before[score.translations.path], other[score.translations.path]} == {
+        after[score.translations.path]
+    }
+    assert not translated

@@ -71,6 +71,21 @@ def test_not_run_and_not_available(tmp_path: Path) -> None:
     assert record["status"] == values.NOT_AVAILABLE
 
 
+@pytest.mark.parametrize("older", [False, True])
+def test_a_measure_that_a_score_is_older_than_is_told_from_one_that_it_cannot_have(
+    tmp_path: Path, older: bool
+) -> None:
+    entry = place(tmp_path)
+    score = {"not_decoded": 0, "measures": {}, "not_available": [] if older else [entry.measure]}
+    write_json(tmp_path / entry.cells[0].score_path, score)
+    status = values.record("demo", entry, values.read(entry, tmp_path))["status"]
+    if older:
+        told = "not run: these scores are older than the measure; --forcerun results/demo/scores/"
+        assert status.startswith(told) and "/*/seed*/*/" in status
+    else:
+        assert status == values.NOT_AVAILABLE
+
+
 @pytest.mark.parametrize("content", [[], {}, {"not_decoded": 0, "measures": {"chrf": 3}}])
 def test_a_file_that_is_no_score_file(tmp_path: Path, content: Any) -> None:
     write_json(tmp_path / "score.json", content)

@@ -125,6 +125,11 @@ def test_a_lock_that_was_left_behind_names_the_remedy(screen: Screen, stream: io
     assert "snakemake --unlock" in stream.getvalue()
 
 
+def test_a_dry_run_beside_a_run_says_so(screen: Screen, stream: io.StringIO) -> None:
+    show(screen, "Error: Directory cannot be locked. Another Snakemake instance is running.")
+    assert stream.getvalue() == "note: another run is at work in this folder\n"
+
+
 def test_a_dry_run_lists_jobs_with_reasons(stream: io.StringIO) -> None:
     screen = make_screen(stream, dryrun=True)
     stats = {"train": 1, "total": 1}

@@ -1,8 +1,9 @@
 """Translating a split with one model by several decodings, and scoring the translations of each.
 
 What was made of the same files with the same options is kept, whatever else is asked for, so one
-more decoding is the only one that runs. The summary of the translations, `{split}.json`, is written
-last and has a fingerprint of these files and options.
+more decoding is the only one that runs, and translations stay if only what they are compared with
+has changed, or the measures that there are. The summary of the translations, `{split}.json`, is
+written last and has fingerprints of these files and options.
 
 Snakemake removes what a failed job has made. So what is finished is also kept aside until all of
 the job is, and the next attempt goes on after it.
@@ -11,8 +12,9 @@ the job is, and the next attempt goes on after it.
 import shutil
 from collections.abc import Iterator, Sequence
 from pathlib import Path
+from typing import NamedTuple
 
-from nat.artifacts import Converted, Score, StepOfSplit
+from nat.artifacts import Converted, Score, StepOfSplit, TrainingRecord
 from nat.checksums import is_intact, sha256_of
 from nat.configuration import Configuration, fingerprint
 from nat.data.binarised import files_of
@@ -21,11 +23,24 @@ from nat.data.translations import MADE_WITH, write_translations
 from nat.data.vocabulary import vocabulary_files
 from nat.files import atomic_path, copy, read_json, write_json
 from nat.jobs.translate import Shared, Translator
+from nat.measures import statistics
 from nat.measures.score import reference_files, score_translations
 from nat.program import Progress
 
-FINGERPRINT = "fingerprint"
-"""Key of the summary."""
+TRANSLATED_FROM, SCORED_FROM = "translated_from", "scored_from"
+"""Keys of the summary."""
+
+
+class MadeFrom(NamedTuple):
+    """Hashes of what a decoding is made from.
+
+    Attributes:
+        translations: of the options of the decoding and of all files that it reads.
+        score: of all files that the translations are compared with, and the names of the measures.
+    """
+
+    translations: str
+    score: str
 
 
 def evaluate(configuration: Configuration, wanted: Sequence[Score]) -> None:
@@ -39,15 +54,21 @@ def evaluate(configuration: Configuration, wanted: Sequence[Score]) -> None:
         UserError: if something is missing or does not belong together; what was finished before
             stays.
     """
-    due: dict[Score, str | None] = {}
+    due: dict[Score, MadeFrom | None] = {}
     for score in wanted:
         made_from = _made_from(configuration, score)
-        if made_from is None or not (
-            _is_made(_files(score), made_from) or _put_back(score, made_from)
-        ):
+        said = "kept, for nothing that it is made of changed"
+        if made_from is None:
             due[score] = made_from
-        elif len(wanted) > 1:
-            Progress(_job(score), 1, "split").say("kept, for nothing that it is made of changed")
+            continue
+        if not (_is_made(_files(score), made_from) or _put_back(score, made_from)):
+            if not _is_translated(score, made_from):
+                due[score] = made_from
+                continue
+            _score_again(configuration, score, made_from)
+            said = "translations kept, scored again"
+        if len(wanted) > 1:
+            Progress(_job(score), 1, "split").say(said)
     if due:
         first, last = wanted[0], list(due)[-1]
         model = first.inputs_of_evaluation(configuration).model
@@ -65,7 +86,7 @@ def _make(
     translator: Translator,
     shared: Shared,
     score: Score,
-    made_from: str | None,
+    made_from: MadeFrom | None,
 ) -> None:
     inputs, ids = score.inputs_of_evaluation(configuration), range(translator.sentences)
     lines = translator.translate(score.decoding, inputs, ids, _job(score), shared)
@@ -78,11 +99,25 @@ def _make(
         "decoding": configuration.decoding(score.decoding).as_json(),
         "corpus": prepared_as(configuration.corpus(score.corpus), score.split),
     }
-    write_json(translations.summary, {**summary, MADE_WITH: made_with, FINGERPRINT: made_from})
+    write_json(translations.summary, {**summary, MADE_WITH: made_with, **_recorded(made_from)})
 
 
-def _made_from(configuration: Configuration, score: Score) -> str | None:
-    """A hash of the options of a decoding and of all files that it and its score are made from.
+def _score_again(configuration: Configuration, score: Score, made_from: MadeFrom) -> None:
+    """Score translations that stay."""
+    score_translations(configuration, score)
+    summary = read_json(score.translations.summary)
+    write_json(score.translations.summary, {**summary, **_recorded(made_from)})
+
+
+def _recorded(made_from: MadeFrom | None) -> dict[str, str | None]:
+    """What the summary says about what a decoding is made from."""
+    if made_from is None:
+        return {TRANSLATED_FROM: None, SCORED_FROM: None}
+    return {TRANSLATED_FROM: made_from.translations, SCORED_FROM: made_from.score}
+
+
+def _made_from(configuration: Configuration, score: Score) -> MadeFrom | None:
+    """What a decoding and its score are made from.
 
     Args:
         configuration: as it holds on the corpus.
@@ -91,19 +126,27 @@ def _made_from(configuration: Configuration, score: Score) -> str | None:
     Returns:
         None if a file is missing.
     """
-    files = dict(_read(configuration, score))
-    if not all(path.exists() for path in files.values()):
+    read, compared = dict(_read(configuration, score)), dict(_compared(configuration, score))
+    if not all(path.exists() for path in (*read.values(), *compared.values())):
         return None
-    return fingerprint(
-        {
-            "decoding": configuration.decoding(score.decoding).as_json(),
-            "files": {name: sha256_of(path) for name, path in files.items()},
-        }
+    return MadeFrom(
+        fingerprint(
+            {
+                "decoding": configuration.decoding(score.decoding).as_json(),
+                "files": {name: sha256_of(path) for name, path in read.items()},
+            }
+        ),
+        fingerprint(
+            {
+                "measures": sorted(statistics.MEASURED),
+                "files": {name: sha256_of(path) for name, path in compared.items()},
+            }
+        ),
     )
 
 
 def _read(configuration: Configuration, score: Score) -> Iterator[tuple[str, Path]]:
-    """The files that are read, by what they are."""
+    """The files that a decoding reads, by what they are."""
     inputs = score.inputs_of_evaluation(configuration)
     description = configuration.corpus(score.corpus)
     folder = Path(inputs.corpus.path)
@@ -113,14 +156,20 @@ def _read(configuration: Configuration, score: Score) -> Iterator[tuple[str, Pat
         yield path.stem, path
     for name, artifact in vars(inputs).items():
         # texts and converted models are folders, of which only some files are read
-        if artifact is not None and not isinstance(artifact, StepOfSplit | Converted):
+        if not isinstance(artifact, StepOfSplit | Converted | TrainingRecord | None):
             yield name, Path(artifact.path)
     if inputs.converted is not None:
         converted = Path(inputs.converted.path)
         files = converted.rglob("[!.]*") if converted.is_dir() else [converted]
         for path in sorted(each for each in files if not each.is_dir()):
             yield f"converted {path.relative_to(converted)}", path
-    several = inputs.references is not None
+
+
+def _compared(configuration: Configuration, score: Score) -> Iterator[tuple[str, Path]]:
+    """The files that translations are compared with, and the record of their model."""
+    inputs = score.inputs_of_evaluation(configuration)
+    yield "training", Path(inputs.training.path)
+    description, several = configuration.corpus(score.corpus), inputs.references is not None
     compared = reference_files(score.corpus, description, score.split, several)
     for name in ("reference", "tokens", "references", "source_tokens"):
         path = getattr(compared, name)
@@ -143,10 +192,18 @@ def _files(score: Score) -> dict[str, Path]:
     }
 
 
-def _is_made(files: dict[str, Path], made_from: str) -> bool:
+def _is_made(files: dict[str, Path], made_from: MadeFrom) -> bool:
     if not all(path.exists() and is_intact(path) for path in files.values()):
         return False
-    return bool(read_json(files["summary.json"]).get(FINGERPRINT) == made_from)
+    summary = read_json(files["summary.json"])
+    return all(summary.get(key) == value for key, value in _recorded(made_from).items())
+
+
+def _is_translated(score: Score, made_from: MadeFrom) -> bool:
+    paths = Path(score.translations.path), Path(score.translations.summary)
+    if not all(path.exists() and is_intact(path) for path in paths):
+        return False
+    return bool(read_json(paths[1]).get(TRANSLATED_FROM) == made_from.translations)
 
 
 def _aside(score: Score) -> Path:
@@ -159,7 +216,7 @@ def _put_aside(score: Score) -> None:
         _copy(path, _aside(score) / name)
 
 
-def _put_back(score: Score, made_from: str) -> bool:
+def _put_back(score: Score, made_from: MadeFrom) -> bool:
     """Put what was kept aside in its place, if it is made from the same."""
     files = _files(score)
     kept = {name: _aside(score) / name for name in files}

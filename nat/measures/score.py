@@ -175,6 +175,7 @@ def score(hypotheses: Path, references: References) -> Score:
             "words": [min(number_of_words), max(number_of_words)],
         }
     signatures = {name: each.signature for name, each in counts.items()}
+    lacking = [name for name in MEASURED if statistics.counts_of(name, found) is None]
     statuses = Counter(row["status"] for row in rows)
     report = {
         "sentences": len(rows),
@@ -186,8 +187,10 @@ def score(hypotheses: Path, references: References) -> Score:
         "measures": {
             name: _measure(name, found, signatures) | extra.get(name, {})
             for name in MEASURED
-            if statistics.counts_of(name, found) is not None
+            if name not in lacking
         },
+        # to be told from measures that did not exist yet
+        "not_available": lacking,
         "files": {
             name: {"path": str(path), "sha256": sha256_of(path)} for name, path in files.items()
         },

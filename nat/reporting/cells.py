@@ -33,6 +33,7 @@ from nat.reporting.known_measures import (
 )
 from nat.reporting.training_runs import read_run
 
+NOT_RUN = "not run"
 TIMES = "milliseconds_per_sentence"
 """Key of the times in the file of a latency."""
 
@@ -195,6 +196,17 @@ def state(cell: Cell, root: Path) -> str:
     Raises:
         UserError: if the file is missing or damaged.
     """
+    if cell.source == SCORE:
+        content = read_score(root / cell.score_path)
+        lacking = content.get("not_available", [cell.measure])
+        if cell.measure in {*content["measures"], *lacking}:
+            return ""
+        every: Any = {"system": "*", "seed": "*", "decoding": "*"}
+        same = Score(run=cell.run, corpus=cell.corpus, split=cell.split, **every).path
+        return (
+            f"{NOT_RUN}: these scores are older than the measure; --forcerun {same} makes them "
+            "again, from the same translations"
+        )
     if cell.source != LATENCY:
         return ""
     return str(read_latency(root / cell.score_path, cell.timed_name).get(STATE, ""))

@@ -16,6 +16,7 @@ from nat.configuration import Configuration
 from nat.measures import significance
 from nat.measures.correlation import pearson
 from nat.reporting import times
+from nat.reporting.cells import NOT_RUN as NOT_RUN
 from nat.reporting.cells import Cell, measured, state
 from nat.reporting.differences import (
     Difference,
@@ -30,7 +31,6 @@ from nat.reporting.paper import entries
 from nat.reporting.resolver import Kind, describe
 from nat.reporting.training_runs import read_run
 
-NOT_RUN = "not run"
 NOT_AVAILABLE = "not available"
 DRAWS = "draws of a random decoding"
 

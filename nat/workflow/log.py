@@ -48,6 +48,7 @@ LOCKED = (
     "error: another run is at work in this folder and holds .snakemake/locks; wait for its end, "
     "or, if it was killed, run 'snakemake --unlock' and then this again"
 )
+ANOTHER_RUN = "note: another run is at work in this folder"
 KILLED = (
     "it was killed, perhaps for want of memory; run again, and a training resumes from its last "
     "checkpoint"
@@ -95,6 +96,8 @@ class Screen(LogHandlerBase):
         if tell is not None:
             return str(tell(record.__dict__))
         text = record.getMessage().strip() if record.msg else ""
+        if text.startswith("Error: Directory cannot be locked."):  # a dry run goes on all the same
+            return ANOTHER_RUN
         return "" if UNSAID.match(text) else text
 
     def _tell_run_info(self, event: dict[str, Any]) -> str:
