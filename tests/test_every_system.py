@@ -4,7 +4,6 @@ The sizes are those of the scale `micro`, the texts a few random sentences. Syst
 another in a number only (the sweeps of a paper) are left out.
 """
 
-import re
 import shutil
 from collections.abc import Iterator
 from pathlib import Path
@@ -14,6 +13,7 @@ import numpy as np
 import pytest
 import torch
 from repository import configured
+from sweeps import SWEEPS
 
 from nat import registry
 from nat.artifacts import Model, target_text
@@ -27,9 +27,6 @@ from nat.training.model_file import build_model, load_model, save_model
 from tests.test_training import REPOSITORY, WORDS, sentences, write_yaml
 
 CORPUS, SCALE = "toy-micro", "micro"
-SWEEPS = re.compile(
-    r"dims-cmlm-kd-.+|oaxe-\d+k-kd|at-mple-[123]|plane-.+|(nat|glat)-(tiny|small|big)-kd|likelihood-.+"
-)
 MICRO = configured(SCALE)
 SYSTEMS = [
     name

@@ -30,7 +30,7 @@ from nat.data.vocabulary import Vocabulary
 from nat.distillation.pairwise_bleu import sentence_bleu
 from nat.jobs.train import train_system
 from nat.options import options_of
-from tests.test_every_system import SWEEPS
+from tests.sweeps import SWEEPS
 
 REPOSITORY = Path(__file__).resolve().parents[2]
 SCALE, CORPUS = "learning", "toy-learning"

@@ -5,13 +5,18 @@ what the points are worth.
 """
 
 import datetime
+import subprocess
+import sys
 from dataclasses import replace
+from pathlib import Path
 
 import pytest
 
 from tests.learning import points
 from tests.learning.measure import everything, train
 from tests.learning.small_trainings import Point
+
+ROOT = Path(__file__).resolve().parents[2]
 
 
 def system_of_today() -> str:
@@ -27,7 +32,15 @@ def test_it_learns_as_it_did(system: str) -> None:
 
 
 def test_every_kind_of_system_has_reference_points() -> None:
+    missing = sorted(set(everything()) - set(points.read_all()))
+    assert not missing, f"run 'python -m tests.learning.measure points {' '.join(missing)}'"
     assert sorted(points.read_all()) == sorted(everything())
+
+
+def test_reference_points_are_written_outside_of_pytest() -> None:
+    command = [sys.executable, "-m", "tests.learning.measure", "--help"]
+    ended = subprocess.run(command, cwd=ROOT, text=True, capture_output=True)
+    assert ended.returncode == 0, ended.stderr
 
 
 def known(system: str) -> list[list[Point]]:
