@@ -200,7 +200,7 @@ def test_nothing_run_at_all(tmp_path: Path, root: Path) -> None:
     assert (root / "figure_2.png").exists()
 
 
-def bars(root: Path, **series: Any) -> Any:
+def bars(root: Path, before: Sequence[dict[str, Any]] = (), **series: Any) -> Any:
     points = [
         {"category": f"{steps} steps", "decoding": f"mask-predict-{steps}-lb5"} for steps in (1, 4)
     ]
@@ -210,7 +210,10 @@ def bars(root: Path, **series: Any) -> Any:
         "cells": {"measure": "tokenised_bleu", "split": "test"},
         "x": {"label": "steps"},
         "panels": [{"label": "En-De", "task": TASK}],
-        "series": [{"label": "CMLM", "system": "cmlm-kd", "points": points, **series}],
+        "series": [
+            *before,
+            {"label": "CMLM", "system": "cmlm-kd", "points": points, **series},
+        ],
     }
     paper = {"title": "Paper", "figures": {"2": figure}}
     return made_up_run.configuration(root, {"paper": paper})
@@ -222,6 +225,16 @@ def test_bars_are_as_high_as_their_values(root: Path) -> None:
     heights = [patch.get_height() for patch in figure.axes[0].patches]
     assert heights == [record["ours"] for record in plot.records]
     assert {"1 steps", "4 steps", "CMLM"} <= {text.get_text() for text in texts}
+
+
+def test_a_level_across_bars_has_no_place_among_them(root: Path) -> None:
+    point = {"category": "student", "decoding": "mask-predict-1-lb5"}
+    level = {"label": "student", "system": "dims-cmlm-kd", "style": "level", "points": [point]}
+    figure, texts = drawn(figures.make(bars(root, before=[level]), "paper", "2"))
+    ticks = [each.get_text() for each in figure.axes[0].get_xticklabels()]
+    assert ticks == ["1 steps", "4 steps"]
+    assert figure.axes[0].get_xlim() == (-0.5, 1.5)
+    assert "student" in {text.get_text() for text in texts}
 
 
 def test_a_bar_of_no_height_says_so(root: Path) -> None:

@@ -242,15 +242,21 @@ def _names_below(panel: Panel) -> tuple[float, bool]:
     """Width of the widest name below a panel, inches, and whether all stand beside each other."""
     if panel.description.kind == "heat_map":
         return maps.names(panel)
-    names = dict.fromkeys(record["category"] for record in panel.records)
+    names = dict.fromkeys(_categories(panel).values())
     if panel.description.kind != "bars" or not names:
         return 0.0, True
     widest = max(width_of(name, TICK_SIZE) for name in names)
     return max(width_of(name, LABEL_SIZE) for name in names), widest * len(names) <= PANEL_WIDTH
 
 
+def _categories(panel: Panel) -> dict[float, str]:
+    """The categories of a panel of bars by place; a level, which lies across all, adds none."""
+    bars = [each for each in panel.records if panel.series.get(each["row"]) != "level"]
+    return {record["x"]: record["category"] for record in bars or panel.records}
+
+
 def _bars(axes: Axes, panel: Panel) -> Labels:
-    categories = {record["x"]: record["category"] for record in panel.records}
+    categories = _categories(panel)
     axes.set_xlabel(panel.description.x.label)
     places = sorted(categories)
     axes.set_xlim(places[0] - 0.5, places[-1] + 0.5)
