@@ -6,6 +6,7 @@
 The first is run with any Python 3 that is at hand, so nothing here may need a new one.
 """
 
+import fcntl
 import hashlib
 import os
 import subprocess
@@ -108,6 +109,16 @@ def compile_all(python):
     subprocess.call([str(python), "-c", COMPILE], stdout=subprocess.DEVNULL)
 
 
+def wait_for_others():
+    """Wait until no other process makes the environment, and let others wait for this one."""
+    lock = os.open(HERE, os.O_RDONLY)
+    try:
+        fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except BlockingIOError:
+        say(f"another process makes {VENV}; waiting for its end")
+        fcntl.flock(lock, fcntl.LOCK_EX)
+
+
 def main():
     """Make the environment if there is none, or one from other lock files."""
     if sys.argv[1:] == ["--here"]:
@@ -115,6 +126,9 @@ def main():
         install_for_gpus(sys.executable)
         compile_all(sys.executable)
         return
+    if is_made():
+        return
+    wait_for_others()
     if is_made():
         return
     if VENV.is_symlink():

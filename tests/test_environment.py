@@ -1,10 +1,12 @@
 """The lock files, what is installed of them, and when the environment is made again."""
 
+import fcntl
 import importlib.util
 import os
 import re
 import subprocess
 import sys
+import threading
 import tomllib
 from pathlib import Path
 from types import ModuleType
@@ -211,3 +213,22 @@ def test_the_newest_versions_are_those_of_no_lock() -> None:
     found = latest.requirements()
     assert {"torch", "numpy", "snakemake>=9.27", "pytest"} <= set(found)
     assert not any("==" in each or each.startswith("fairseq") for each in found)
+
+
+def test_one_environment_is_made_at_a_time(
+    installer: ModuleType,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    monkeypatch.setattr(installer, "HERE", tmp_path)
+    other = os.open(tmp_path, os.O_RDONLY)
+    fcntl.flock(other, fcntl.LOCK_EX)
+    waiting = threading.Thread(target=installer.wait_for_others)
+    waiting.start()
+    waiting.join(0.5)
+    assert waiting.is_alive()
+    os.close(other)
+    waiting.join(30)
+    assert not waiting.is_alive()
+    assert "another process makes" in capsys.readouterr().out
