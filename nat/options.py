@@ -6,6 +6,7 @@ sentence: what was found at which key, and what is expected.
 
 import json
 from collections.abc import Iterator, Mapping
+from functools import cache
 from typing import Any, TypeVar
 
 from pydantic import Field, TypeAdapter, ValidationError
@@ -58,6 +59,28 @@ def options_of(built: object) -> dict[str, Any]:
     """All options of a built object, JSON-able, with defaults except those of `added` options."""
     found: dict[str, Any] = _adapter(type(built)).dump_python(built, mode="json")
     return found
+
+
+def unknown_key(kind: Any, path: str) -> str:
+    """Which key of a path, with dots between, a class does not have, and a hint; "" if none.
+
+    Keys within a value that may be anything are taken for known.
+    """
+    schema = _schema(kind)
+    nodes = list(_branches(schema, schema))
+    for part in path.split("."):
+        if any("type" not in node for node in nodes):
+            break
+        inside = [inner for node in nodes for inner in _inside(node, part, schema)]
+        if not inside:
+            return f"unknown key '{part}'; {hint(part, _keys(nodes))}"
+        nodes = inside
+    return ""
+
+
+@cache
+def _schema(kind: Any) -> dict[str, Any]:
+    return _adapter(kind).json_schema()
 
 
 def _adapter(kind: Any) -> TypeAdapter[Any]:

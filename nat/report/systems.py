@@ -17,8 +17,10 @@ from nat.registry import TargetTraits
 from nat.report import addresses, ancestors, charts, energy
 from nat.report.page import Page, root_of
 from nat.report.results import COMPLETE, MEASURED, NOTHING, PART, Results, State, snakemake
+from nat.reporting import stated_files
 from nat.reporting.known_measures import MEASURES
-from nat.reporting.stated import CHECKED, DEVIATION, MAP, SCALE, Row, Stated
+from nat.reporting.stated import CHECKED, DEVIATION, SCALE, Stated
+from nat.reporting.stated_files import Row
 
 SAMPLES = 8
 TEST = "test"
@@ -242,7 +244,7 @@ def _stated(results: Results, asked: Mapping[Place, list[int]]) -> dict[Place, l
     """
     configuration = results.configuration
     found: dict[Place, list[list[str]]] = {}
-    if not (results.root / MAP).exists():
+    if not stated_files.exist(results.root):
         return found
     stated = Stated(replace(configuration, scale=SCALE, overrides=Overrides()))
     here = Stated(configuration)

@@ -22,7 +22,7 @@ from typing import Any
 
 from nat.configuration import Configuration
 from nat.configuration.overrides import Overrides
-from nat.reporting import claim_checks, published
+from nat.reporting import claim_checks, published, stated_files
 from nat.reporting.cells import Cell
 from nat.reporting.claim_checks import Check
 from nat.reporting.entry import Entry, measure_of
@@ -30,7 +30,8 @@ from nat.reporting.known_measures import SPEED_UP
 from nat.reporting.paper import entries
 from nat.reporting.published import Line, Published, decimals
 from nat.reporting.resolver import heading
-from nat.reporting.stated import CHECKED, OUTSIDE, ROWS, SCALE, SOURCES, Row, Stated
+from nat.reporting.stated import CHECKED, OUTSIDE, SCALE, Stated
+from nat.reporting.stated_files import SOURCES, Row
 from nat.reporting.values import computed
 from nat.reporting.verdicts import region
 
@@ -88,7 +89,7 @@ def conflicts(configuration: Configuration) -> list[Conflict]:
     found = [*_printed(at_papers, places), *_quoted(at_papers, papers), *_computed(places)]
     for paper in papers:
         found += _claimed(at_papers, paper)
-    if (at_papers.root / ROWS).exists():
+    if stated_files.exist(at_papers.root):
         found += _stated(Stated(at_papers))
     return found
 

@@ -6,53 +6,32 @@ decodings and keys a row is about, or why it is not about the configuration; `de
 where we differ, and why.
 """
 
-import csv
 import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
-from fnmatch import fnmatchcase
-from functools import cached_property
-from pathlib import Path
 from typing import Any
 
-from nat.cached_method import cached_method
 from nat.configuration import Configuration
 from nat.configuration.overrides import Overrides
-from nat.configuration.yaml_file import read_value, read_yaml
+from nat.configuration.yaml_file import read_value
+from nat.errors import UserError
 from nat.nested import at
+from nat.reporting import stated_files
+from nat.reporting.stated_files import (
+    MAP,
+    ROWS,
+    SOURCES,
+    Deviation,
+    Entries,
+    Row,
+)
+from nat.spelling import hint
 
 SCALE = "paper"
-ROWS = "config/published/settings.csv"
-MAP = "config/published/settings-map.yaml"
-DEVIATIONS = "config/published/deviations.yaml"
 CHECKED, DEVIATION, OUTSIDE = "checked", "deviation", "not configuration"
-ALL = "all"
+ALL, METHOD = "all", "method"
 _SHOWN = {"None": "nothing", "True": "yes", "False": "no"}
-SOURCES = {
-    "paper": "the paper",
-    "published_code": "its published code",
-    "followed_code": "the code that it follows",
-}
 _SEVERAL = re.compile(r"\d+(, \d+)+")
-_FIELDS = ("paper", "experiments", "system", "task", "key", "value", "source")
-
-
-@dataclass(frozen=True)
-class Row:
-    """A stated setting: fields of `settings.csv`, and its line there."""
-
-    line: int
-    paper: str
-    experiments: str
-    system: str
-    task: str
-    key: str
-    value: str
-    source: str
-
-    def __str__(self) -> str:
-        fields = (self.paper, self.experiments, self.system, self.task, self.key, self.value)
-        return f"{ROWS}:{self.line}: {' | '.join(fields)}"
 
 
 @dataclass(frozen=True)
@@ -78,26 +57,25 @@ class Stated:
     Args:
         configuration: at the papers' scale.
 
+    Attributes:
+        rows: all rows of `settings.csv`.
+        map: what rows are about.
+        outside, systems, decodings, values: lists of the map.
+        deviations: where we differ.
+
     Raises:
         UserError: if one of the three files cannot be read.
     """
 
     def __init__(self, configuration: Configuration) -> None:
         self.configuration = configuration
-        self.map = read_yaml(configuration.root, MAP)
-        self.deviations: list[dict[str, Any]] = read_yaml(configuration.root, DEVIATIONS)[
-            "deviations"
-        ]
-
-    @cached_property
-    def rows(self) -> list[Row]:
-        """All rows of the file."""
-        path = Path(self.configuration.root, ROWS)
-        with path.open(encoding="utf-8", newline="") as file:
-            lines = csv.DictReader(file)
-            return [
-                Row(lines.line_num, **{field: line[field] for field in _FIELDS}) for line in lines
-            ]
+        self.rows = stated_files.read_rows(configuration.root)
+        self.map = stated_files.read_map(configuration.root)
+        self.outside = Entries(self.map.outside)
+        self.systems = Entries(self.map.systems)
+        self.decodings = Entries(self.map.decodings)
+        self.values = Entries(self.map.values)
+        self.deviations = stated_files.read_deviations(configuration.root)
 
     def verdict(self, row: Row) -> Verdict:
         """Hold one row against the configuration.
@@ -105,17 +83,17 @@ class Stated:
         Raises:
             UserError: if the map names a system, decoding or task that does not exist.
         """
-        outside = self._entry("outside", row)
-        deviation = _first(self.deviations, row)
-        if deviation is not None and "ours" in deviation:  # of a method: no key has its value
-            kind = DEVIATION if outside is not None and outside["reason"] == "method" else None
-            return Verdict(row, kind, {row.system: deviation["ours"]}, deviation["reason"])
+        outside = self.outside.first(row)
+        deviation = self.deviations.first(row)
+        if deviation is not None and deviation.ours is not None:  # no key has the value
+            kind = DEVIATION if outside is not None and outside.reason == METHOD else None
+            return Verdict(row, kind, {row.system: deviation.ours}, deviation.reason)
         if outside is not None:
-            return Verdict(row, OUTSIDE, {}, self.map["reasons"][outside["reason"]])
+            return Verdict(row, OUTSIDE, {}, self.map.reasons[outside.reason])
         found = self.ours(row)
         differing = self.differing(row, found)
         if deviation is not None and differing:
-            return Verdict(row, DEVIATION, differing, deviation["reason"])
+            return Verdict(row, DEVIATION, differing, deviation.reason)
         if deviation is not None or not found or differing:
             return Verdict(row, None, differing)
         return Verdict(row, CHECKED, found)
@@ -129,49 +107,65 @@ class Stated:
         return found
 
     def tasks(self, row: Row) -> list[str]:
-        """Our tasks that a row is about."""
-        ours: dict[str, str] = self.map["tasks"][row.paper]
-        entry = self._entry("systems", row) or {}
-        every: list[str] = entry.get("tasks", list(ours.values()))
-        return every if row.task == ALL else [ours[row.task]]
+        """Our tasks that a row is about.
+
+        Raises:
+            UserError: if the map says nothing of the tasks of the paper, or not of this one.
+        """
+        ours = self.map.tasks.get(row.paper)
+        if ours is None:
+            raise UserError(
+                f"{MAP}: missing key '{row.paper}' at 'tasks', since {ROWS} line {row.line} is of "
+                "this paper; give our task for each task in its rows, such as "
+                f"'{row.paper}: {{wmt14-en-de: wmt14-en-de}}'"
+            )
+        if row.task == ALL:
+            entry = self.systems.first(row)
+            return list(ours.values() if entry is None or entry.tasks is None else entry.tasks)
+        if row.task not in ours:
+            raise UserError(
+                f"{ROWS} line {row.line}: column 'task': unknown task '{row.task}'; "
+                f"{hint(row.task, [ALL, *ours])} (key 'tasks.{row.paper}' of {MAP})"
+            )
+        return [ours[row.task]]
 
     def named(self, row: Row) -> list[str]:
         """Our systems, or for a key of decodings our decodings, that a row is about."""
-        kind = "decodings" if row.key.startswith("decoding.") else "systems"
-        entry = self._entry(kind, row)
-        return [] if entry is None else list(entry["ours"])
+        entry = (self.decodings if is_of_decoding(row) else self.systems).first(row)
+        return [] if entry is None else list(entry.ours)
 
     def differing(self, row: Row, ours: Mapping[str, Any]) -> dict[str, Any]:
         """Those of our values that are not as stated; of several stated ones, each must occur."""
-        if _SEVERAL.fullmatch(row.value) and self._entry("values", row) is None:
-            stated = {int(part) for part in row.value.split(", ")}
-            return {} if set(ours.values()) == stated else dict(ours)
+        if _SEVERAL.fullmatch(row.value) and self.values.first(row) is None:
+            stated = [int(part) for part in row.value.split(", ")]
+            found = list(ours.values())  # lists among them have no hash
+            known = all(value in stated for value in found)
+            return {} if known and all(value in found for value in stated) else dict(ours)
         return {name: value for name, value in ours.items() if not self.agrees(row, name, value)}
 
     def agrees(self, row: Row, name: str, ours: Any) -> bool:
         """Whether a value of ours, which `ours` calls by `name`, is the one that is stated."""
-        entry = self._entry("values", row) or {}
-        if "one_of" in entry:
-            return ours in entry["one_of"]
-        if "same_as" in entry:
-            return bool(ours == self.value(row, name.split(" on ")[1], entry["same_as"]))
-        stated = entry["ours"] if entry else read_value(row.value, str(row))
+        entry = self.values.first(row)
+        if entry is None:
+            stated = read_value(row.value, str(row))
+        elif entry.one_of is not None:
+            return ours in entry.one_of
+        elif entry.same_as is not None:
+            return bool(ours == self.value(row, name.split(" on ")[1], entry.same_as))
+        else:
+            stated = entry.ours
         if isinstance(stated, str) and stated in self.configuration.systems:
             # where papers train equal systems, the effective configuration has one name for all
             corpus = self.configuration.task(name.split(" on ")[1])
             stated = self.configuration.canonical(corpus, stated)
         if isinstance(ours, Mapping) and "about" in ours:
-            return bool(abs(stated - ours["about"]) <= ours["tolerance"] * ours["about"])
+            is_number = isinstance(stated, int | float)
+            return is_number and abs(stated - ours["about"]) <= ours["tolerance"] * ours["about"]
         return bool(stated == ours)
-
-    @cached_method
-    def _entry(self, section: str, row: Row) -> dict[str, Any] | None:
-        """What a section of the map says of a row."""
-        return _first(self.map[section], row)
 
     def path(self, row: Row) -> str:
         """Our key that a row is about, with dots between the keys of nested mappings."""
-        keys: dict[str, str] = self.map["keys"]
+        keys = self.map.keys
         return keys.get(f"{row.key}={row.value}") or keys.get(row.key, row.key)
 
     def value(self, row: Row, task: str, name: str) -> Any:
@@ -181,7 +175,7 @@ class Stated:
         path = self.path(row)
         if path.startswith("corpus."):
             return at(self.configuration.corpus(corpus).as_written(), path.removeprefix("corpus."))
-        if row.key.startswith("decoding."):
+        if is_of_decoding(row):
             options = {**resolved.decoding(name).as_json(), "assistant": resolved.assistant(name)}
             tuned = dict.fromkeys(resolved.tried(name), "tuned on validation")
             return at({"steps": 1, **options, **tuned}, path.removeprefix("decoding."))
@@ -205,18 +199,9 @@ class Stated:
                 yield self.verdict(row)
 
 
-def _first(entries: list[dict[str, Any]], row: Row) -> dict[str, Any] | None:
-    """The first entry whose patterns for fields of a row all fit."""
-    return next((entry for entry in entries if _is_about(entry, row)), None)
-
-
-def _is_about(entry: Mapping[str, Any], row: Row) -> bool:
-    return all(_fits(getattr(row, field), entry[field]) for field in _FIELDS if field in entry)
-
-
-def _fits(value: str, patterns: str | list[str]) -> bool:
-    every = [patterns] if isinstance(patterns, str) else patterns
-    return any(fnmatchcase(value, pattern) for pattern in every)
+def is_of_decoding(row: Row) -> bool:
+    """Whether a row is about our decodings rather than our systems."""
+    return row.key.startswith("decoding.")
 
 
 def deviations(configuration: Configuration, paper: str) -> list[str]:
@@ -226,26 +211,27 @@ def deviations(configuration: Configuration, paper: str) -> list[str]:
         configuration: at any scale.
         paper: its name in `settings.csv`; any other has no stated settings.
     """
-    if not entries(configuration, paper):
+    if not _of_paper(configuration, paper):
         return []
-    at_paper = replace(configuration, scale=SCALE, overrides=Overrides())
-    stated = Stated(at_paper)
-    rows = [row for row in stated.rows if row.paper == paper and _first(stated.deviations, row)]
+    stated = Stated(replace(configuration, scale=SCALE, overrides=Overrides()))
+    rows = [row for row in stated.rows if row.paper == paper and stated.deviations.first(row)]
     found = map(stated.verdict, rows)
     return [_printed(verdict) for verdict in found if verdict.kind == DEVIATION]
 
 
-def entries(configuration: Configuration, paper: str) -> list[dict[str, Any]]:
-    """What `deviations.yaml` says of a paper; nothing if there is no such file."""
-    if not (configuration.root / DEVIATIONS).exists():
+def _of_paper(configuration: Configuration, paper: str) -> list[Deviation]:
+    """The deviations that are about rows of a paper."""
+    root = configuration.root
+    if not stated_files.exist(root):
         return []
-    found = read_yaml(configuration.root, DEVIATIONS)["deviations"]
-    return [entry for entry in found if entry["paper"] == paper]
+    found = stated_files.read_deviations(root)
+    its = {found.number(row) for row in stated_files.read_rows(root) if row.paper == paper}
+    return [deviation for number, deviation in enumerate(found) if number in its]
 
 
 def made_of(configuration: Configuration, paper: str) -> Any:
     """What `deviations` depends on, JSON-able; nothing if it has nothing to say of a paper."""
-    found = entries(configuration, paper)
+    found = [deviation.as_written() for deviation in _of_paper(configuration, paper)]
     if not found:
         return []
     files = configuration.files

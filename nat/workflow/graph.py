@@ -41,7 +41,7 @@ from nat.data.splits import (
     text_part,
 )
 from nat.errors import UserError
-from nat.reporting import reports, settings, timing
+from nat.reporting import reports, settings, stated_checks, timing
 from nat.reporting.cells import Cell
 from nat.reporting.declared import check_systems
 from nat.reporting.known_measures import TOYS
@@ -111,6 +111,7 @@ class Graph:
             for paper in configuration.papers:
                 check_systems(configuration, paper)
                 settings.check(configuration, paper)
+            stated_checks.check(configuration)
 
     # Targets
 
