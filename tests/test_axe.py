@@ -267,7 +267,8 @@ def test_loss_of_sentences(
 def test_revealed_positions_hold_their_token_and_divide_the_sentence(
     make_model: MakeModel, make_batch: MakeBatch, make_context: Any, seed: int
 ) -> None:
-    model, batch = make_model(seed, vocabulary_size=9), make_batch([(3, 4)], vocabulary_size=9)
+    model = make_model(seed, vocabulary_size=9)
+    batch = make_batch([(3, 4)], seed=seed, vocabulary_size=9)
     model.embedding.weight.data *= 8
     context = make_context(model, batch)
     masked = torch.tensor([[True, True, False, True]])
@@ -284,6 +285,21 @@ def test_revealed_positions_hold_their_token_and_divide_the_sentence(
     best = min(possible, key=lambda route: route.cost)
     assert float(loss.value) == pytest.approx(best.cost + float(own[2, 2]))
     assert loss.positions.tolist() == [3]
+
+
+def test_smoothing_applies_to_hidden_positions_only(
+    make_model: MakeModel, make_batch: MakeBatch, make_context: Any
+) -> None:
+    model = make_model(vocabulary_size=12)
+    batch = make_batch([(3, 4), (2, 3)], vocabulary_size=12)
+    context = make_context(model, batch)
+    masked = torch.tensor([[True, True, False, True], [False, True, True, False]])
+    tokens = torch.where(masked, MASK, batch.target)
+    shown = DecoderInput(tokens, batch.target_padding, batch.target, masked)
+    plain, smoothed = (Axe(label_smoothing=share)(context, shown) for share in (0.0, 0.1))
+    spread = -full_log_probabilities(model, context, shown).mean(2)
+    expected = 0.9 * plain.value + 0.1 * torch.where(masked, spread, 0).sum(1)
+    torch.testing.assert_close(smoothed.value, expected)
 
 
 def test_bfloat16_is_finite(

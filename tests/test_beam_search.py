@@ -37,9 +37,9 @@ def next_log_probabilities(
 
 
 def reference_search(
-    model: Transformer, sentence: list[int], options: BeamSearch
-) -> tuple[list[int], float]:
-    """The documented search, one hypothesis at a time."""
+    model: Transformer, sentence: list[int], options: BeamSearch, kept: int = 1
+) -> list[tuple[list[int], float]]:
+    """The documented search, one hypothesis at a time: the best that have ended, best first."""
     source = source_tensor([sentence])
     longest = int(len(sentence) * options.longest_ratio) + options.longest_margin
     longest = min(longest, model.architecture.max_positions - 1)
@@ -58,12 +58,12 @@ def reference_search(
             if prefix[-1] == EOS:
                 ended.append((total / len(prefix) ** options.length_penalty, prefix[:-1]))
         opened = [pair for pair in candidates if pair[1][-1] != EOS][: options.beam]
-        best = max(ended, default=(-math.inf, []))[0]
+        ended.sort(reverse=True)
+        worst = ended[kept - 1][0] if len(ended) >= kept else -math.inf
         bound = opened[0][0] / (longest + 1) ** options.length_penalty if opened else -math.inf
-        if len(ended) >= options.beam or best >= bound:
+        if len(ended) >= options.beam or worst >= bound:
             break
-    score, tokens = max(ended)
-    return tokens, score
+    return [(tokens, score) for score, tokens in ended[:kept]]
 
 
 def sentences(number: int, vocabulary: int, seed: int = 0) -> list[list[int]]:
@@ -120,11 +120,20 @@ def test_a_batch_gives_what_the_search_one_by_one_gives(
         model = sharpened(make_model(seed=seed, vocabulary_size=14), eos=1.3)
         texts = sentences(7, 14, seed)
         for found, sentence in zip(method(model, source_tensor(texts)), texts, strict=True):
-            tokens, score = reference_search(model, sentence, method)
+            [(tokens, score)] = reference_search(model, sentence, method)
             assert found.tokens == tokens
             assert found.score == pytest.approx(score, abs=1e-9)
             lengths.add(len(tokens))
     assert len(lengths) > 2  # the case is worth something only if sentences end here and there
+
+
+def with_long_winners(make_model: MakeModel, seed: int, eos: float = 1.0) -> Transformer:
+    """A model whose hypotheses often become better as they grow longer."""
+    model = make_model(seed=seed)
+    with torch.no_grad():
+        model.embedding.weight.mul_(4)
+        model.embedding.weight[EOS].mul_(eos)
+    return model
 
 
 @pytest.mark.parametrize(("seed", "length_penalty", "eos"), [(23, 1, 1), (14, 2, 1), (27, 2, 1.3)])
@@ -133,15 +142,28 @@ def test_the_search_goes_on_while_a_longer_hypothesis_may_win(
 ) -> None:
     """These models have such hypotheses: a bound of the next length would end the search early."""
     method = BeamSearch(2, length_penalty, longest_ratio=1.0, longest_margin=3)
-    model = make_model(seed=seed)
-    with torch.no_grad():
-        model.embedding.weight.mul_(4)
-        model.embedding.weight[EOS].mul_(eos)
+    model = with_long_winners(make_model, seed, eos)
     texts = sentences(6, 29, seed)
     for found, sentence in zip(method(model, source_tensor(texts)), texts, strict=True):
-        tokens, score = reference_search(model, sentence, method)
+        [(tokens, score)] = reference_search(model, sentence, method)
         assert found.tokens == tokens
         assert found.score == pytest.approx(score, abs=1e-9)
+
+
+def test_the_search_goes_on_while_a_longer_hypothesis_may_be_kept(make_model: MakeModel) -> None:
+    method, model = (
+        BeamSearch(2, 1.0, longest_ratio=1.0, longest_margin=3),
+        with_long_winners(make_model, 27),
+    )
+    texts = sentences(6, 29, seed=27)
+    with torch.inference_mode():
+        encoded = model.encode(source_tensor(texts))
+        together = method.search(model, encoded, method.longest(encoded.lengths), kept=2)
+    for found, sentence in zip(together, texts, strict=True):
+        expected = reference_search(model, sentence, method, kept=2)
+        assert [each.tokens for each in found] == [tokens for tokens, _ in expected]
+        scores = [score for _, score in expected]
+        assert [each.score for each in found] == pytest.approx(scores, abs=1e-9)
 
 
 def test_a_beam_of_one_is_the_argmax_step_by_step(make_model: MakeModel) -> None:
@@ -201,7 +223,7 @@ def test_long_sentences_outgrow_the_first_cache(make_model: MakeModel) -> None:
         model.embedding.weight[EOS].zero_()
     method = BeamSearch(beam=2, longest_ratio=0.0, longest_margin=38)
     (found,) = method(model, source_tensor([[9, 8, 7]]))
-    tokens, score = reference_search(model, [9, 8, 7], method)
+    [(tokens, score)] = reference_search(model, [9, 8, 7], method)
     assert len(tokens) > 32
     assert found.tokens == tokens
     assert found.score == pytest.approx(score, abs=1e-9)

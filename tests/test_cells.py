@@ -48,6 +48,7 @@ def test_a_latency_and_its_states(tmp_path: Path) -> None:
     write_json(tmp_path / own.score_path, content)
     found = measured(cell("words_per_second", **where), tmp_path)
     assert found is not None and found.value == pytest.approx(12 / 0.003)
+    assert (found.low, found.high) == pytest.approx((12 / 0.004, 12 / 0.002))
     found = measured(cell("model_size", **where), tmp_path)
     assert found is not None and found.value == 2.5
     assert measured(cell("memory", **where), tmp_path) is None
@@ -135,6 +136,36 @@ def test_speed_ups_are_compared_on_the_seeds_of_both(tmp_path: Path) -> None:
     turned = difference_of_speed_ups((third, other), (own, other), tmp_path)
     assert turned is not None and turned.seeds == (1,) and turned.value == -2
     assert difference_of_speed_ups((own[1:], other), (third, other), tmp_path) is None
+
+
+def test_a_number_moves_the_interval_of_a_speed_up(tmp_path: Path) -> None:
+    where = {"decoding": "one-pass", "setting": "cpu-1", "group": "dims_table_1"}
+    own, other = cell("speed_up", **where), cell("speed_up", "at-base", **where)
+    write_latencies(tmp_path, {own: [2.0, 2.0, 2.1, 1.9, 2.3], other: [30, 32, 28, 31, 29]})
+    plain = speed_up([own], [other], tmp_path)
+    found = difference_of_speed_ups(([own], [other]), 4.0, tmp_path)
+    assert plain is not None and found is not None and found.value == plain.value - 4
+    expected = (plain.interval.low - 4, plain.interval.high - 4)
+    assert (found.interval.low, found.interval.high) == pytest.approx(expected)
+
+
+def test_the_repeats_of_two_speed_ups_are_drawn_independently(tmp_path: Path) -> None:
+    """They are mostly of different settings, where equal draws would make them differ too little.
+
+    Speed-ups by equal repeats would not differ at all.
+    """
+    ratios, spread = [], 0.0
+    for setting in ("cpu-1", "cuda-1"):
+        where = {"decoding": "one-pass", "setting": setting, "group": "dims_table_1"}
+        own, other = cell("speed_up", **where), cell("speed_up", "at-base", **where)
+        write_latencies(tmp_path, {own: [2.0, 2.2, 2.1, 1.9, 2.4], other: [30, 32, 28, 31, 29]})
+        ratios.append(([own], [other]))
+        found = speed_up(*ratios[-1], tmp_path)
+        assert found is not None and found.estimate.samples is not None
+        spread += found.estimate.samples.var()
+    both = difference_of_speed_ups(ratios[0], ratios[1], tmp_path)
+    assert both is not None and both.value == 0 and both.estimate.samples is not None
+    assert both.estimate.samples.var() == pytest.approx(spread, rel=0.15)
 
 
 def test_the_losses_of_mple_are_put_together(tmp_path: Path) -> None:

@@ -90,16 +90,16 @@ def test_lengths_are_judged_where_they_are_known(
 
 
 def test_processes_and_duplicates(tmp_path: Path) -> None:
-    pairs = [(f"s {n % 3000}", f"t {n % 3000} {n % 2}") for n in range(6500)]
+    pairs = [(f"s {n % 3000}", f"t {n % 3000} {n // 3000 % 2}") for n in range(6500)]
     corpus = write(tmp_path / "text", {"train": pairs, "test": pairs[:1] * 2})
     corpus["preprocessing"] = OPTIONS | {"drop_duplicates": True}
     clean_folder(as_corpus(corpus), tmp_path / "text", tmp_path / "clean", threads=2)
     counts = json.loads((tmp_path / "clean" / "clean.json").read_text())["splits"]
-    assert counts["train"]["kept"] == 3000
-    assert counts["train"]["dropped"]["duplicate"] == 3500
+    assert counts["train"]["kept"] == 6000
+    assert counts["train"]["dropped"]["duplicate"] == 500  # a source with another target is none
     assert counts["test"] == {"read": 2, "kept": 2, "faulty": dict.fromkeys(REASONS, 0)}
     kept = list(read_lines(tmp_path / "clean" / "train.en"))
-    assert kept == [f"s {n}" for n in range(3000)]
+    assert kept == [f"s {n}" for n in range(3000)] * 2
 
 
 def test_lines_without_special_characters_need_no_rules() -> None:

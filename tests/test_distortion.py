@@ -80,6 +80,11 @@ def test_tuned_weights_choose_what_is_near_the_references() -> None:
         assert merit(changed) <= tuned.bleu
 
 
+def test_of_equal_weights_those_at_the_start_are_kept() -> None:
+    same = PairwiseBleu(np.ones((4, 3, 3)), np.ones((4, 3)))
+    assert tune(same).gamma == (1.0, 1.0, 1.0)
+
+
 def test_a_candidate_that_is_the_reference_gets_the_weight() -> None:
     numbers = np.random.default_rng(5)
     words = [f"w{number}" for number in range(9)]

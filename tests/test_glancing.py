@@ -6,6 +6,7 @@ import pytest
 import torch
 
 from nat.alignment.ctc import collapse
+from nat.alignment.edit_distance import edit_distance
 from nat.data.vocabulary import MASK, PAD
 from nat.errors import UserError
 from nat.inputs.glancing import Glancing, poisson
@@ -70,19 +71,20 @@ def test_labels_are_drawn_by_their_probability(
     make_model: Callable[..., Any],
     make_batch: Callable[..., Any],
     make_context: Callable[..., Any],
+    monkeypatch: pytest.MonkeyPatch,
     chosen: str,
 ) -> None:
-    draws = 2000
+    draws, p = 2000, torch.tensor([0.9, 0.5, 0.1], dtype=torch.float64)
     model, one = make_model(vocabulary_size=9), make_batch([(3, 3)], vocabulary_size=9)
     batch = type(one)(torch.arange(draws), one.source.repeat(draws, 1), one.target.repeat(draws, 1))
     context = make_context(model, batch)
     assert wrong(context)[0].item() * 0.4 == pytest.approx(1, abs=0.49)  # so one is revealed
+    monkeypatch.setattr(FirstPass, "log_probabilities", lambda _: p.log().expand(draws, 3))
     revealed = build("inputs", Method(method="glancing", ratio=0.4, chosen=chosen))(
         context
     ).tokens.ne(MASK)
     assert (revealed.sum(1) == 1).all()
     drawn = revealed.sum(0).tolist()
-    p = FirstPass(context).log_probabilities().exp()[0]
     weight = p if chosen == "likely" else 1 - p
     for place, share in enumerate((weight / weight.sum()).tolist()):
         deviation = math.sqrt(share * (1 - share) / draws)
@@ -98,11 +100,10 @@ def test_poisson_draws() -> None:
     assert poisson(torch.full((20_000,), 17.5), uniform, 12).max() == 12
 
 
-def test_poisson_counts_and_levenshtein_distance(
+def test_poisson_counts_differ_from_update_to_update(
     make_model: Callable[..., Any], make_batch: Callable[..., Any], make_context: Callable[..., Any]
 ) -> None:
     model, batch = make_model(), make_batch([(3, 30)])
-    context = make_context(model, batch)
     poisson_counts = {
         Glancing(0.5, count="poisson")(make_context(model, batch, update=update))
         .tokens.ne(MASK)
@@ -111,12 +112,32 @@ def test_poisson_counts_and_levenshtein_distance(
         for update in range(40)
     }
     assert len(poisson_counts) > 5
-    # what is moved by one place is wrong everywhere, and two edits away
-    predicted = FirstPass(context).predicted()
-    target = torch.cat((predicted[:, 1:], predicted[:, :1]), 1)
-    moved = make_context(model, type(batch)(batch.ids, batch.source, target))
-    shown = Glancing(1.0, distance="levenshtein")(moved).tokens.ne(MASK).sum().item()
-    assert shown <= 2
+
+
+def test_what_is_moved_by_one_place_is_wrong_everywhere_and_two_edits_away(
+    make_model: Callable[..., Any],
+    make_batch: Callable[..., Any],
+    make_context: Callable[..., Any],
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    model, batch = make_model(), make_batch([(3, 20)])
+    predicted = torch.arange(6, 26)[None]  # an untrained model says the same everywhere
+    monkeypatch.setattr(FirstPass, "predicted", lambda _: predicted)
+    moved = make_context(model, type(batch)(batch.ids, batch.source, predicted.roll(1, 1)))
+    assert Glancing(0.5)(moved).tokens.ne(MASK).sum() == 10
+    assert Glancing(1.0, distance="levenshtein")(moved).tokens.ne(MASK).sum() == 2
+
+
+def test_edits_on_an_upsampled_canvas_are_of_what_it_collapses_to(
+    make_model: Callable[..., Any], make_batch: Callable[..., Any], make_context: Callable[..., Any]
+) -> None:
+    batch = make_batch([(6, 5), (7, 4), (8, 3)])
+    context = make_context(make_model(decoder={"copy": "soft", "upsample": 2.0}), batch)
+    first = FirstPass(context)
+    predicted = collapse(first.predicted(), first.canvas.padding).tokens
+    found = Glancing(1.0, distance="levenshtein")(context)
+    shown = found.tokens.ne(MASK) & ~found.padding
+    assert shown.sum(1).tolist() == edit_distance(predicted, batch.target).tolist()
 
 
 def test_the_alignment_is_revealed_on_an_upsampled_canvas(

@@ -79,6 +79,13 @@ def test_a_student_like_its_teacher_needs_no_hints(
     assert same.eq(0).all()
 
 
+def test_pairs_at_the_thresholds_are_hinted() -> None:
+    states = torch.tensor([[[1.0, 0.0], [3.0, 4.0]]], dtype=torch.float64)  # cosine 0.6
+    real = torch.ones(1, 2, dtype=torch.bool)
+    found = Hints(student_threshold=0.6, teacher_threshold=0.6)._close_pairs(states, states, real)
+    assert found.item() == pytest.approx(-math.log(0.4))
+
+
 def test_equal_states_cost_much_but_not_infinitely_much() -> None:
     states = torch.ones(1, 3, 4, requires_grad=True)
     its = torch.eye(4)[None, :3]

@@ -118,7 +118,8 @@ def test_the_error_of_one_process_ends_all_with_one_sentence(folder: Path) -> No
         (1, 16384, (2, 16384)),
         (8, 16384, (1, 4096)),
         (16, 4096, (1, 2048)),
-        (1, 12000, (3, 10923)),  # never more than fit
+        (1, 12000, (3, 10923)),
+        (1, 14000, (3, 10923)),  # never more than fit
         (3, 4096, (3, 3641)),
     ],
 )

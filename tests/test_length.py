@@ -76,6 +76,14 @@ def test_fewer_possible_lengths_than_asked_for() -> None:
     assert found.min() >= 1 and found.max() <= 3
 
 
+def test_no_candidate_is_of_length_zero() -> None:
+    one = predictor("target")
+    with torch.no_grad():
+        one.classifier.weight.zero_()
+        one.classifier.bias.copy_(-torch.arange(CLASSES))  # the shorter, the likelier
+    assert one.candidates(states(), PADDING, 3, longest=9).tolist() == [[1, 2, 3]] * 3
+
+
 def constant(difference: float) -> ConstantLength:
     one = ConstantLength()
     one.difference.fill_(difference)

@@ -12,7 +12,7 @@ from nat.data.vocabulary import MASK, PAD
 from nat.decoding.mask_predict import MaskPredict
 from nat.decoding.one_pass import OnePass
 from nat.transformer.model import Transformer
-from tests.test_one_pass import LoggedModel
+from tests.test_one_pass import LoggedModel, favourites
 
 MakeModel = Callable[..., Transformer]
 
@@ -172,3 +172,15 @@ def test_a_sentence_is_the_same_alone_and_in_a_batch(
         assert found.tokens == alone.tokens
         assert found.score == pytest.approx(alone.score, abs=1e-4)
         assert found.steps == alone.steps
+
+
+def test_the_passes_of_a_sentence_are_those_of_its_slowest_canvas() -> None:
+    def logits(tokens: Tensor) -> Tensor:
+        # the canvas of one position is chosen; it takes one pass, the other four
+        weights = {1: 9.0, 5: 1.0}
+        lengths = tokens.ne(PAD).sum(1).tolist()
+        return torch.cat([favourites([7] * tokens.size(1), weights[each]) for each in lengths])
+
+    model: Any = LoggedModel([[5, 1]], logits)
+    (found,) = MaskPredict(steps=4, length_beam=2)(model, source_tensor([[6]]))
+    assert (found.tokens, found.steps) == ([7], 4)

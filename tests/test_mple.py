@@ -1,8 +1,11 @@
 """The losses of MPLE."""
 
 import itertools
+import json
 import math
 from collections import Counter
+from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
@@ -10,7 +13,11 @@ import pytest
 import torch
 
 from nat.configuration import load
-from nat.data.vocabulary import BLANK, MASK, PAD
+from nat.configuration.configuration import read
+from nat.configuration.models import Recipe, Training
+from nat.data.candidates import Text
+from nat.data.vocabulary import BLANK, MASK, PAD, Vocabulary
+from nat.distillation.pairwise_bleu import sentence_bleu
 from nat.errors import UserError
 from nat.inputs.fixed_mask import FixedMask
 from nat.inputs.random_mask import RandomMask
@@ -20,6 +27,8 @@ from nat.measures.correlation import pearson
 from nat.measures.mple import log_drawn, log_proxy_input, losses, measure, proxy_input
 from nat.objective.context import BatchContext
 from nat.objective.first_pass import FirstPass
+from nat.registry import Method
+from tests.made_up_run import REPOSITORY
 
 LENGTHS = ((3, 5), (7, 2), (0, 4), (4, 6), (4, 1))
 
@@ -140,6 +149,14 @@ def test_draws_differ(texts: Any, make_model: Any, make_objective: Any) -> None:
     assert len(found) == 4
 
 
+def test_tokens_are_those_of_targets_revealed_or_not(
+    texts: Any, make_model: Any, make_objective: Any
+) -> None:
+    model = make_model(length="target")
+    objective = make_objective(model, "random_mask", {"method": "cross_entropy"})
+    assert measure(objective, "random_mask", model, *texts, 100).tokens == 14
+
+
 def test_a_nat_on_plain_text(texts: Any, make_model: Any, make_objective: Any) -> None:
     model = make_model(length="target")
     objective = make_objective(
@@ -230,6 +247,38 @@ def test_alignments_give_a_target_of_their_own(
             )
             assert float(costs.gather(1, learned[0][:, None])[hidden].sum()) == pytest.approx(best)
     assert found.nll == pytest.approx(nll)
+
+
+def test_the_bleu_of_a_target_weighs_the_references(
+    make_model: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    vocabulary = Vocabulary([f"w{number}" for number in range(23)])
+    learned, other = "w0 w1 w2 w3", "w0 w1 w2 w9"
+    row = {"id": 0, "references": [learned, other], "weights": [0.75, 0.25]}
+    (tmp_path / "test.lu.jsonl").write_text(json.dumps(row) + "\n")
+    target = np.array(vocabulary.encode(learned))
+    training = Training.model_construct(
+        input=Method(method="full_mask"),
+        target=Method(method="cross_entropy"),
+        text=Text.of("raw"),
+        recipe=Recipe.model_construct(length_loss_weight=0.1),
+    )
+    subject = SimpleNamespace(
+        model=make_model(length="target"),
+        training=training,
+        vocabularies=SimpleNamespace(source=vocabulary, target=vocabulary),
+        splits=[SimpleNamespace(name="test", sources=[np.array([7, 8])], targets=[target])],
+        batch_tokens=100,
+    )
+    others = SimpleNamespace(teacher=None, translations=())
+    truth = SimpleNamespace(step="references", path=str(tmp_path))
+    monkeypatch.setattr(mple, "reads", lambda *_: others)
+    monkeypatch.setattr(mple, "_truth", lambda *_: truth)
+    monkeypatch.setattr(mple.analysis, "subject", lambda *_: subject)
+    configuration = read("demo", REPOSITORY)
+    found = mple.analyse(configuration, "toy-ka-lu", "mple-nat-raw", 1)["splits"]["test"]
+    bleu = found["measures"]["target_bleu"]["value"]
+    assert bleu == pytest.approx(75 + sentence_bleu([learned, other])[1, 0] / 4, abs=1e-4)
 
 
 def test_what_cannot_be_measured_is_refused() -> None:

@@ -214,6 +214,26 @@ def test_other_objectives_have_no_teacher(build: Any) -> None:
     assert not objective.state_dict()
 
 
+def test_validation_is_at_the_end_of_all_schedules(
+    make_model: MakeModel,
+    make_objective: MakeObjective,
+    make_batch: MakeBatch,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    model = make_model()
+    objective = make_objective(model, "glancing", {"method": "cross_entropy"}, updates=10)
+    draw, seen = objective.input, []
+
+    def note(context: Any) -> Any:
+        seen.append(context.progress)
+        return draw(context)
+
+    monkeypatch.setattr(objective, "input", note)
+    for training, update in ((True, 5), (True, 20), (False, 0)):
+        objective.train(training)(model, make_batch(), update)
+    assert seen == [0.5, 1.0, 1.0]
+
+
 def test_validation_asks_no_teacher(
     make_model: MakeModel, make_objective: MakeObjective, make_batch: MakeBatch
 ) -> None:

@@ -82,6 +82,17 @@ def test_only_the_classifier_learns_from_it(
     )
 
 
+def test_what_it_learns_from_has_no_dropout_in_the_decoder(
+    make_model: Any, make_batch: Callable[..., Batch], make_context: Any
+) -> None:
+    model = make_model(decoder=PREDICTS, dropout=0.3).train()
+    context = make_context(model, make_batch(LENGTHS))
+    shown = RandomMask()(context)
+    loss = CrossEntropy()(context, shown)
+    first, again = (with_input_loss(loss, context, shown).parts["masks"] for _ in range(2))
+    assert torch.equal(first, again)
+
+
 def sources() -> torch.Tensor:
     return source_tensor([[7, 8, 9], [10, 11, 12, 13, 14, 15, 16], [9]])
 
@@ -153,3 +164,26 @@ def test_revealed_tokens_are_the_assistants_and_the_rest_is_predicted_from_them(
     assert [part.eq(MASK).tolist() for part in shown[1:]] != [
         part.eq(MASK).tolist() for part in drawn
     ]
+
+
+def test_the_lengths_of_a_sentence_are_masked_independently(
+    make_model: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    model = make_model(decoder=PREDICTS, length="constant")
+    with torch.no_grad():
+        model.input_predictor.classifier.bias.fill_(0.0)
+        model.input_predictor.classifier.weight.fill_(0.0)
+    shown: list[torch.Tensor] = []
+    original = model.decode
+
+    def decode(tokens: torch.Tensor, *rest: Any, **named: Any) -> torch.Tensor:
+        shown.append(tokens.clone())
+        found: torch.Tensor = original(tokens, *rest, **named)
+        return found
+
+    monkeypatch.setattr(model, "decode", decode)
+    source = source_tensor([list(range(6, 26))])
+    InputSampling(length_beam=3)(model, source, make_model(seed=5))
+    blank, drawn = shown
+    assert blank.ne(PAD).sum(1).tolist() == [20, 19, 21]
+    assert len({tuple(row) for row in drawn[:, :19].eq(MASK).tolist()}) == 3

@@ -5,6 +5,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from sacrebleu.metrics import BLEU
 
 from nat.configuration import Configuration
 from nat.configuration.configuration import read
@@ -25,6 +26,16 @@ def test_nearest_mean_and_farthest_by_hand() -> None:
     found = distances(text, references, [0.5, 0.25, 0.25])
     assert found[0] == 100 and found[2] == pytest.approx(scores[2])
     assert found[1] == pytest.approx(50 + scores[1] / 4 + scores[2] / 4)
+
+
+def test_the_text_is_the_hypothesis_and_not_the_reference() -> None:
+    text, reference = "a b c d", "a b c d e f g h"
+    short, long = (
+        BLEU(effective_order=True).sentence_score(*pair).score
+        for pair in ((text, [reference]), (reference, [text]))
+    )
+    assert short != pytest.approx(long, abs=1)
+    assert distances(text, [reference], [1.0])[0] == pytest.approx(short, abs=1e-3)
 
 
 def test_what_is_read() -> None:

@@ -16,7 +16,7 @@ from made_up_corpus import as_corpus
 from made_up_run import CORPUS, REPOSITORY, SENTENCES
 
 from nat.checksums import record_of
-from nat.data.lines import write_lines
+from nat.data.lines import read_lines, write_lines
 from nat.errors import UserError
 from nat.files import atomic_directory, read_json
 from nat.measures import score, significance, statistics
@@ -279,6 +279,30 @@ def test_lowercase_follows_the_corpus() -> None:
     assert found.lowercase
     assert found.reference == Path("results/corpora/iwslt/tests/test/text/test.de")
     assert found.references is None
+
+
+@pytest.mark.parametrize("lowercase", [False, True])
+def test_case_counts_only_where_the_corpus_keeps_it(root: Path, lowercase: bool) -> None:
+    path, several = root / "test.jsonl", root / "several.jsonl"
+    made_up_run.write_translations_to(path, errors=0.0)
+    change(path, lambda rows: [{**row, "text": row["text"].upper()} for row in rows])
+    lines = read_lines(references(root).reference)
+    rows = [{"id": number, "references": [line]} for number, line in enumerate(lines)]
+    several.write_text("".join(json.dumps(row) + "\n" for row in rows))
+    files = replace(references(root), references=several, lowercase=lowercase)
+    measures = score.score(path, files).report["measures"]
+    for name in ("sacrebleu", "chrf", "multi_reference_bleu"):
+        assert (measures[name]["value"] == pytest.approx(100)) is lowercase, name
+
+
+def test_brevity_penalties_are_of_their_own_bleu(root: Path) -> None:
+    path = root / "test.jsonl"
+    made_up_run.write_translations_to(path, errors=0.0)
+    # sacreBLEU reads the text, tokenised BLEU the tokens
+    change(path, lambda rows: [{**row, "text": row["text"].split()[0]} for row in rows])
+    measures = score.score(path, references(root)).report["measures"]
+    assert measures["brevity_penalty"]["value"] == 1
+    assert measures["sacrebleu_brevity_penalty"]["value"] < 1
 
 
 def test_bootstrap_is_the_default(root: Path) -> None:

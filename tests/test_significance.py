@@ -193,3 +193,9 @@ def test_a_ratio_of_medians() -> None:
     found = ratio_of_medians([4.0, 4.1, 3.9], [2.0, 2.0, 2.1]).interval()
     assert found is not None and found.low < found.difference == 2.0 < found.high
     assert found.method == "bootstrap of repeats, 1,000 samples"
+
+
+def test_repeats_of_systems_that_took_turns_are_drawn_together() -> None:
+    repeats = [1.0, 2.0, 5.0, 3.0]
+    found = ratio_of_medians(repeats, [2 * each for each in repeats])
+    assert found.samples is not None and found.samples == pytest.approx(np.full(1000, 0.5))

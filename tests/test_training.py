@@ -676,6 +676,26 @@ def test_the_mean_and_the_loss_of_the_model_file(
         torch.testing.assert_close(value, mean.float(), rtol=0, atol=0)
 
 
+def test_validation_has_the_same_masks_whatever_the_update(
+    make_model: Any, make_batch: Any, make_objective: Any
+) -> None:
+    from nat.fairseq_plugin.criterion import Criterion
+    from nat.fairseq_plugin.model import Model as FairseqModel
+
+    model, batch = make_model(), make_batch([(3, 30)])
+    objective = make_objective(model, "random_mask", {"method": "cross_entropy"})
+    criterion = Criterion(SimpleNamespace(), objective)
+    sample = {"batch": batch, "ntokens": 30, "nsentences": 1}
+    found: dict[bool, list[float]] = {True: [], False: []}
+    for training, losses in found.items():
+        criterion.train(training)
+        for update in (0, 7):
+            criterion.update = update
+            losses.append(float(criterion(FairseqModel(model), sample)[0]))
+    assert found[True][0] != found[True][1]
+    assert found[False][0] == found[False][1]
+
+
 def test_patience_ends_a_training(folder: Path) -> None:
     change_recipe("at", learning_rate=1e-30, updates=300, patience=2, validate_every=1)
     train("at")

@@ -145,6 +145,22 @@ def test_pairs_whose_candidates_are_partly_there() -> None:
     assert len(short) + sum(short.left_out.values()) == len(source)
 
 
+def test_the_length_of_several_candidates_is_the_mean_of_those_that_are_there() -> None:
+    from nat.fairseq_plugin.dataset import Pairs
+
+    source, raw = BinarisedText(RAW.with_suffix(".ka")), BinarisedText(RAW)
+    vocabulary = Vocabulary.load("results/corpora/toy/binarised/vocabulary.txt")
+    write_binarised(["w1"] * (len(raw) - 1) + [""], vocabulary, Path("short.lu"))
+    pairs = Pairs(source, [BinarisedText("short.lu"), raw], (19, 19), 40, "test")
+    missing = raw.lengths[pairs.ids] == 0
+    assert missing.sum() == 1
+    expected = np.where(missing, 1, (1 + raw.lengths[pairs.ids]) / 2)
+    expected[-1] = raw.lengths[-1]
+    assert pairs.mean_lengths.tolist() == expected.tolist()
+    lengths = source.lengths[pairs.ids]
+    assert pairs.mean_difference == pytest.approx(expected.mean() - lengths.mean())
+
+
 def test_what_does_not_belong_together_is_told() -> None:
     write_likeness(46)
     with pytest.raises(UserError, match="47 sentences with 2 candidates each, .*shape \\[46, 2\\]"):

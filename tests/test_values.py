@@ -7,11 +7,12 @@ from typing import Any
 
 import made_up_run
 import pytest
-from made_up_run import PAPER
+from made_up_run import PAPER, write_latencies
 
 from nat.errors import UserError
 from nat.files import read_json, write_json
 from nat.reporting import cells, values
+from nat.reporting.cells import Cell
 from nat.reporting.entry import Entry
 from nat.reporting.paper import entries
 
@@ -37,6 +38,25 @@ def test_mean_and_spread_over_seeds(tmp_path: Path) -> None:
     papers = replace(entry, stand_in="")
     assert values.record("paper", papers, found)["difference"] == pytest.approx(1.5)
     assert record["sources"].split() == [cell.score_path for cell in entry.cells[:2]]
+
+
+def test_the_spread_of_differences_is_over_seeds(tmp_path: Path) -> None:
+    own, other = (
+        tuple(
+            Cell(
+                *("demo", made_up_run.CORPUS, system, seed, "one-pass", "", "latency", "cpu-1"),
+                group="paper_table_1",
+            )
+            for seed in (1, 2)
+        )
+        for system in ("nat-kd", "cmlm-kd")
+    )
+    for each, more, seed in zip(own, other, (1, 2), strict=True):
+        write_latencies(tmp_path, {each: [4.0 * seed] * 5, more: [2.0 * seed + 1] * 5})
+    entry = replace(place(tmp_path, [1, 2]), measure="latency", cells=own, over=other)
+    record = values.measured_record("demo", entry, tmp_path)
+    assert record["ours"] == 2 and record["seeds"] == "1 2"  # 4 - 3 and 8 - 5
+    assert record["spread"] == pytest.approx(2**0.5, abs=1e-6)
 
 
 def test_a_flag_names_the_seeds_that_it_is_of(tmp_path: Path) -> None:
