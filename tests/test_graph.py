@@ -56,12 +56,9 @@ def copy_repository(folder: Path, papers: Collection[str] | None = None) -> Path
         (folder / ".snakemake").mkdir(exist_ok=True)
         shutil.copy(known, folder / ".snakemake")
     if papers is not None:
-        # stated settings are those of all papers
-        for path in (
-            *(folder / "config/papers").iterdir(),
-            *(folder / "config/published").iterdir(),
-        ):
-            if path.stem not in papers:
+        described = (folder / "config/papers").glob("*.yaml")
+        for path in (*described, *(folder / "config/published").glob("*.csv")):
+            if path.stem not in (*papers, "settings"):
                 path.unlink()
     return folder
 

@@ -228,6 +228,12 @@ def test_the_files_of_the_repository_pass() -> None:
     stated_checks.check(configured("demo"))
 
 
+def test_the_file_of_a_paper_may_be_removed() -> None:
+    plain = configured("demo")
+    papers = {name: each for name, each in plain.files["papers"].items() if name != "hints"}
+    stated_checks.check(replace(plain, files={**plain.files, "papers": papers}))
+
+
 def test_the_files_of_a_new_paper_pass(tmp_path: Path) -> None:
     found = with_settings(tmp_path, [HEADER, DROPOUT, BEAM, OF_METHOD], IN_MAP, IN_DEVIATIONS)
     stated_checks.check(found)

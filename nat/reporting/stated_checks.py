@@ -55,15 +55,18 @@ def check(configuration: Configuration) -> None:
 
 
 def _check_papers(stated: Stated) -> None:
-    papers = stated.configuration.papers
+    """Refuse an unknown paper; one whose file was removed still has its tasks, and its rows."""
+    papers, tasks = stated.configuration.papers, stated.map.tasks
     for row in stated.rows:
-        if row.paper not in papers:
+        if row.paper not in papers and row.paper not in tasks:
             raise UserError(
                 f"{ROWS} line {row.line}: column 'paper': there is no config/papers/"
                 f"{row.paper}.yaml; {hint(row.paper, papers)} (add the file, or remove the rows)"
             )
-    for paper in stated.map.tasks:
-        _known(paper, papers, "paper", f"{MAP}: key 'tasks'")
+    rows = {row.paper for row in stated.rows}
+    for paper in tasks:
+        if paper not in rows:
+            _known(paper, papers, "paper", f"{MAP}: key 'tasks'")
 
 
 def _check_names(stated: Stated) -> None:
