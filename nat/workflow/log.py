@@ -50,8 +50,8 @@ LOCKED = (
 )
 ANOTHER_RUN = "note: another run is at work in this folder"
 KILLED = (
-    "it was killed, by a signal or for want of memory; run again, and a training resumes from its last "
-    "checkpoint"
+    "it was killed, by a signal or for want of memory; run again, and a training resumes from its "
+    "last checkpoint"
 )
 
 
