@@ -1,5 +1,6 @@
 """How programs end, and what they do where standard output takes nothing."""
 
+import importlib
 import os
 import subprocess
 import sys
@@ -89,3 +90,42 @@ def test_a_job_goes_on_where_nobody_sees_its_progress(redirection: str, tmp_path
 def test_a_mistake_is_told_where_nothing_else_can_be(redirection: str, tmp_path: Path) -> None:
     done = shell(REFUSED, redirection, tmp_path)
     assert (done.returncode, done.stderr) == (1, "error: a mistake\n")
+
+
+@pytest.mark.parametrize(
+    ("words", "told"),
+    [
+        ("train --corpus c --system s --seed -1", "--seed: found -1, expected at least 0"),
+        (
+            f"train --corpus c --system s --seed {2**32}",
+            f"--seed: found {2**32}, expected less than {2**32}",
+        ),
+        (
+            "convert --corpus c --system s --seed 1 --engine tf",
+            "--engine: found the text 'tf', expected one of ctranslate2, onnx",
+        ),
+        (
+            "translate --corpus c --system s --seed 1 --decoding d --split test --shard 1 "
+            "--shards 0",
+            "--shards: found 0, expected at least 1",
+        ),
+        (
+            "clean --corpus c --text t --output o --threads 0",
+            "--threads: found 0, expected at least 1",
+        ),
+    ],
+)
+def test_a_value_that_no_configuration_allows_is_refused_before_work(
+    words: str,
+    told: str,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    name, *arguments = words.split()
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr(sys, "argv", [name, *arguments])
+    with pytest.raises(SystemExit):
+        importlib.import_module(f"workflow_scripts.{name}").main()
+    assert capsys.readouterr().err == f"error: {told}\n"
+    assert list(tmp_path.iterdir()) == []
