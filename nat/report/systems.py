@@ -16,8 +16,9 @@ from nat.nested import at
 from nat.registry import TargetTraits
 from nat.report import addresses, ancestors, charts, energy
 from nat.report.page import Page, root_of
-from nat.report.results import COMPLETE, MEASURED, NOTHING, PART, Results, State, snakemake
+from nat.report.results import COMPLETE, MEASURED, NOTHING, PART, Results, State
 from nat.reporting.known_measures import MEASURES
+from nat.reporting.reports import snakemake
 from nat.reporting.stated import CHECKED, DEVIATION, MAP, SCALE, Row, Stated
 
 SAMPLES = 8
