@@ -201,5 +201,6 @@ def test_a_record_counts_as_made_only_beside_files_that_are(tmp_path: Path) -> N
 
 def test_a_folder_that_is_refused_is_one_sentence(tmp_path: Path) -> None:
     (tmp_path / "file").touch()
-    with pytest.raises(UserError, match="cannot write .*file/inner"):
-        make_folder(tmp_path / "file/inner")
+    for path in ("file", "file/inner"):
+        with pytest.raises(UserError, match=f"cannot write .*{path}: .*; move the file that is"):
+            make_folder(tmp_path / path)
