@@ -21,6 +21,9 @@ from nat.nested import leaves
 OF_FOLDER = ".sha256sums"
 """Name of the record of a folder."""
 
+TIMESTAMP = ".snakemake_timestamp"
+"""Name of the file with which Snakemake marks a folder that is the output of a job."""
+
 RESULTS = "results"
 """Folder of all results, in the folder where Snakemake runs."""
 
@@ -42,7 +45,6 @@ _REPORT = ("report", "index.html")  # the report is written as one, and this fil
 _NO_MEMORY = ("out of memory", "not enough memory", "allocate memory", "bad_alloc")
 
 _COARSE = 2_000_000_000  # nanoseconds: a later change may have the same time on some file systems
-_TIMESTAMP = ".snakemake_timestamp"  # Snakemake marks a folder that is the output of a job with it
 
 
 def record_of(path: Path) -> Path:
@@ -243,7 +245,7 @@ def _package_of(path: Path) -> Path | None:
 
 def output_of(path: Path) -> Path:
     """What a job makes as one: the folder above a file where that is the output, else the file."""
-    return folder_of(path, (OF_FOLDER, _TIMESTAMP)) or path
+    return folder_of(path, (OF_FOLDER, TIMESTAMP)) or path
 
 
 def command(path: Path | str) -> str | None:

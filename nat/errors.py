@@ -14,4 +14,6 @@ def refusal(error: OSError) -> str:
     reason = error.strerror or str(error)
     if error.errno in (errno.EACCES, errno.EPERM, errno.EROFS):
         return f"{reason}; make that folder writable"
+    if error.errno in (errno.EEXIST, errno.ENOTDIR):
+        return f"{reason}; move the file that is there away, or name another folder"
     return reason

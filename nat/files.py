@@ -12,6 +12,7 @@ from typing import Any
 
 from nat.checksums import (
     OF_FOLDER,
+    TIMESTAMP,
     file_lines,
     folder_lines,
     in_folder,
@@ -75,8 +76,8 @@ def atomic_directory(path: Path | str) -> Iterator[Path]:
     replaced.
 
     Raises:
-        UserError: if another process is writing the directory, or if the file system refuses a
-            write inside it (disk full, permission).
+        UserError: as `check_replaceable`, if another process is writing the directory, or if the
+            file system refuses a write inside it (disk full, permission).
     """
     path = Path(path)
     if path.is_symlink():  # a folder cannot take the place of a link
@@ -84,6 +85,7 @@ def atomic_directory(path: Path | str) -> Iterator[Path]:
     temporary = path.parent / f".{path.name}.partial"
     replaced = path.parent / f".{path.name}.replaced"
     try:
+        check_replaceable(path)
         path.parent.mkdir(parents=True, exist_ok=True)
         with alone(temporary, f"writing {path}"):
             yield from _filled(path, temporary, replaced)
@@ -116,10 +118,11 @@ def _filled(path: Path, temporary: Path, replaced: Path) -> Iterator[Path]:
 
 
 def check_replaceable(path: Path) -> None:
-    """Refuse to replace something that holds files of the user, for folders that a user names.
+    """Refuse to replace something that holds files of the user.
 
     What `atomic_directory` has made lists its files in its record, and may be replaced. A folder
-    that was copied into it can have its own record beside such files.
+    that was copied into it can have its own record beside such files, and Snakemake marks a folder
+    that a job has made.
 
     Raises:
         UserError: if it is a file or lies below one, or is a folder with a file that its record
@@ -127,7 +130,11 @@ def check_replaceable(path: Path) -> None:
     """
     if path.is_dir():
         made = {name for name, _ in in_folder(path)}
-        made |= {PurePath(name).with_name(OF_FOLDER).as_posix() for name in (*made, OF_FOLDER)}
+        made |= {
+            PurePath(name).with_name(mark).as_posix()
+            for name in (*made, OF_FOLDER)
+            for mark in (OF_FOLDER, TIMESTAMP)
+        }
         files = (each for each in sorted(path.rglob("*")) if not each.is_dir())
         names = (each.relative_to(path).as_posix() for each in files)
         foreign = next((name for name in names if name not in made), None)

@@ -13,7 +13,7 @@ def hint(name: str, known: Iterable[str]) -> str:
     Of many names, only those are listed that share most letters with the unknown one. Names that
     may have commas, such as labels, are quoted.
     """
-    names = list(known)
+    names = list(dict.fromkeys(known))
     listed = [f"'{each}'" for each in names] if any("," in each for each in names) else names
     near = difflib.get_close_matches(name, names, 1)
     if near:

@@ -13,6 +13,7 @@ from made_up_run import CORPUS, OTHER_TASK, PAPER, TASK
 from rich.console import Console
 from test_training_runs import write_run
 
+from nat.checksums import record_of
 from nat.errors import UserError
 from nat.files import read_json, write_json
 from nat.reporting import claim_checks, claim_reports, claims, reports, tables, values
@@ -779,6 +780,24 @@ def test_errors_name_the_claim(root: Path, change: dict[str, Any], message: str)
     with pytest.raises(UserError, match=message) as caught:
         claims.judge(configuration(root, it=bad), "paper")
     assert str(caught.value).startswith("config/papers/paper.yaml: claims.it")
+
+
+def test_a_paper_without_claims_is_not_judged(root: Path) -> None:
+    told = "config/papers/paper.yaml has no 'claims'; name a paper that makes some; none is known"
+    with pytest.raises(UserError, match=told):
+        claims.judge(configuration(root), "paper")
+
+
+def test_judgements_that_are_incomplete_are_not_read(root: Path) -> None:
+    plain = configuration(root, it=compare("student", "above", "teacher"))
+    csv = root / "claims.csv"
+    claim_reports.write(plain, "paper", claims.judge(plain, "paper"), csv)
+    claim_reports.read(csv)
+    record_of(csv).unlink()
+    heading, line, *_ = csv.read_text().splitlines()
+    csv.write_text(f"{heading}\n{line[: len(line) // 4]}\n")
+    with pytest.raises(UserError, match="claims.csv is not a table of this version; put"):
+        claim_reports.read(csv)
 
 
 def test_a_claim_takes_the_only_measure_of_its_table(root: Path) -> None:

@@ -843,6 +843,12 @@ def test_a_package_that_is_not_whole_is_refused(tmp_path: Path) -> None:
         '{"corpus": 1}': "expected",
         "{": f"is not valid JSON .*{again}",
         json.dumps(whole | {"decodings": {}}): "decodings.* at least 1 entry",
+        json.dumps(
+            whole | {"decodings": {"mine": {"method": {"method": "nope"}}}}
+        ): "key 'decodings.mine.method': unknown decoding method 'nope'; ",
+        json.dumps(
+            whole | {"decodings": {"mine": {"method": {"method": "ctc", "nope": 1}}}}
+        ): "key 'decodings.mine.method': unknown key 'nope' of decoding method 'ctc'",
     }.items():
         (tmp_path / "packed" / PACKAGE).write_text(content)
         with pytest.raises(UserError, match=f"{PACKAGE}.*{told}") as caught:

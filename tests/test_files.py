@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from nat.checksums import OF_FOLDER, is_record
+from nat.checksums import OF_FOLDER, TIMESTAMP, is_record
 from nat.errors import UserError
 from nat.files import (
     atomic_directory,
@@ -71,7 +71,7 @@ def test_a_folder_that_cannot_be_made_is_one_sentence(tmp_path: Path) -> None:
     with pytest.raises(UserError, match="cannot write .*file/inner"):
         atomic_write_text(tmp_path / "file" / "inner", "text")
     with (
-        pytest.raises(UserError, match="cannot write .*file/inner"),
+        pytest.raises(UserError, match="file is a file; name another folder"),
         atomic_directory(tmp_path / "file" / "inner"),
     ):
         pass
@@ -96,13 +96,39 @@ def test_directory_appears_whole_and_replaces_the_old_one(tmp_path: Path) -> Non
     assert names(tmp_path) == ["folder"]
 
 
+def test_a_directory_does_not_take_the_place_of_what_was_not_made_here(tmp_path: Path) -> None:
+    mine = tmp_path / "precious/sub/thesis.txt"
+    mine.parent.mkdir(parents=True)
+    mine.write_text("mine")
+    link = tmp_path / "link"
+    link.symlink_to("precious")
+    for path, told in (
+        (tmp_path / "precious", "precious would be replaced, but it holds sub/thesis.txt"),
+        (link, "precious would be replaced, but it holds sub/thesis.txt"),
+        (mine, "thesis.txt is a file; name another folder"),
+    ):
+        with pytest.raises(UserError, match=told), atomic_directory(path):
+            raise AssertionError("nothing is made that cannot be put there")
+    assert mine.read_text() == "mine"
+    assert sorted(tmp_path.rglob("*")) == [link, *sorted(mine.parents[:2]), mine]
+
+
+def test_a_directory_that_a_job_has_made_is_replaced(tmp_path: Path) -> None:
+    with atomic_directory(tmp_path / "clean") as temporary:
+        (temporary / "old").touch()
+    (tmp_path / "clean" / TIMESTAMP).touch()
+    with atomic_directory(tmp_path / "clean") as temporary:
+        (temporary / "new").touch()
+    assert names(tmp_path / "clean") == ["new"]
+
+
 @pytest.mark.parametrize("there", [True, False])
 def test_a_link_stays_and_what_it_points_to_is_replaced(tmp_path: Path, there: bool) -> None:
     path, made = tmp_path / "current", tmp_path / "elsewhere/first"
     path.symlink_to(made)
     if there:
-        made.mkdir(parents=True)
-        (made / "old").touch()
+        with atomic_directory(made) as temporary:
+            (temporary / "old").touch()
     for name in ("new", "newer"):
         with atomic_directory(path) as temporary:
             (temporary / name).touch()
@@ -175,5 +201,6 @@ def test_a_record_counts_as_made_only_beside_files_that_are(tmp_path: Path) -> N
 
 def test_a_folder_that_is_refused_is_one_sentence(tmp_path: Path) -> None:
     (tmp_path / "file").touch()
-    with pytest.raises(UserError, match="cannot write .*file/inner"):
-        make_folder(tmp_path / "file/inner")
+    for path in ("file", "file/inner"):
+        with pytest.raises(UserError, match=f"cannot write .*{path}: .*; move the file that is"):
+            make_folder(tmp_path / path)

@@ -115,6 +115,7 @@ def test_a_hint_lists_few_names_or_the_nearest() -> None:
     assert hint("blue", ["bleu", "chrf"]) == "did you mean 'bleu'?"
     assert hint("x", ["bleu", "chrf"]) == "known: bleu, chrf"
     assert hint("x", ["CMLM, 1 step", "AT"]) == "known: 'CMLM, 1 step', 'AT'"
+    assert hint("x", ["AT", "AT"]) == "known: AT"
     assert hint("x", []) == "none is known"
     many = [f"measure_{letter}" for letter in "abcdefghijklmnopqrstuvwxyz"] + ["latency"]
     found = hint("lat", many)

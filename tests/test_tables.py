@@ -12,9 +12,10 @@ import pytest
 from made_up_run import CORPUS, OTHER_TASK, PAPER, TASK, write_latencies
 from rich.console import Console
 
+from nat.checksums import record_of
 from nat.errors import UserError
 from nat.files import read_json, write_json
-from nat.reporting import tables
+from nat.reporting import reports, tables
 from nat.reporting.cells import Cell
 from nat.reporting.paper import entries
 
@@ -168,6 +169,16 @@ def test_tables_of_another_version_are_refused(tmp_path: Path) -> None:
     (tmp_path / "table_1.csv").write_text("a,b\n1,2\n")
     with pytest.raises(UserError, match="not a table of this version"):
         tables.read_records(tmp_path / "table_1.csv")
+
+
+def test_a_table_of_which_places_are_missing_is_refused(root: Path) -> None:
+    plain = made_up_run.configuration(root, {"paper": PAPER})
+    csv = root / "table_1.csv"
+    tables.write(tables.make(plain, "paper", "1"), csv)
+    record_of(csv).unlink()
+    csv.write_text("".join(csv.read_text().splitlines(keepends=True)[:-1]))
+    with pytest.raises(UserError, match="table_1.csv is not a table of this version"):
+        reports.read_table(plain, "paper", "1", csv)
 
 
 def test_a_measure_that_the_corpus_does_not_allow_is_left_out(root: Path) -> None:

@@ -102,10 +102,12 @@ def test_a_long_list_of_missing_sentences_is_cut(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("line", ["not json", "[]", '{"id": 0}', '{"id": "0"}'])
 def test_a_line_that_is_no_record_is_refused(tmp_path: Path, line: str) -> None:
-    path = write(tmp_path / "test.jsonl", [0])
+    name = "results/demo/translations/c/s/seed1/d/test.jsonl"
+    path = write(tmp_path / name, [0])
     path.write_text(path.read_text() + line + "\n")
     record_of(path).unlink()
-    with pytest.raises(UserError, match="line 2 is not a translation"):
+    told = f"line 2 is not a translation.*; remove the file and run 'snakemake --force {name}"
+    with pytest.raises(UserError, match=told):
         list(read_translations(path))
 
 

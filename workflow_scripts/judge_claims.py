@@ -3,6 +3,7 @@
 from pathlib import Path
 
 from nat.configuration import Configuration
+from nat.program import Progress
 from nat.reporting import claim_reports, claims
 from nat.reporting.reports import Claims
 from nat.workflow.program import makes
@@ -13,11 +14,14 @@ def main(configuration: Configuration, wanted: Claims) -> None:
     """Judge what a paper claims on the results of this run."""
     records = claims.judge(configuration, wanted.paper)
     claim_reports.write(configuration, wanted.paper, records, Path(wanted.path))
+    each = Progress(f"claim of {wanted.paper}", len(records), "claims")
     for record in records:
         texts = claim_reports.lines(record)
         case = f" ({texts['case']})" if texts["case"] else ""
-        print(f"  claim of {wanted.paper}: {texts['verdict']}: {record['text']}{case}")
-    print(f"  claims of {wanted.paper}: {claim_reports.summary(records)}")
+        each.say(f"{texts['verdict']}: {record['text']}{case}")
+    Progress(f"claims of {wanted.paper}", len(records), "claims").say(
+        claim_reports.summary(records)
+    )
 
 
 if __name__ == "__main__":

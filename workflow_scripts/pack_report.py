@@ -7,8 +7,7 @@ from nat import program
 from nat.configuration.arguments import add_configuration_arguments, configuration_from
 from nat.errors import UserError
 from nat.report import packing
-from nat.report.results import snakemake
-from nat.reporting.reports import Site
+from nat.reporting.reports import Site, snakemake
 
 LIMIT = 3_000_000
 """Bytes of a copy that may become part of a repository."""

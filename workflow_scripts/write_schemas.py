@@ -5,8 +5,7 @@ from pathlib import Path
 
 from nat import program
 from nat.configuration.json_schema import KINDS, json_schema
-from nat.errors import UserError, refusal
-from nat.files import write_json
+from nat.files import make_folder, write_json
 
 
 def main() -> None:
@@ -19,10 +18,7 @@ def main() -> None:
         help="folder to write to (default: %(default)s)",
     )
     folder: Path = parser.parse_args().folder
-    try:
-        folder.mkdir(parents=True, exist_ok=True)
-    except OSError as error:
-        raise UserError(f"{folder} cannot be made: {refusal(error)}") from error
+    make_folder(folder)
     for kind in KINDS:
         write_json(folder / f"{kind}.json", json_schema(kind))
         print(folder / f"{kind}.json")

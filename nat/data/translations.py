@@ -12,6 +12,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
+from nat.checksums import remedy
 from nat.data.lines import read_lines
 from nat.errors import UserError
 from nat.files import atomic_path, write_json
@@ -98,7 +99,7 @@ def read_translations(path: Path) -> Iterator[dict[str, Any]]:
         ):
             raise UserError(
                 f"{path}, line {number} is not a translation with the keys {', '.join(_KEYS)}; "
-                "remove the file and translate again"
+                f"remove the file and {remedy(path)}"
             )
         yield record
 
@@ -113,7 +114,7 @@ def read_in_order(path: Path) -> Iterator[dict[str, Any]]:
         if record["id"] != number:
             raise UserError(
                 f"{path}, line {number + 1} holds sentence {record['id']} instead of sentence "
-                f"{number}; remove the file and translate again"
+                f"{number}; remove the file and {remedy(path)}"
             )
         yield record
 

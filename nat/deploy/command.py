@@ -1,14 +1,13 @@
 """The command `nat`: trained models on raw text, and a look at a cluster."""
 
 import argparse
-import os
 import sys
 from collections.abc import Iterable, Iterator
 from itertools import islice
 from pathlib import Path
 
 from nat.data.lines import decoded
-from nat.errors import UserError, refusal
+from nat.errors import UserError
 from nat.program import run
 from nat.registry import ENGINES
 
@@ -101,8 +100,6 @@ def _add_decodings(parser: argparse.ArgumentParser, of: str = "") -> None:
 def _translate(arguments: argparse.Namespace) -> None:
     if sys.stdin is None:
         raise UserError("standard input is closed; give the text there, as in '< FILE'")
-    if sys.stdout is None:
-        raise UserError("standard output is closed; leave it open, or send it to a file")
     # torch takes a second to import, and a mistake in the arguments should be told before
     from nat.deploy.translator import load
 
@@ -123,16 +120,9 @@ def _read() -> Iterator[str]:
 
 
 def _write(lines: Iterable[str]) -> None:
-    try:
-        for line in lines:
-            sys.stdout.buffer.write(line.encode() + b"\n")
-        sys.stdout.buffer.flush()
-    except OSError as error:
-        # or Python tries once more to write what is left, and tells of it
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-        if isinstance(error, BrokenPipeError):  # the reader has ended, as `head` does
-            sys.exit(0)
-        raise UserError(f"cannot write to standard output: {refusal(error)}") from error
+    for line in lines:
+        sys.stdout.buffer.write(line.encode() + b"\n")
+    sys.stdout.buffer.flush()
 
 
 def _pack(arguments: argparse.Namespace) -> None:

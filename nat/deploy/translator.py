@@ -14,7 +14,7 @@ import numpy as np
 import torch
 
 from nat import registry
-from nat.checksums import remedy
+from nat.checksums import PACKAGE, remedy
 from nat.data.bpe import merge, segments_at
 from nat.data.raw_text import RawText
 from nat.data.translations import EMPTY_SOURCE, OK
@@ -64,8 +64,13 @@ class TextTranslator:
             None if name is None else files[name]
             for name in (chosen.assistant, chosen.language_model, chosen.converted)
         )
+        try:
+            method = registry.build("decoding", chosen.method)
+        except UserError as error:  # in a package, since a run has built it already
+            key = f"decodings.{self.decoding}.method"
+            raise UserError(f"{opened.folder / PACKAGE}: key '{key}': {error}") from error
         self.method = consulting(
-            registry.build("decoding", chosen.method),
+            method,
             sizes,
             device,
             None if assistant is None else matching(assistant, sizes, device).model,

@@ -10,9 +10,10 @@ from typing import Any
 
 from nat.report import addresses, energy
 from nat.report.page import root_of
-from nat.report.results import Results, made_again, snakemake
+from nat.report.results import Results, made_again
 from nat.reporting.cells import Cell
 from nat.reporting.known_measures import LATENCY, SCORE
+from nat.reporting.reports import snakemake
 from nat.reporting.values import NOT_RUN
 
 Line = tuple[str, str, str, bool]

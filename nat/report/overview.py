@@ -17,12 +17,11 @@ from nat.report.results import (
     PART,
     Results,
     State,
-    snakemake,
     state,
 )
 from nat.reporting import claim_reports, claims, reports, values
 from nat.reporting.cells import Cell, measured
-from nat.reporting.reports import Target
+from nat.reporting.reports import Target, snakemake
 from nat.reporting.resolver import heading
 
 BLEU = "sacrebleu"

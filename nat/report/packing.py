@@ -18,7 +18,7 @@ from PIL import Image
 
 from nat.checksums import verified_folder
 from nat.errors import UserError
-from nat.files import atomic_directory, check_replaceable
+from nat.files import atomic_directory
 from nat.report.site import ASSETS
 
 BUNDLE = "assets/pages.js"
@@ -48,7 +48,6 @@ def pack(report: Path, copy: Path, limit: int) -> int:
         UserError: if it would not, the report is damaged, or the folder to make holds something
             else; an earlier copy stays as it was.
     """
-    check_replaceable(copy)
     verified_folder(report)
     with atomic_directory(copy) as folder:
         files: dict[str, str] = {}

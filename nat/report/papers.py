@@ -8,12 +8,13 @@ from nat.files import copy
 from nat.report import addresses, energy
 from nat.report.details import Details, Line, line
 from nat.report.page import Page
-from nat.report.results import NOTHING, Results, snakemake
+from nat.report.results import NOTHING, Results
 from nat.reporting import claim_reports, figures, reports, tables, values
 from nat.reporting.cells import Cell
 from nat.reporting.entry import Entry, measure_of
 from nat.reporting.figures import Plot
 from nat.reporting.paper import entries
+from nat.reporting.reports import snakemake
 from nat.reporting.resolver import describe
 from nat.reporting.stated import deviations
 

@@ -26,19 +26,13 @@ from nat.reporting.conflicts import Conflict, conflicts
 from nat.reporting.figures import Plot
 from nat.reporting.known_measures import SCORE
 from nat.reporting.paper import entries
-from nat.reporting.reports import Target
+from nat.reporting.reports import Target, snakemake
 from nat.reporting.resolver import describe
 
 MEASURED = ("sacrebleu", "tokenised_bleu", "multi_reference_bleu", "chrf", "repeated_tokens")
 """The measures that pages show of every score."""
 
 COMPLETE, PART, NOTHING = "complete", "part", "nothing"
-
-
-def snakemake(configuration: Configuration, *targets: str) -> str:
-    """The command that makes targets or files of this run."""
-    choices = [f"{key}={value}" for key, value in configuration.choices.items()]
-    return shlex.join(["snakemake", *targets, "--config", *choices])
 
 
 def made_again(configuration: Configuration, cells: Iterable[Cell]) -> str:

@@ -26,7 +26,8 @@ from nat.measures.score import read_references
 from nat.registry import DecodingTraits
 from nat.report import addresses
 from nat.report.page import Page
-from nat.report.results import Results, snakemake
+from nat.report.results import Results
+from nat.reporting.reports import snakemake
 
 FOLDER = "sentences"
 """The folder of the data, beside the page."""

@@ -16,9 +16,10 @@ from nat.nested import at
 from nat.registry import TargetTraits
 from nat.report import addresses, ancestors, charts, energy
 from nat.report.page import Page, root_of
-from nat.report.results import COMPLETE, MEASURED, NOTHING, PART, Results, State, snakemake
+from nat.report.results import COMPLETE, MEASURED, NOTHING, PART, Results, State
 from nat.reporting import stated_files
 from nat.reporting.known_measures import MEASURES
+from nat.reporting.reports import snakemake
 from nat.reporting.stated import CHECKED, DEVIATION, SCALE, Stated
 from nat.reporting.stated_files import Row
 

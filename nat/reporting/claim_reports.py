@@ -45,7 +45,12 @@ def read(csv: Path) -> tables.Records:
     Raises:
         UserError: if the file is missing or holds something else.
     """
-    return tables.read_records(csv, NUMBERS)
+    records = tables.read_records(csv, NUMBERS)
+    with tables.read_back(csv):
+        for record in records:
+            lines(record)
+            VERDICTS.index(record["verdict"])
+    return records
 
 
 def summary(records: tables.Records) -> str:

@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import Any
 
 from nat.configuration import Configuration
+from nat.errors import UserError
 from nat.measures.correlation import pearson
 from nat.measures.significance import LEVEL, Estimate, Interval, interval_of_correlation
 from nat.reporting import tables, values
@@ -38,6 +39,7 @@ from nat.reporting.entry import QUOTED, Entry
 from nat.reporting.known_measures import MEASURES, SPEED_UP
 from nat.reporting.training_runs import read_run
 from nat.reporting.verdicts import Compared, detectable, region, verdict
+from nat.spelling import hint
 
 UNJUDGED = "cannot be judged here"
 """The verdict on a claim that has no number although no result is missing."""
@@ -58,8 +60,14 @@ def judge(configuration: Configuration, paper: str) -> tables.Records:
         measure, the numbers behind it, the paper's own difference, the seeds, and the files.
 
     Raises:
-        UserError: as `checks`, and for damaged results.
+        UserError: as `checks`, for a paper without claims, and for damaged results.
     """
+    if not configuration.paper(paper).claims:
+        some = [name for name in configuration.papers if configuration.paper(name).claims]
+        raise UserError(
+            f"{configuration.file_of('papers', paper)} has no 'claims'; name a paper that makes "
+            f"some; {hint(paper, some)}"
+        )
     return [
         {"paper": paper, "scale": configuration.scale} | _record(configuration, check)
         for check in checks(configuration, paper)

@@ -3,6 +3,7 @@
 Three kinds: tables and figures, by number, and the claims of a paper, of which there is one.
 """
 
+import shlex
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import Any, ClassVar, Literal
@@ -139,6 +140,12 @@ def title(configuration: Configuration, target: Target) -> str:
     return f"{kind} {number}, {describe(configuration, paper, kind, number).title}"
 
 
+def snakemake(configuration: Configuration, *targets: str) -> str:
+    """The command that makes targets or files of this run."""
+    choices = [f"{key}={value}" for key, value in configuration.choices.items()]
+    return shlex.join(["snakemake", *targets, "--config", *choices])
+
+
 def cells(configuration: Configuration, target: Target) -> list[Cell]:
     """All cells of a report that this scale can run, without repetitions.
 
@@ -214,7 +221,9 @@ def read_table(configuration: Configuration, paper: str, number: str, csv: Path)
     """
     module = _table_module(configuration, paper, number)
     records = tables.read_records(csv, module.NUMBERS)
-    return module.lay_out(configuration, paper, number, records)
+    with tables.read_back(csv):
+        found: tables.Table = module.lay_out(configuration, paper, number, records)
+    return found
 
 
 def module(configuration: Configuration, target: Target) -> str:

@@ -40,10 +40,11 @@ def show(configuration: Configuration, papers: Collection[str], console: Console
             claim_reports.show(configuration, paper, claim_reports.read(path), console)
         places.append(f"{path.with_suffix('')}.{{{','.join(report.formats)}}}")
     if not places:
-        chosen = " ".join(f"{key}='{value}'" for key, value in configuration.choices.items())
+        folders = [f"results/{configuration.run}/papers/{paper}" for paper in sorted(papers)]
         raise UserError(
-            f"there are no tables or figures below results/{configuration.run}/papers; run the "
-            f"workflow with --config {chosen}"
+            "there are no tables or figures below "
+            f"{' or '.join(folders) or f'results/{configuration.run}/papers'}; run "
+            f"'{reports.snakemake(configuration, *(papers or ['all']))}'"
         )
     console.print()
     for place in places:

@@ -5,7 +5,8 @@ number comes from. The other two are for reading: ours, published and the differ
 Both are made from the same records, so they cannot disagree.
 """
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from itertools import groupby
 from pathlib import Path
@@ -395,14 +396,26 @@ def read_records(csv: Path, numbers: Sequence[str] = NUMBERS) -> Records:
     import pandas as pd
 
     try:
-        frame = pd.read_csv(verified(csv), dtype=str, keep_default_na=False)
-        for name in numbers:
-            frame[name] = _read_back(frame[name])
+        with read_back(csv):
+            frame = pd.read_csv(verified(csv), dtype=str, keep_default_na=False)
+            for name in numbers:
+                frame[name] = _read_back(frame[name])
     except FileNotFoundError as error:
         raise UserError(f"{csv} does not exist; run the workflow first") from error
-    except (KeyError, ValueError) as error:
-        raise UserError(f"{csv} is not a table of this version; {remedy(csv)}") from error
     return [{str(key): value for key, value in row.items()} for row in frame.to_dict("records")]
+
+
+@contextmanager
+def read_back(csv: Path) -> Iterator[None]:
+    """What uses the records of a file, which may be incomplete or of another version.
+
+    Raises:
+        UserError: if something is missing in them, or is not what it should be.
+    """
+    try:
+        yield
+    except (LookupError, TypeError, ValueError) as error:
+        raise UserError(f"{csv} is not a table of this version; {remedy(csv)}") from error
 
 
 def _read_back(column: "pd.Series") -> "pd.Series":

@@ -13,7 +13,10 @@ from nat.configuration.arguments import add_configuration_arguments, configurati
 from nat.configuration.corpora import check_corpus
 from nat.data.splits import split_names, test_names
 from nat.errors import UserError
+from nat.fields import Count, Seed
+from nat.options import validated
 from nat.program import run
+from nat.registry import Engine
 from nat.spelling import hint
 
 HELP = {
@@ -47,6 +50,16 @@ HELP = {
 }
 """The help texts of the arguments of all programs."""
 
+VALUES: Mapping[str, Any] = {
+    "engine": Engine,
+    "order": Count,
+    "seed": Seed,
+    "shard": Count,
+    "shards": Count,
+    "threads": Count,
+}
+"""What arguments may be, where that does not depend on the configuration."""
+
 A = TypeVar("A", bound=Artifact)
 
 
@@ -66,6 +79,7 @@ def program(function: Callable[..., None]) -> Callable[[], None]:
             _add(parser, each.name, each.annotation, each.default if optional else ...)
         arguments = parser.parse_args()
         given = {each.name: getattr(arguments, each.name) for each in described}
+        _check_values(given)
         configuration = configuration_from(arguments)
         _check_corpus(configuration, given)
         function(configuration, **given)
@@ -96,6 +110,7 @@ def makes(kind: type[A]) -> Callable[[Callable[..., None]], Callable[[], None]]:
                 _add(parser, option.name, option.annotation, option.default)
             arguments = parser.parse_args()
             given: dict[str, Any] = vars(arguments)
+            _check_values(given)
             configuration = configuration_from(arguments)
             _check_corpus(configuration, given)
             if "corpus" in given:
@@ -109,6 +124,16 @@ def makes(kind: type[A]) -> Callable[[Callable[..., None]], Callable[[], None]]:
         return lambda: run(main)
 
     return decorate
+
+
+def _check_values(given: Mapping[str, Any]) -> None:
+    """Check what nothing else does before a program works: `VALUES`.
+
+    Raises:
+        UserError: for the first argument that is something else.
+    """
+    for name in sorted(given.keys() & VALUES.keys()):
+        validated(VALUES[name], given[name], f"--{name}")
 
 
 def _check_corpus(configuration: Configuration, given: Mapping[str, Any]) -> None:
