@@ -146,6 +146,34 @@ def test_a_mistake_in_a_variant_names_file_and_variant(folder: Folder) -> None:
         configuration.system("twoo")
 
 
+@pytest.mark.parametrize(
+    ("changed", "heir", "mistake"),
+    [
+        ("recipes/teacher", "recipes/a", {"dropuot": 1}),
+        ("recipes/student", "recipes/a", {"validation": {"decoding": "bea", "metric": "bleu"}}),
+        ("recipes/student", "recipes/a", {"tasks": {"wmt": {"dropout": 0.1}}}),
+        ("systems/nat", "systems/a", {"lenght": "offset"}),
+        ("systems/nat", "systems/a", {"recipe": "studen"}),
+        ("systems/nat", "systems/a", {"length": None}),
+        ("decodings/refine-4", "decodings/a", {"length_baem": 3}),
+        ("decodings/refine-4", "decodings/a", {"assistant": "at"}),
+        ("decodings/refine-4", "decodings/a", {"tuning": {"stepps": [2]}}),
+        ("scales/large", "scales/a", {"recipes": {"studen": {"updates": 3}}}),
+        ("corpora/own", "corpora/a", {"target": "en"}),
+    ],
+)
+def test_a_mistake_is_told_of_the_file_that_others_are_like(
+    folder: Folder, changed: str, heir: str, mistake: dict[str, Any]
+) -> None:
+    folder.files[changed] = merged(folder.files[changed], mistake)
+    own = {} if changed.startswith(("decodings", "corpora")) else {"description": "like it"}
+    folder.files[heir] = {"like": "m", **own}
+    folder.files[heir.replace("/a", "/m")] = {"like": changed.partition("/")[2], **own}
+    if changed.startswith("corpora"):
+        folder.files[heir]["like"] = "own"
+    assert folder.error("a" if heir == "scales/a" else None).startswith(f"config/{changed}.yaml: ")
+
+
 def test_recipes_and_scales_may_be_like_others(folder: Folder) -> None:
     folder.files["recipes/longer"] = {"like": "student", "updates": 9000}
     folder.files["scales/wide"] = {

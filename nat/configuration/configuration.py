@@ -97,6 +97,8 @@ class Configuration:
             name.
         overrides: what the command line changes.
         bases: the system that each system is `like`.
+        bases_first: the names of each folder, each after the one that it is `like`. Checks go in
+            this order, so that a mistake is told of the file that it stands in.
         canonical_names: of all systems, in what `on` returns; None elsewhere.
         checked: whether systems and decodings fit their methods, and so what reports ask of them
             is to be checked, too; see `load`.
@@ -109,6 +111,7 @@ class Configuration:
     places: dict[str, dict[str, str]] = field(default_factory=dict, repr=False)
     overrides: Overrides = Overrides()
     bases: dict[str, str] = field(default_factory=dict, repr=False)
+    bases_first: dict[str, list[str]] = field(default_factory=dict, repr=False)
     canonical_names: dict[str, str] | None = field(default=None, repr=False)
     checked: bool = True
 
@@ -927,18 +930,22 @@ def read(choice: Choice | str | None, root: Path, checked: bool = True) -> Confi
         raise UserError(
             f"{SETTINGS}: key 'mirror': {settings.mirror} is a file, expected a folder or null"
         )
-    files, places = {}, {}
+    files, places, bases_first = {}, {}, {}
     bases: dict[str, str] = {}
     for folder, kind in FOLDERS.items():
         files[folder] = _read_folder(root, folder)
+        # a corpus is like one that is like no other
+        bases_first[folder] = sorted(files[folder], key=lambda name: "like" in files[folder][name])
         if folder in families.FOLDERS:
             found = families.expanded(files[folder], folder, kind)
             files[folder], places[folder] = found.contents, found.places
+            bases_first[folder] = found.bases_first
             bases = found.bases if folder == "systems" else bases
         if folder == "scales":
             files[folder] = {name: _with_tasks(each) for name, each in files[folder].items()}
         now = checked and folder != "papers"  # each of these is validated when it is asked for
-        for name, content in files[folder].items() if now else ():
+        for name in bases_first[folder] if now else ():
+            content = files[folder][name]
             place = places.get(folder, {}).get(name, file_of(folder, name))
             read_model(MODELS[folder], content, place)
             for task in content.get("tasks", {}) if folder in families.WITH_TASKS else ():
@@ -952,7 +959,7 @@ def read(choice: Choice | str | None, root: Path, checked: bool = True) -> Confi
     overrides = read_overrides(choice.name, choice.override, files["recipes"])
     settings = settings.model_copy(update=dict(overrides.settings))
     return Configuration(
-        root, scale, settings, files, places, overrides, bases=bases, checked=checked
+        root, scale, settings, files, places, overrides, bases, bases_first, checked=checked
     )
 
 

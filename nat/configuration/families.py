@@ -42,11 +42,13 @@ class Expanded:
         places: where each is defined, for messages: `config/systems/axe.yaml`, or
             `config/systems/axe.yaml: 'axe-raw'` for a variant.
         bases: the entry that each starts from, by `like` of its own or of its file.
+        bases_first: the names, each after the one that it starts from.
     """
 
     contents: dict[str, dict[str, Any]]
     places: dict[str, str]
     bases: dict[str, str]
+    bases_first: list[str]
 
 
 def merged(base: Mapping[str, Any], change: Mapping[str, Any]) -> dict[str, Any]:
@@ -95,6 +97,7 @@ def expanded(files: Mapping[str, dict[str, Any]], folder: str, kind: str) -> Exp
         {name: found[name] for name in written},
         {name: entry.place for name, entry in written.items()},
         {name: entry.base for name, entry in written.items() if entry.base is not None},
+        list(found),
     )
 
 
