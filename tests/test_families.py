@@ -1,5 +1,6 @@
 """`like`, `variants` and names with placeholders."""
 
+import json
 import re
 from dataclasses import replace
 from typing import Any
@@ -118,6 +119,35 @@ def test_a_placeholder_that_is_no_option_is_refused_when_read(folder: Folder) ->
     message = folder.error()
     assert message.startswith("config/decodings/own.yaml: ")
     assert "unknown key 'lenght_beam'" in message and "'length_beam'" in message
+
+
+def test_a_placeholder_that_is_no_option_is_told_before_what_names_the_family(
+    folder: Folder,
+) -> None:
+    folder.files["decodings/own"] = {"name": "own-{steps}{lb}", "method": "mask_predict"}
+    folder.files["scales/large"]["browser"] = {"steps": ["own-5"]}
+    message = folder.error("large")
+    assert message.startswith("config/decodings/own.yaml: 'own-33': unknown key 'lb'")
+
+
+@pytest.mark.parametrize("value", ["4", "", None, [], True, -1])
+@pytest.mark.parametrize("on_task", [False, True])
+def test_a_family_has_numbers_at_its_placeholders(
+    folder: Folder, value: Any, on_task: bool
+) -> None:
+    own: dict[str, Any] = {"name": FAMILY, "method": "mask_predict", "steps": 4}
+    folder.files["decodings/own"] = own | (
+        {"tasks": {"wmt14-en-de": {"steps": value}}} if on_task else {"steps": value}
+    )
+    where = "config/decodings/own.yaml" + (": 'tasks.wmt14-en-de'" if on_task else "")
+    expected = f"{where}: key 'steps': found {json.dumps(value)}, but names such as '{FAMILY}'"
+    assert folder.error().startswith(expected)
+
+
+def test_an_example_of_a_family_is_one_of_its_names() -> None:
+    for share in (0, 3.0, 0.5, 1e15, 1e-7, 1234567, 12345.678):
+        name = example("head-{share}", {"share": share})
+        assert options_in("head-{share}", name) == {"share": share}
 
 
 def test_two_families_of_one_name_are_refused(folder: Folder) -> None:

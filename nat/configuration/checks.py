@@ -63,10 +63,24 @@ def check_names(configuration: Configuration) -> None:
         systems, decodings = view.files["systems"], view.files["decodings"]
 
 
+def check_options(configuration: Configuration) -> None:
+    """Check that decodings have options of their methods, and that families have such names.
+
+    It comes first: what names a decoding of a family knows only the names that the family has.
+    Every method of decoding is imported, and with it torch.
+
+    Raises:
+        UserError: for the first problem.
+    """
+    view = configuration.for_tasks(())
+    for name in view.bases_first["decodings"]:
+        view.decoding(view.example_of(name))
+
+
 def check(configuration: Configuration) -> None:
     """Check all corpora, papers, decodings, and the systems at the chosen scale.
 
-    `check_names` comes before. Every method is imported, and with them torch.
+    `check_options` and `check_names` come before. Every method is imported, and with them torch.
 
     Raises:
         UserError: for the first problem.

@@ -347,7 +347,8 @@ class Configuration:
         """A decoding itself; of a family, the one with which it is checked."""
         if not families.is_family(decoding):
             return decoding
-        return families.example(decoding, self.files["decodings"][decoding])
+        with told_of(f"{self.file_of('decodings', decoding)}: "):
+            return families.example(decoding, self.files["decodings"][decoding])
 
     @property
     def decoding_pattern(self) -> str:
