@@ -66,7 +66,7 @@ FILES: dict[str, dict[str, Any]] = {
     "scales/tiny": {
         "description": "for tests",
         "seeds": [7, 8],
-        "tasks": {"wmt14-en-de": "own", "wmt14-de-en": "absent"},
+        "tasks": {"wmt14-en-de": "own", "wmt14-de-en": "reverse"},
         "sizes": {"base": SIZE, "wide": {**SIZE, "model_dim": 16}},
         "recipes": {"student": {"updates": 300, "validation": {"sentences": 10}}},
         "shards": {"train": 3, "valid": 1, "test": 2},
@@ -97,6 +97,7 @@ FILES: dict[str, dict[str, Any]] = {
             "bpe_merges": 100,
         },
     },
+    "corpora/reverse": {"like": "own", "source": "no", "target": "en"},
     "recipes/teacher": RECIPE,
     "recipes/student": RECIPE,
     "systems/at": system(
@@ -321,8 +322,6 @@ def test_tasks(folder: Folder) -> None:
     configuration = folder.load()
     assert configuration.task("wmt14-en-de") == "own"
     assert configuration.all_tasks == ["wmt14-de-en", "wmt14-en-de", "wmt16-en-ro"]
-    with pytest.raises(UserError, match="no config/corpora/absent.yaml"):
-        configuration.task("wmt14-de-en")
     with pytest.raises(UserError, match="no corpus at the scale 'tiny'"):
         configuration.task("wmt16-en-ro")
     with pytest.raises(UserError, match="unknown task 'wmt14-en-d'; did you mean 'wmt14-en-de'"):
@@ -525,6 +524,16 @@ def test_an_unknown_scale(folder: Folder) -> None:
             "scales/tiny",
             {"recipes": {"studnt": {"dropout": 0.1}}},
             ["recipes", "studnt", "student"],
+        ),
+        (
+            "scales/tiny",
+            {"tasks": {"mine": "onw"}},
+            ["tasks.mine", "onw", "own"],
+        ),
+        (
+            "scales/large",
+            {"tasks": {"mine": {"corpus": "onw", "heading": "Mine"}}},
+            ["tasks.mine", "onw", "own"],
         ),
         (
             "scales/tiny",

@@ -228,6 +228,8 @@ def _check_scale(configuration: Configuration) -> None:
     scale = file_of("scales", configuration.scale)
     for size in configuration.sizes:
         configuration.architecture(size)
+    for task, corpus in configuration.tasks.items():
+        _known(corpus, configuration.corpora, "corpus", f"{scale}: key 'tasks.{task}'")
     changed = configuration.files["scales"][configuration.scale]["recipes"]
     recipes = configuration.files["recipes"]
     chains = {name: [name] for name in configuration.bases_first["recipes"]}

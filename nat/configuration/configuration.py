@@ -415,19 +415,16 @@ class Configuration:
         """The corpus that this scale uses for a task.
 
         Raises:
-            UserError: if the scale has none for it, or one without a file.
+            UserError: if the scale has none for it.
         """
-        scale = file_of("scales", self.scale)
         corpus = self.tasks.get(task)
         if corpus is None and task in self.all_tasks:
-            raise UserError(f"{scale}: the task '{task}' has no corpus at the scale '{self.scale}'")
+            raise UserError(
+                f"{file_of('scales', self.scale)}: the task '{task}' has no corpus at the scale "
+                f"'{self.scale}'"
+            )
         if corpus is None:
             raise UserError(f"unknown task '{task}'; {hint(task, self.all_tasks)}")
-        if corpus not in self.files["corpora"]:
-            raise UserError(
-                f"{scale}: the task '{task}' uses the corpus '{corpus}', but there is no "
-                f"{file_of('corpora', corpus)}; {hint(corpus, self.corpora)}"
-            )
         return corpus
 
     def recipe(self, name: str) -> Recipe:

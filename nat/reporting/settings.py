@@ -80,9 +80,7 @@ def _effective(configuration: Configuration, system: str, scale: str) -> dict[st
 
 def effective(configuration: Configuration, system: str) -> dict[str, Any]:
     """The effective configuration of a system's training, without the name of a corpus."""
-    corpus = next(iter(configuration.tasks.values()))
-    if corpus not in configuration.corpora:  # settings do not depend on it
-        corpus = configuration.corpora[0]
+    corpus = next(iter(configuration.tasks.values()))  # settings do not depend on it
     training = configuration.training(corpus, system).as_json()
     del training["corpus"]
     return training
