@@ -10,6 +10,7 @@ from functools import cache
 from typing import Any
 
 from nat.configuration import Configuration
+from nat.configuration.configuration import file_of
 from nat.configuration.lengths import UNITS
 from nat.configuration.papers import Setting, Settings
 from nat.errors import UserError
@@ -75,6 +76,11 @@ def check(configuration: Configuration, paper: str) -> None:
 
 @cache
 def _effective(configuration: Configuration, system: str, scale: str) -> dict[str, Any]:
+    if scale not in configuration.files["scales"]:
+        raise UserError(
+            f"there is no {file_of('scales', scale)}, the scale of the papers, whose settings "
+            "tables show; give the file back its name"
+        )
     return effective(replace(configuration, scale=scale), system)
 
 
