@@ -437,6 +437,11 @@ def test_an_unknown_scale(folder: Folder) -> None:
         ),
         (
             "systems/cmlm",
+            {"text": {"dynamic": {"candidates": [*DISTILLED.values(), "raw"], "regulariser": 7}}},
+            ["text.dynamic.regulariser", "7"],
+        ),
+        (
+            "systems/cmlm",
             {"lik": "nat"},
             ["unknown key 'lik'; did you mean 'like'?"],
         ),
