@@ -1,6 +1,7 @@
 import json
 import math
 import re
+import shutil
 from argparse import ArgumentParser
 from collections.abc import Callable
 from dataclasses import FrozenInstanceError
@@ -16,6 +17,7 @@ from nat import registry
 from nat.configuration import Choice, Configuration, choice, differences, fingerprint, load
 from nat.configuration.arguments import add_configuration_arguments, configuration_from
 from nat.configuration.checks import check_system
+from nat.configuration.configuration import FOLDERS
 from nat.configuration.json_schema import KINDS, json_schema
 from nat.configuration.models import Training
 from nat.configuration.named_runs import hold_to_overrides
@@ -121,6 +123,8 @@ class Folder:
         self.files = json.loads(json.dumps(FILES))
 
     def write(self) -> None:
+        for folder in FOLDERS:
+            (self.root / "config" / folder).mkdir(parents=True, exist_ok=True)
         for name, content in self.files.items():
             path = self.root / "config" / f"{'config' if name == 'config' else name}.yaml"
             path.parent.mkdir(parents=True, exist_ok=True)
@@ -761,6 +765,30 @@ def test_files_that_nothing_would_read_are_refused(folder: Folder) -> None:
     assert "config/systems/sub: a folder, in which nothing is read; move" in folder.error()
 
 
+@pytest.mark.parametrize("name", FOLDERS)
+@pytest.mark.parametrize("is_file", [False, True])
+def test_a_missing_folder(folder: Folder, name: str, is_file: bool) -> None:
+    folder.write()
+    shutil.rmtree(folder.root / "config" / name)
+    if is_file:
+        folder.write_text(name, "")
+    with pytest.raises(UserError, match=f"^config/{name}: there is no such folder"):
+        load(None, folder.root)
+
+
+def test_only_an_inherited_task_can_be_left_out(folder: Folder) -> None:
+    tasks = {"wmt14-en-de": None, "mine": "own"}
+    folder.files["scales/wide"] = {"like": "tiny", "description": "d", "tasks": tasks}
+    folder.files["scales/wider"] = {"like": "wide", "description": "d"}
+    assert set(folder.load("wider").tasks) == {"wmt14-de-en", "mine"}
+    tasks["wmt14-en-d"] = None
+    message = folder.error()
+    check_words(message, "scales/wide", ["tasks.wmt14-en-d", "null", "did you mean 'wmt14-en-de'?"])
+    del tasks["wmt14-en-d"]
+    folder.files["scales/tiny"]["tasks"]["mine"] = None
+    check_words(folder.error(), "scales/tiny", ["tasks.mine", "null", "none is known"])
+
+
 def test_a_system_that_distils_from_itself(folder: Folder) -> None:
     folder.files["systems/at"]["text"] = DISTILLED
     assert folder.error() == (
@@ -1096,7 +1124,10 @@ def test_what_snakemake_config_chooses() -> None:
     text = " recipes.a.betas=[0.9, 0.98]  config.threads=2"
     changes = ("recipes.a.betas=[0.9, 0.98]", "config.threads=2")
     assert choice({"name": "x3", "override": text}) == Choice(None, "x3", changes)
-    assert choice({"scale": None, "name": "wide", "override": ""}) == Choice(None, "wide")
+    for key in ("scale", "name", "override"):
+        for nothing in (None, "", " "):  # of a variable of the shell that is not set
+            with pytest.raises(UserError, match=f"--config: the key '{key}' has no value"):
+                choice({key: nothing})
     with pytest.raises(UserError, match="unknown key 'scal'; did you mean 'scale'"):
         choice({"scal": "small"})
 

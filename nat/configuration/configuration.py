@@ -900,13 +900,30 @@ class Configuration:
         return found
 
 
-def _with_tasks(scale: dict[str, Any]) -> dict[str, Any]:
-    """A scale without the inherited tasks that it sets to null."""
-    tasks = scale.get("tasks")
-    if not isinstance(tasks, Mapping):
-        return scale
-    kept = {task: corpus for task, corpus in tasks.items() if corpus is not None}
-    return {**scale, "tasks": kept}
+def _without_dropped_tasks(
+    scales: Mapping[str, dict[str, Any]], bases: Mapping[str, str]
+) -> dict[str, dict[str, Any]]:
+    """Scales without the inherited tasks that they set to null.
+
+    Raises:
+        UserError: for null at a task that is not inherited.
+    """
+    found = {}
+    for name, scale in scales.items():
+        tasks = scale.get("tasks")
+        inherited = scales[bases[name]].get("tasks") if name in bases else {}
+        if not isinstance(tasks, Mapping) or not isinstance(inherited, Mapping):
+            found[name] = scale
+            continue
+        for task, corpus in tasks.items():
+            if corpus is None and task not in inherited:
+                raise UserError(
+                    f"{file_of('scales', name)}: key 'tasks.{task}': found null, which leaves out "
+                    f"a task that is inherited, but this one is not; {hint(task, inherited)}"
+                )
+        kept = {task: corpus for task, corpus in tasks.items() if corpus is not None}
+        found[name] = {**scale, "tasks": kept}
+    return found
 
 
 def read(choice: Choice | str | None, root: Path, checked: bool = True) -> Configuration:
@@ -940,7 +957,7 @@ def read(choice: Choice | str | None, root: Path, checked: bool = True) -> Confi
             bases_first[folder] = found.bases_first
             bases = found.bases if folder == "systems" else bases
         if folder == "scales":
-            files[folder] = {name: _with_tasks(each) for name, each in files[folder].items()}
+            files[folder] = _without_dropped_tasks(found.contents, found.bases)
         now = checked and folder != "papers"  # each of these is validated when it is asked for
         for name in bases_first[folder] if now else ():
             content = files[folder][name]
@@ -975,6 +992,11 @@ def _mirror(settings: Settings, root: Path) -> Path | None:
 
 def _read_folder(root: Path, folder: str) -> dict[str, dict[str, Any]]:
     found = {}
+    if not (root / "config" / folder).is_dir():
+        raise UserError(
+            f"config/{folder}: there is no such folder, with a file for each {FOLDERS[folder]}; "
+            "restore it"
+        )
     for path in sorted((root / "config" / folder).glob("[!.]*")):
         file = f"config/{folder}/{path.name}"
         if path.is_dir():
