@@ -56,44 +56,44 @@ rule demo:
 
 rule texts:
     input:
-        graph.texts(),
+        or_end(lambda wildcards: graph.texts()),
     localrule: True
 
 
 rule corpora:
     input:
-        graph.corpora(),
+        or_end(lambda wildcards: graph.corpora()),
     localrule: True
 
 
 rule teachers:
     input:
-        lambda wildcards: graph.models(of_teachers=True),
+        or_end(lambda wildcards: graph.models(of_teachers=True)),
     localrule: True
 
 
 rule distilled:
     input:
-        lambda wildcards: graph.distilled(),
+        or_end(lambda wildcards: graph.distilled()),
     localrule: True
 
 
 rule students:
     input:
-        lambda wildcards: graph.models(of_teachers=False),
+        or_end(lambda wildcards: graph.models(of_teachers=False)),
     localrule: True
 
 
 rule scores:
     input:
-        graph.scores(),
+        or_end(lambda wildcards: graph.scores()),
     localrule: True
 
 
 # Only translations that exist already are traced; this target trains and translates nothing.
 rule traces:
     input:
-        lambda wildcards: graph.traces(),
+        or_end(lambda wildcards: graph.traces()),
     localrule: True
 
 

@@ -1,6 +1,7 @@
 import json
 import math
 import re
+import shutil
 from argparse import ArgumentParser
 from collections.abc import Callable
 from dataclasses import FrozenInstanceError
@@ -16,6 +17,7 @@ from nat import registry
 from nat.configuration import Choice, Configuration, choice, differences, fingerprint, load
 from nat.configuration.arguments import add_configuration_arguments, configuration_from
 from nat.configuration.checks import check_system
+from nat.configuration.configuration import FOLDERS
 from nat.configuration.json_schema import KINDS, json_schema
 from nat.configuration.models import Training
 from nat.configuration.named_runs import hold_to_overrides
@@ -66,7 +68,7 @@ FILES: dict[str, dict[str, Any]] = {
     "scales/tiny": {
         "description": "for tests",
         "seeds": [7, 8],
-        "tasks": {"wmt14-en-de": "own", "wmt14-de-en": "absent"},
+        "tasks": {"wmt14-en-de": "own", "wmt14-de-en": "reverse"},
         "sizes": {"base": SIZE, "wide": {**SIZE, "model_dim": 16}},
         "recipes": {"student": {"updates": 300, "validation": {"sentences": 10}}},
         "shards": {"train": 3, "valid": 1, "test": 2},
@@ -97,6 +99,7 @@ FILES: dict[str, dict[str, Any]] = {
             "bpe_merges": 100,
         },
     },
+    "corpora/reverse": {"like": "own", "source": "no", "target": "en"},
     "recipes/teacher": RECIPE,
     "recipes/student": RECIPE,
     "systems/at": system(
@@ -120,6 +123,8 @@ class Folder:
         self.files = json.loads(json.dumps(FILES))
 
     def write(self) -> None:
+        for folder in FOLDERS:
+            (self.root / "config" / folder).mkdir(parents=True, exist_ok=True)
         for name, content in self.files.items():
             path = self.root / "config" / f"{'config' if name == 'config' else name}.yaml"
             path.parent.mkdir(parents=True, exist_ok=True)
@@ -321,8 +326,6 @@ def test_tasks(folder: Folder) -> None:
     configuration = folder.load()
     assert configuration.task("wmt14-en-de") == "own"
     assert configuration.all_tasks == ["wmt14-de-en", "wmt14-en-de", "wmt16-en-ro"]
-    with pytest.raises(UserError, match="no config/corpora/absent.yaml"):
-        configuration.task("wmt14-de-en")
     with pytest.raises(UserError, match="no corpus at the scale 'tiny'"):
         configuration.task("wmt16-en-ro")
     with pytest.raises(UserError, match="unknown task 'wmt14-en-d'; did you mean 'wmt14-en-de'"):
@@ -438,6 +441,11 @@ def test_an_unknown_scale(folder: Folder) -> None:
         ),
         (
             "systems/cmlm",
+            {"text": {"dynamic": {"candidates": [*DISTILLED.values(), "raw"], "regulariser": 7}}},
+            ["text.dynamic.regulariser", "7"],
+        ),
+        (
+            "systems/cmlm",
             {"lik": "nat"},
             ["unknown key 'lik'; did you mean 'like'?"],
         ),
@@ -525,6 +533,16 @@ def test_an_unknown_scale(folder: Folder) -> None:
             "scales/tiny",
             {"recipes": {"studnt": {"dropout": 0.1}}},
             ["recipes", "studnt", "student"],
+        ),
+        (
+            "scales/tiny",
+            {"tasks": {"mine": "onw"}},
+            ["tasks.mine", "onw", "own"],
+        ),
+        (
+            "scales/large",
+            {"tasks": {"mine": {"corpus": "onw", "heading": "Mine"}}},
+            ["tasks.mine", "onw", "own"],
         ),
         (
             "scales/tiny",
@@ -745,6 +763,30 @@ def test_files_that_nothing_would_read_are_refused(folder: Folder) -> None:
     (folder.root / "config/systems/mine.YAML").unlink()
     folder.write_text("systems/sub/mine.yaml", "")
     assert "config/systems/sub: a folder, in which nothing is read; move" in folder.error()
+
+
+@pytest.mark.parametrize("name", FOLDERS)
+@pytest.mark.parametrize("is_file", [False, True])
+def test_a_missing_folder(folder: Folder, name: str, is_file: bool) -> None:
+    folder.write()
+    shutil.rmtree(folder.root / "config" / name)
+    if is_file:
+        folder.write_text(name, "")
+    with pytest.raises(UserError, match=f"^config/{name}: there is no such folder"):
+        load(None, folder.root)
+
+
+def test_only_an_inherited_task_can_be_left_out(folder: Folder) -> None:
+    tasks = {"wmt14-en-de": None, "mine": "own"}
+    folder.files["scales/wide"] = {"like": "tiny", "description": "d", "tasks": tasks}
+    folder.files["scales/wider"] = {"like": "wide", "description": "d"}
+    assert set(folder.load("wider").tasks) == {"wmt14-de-en", "mine"}
+    tasks["wmt14-en-d"] = None
+    message = folder.error()
+    check_words(message, "scales/wide", ["tasks.wmt14-en-d", "null", "did you mean 'wmt14-en-de'?"])
+    del tasks["wmt14-en-d"]
+    folder.files["scales/tiny"]["tasks"]["mine"] = None
+    check_words(folder.error(), "scales/tiny", ["tasks.mine", "null", "none is known"])
 
 
 def test_a_system_that_distils_from_itself(folder: Folder) -> None:
@@ -1082,7 +1124,10 @@ def test_what_snakemake_config_chooses() -> None:
     text = " recipes.a.betas=[0.9, 0.98]  config.threads=2"
     changes = ("recipes.a.betas=[0.9, 0.98]", "config.threads=2")
     assert choice({"name": "x3", "override": text}) == Choice(None, "x3", changes)
-    assert choice({"scale": None, "name": "wide", "override": ""}) == Choice(None, "wide")
+    for key in ("scale", "name", "override"):
+        for nothing in (None, "", " "):  # of a variable of the shell that is not set
+            with pytest.raises(UserError, match=f"--config: the key '{key}' has no value"):
+                choice({key: nothing})
     with pytest.raises(UserError, match="unknown key 'scal'; did you mean 'scale'"):
         choice({"scal": "small"})
 

@@ -1,5 +1,6 @@
 """`like`, `variants` and names with placeholders."""
 
+import json
 import re
 from dataclasses import replace
 from typing import Any
@@ -120,6 +121,35 @@ def test_a_placeholder_that_is_no_option_is_refused_when_read(folder: Folder) ->
     assert "unknown key 'lenght_beam'" in message and "'length_beam'" in message
 
 
+def test_a_placeholder_that_is_no_option_is_told_before_what_names_the_family(
+    folder: Folder,
+) -> None:
+    folder.files["decodings/own"] = {"name": "own-{steps}{lb}", "method": "mask_predict"}
+    folder.files["scales/large"]["browser"] = {"steps": ["own-5"]}
+    message = folder.error("large")
+    assert message.startswith("config/decodings/own.yaml: 'own-33': unknown key 'lb'")
+
+
+@pytest.mark.parametrize("value", ["4", "", None, [], True, -1])
+@pytest.mark.parametrize("on_task", [False, True])
+def test_a_family_has_numbers_at_its_placeholders(
+    folder: Folder, value: Any, on_task: bool
+) -> None:
+    own: dict[str, Any] = {"name": FAMILY, "method": "mask_predict", "steps": 4}
+    folder.files["decodings/own"] = own | (
+        {"tasks": {"wmt14-en-de": {"steps": value}}} if on_task else {"steps": value}
+    )
+    where = "config/decodings/own.yaml" + (": 'tasks.wmt14-en-de'" if on_task else "")
+    expected = f"{where}: key 'steps': found {json.dumps(value)}, but names such as '{FAMILY}'"
+    assert folder.error().startswith(expected)
+
+
+def test_an_example_of_a_family_is_one_of_its_names() -> None:
+    for share in (0, 3.0, 0.5, 1e15, 1e-7, 1234567, 12345.678):
+        name = example("head-{share}", {"share": share})
+        assert options_in("head-{share}", name) == {"share": share}
+
+
 def test_two_families_of_one_name_are_refused(folder: Folder) -> None:
     folder.files["decodings/own"] = {"name": "refine-{steps}", "method": "mask_predict"}
     assert "is defined in config/decodings/own.yaml" in folder.error()
@@ -144,6 +174,34 @@ def test_a_mistake_in_a_variant_names_file_and_variant(folder: Folder) -> None:
     assert configuration.system("two").text.kind == "raw"
     with pytest.raises(UserError, match="did you mean 'two'"):
         configuration.system("twoo")
+
+
+@pytest.mark.parametrize(
+    ("changed", "heir", "mistake"),
+    [
+        ("recipes/teacher", "recipes/a", {"dropuot": 1}),
+        ("recipes/student", "recipes/a", {"validation": {"decoding": "bea", "metric": "bleu"}}),
+        ("recipes/student", "recipes/a", {"tasks": {"wmt": {"dropout": 0.1}}}),
+        ("systems/nat", "systems/a", {"lenght": "offset"}),
+        ("systems/nat", "systems/a", {"recipe": "studen"}),
+        ("systems/nat", "systems/a", {"length": None}),
+        ("decodings/refine-4", "decodings/a", {"length_baem": 3}),
+        ("decodings/refine-4", "decodings/a", {"assistant": "at"}),
+        ("decodings/refine-4", "decodings/a", {"tuning": {"stepps": [2]}}),
+        ("scales/large", "scales/a", {"recipes": {"studen": {"updates": 3}}}),
+        ("corpora/own", "corpora/a", {"target": "en"}),
+    ],
+)
+def test_a_mistake_is_told_of_the_file_that_others_are_like(
+    folder: Folder, changed: str, heir: str, mistake: dict[str, Any]
+) -> None:
+    folder.files[changed] = merged(folder.files[changed], mistake)
+    own = {} if changed.startswith(("decodings", "corpora")) else {"description": "like it"}
+    folder.files[heir] = {"like": "m", **own}
+    folder.files[heir.replace("/a", "/m")] = {"like": changed.partition("/")[2], **own}
+    if changed.startswith("corpora"):
+        folder.files[heir]["like"] = "own"
+    assert folder.error("a" if heir == "scales/a" else None).startswith(f"config/{changed}.yaml: ")
 
 
 def test_recipes_and_scales_may_be_like_others(folder: Folder) -> None:

@@ -279,6 +279,15 @@ def test_a_paper_is_not_named_like_another_target(tmp_path: Path, name: str) -> 
         Graph(load("micro", repository))
 
 
+@pytest.mark.parametrize("name", ["corpora", "downloads", "bench", "logs"])
+def test_a_scale_is_not_named_like_a_folder_of_all_scales(name: str) -> None:
+    found = configured("micro")
+    scales = {**found.files["scales"], name: found.files["scales"]["micro"]}
+    changed = replace(found, scale=name, files={**found.files, "scales": scales})
+    with pytest.raises(UserError, match=f"^config/scales/{name}.yaml: .*rename the file"):
+        Graph(changed)
+
+
 def test_a_paper_without_a_corpus_is_told() -> None:
     graph = Graph(configured("micro"))
     for target in ("methods", "methods_table_1"):

@@ -14,6 +14,7 @@ import yaml
 from test_graph import copy_repository, counts, snakemake
 
 from nat.configuration.configuration import Configuration, read
+from nat.errors import UserError
 from nat.workflow import dry_run, plan
 from nat.workflow.cluster import ATTEMPTS
 from nat.workflow.dry_run import Job
@@ -313,6 +314,31 @@ def test_a_graph_that_does_not_build_says_why() -> None:
     )
     assert ended.returncode == 1
     assert ended.stderr == "error: there is no target 'dimz'; did you mean 'dims'?\n"
+
+
+@pytest.mark.parametrize(
+    ("said", "ended", "told"),
+    [
+        (f"Using x.\nerror: {'long ' * 200}end\nmore\n", 1, f"{'long ' * 200}end"),
+        ("Using x.\n", "error: no such scale", "no such scale"),
+        (
+            f"Using x.\nSyntaxError in file {'long ' * 200}:\nno\n",
+            1,
+            f"SyntaxError in file {'long ' * 200}:\nno",
+        ),
+    ],
+)
+def test_the_error_of_a_graph_is_told_whole(
+    monkeypatch: pytest.MonkeyPatch, said: str, ended: int | str, told: str
+) -> None:
+    def end(arguments: list[str]) -> None:
+        sys.stderr.write(said)
+        sys.exit(ended)
+
+    monkeypatch.setattr("snakemake.cli.main", end)
+    with pytest.raises(UserError) as caught:
+        dry_run.pending(["all"], [])
+    assert str(caught.value) == told
 
 
 @pytest.mark.graph

@@ -125,6 +125,14 @@ def test_a_file_that_is_no_csv(tmp_path: Path) -> None:
         published.read(tmp_path, "paper")
 
 
+def test_a_file_that_cannot_be_read(tmp_path: Path) -> None:
+    path = made_up_run.publish(tmp_path)
+    path.unlink()
+    path.mkdir()
+    with pytest.raises(UserError, match="^config/published/paper.csv cannot be read .*move"):
+        published.read(tmp_path, "paper")
+
+
 def test_figures_quote_the_papers_own_values_of_the_same_cells(tmp_path: Path) -> None:
     made_up_run.publish(tmp_path)
     paper = copy.deepcopy(PAPER)

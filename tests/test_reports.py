@@ -163,6 +163,16 @@ def test_an_unknown_setting(root: Path) -> None:
         settings.make(configuration(root, wrong), "paper", "1")
 
 
+def test_settings_need_the_scale_of_the_papers(root: Path) -> None:
+    made_up_run.publish(root, VALUES)
+    plain = configuration(root, SETTINGS)
+    del plain.files["scales"]["paper"]
+    with pytest.raises(UserError, match="^there is no config/scales/paper.yaml"):
+        settings.make(plain, "paper", "1")
+    with pytest.raises(UserError, match="^there is no config/scales/paper.yaml"):
+        settings.check(plain, "paper")
+
+
 def test_footnotes_stand_at_what_they_are_about(root: Path) -> None:
     made_up_run.publish(root)
     table = copy.deepcopy(PAPER["tables"]["1"])

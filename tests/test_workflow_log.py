@@ -148,14 +148,24 @@ def test_unknown_targets_get_a_hint(screen: Screen, stream: io.StringIO) -> None
     assert stream.getvalue() == "error: there is no target 'dimz'; did you mean 'dims'?\n"
 
 
+@pytest.mark.parametrize(
+    ("exception", "text"),
+    [
+        (
+            "InputFunctionException",
+            "InputFunctionException in rule merge_shards:\nError:\n  UserError: cannot be done\n"
+            "Wildcards:\n  corpus=a\nTraceback:\n  File b",
+        ),
+        (
+            "UserError",
+            'UserError in file "/a/Snakefile", line 59:\ncannot be done\n  File "/a/Snakefile"',
+        ),
+    ],
+)
 def test_a_path_that_asks_for_nonsense_gets_one_sentence(
-    screen: Screen, stream: io.StringIO
+    screen: Screen, stream: io.StringIO, exception: str, text: str
 ) -> None:
-    text = (
-        "InputFunctionException in rule merge_shards:\nError:\n  UserError: cannot be done\n"
-        "Wildcards:\n  corpus=a\nTraceback:\n  File b"
-    )
-    show(screen, text, event="error", exception="InputFunctionException")
+    show(screen, text, event="error", exception=exception)
     assert stream.getvalue() == "error: cannot be done\n"
 
 

@@ -6,7 +6,7 @@ configuration.training("toy-ka-lu", "cmlm-kd")     # everything that determines 
 
 from pathlib import Path
 
-from nat.configuration.checks import check, check_names
+from nat.configuration.checks import check, check_names, check_options
 from nat.configuration.configuration import Configuration, differences, fingerprint, read
 from nat.configuration.overrides import Choice, choice
 
@@ -31,6 +31,8 @@ def load(
         UserError: for anything wrong in the choice or in a file; names file, key and remedy.
     """
     configuration = read(choice, Path(root), checked)
+    if checked:
+        check_options(configuration)
     check_names(configuration)
     if checked:
         check(configuration)

@@ -17,7 +17,6 @@ def add_configuration_arguments(parser: ArgumentParser) -> None:
     parser.add_argument(
         "--override",
         metavar="KEY=VALUE ...",
-        default="",
         help=f"keys of recipes and of config/config.yaml that have other values: {EXAMPLE}",
     )
 
@@ -30,4 +29,6 @@ def configuration_from(arguments: Namespace) -> Configuration:
     Raises:
         UserError: for anything wrong in any file, or in the arguments.
     """
-    return load(choice({key: getattr(arguments, key) for key in KEYS}), checked=False)
+    given = {key: getattr(arguments, key) for key in KEYS}
+    chosen = {key: value for key, value in given.items() if value is not None}
+    return load(choice(chosen), checked=False)

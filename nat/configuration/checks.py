@@ -31,14 +31,18 @@ _OF_ALL_PAPERS = "settings.csv"
 
 
 def check_names(configuration: Configuration) -> None:
-    """Check the scale and its recipes, and that systems name what there is, without a circle.
+    """Check scales and recipes, and that systems name what there is, without a circle.
 
-    No method is imported.
+    Scales that are not chosen are left out if the configuration is not `checked`, see `load`. No
+    method is imported.
 
     Raises:
         UserError: for the first problem.
     """
     _check_tasks(configuration)
+    if configuration.checked:
+        for scale in configuration.bases_first["scales"]:
+            _check_scale(replace(configuration, scale=scale, overrides=Overrides()))
     _check_scale(configuration)
     # most systems are the same for every task, and every program checks them all
     systems: dict[str, Any] = {}
@@ -46,7 +50,9 @@ def check_names(configuration: Configuration) -> None:
     needed: dict[str, list[tuple[str, str]]] = {}
     for view in map(configuration.for_tasks, _tasks(configuration)):
         changed = [
-            name for name, content in view.files["systems"].items() if content != systems.get(name)
+            name
+            for name in view.bases_first["systems"]
+            if view.files["systems"][name] != systems.get(name)
         ]
         for name in changed:
             _check_names(view, name)
@@ -57,17 +63,29 @@ def check_names(configuration: Configuration) -> None:
         systems, decodings = view.files["systems"], view.files["decodings"]
 
 
-def check(configuration: Configuration) -> None:
-    """Check all scales, corpora, papers, decodings, and the systems at the chosen scale.
+def check_options(configuration: Configuration) -> None:
+    """Check that decodings have options of their methods, and that families have such names.
 
-    `check_names` comes before. Every method is imported, and with them torch.
+    It comes first: what names a decoding of a family knows only the names that the family has.
+    Every method of decoding is imported, and with it torch.
 
     Raises:
         UserError: for the first problem.
     """
-    for scale in configuration.files["scales"]:
-        _check_scale(replace(configuration, scale=scale, overrides=Overrides()))
-    for name in configuration.corpora:
+    view = configuration.for_tasks(())
+    for name in view.bases_first["decodings"]:
+        view.decoding(view.example_of(name))
+
+
+def check(configuration: Configuration) -> None:
+    """Check all corpora, papers, decodings, and the systems at the chosen scale.
+
+    `check_options` and `check_names` come before. Every method is imported, and with them torch.
+
+    Raises:
+        UserError: for the first problem.
+    """
+    for name in configuration.bases_first["corpora"]:
         description = configuration.corpus(name)
         check_corpus(name, description)
         derived = description.derived
@@ -85,13 +103,16 @@ def check(configuration: Configuration) -> None:
     _check_published(configuration)
     for tasks in _tasks(configuration):
         view = configuration.for_tasks(tasks)
-        for name in map(view.example_of, view.decodings):
+        decodings = view.bases_first["decodings"]
+        for name in map(view.example_of, decodings):
             _check_assistant(view, name)
             _check_language_model(view, name)
-        for name in view.decodings:
+        for name in decodings:
             _check_tuning(view, name)
-        for name in configuration.changed_by(tasks) if tasks else configuration.systems:
-            check_system(view, name)
+        changed = set(configuration.changed_by(tasks) if tasks else configuration.systems)
+        for name in view.bases_first["systems"]:
+            if name in changed:
+                check_system(view, name)
     corpora = {configuration.tasks_of(corpus): corpus for corpus in configuration.tasks.values()}
     for tasks, corpus in corpora.items():
         _check_written_alike(configuration, tasks, corpus)
@@ -125,8 +146,8 @@ def _tasks(configuration: Configuration) -> list[tuple[str, ...]]:
 
 def _check_tasks(configuration: Configuration) -> None:
     for folder in families.WITH_TASKS:
-        for name, content in configuration.files[folder].items():
-            for task in content.get("tasks", {}):
+        for name in configuration.bases_first[folder]:
+            for task in configuration.files[folder][name].get("tasks", {}):
                 where = f"{configuration.places[folder][name]}: key 'tasks'"
                 _known(task, configuration.all_tasks, "task", where)
 
@@ -207,9 +228,11 @@ def _check_scale(configuration: Configuration) -> None:
     scale = file_of("scales", configuration.scale)
     for size in configuration.sizes:
         configuration.architecture(size)
+    for task, corpus in configuration.tasks.items():
+        _known(corpus, configuration.corpora, "corpus", f"{scale}: key 'tasks.{task}'")
     changed = configuration.files["scales"][configuration.scale]["recipes"]
     recipes = configuration.files["recipes"]
-    chains = {name: [name] for name in recipes}
+    chains = {name: [name] for name in configuration.bases_first["recipes"]}
     for recipe, change in changed.items():
         _known(recipe, recipes, "recipe", f"{scale}: key 'recipes'")
         followed = [recipe]

@@ -97,6 +97,8 @@ class Configuration:
             name.
         overrides: what the command line changes.
         bases: the system that each system is `like`.
+        bases_first: the names of each folder, each after the one that it is `like`. Checks go in
+            this order, so that a mistake is told of the file that it stands in.
         canonical_names: of all systems, in what `on` returns; None elsewhere.
         checked: whether systems and decodings fit their methods, and so what reports ask of them
             is to be checked, too; see `load`.
@@ -109,6 +111,7 @@ class Configuration:
     places: dict[str, dict[str, str]] = field(default_factory=dict, repr=False)
     overrides: Overrides = Overrides()
     bases: dict[str, str] = field(default_factory=dict, repr=False)
+    bases_first: dict[str, list[str]] = field(default_factory=dict, repr=False)
     canonical_names: dict[str, str] | None = field(default=None, repr=False)
     checked: bool = True
 
@@ -344,7 +347,8 @@ class Configuration:
         """A decoding itself; of a family, the one with which it is checked."""
         if not families.is_family(decoding):
             return decoding
-        return families.example(decoding, self.files["decodings"][decoding])
+        with told_of(f"{self.file_of('decodings', decoding)}: "):
+            return families.example(decoding, self.files["decodings"][decoding])
 
     @property
     def decoding_pattern(self) -> str:
@@ -411,19 +415,16 @@ class Configuration:
         """The corpus that this scale uses for a task.
 
         Raises:
-            UserError: if the scale has none for it, or one without a file.
+            UserError: if the scale has none for it.
         """
-        scale = file_of("scales", self.scale)
         corpus = self.tasks.get(task)
         if corpus is None and task in self.all_tasks:
-            raise UserError(f"{scale}: the task '{task}' has no corpus at the scale '{self.scale}'")
+            raise UserError(
+                f"{file_of('scales', self.scale)}: the task '{task}' has no corpus at the scale "
+                f"'{self.scale}'"
+            )
         if corpus is None:
             raise UserError(f"unknown task '{task}'; {hint(task, self.all_tasks)}")
-        if corpus not in self.files["corpora"]:
-            raise UserError(
-                f"{scale}: the task '{task}' uses the corpus '{corpus}', but there is no "
-                f"{file_of('corpora', corpus)}; {hint(corpus, self.corpora)}"
-            )
         return corpus
 
     def recipe(self, name: str) -> Recipe:
@@ -899,13 +900,30 @@ class Configuration:
         return found
 
 
-def _with_tasks(scale: dict[str, Any]) -> dict[str, Any]:
-    """A scale without the inherited tasks that it sets to null."""
-    tasks = scale.get("tasks")
-    if not isinstance(tasks, Mapping):
-        return scale
-    kept = {task: corpus for task, corpus in tasks.items() if corpus is not None}
-    return {**scale, "tasks": kept}
+def _without_dropped_tasks(
+    scales: Mapping[str, dict[str, Any]], bases: Mapping[str, str]
+) -> dict[str, dict[str, Any]]:
+    """Scales without the inherited tasks that they set to null.
+
+    Raises:
+        UserError: for null at a task that is not inherited.
+    """
+    found = {}
+    for name, scale in scales.items():
+        tasks = scale.get("tasks")
+        inherited = scales[bases[name]].get("tasks") if name in bases else {}
+        if not isinstance(tasks, Mapping) or not isinstance(inherited, Mapping):
+            found[name] = scale
+            continue
+        for task, corpus in tasks.items():
+            if corpus is None and task not in inherited:
+                raise UserError(
+                    f"{file_of('scales', name)}: key 'tasks.{task}': found null, which leaves out "
+                    f"a task that is inherited, but this one is not; {hint(task, inherited)}"
+                )
+        kept = {task: corpus for task, corpus in tasks.items() if corpus is not None}
+        found[name] = {**scale, "tasks": kept}
+    return found
 
 
 def read(choice: Choice | str | None, root: Path, checked: bool = True) -> Configuration:
@@ -927,18 +945,22 @@ def read(choice: Choice | str | None, root: Path, checked: bool = True) -> Confi
         raise UserError(
             f"{SETTINGS}: key 'mirror': {settings.mirror} is a file, expected a folder or null"
         )
-    files, places = {}, {}
+    files, places, bases_first = {}, {}, {}
     bases: dict[str, str] = {}
     for folder, kind in FOLDERS.items():
         files[folder] = _read_folder(root, folder)
+        # a corpus is like one that is like no other
+        bases_first[folder] = sorted(files[folder], key=lambda name: "like" in files[folder][name])
         if folder in families.FOLDERS:
             found = families.expanded(files[folder], folder, kind)
             files[folder], places[folder] = found.contents, found.places
+            bases_first[folder] = found.bases_first
             bases = found.bases if folder == "systems" else bases
         if folder == "scales":
-            files[folder] = {name: _with_tasks(each) for name, each in files[folder].items()}
+            files[folder] = _without_dropped_tasks(found.contents, found.bases)
         now = checked and folder != "papers"  # each of these is validated when it is asked for
-        for name, content in files[folder].items() if now else ():
+        for name in bases_first[folder] if now else ():
+            content = files[folder][name]
             place = places.get(folder, {}).get(name, file_of(folder, name))
             read_model(MODELS[folder], content, place)
             for task in content.get("tasks", {}) if folder in families.WITH_TASKS else ():
@@ -952,7 +974,7 @@ def read(choice: Choice | str | None, root: Path, checked: bool = True) -> Confi
     overrides = read_overrides(choice.name, choice.override, files["recipes"])
     settings = settings.model_copy(update=dict(overrides.settings))
     return Configuration(
-        root, scale, settings, files, places, overrides, bases=bases, checked=checked
+        root, scale, settings, files, places, overrides, bases, bases_first, checked=checked
     )
 
 
@@ -970,6 +992,11 @@ def _mirror(settings: Settings, root: Path) -> Path | None:
 
 def _read_folder(root: Path, folder: str) -> dict[str, dict[str, Any]]:
     found = {}
+    if not (root / "config" / folder).is_dir():
+        raise UserError(
+            f"config/{folder}: there is no such folder, with a file for each {FOLDERS[folder]}; "
+            "restore it"
+        )
     for path in sorted((root / "config" / folder).glob("[!.]*")):
         file = f"config/{folder}/{path.name}"
         if path.is_dir():

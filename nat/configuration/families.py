@@ -9,16 +9,18 @@ had been written in full.
 
 import copy
 import itertools
+import json
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
+from decimal import Decimal
 from functools import cache
 from typing import Any
 
 from nat.configuration.lengths import without_replaced
 from nat.configuration.yaml_file import NAME
 from nat.errors import UserError
-from nat.nested import at
+from nat.nested import leaves
 from nat.spelling import hint
 
 FOLDERS = ("scales", "recipes", "systems", "decodings")
@@ -42,11 +44,13 @@ class Expanded:
         places: where each is defined, for messages: `config/systems/axe.yaml`, or
             `config/systems/axe.yaml: 'axe-raw'` for a variant.
         bases: the entry that each starts from, by `like` of its own or of its file.
+        bases_first: the names, each after the one that it starts from.
     """
 
     contents: dict[str, dict[str, Any]]
     places: dict[str, str]
     bases: dict[str, str]
+    bases_first: list[str]
 
 
 def merged(base: Mapping[str, Any], change: Mapping[str, Any]) -> dict[str, Any]:
@@ -95,6 +99,7 @@ def expanded(files: Mapping[str, dict[str, Any]], folder: str, kind: str) -> Exp
         {name: found[name] for name in written},
         {name: entry.place for name, entry in written.items()},
         {name: entry.base for name, entry in written.items() if entry.base is not None},
+        list(found),
     )
 
 
@@ -158,13 +163,25 @@ def _pattern(family: str) -> tuple[list[str], re.Pattern[str]]:
 
 
 def example(family: str, content: Mapping[str, Any]) -> str:
-    """A name of a family: with the values that its file gives, or with 3."""
+    """A name of a family: with the values that its file gives, or with 3.
 
-    def value(key: str) -> Any:
-        found = at(content, key)
-        return 3 if found is None else found
+    Raises:
+        UserError: for a value that no name can say, such as a text; names the key.
+    """
 
-    return _PLACEHOLDER.sub(lambda match: f"{value(match[1]):g}", family)
+    def value(match: re.Match[str]) -> str:
+        found = dict(leaves(content)).get(match[1], 3)
+        if isinstance(found, int | float) and not isinstance(found, bool):
+            text = f"{Decimal(str(found)):f}"  # names have no exponents
+            text = text.rstrip("0").rstrip(".") if "." in text else text
+            if re.fullmatch(_NUMBER, text):
+                return text
+        raise UserError(
+            f"key '{match[1]}': found {json.dumps(found)}, but names such as '{family}' need a "
+            "number of at least 0; correct the value"
+        )
+
+    return _PLACEHOLDER.sub(value, family)
 
 
 def near(name: str, known: list[str]) -> str:

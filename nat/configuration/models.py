@@ -299,6 +299,8 @@ class Dynamic(BaseModel):
     model_config = ConfigDict(extra="allow", frozen=True, defer_build=True)
 
     candidates: Annotated[list[Candidate], Field(min_length=2), Unique]
+    # the scale changes it before the method reads it
+    regulariser: dict[str, Any] | None = None
 
 
 class Distillation(Model):

@@ -62,8 +62,8 @@ def choice(config: Mapping[str, Any]) -> Choice:
     """What `snakemake --config KEY=VALUE ...` chooses.
 
     Raises:
-        UserError: for a key that would have no effect, and for a name that Snakemake reads as a
-            number or a truth value, and so writes in another way.
+        UserError: for a key that would have no effect, for one without a value, and for a name
+            that Snakemake reads as a number or a truth value, and so writes in another way.
     """
     for key in config:
         if key not in KEYS:
@@ -71,6 +71,8 @@ def choice(config: Mapping[str, Any]) -> Choice:
                 f"--config: unknown key '{key}'; {hint(key, KEYS)} (a key of a file is changed by "
                 f"name=NAME override='{EXAMPLE}')"
             )
+        if config[key] is None or str(config[key]).strip() == "":
+            raise UserError(f"--config: the key '{key}' has no value; give it one, or leave it out")
     scale, name, given = (config.get(key) for key in KEYS)
     if name is not None and not isinstance(name, str):
         raise UserError(

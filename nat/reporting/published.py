@@ -20,6 +20,7 @@ from decimal import Decimal
 from functools import lru_cache
 from pathlib import Path
 
+from nat.checksums import unreadable
 from nat.errors import UserError
 from nat.spelling import hint
 
@@ -101,6 +102,8 @@ def _read(path: Path, file: str, _changed: int) -> tuple[Line, ...]:
             lines = tuple(_line(cells, at, file) for at, cells in enumerate(reader, 2) if cells)
     except UnicodeDecodeError as error:
         raise UserError(f"{file}: not valid UTF-8 at byte {error.start}") from error
+    except OSError as error:
+        raise unreadable(file, error) from error
     except csv.Error as error:
         raise UserError(f"{file} line {reader.line_num}: not valid CSV ({error})") from error
     first: dict[tuple[str, str, str], int] = {}

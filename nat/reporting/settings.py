@@ -10,6 +10,7 @@ from functools import cache
 from typing import Any
 
 from nat.configuration import Configuration
+from nat.configuration.configuration import file_of
 from nat.configuration.lengths import UNITS
 from nat.configuration.papers import Setting, Settings
 from nat.errors import UserError
@@ -75,14 +76,17 @@ def check(configuration: Configuration, paper: str) -> None:
 
 @cache
 def _effective(configuration: Configuration, system: str, scale: str) -> dict[str, Any]:
+    if scale not in configuration.files["scales"]:
+        raise UserError(
+            f"there is no {file_of('scales', scale)}, the scale of the papers, whose settings "
+            "tables show; give the file back its name"
+        )
     return effective(replace(configuration, scale=scale), system)
 
 
 def effective(configuration: Configuration, system: str) -> dict[str, Any]:
     """The effective configuration of a system's training, without the name of a corpus."""
-    corpus = next(iter(configuration.tasks.values()))
-    if corpus not in configuration.corpora:  # settings do not depend on it
-        corpus = configuration.corpora[0]
+    corpus = next(iter(configuration.tasks.values()))  # settings do not depend on it
     training = configuration.training(corpus, system).as_json()
     del training["corpus"]
     return training

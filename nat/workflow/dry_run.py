@@ -2,6 +2,7 @@
 
 import io
 import logging
+import re
 from collections.abc import Iterable, Mapping
 from contextlib import redirect_stderr, redirect_stdout
 from dataclasses import dataclass
@@ -71,7 +72,8 @@ def pending(targets: Iterable[str], arguments: Iterable[str]) -> tuple[list[Job]
             cli.main(["--dry-run", *targets, *arguments])
     except SystemExit as end:
         if end.code:
-            raise UserError(_error(f"{said.getvalue()}\n{end.code}")) from end
+            told = end.code if isinstance(end.code, str) else ""  # else the exit status
+            raise UserError(_error(f"{said.getvalue()}\n{told}")) from end
     finally:
         logger.removeFilter(collect)
     noted = [line for line in said.getvalue().splitlines() if line.startswith("note: ")]
@@ -79,5 +81,9 @@ def pending(targets: Iterable[str], arguments: Iterable[str]) -> tuple[list[Job]
 
 
 def _error(said: str) -> str:
-    errors = [line for line in said.splitlines() if line.startswith("error: ")]
-    return errors[0].removeprefix("error: ") if errors else said.strip()[-500:]
+    """The sentence that begins with `error: `, or what follows the name of an exception."""
+    told = re.search(r"^error: (.*)", said, re.MULTILINE)
+    if told:
+        return told[1]
+    raised = re.search(r"^\w+(Error|Exception)\b.*", said, re.MULTILINE | re.DOTALL)
+    return (raised[0] if raised else said).strip()

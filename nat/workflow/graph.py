@@ -76,7 +76,7 @@ times as fast."""
 PROCESSES_OF_A_TEXT = 8
 """Processes that share the preparation of a text."""
 
-OF_ALL_SCALES = ("corpora", "downloads", "bench")
+OF_ALL_SCALES = ("corpora", "downloads", "bench", "logs")
 """Folders in `results/` that a scale must not be named after."""
 
 

@@ -191,9 +191,10 @@ class Screen(LogHandlerBase):
             return ""
         if event.get("exception") == "LockException":
             return LOCKED
-        # of `nat.errors`, for example a decoding that a path asks for and its system cannot do
-        refused = re.search(r"^  UserError: (.*)$", text, re.MULTILINE)
-        if event.get("exception") == "InputFunctionException" and refused:
+        # of `nat.errors`, in a function of inputs, for example of a decoding that a path asks for
+        # and its system cannot do, or in the Snakefile itself
+        refused = re.search(r"^(?:  UserError: |UserError in .*:\n)(.*)$", text, re.MULTILINE)
+        if refused:
             return f"error: {refused[1]}"
         return text.replace("WorkflowError:\n", "error: ")
 
