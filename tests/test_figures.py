@@ -584,9 +584,10 @@ def test_a_heat_map_of_an_analysis(root: Path) -> None:
     write_json(root / other.score_path, {"splits": {"test": wider}})
     page, _ = drawn(figures.make(plain, "paper", "2"))
     assert [axes.images[0].get_clim() for axes in page.axes if axes.images] == [(-0.5, 1.0)] * 2
-    del content["map"]
+    content["map"]["label"] = content["map"].pop("labels")
     write_json(root / cell.score_path, {"splits": {"test": content}})
-    with pytest.raises(UserError, match="has no 'map.labels' of the split test"):
+    words = "^config/papers/paper.yaml: figures.2: .* has no 'map.labels' of the split test; "
+    with pytest.raises(UserError, match=words + "did you mean 'label'"):
         figures.make(plain, "paper", "2")
     both = {**figure, "series": [{"system": "x"}]}
     with pytest.raises(UserError, match="figures.2.*either series or matrix"):

@@ -1,5 +1,7 @@
 """Models of fairseq's own: what they learn and write is what fairseq's task makes of the text."""
 
+from argparse import ArgumentParser
+from dataclasses import fields
 from types import SimpleNamespace
 from typing import Any
 
@@ -9,6 +11,7 @@ import torch
 from fairseq.criterions.nat_loss import LabelSmoothedDualImitationCriterion
 from fairseq.data import LanguagePairDataset, ListDataset, PrependTokenDataset
 from fairseq.iterative_refinement_generator import IterativeRefinementGenerator
+from fairseq.models import ARCH_MODEL_REGISTRY
 from fairseq.tasks.translation_lev import TranslationLevenshteinTask
 from torch import Tensor
 
@@ -22,10 +25,11 @@ from nat.errors import UserError
 from nat.inputs.fairseq_noise import FairseqNoise
 from nat.jobs.train import train_system
 from nat.objective.context import BatchContext
-from nat.targets.fairseq_loss import FairseqLoss
+from nat.registry import Method, describe
+from nat.targets.fairseq_loss import OPTIONS, FairseqLoss, FairseqOptions
 from nat.transformer.architecture import Architecture
 from nat.transformer.fairseq_models import NEEDS_COMPILED, FairseqModelName
-from nat.transformer.of_fairseq import OfFairseq, between_ends, swapped
+from nat.transformer.of_fairseq import OfFairseq, _arguments, between_ends, swapped
 
 SYMBOLS = 30
 SIZE = Architecture(16, 32, 1, 1, 2, positions="learned", initialisation="bert", max_positions=32)
@@ -159,9 +163,49 @@ def test_source_symbols_have_an_embedding_of_their_own(name: str) -> None:
     assert len(Refinement(steps=1)(model, source)) == 2
 
 
-def test_an_option_that_a_model_does_not_have() -> None:
-    with pytest.raises(UserError, match=r"'train_steps'.*train_step"):
-        built(INAT, train_steps=2)
+def test_options_are_those_of_fairseq_that_nothing_else_says() -> None:
+    known = {option for options in OPTIONS.values() for option in options}
+    assert known == {option.name for option in fields(FairseqOptions)}
+    assert not known & {*_arguments(SIZE), "dropout", "label_smoothing", "length_loss_factor"}
+    for name, options in OPTIONS.items():
+        parser = ArgumentParser()
+        ARCH_MODEL_REGISTRY[name].add_args(parser)
+        assert set(options) <= {action.dest for action in parser._actions}
+
+
+@pytest.mark.parametrize(
+    ("name", "option", "value", "words"),
+    [
+        (INAT, "train_steps", 2, "unknown key 'train_steps' at 'options'.*'train_step'"),
+        (
+            INAT,
+            "train_step",
+            [],
+            r"key 'options.train_step'.*found the list \[\], expected a whole",
+        ),
+        (INAT, "train_step", 1e300, "key 'options.train_step'.*expected a whole number"),
+        (INAT, "dae_ratio", 1.5, "key 'options.dae_ratio'.*at most 1"),
+        (INAT, "stochastic_approx", "yes", "key 'options.stochastic_approx'.*true or false"),
+        (INAT, "pred_length_offset", None, "key 'options.pred_length_offset'.*true or false"),
+        (INAT, "encoder_layers", 3, "unknown key 'encoder_layers' at 'options'"),
+        (INAT, "crf_beam_approx", 3, f"key 'options'.*{INAT} has no option 'crf_beam_approx'"),
+        (CRF, "train_step", 3, f"key 'options'.*{CRF} has no option 'train_step'"),
+        (LEVT, "early_exit", "6", "key 'options.early_exit'.*text such as '6,6,6'"),
+    ],
+)
+def test_an_option_that_a_model_does_not_have(
+    name: str, option: str, value: Any, words: str
+) -> None:
+    target = Method(method="fairseq_loss", model=name, options={option: value})
+    with pytest.raises(UserError, match=words):
+        describe("targets", target)
+
+
+def test_only_the_options_that_are_given_are_recorded() -> None:
+    given = {"pred_length_offset": False, "train_step": 2}
+    for options in ({}, given):
+        target = Method(method="fairseq_loss", model=INAT, options=options)
+        assert describe("targets", target).method.as_json()["options"] == options
 
 
 def test_without_compiled_parts_a_training_says_so(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -61,7 +61,11 @@ def test_texts_stand_beside_those_of_the_paper(root: Path) -> None:
 @pytest.mark.parametrize(
     ("change", "message"),
     [
-        ({"key": "order.txt"}, "has no 'order.txt' of the split valid"),
+        (
+            {"key": "order.txt"},
+            "^config/papers/paper.yaml: tables.1: .* has no 'order.txt' of the split valid; "
+            "did you mean 'text'",
+        ),
         ({"key": "order"}, "'order' is no text but has parts"),
         ({"label": "HRN"}, "did you mean 'HRN'|no row 'HRT'"),
         ({"key": "{what}"}, "needs the variable 'what'"),

@@ -19,6 +19,7 @@ import pandas as pd
 from matplotlib.figure import Figure
 
 from nat.configuration import Configuration, fingerprint
+from nat.configuration.configuration import told_of
 from nat.configuration.papers import Mark
 from nat.files import atomic_path
 from nat.reporting import maps, panels, shown_analyses, times, values, word_panels
@@ -103,9 +104,10 @@ def make(configuration: Configuration, paper: str, number: str) -> Plot:
     if description.kind == "curves":
         records = _curves(configuration.scale, places, root)
     elif description.keys:
-        records, contents = shown_analyses.read(
-            configuration.scale, description, places, divided.keys, root
-        )
+        with told_of(f"config/papers/{paper}.yaml: figures.{number}: "):
+            records, contents = shown_analyses.read(
+                configuration.scale, description, places, divided.keys, root
+            )
     else:
         records = [_record(configuration.scale, entry, root) for entry in places]
     if description.kind == "contour" and not description.keys:

@@ -14,6 +14,7 @@ from nat.errors import UserError
 from nat.files import read_json
 from nat.reporting import values
 from nat.reporting.entry import Entry, Records
+from nat.spelling import hint
 
 Content = dict[str, Any]
 """Parts of an analysis by what they stand for in the description of the figure."""
@@ -95,14 +96,18 @@ def analysed(path: Path, split: str, key: str) -> Any:
     """A part of an analysis, by keys such as `map.cosines`.
 
     Raises:
-        UserError: if it is missing.
+        UserError: if it is missing; hints at what the analysis has.
     """
     found: Any = read_json(path)
     for part in ("splits", split, *key.split(".")):
         try:
             found = found[int(part)] if isinstance(found, list) else found[part]
         except (IndexError, KeyError, TypeError, ValueError) as error:
-            raise UserError(f"{path} has no '{key}' of the split {split}") from error
+            known = range(len(found)) if isinstance(found, list) else found
+            names = map(str, known) if isinstance(known, range | Mapping) else ()
+            raise UserError(
+                f"{path} has no '{key}' of the split {split}; {hint(part, names)}"
+            ) from error
     return found
 
 

@@ -4,6 +4,7 @@ from pathlib import Path
 from typing import Any
 
 from nat.configuration import Configuration
+from nat.configuration.configuration import told_of
 from nat.errors import UserError
 from nat.reporting import tables, values
 from nat.reporting.entry import QUOTED
@@ -34,7 +35,8 @@ def make(configuration: Configuration, paper: str, number: str) -> tables.Table:
         cell = next((each for each in entry.cells if (root / each.score_path).exists()), None)
         if cell is not None:
             path = root / cell.score_path
-            found = analysed(path, cell.split, keys[entry.row])
+            with told_of(f"config/papers/{paper}.yaml: tables.{number}: "):
+                found = analysed(path, cell.split, keys[entry.row])
             base |= {
                 "text": _text(found, f"{path}: '{keys[entry.row]}'"),
                 "status": "run",

@@ -4,7 +4,7 @@ They are trained with fairseq's noise, losses and random numbers and decoded by 
 that what is measured of them is fairseq's. fairseq is imported when a model is built.
 """
 
-from argparse import SUPPRESS, ArgumentParser, Namespace
+from argparse import Namespace
 from collections.abc import Mapping
 from types import SimpleNamespace
 from typing import Any
@@ -13,8 +13,6 @@ import torch
 from torch import Tensor, nn
 
 from nat.data.vocabulary import BOS, EOS, PAD, SPECIALS, VocabularySizes
-from nat.errors import UserError
-from nat.spelling import hint
 from nat.transformer.architecture import Architecture
 
 _FAIRSEQ_BOS, _FAIRSEQ_PAD = 0, 1
@@ -35,7 +33,7 @@ class OfFairseq(nn.Module):
         architecture: sizes.
         sizes: of the vocabularies.
         name: of the architecture in fairseq.
-        options: of the model, by fairseq's names; what they do not say is fairseq's default.
+        options: of the model, see `nat.targets.fairseq_loss.FairseqOptions`.
         label_smoothing: of the words that are predicted.
         dropout: share of the states that is set to zero.
         length_loss_weight: of the length predictor's loss.
@@ -43,9 +41,6 @@ class OfFairseq(nn.Module):
     Attributes:
         longest_source: tokens of the longest source without BOS and EOS.
         longest_target: likewise of a target.
-
-    Raises:
-        UserError: for an option that the model does not have.
     """
 
     length_predictor = latents = input_predictor = None
@@ -65,14 +60,6 @@ class OfFairseq(nn.Module):
 
         _mend()
         kind = ARCH_MODEL_REGISTRY[name]
-        parser = ArgumentParser(argument_default=SUPPRESS)
-        kind.add_args(parser)
-        known = {action.dest for action in parser._actions} - {"help"}
-        for option in options:
-            if option not in known:
-                raise UserError(
-                    f"{name} of fairseq has no option '{option}'; {hint(option, known)}"
-                )
         chosen = Namespace(
             **{
                 **_arguments(architecture),
