@@ -992,12 +992,15 @@ def _mirror(settings: Settings, root: Path) -> Path | None:
 
 def _read_folder(root: Path, folder: str) -> dict[str, dict[str, Any]]:
     found = {}
-    if not (root / "config" / folder).is_dir():
+    place = root / "config" / folder
+    if folder == "papers" and not place.exists():
+        return found  # a training needs none
+    if not place.is_dir():
         raise UserError(
             f"config/{folder}: there is no such folder, with a file for each {FOLDERS[folder]}; "
             "restore it"
         )
-    for path in sorted((root / "config" / folder).glob("[!.]*")):
+    for path in sorted(place.glob("[!.]*")):
         file = f"config/{folder}/{path.name}"
         if path.is_dir():
             raise UserError(
