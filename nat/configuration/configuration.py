@@ -991,7 +991,7 @@ def _mirror(settings: Settings, root: Path) -> Path | None:
 
 
 def _read_folder(root: Path, folder: str) -> dict[str, dict[str, Any]]:
-    found = {}
+    found: dict[str, dict[str, Any]] = {}
     place = root / "config" / folder
     if folder == "papers" and not place.exists():
         return found  # a training needs none
