@@ -110,7 +110,10 @@ def compile_all(python):
 
 
 def wait_for_others():
-    """Wait until no other process makes the environment, and let others wait for this one."""
+    """Wait until no other process makes the environment, and let others wait for this one.
+
+    The lock is never released: it goes with this process, however that ends.
+    """
     lock = os.open(HERE, os.O_RDONLY)
     try:
         fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)

@@ -79,11 +79,11 @@ def _points(resolver: Resolver, description: _Along) -> list[Entry]:
     panels = resolver.lines(description.panels, "panels")
     found: list[Entry] = []
     labels: list[str] = []
-    styles: dict[str, str | None] = {}
+    levels: set[str] = set()
     for series in description.series:
         for line in _series(resolver, series, description):
             labels.append(line.label)
-            styles[line.label] = series.style
+            levels |= {line.label} if series.style == "level" else set()
             points = list(_along(resolver, series, line.chosen, description))
             seen = variables(series.label)
             if len(points) == 1:  # where it stands on the axis; a level stands everywhere
@@ -111,7 +111,6 @@ def _points(resolver: Resolver, description: _Along) -> list[Entry]:
     _check_along(resolver, description, found)
     _check_shared(resolver, description, found)
     if not isinstance(description, _NUMBERED):
-        levels = {label for label, style in styles.items() if style == "level"}
         last = sorted(found, key=lambda each: each.row in levels)
         categories = list(dict.fromkeys(each.category for each in last))
         found = [replace(each, x=categories.index(each.category)) for each in found]

@@ -242,9 +242,9 @@ def _names_below(panel: Panel) -> tuple[float, bool]:
     """Width of the widest name below a panel, inches, and whether all stand beside each other."""
     if panel.description.kind == "heat_map":
         return maps.names(panel)
-    names = dict.fromkeys(_categories(panel).values())
-    if panel.description.kind != "bars" or not names:
+    if panel.description.kind != "bars" or not panel.records:
         return 0.0, True
+    names = dict.fromkeys(_categories(panel).values())
     widest = max(width_of(name, TICK_SIZE) for name in names)
     return max(width_of(name, LABEL_SIZE) for name in names), widest * len(names) <= PANEL_WIDTH
 
