@@ -1,9 +1,10 @@
 """One pass beside autoregressive beam search: both in PyTorch, the setting of most papers.
 
-A sentence at a time, with random weights and d = 512. Autoregressive models write as many tokens as
-the source has, and so do the one-pass students, whose length is given. All systems take turns in
-one process, once on one thread and once on all cores; numbers are medians and quartiles over
-rounds. `benchmarks/deployment.py` has the engines that people deploy.
+Random weights and d = 512, in fp32. Autoregressive models write as many tokens as the source has,
+and so do the one-pass students, whose length is given. All systems take turns in one process, a
+sentence at a time on one thread and on all cores, or with `--gpu` one and 32 sentences at a time on
+the GPU; numbers are medians and quartiles over rounds. `benchmarks/deployment.py` has the engines
+that people deploy.
 """
 
 import argparse
@@ -21,6 +22,9 @@ ROOT = Path(__file__).resolve().parents[1]
 
 VOCABULARY_SIZES = (10_000, 32_000)
 TOKENS = 25
+BATCHES = (1, 32)
+"""Sentences at a time on a GPU."""
+
 BEAM = 5
 REFERENCE = f"AT 6-6, beam {BEAM}"
 
@@ -29,6 +33,7 @@ def main() -> None:
     """Measure, print a table, write the result."""
     parser = argparse.ArgumentParser(description="One pass beside autoregressive beam search.")
     parser.add_argument("--rounds", type=int, default=11, help="rounds of each case (default 11)")
+    parser.add_argument("--gpu", action="store_true", help="on the GPU")
     parser.add_argument("--output", type=Path, default=ROOT / "results/bench/one_pass.json")
     arguments = parser.parse_args()
 
@@ -39,34 +44,51 @@ def main() -> None:
     from nat.files import write_json
 
     console = Console(width=None if sys.stdout.isatty() else 120)
-    table = Table("symbols", "threads", "system", "wall, ms", f"speed-up over {REFERENCE}")
+    headings = ("device", "sentences", "symbols", "system", "wall, ms")
+    table = Table(*headings, f"speed-up over {REFERENCE}")
+    settings = [(f"{threads} threads", 1) for threads in sorted({1, os.cpu_count() or 1})]
+    if arguments.gpu:
+        if not torch.cuda.is_available():
+            sys.exit("error: no CUDA device")
+        settings = [(torch.cuda.get_device_name(), batch) for batch in BATCHES]
     results = []
-    for threads in sorted({1, os.cpu_count() or 1}):
-        torch.set_num_threads(threads)
+    for place, batch in settings:
+        if not arguments.gpu:
+            torch.set_num_threads(int(place.split()[0]))
         for symbols in VOCABULARY_SIZES:
-            found = measure(symbols, arguments.rounds)
-            results.append({"symbols": symbols, "threads": threads, "systems": found})
+            device = "cuda" if arguments.gpu else "cpu"
+            found = measure(symbols, arguments.rounds, device, batch)
+            results.append(
+                {"device": place, "sentences": batch, "symbols": symbols, "systems": found}
+            )
             for name, each in found.items():
                 numbers = shown(each["milliseconds"], 1), shown(each["speed_up"])
-                table.add_row(f"{symbols:,}", str(threads), name, *numbers)
+                table.add_row(place, str(batch), f"{symbols:,}", name, *numbers)
     console.print(table)
     console.print(
-        f"d=512, a sentence of {TOKENS} tokens, medians (quartiles) of {arguments.rounds} rounds, "
-        f"load {os.getloadavg()[0]:.1f}. Written to {arguments.output}"
+        f"d=512, sentences of {TOKENS} tokens, milliseconds a batch, medians (quartiles) of "
+        f"{arguments.rounds} rounds, load {os.getloadavg()[0]:.1f}. Written to {arguments.output}"
     )
     write_json(arguments.output, {"tokens": TOKENS, "cases": results})
 
 
-def measure(symbols: int, rounds: int) -> dict[str, dict[str, list[float]]]:
-    """Quartiles of milliseconds a sentence, and of speed-ups in the same round."""
-    systems = systems_of(symbols)
+def measure(
+    symbols: int, rounds: int, device: str, batch: int
+) -> dict[str, dict[str, list[float]]]:
+    """Quartiles of milliseconds a batch, and of speed-ups in the same round."""
+    import torch
+
+    wait = torch.cuda.synchronize if device == "cuda" else lambda: None
+    systems = systems_of(symbols, device, batch)
     for translate in systems.values():
         translate()  # a warm-up
+    wait()
     seconds: dict[str, list[float]] = {name: [] for name in systems}
     for _ in range(rounds):
         for name, translate in systems.items():
             started = time.perf_counter()
             translate()
+            wait()
             seconds[name].append(time.perf_counter() - started)
     return {
         name: {
@@ -79,8 +101,8 @@ def measure(symbols: int, rounds: int) -> dict[str, dict[str, list[float]]]:
     }
 
 
-def systems_of(symbols: int) -> dict[str, Callable[[], Any]]:
-    """What translates the sentence, by the name of the system."""
+def systems_of(symbols: int, device: str, batch: int) -> dict[str, Callable[[], Any]]:
+    """What translates the sentences, by the name of the system."""
     import numpy as np
     import torch
 
@@ -96,14 +118,13 @@ def systems_of(symbols: int) -> dict[str, Callable[[], Any]]:
 
     torch.manual_seed(0)
     tokens = np.random.default_rng(0).integers(len(SPECIALS), symbols, TOKENS)
-    source = source_tensor([tokens])
+    source = source_tensor([tokens] * batch).to(device)
 
     def build(encoder: int, decoder: int, length: str | None, **options: Any) -> Transformer:
         layers = {"encoder_layers": encoder, "decoder_layers": decoder}
         architecture = Architecture(**{**ARCHITECTURE, **layers})
-        return Transformer(
-            architecture, symbols, length=length, decoder=DecoderOptions(**options)
-        ).eval()
+        model = Transformer(architecture, symbols, length=length, decoder=DecoderOptions(**options))
+        return model.to(device).eval()
 
     def system(decoding: Any, *arguments: Any, **options: Any) -> Callable[[], Any]:
         model = build(*arguments, **options)

@@ -22,7 +22,7 @@ import subprocess
 import sys
 import tempfile
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
@@ -47,16 +47,19 @@ class Case:
     """A model to train.
 
     Attributes:
-        system: `at` (causal, cross-entropy on all tokens) or `cmlm` (random masks).
+        system: `at` (causal, cross-entropy on all tokens), `cmlm` (random masks) or, which stock
+            fairseq does not have, `ctc` (an upsampled canvas).
         model_dim: width; the feed-forward part is four times as wide.
         layers: of the encoder and of the decoder.
         vocabulary_size: symbols.
+        heads: of each attention.
     """
 
     system: str
     model_dim: int
     layers: int
     vocabulary_size: int
+    heads: int = 4
 
     @property
     def name(self) -> str:
@@ -72,15 +75,37 @@ CASES = (
     Case("at", 256, 3, 10_000),
     Case("cmlm", 256, 3, 10_000),
 )
-HEADS = 4
+INPUTS = {"at": "previous_tokens", "cmlm": "random_mask", "ctc": "full_mask"}
+UPSAMPLE = 2
+"""Frames of CTC for each source token."""
+
 DROPOUT = 0.1
 LABEL_SMOOTHING = 0.1
 BATCH_TOKENS = 4096
 """Tokens of an update with its padding."""
 
 BATCHES = 5
-PAIRS = 29_000
-"""Sentence pairs that the batches are cut from, with the lengths of Multi30k En-De."""
+
+
+@dataclass(frozen=True)
+class Lengths:
+    """Lengths of sentences, in subwords.
+
+    Attributes:
+        pairs: sentence pairs that the batches are cut from.
+        mean: of the logarithms of the source's lengths.
+        deviation: of the same.
+        longest: sentence.
+    """
+
+    pairs: int
+    mean: float
+    deviation: float
+    longest: int
+
+
+MULTI30K = Lengths(29_000, 2.604, 0.315, 80)
+"""Those of Multi30k En-De with 8,000 merges."""
 
 
 def main() -> None:
@@ -181,7 +206,7 @@ def work() -> None:
         if number != current:
             current = number
             steps.clear()
-            sentences = batches(case)
+            sentences = batches(case, MULTI30K, BATCH_TOKENS)
             tokens = [sum(len(target) for _, target in each) for each in sentences]
             steps["stock"] = stock(case, sentences)
             steps["fp32"] = ours(case, sentences, bfloat16=False)
@@ -226,22 +251,28 @@ def measure(case: Case, workers: dict[str, Worker], rounds: int) -> dict[str, An
     return result
 
 
-def batches(case: Case) -> list[list[tuple[Any, Any]]]:
-    """Random sentence pairs with the lengths of a corpus, cut into batches as in training."""
+def batches(case: Case, lengths: Lengths, size: int) -> list[list[tuple[Any, Any]]]:
+    """Random sentence pairs with the lengths of a corpus, cut into batches as in training.
+
+    Args:
+        case: the model, which has the vocabulary.
+        lengths: of the sentences.
+        size: tokens of a batch with its padding.
+    """
     import numpy as np
 
     from nat.data.batching import batch_ends
     from nat.data.vocabulary import SPECIALS
 
     random = np.random.default_rng(1)
-    # mean and deviation of log lengths and log ratios of Multi30k En-De with 8,000 merges
-    drawn = random.lognormal(2.604, 0.315, PAIRS)
-    source = np.clip(np.rint(drawn), 3, 80).astype(np.int64)
-    target = np.clip(np.rint(drawn * random.lognormal(0.021, 0.181, PAIRS)), 1, 80)
+    drawn = random.lognormal(lengths.mean, lengths.deviation, lengths.pairs)
+    source = np.clip(np.rint(drawn), 3, lengths.longest).astype(np.int64)
+    ratios = random.lognormal(0.021, 0.181, lengths.pairs)  # of Multi30k
+    target = np.clip(np.rint(drawn * ratios), 1, lengths.longest)
     target = target.astype(np.int64)
     order = np.lexsort((target, source)).astype(np.int64)
     taken = (np.maximum(source, target) + 1)[order]
-    cut = np.split(order, batch_ends(taken, BATCH_TOKENS)[:-1])
+    cut = np.split(order, batch_ends(taken, size)[:-1])
     chosen = random.choice(len(cut), BATCHES, replace=False)
 
     def sentence(length: int) -> Any:
@@ -253,8 +284,14 @@ def batches(case: Case) -> list[list[tuple[Any, Any]]]:
     ]
 
 
-def settings(case: Case, data: Path) -> Any:
-    """Fairseq's configuration of the stock model; our side takes the training part of it."""
+def settings(case: Case, data: Path, device: Sequence[str] = ("--cpu",)) -> Any:
+    """Fairseq's configuration of the stock model; our side takes the training part of it.
+
+    Args:
+        case: the model.
+        data: folder of the dictionaries.
+        device: fairseq's options that choose the device and the precision.
+    """
     from fairseq import options
     from fairseq.dataclass.utils import convert_namespace_to_omegaconf
 
@@ -262,7 +299,7 @@ def settings(case: Case, data: Path) -> Any:
         "embed-dim": case.model_dim,
         "ffn-embed-dim": 4 * case.model_dim,
         "layers": case.layers,
-        "attention-heads": HEADS,
+        "attention-heads": case.heads,
     }
     architecture = [
         word
@@ -274,11 +311,11 @@ def settings(case: Case, data: Path) -> Any:
         "at": "--task translation --arch transformer --criterion label_smoothed_cross_entropy",
         "cmlm": "--task translation_lev --arch cmlm_transformer --criterion nat_loss "
         "--noise random_mask --pred-length-offset --length-loss-factor 0.1",
-    }[case.system]
+    }["at" if case.system == "at" else "cmlm"]
     parsed = options.parse_args_and_arch(
         options.get_training_parser(),
         input_args=[
-            *(str(data), "--source-lang", "xx", "--target-lang", "yy", "--cpu"),
+            *(str(data), "--source-lang", "xx", "--target-lang", "yy", *device),
             *method.split(),
             *architecture,
             *("--encoder-normalize-before", "--decoder-normalize-before"),
@@ -292,7 +329,9 @@ def settings(case: Case, data: Path) -> Any:
     return convert_namespace_to_omegaconf(parsed)
 
 
-def stock(case: Case, sentences: list[list[tuple[Any, Any]]]) -> Callable[[int], None]:
+def stock(
+    case: Case, sentences: list[list[tuple[Any, Any]]], device: Sequence[str] = ("--cpu",)
+) -> Callable[[int], Any]:
     """An update of stock fairseq on a batch, by its number."""
     import torch
     from fairseq import tasks
@@ -307,7 +346,7 @@ def stock(case: Case, sentences: list[list[tuple[Any, Any]]]) -> Callable[[int],
                 "".join(f"w{number} 1\n" for number in range(case.vocabulary_size - 4)),
                 encoding="utf-8",
             )
-        cfg = settings(case, Path(folder))
+        cfg = settings(case, Path(folder), device)
         task = tasks.setup_task(cfg.task)
     # fairseq's own numbers of the special symbols
     specials = task.target_dictionary
@@ -346,15 +385,18 @@ def stock(case: Case, sentences: list[list[tuple[Any, Any]]]) -> Callable[[int],
             }
         )
 
-    def step(number: int) -> None:
-        trainer.train_step([samples[number]])
+    def step(number: int) -> Any:
+        return trainer.train_step([samples[number]])
 
     return step
 
 
 def ours(
-    case: Case, sentences: list[list[tuple[Any, Any]]], bfloat16: bool
-) -> Callable[[int], None]:
+    case: Case,
+    sentences: list[list[tuple[Any, Any]]],
+    bfloat16: bool,
+    device: Sequence[str] = ("--cpu",),
+) -> Callable[[int], Any]:
     """An update of our training on a batch, by its number, through fairseq's trainer."""
     import torch
     from fairseq.tasks import FairseqTask
@@ -366,10 +408,12 @@ def ours(
     from nat.data.vocabulary import VocabularySizes
     from nat.fairseq_plugin.criterion import Criterion
     from nat.fairseq_plugin.model import Model
+    from nat.fairseq_plugin.optimizer import ON_GPU
     from nat.objective.objective import Objective
     from nat.registry import Method
     from nat.training.model_file import build_model
     from nat.transformer.architecture import Architecture
+    from nat.transformer.attention import leave_out_cudnn
     from nat.transformer.decoder_options import DecoderOptions
 
     training = Training.model_construct(
@@ -378,18 +422,26 @@ def ours(
             ffn_dim=4 * case.model_dim,
             encoder_layers=case.layers,
             decoder_layers=case.layers,
-            heads=HEADS,
+            heads=case.heads,
             pre_norm=True,
         ),
-        input=Method(method={"at": "previous_tokens", "cmlm": "random_mask"}[case.system]),
-        target=Method(method="cross_entropy", label_smoothing=LABEL_SMOOTHING),
-        length={"at": None, "cmlm": "offset"}[case.system],
-        decoder=DecoderOptions(),
+        input=Method(method=INPUTS[case.system]),
+        target=Method(
+            method="ctc" if case.system == "ctc" else "cross_entropy",
+            label_smoothing=LABEL_SMOOTHING,
+        ),
+        length="offset" if case.system == "cmlm" else None,
+        decoder=DecoderOptions(
+            **({"copy": "soft_upsampled", "upsample": UPSAMPLE} if case.system == "ctc" else {})
+        ),
         latent=None,
         text=Text.of(RAW),
         recipe=Recipe.model_construct(dropout=DROPOUT, length_loss_weight=0.1),
     )
-    cfg = settings(case, Path())
+    cfg = settings(case, Path(), device)
+    if not cfg.common.cpu:
+        leave_out_cudnn()
+        cfg.optimizer._name = ON_GPU
     torch.manual_seed(1)
     transformer = build_model(training, VocabularySizes(case.vocabulary_size))
     task = FairseqTask(cfg.task)
@@ -407,9 +459,9 @@ def ours(
             }
         )
 
-    def step(number: int) -> None:
+    def step(number: int) -> Any:
         criterion.update += 1
-        trainer.train_step([samples[number]])
+        return trainer.train_step([samples[number]])
 
     return step
 

@@ -104,9 +104,10 @@ def labels_of_weight(totals: Tensor, symbols: Tensor) -> Tensor:
 
 @pytest.mark.parametrize("positions", [1, 4, 6])
 @pytest.mark.parametrize("weights", ["one", "some others", "any", "none"])
-def test_own_values_and_gradients(positions: int, weights: str) -> None:
+@pytest.mark.parametrize("shares", [None, torch.tensor([0.5, 1.0, 3.0], dtype=torch.float64)])
+def test_own_values_and_gradients(positions: int, weights: str, shares: Tensor | None) -> None:
     states, weight, chosen, symbols = sentences(positions)
-    mine = own_log_probabilities(states, weight, chosen, symbols)
+    mine = own_log_probabilities(states, weight, chosen, symbols, shares=shares)
     its = plain_own(states, weight, chosen, symbols)
     torch.testing.assert_close(mine, its)
     totals = torch.full(chosen.shape, 0.25, dtype=torch.float64)
@@ -143,6 +144,19 @@ def test_own_gradient_of_equal_weights_needs_logits_once(monkeypatch: pytest.Mon
         upstream = labels_of_weight(totals, symbols)
         torch.autograd.grad(value, (states, weight), upstream, retain_graph=True)
         assert rows == different
+
+
+def test_own_gradient_of_known_weights_needs_logits_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    states, weight, chosen, symbols = sentences()
+    shares = torch.tensor([0.5, 1.0, 3.0])
+    inputs = states.float(), weight.float()
+    mine = own_log_probabilities(*inputs, chosen, symbols, shares=shares)
+    its = plain_own(*inputs, chosen, symbols)
+    upstream = labels_of_weight(2 * shares[:, None].expand(chosen.shape), symbols)
+    expected = torch.autograd.grad(its, (states, weight), upstream)
+    monkeypatch.setattr(projection, "_logits", None)  # calling it would fail
+    found = torch.autograd.grad(mine, (states, weight), upstream)
+    torch.testing.assert_close(found, expected, rtol=1e-4, atol=1e-5)
 
 
 def test_own_without_a_gradient_none_is_computed(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -14,6 +14,6 @@ scipy.stats, whose import takes half as long as all the rest of fairseq with tor
 for _name in UNUSED:
     sys.modules.setdefault(_name, ModuleType(_name))
 
-from nat.fairseq_plugin import criterion, model, task, translation  # noqa: E402
+from nat.fairseq_plugin import criterion, model, optimizer, task, translation  # noqa: E402
 
-__all__ = ["criterion", "model", "task", "translation"]
+__all__ = ["criterion", "model", "optimizer", "task", "translation"]

@@ -17,8 +17,10 @@ from omegaconf import DictConfig, OmegaConf
 from nat.checksums import is_of_memory
 from nat.errors import UserError, refusal
 from nat.fairseq_plugin.criterion import Diverged
+from nat.fairseq_plugin.optimizer import ON_CPU, ON_GPU
 from nat.fairseq_plugin.task import NO_METRIC, BatchTooLarge, Finished
 from nat.training.run import RESTORE, RUN_FILE, Run
+from nat.transformer.attention import leave_out_cudnn
 
 NEVER = 10**9
 """Interval in epochs: fairseq must save and validate by updates only."""
@@ -44,6 +46,7 @@ def train(run: Run) -> None:
     # Before fairseq tells of a gradient that is not finite, it searches for its origin, with hooks
     # that take modules with tensors as outputs only; ours have others.
     trainer.NanDetector = nullcontext
+    leave_out_cudnn()
     try:
         distributed.call_main(_configuration(run), _main)
     except (Diverged, FloatingPointError) as error:
@@ -155,7 +158,7 @@ def _configuration(run: Run) -> DictConfig:
         "model": {"_name": "nat"},
         "criterion": {"_name": "nat"},
         "optimizer": {
-            "_name": "adam",
+            "_name": ON_GPU if on_gpu else ON_CPU,
             "adam_betas": repr(tuple(recipe.betas)),
             "adam_eps": recipe.epsilon,
             "weight_decay": recipe.weight_decay,

@@ -53,14 +53,15 @@ class Ctc:
         frames = trained[:, None] & ~padding
         symbols = own_symbols(targets)
         states = context.decode(decoder_input)
-        found = own_log_probabilities(states, weight, frames, symbols, context.bfloat16)
+        smoothed = self.label_smoothing * lengths / frames.sum(1).clamp(min=1)
+        shares = 1 - self.label_smoothing + smoothed if self.label_smoothing else None
+        found = own_log_probabilities(states, weight, frames, symbols, context.bfloat16, shares)
         nll = torch.where(trained, negative_log_likelihood(found, targets, padding), 0)
         value = nll
         if self.label_smoothing:
             blank = symbols[:, :1].expand_as(padding)
             spread = smoothing_loss(states, weight, frames, blank, found[:, :, 0]).sum(1)
-            spread = spread * lengths / frames.sum(1).clamp(min=1)
-            value = (1 - self.label_smoothing) * nll + self.label_smoothing * spread
+            value = (1 - self.label_smoothing) * nll + smoothed * spread
         infeasible = torch.where(feasible, 0, lengths).to(nll.dtype)
         parts = {"nll": nll.detach(), "infeasible": infeasible}
         return Loss(value, torch.where(trained, lengths, 0), parts)

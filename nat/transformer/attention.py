@@ -121,9 +121,9 @@ class CrossAttention(nn.Module):
     ) -> tuple[Tensor, Tensor]:
         """The same, and the attention weights, [B, heads, T, S]; slower than `forward`."""
         query, (key, value) = _split(self.query(states), self.heads, self.size), keys_and_values
-        scores = query @ key.transpose(2, 3) / math.sqrt(key.size(3))
+        scores = (query @ key.transpose(2, 3)).to(states.dtype) / math.sqrt(key.size(3))
         weights = scores.masked_fill(~visible, -torch.inf).softmax(3)
-        return _joined(weights @ value, self.output), weights
+        return _joined(weights.to(value.dtype) @ value, self.output), weights
 
 
 def _attended(
@@ -143,6 +143,15 @@ def _plain(query: Tensor, key: Tensor, value: Tensor, visible: Tensor | None) ->
     if visible is not None:
         scores = scores + torch.where(visible, 0.0, HIDDEN)
     return scores.softmax(3) @ value
+
+
+def leave_out_cudnn() -> None:
+    """Let other kernels attend on a GPU than cuDNN's, in the whole process.
+
+    It makes a plan for each new shape, which takes longer than an update, and in a training nearly
+    every batch has a shape of its own.
+    """
+    torch.backends.cuda.enable_cudnn_sdp(False)
 
 
 def _hides_nothing(visible: Tensor) -> bool:

@@ -34,7 +34,7 @@ class LengthPredictor(nn.Module):
         """
         real = (~padding)[:, :, None].to(states.dtype)
         mean = (states * real).sum(1) / real.sum(1)
-        return F.log_softmax(self.classifier(mean), dim=-1)
+        return F.log_softmax(self.classifier(mean).to(states.dtype), dim=-1)
 
     def _shift(self, padding: Tensor) -> Tensor:
         source_lengths = (~padding).sum(1) - 1  # without EOS

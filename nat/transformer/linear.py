@@ -1,9 +1,11 @@
-"""Linear layers whose matrix products take bfloat16 inputs; everything else stays float32.
+"""Linear layers whose matrix products take bfloat16 inputs.
 
 Products are accumulated in float32, and the result is rounded to bfloat16.
 
-On processors with bfloat16 instructions this is faster than `torch.autocast`, which also computes
-attention and normalisation in bfloat16.
+On a CPU the result is float32 again, and so is everything else: with bfloat16 instructions this is
+faster than `torch.autocast`, which also computes attention in bfloat16. On a GPU the result stays
+bfloat16 up to the next residual connection, so that attention takes its fused kernels and
+activations half of the memory; residual connections and normalisation are float32.
 """
 
 from typing import Any
@@ -67,9 +69,12 @@ class Linear(nn.Linear):
             nn.init.zeros_(self.bias)
 
     def forward(self, inputs: Tensor) -> Tensor:
-        """Map [..., in] to [..., out]."""
-        if not self.bfloat16_products or inputs.dtype != torch.float32:
+        """Map [..., in] to [..., out]; bfloat16 with bfloat16 products on a GPU."""
+        if not self.bfloat16_products or inputs.dtype == torch.float64:
             return super().forward(inputs)
+        if inputs.device.type != "cpu":
+            bias = None if self.bias is None else self.bias.bfloat16()
+            return F.linear(inputs.bfloat16(), self.weight.bfloat16(), bias)
         product: Tensor = _Bfloat16Linear.apply(inputs, self.weight, self.bias)
         return product
 

@@ -289,7 +289,7 @@ class Transformer(nn.Module):
         if self.architecture.positions != "sinusoidal":  # on the scale of unscaled embeddings
             numbers = numbers * self.embedding_scale
         joined: Tensor = self.join_positions(torch.cat((vectors, numbers.expand_as(vectors)), 2))
-        return joined
+        return joined.to(vectors.dtype)
 
     def encode(self, source: Tensor) -> Encoded:
         """Encode source tokens [B, S] (right-padded, each row with at least its EOS).

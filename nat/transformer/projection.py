@@ -21,7 +21,7 @@ from nat.transformer.linear import bfloat16_rows
 CHUNK = 256
 """Rows of logits that are computed at a time."""
 
-CUDA_CHUNK = 4096
+CUDA_CHUNK = 8192
 """The same on a GPU, which small products would not keep busy."""
 
 BLOCK = 64
@@ -139,15 +139,19 @@ def gathered_log_probabilities(
 
 
 def own_log_probabilities(
-    states: Tensor, weight: Tensor, chosen: Tensor, symbols: Tensor, bfloat16: bool = False
+    states: Tensor,
+    weight: Tensor,
+    chosen: Tensor,
+    symbols: Tensor,
+    bfloat16: bool = False,
+    shares: Tensor | None = None,
 ) -> Tensor:
     """Log-softmax of each chosen position at the symbols of its sentence, [B, T, K].
 
-    For losses whose labels are found by an alignment and have the same weight at each position.
-    Which symbols are the labels is not known in advance, but the contribution of the rest of the
-    vocabulary is. So the gradient of the rest is computed in the same sweep, as in
-    `cross_entropy`. For positions whose labels have an unusual weight the logits are computed
-    again in the backward pass.
+    For losses whose labels are found by an alignment and have a weight that is known in advance.
+    Which symbols are the labels is not known, but the contribution of the rest of the vocabulary
+    is. So the gradient of the rest is computed in the same sweep, as in `cross_entropy`. For
+    positions whose labels have another weight the logits are computed again in the backward pass.
 
     Args:
         states: [B, T, D].
@@ -155,9 +159,13 @@ def own_log_probabilities(
         chosen: True at positions to look up; the result is zero at others, [B, T].
         symbols: symbols of each sentence, [B, K]; one may appear more than once.
         bfloat16: see above.
+        shares: weight of the labels of a position, relative to others, above zero, [B]; without
+            them all have the same.
     """
     needed = torch.is_grad_enabled() and (states.requires_grad or weight.requires_grad)
-    found: Tensor = _OwnLogProbabilities.apply(states, weight, chosen, symbols, bfloat16, needed)
+    found: Tensor = _OwnLogProbabilities.apply(
+        states, weight, chosen, symbols, bfloat16, shares, needed
+    )
     return found
 
 
@@ -345,10 +353,13 @@ class _OwnLogProbabilities(torch.autograd.Function):
         chosen: Tensor,
         symbols: Tensor,
         bfloat16: bool,
+        shares: Tensor | None,
         needed: bool,
     ) -> Tensor:
         operand, rows = _operand(weight, bfloat16), states[chosen]
-        own = symbols[chosen.nonzero()[:, 0]]
+        sentences = chosen.nonzero()[:, 0]
+        own = symbols[sentences]
+        row_shares = None if shares is None else shares.detach()[sentences, None]
         gathered = rows.new_empty(own.shape)
         rest_of_rows = torch.empty_like(rows) if needed else None
         rest_of_weight = torch.zeros_like(weight) if needed else None
@@ -358,20 +369,23 @@ class _OwnLogProbabilities(torch.autograd.Function):
             gathered[part] = logits.gather(1, own[part]) - normaliser[:, None]
             if rest_of_rows is not None and rest_of_weight is not None:
                 rest = probabilities.scatter_(1, own[part], 0)
+                if row_shares is not None:
+                    rest *= row_shares[part]
                 _accumulate(rest, rows[part], operand, rest_of_rows[part], rest_of_weight)
         found = states.new_zeros(*chosen.shape, symbols.size(1))
         found[chosen] = gathered
         ctx.save_for_backward(
-            rows, operand, chosen, symbols, own, found, rest_of_rows, rest_of_weight
+            rows, operand, chosen, symbols, own, row_shares, found, rest_of_rows, rest_of_weight
         )
         return found
 
     @staticmethod
-    def backward(ctx: Any, of_found: Tensor) -> tuple[Tensor, Tensor, None, None, None, None]:
-        rows, operand, chosen, symbols, own, found, rest_of_rows, rest_of_weight = ctx.saved_tensors
+    def backward(ctx: Any, of_found: Tensor) -> tuple[Tensor, Tensor, None, None, None, None, None]:
+        rows, operand, chosen, symbols, own, shares, *kept = ctx.saved_tensors
+        found, rest_of_rows, rest_of_weight = kept
         if not of_found.numel():  # nothing to look up
             nothing = rows.new_zeros(*chosen.shape, rows.size(1))
-            return nothing, torch.zeros_like(rest_of_weight), None, None, None, None
+            return nothing, torch.zeros_like(rest_of_weight), *(None,) * 5
         of_found = torch.where(chosen[:, :, None], of_found, 0)
         totals = of_found.sum(2)
         # the softmax counts a symbol once, even if it is looked up several times
@@ -384,9 +398,11 @@ class _OwnLogProbabilities(torch.autograd.Function):
         of_weight = torch.zeros_like(rest_of_weight)
         of_weight.index_add_(0, symbols.flatten(), (of_own.mT @ states).flatten(0, 1))
         if not rows.size(0):
-            return of_states, of_weight, None, None, None, None
+            return of_states, of_weight, *(None,) * 5
 
         totals = totals[chosen]
+        if shares is not None:
+            totals = totals / shares[:, 0]
         of_states[chosen] -= totals[:, None] * rest_of_rows
         usual = totals.median()
         of_weight -= usual * rest_of_weight
@@ -395,10 +411,12 @@ class _OwnLogProbabilities(torch.autograd.Function):
         others = ((totals - usual).abs() > rounding * usual.abs()).nonzero()[:, 0]
         unused = torch.empty_like(rows[others])
         excess = (usual - totals[others])[:, None]
+        if shares is not None:
+            excess = excess * shares[others]
         for part, logits in chunks_of_logits(rows[others], operand):
             rest = logits.softmax(1).scatter_(1, own[others[part]], 0).mul_(excess[part])
             _accumulate(rest, rows[others[part]], operand, unused[part], of_weight)
-        return of_states, of_weight, None, None, None, None
+        return of_states, of_weight, *(None,) * 5
 
 
 def _accumulate(
