@@ -2,8 +2,9 @@
 
 Both sides run complete updates through fairseq's own `Trainer.train_step`, as in
 `benchmarks/training_speed.py`: the same model sizes, the same batches. Stock fairseq runs in fp32
-and with its option `--fp16`. The sides take turns, update by update; numbers are
-medians over rounds of wall time with the device synchronised before and after an update.
+and with its option `--fp16`. One side after the other has the GPU to itself. Numbers are medians
+over batches, each of them seen once, as nearly every batch of a training has a shape of its own; of
+wall time, with the device synchronised before and after an update.
 
 The utilisation is the floating-point operations of the model's matrix products, three times those
 of the forward pass, over what the GPU could do in that time by its data sheet. Operations that are
@@ -11,11 +12,13 @@ computed again or on padding do not count.
 """
 
 import argparse
+import itertools
 import logging
 import statistics
 import sys
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -31,6 +34,9 @@ WMT = Lengths(400_000, 3.2, 0.55, 150)
 
 BATCH_TOKENS = (16_384, 65_536)
 """Tokens of an update with its padding."""
+
+WARM_UP = 6
+"""Updates that are not counted."""
 
 STOCK = {"stock fp32": (), "stock fp16": ("--fp16",)}
 OURS = {"fp32": False, "bf16": True}
@@ -48,7 +54,7 @@ H100 = 989.4
 def main() -> None:
     """Measure, print a table, write the result."""
     parser = argparse.ArgumentParser(description="Training speed on a GPU against stock fairseq.")
-    parser.add_argument("--rounds", type=int, default=7, help="rounds of each case (default 7)")
+    parser.add_argument("--rounds", type=int, default=10, help="batches of each case (default 10)")
     parser.add_argument(
         "--peak", type=float, default=H100, help=f"TFLOP/s by the data sheet (default {H100})"
     )
@@ -69,98 +75,88 @@ def main() -> None:
     table = Table("case", "tokens of an update", "side", "ms an update", "target tokens/s")
     for heading in (f"over {BASELINE}", "GB", "TFLOP/s", "utilisation"):
         table.add_column(heading, justify="right")
-    found = []
-    for case in CASES:
-        for size in BATCH_TOKENS:
-            if arguments.only not in f"{case.name}-{size}":
-                continue
-            sides = measure(case, size, arguments.rounds)
-            found.append({"case": case.name, "batch_tokens": size, "sides": sides})
-            for side, each in sides.items():
-                if "milliseconds" not in each:
-                    table.add_row(case.name, f"{size:,}", side, each["state"])
-                    continue
-                rate = each["model_flop"] / each["milliseconds"] * 1000 / TERA
-                each["utilisation"] = round(rate / arguments.peak, 3)
+    result: dict[str, Any] = {
+        "machine": machine(),
+        "device": torch.cuda.get_device_name(),
+        "peak_teraflops": arguments.peak,
+        "measured_teraflops": fastest_product(),
+        "rounds": arguments.rounds,
+        "goal": GOAL,
+        "cases": [],
+    }
+    for case, size in itertools.product(CASES, BATCH_TOKENS):
+        if arguments.only not in f"{case.name}-{size}":
+            continue
+        sides: dict[str, dict[str, Any]] = {}
+        result["cases"].append({"case": case.name, "batch_tokens": size, "sides": sides})
+        for side, measured in measure(case, size, arguments.rounds):
+            sides[side] = measured
+            cells = (case.name, f"{size:,}", side)
+            if "state" in measured:
+                table.add_row(*cells, measured["state"])
+            else:
+                measured["utilisation"] = round(measured["teraflops"] / arguments.peak, 3)
                 its = sides.get(BASELINE, {}).get("tokens_per_second")
-                ratio = "" if its is None else f"{each['tokens_per_second'] / its:.2f}x"
                 table.add_row(
-                    *(case.name, f"{size:,}", side, f"{each['milliseconds']:.1f}"),
-                    *(f"{each['tokens_per_second']:,.0f}", ratio, f"{each['gigabytes']:.1f}"),
-                    *(f"{rate:.0f}", f"{each['utilisation']:.1%}"),
+                    *(*cells, f"{measured['milliseconds']:.1f}"),
+                    f"{measured['tokens_per_second']:,.0f}",
+                    "" if its is None else f"{measured['tokens_per_second'] / its:.2f}x",
+                    *(f"{measured['gigabytes']:.1f}", f"{measured['teraflops']:.0f}"),
+                    f"{measured['utilisation']:.1%}",
                 )
+            console.print(f"{case.name}, {size:,} tokens, {side}: {measured}")
+            write_json(arguments.output, result)  # what there is, should it be stopped
     console.print(table)
-    product = fastest_product()
     console.print(
-        f"{torch.cuda.get_device_name()}; a product of 8192 x 8192 matrices in bf16 takes it to "
-        f"{product:.0f} TFLOP/s; data sheet: {arguments.peak}. Medians of {arguments.rounds} "
-        f"rounds. Goal of bf16 with {max(BATCH_TOKENS):,} tokens: {GOAL:.0%}. Written to "
-        f"{arguments.output}"
-    )
-    write_json(
-        arguments.output,
-        {
-            "machine": machine(),
-            "device": torch.cuda.get_device_name(),
-            "peak_teraflops": arguments.peak,
-            "measured_teraflops": product,
-            "rounds": arguments.rounds,
-            "goal": GOAL,
-            "cases": found,
-        },
+        f"{result['device']}; a product of 8192 x 8192 matrices in bf16 takes it to "
+        f"{result['measured_teraflops']:.0f} TFLOP/s; data sheet: {arguments.peak}. Medians of "
+        f"{arguments.rounds} batches. Goal of bf16 with {max(BATCH_TOKENS):,} tokens: {GOAL:.0%}. "
+        f"Written to {arguments.output}"
     )
 
 
-def measure(case: Case, size: int, rounds: int) -> dict[str, Any]:
-    """Time all sides of a case; a side that does not fit the memory has a `state` instead."""
+def measure(case: Case, size: int, rounds: int) -> Iterator[tuple[str, dict[str, Any]]]:
+    """Time one side of a case after the other; one that cannot be timed has a `state`."""
     import torch
 
-    sentences = batches(case, WMT, size)
-    sides: dict[str, Callable[[int], Any]] = {}
+    sentences = batches(case, WMT, size, WARM_UP + rounds)
+    sides: dict[str, Callable[[], Callable[[int], Any]]] = {}
     if case.system != "ctc":
-        for name, options in STOCK.items():
-            sides[name] = stock(case, sentences, options)
-    for name, bfloat16 in OURS.items():
-        sides[name] = ours(case, sentences, bfloat16, ())
-    times: dict[str, list[tuple[float, float, float]]] = {name: [] for name in sides}
-    memory: dict[str, float] = {}
-    failed = set()
-    for each in range(-1, rounds):
-        number = max(each, 0) % len(sentences)
-        tokens = sum(len(target) for _, target in sentences[number])
-        for name, step in sides.items():
-            if name in failed:
-                continue
-            torch.cuda.reset_peak_memory_stats()
-            torch.cuda.synchronize()
-            started = time.perf_counter()
-            try:
-                done = step(number)
-                torch.cuda.synchronize()
-            except torch.OutOfMemoryError:
-                done = None
-            seconds = time.perf_counter() - started
-            if done is None:  # fairseq leaves out a batch that does not fit
-                failed.add(name)
-            elif each >= 0:
-                times[name].append((seconds, tokens, model_flop(case, sentences[number])))
-                memory[name] = torch.cuda.max_memory_allocated() / 1e9
-            if failed or each < 0:
-                torch.cuda.empty_cache()
-    result: dict[str, Any] = {}
-    for name, own in times.items():
-        if name in failed or not own:
-            result[name] = {"state": "out of memory"}
-            continue
-        result[name] = {
-            "milliseconds": round(statistics.median(1000 * seconds for seconds, _, _ in own), 2),
-            "tokens_per_second": round(
-                statistics.median(tokens / seconds for seconds, tokens, _ in own)
-            ),
-            "model_flop": statistics.median(flop for _, _, flop in own),
-            "gigabytes": round(memory[name], 2),
-        }
-    return result
+        sides |= {name: partial(stock, case, sentences, each) for name, each in STOCK.items()}
+    sides |= {name: partial(ours, case, sentences, each, ()) for name, each in OURS.items()}
+    for name, build in sides.items():
+        torch.cuda.empty_cache()
+        yield name, time_updates(build(), case, sentences)
+
+
+def time_updates(
+    step: Callable[[int], Any], case: Case, sentences: list[list[tuple[Any, Any]]]
+) -> dict[str, Any]:
+    """Time updates of a side on batches, after some that are not counted."""
+    import torch
+
+    counted = []
+    for number, pairs in enumerate(sentences):
+        torch.cuda.synchronize()
+        started = time.perf_counter()
+        try:
+            done = step(number)
+        except torch.OutOfMemoryError:
+            return {"state": "out of memory"}
+        torch.cuda.synchronize()
+        # with --fp16 fairseq leaves out an update whose gradient overflows
+        if number >= WARM_UP and done is not None:
+            counted.append((time.perf_counter() - started, pairs))
+    if not counted:
+        return {"state": "gradients overflow"}
+    per_second = [sum(len(target) for _, target in pairs) / each for each, pairs in counted]
+    rates = [model_flop(case, pairs) / each / TERA for each, pairs in counted]
+    return {
+        "milliseconds": round(1000 * statistics.median(each for each, _ in counted), 2),
+        "tokens_per_second": round(statistics.median(per_second)),
+        "teraflops": round(statistics.median(rates), 1),
+        "gigabytes": round(torch.cuda.memory_reserved() / 1e9, 2),
+    }
 
 
 def model_flop(case: Case, pairs: list[tuple[Any, Any]]) -> float:

@@ -206,7 +206,7 @@ def work() -> None:
         if number != current:
             current = number
             steps.clear()
-            sentences = batches(case, MULTI30K, BATCH_TOKENS)
+            sentences = batches(case, MULTI30K, BATCH_TOKENS, BATCHES)
             tokens = [sum(len(target) for _, target in each) for each in sentences]
             steps["stock"] = stock(case, sentences)
             steps["fp32"] = ours(case, sentences, bfloat16=False)
@@ -251,13 +251,14 @@ def measure(case: Case, workers: dict[str, Worker], rounds: int) -> dict[str, An
     return result
 
 
-def batches(case: Case, lengths: Lengths, size: int) -> list[list[tuple[Any, Any]]]:
+def batches(case: Case, lengths: Lengths, size: int, number: int) -> list[list[tuple[Any, Any]]]:
     """Random sentence pairs with the lengths of a corpus, cut into batches as in training.
 
     Args:
         case: the model, which has the vocabulary.
         lengths: of the sentences.
         size: tokens of a batch with its padding.
+        number: of batches.
     """
     import numpy as np
 
@@ -273,14 +274,14 @@ def batches(case: Case, lengths: Lengths, size: int) -> list[list[tuple[Any, Any
     order = np.lexsort((target, source)).astype(np.int64)
     taken = (np.maximum(source, target) + 1)[order]
     cut = np.split(order, batch_ends(taken, size)[:-1])
-    chosen = random.choice(len(cut), BATCHES, replace=False)
+    chosen = random.choice(len(cut), number, replace=False)
 
     def sentence(length: int) -> Any:
         return random.integers(len(SPECIALS), case.vocabulary_size, length)
 
     return [
-        [(sentence(int(source[row])), sentence(int(target[row]))) for row in cut[number]]
-        for number in chosen
+        [(sentence(int(source[row])), sentence(int(target[row]))) for row in cut[place]]
+        for place in chosen
     ]
 
 
@@ -386,7 +387,7 @@ def stock(
         )
 
     def step(number: int) -> Any:
-        return trainer.train_step([samples[number]])
+        return trainer.train_step([samples[number]], raise_oom=True)
 
     return step
 
@@ -413,7 +414,7 @@ def ours(
     from nat.registry import Method
     from nat.training.model_file import build_model
     from nat.transformer.architecture import Architecture
-    from nat.transformer.attention import leave_out_cudnn
+    from nat.transformer.attention import choose_kernels
     from nat.transformer.decoder_options import DecoderOptions
 
     training = Training.model_construct(
@@ -440,7 +441,7 @@ def ours(
     )
     cfg = settings(case, Path(), device)
     if not cfg.common.cpu:
-        leave_out_cudnn()
+        choose_kernels()
         cfg.optimizer._name = ON_GPU
     torch.manual_seed(1)
     transformer = build_model(training, VocabularySizes(case.vocabulary_size))
@@ -461,7 +462,7 @@ def ours(
 
     def step(number: int) -> Any:
         criterion.update += 1
-        return trainer.train_step([samples[number]])
+        return trainer.train_step([samples[number]], raise_oom=True)
 
     return step
 

@@ -44,6 +44,12 @@ LONGEST = [
 """Files of tests that take longest, in order."""
 
 
+def pytest_configure(config: pytest.Config) -> None:
+    """Hide GPUs, on which numbers are others, from tests that are not about them."""
+    if config.option.markexpr != "gpu":
+        os.environ["CUDA_VISIBLE_DEVICES"] = ""
+
+
 def pytest_sessionstart(session: pytest.Session) -> None:
     """Compile this project, once for all processes; copies of the repository have it compiled."""
     if not hasattr(session.config, "workerinput"):

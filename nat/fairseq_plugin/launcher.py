@@ -20,7 +20,7 @@ from nat.fairseq_plugin.criterion import Diverged
 from nat.fairseq_plugin.optimizer import ON_CPU, ON_GPU
 from nat.fairseq_plugin.task import NO_METRIC, BatchTooLarge, Finished
 from nat.training.run import RESTORE, RUN_FILE, Run
-from nat.transformer.attention import leave_out_cudnn
+from nat.transformer.attention import choose_kernels
 
 NEVER = 10**9
 """Interval in epochs: fairseq must save and validate by updates only."""
@@ -46,7 +46,7 @@ def train(run: Run) -> None:
     # Before fairseq tells of a gradient that is not finite, it searches for its origin, with hooks
     # that take modules with tensors as outputs only; ours have others.
     trainer.NanDetector = nullcontext
-    leave_out_cudnn()
+    choose_kernels()
     try:
         distributed.call_main(_configuration(run), _main)
     except (Diverged, FloatingPointError) as error:

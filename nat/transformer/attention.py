@@ -145,13 +145,15 @@ def _plain(query: Tensor, key: Tensor, value: Tensor, visible: Tensor | None) ->
     return scores.softmax(3) @ value
 
 
-def leave_out_cudnn() -> None:
-    """Let other kernels attend on a GPU than cuDNN's, in the whole process.
+def choose_kernels() -> None:
+    """Let trainings on a GPU attend with the memory-efficient kernels, in the whole process.
 
-    It makes a plan for each new shape, which takes longer than an update, and in a training nearly
-    every batch has a shape of its own.
+    cuDNN makes a plan for each new shape, which takes longer than an update, and nearly every batch
+    of a training has a shape of its own. The blocks of FlashAttention are longer than most
+    sentences; with 30 tokens its backward pass took three times as long.
     """
     torch.backends.cuda.enable_cudnn_sdp(False)
+    torch.backends.cuda.enable_flash_sdp(False)
 
 
 def _hides_nothing(visible: Tensor) -> bool:

@@ -7,7 +7,8 @@ sweep; log-probabilities of chosen symbols, whose gradient is not known yet, com
 again in the backward pass. All values are in nats.
 
 With `bfloat16` both inputs of each product, and each logit, are rounded to bfloat16; sums,
-softmax and results are float32.
+softmax and results are float32. On a GPU, where memory is what this takes longest for, logits and
+probabilities are also stored in bfloat16.
 """
 
 from collections.abc import Callable, Iterator, Mapping
@@ -70,14 +71,13 @@ def cross_entropy(
     nll = states.new_empty(states.size(0))
 
     def sweep(rows: slice, logits: Tensor, gradient: bool) -> tuple[Tensor, Tensor | None]:
-        probabilities = logits.softmax(1)
-        normaliser = _normaliser(logits, probabilities)
+        probabilities, normaliser = _softmax(logits)
         true = symbols[rows, None]
-        chosen = logits.gather(1, true)[:, 0]
+        chosen = logits.gather(1, true)[:, 0].to(normaliser.dtype)
         nll[rows] = normaliser - chosen
         value = normaliser - kept * chosen
         if label_smoothing:
-            value -= spread * logits.sum(1)
+            value -= spread * logits.sum(1, dtype=normaliser.dtype)
         if not gradient:
             return value, None
         if label_smoothing:
@@ -114,8 +114,9 @@ def soft_label_divergence(
     teacher_states, teacher_operand = teacher_states.detach(), _operand(teacher_weight, bfloat16)
 
     def sweep(rows: slice, logits: Tensor, gradient: bool) -> tuple[Tensor, Tensor | None]:
-        student = logits.log_softmax(1)
-        teacher = _logits(teacher_states[rows], teacher_operand).div_(temperature).log_softmax(1)
+        student = logits.log_softmax(1, dtype=nll.dtype)
+        teacher = _logits(teacher_states[rows], teacher_operand).to(nll.dtype)
+        teacher = teacher.div_(temperature).log_softmax(1)
         nll[rows] = -student.gather(1, symbols[rows, None])[:, 0]
         labels = teacher.exp()
         value = teacher.sub_(student).mul_(labels).sum(1)
@@ -188,8 +189,9 @@ def best_symbols(
     """
     symbols, scores = [], []
     penalties = {id_: nats for id_, nats in (penalties or {}).items() if nats}
-    for _, logits in chunks_of_logits(states, _operand(weight, bfloat16)):
-        normaliser = _normaliser(logits, logits.softmax(1))
+    for _, rounded in chunks_of_logits(states, _operand(weight, bfloat16)):
+        logits = rounded.to(states.dtype)
+        _, normaliser = _softmax(logits)
         if forbidden is not None:
             logits[:, forbidden] = -torch.inf
         for id_, nats in penalties.items():
@@ -245,14 +247,16 @@ def _operand(weight: Tensor, bfloat16: bool) -> Tensor:
 def _logits(states: Tensor, operand: Tensor) -> Tensor:
     if operand.dtype == states.dtype:
         return states @ operand.t()
-    return (bfloat16_rows(states) @ operand.t())[: states.size(0)].to(states.dtype)
+    logits = (bfloat16_rows(states) @ operand.t())[: states.size(0)]
+    return logits.to(states.dtype) if states.device.type == "cpu" else logits
 
 
 def chunks_of_logits(states: Tensor, operand: Tensor) -> Iterator[tuple[slice, Tensor]]:
     """Logits of states [N, D] under an output embedding [V, D], a few hundred rows at a time.
 
     Yields:
-        The rows and their logits, [rows, V], which the caller may overwrite.
+        The rows and their logits, [rows, V], which the caller may overwrite; on a GPU in the
+        precision of the operand.
     """
     size = CUDA_CHUNK if states.is_cuda else CHUNK
     for start in range(0, states.size(0), size):
@@ -260,12 +264,18 @@ def chunks_of_logits(states: Tensor, operand: Tensor) -> Iterator[tuple[slice, T
         yield rows, _logits(states[rows], operand)
 
 
-def _normaliser(logits: Tensor, probabilities: Tensor) -> Tensor:
-    """Logarithm of the sum of exp(logits); several times faster than `torch.logsumexp`.
+def _softmax(logits: Tensor) -> tuple[Tensor, Tensor]:
+    """Probabilities, and the logarithm of the sum of exp(logits), in float32 at least.
 
-    The largest probability is at least 1 / V, so its logarithm is exact enough.
+    On a CPU this is several times faster than `torch.logsumexp`: the largest probability is at
+    least 1 / V, so its logarithm is exact enough.
     """
-    return logits.amax(1) - probabilities.amax(1).log()
+    if logits.dtype == torch.bfloat16:
+        exact = logits.log_softmax(1, dtype=torch.float32)
+        normaliser = logits[:, 0].float() - exact[:, 0]
+        return torch.exp(exact, out=torch.empty_like(logits)), normaliser
+    probabilities = logits.softmax(1)
+    return probabilities, logits.amax(1) - probabilities.amax(1).log()
 
 
 Sweep = Callable[[slice, Tensor, bool], tuple[Tensor, Tensor | None]]
@@ -320,7 +330,7 @@ class _Gathered(torch.autograd.Function):
         operand = _operand(weight, bfloat16)
         chosen = states.new_empty(symbols.shape)
         for rows, logits in chunks_of_logits(states, operand):
-            normaliser = _normaliser(logits, logits.softmax(1))
+            _, normaliser = _softmax(logits)
             chosen[rows] = logits.gather(1, symbols[rows]) - normaliser[:, None]
         ctx.save_for_backward(states, operand, symbols)
         return chosen
@@ -332,8 +342,8 @@ class _Gathered(torch.autograd.Function):
         of_weight = torch.zeros(operand.shape, dtype=states.dtype, device=states.device)
         total = of_chosen.sum(1, keepdim=True)
         for rows, logits in chunks_of_logits(states, operand):
-            gradient = logits.softmax(1).mul_(-total[rows])
-            gradient.scatter_add_(1, symbols[rows], of_chosen[rows])
+            gradient = _softmax(logits)[0].mul_(-total[rows])
+            gradient.scatter_add_(1, symbols[rows], of_chosen[rows].to(gradient.dtype))
             _accumulate(gradient, states[rows], operand, of_states[rows], of_weight)
         return of_states, of_weight, None, None
 
@@ -364,14 +374,12 @@ class _OwnLogProbabilities(torch.autograd.Function):
         rest_of_rows = torch.empty_like(rows) if needed else None
         rest_of_weight = torch.zeros_like(weight) if needed else None
         for part, logits in chunks_of_logits(rows, operand):
-            probabilities = logits.softmax(1)
-            normaliser = _normaliser(logits, probabilities)
+            probabilities, normaliser = _softmax(logits)
             gathered[part] = logits.gather(1, own[part]) - normaliser[:, None]
             if rest_of_rows is not None and rest_of_weight is not None:
                 rest = probabilities.scatter_(1, own[part], 0)
-                if row_shares is not None:
-                    rest *= row_shares[part]
-                _accumulate(rest, rows[part], operand, rest_of_rows[part], rest_of_weight)
+                weighted = rows[part] if row_shares is None else rows[part] * row_shares[part]
+                _accumulate(rest, weighted, operand, rest_of_rows[part], rest_of_weight)
         found = states.new_zeros(*chosen.shape, symbols.size(1))
         found[chosen] = gathered
         ctx.save_for_backward(
@@ -401,20 +409,19 @@ class _OwnLogProbabilities(torch.autograd.Function):
             return of_states, of_weight, *(None,) * 5
 
         totals = totals[chosen]
-        if shares is not None:
-            totals = totals / shares[:, 0]
         of_states[chosen] -= totals[:, None] * rest_of_rows
-        usual = totals.median()
+        relative = totals if shares is None else totals / shares[:, 0]
+        usual = relative.median()
         of_weight -= usual * rest_of_weight
         # weights that differ only by rounding count as equal
         rounding = torch.finfo(rows.dtype).eps ** 0.5
-        others = ((totals - usual).abs() > rounding * usual.abs()).nonzero()[:, 0]
+        others = ((relative - usual).abs() > rounding * usual.abs()).nonzero()[:, 0]
         unused = torch.empty_like(rows[others])
-        excess = (usual - totals[others])[:, None]
+        excess = (usual - relative[others])[:, None]
         if shares is not None:
             excess = excess * shares[others]
         for part, logits in chunks_of_logits(rows[others], operand):
-            rest = logits.softmax(1).scatter_(1, own[others[part]], 0).mul_(excess[part])
+            rest = _softmax(logits)[0].scatter_(1, own[others[part]], 0).mul_(excess[part])
             _accumulate(rest, rows[others[part]], operand, unused[part], of_weight)
         return of_states, of_weight, *(None,) * 5
 
