@@ -22,7 +22,7 @@
 SHELL := bash
 .SHELLFLAGS := -euo pipefail -c
 .ONESHELL:
-.PHONY: help demo test test-long test-gpu test-slurm test-endurance test-learning test-latest audit bench environment pictures public-report
+.PHONY: help demo test formatting types test-long test-gpu test-slurm test-endurance test-learning test-latest audit bench environment pictures public-report
 
 PYTHON ?= python3
 BIN := .venv/bin
@@ -42,12 +42,17 @@ demo: environment
 	$(BIN)/python workflow_scripts/show_results.py --scale demo
 
 test: environment
+	$(MAKE) --no-print-directory --jobs 2 --output-sync=target types formatting
+	$(BIN)/pytest --numprocesses 2 --dist loadfile --no-loadscope-reorder
+
+formatting: environment
 	$(BIN)/ruff format --check .
 	$(BIN)/ruff check .
 	$(BIN)/snakefmt --check Snakefile rules
 	$(BIN)/snakemake --lint
+
+types: environment
 	$(BIN)/mypy
-	$(BIN)/pytest --numprocesses 2 --dist loadfile --no-loadscope-reorder
 
 test-long: environment
 	$(BIN)/pytest -m long --numprocesses 2 --dist loadfile --no-loadscope-reorder

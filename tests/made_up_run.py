@@ -186,6 +186,28 @@ def collapse(path: Path) -> str:
     return flag
 
 
+SCORED: dict[tuple[bytes | None, ...], score.Score] = {}
+"""Scores by the content of the files that they are of."""
+
+
+def scored(translations: Path, references: score.References) -> score.Score:
+    """The score of translations. The same content is scored once, which takes longest, and the
+    files that are named are these.
+    """
+    files = {
+        "hypotheses": translations,
+        "reference": references.reference,
+        "tokens": references.tokens,
+        "references": references.references,
+    }
+    content = tuple(path.read_bytes() if path else None for path in files.values())
+    if content not in SCORED:
+        SCORED[content] = score.score(translations, references)
+    found = SCORED[content].report
+    of_these = {name: {**each, "path": str(files[name])} for name, each in found["files"].items()}
+    return replace(SCORED[content], report={**found, "files": of_these})
+
+
 def run(root: Path, system: str, decoding: str, errors: float, **options: Any) -> Path:
     """Write and score the translations of one system; returns the score file."""
     cell = Cell("demo", CORPUS, system, options.get("seed", 1), decoding, "test", "")
@@ -197,5 +219,5 @@ def run(root: Path, system: str, decoding: str, errors: float, **options: Any) -
         folder / "tokens/test.yy",
         several if several.exists() else None,
     )
-    score.score(root / cell.translations_path, references).write(root / cell.score_path)
+    scored(root / cell.translations_path, references).write(root / cell.score_path)
     return root / cell.score_path

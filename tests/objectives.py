@@ -1,11 +1,13 @@
 """What each system trains on, for the tests that hold for every objective."""
 
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from functools import cache
 from typing import Any
 
+import pytest
 import torch
 from repository import configured
+from sweeps import without_numbers
 
 from nat.options import options_of
 from nat.transformer.decoder_options import DecoderOptions
@@ -82,6 +84,21 @@ def cases() -> dict[str, Case]:
         {**offset, "decoder": {"copy": "soft_index", **without_self}},
     )
     found["dims, full mask"] = Case({"method": "full_mask"}, {**dims, "teacher_steps": 2}, offset)
+    return found
+
+
+def names() -> list[Any]:
+    """The names of `cases` as parameters of a test.
+
+    Those that differ from an earlier one in numbers only, such as the steps of a teacher, run the
+    same code. They are marked `long`.
+    """
+    found: list[Any] = []
+    kinds: list[Any] = []
+    for name, case in cases().items():
+        kind = without_numbers(asdict(case))
+        found.append(pytest.param(name, marks=pytest.mark.long if kind in kinds else ()))
+        kinds.append(kind)
     return found
 
 

@@ -136,8 +136,10 @@ CHANGES = {
 
 @pytest.fixture(scope="module")
 def repository(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A copy of the repository in which all of `TARGETS` has run."""
+    """A copy of the repository in which all of `TARGETS` has run; it has no other papers."""
     repository, _ = finished_run(tmp_path_factory)
+    for path in ("config/papers/dims.yaml", "config/published/dims.csv"):
+        (repository / path).unlink()
     (repository / "config/papers/checked.yaml").write_text(PAPER)
     (repository / "config/published/checked.csv").write_text(PUBLISHED)
     (repository / "config/decodings/own.yaml").write_text(DECODING)

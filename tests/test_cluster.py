@@ -14,7 +14,7 @@ from typing import Any, get_args
 import pytest
 import yaml
 from snakemake_executor_plugin_slurm.validation import get_forbidden_slurm_options
-from test_graph import PAPERS, copy_repository, counts, snakemake
+from test_graph import OVERVIEW, copy_repository, counts, snakemake
 
 from nat.configuration.configuration import Configuration, read
 from nat.configuration.models import Cluster, GpuNodes, Nodes, Stage
@@ -396,7 +396,7 @@ def test_every_rule_asks_for_what_it_needs(text: str) -> None:
 @pytest.fixture(scope="module")
 def repository(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A copy of the repository, and programs in bin that only say that they are there."""
-    found = copy_repository(tmp_path_factory.mktemp("repository"), PAPERS)
+    found = copy_repository(tmp_path_factory.mktemp("repository"), OVERVIEW)
     (found / "bin").mkdir()
     conda = {"conda_prefix": "/opt/conda", "platform": "linux-64"}
     answers = {

@@ -4,6 +4,7 @@ import itertools
 import math
 from collections import defaultdict
 from collections.abc import Callable
+from functools import cache
 from types import SimpleNamespace
 from typing import Any
 
@@ -165,15 +166,19 @@ def definition(
     """
     words = [word for word in range(frames.shape[1]) if word not in NEVER_WRITTEN]
 
+    @cache
+    def spoken(prefix: tuple[int, ...]) -> tuple[float, np.ndarray]:
+        if not prefix:
+            return 0.0, np.array([lm.begin])
+        before, state = spoken(prefix[:-1])
+        found, state = lm.step(state, np.array(prefix[-1:]))
+        return before + float(found[0]), state
+
     def merit(prefix: tuple[int, ...], end: float = 0.0) -> float:
-        fluency = score_of(lm, prefix) - lm_end(prefix)
-        return alpha * (fluency + end) + bonus(len(prefix))
+        return alpha * (spoken(prefix)[0] + end) + bonus(len(prefix))
 
     def lm_end(prefix: tuple[int, ...]) -> float:
-        state = np.array([lm.begin])
-        for word in prefix:
-            _, state = lm.step(state, np.array([word]))
-        return float(lm.step(state, np.array([EOS]))[0][0])
+        return float(lm.step(spoken(prefix)[1], np.array([EOS]))[0][0])
 
     kept = {(): (0.0, -math.inf)}  # prefix: ends in a blank, ends in its last token
     for frame in frames:

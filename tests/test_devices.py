@@ -34,7 +34,7 @@ from nat.transformer.projection import (
     gathered_log_probabilities,
     soft_label_divergence,
 )
-from tests.objectives import cases
+from tests.objectives import cases, names
 from tests.stand_in_device import STAND_IN, StandInDevice
 from tests.test_decode_corpus import every_decoding, of_configuration, texts
 from tests.test_texts import TEXTS, batch_of
@@ -160,7 +160,7 @@ def test_random_numbers_are_those_of_the_processor(device: torch.device) -> None
     assert torch.equal(found.cpu(), randomness.uniform(1, 7, ids, 9, stream=2))
 
 
-@pytest.mark.parametrize("name", OBJECTIVES)
+@pytest.mark.parametrize("name", names())
 @pytest.mark.parametrize(("setting", "pre_norm"), TRAININGS, indirect=["setting"])
 def test_training_step(
     make_model: Callable[..., Any],

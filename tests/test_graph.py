@@ -40,6 +40,9 @@ RUN = ["demo", "corpora", "dims_table_8"]
 PAPERS = {"dims", "overview"}
 """What `RUN` is of."""
 
+OVERVIEW = {"overview"}
+"""A paper that is enough where it does not matter which; with one less, a graph takes less time."""
+
 OF_RUN = {"at-base", "nat-raw", "nat-kd", "cmlm-kd", "dims-cmlm-kd"}
 
 
@@ -100,6 +103,12 @@ def repository(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return copy_repository(tmp_path_factory.mktemp("repository"), PAPERS)
 
 
+@pytest.fixture(scope="module")
+def small_repository(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The same with one paper."""
+    return copy_repository(tmp_path_factory.mktemp("repository"), OVERVIEW)
+
+
 @pytest.mark.parametrize(
     "scale", ["demo", *(pytest.param(name, marks=pytest.mark.long) for name in ("small", "paper"))]
 )
@@ -121,7 +130,7 @@ def test_every_public_target_is_there(repository: Path) -> None:
 
 def test_all_texts_are_had_at_once(tmp_path: Path) -> None:
     """On a cluster they are fetched before anything else, where there is a network."""
-    repository = copy_repository(tmp_path, PAPERS)
+    repository = copy_repository(tmp_path, OVERVIEW)
     path = own_corpus(repository, "test", "test_mine")
     own = yaml.safe_load(path.read_text())
     for split in ("valid", "test"):
@@ -212,7 +221,7 @@ def test_the_figure_needs_only_its_own_systems(repository: Path) -> None:
 
 
 def test_starts_from_kept_checkpoints_share_one_training(tmp_path: Path) -> None:
-    repository = copy_repository(tmp_path, PAPERS)
+    repository = copy_repository(tmp_path, OVERVIEW)
     recipe = yaml.safe_load((repository / "config/recipes/student.yaml").read_text())
     recipe |= {"updates": 20, "warmup_updates": 5, "keep": {"early": 10, "late": 15}}
     write_yaml(repository / "config/recipes/keeping.yaml", recipe)
@@ -233,7 +242,7 @@ def test_starts_from_kept_checkpoints_share_one_training(tmp_path: Path) -> None
 @pytest.mark.parametrize(
     ("arguments", "scale", "expected"),
     [
-        (["dimz"], "micro", "there is no target 'dimz'; did you mean 'dims'?"),
+        (["overveiw"], "micro", "there is no target 'overveiw'; did you mean 'overview'?"),
         (["results/micro/models/toy-micro/nat-kdd/seed1/model.pt"], "micro", "mean 'nat-kd'?"),
         (["results/demo/models/toy-micro/nat-kd/seed1/model.pt"], "micro", "--config scale=demo"),
         (["results/micro/models/toy-micro/nat-kd/seed01/model.pt"], "micro", "unknown seed '01'"),
@@ -249,9 +258,9 @@ def test_starts_from_kept_checkpoints_share_one_training(tmp_path: Path) -> None
     ],
 )
 def test_wrong_targets_end_in_one_sentence(
-    repository: Path, arguments: list[str], scale: str, expected: str
+    small_repository: Path, arguments: list[str], scale: str, expected: str
 ) -> None:
-    status, screen = snakemake(repository, "-n", *arguments, scale=scale)
+    status, screen = snakemake(small_repository, "-n", *arguments, scale=scale)
     assert status == 1
     assert expected in screen
     assert "Traceback" not in screen
@@ -259,7 +268,7 @@ def test_wrong_targets_end_in_one_sentence(
 
 
 def test_an_unknown_system_ends_before_any_job(tmp_path: Path) -> None:
-    repository = copy_repository(tmp_path, PAPERS)
+    repository = copy_repository(tmp_path, OVERVIEW)
     paper = repository / "config/papers/overview.yaml"
     paper.write_text(paper.read_text().replace("system: nat-raw", "system: nat-rwa", 1))
     status, screen = snakemake(repository)
@@ -272,7 +281,7 @@ def test_an_unknown_system_ends_before_any_job(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("name", ["train", "scores", "overview_table_1"])
 def test_a_paper_is_not_named_like_another_target(tmp_path: Path, name: str) -> None:
-    repository = copy_repository(tmp_path, PAPERS)
+    repository = copy_repository(tmp_path, OVERVIEW)
     papers = repository / "config/papers"
     shutil.copy(papers / "overview.yaml", papers / f"{name}.yaml")
     with pytest.raises(UserError, match=f"'{name}' is the name of another target; rename the file"):
@@ -297,7 +306,7 @@ def test_a_paper_without_a_corpus_is_told() -> None:
 
 
 def test_only_decodings_that_are_traced_are_shown_step_by_step(tmp_path: Path) -> None:
-    repository = copy_repository(tmp_path, PAPERS | {"deployment"})
+    repository = copy_repository(tmp_path, OVERVIEW | {"deployment"})
     scale = repository / "config/scales/micro.yaml"
     steps = "steps: [mask-predict-4-lb5, beam5]"
     assert steps in scale.read_text()
@@ -309,7 +318,7 @@ def test_only_decodings_that_are_traced_are_shown_step_by_step(tmp_path: Path) -
 
 
 def test_a_scale_can_leave_out_an_inherited_task(tmp_path: Path) -> None:
-    repository = copy_repository(tmp_path, PAPERS)
+    repository = copy_repository(tmp_path, OVERVIEW)
     own = {"like": "micro", "description": "a test", "tasks": {"wmt14-en-de": None, "mine": "own"}}
     own_corpus(repository, "test")
     write_yaml(repository / "config/scales/own.yaml", own)
@@ -359,7 +368,7 @@ main()
 @pytest.mark.long
 def test_waiting_jobs_cost_nothing(tmp_path: Path) -> None:
     """Else Snakemake looks at them every second, once more for each job that has ended."""
-    repository = copy_repository(tmp_path, PAPERS)
+    repository = copy_repository(tmp_path, OVERVIEW)
     program = [sys.executable, "-c", ASKS_ONLY_WHEN_A_JOB_ENDS]
     ended = subprocess.run(
         [*program, "corpora", "--cores", "1", "--config", "scale=micro"],
@@ -372,7 +381,7 @@ def test_waiting_jobs_cost_nothing(tmp_path: Path) -> None:
 
 
 def test_a_failed_job_tells_its_error_and_leaves_nothing(tmp_path: Path) -> None:
-    repository = copy_repository(tmp_path, PAPERS)
+    repository = copy_repository(tmp_path, OVERVIEW)
     own_corpus(repository, "test")
     with (repository / "here/valid.de").open("a") as file:
         file.write("one more\n")
@@ -386,7 +395,7 @@ def test_a_failed_job_tells_its_error_and_leaves_nothing(tmp_path: Path) -> None
 
 @pytest.mark.parametrize("made_before", [pytest.param(False, marks=pytest.mark.long), True])
 def test_a_missing_text_is_told_before_any_job(tmp_path: Path, made_before: bool) -> None:
-    repository = copy_repository(tmp_path, PAPERS)
+    repository = copy_repository(tmp_path, OVERVIEW)
     own_corpus(repository, "test")
     if made_before:
         texts = ("results/corpora/own/text", "results/corpora/own/tests/test/text")
@@ -409,7 +418,7 @@ def test_a_missing_text_is_told_before_any_job(tmp_path: Path, made_before: bool
 @pytest.mark.graph
 @pytest.mark.long
 def test_one_more_test_set_trains_nothing(tmp_path: Path) -> None:
-    repository = copy_repository(tmp_path, PAPERS)
+    repository = copy_repository(tmp_path, OVERVIEW)
     own_corpus(repository, "test")
     scale = repository / "config/scales/micro.yaml"
     scale.write_text(scale.read_text().replace("\ntasks:\n", "\ntasks:\n  own: own\n"))

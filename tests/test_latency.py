@@ -8,6 +8,7 @@ import made_up_models
 import numpy as np
 import pytest
 import torch
+from repository import configured
 
 from nat.artifacts import Latency, Timed
 from nat.configuration import load
@@ -219,7 +220,7 @@ def test_a_name_that_is_no_setting(name: str) -> None:
 
 
 def test_threads_are_those_of_the_scale_or_of_a_training() -> None:
-    paper, demo = load("paper"), load("demo")
+    paper, demo = configured("paper"), configured("demo")
     assert (paper.latency.sentences, paper.latency.repeats) == (None, 5)
     assert paper.latency.most_repeats >= paper.latency.repeats
     assert paper.latency.threads == 4
@@ -334,5 +335,5 @@ def test_float16_of_ctranslate2_is_not_timed_on_a_processor(
     monkeypatch.setattr(measure_latency, "runs_on_gpu", lambda: False)
     for device, reason in (("cpu", ONLY_GPUS), ("cuda", NO_CUBLAS)):
         setting = Setting(device, 1, 1)
-        found = measure_latency._ways(load("paper"), timed, VocabularySizes(30), setting, [1])
+        found = measure_latency._ways(configured("paper"), timed, VocabularySizes(30), setting, [1])
         assert found == reason

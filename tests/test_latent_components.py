@@ -5,8 +5,8 @@ from typing import Any
 import numpy as np
 import pytest
 import torch
+from repository import configured
 
-from nat.configuration import load
 from nat.errors import UserError
 from nat.measures.latent_components import (
     check,
@@ -61,7 +61,7 @@ def test_every_source_position_once_whatever_the_batches(make_model: Any) -> Non
 
 
 def test_no_latents_no_components() -> None:
-    configuration = load("micro")
+    configuration = configured("micro")
     check(configuration, "ctc-vae-kd")
     with pytest.raises(UserError, match="nat.yaml: 'nat-kd': key 'latent' is null"):
         check(configuration, "nat-kd")

@@ -5,8 +5,8 @@ from typing import Any
 
 import pytest
 import torch
+from repository import configured
 
-from nat.configuration import load
 from nat.data.batch import source_tensor
 from nat.data.vocabulary import MASK, PAD
 from nat.decoding.mask_correct import MaskCorrect
@@ -82,7 +82,7 @@ def test_one_step_is_one_pass(make_model: MakeModel) -> None:
 
 
 def test_only_for_systems_that_have_learned_to_correct() -> None:
-    configuration = load()
+    configuration = configured()
     for system in ("cmlmc-kd", "dims-cmlmc-kd"):  # the student has it from its teacher
         configuration.check_decoding(system, "mask-correct-4-lb5")
         configuration.check_decoding(system, "mask-predict-4-lb5")

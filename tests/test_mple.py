@@ -11,8 +11,8 @@ from typing import Any
 import numpy as np
 import pytest
 import torch
+from repository import configured
 
-from nat.configuration import load
 from nat.configuration.configuration import read
 from nat.configuration.models import Recipe, Training
 from nat.data.candidates import Text
@@ -282,7 +282,7 @@ def test_the_bleu_of_a_target_weighs_the_references(
 
 
 def test_what_cannot_be_measured_is_refused() -> None:
-    configuration = load("micro")
+    configuration = configured("micro")
     for system, word in (
         ("at-base", "parallel"),
         ("dynamic-kd-no-regulariser", "choice"),

@@ -7,7 +7,8 @@ import sys
 from pathlib import Path
 
 import pytest
-from test_graph import PAPERS, copy_repository, counts, snakemake
+from repository import configured
+from test_graph import OVERVIEW, copy_repository, counts, snakemake
 
 from nat.configuration import load
 from nat.report.results import made_again
@@ -19,7 +20,7 @@ pytestmark = pytest.mark.timeout(1000)
 
 @pytest.mark.graph
 def test_the_report_runs_nothing_else(tmp_path: Path) -> None:
-    repository = copy_repository(tmp_path, PAPERS)
+    repository = copy_repository(tmp_path, OVERVIEW)
     status, screen = snakemake(repository, "report")
     assert status == 0, screen
     assert counts(screen) == {"make_report": 1, "report": 1}
@@ -35,7 +36,7 @@ def test_the_report_runs_nothing_else(tmp_path: Path) -> None:
 
 
 def test_everything_ends_with_the_report(tmp_path: Path) -> None:
-    repository = copy_repository(tmp_path, {"overview"})
+    repository = copy_repository(tmp_path, OVERVIEW)
     status, screen = snakemake(repository, "-n")
     assert status == 0, screen
     found = counts(screen)
@@ -45,7 +46,7 @@ def test_everything_ends_with_the_report(tmp_path: Path) -> None:
 def test_pages_are_made_again_when_what_they_show_changes(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    repository = copy_repository(tmp_path, PAPERS)
+    repository = copy_repository(tmp_path, OVERVIEW)
     monkeypatch.chdir(repository)
 
     def made_of() -> list[str]:
@@ -65,7 +66,7 @@ def test_pages_are_made_again_when_what_they_show_changes(
 
 
 def test_pages_wait_for_what_the_same_run_makes() -> None:
-    graph = Graph(load("micro"))
+    graph = Graph(configured("micro"))
     score = "results/micro/scores/toy-micro/nat-raw/seed1/one-pass/test.json"
     assert graph.before_pages(["report"]) == []
     assert graph.before_pages(["report", score, graph.site]) == [score]
@@ -83,7 +84,7 @@ def test_pages_wait_for_what_the_same_run_makes() -> None:
 @pytest.mark.long
 @pytest.mark.graph
 def test_a_number_is_made_again_alone(tmp_path: Path) -> None:
-    repository = copy_repository(tmp_path, PAPERS)
+    repository = copy_repository(tmp_path, OVERVIEW)
     number = Cell("micro", "toy-micro", "nat-raw", 1, "one-pass", "test", "sacrebleu")
     status, screen = snakemake(repository, number.score_path)
     assert status == 0, screen

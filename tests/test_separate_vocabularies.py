@@ -152,6 +152,7 @@ def test_an_engine_of_other_vocabularies_is_refused(tmp_path: Path) -> None:
         load(tmp_path / "packed")
 
 
+@pytest.mark.long
 def test_fairseq_generate_translates_the_same(tmp_path: Path) -> None:
     made, decoding = tmp_path / "made", "mask-predict-2-lb3"
     export(model("cmlm-kd"), made, "fairseq", [decoding])

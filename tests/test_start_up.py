@@ -62,7 +62,7 @@ for name in {PROGRAMS}:
 """)
 
 
-@pytest.mark.parametrize("scale", ["micro", "demo"])
+@pytest.mark.parametrize("scale", ["micro", pytest.param("demo", marks=pytest.mark.long)])
 def test_what_needs_no_model_needs_no_torch(scale: str) -> None:
     # The programs that translate, train, analyse or time import it; so do judge_claims and the
     # tables of settings, which show the options that methods have by default.

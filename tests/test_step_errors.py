@@ -8,10 +8,10 @@ from typing import Any
 import numpy as np
 import pytest
 import torch
+from repository import configured
 from torch import Tensor
 
 from nat.alignment.ctc import collapse
-from nat.configuration import load
 from nat.data.batch import pad, source_tensor
 from nat.data.vocabulary import BEGIN_OF_CHUNKS, BLANK, BOS, EOS, MASK, NEVER_WRITTEN, PAD
 from nat.decoding.forced import forced_scores
@@ -302,15 +302,15 @@ def test_intervals_are_as_those_of_scores() -> None:
 )
 def test_systems_without_a_law(system: str, key: str) -> None:
     with pytest.raises(UserError, match=key):
-        step_errors.check(load("micro"), system)
+        step_errors.check(configured("micro"), system)
 
 
 def test_systems_with_a_law_and_corpora_without() -> None:
-    configuration = load("micro")
+    configuration = configured("micro")
     for system in ("at-base", "hrt-raw", "nat-raw", "glat-raw", "ctc-raw", "vae-raw", "cmlm-raw"):
         step_errors.check(configuration, system)
     with pytest.raises(UserError, match=r"multi30k-en-de.yaml: no key 'generator'"):
-        known_law.reads(load("small"), "multi30k-en-de", "nat-raw", 1)
+        known_law.reads(configured("small"), "multi30k-en-de", "nat-raw", 1)
 
 
 @pytest.mark.parametrize(
@@ -333,7 +333,7 @@ def test_analyses(
     subject = SimpleNamespace(model=model, batch_tokens=100)
     monkeypatch.setattr(step_errors.known_law, "sentences", lambda *_: known)
     monkeypatch.setattr(step_errors.analysis, "subject", lambda *_: subject)
-    found = step_errors.analyse(load("micro"), "toy-micro", system, 1)["splits"]["test"]
+    found = step_errors.analyse(configured("micro"), "toy-micro", system, 1)["splits"]["test"]
     measures = found["measures"]
     assert (found["sentences"], found["left_out"]) == (2, 5)
     parts = {f"law_{part}_{n}" for part in PARTS for n in steps}

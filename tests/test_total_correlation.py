@@ -4,8 +4,8 @@ import math
 from typing import Any
 
 import pytest
+from repository import configured
 
-from nat.configuration import load
 from nat.errors import UserError
 from nat.measures.total_correlation import check, estimate, with_exact
 
@@ -76,7 +76,7 @@ def test_different_texts_are_refused() -> None:
 
 
 def test_only_models_of_maximum_likelihood_on_raw_text() -> None:
-    configuration = load("micro")
+    configuration = configured("micro")
     corpus = next(iter(configuration.tasks.values()))
     check(configuration, corpus, "nat-raw", "at-base")
     for pair, word in (

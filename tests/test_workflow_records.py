@@ -133,18 +133,16 @@ def test_a_training_that_ends_after_snakemake_was_killed_is_not_made_again(
     environment = {**clients.environment, "PYTHONPATH": str(ROOT)}
     profile = ["--profile", "slurm"] if slurm else []
 
-    def command(*options: str, updates: int = 1) -> list[str]:
-        words = [sys.executable, "-m", "snakemake", *options, "--config", f"updates={updates}"]
-        return [*words, *RUN, *profile]
+    def given(*options: str, updates: int = 1) -> list[str]:
+        return [*options, "--config", f"updates={updates}", *RUN, *profile]
 
     def again(*options: str, updates: int = 1) -> str:
-        ended = subprocess.run(
-            command(*options, updates=updates), env=environment, capture_output=True, text=True
-        )
-        assert ended.returncode == 0, ended.stderr
-        return ended.stdout + ended.stderr
+        status, screen = run_snakemake(given(*options, updates=updates), folder, environment)
+        assert status == 0, screen
+        return screen
 
-    with subprocess.Popen(command(), env=environment, stderr=subprocess.DEVNULL) as first:
+    command = [sys.executable, "-m", "snakemake", *given()]
+    with subprocess.Popen(command, env=environment, stderr=subprocess.DEVNULL) as first:
         until(Path("begun").exists)
         until(lambda: list(Path(".snakemake/incomplete").iterdir()))
         os.kill(first.pid, signal.SIGKILL)
