@@ -12,6 +12,7 @@
 # make test-slurm   the graph on a real Slurm of its own, with two virtual nodes; some minutes;
 #                   CASES= chooses tests, by an expression of pytest's -k
 # make bench   speed and memory, beside stock fairseq and CTranslate2; about half an hour
+# make bench-gpu   training speed, and one pass beside beam search, on an NVIDIA GPU; some minutes
 # make environment   .venv, from the lock files in envs/; made anew when these change;
 #                    PYTHON= is the Python that makes it
 # make public-report   docs/report, a small copy of the report of the demo as it is
@@ -22,7 +23,7 @@
 SHELL := bash
 .SHELLFLAGS := -euo pipefail -c
 .ONESHELL:
-.PHONY: help demo test formatting types test-long test-gpu test-slurm test-endurance test-learning test-latest audit bench environment pictures public-report
+.PHONY: help demo test formatting types test-long test-gpu test-slurm test-endurance test-learning test-latest audit bench bench-gpu environment pictures public-report
 
 PYTHON ?= python3
 BIN := .venv/bin
@@ -108,6 +109,10 @@ bench: environment
 	$(BIN)/python benchmarks/deployment.py
 	$(BIN)/python benchmarks/start_up.py
 	$(BIN)/python benchmarks/growth.py --pairs 1000 10000
+
+bench-gpu: environment
+	$(BIN)/python benchmarks/gpu_training.py
+	$(BIN)/python benchmarks/one_pass.py --gpu --output results/bench/one_pass_gpu.json
 
 environment:
 	@command -v $(PYTHON) > /dev/null || { echo "error: Python 3.11 or newer is needed, but there is no $(PYTHON)"; exit 1; }

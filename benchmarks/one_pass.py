@@ -4,14 +4,16 @@ Random weights and d = 512, in fp32. Autoregressive models write as many tokens 
 and so do the one-pass students, whose length is given. All systems take turns in one process, a
 sentence at a time on one thread and on all cores, or with `--gpu` one and 32 sentences at a time on
 the GPU; numbers are medians and quartiles over rounds. `benchmarks/deployment.py` has the engines
-that people deploy.
+that people deploy on processors; on the GPU, CTranslate2 is among the systems here.
 """
 
 import argparse
 import os
 import sys
+import tempfile
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -41,6 +43,7 @@ def main() -> None:
     from rich.console import Console
     from rich.table import Table
 
+    from nat.decoding.ctranslate2_beam import runs_on_gpu
     from nat.files import write_json
 
     console = Console(width=None if sys.stdout.isatty() else 120)
@@ -51,6 +54,8 @@ def main() -> None:
         if not torch.cuda.is_available():
             sys.exit("error: no CUDA device")
         settings = [(torch.cuda.get_device_name(), batch) for batch in BATCHES]
+        if not runs_on_gpu():
+            console.print("CTranslate2 is left out, since there is no cuBLAS 12")
     results = []
     for place, batch in settings:
         if not arguments.gpu:
@@ -110,6 +115,7 @@ def systems_of(symbols: int, device: str, batch: int) -> dict[str, Callable[[], 
     from nat.data.vocabulary import SPECIALS
     from nat.decoding.beam_search import BeamSearch
     from nat.decoding.ctc import Ctc
+    from nat.decoding.ctranslate2_beam import runs_on_gpu
     from nat.decoding.mask_predict import MaskPredict
     from nat.decoding.one_pass import OnePass
     from nat.transformer.architecture import Architecture
@@ -133,7 +139,7 @@ def systems_of(symbols: int, device: str, batch: int) -> dict[str, Callable[[], 
     def search(beam: int) -> BeamSearch:
         return BeamSearch(beam, longest_ratio=1.0, longest_margin=0)
 
-    return {
+    systems = {
         REFERENCE: system(search(BEAM), 6, 6, None),
         "AT 6-6, beam 1": system(search(1), 6, 6, None),
         f"AT 12-1, beam {BEAM}": system(search(BEAM), 12, 1, None),
@@ -144,6 +150,39 @@ def systems_of(symbols: int, device: str, batch: int) -> dict[str, Callable[[], 
         "CMLM, 4 steps, 5 lengths": system(MaskPredict(steps=4, length_beam=5), 6, 6, "constant"),
         "CMLM, 10 steps, 5 lengths": system(MaskPredict(steps=10, length_beam=5), 6, 6, "constant"),
     }
+    for layers in ((12, 1), (6, 6)) if device == "cuda" and runs_on_gpu() else ():
+        systems |= in_ctranslate2(build(*layers, None).cpu(), [tokens] * batch)
+    return systems
+
+
+def in_ctranslate2(model: Any, sentences: Sequence[Any]) -> dict[str, Callable[[], Any]]:
+    """What translates the sentences with an autoregressive model in CTranslate2 on the GPU."""
+    from ctranslate2 import Translator
+
+    from nat.data.vocabulary import SPECIALS, Vocabularies, Vocabulary
+    from nat.export.ctranslate2 import write_ctranslate2
+
+    symbols = model.vocabulary_sizes.target
+    vocabulary = Vocabulary(f"w{number}" for number in range(symbols - len(SPECIALS)))
+    text = [[vocabulary.symbols[token] for token in sentence] for sentence in sentences]
+    architecture = model.architecture
+    name = f"AT {architecture.encoder_layers}-{architecture.decoder_layers}, CTranslate2"
+    found: dict[str, Callable[[], Any]] = {}
+    with tempfile.TemporaryDirectory() as folder:
+        write_ctranslate2(model, Vocabularies(vocabulary, vocabulary), Path(folder) / "made")
+        for precision in ("float16", "int8"):
+            stored = precision.replace("float16", "float32")
+            path = Path(folder) / "made" / stored
+            translator = Translator(str(path), device="cuda", compute_type=precision)
+            for beam in (1, BEAM):
+                found[f"{name}, {precision}, beam {beam}"] = partial(
+                    translator.translate_batch,
+                    text,
+                    beam_size=beam,
+                    min_decoding_length=TOKENS,
+                    max_decoding_length=TOKENS,
+                )
+    return found
 
 
 if __name__ == "__main__":
