@@ -1,9 +1,10 @@
 """Adam for GPUs: an update of all parameters in a few kernels.
 
-Fairseq's own has a dozen kernels for each of the two hundred parameters of a Transformer, whose
-starts take a third of an update. It is kept on a CPU, where this makes no difference. Both decay
-weights apart from the gradient (Loshchilov and Hutter 2019); this one adds `epsilon` to the
-corrected deviation, as Kingma and Ba (2015) do in their algorithm 1, fairseq's to the uncorrected.
+Fairseq's own has a dozen kernels for each of the two hundred parameters of a Transformer. To start
+them took a seventh of an update of 65,536 tokens on an H100. It is kept on a CPU, where kernels
+start at once. Both decay weights apart from the gradient (Loshchilov and Hutter 2019); this one
+adds `epsilon` to the corrected deviation, as Kingma and Ba (2015) do in their algorithm 1,
+fairseq's to the uncorrected one.
 """
 
 from collections.abc import Callable

@@ -53,7 +53,7 @@ class Ctc:
         frames = trained[:, None] & ~padding
         symbols = own_symbols(targets)
         states = context.decode(decoder_input)
-        smoothed = self.label_smoothing * lengths / frames.sum(1).clamp(min=1)
+        smoothed = self.label_smoothing * lengths.to(states.dtype) / frames.sum(1).clamp(min=1)
         shares = 1 - self.label_smoothing + smoothed if self.label_smoothing else None
         found = own_log_probabilities(states, weight, frames, symbols, context.bfloat16, shares)
         nll = torch.where(trained, negative_log_likelihood(found, targets, padding), 0)
