@@ -13,6 +13,7 @@ import pytest
 from repository import configured
 
 from nat.configuration import Configuration
+from nat.configuration.configuration import PAPER_SCALE
 from nat.errors import UserError
 from nat.reporting import stated, stated_checks
 from nat.reporting.stated import CHECKED, DEVIATION, OUTSIDE, Stated, Verdict
@@ -31,7 +32,7 @@ ROOT = Path(__file__).resolve().parents[1]
 
 @pytest.fixture(scope="module")
 def settings() -> Stated:
-    return Stated(configured(stated.SCALE))
+    return Stated(configured(PAPER_SCALE))
 
 
 @pytest.fixture(scope="module")

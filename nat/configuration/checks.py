@@ -9,7 +9,13 @@ from typing import TYPE_CHECKING, Any
 
 from nat import registry
 from nat.configuration import families
-from nat.configuration.configuration import Configuration, differences, file_of, told_of
+from nat.configuration.configuration import (
+    PAPER_SCALE,
+    Configuration,
+    differences,
+    file_of,
+    told_of,
+)
 from nat.configuration.corpora import check_corpus, check_derived
 from nat.configuration.lengths import check_lengths
 from nat.configuration.models import Start, read_model
@@ -100,6 +106,11 @@ def check(configuration: Configuration) -> None:
     for name, content in configuration.files["papers"].items():
         paper = read_model(Paper, content, file_of("papers", name))
         _check_systems_of_paper(configuration, paper, file_of("papers", name))
+    if configuration.papers and PAPER_SCALE not in configuration.files["scales"]:
+        raise UserError(
+            f"there is no {file_of('scales', PAPER_SCALE)}, with which tables of settings and the "
+            "report compare a run; add it"
+        )
     _check_published(configuration)
     for tasks in _tasks(configuration):
         view = configuration.for_tasks(tasks)

@@ -48,6 +48,9 @@ if TYPE_CHECKING:
     from nat.configuration.papers import Paper
 
 SETTINGS = "config/config.yaml"
+PAPER_SCALE = "paper"
+"""The scale of the papers' own settings, with which reports compare those of a run."""
+
 # folder in config/: what one of its files describes
 FOLDERS = {
     "scales": "scale",

@@ -4,9 +4,10 @@ from dataclasses import replace
 
 from nat.artifacts import is_generated
 from nat.configuration import Configuration
+from nat.configuration.configuration import PAPER_SCALE
 from nat.configuration.overrides import Overrides
 from nat.data.splits import derived_from
-from nat.reporting.resolver import PAPER_SCALE, heading
+from nat.reporting.resolver import heading
 
 BASE = "base"
 """The size of models that papers compare with."""

@@ -10,6 +10,7 @@ from typing import Any
 
 from nat.artifacts import Model, Score, TrainingCurve, step_of
 from nat.checksums import verified
+from nat.configuration.configuration import PAPER_SCALE
 from nat.configuration.overrides import Overrides
 from nat.data.splits import sides
 from nat.nested import at
@@ -20,7 +21,7 @@ from nat.report.results import COMPLETE, MEASURED, NOTHING, PART, Results, State
 from nat.reporting import stated_files
 from nat.reporting.known_measures import MEASURES
 from nat.reporting.reports import snakemake
-from nat.reporting.stated import CHECKED, DEVIATION, SCALE, Stated
+from nat.reporting.stated import CHECKED, DEVIATION, Stated
 from nat.reporting.stated_files import Row
 
 SAMPLES = 8
@@ -247,7 +248,7 @@ def _stated(results: Results, asked: Mapping[Place, list[int]]) -> dict[Place, l
     found: dict[Place, list[list[str]]] = {}
     if not stated_files.exist(results.root):
         return found
-    stated = Stated(replace(configuration, scale=SCALE, overrides=Overrides()))
+    stated = Stated(replace(configuration, scale=PAPER_SCALE, overrides=Overrides()))
     here = Stated(configuration)
     for verdict in stated.verdicts():
         row = verdict.row

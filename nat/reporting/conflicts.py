@@ -21,6 +21,7 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from nat.configuration import Configuration
+from nat.configuration.configuration import PAPER_SCALE
 from nat.configuration.overrides import Overrides
 from nat.reporting import claim_checks, published, stated_files
 from nat.reporting.cells import Cell
@@ -30,7 +31,7 @@ from nat.reporting.known_measures import SPEED_UP
 from nat.reporting.paper import entries
 from nat.reporting.published import Line, Published, decimals
 from nat.reporting.resolver import heading
-from nat.reporting.stated import CHECKED, OUTSIDE, SCALE, Stated
+from nat.reporting.stated import CHECKED, OUTSIDE, Stated
 from nat.reporting.stated_files import SOURCES, Row
 from nat.reporting.values import computed
 from nat.reporting.verdicts import region
@@ -77,7 +78,7 @@ def conflicts(configuration: Configuration) -> list[Conflict]:
     Raises:
         UserError: if a file of published values or settings cannot be read.
     """
-    at_papers = replace(configuration, scale=SCALE, overrides=Overrides())
+    at_papers = replace(configuration, scale=PAPER_SCALE, overrides=Overrides())
     papers = [name for name in at_papers.papers if published.exists(at_papers.root, name)]
     places = [
         Place(paper, number, entry)

@@ -13,6 +13,7 @@ from nat.artifacts import held_out, is_generated
 from nat.cached_method import cached_method
 from nat.configuration import Configuration
 from nat.configuration import papers as models
+from nat.configuration.configuration import PAPER_SCALE
 from nat.data.splits import TRAIN
 from nat.errors import UserError
 from nat.reporting.cells import Cell, check_setting
@@ -25,7 +26,6 @@ Kind = Literal["table", "figure"]
 Place = tuple[Any, ...]
 """What tells a place from others of its table or figure, see `_key`."""
 
-PAPER_SCALE = "paper"
 _OF_SOURCES = ("decoding", "split", "partner")
 _ALWAYS = ("system", "task", "measure")
 """Coordinates that every place uses."""

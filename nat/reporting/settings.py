@@ -10,12 +10,12 @@ from functools import cache
 from typing import Any
 
 from nat.configuration import Configuration
-from nat.configuration.configuration import file_of
+from nat.configuration.configuration import PAPER_SCALE, file_of
 from nat.configuration.lengths import UNITS
 from nat.configuration.papers import Setting, Settings
 from nat.errors import UserError
 from nat.reporting import tables, values
-from nat.reporting.resolver import PAPER_SCALE, describe
+from nat.reporting.resolver import describe
 from nat.reporting.table_places import settings_table
 from nat.spelling import hint
 

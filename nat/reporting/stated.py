@@ -12,6 +12,7 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from nat.configuration import Configuration
+from nat.configuration.configuration import PAPER_SCALE
 from nat.configuration.overrides import Overrides
 from nat.configuration.yaml_file import read_value
 from nat.errors import UserError
@@ -27,7 +28,6 @@ from nat.reporting.stated_files import (
 )
 from nat.spelling import hint
 
-SCALE = "paper"
 CHECKED, DEVIATION, OUTSIDE = "checked", "deviation", "not configuration"
 ALL, METHOD = "all", "method"
 _SHOWN = {"None": "nothing", "True": "yes", "False": "no"}
@@ -213,7 +213,7 @@ def deviations(configuration: Configuration, paper: str) -> list[str]:
     """
     if not _of_paper(configuration, paper):
         return []
-    stated = Stated(replace(configuration, scale=SCALE, overrides=Overrides()))
+    stated = Stated(replace(configuration, scale=PAPER_SCALE, overrides=Overrides()))
     rows = [row for row in stated.rows if row.paper == paper and stated.deviations.first(row)]
     found = map(stated.verdict, rows)
     return [_printed(verdict) for verdict in found if verdict.kind == DEVIATION]
@@ -237,7 +237,7 @@ def made_of(configuration: Configuration, paper: str) -> Any:
     files = configuration.files
     folders = [files[name] for name in ("systems", "recipes", "decodings", "corpora")]
     texts = [(configuration.root / name).read_text("utf-8") for name in (ROWS, MAP)]
-    return [found, folders, files["scales"][SCALE], texts]
+    return [found, folders, files["scales"][PAPER_SCALE], texts]
 
 
 def _printed(verdict: Verdict) -> str:

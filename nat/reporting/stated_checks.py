@@ -8,14 +8,14 @@ from dataclasses import replace
 from typing import Any
 
 from nat.configuration import Configuration, families
-from nat.configuration.configuration import told_of
+from nat.configuration.configuration import PAPER_SCALE, told_of
 from nat.configuration.models import Recipe, Training
 from nat.configuration.overrides import Overrides
 from nat.data.corpus import Corpus
 from nat.errors import UserError
 from nat.options import unknown_key
 from nat.reporting import stated_files
-from nat.reporting.stated import METHOD, SCALE, Stated, is_of_decoding
+from nat.reporting.stated import METHOD, Stated, is_of_decoding
 from nat.reporting.stated_files import DEVIATIONS, FIELDS, MAP, ROWS, Entries, Row, fits
 from nat.spelling import hint
 from nat.transformer.architecture import Architecture
@@ -33,7 +33,7 @@ def check(configuration: Configuration) -> None:
     """
     if not stated_files.exist(configuration.root):
         return
-    stated = Stated(replace(configuration, scale=SCALE, overrides=Overrides()))
+    stated = Stated(replace(configuration, scale=PAPER_SCALE, overrides=Overrides()))
     _check_papers(stated)
     _check_names(stated)
     _check_keys(stated)
