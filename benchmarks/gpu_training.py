@@ -12,6 +12,7 @@ computed again or on padding do not count.
 """
 
 import argparse
+import gc
 import itertools
 import logging
 import statistics
@@ -125,6 +126,7 @@ def measure(case: Case, size: int, rounds: int) -> Iterator[tuple[str, dict[str,
         sides |= {name: partial(stock, case, sentences, each) for name, each in STOCK.items()}
     sides |= {name: partial(ours, case, sentences, each, ()) for name, each in OURS.items()}
     for name, build in sides.items():
+        gc.collect()  # a trainer refers to itself
         torch.cuda.empty_cache()
         yield name, time_updates(build(), case, sentences)
 

@@ -1,4 +1,4 @@
-"""What a device computes, against the processor: in float64, training steps in bf16 in bf16.
+"""What a device computes, against the processor in float64; training steps in bf16, too.
 
 Each test is there for a CUDA device, marked `gpu`, and for the stand-in, which any machine has and
 where, as with CUDA, a tensor that was forgotten on the processor is an error.
@@ -116,10 +116,10 @@ def assert_near(found: Tensor, exact: Tensor, error: float) -> None:
 
 def test_losses_and_gradients(setting: Setting) -> None:
     generator = torch.Generator().manual_seed(1)
-    states = torch.randn(5000, 32, generator=generator, dtype=torch.float64)  # two chunks
+    states = torch.randn(9000, 32, generator=generator, dtype=torch.float64)  # two chunks
     weight = 0.3 * torch.randn(501, 32, generator=generator, dtype=torch.float64)
-    teacher = torch.randn(5000, 32, generator=generator, dtype=torch.float64)
-    symbols = torch.randint(501, (5000, 2), generator=generator)
+    teacher = torch.randn(9000, 32, generator=generator, dtype=torch.float64)
+    symbols = torch.randint(501, (9000, 2), generator=generator)
 
     def results(device: torch.device | str, dtype: torch.dtype, bfloat16: bool) -> list[Tensor]:
         x, embedding = (each.to(device, dtype).requires_grad_() for each in (states, weight))

@@ -324,6 +324,27 @@ def test_a_killed_training_ends_like_an_undisturbed_one(
     assert before["batches_per_update_and_device"] == (2 if system == "at" else 1)
 
 
+@pytest.mark.gpu
+@pytest.mark.skipif(not torch.cuda.is_available(), reason="no CUDA device")
+@pytest.mark.parametrize("system", ["at", "dims"])
+def test_on_a_gpu_a_killed_training_ends_nearly_like_an_undisturbed_one(
+    folder: Path, system: str
+) -> None:
+    if system == "at":
+        write_yaml("config/scales/demo.yaml", {**SCALE, "tokens_per_device": 40})
+    else:
+        make_start()
+    train(system)
+    rows = curve(system)
+    assert report(system)["device"] == torch.cuda.get_device_name()
+    shutil.rmtree(model_file(system).parent)
+    kill_at(system, 6)
+    train(system)
+    for found, expected in zip(curve(system), rows, strict=True):
+        assert (found["update"], found["split"]) == (expected["update"], expected["split"])
+        assert float(found["loss"]) == pytest.approx(float(expected["loss"]), rel=0.01)
+
+
 def test_a_constant_length_and_latents_go_on_as_they_were(
     folder: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -385,6 +406,11 @@ def test_what_is_left_of_checkpoints_is_not_used(
         path.unlink()
     assert same(undisturbed, train("at"))
     assert "its old checkpoints do not fit (some are missing): discarded" in capsys.readouterr().out
+
+
+def test_on_a_processor_attention_keeps_its_kernels(folder: Path) -> None:
+    train("at")
+    assert torch.backends.cuda.flash_sdp_enabled()  # which is asked for processors, too
 
 
 def test_counts_and_report(folder: Path) -> None:

@@ -46,7 +46,8 @@ def train(run: Run) -> None:
     # Before fairseq tells of a gradient that is not finite, it searches for its origin, with hooks
     # that take modules with tensors as outputs only; ours have others.
     trainer.NanDetector = nullcontext
-    choose_kernels()
+    if torch.cuda.is_available():
+        choose_kernels()
     try:
         distributed.call_main(_configuration(run), _main)
     except (Diverged, FloatingPointError) as error:

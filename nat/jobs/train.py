@@ -179,7 +179,8 @@ def describe(configuration: Configuration, model: Model) -> Run:
         exact_fingerprint=fingerprint(
             # the order of sums on a CPU depends on the number of threads
             [made_from, bfloat16, devices, batches, tokens]
-            + ([threads(configuration)] if device.type == "cpu" else [])
+            # and fairseq refuses the checkpoint of another optimiser
+            + ([threads(configuration)] if device.type == "cpu" else ["FusedAdam"])
         ),
     )
 

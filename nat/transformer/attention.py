@@ -146,7 +146,9 @@ def _plain(query: Tensor, key: Tensor, value: Tensor, visible: Tensor | None) ->
 
 
 def choose_kernels() -> None:
-    """Let trainings on a GPU attend with the memory-efficient kernels, in the whole process.
+    """Let a training on a GPU attend with the memory-efficient kernels, in the whole process.
+
+    Not for a training on a processor, whose only fused kernel is FlashAttention to PyTorch.
 
     cuDNN makes a plan for each new shape, which takes longer than an update, and nearly every batch
     of a training has a shape of its own. The blocks of FlashAttention are longer than most

@@ -82,7 +82,11 @@ def cross_entropy(
             return value, None
         if label_smoothing:
             probabilities -= spread
-        return value, probabilities.scatter_add_(1, true, logits.new_full(true.shape, -kept))
+        if probabilities.dtype == value.dtype:
+            return value, probabilities.scatter_add_(1, true, logits.new_full(true.shape, -kept))
+        # rounded once, since a label such as 0.9 is no number of bfloat16
+        of_true = (chosen - normaliser).exp() - kept - spread
+        return value, probabilities.scatter_(1, true, of_true[:, None].to(probabilities.dtype))
 
     return RowLoss(_row_loss(states, weight, sweep, bfloat16), nll)
 

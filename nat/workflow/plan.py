@@ -97,8 +97,11 @@ PASSES_OF_AN_ANALYSIS = 10.0
 """Passes of an analysis over each held-out split; most analyses need fewer."""
 
 ALONE_ON_A_GPU = 20.0
-"""How many times slower than with full batches a GPU translates one sentence at a time; a processor
-is taken to be as slow."""
+"""How many times slower than with full batches a GPU translates one sentence at a time."""
+
+PER_SECOND_ON_A_PROCESSOR = 20.0
+"""Sentences that a processor translates in a second, one at a time, for each pass of the decoder of
+size base; docs/performance.md."""
 
 SYMBOLS_GIVEN = 40_000
 """Size of a vocabulary from elsewhere, if the corpus does not say what is expected."""
@@ -270,8 +273,8 @@ def assumptions(configuration: Configuration, jobs: Sequence[Job]) -> list[str]:
     ]
     if unit == "GPU" and any(job.rule == "measure_latency" for job in jobs):
         assumed.append(
-            f"latencies of one sentence at a time, and on a processor, at 1/{ALONE_ON_A_GPU:.0f} "
-            "of that speed"
+            f"latencies of one sentence at a time at 1/{ALONE_ON_A_GPU:.0f} of that speed, and on "
+            f"a processor at {PER_SECOND_ON_A_PROCESSOR:.0f} sentences/s for each pass"
         )
     if any(_counts_epochs(configuration, job) for job in jobs):
         assumed.append(f"an epoch as {TOKENS} tokens for each pair of the training text")
@@ -442,8 +445,10 @@ def _seconds_of_latencies(configuration: Configuration, job: Job, speed: float) 
     )
     if needs(configuration, "latency").gpu:
         device, batch, _ = parse_setting(setting)
-        together = 1 if device == "cpu" else math.inf if batch == LARGEST else int(batch)
-        translated *= max(1.0, ALONE_ON_A_GPU / together)
+        if device == "cpu":
+            speed = PER_SECOND_ON_A_PROCESSOR
+        elif batch != LARGEST:
+            speed /= max(1.0, ALONE_ON_A_GPU / int(batch))
     passes = sum(
         _passes(configuration.decoding(each.decoding)) * _size(configuration, each.system)
         for each in latency.timed
