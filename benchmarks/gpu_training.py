@@ -4,7 +4,8 @@ Both sides run complete updates through fairseq's own `Trainer.train_step`, as i
 `benchmarks/training_speed.py`: the same model sizes, the same batches. Stock fairseq runs in fp32
 and with its option `--fp16`. One side after the other has the GPU to itself. Numbers are medians
 over batches, each of them seen once, as nearly every batch of a training has a shape of its own; of
-wall time, with the device synchronised before and after an update.
+wall time, with the device synchronised before and after an update. Memory is what PyTorch has
+reserved after the last of them.
 
 The utilisation is the floating-point operations of the model's matrix products, three times those
 of the forward pass, over what the GPU could do in that time by its data sheet. Operations that are

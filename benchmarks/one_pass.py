@@ -49,17 +49,18 @@ def main() -> None:
     console = Console(width=None if sys.stdout.isatty() else 120)
     headings = ("device", "sentences", "symbols", "system", "wall, ms")
     table = Table(*headings, f"speed-up over {REFERENCE}")
-    settings = [(f"{threads} threads", 1) for threads in sorted({1, os.cpu_count() or 1})]
+    counts = sorted({1, os.cpu_count() or 1})
+    settings = [(f"threads: {threads}", threads, 1) for threads in counts]
     if arguments.gpu:
         if not torch.cuda.is_available():
             sys.exit("error: no CUDA device")
-        settings = [(torch.cuda.get_device_name(), batch) for batch in BATCHES]
+        threads = torch.get_num_threads()
+        settings = [(torch.cuda.get_device_name(), threads, batch) for batch in BATCHES]
         if not runs_on_gpu():
             console.print("CTranslate2 is left out, since there is no cuBLAS 12")
     results = []
-    for place, batch in settings:
-        if not arguments.gpu:
-            torch.set_num_threads(int(place.split()[0]))
+    for place, threads, batch in settings:
+        torch.set_num_threads(threads)
         for symbols in VOCABULARY_SIZES:
             device = "cuda" if arguments.gpu else "cpu"
             found = measure(symbols, arguments.rounds, device, batch)

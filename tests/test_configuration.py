@@ -1032,24 +1032,24 @@ def test_a_recipe_that_validates_with_a_decoding_that_does_not_fit(folder: Folde
 
 
 @pytest.fixture
-def with_papers(folder: Folder) -> Folder:
+def with_papers(folder: Folder) -> None:
     folder.files["papers/own"] = {"title": "a"}
     folder.files["scales/paper"] = FILES["scales/tiny"]
-    return folder
 
 
-def test_papers_need_the_scale_of_papers(with_papers: Folder) -> None:
-    with_papers.load()
-    del with_papers.files["scales/paper"]
-    (with_papers.root / "config/scales/paper.yaml").unlink()
-    assert with_papers.error().startswith("there is no config/scales/paper.yaml, ")
-    del with_papers.files["papers/own"]
-    (with_papers.root / "config/papers/own.yaml").unlink()
-    with_papers.load()
+@pytest.mark.usefixtures("with_papers")
+def test_papers_need_the_scale_of_papers(folder: Folder) -> None:
+    folder.load()
+    del folder.files["scales/paper"]
+    (folder.root / "config/scales/paper.yaml").unlink()
+    assert folder.error().startswith("there is no config/scales/paper.yaml, ")
+    del folder.files["papers/own"]
+    (folder.root / "config/papers/own.yaml").unlink()
+    folder.load()
 
 
-def test_keys_of_papers(with_papers: Folder) -> None:
-    folder = with_papers
+@pytest.mark.usefixtures("with_papers")
+def test_keys_of_papers(folder: Folder) -> None:
     table: dict[str, Any] = {"title": "t", "columns": ["wmt14-en-de"], "rows": [{"system": ["A"]}]}
     paper = {
         **{"title": "a", "description": "b", "cells": {"measure": "sacrebleu", "split": "test"}},
@@ -1081,8 +1081,8 @@ def test_tables_and_figures_have_names_that_fit_a_file(folder: Folder, name: str
         ({"baseline": "BB"}, ["systems.A.baseline", "BB", "B"]),
     ],
 )
-def test_names_in_systems_of_papers(with_papers: Folder, keys: Any, words: list[str]) -> None:
-    folder = with_papers
+@pytest.mark.usefixtures("with_papers")
+def test_names_in_systems_of_papers(folder: Folder, keys: Any, words: list[str]) -> None:
     its = {"A": {"system": "at", "decoding": "beam"}, "B": {"system": "at", "decoding": "beam"}}
     folder.files["papers/own"] = {"title": "a", "systems": its}
     its["A"] |= {"tasks": {"wmt14-en-de": {"system": "nat"}}, "baseline": "B"}  # type: ignore[dict-item]
@@ -1091,9 +1091,8 @@ def test_names_in_systems_of_papers(with_papers: Folder, keys: Any, words: list[
     check_words(folder.error(), "papers/own", words)
 
 
-def test_published_values_are_those_of_a_paper(with_papers: Folder) -> None:
-    folder = with_papers
-    folder.files["papers/own"] = {"title": "a"}
+@pytest.mark.usefixtures("with_papers")
+def test_published_values_are_those_of_a_paper(folder: Folder) -> None:
     for name in ("own", "settings"):
         folder.write_text(f"published/{name}.csv", "")
     folder.load()
