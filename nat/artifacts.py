@@ -20,7 +20,7 @@ from pathlib import Path
 from typing import Any, ClassVar, Self
 
 from nat.configuration import Configuration
-from nat.configuration.configuration import file_of
+from nat.configuration.file_names import file_of
 from nat.configuration.models import Start
 from nat.data.candidates import Candidate, joined_names
 from nat.data.corpus import Corpus
@@ -1049,7 +1049,7 @@ class InputsOfLatency(Inputs):
 class Latency(Artifact):
     """How long several decodings take, measured by turns in one job.
 
-    `nat.reporting.timing` finds the one of a table or figure.
+    `nat.cells.timing` finds the one of a table or figure.
 
     Attributes:
         group: the table or figure whose systems are measured together, as in `dims_table_1`.

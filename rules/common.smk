@@ -34,8 +34,8 @@ from nat.configuration.named_runs import hold_to_overrides
 from nat.configuration.notes import notes
 from nat.errors import UserError
 from nat.program import end_without_garbage_collection
-from nat.reporting import reports
-from nat.reporting.known_measures import ANALYSES
+from nat.papers import reports
+from nat.cells.known_measures import ANALYSES
 from nat.workflow.graph import BEFORE_TRAININGS, FAST_MEMORY, TARGETS, Graph, inputs_of
 from nat.workflow.requests import NUMBER, why_no_rule
 from nat.workflow.log import Screen

@@ -9,10 +9,11 @@ from typing import Any
 import numpy as np
 from made_up_corpus import corpus_file
 
-from nat.configuration.configuration import Configuration, read
+from nat.cells.cell import TIMES, Cell
+from nat.configuration.configuration import Configuration
+from nat.configuration.reading import read
 from nat.files import read_json, write_json
 from nat.measures import score
-from nat.reporting.cells import TIMES, Cell
 
 REPOSITORY = Path(__file__).resolve().parents[1]
 CORPUS, SENTENCES = "made-up", 60

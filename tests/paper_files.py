@@ -1,8 +1,9 @@
 """What the tests of single papers ask of their files."""
 
+from nat.cells.paper import entries
+from nat.claims import claim_checks
 from nat.configuration import Configuration
-from nat.reporting import claim_checks, reports
-from nat.reporting.paper import entries
+from nat.papers import reports
 
 
 def assert_targets_resolve(configuration: Configuration, paper: str, names: set[str]) -> None:

@@ -7,11 +7,11 @@ import numpy as np
 import pytest
 from made_up_run import write_latencies
 
+from nat.cells.cell import Cell, check_setting, measured, state
+from nat.cells.differences import difference_of_speed_ups, speed_up
+from nat.cells.known_measures import ANALYSES, MEASURES, TOYS
 from nat.errors import UserError
 from nat.files import read_json, write_json
-from nat.reporting.cells import Cell, check_setting, measured, state
-from nat.reporting.differences import difference_of_speed_ups, speed_up
-from nat.reporting.known_measures import ANALYSES, MEASURES, TOYS
 
 
 def cell(measure: str, system: str = "nat-kd", **coordinates: Any) -> Cell:

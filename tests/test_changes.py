@@ -119,13 +119,13 @@ CHANGES = {
         marked=EVERYTHING,
     ),
     "code of plots": Change(
-        "nat/reporting/drawing.py", "LABEL_SIZE = 9.0", "LABEL_SIZE = 9.5", {"figure": 2}
+        "nat/figures/drawing.py", "LABEL_SIZE = 9.0", "LABEL_SIZE = 9.5", {"figure": 2}
     ),
     "code of tables": Change(
-        "nat/reporting/tables.py", '"†", "*"', '"‡", "*"', {"table": 2, "claims": 1}
+        "nat/tables/tables.py", '"†", "*"', '"‡", "*"', {"table": 2, "claims": 1}
     ),
     "a comment in code of plots": Change(
-        "nat/reporting/drawing.py", "LABEL_SIZE = 9.0", "LABEL_SIZE = 9.0  # points"
+        "nat/figures/drawing.py", "LABEL_SIZE = 9.0", "LABEL_SIZE = 9.0  # points"
     ),
     "code of a decoding": Change(
         "nat/decoding/mask_predict.py", "import torch", "import os\nimport torch"

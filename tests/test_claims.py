@@ -13,14 +13,17 @@ from made_up_run import CORPUS, OTHER_TASK, PAPER, TASK
 from rich.console import Console
 from test_training_runs import write_run
 
+from nat.cells import values
+from nat.cells.cell import Cell
+from nat.cells.differences import combined, difference
 from nat.checksums import record_of
+from nat.claims import claim_checks, claim_reports, claims
+from nat.claims.claims import UNJUDGED
+from nat.claims.verdicts import FAILS, HOLDS, UNDECIDED
 from nat.errors import UserError
 from nat.files import read_json, write_json
-from nat.reporting import claim_checks, claim_reports, claims, reports, tables, values
-from nat.reporting.cells import Cell
-from nat.reporting.claims import UNJUDGED
-from nat.reporting.differences import combined, difference
-from nat.reporting.verdicts import FAILS, HOLDS, UNDECIDED
+from nat.papers import reports
+from nat.tables import tables
 
 STEP = {"decoding": "mask-predict-1-lb5"}
 TEACHER = {"system": "cmlm-kd", **STEP}

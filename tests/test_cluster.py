@@ -16,8 +16,9 @@ import yaml
 from snakemake_executor_plugin_slurm.validation import get_forbidden_slurm_options
 from test_graph import OVERVIEW, copy_repository, counts, snakemake
 
-from nat.configuration.configuration import Configuration, read
+from nat.configuration.configuration import Configuration
 from nat.configuration.models import Cluster, GpuNodes, Nodes, Stage
+from nat.configuration.reading import read
 from nat.errors import UserError
 from nat.workflow import plan
 from nat.workflow.cluster import (

@@ -9,8 +9,8 @@ import pytest
 from made_up_run import HEADER, PAPER, TASK
 from repository import configured
 
-from nat.reporting import conflicts
-from nat.reporting.conflicts import ANEW, CLAIMED, COMPUTED, PRINTED, QUOTED, STATED, Conflict
+from nat.papers import conflicts
+from nat.papers.conflicts import ANEW, CLAIMED, COMPUTED, PRINTED, QUOTED, STATED, Conflict
 
 OTHER = {"title": "Other", "tables": {"5": copy.deepcopy(PAPER["tables"]["1"])}}
 DERIVED = {

@@ -9,9 +9,10 @@ from typing import Any
 import pytest
 from made_up_corpus import as_corpus
 
-from nat.configuration.configuration import Configuration, read
+from nat.configuration.configuration import Configuration
 from nat.configuration.corpora import check_corpus, resolved
 from nat.configuration.models import CorpusFile
+from nat.configuration.reading import read
 from nat.data.clean import clean_folder
 from nat.data.corpus import STEPS, Corpus
 from nat.data.sources import parts_of

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from nat.artifacts import Analysis
-from nat.configuration.configuration import read
+from nat.configuration.reading import read
 from nat.data.batch import source_tensor
 from nat.data.vocabulary import BLANK, MASK, SPECIALS, Vocabularies, Vocabulary
 from nat.decoding.mask_predict import MaskPredict

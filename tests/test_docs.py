@@ -16,7 +16,7 @@ from repository import configured
 
 from nat import registry
 from nat.configuration import Configuration
-from nat.reporting import reports
+from nat.papers import reports
 
 ROOT = Path(__file__).resolve().parents[1]
 

@@ -12,7 +12,7 @@ import pytest
 from test_graph import copy_repository, counts, snakemake
 
 from nat.configuration import load
-from nat.reporting import reports
+from nat.papers import reports
 
 pytestmark = [pytest.mark.long, pytest.mark.timeout(7200)]
 

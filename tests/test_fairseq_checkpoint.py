@@ -17,7 +17,7 @@ from fairseq.modules import (
 from torch import Tensor, nn
 
 from nat.artifacts import InputsOfImport, Model, Shard
-from nat.configuration.configuration import read
+from nat.configuration.reading import read
 from nat.data.batch import source_tensor
 from nat.data.binarised import write_binarised
 from nat.data.translations import read_translations

@@ -16,12 +16,14 @@ from matplotlib.text import Text
 from repository import configured
 from test_training_runs import write_run
 
+from nat.cells import times
+from nat.cells.paper import entries
 from nat.configuration import configuration as module
 from nat.errors import UserError
+from nat.figures import drawing, figures, panels, point_names, word_panels
 from nat.files import write_json
 from nat.measures.latency_setting import NO_GPU, STATE
-from nat.reporting import drawing, figures, panels, point_names, reports, times, word_panels
-from nat.reporting.paper import entries
+from nat.papers import reports
 from nat.transformer.fairseq_models import NEEDS_COMPILED
 
 

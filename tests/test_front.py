@@ -2,7 +2,7 @@
 
 import pytest
 
-from nat.reporting.panels import pareto_front
+from nat.figures.panels import pareto_front
 
 
 @pytest.mark.parametrize(

@@ -7,12 +7,14 @@ from pathlib import Path
 import pytest
 from repository import configured
 
+from nat.cells import values
+from nat.cells.entry import QUOTED
+from nat.cells.paper import entries
+from nat.claims import claim_checks
 from nat.configuration import configuration as module
 from nat.configuration import load
 from nat.configuration.configuration import Configuration
-from nat.reporting import claim_checks, reports, values
-from nat.reporting.entry import QUOTED
-from nat.reporting.paper import entries
+from nat.papers import reports
 from nat.transformer.fairseq_models import COMPILED, NEEDS_COMPILED
 
 ROOT = Path(__file__).resolve().parents[1]

@@ -21,7 +21,7 @@ from repository import configured
 from nat.configuration import load
 from nat.data.splits import folder_of
 from nat.errors import UserError
-from nat.reporting import reports
+from nat.papers import reports
 from nat.workflow.graph import TARGETS, Graph
 
 ROOT = Path(__file__).resolve().parents[1]

@@ -1,4 +1,4 @@
-"""Imports run one way: from jobs, workflow and reporting down to data."""
+"""Imports run one way: from jobs, workflow and reports down to data."""
 
 import ast
 from collections.abc import Iterator
@@ -12,7 +12,8 @@ PACKAGES_IN_ORDER = (
     *("registry", "data", "language_model", "transformer", "configuration", "alignment"),
     "decoding",
     *("objective", "inputs", "targets", "distillation", "artifacts", "training"),
-    *("export", "fairseq_plugin", "measures", "reporting", "report", "workflow", "jobs", "deploy"),
+    *("export", "fairseq_plugin", "measures", "published", "cells", "tables", "figures", "claims"),
+    *("papers", "report", "documentation", "workflow", "jobs", "deploy"),
 )
 """Folders and modules of nat/; each may import from those before it."""
 

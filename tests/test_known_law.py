@@ -8,7 +8,7 @@ import pytest
 import yaml
 
 from nat.artifacts import Model, step_of
-from nat.configuration.configuration import read
+from nat.configuration.reading import read
 from nat.data.binarised import write_binarised
 from nat.data.splits import sides
 from nat.data.subword_law import corpus_subword_entropies

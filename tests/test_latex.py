@@ -7,7 +7,8 @@ from pathlib import Path
 import pytest
 
 from nat.configuration import load
-from nat.reporting import reports, tables
+from nat.papers import reports
+from nat.tables import tables
 
 ROOT = Path(__file__).resolve().parents[1]
 DOCUMENT = r"""\documentclass[twocolumn]{article}

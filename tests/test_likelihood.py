@@ -8,7 +8,7 @@ import pytest
 import torch
 
 from nat.artifacts import Analysis
-from nat.configuration.configuration import read
+from nat.configuration.reading import read
 from nat.data.vocabulary import BOS, EOS, MASK
 from nat.errors import UserError
 from nat.measures import analysis, likelihood

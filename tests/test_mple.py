@@ -13,8 +13,8 @@ import pytest
 import torch
 from repository import configured
 
-from nat.configuration.configuration import read
 from nat.configuration.models import Recipe, Training
+from nat.configuration.reading import read
 from nat.data.candidates import Text
 from nat.data.vocabulary import BLANK, MASK, PAD, Vocabulary
 from nat.distillation.pairwise_bleu import sentence_bleu

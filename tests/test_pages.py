@@ -6,8 +6,8 @@ from pathlib import Path
 import pytest
 from repository import configured
 
-from nat.reporting.known_measures import MEASURES
-from nat.reporting.pages import BEGIN, PAGES, decodings, row, with_tables
+from nat.cells.known_measures import MEASURES
+from nat.documentation import BEGIN, PAGES, decodings, row, with_tables
 
 ROOT = Path(__file__).resolve().parents[1]
 TEXTS = {name: (ROOT / f"docs/{name}.md").read_text(encoding="utf-8") for name in PAGES}

@@ -11,12 +11,13 @@ import pytest
 from made_up_corpus import corpus_file
 from made_up_run import CORPUS, OTHER_TASK, PAPER, REPOSITORY, TASK
 
-from nat.configuration.configuration import read
+from nat.cells import figure_places, table_places
+from nat.cells.entry import Entry
+from nat.cells.paper import entries
+from nat.cells.resolver import heading
+from nat.configuration.reading import read
 from nat.errors import UserError
-from nat.reporting import figure_places, reports, table_places
-from nat.reporting.entry import Entry
-from nat.reporting.paper import entries
-from nat.reporting.resolver import heading
+from nat.papers import reports
 from nat.workflow.graph import Graph
 
 TABLE = ("paper", "table", "1")

@@ -5,9 +5,9 @@ from pathlib import Path
 import pytest
 from repository import configured
 
+from nat.cells import timing
 from nat.configuration import Configuration
 from nat.measures.latency_setting import parse_setting
-from nat.reporting import timing
 from tests.paper_files import assert_targets_resolve
 
 ROOT = Path(__file__).resolve().parents[1]

@@ -6,7 +6,7 @@ import pytest
 from repository import configured
 
 from nat.configuration import Configuration
-from nat.reporting.published import NONE, read
+from nat.published.published import NONE, read
 from tests.paper_files import assert_targets_resolve, printed_differences, published_in_tables
 
 ROOT = Path(__file__).resolve().parents[1]

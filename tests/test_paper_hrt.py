@@ -6,11 +6,11 @@ from pathlib import Path
 import pytest
 from repository import configured
 
+from nat.cells.paper import entries
 from nat.configuration import Configuration, load
 from nat.data.splits import local_files, local_references
 from nat.data.vocabulary import VocabularySizes
-from nat.reporting.paper import entries
-from nat.reporting.published import NONE, read
+from nat.published.published import NONE, read
 from nat.training.model_file import build_model
 from tests.paper_files import assert_targets_resolve, printed_differences, published_in_tables
 

@@ -12,15 +12,17 @@ import numpy as np
 import pytest
 
 from nat.artifacts import TotalCorrelation
-from nat.configuration.configuration import read
+from nat.cells.cell import Cell
+from nat.cells.differences import difference
+from nat.cells.paper import entries
+from nat.claims import claim_checks
+from nat.claims.verdicts import region
+from nat.configuration.reading import read
 from nat.files import write_json
 from nat.measures.total_correlation import estimate, with_exact
-from nat.reporting import claim_checks, reports, tables
-from nat.reporting.cells import Cell
-from nat.reporting.differences import difference
-from nat.reporting.paper import entries
-from nat.reporting.published import NONE, file_of
-from nat.reporting.verdicts import region
+from nat.papers import reports
+from nat.published.published import NONE, file_of
+from nat.tables import tables
 from tests.made_up_run import REPOSITORY
 
 PAPER = "mple"

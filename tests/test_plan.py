@@ -13,7 +13,8 @@ import pytest
 import yaml
 from test_graph import copy_repository, counts, snakemake
 
-from nat.configuration.configuration import Configuration, read
+from nat.configuration.configuration import Configuration
+from nat.configuration.reading import read
 from nat.errors import UserError
 from nat.workflow import dry_run, plan
 from nat.workflow.cluster import ATTEMPTS

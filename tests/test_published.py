@@ -8,10 +8,12 @@ import made_up_run
 import pytest
 from made_up_run import HEADER, PAPER, PUBLISHED, REPOSITORY
 
+from nat.cells.entry import Entry
+from nat.cells.paper import entries
 from nat.errors import UserError
-from nat.reporting import published, reports, tables
-from nat.reporting.entry import Entry
-from nat.reporting.paper import entries
+from nat.papers import reports
+from nat.published import published
+from nat.tables import tables
 
 TABLE = ("paper", "table", "1")
 

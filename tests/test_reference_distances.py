@@ -8,7 +8,7 @@ import pytest
 from sacrebleu.metrics import BLEU
 
 from nat.configuration import Configuration
-from nat.configuration.configuration import read
+from nat.configuration.reading import read
 from nat.data.translations import write_translations
 from nat.distillation.pairwise_bleu import sentence_bleu
 from nat.errors import UserError

@@ -16,15 +16,18 @@ from repository import configured
 from test_sentences import called
 
 from nat.artifacts import TrainingRecord
+from nat.cells.cell import Cell
+from nat.claims import claim_reports
+from nat.claims.verdicts import FAILS, HOLDS
 from nat.configuration import Configuration, load
 from nat.errors import UserError
+from nat.figures import figures
 from nat.files import write_json
+from nat.papers import reports
+from nat.papers.conflicts import Conflict
 from nat.report import ancestors, charts, overview, packing, papers, scale, site, systems
 from nat.report.results import COMPLETE, NOTHING, PART, Results
-from nat.reporting import claim_reports, figures, reports, tables
-from nat.reporting.cells import Cell
-from nat.reporting.conflicts import Conflict
-from nat.reporting.verdicts import FAILS, HOLDS
+from nat.tables import tables
 
 HOSTILE = "<script>alert(1)</script>"
 CLAIMS = {
@@ -481,7 +484,7 @@ def test_a_claim_that_cannot_be_judged_says_why(written: Path) -> None:
 
 
 def test_claims_are_sorted_by_their_numbers(root: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("nat.reporting.claim_checks.are_complete", lambda *_: True)
+    monkeypatch.setattr("nat.claims.claim_checks.are_complete", lambda *_: True)
     worse = {**CLAIMS["better"], "compare": ["NAT", "above", "DiMS"]}
     more = {**CLAIMS["better"], "compare": ["NAT", "above", 90]}
     found = configuration(root, claims=CLAIMS | {"worse": worse, "more": more})

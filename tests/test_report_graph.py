@@ -10,9 +10,9 @@ import pytest
 from repository import configured
 from test_graph import OVERVIEW, copy_repository, counts, snakemake
 
+from nat.cells.cell import Cell
 from nat.configuration import load
 from nat.report.results import made_again
-from nat.reporting.cells import Cell
 from nat.workflow.graph import Graph
 
 pytestmark = pytest.mark.timeout(1000)

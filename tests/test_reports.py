@@ -12,10 +12,11 @@ from made_up_run import CORPUS, PAPER, REPOSITORY, TASK
 from repository import configured
 from rich.console import Console
 
+from nat.cells.paper import entries
 from nat.configuration.papers import Setting
 from nat.errors import UserError
-from nat.reporting import reports, samples, settings, tables
-from nat.reporting.paper import entries
+from nat.papers import reports
+from nat.tables import samples, settings, tables
 from nat.workflow.graph import Graph
 
 SYSTEMS: dict[str, Any] = {

@@ -6,8 +6,9 @@ from made_up_run import PAPER
 from rich.console import Console
 
 from nat.errors import UserError
-from nat.reporting import reports, tables
-from nat.reporting.results_on_screen import show
+from nat.papers import reports
+from nat.papers.results_on_screen import show
+from nat.tables import tables
 
 
 def test_what_is_missing_is_named_with_the_command_that_makes_it(

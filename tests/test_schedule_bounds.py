@@ -6,7 +6,8 @@ from collections.abc import Iterator, Sequence
 import numpy as np
 import pytest
 
-from nat.configuration.configuration import read
+from nat.cells.known_measures import MEASURES
+from nat.configuration.reading import read
 from nat.measures import known_law, schedule_bounds
 from nat.measures.known_law import STEPS, Known
 from nat.measures.revealing import Choice, Law, State, by_length, root, split
@@ -18,7 +19,6 @@ from nat.measures.schedule_bounds import (
     sets_of,
     to_reveal,
 )
-from nat.reporting.known_measures import MEASURES
 from tests.made_up_run import REPOSITORY
 from tests.test_revealing import law
 

@@ -470,7 +470,7 @@ def test_a_report_of_nothing_has_the_page(tmp_path: Path) -> None:
 
 def test_the_decodings_of_the_browser_must_exist(tmp_path: Path) -> None:
     from nat.configuration.checks import check_names
-    from nat.configuration.configuration import read
+    from nat.configuration.reading import read
 
     found = configuration(tmp_path, steps=("mask-predikt-4-lb5",))
     found.files["scales"]["paper"] = read("paper", made_up.REPOSITORY).files["scales"]["paper"]

@@ -13,11 +13,11 @@ import pytest
 from repository import configured
 
 from nat.configuration import Configuration
-from nat.configuration.configuration import PAPER_SCALE
+from nat.configuration.file_names import PAPER_SCALE
 from nat.errors import UserError
-from nat.reporting import stated, stated_checks
-from nat.reporting.stated import CHECKED, DEVIATION, OUTSIDE, Stated, Verdict
-from nat.reporting.stated_files import (
+from nat.published import stated, stated_checks
+from nat.published.stated import CHECKED, DEVIATION, OUTSIDE, Stated, Verdict
+from nat.published.stated_files import (
     COLUMNS,
     DEVIATIONS,
     MAP,

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from nat.artifacts import Analysis
-from nat.configuration.configuration import read
+from nat.configuration.reading import read
 from nat.data.batch import source_tensor
 from nat.data.vocabulary import EOS, MASK
 from nat.decoding.group_beam_search import GroupBeamSearch

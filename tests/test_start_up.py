@@ -69,7 +69,7 @@ def test_what_needs_no_model_needs_no_torch(scale: str) -> None:
     run(f"""
 from nat.artifacts import Distilled, Translations, comparisons
 from nat.configuration import load
-from nat.reporting import reports
+from nat.papers import reports
 
 configuration = load({scale!r}, checked=False)
 for corpus in dict.fromkeys(configuration.tasks.values()):

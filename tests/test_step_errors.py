@@ -12,6 +12,7 @@ from repository import configured
 from torch import Tensor
 
 from nat.alignment.ctc import collapse
+from nat.cells.known_measures import MEASURES
 from nat.data.batch import pad, source_tensor
 from nat.data.vocabulary import BEGIN_OF_CHUNKS, BLANK, BOS, EOS, MASK, NEVER_WRITTEN, PAD
 from nat.decoding.forced import forced_scores
@@ -20,7 +21,6 @@ from nat.errors import UserError
 from nat.measures import known_law, revealing, significance, step_errors
 from nat.measures.known_law import Known, Targets
 from nat.measures.revealing import Law, by_length, ended, root, split
-from nat.reporting.known_measures import MEASURES
 from tests.test_revealing import law
 
 PARTS = ("kl", "learning", "factorisation", "passes")

@@ -12,12 +12,13 @@ import pytest
 from made_up_run import CORPUS, OTHER_TASK, PAPER, TASK, write_latencies
 from rich.console import Console
 
+from nat.cells.cell import Cell
+from nat.cells.paper import entries
 from nat.checksums import record_of
 from nat.errors import UserError
 from nat.files import read_json, write_json
-from nat.reporting import reports, tables
-from nat.reporting.cells import Cell
-from nat.reporting.paper import entries
+from nat.papers import reports
+from nat.tables import tables
 
 
 @pytest.fixture

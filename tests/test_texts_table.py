@@ -10,7 +10,8 @@ from made_up_run import CORPUS, TASK
 from nat.artifacts import Analysis
 from nat.errors import UserError
 from nat.files import write_json
-from nat.reporting import reports, tables
+from nat.papers import reports
+from nat.tables import tables
 
 ROWS: list[dict[str, Any]] = [
     {"system": "sat-mixed", "label": "SAT", "key": "order.{what}", "with": {"what": "text"}},

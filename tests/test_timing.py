@@ -8,9 +8,11 @@ import pytest
 from made_up_run import CORPUS, TASK
 
 from nat.artifacts import Latency, Model
+from nat.cells import timing
+from nat.claims import claim_checks
 from nat.configuration import Configuration
 from nat.errors import UserError
-from nat.reporting import claim_checks, reports, timing
+from nat.papers import reports
 
 ROWS = [
     {"label": "AT", "system": "at-base", "decoding": "beam5"},

@@ -2,9 +2,9 @@ from pathlib import Path
 
 import pytest
 
+from nat.cells.training_runs import COUNTS, TrainingRun, chain, read_run
 from nat.errors import UserError
 from nat.files import read_json, write_json
-from nat.reporting.training_runs import COUNTS, TrainingRun, chain, read_run
 
 
 def write_run(path: Path, validations: list[tuple[int, float]]) -> Path:

@@ -14,7 +14,8 @@ import torch
 from nat.artifacts import Converted, Model, Shard, Trace, TunedOptions
 from nat.checksums import sha256_of
 from nat.configuration import load
-from nat.configuration.configuration import Configuration, read
+from nat.configuration.configuration import Configuration
+from nat.configuration.reading import read
 from nat.data.binarised import BinarisedText, write_binarised
 from nat.data.vocabulary import Vocabulary, VocabularySizes
 from nat.decoding.corpus import records, translate

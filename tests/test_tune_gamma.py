@@ -7,7 +7,8 @@ from pathlib import Path
 import pytest
 
 from nat.artifacts import Model, TunedGamma
-from nat.configuration.configuration import Configuration, read
+from nat.configuration.configuration import Configuration
+from nat.configuration.reading import read
 from nat.errors import UserError
 from nat.files import read_json
 from nat.jobs.tune_gamma import tune_gamma, tuned_gamma

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from nat.artifacts import Analysis
-from nat.configuration.configuration import read
+from nat.configuration.reading import read
 from nat.errors import UserError
 from nat.measures import two_modes
 from nat.measures.two_modes import bound, distribution, divergence, law, mixed, toy, train

@@ -9,12 +9,13 @@ import made_up_run
 import pytest
 from made_up_run import PAPER, write_latencies
 
+from nat.cells import cell as cells
+from nat.cells import values
+from nat.cells.cell import Cell
+from nat.cells.entry import Entry
+from nat.cells.paper import entries
 from nat.errors import UserError
 from nat.files import read_json, write_json
-from nat.reporting import cells, values
-from nat.reporting.cells import Cell
-from nat.reporting.entry import Entry
-from nat.reporting.paper import entries
 
 
 def place(root: Path, seeds: list[int] | None = None) -> Entry:

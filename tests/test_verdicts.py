@@ -4,9 +4,9 @@ from statistics import mean
 import numpy as np
 import pytest
 
+from nat.claims import verdicts
+from nat.claims.verdicts import FAILS, HOLDS, UNDECIDED, Compared, region, verdict
 from nat.measures.significance import Estimate, Interval
-from nat.reporting import verdicts
-from nat.reporting.verdicts import FAILS, HOLDS, UNDECIDED, Compared, region, verdict
 
 
 @pytest.mark.parametrize(

@@ -7,8 +7,8 @@ import numpy as np
 import pytest
 import torch
 
-from nat.configuration.configuration import read
 from nat.configuration.models import Recipe, Training
+from nat.configuration.reading import read
 from nat.data.candidates import Text
 from nat.errors import UserError
 from nat.measures import weight_plane

@@ -2,10 +2,10 @@
 
 from pathlib import Path
 
+from nat.claims import claim_reports, claims
 from nat.configuration import Configuration
+from nat.papers.reports import Claims
 from nat.program import Progress
-from nat.reporting import claim_reports, claims
-from nat.reporting.reports import Claims
 from nat.workflow.program import makes
 
 

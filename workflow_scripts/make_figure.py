@@ -3,8 +3,8 @@
 from pathlib import Path
 
 from nat.configuration import Configuration
-from nat.reporting import figures
-from nat.reporting.reports import Figure
+from nat.figures import figures
+from nat.papers.reports import Figure
 from nat.workflow.program import makes
 
 

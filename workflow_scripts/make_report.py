@@ -3,8 +3,8 @@
 from pathlib import Path
 
 from nat.configuration import Configuration
+from nat.papers.reports import Site
 from nat.report import site
-from nat.reporting.reports import Site
 from nat.workflow.program import makes
 
 

@@ -3,8 +3,9 @@
 from pathlib import Path
 
 from nat.configuration import Configuration
-from nat.reporting import reports, tables
-from nat.reporting.reports import Table
+from nat.papers import reports
+from nat.papers.reports import Table
+from nat.tables import tables
 from nat.workflow.program import makes
 
 

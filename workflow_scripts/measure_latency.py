@@ -3,8 +3,8 @@
 They are measured by turns, on one device and with batches of one size.
 """
 
+from nat.cells import timing
 from nat.configuration import Configuration
-from nat.reporting import timing
 from nat.workflow.program import program
 
 

@@ -6,8 +6,8 @@ from pathlib import Path
 from nat import program
 from nat.configuration.arguments import add_configuration_arguments, configuration_from
 from nat.errors import UserError
+from nat.papers.reports import Site, snakemake
 from nat.report import packing
-from nat.reporting.reports import Site, snakemake
 
 LIMIT = 3_000_000
 """Bytes of a copy that may become part of a repository."""

@@ -6,7 +6,7 @@ from rich.console import Console
 
 from nat import program
 from nat.configuration.arguments import add_configuration_arguments, configuration_from
-from nat.reporting.results_on_screen import show
+from nat.papers.results_on_screen import show
 
 
 def main() -> None:

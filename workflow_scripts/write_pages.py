@@ -5,7 +5,7 @@ from pathlib import Path
 
 from nat import program
 from nat.configuration import load
-from nat.reporting.pages import PAGES, with_tables
+from nat.documentation import PAGES, with_tables
 
 
 def main() -> None:

@@ -7,8 +7,10 @@ configuration.training("toy-ka-lu", "cmlm-kd")     # everything that determines 
 from pathlib import Path
 
 from nat.configuration.checks import check, check_names, check_options
-from nat.configuration.configuration import Configuration, differences, fingerprint, read
+from nat.configuration.configuration import Configuration
+from nat.configuration.json_values import differences, fingerprint
 from nat.configuration.overrides import Choice, choice
+from nat.configuration.reading import read
 
 __all__ = ["Choice", "Configuration", "choice", "differences", "fingerprint", "load"]
 

@@ -9,14 +9,10 @@ from typing import TYPE_CHECKING, Any
 
 from nat import registry
 from nat.configuration import families
-from nat.configuration.configuration import (
-    PAPER_SCALE,
-    Configuration,
-    differences,
-    file_of,
-    told_of,
-)
+from nat.configuration.configuration import Configuration
 from nat.configuration.corpora import check_corpus, check_derived
+from nat.configuration.file_names import PAPER_SCALE, file_of, told_of
+from nat.configuration.json_values import differences
 from nat.configuration.lengths import check_lengths
 from nat.configuration.models import Start, read_model
 from nat.configuration.overrides import Overrides
@@ -33,7 +29,7 @@ if TYPE_CHECKING:
 
 
 _OF_ALL_PAPERS = "settings.csv"
-"""Settings that all papers print, see `nat.reporting.stated`."""
+"""Settings that all papers print, see `nat.published.stated`."""
 
 
 def check_names(configuration: Configuration) -> None:

@@ -1,9 +1,6 @@
 """The configuration of a run, read and validated before anything else is done."""
 
-import hashlib
-import json
-from collections.abc import Iterable, Iterator, Mapping
-from contextlib import contextmanager
+from collections.abc import Iterable
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from pathlib import Path
@@ -12,10 +9,10 @@ from typing import TYPE_CHECKING, Any
 from nat import registry
 from nat.cached_method import cached_method
 from nat.configuration import families
-from nat.configuration.corpora import resolved
+from nat.configuration.file_names import FOLDERS, SETTINGS, file_of, mirror_of, told_of
+from nat.configuration.json_values import copied, differences, fingerprint
 from nat.configuration.lengths import at_length, in_proportion
 from nat.configuration.models import (
-    MODELS,
     Browser,
     Kind,
     Latency,
@@ -29,9 +26,8 @@ from nat.configuration.models import (
     Tuning,
     read_model,
 )
-from nat.configuration.overrides import Choice, Overrides, read_overrides
+from nat.configuration.overrides import Overrides
 from nat.configuration.suitability import check_suits
-from nat.configuration.yaml_file import NAME, read_yaml
 from nat.data.candidates import Text
 from nat.data.corpus import Corpus
 from nat.data.splits import local_files, local_references, split_names
@@ -46,45 +42,6 @@ from nat.transformer.latent_options import LatentOptions
 
 if TYPE_CHECKING:
     from nat.configuration.papers import Paper
-
-SETTINGS = "config/config.yaml"
-PAPER_SCALE = "paper"
-"""The scale of the papers' own settings, with which reports compare those of a run."""
-
-# folder in config/: what one of its files describes
-FOLDERS = {
-    "scales": "scale",
-    "corpora": "corpus",
-    "recipes": "recipe",
-    "systems": "system",
-    "decodings": "decoding",
-    "papers": "paper",
-}
-
-
-def file_of(folder: str, name: str) -> str:
-    """Path of a configuration file for messages."""
-    return f"config/{folder}/{name}.yaml"
-
-
-def fingerprint(value: Any) -> str:
-    """A hash of a JSON-able value, 16 hexadecimal digits; 0 and 0.0 are the same."""
-    text = json.dumps(_canonical(value), sort_keys=True, separators=(",", ":"), allow_nan=False)
-    return hashlib.sha256(text.encode()).hexdigest()[:16]
-
-
-def differences(old: Any, new: Any) -> list[str]:
-    """What differs between two JSON-able values: `recipe.dropout: 0.1 is now 0.3`, in order."""
-    return _differences(old, new, "")
-
-
-@contextmanager
-def told_of(origin: str) -> Iterator[None]:
-    """Name the origin in the error that a user may see."""
-    try:
-        yield
-    except UserError as error:
-        raise UserError(f"{origin}{error}") from error
 
 
 @dataclass(frozen=True, eq=False)
@@ -167,7 +124,7 @@ class Configuration:
     @property
     def mirror(self) -> Path | None:
         """Folder with files HOST/PATH that are used instead of downloads; it need not exist."""
-        return _mirror(self.settings, self.root)
+        return mirror_of(self.settings.mirror, self.root)
 
     @property
     def precision(self) -> str:
@@ -399,7 +356,7 @@ class Configuration:
 
     def tried(self, decoding: str) -> dict[str, list[Any]]:
         """The values of options among which the validation set decides; empty without `tuning`."""
-        found: dict[str, list[Any]] = _copy(self._find("decodings", decoding).get("tuning", {}))
+        found: dict[str, list[Any]] = copied(self._find("decodings", decoding).get("tuning", {}))
         return found
 
     def is_traced(self, decoding: str) -> bool:
@@ -533,7 +490,7 @@ class Configuration:
 
     def _recipe(self, name: str) -> dict[str, Any]:
         """`recipe`, JSON-able and not validated."""
-        written = _copy(self._find("recipes", name))
+        written = copied(self._find("recipes", name))
         change = self._raw_scale["recipes"].get(name, {})
         override = self.overrides.recipes.get(name, {})
         if "as" in change:
@@ -801,11 +758,11 @@ class Configuration:
         the results of that system anew; among others the shortest name counts.
         """
 
-        def is_copy(name: str) -> bool:
+        def iscopied(name: str) -> bool:
             base = self.bases.get(name)
-            return base is not None and (base in same or is_copy(base))
+            return base is not None and (base in same or iscopied(base))
 
-        originals = [name for name in same if not is_copy(name)]
+        originals = [name for name in same if not iscopied(name)]
         return min(originals, key=lambda name: (len(name), name))
 
     def identity(self, system: str, known: dict[str, str], defaults: bool = False) -> str:
@@ -859,7 +816,7 @@ class Configuration:
         """Options of the method of a decoding as its file gives them, without defaults."""
         found = self._find("decodings", decoding)
         others = ("assistant", "tasks", "tuning")
-        return {key: _copy(found[key]) for key in found if key not in others}
+        return {key: copied(found[key]) for key in found if key not in others}
 
     @cached_method
     def _family(self, name: str) -> str | None:
@@ -882,7 +839,7 @@ class Configuration:
     @cached_method
     def _read(self, model: type[Kind], folder: str, name: str) -> Kind:
         """What a file describes, typed."""
-        written = _copy(self._find(folder, name))
+        written = copied(self._find(folder, name))
         return read_model(model, written, self.file_of(folder, name))
 
     def _find(self, folder: str, name: str) -> dict[str, Any]:
@@ -901,160 +858,3 @@ class Configuration:
                 f"{families.near(name, list(self.files[folder]))}"
             )
         return found
-
-
-def _without_dropped_tasks(
-    scales: Mapping[str, dict[str, Any]], bases: Mapping[str, str]
-) -> dict[str, dict[str, Any]]:
-    """Scales without the inherited tasks that they set to null.
-
-    Raises:
-        UserError: for null at a task that is not inherited.
-    """
-    found = {}
-    for name, scale in scales.items():
-        tasks = scale.get("tasks")
-        inherited = scales[bases[name]].get("tasks") if name in bases else {}
-        if not isinstance(tasks, Mapping) or not isinstance(inherited, Mapping):
-            found[name] = scale
-            continue
-        for task, corpus in tasks.items():
-            if corpus is None and task not in inherited:
-                raise UserError(
-                    f"{file_of('scales', name)}: key 'tasks.{task}': found null, which leaves out "
-                    f"a task that is inherited, but this one is not; {hint(task, inherited)}"
-                )
-        kept = {task: corpus for task, corpus in tasks.items() if corpus is not None}
-        found[name] = {**scale, "tasks": kept}
-    return found
-
-
-def read(choice: Choice | str | None, root: Path, checked: bool = True) -> Configuration:
-    """Read all files in `root / "config"`.
-
-    Relations between files are not checked here, see `checks`.
-
-    Args:
-        choice: scale, name and overrides of the command line; or only the scale.
-        root: folder that holds `config/`.
-        checked: whether to validate each file now; otherwise what is asked for is validated then.
-    """
-    if not isinstance(choice, Choice):
-        choice = Choice(choice)
-    given = read_yaml(root, SETTINGS)
-    settings = read_model(Settings, given, SETTINGS)
-    mirror = _mirror(settings, root)
-    if mirror is not None and mirror.is_file():
-        raise UserError(
-            f"{SETTINGS}: key 'mirror': {settings.mirror} is a file, expected a folder or null"
-        )
-    files, places, bases_first = {}, {}, {}
-    bases: dict[str, str] = {}
-    for folder, kind in FOLDERS.items():
-        files[folder] = _read_folder(root, folder)
-        # a corpus is like one that is like no other
-        bases_first[folder] = sorted(files[folder], key=lambda name: "like" in files[folder][name])
-        if folder in families.FOLDERS:
-            found = families.expanded(files[folder], folder, kind)
-            files[folder], places[folder] = found.contents, found.places
-            bases_first[folder] = found.bases_first
-            bases = found.bases if folder == "systems" else bases
-        if folder == "scales":
-            files[folder] = _without_dropped_tasks(found.contents, found.bases)
-        now = checked and folder != "papers"  # each of these is validated when it is asked for
-        for name in bases_first[folder] if now else ():
-            content = files[folder][name]
-            place = places.get(folder, {}).get(name, file_of(folder, name))
-            read_model(MODELS[folder], content, place)
-            for task in content.get("tasks", {}) if folder in families.WITH_TASKS else ():
-                change = families.on_task(content, task)
-                read_model(MODELS[folder], change, f"{place}: 'tasks.{task}'")
-    files["corpora"] = resolved(files["corpora"])
-    scale = settings.scale if choice.scale is None else choice.scale
-    if scale not in files["scales"]:
-        origin = f"{SETTINGS}: " if choice.scale is None else ""
-        raise UserError(f"{origin}unknown scale '{scale}'; {hint(scale, files['scales'])}")
-    overrides = read_overrides(choice.name, choice.override, files["recipes"])
-    settings = settings.model_copy(update=dict(overrides.settings))
-    return Configuration(
-        root, scale, settings, files, places, overrides, bases, bases_first, checked=checked
-    )
-
-
-def _mirror(settings: Settings, root: Path) -> Path | None:
-    if settings.mirror is None:
-        return None
-    try:
-        return root / Path(settings.mirror).expanduser()
-    except RuntimeError as error:
-        raise UserError(
-            f"{SETTINGS}: key 'mirror': found {settings.mirror}, but there is no such home folder; "
-            "write the path out"
-        ) from error
-
-
-def _read_folder(root: Path, folder: str) -> dict[str, dict[str, Any]]:
-    found: dict[str, dict[str, Any]] = {}
-    place = root / "config" / folder
-    if folder == "papers" and not place.exists():
-        return found  # a training needs none
-    if not place.is_dir():
-        raise UserError(
-            f"config/{folder}: there is no such folder, with a file for each {FOLDERS[folder]}; "
-            "restore it"
-        )
-    for path in sorted(place.glob("[!.]*")):
-        file = f"config/{folder}/{path.name}"
-        if path.is_dir():
-            raise UserError(
-                f"{file}: a folder, in which nothing is read; move its files to config/{folder}"
-            )
-        if path.suffix.lower() not in (".yaml", ".yml"):
-            continue
-        if path.suffix != ".yaml":
-            raise UserError(f"{file}: the name must end in .yaml; rename the file")
-        if not NAME.fullmatch(path.stem):
-            raise UserError(
-                f"{file}: a name is made of letters, digits, '.', '_' and '-'; rename the file"
-            )
-        found[path.stem] = read_yaml(root, file)
-    return found
-
-
-def _copy(value: Any) -> Any:
-    """A copy of a JSON-able value; `copy.deepcopy` takes ten times as long."""
-    if isinstance(value, dict):
-        return {key: _copy(part) for key, part in value.items()}
-    return [_copy(part) for part in value] if isinstance(value, list) else value
-
-
-def _canonical(value: Any) -> Any:
-    if isinstance(value, Mapping):
-        return {key: _canonical(part) for key, part in value.items()}
-    if isinstance(value, list | tuple):
-        return [_canonical(part) for part in value]
-    if isinstance(value, float) and value.is_integer():
-        return int(value)
-    return value
-
-
-def _differences(old: Any, new: Any, path: str) -> list[str]:
-    if isinstance(old, Mapping) and isinstance(new, Mapping):
-        keys = [*old, *(key for key in new if key not in old)]
-        found = []
-        for key in keys:
-            inner = f"{path}.{key}" if path else str(key)
-            if key not in new:
-                found.append(f"{inner}: {_shown(old[key])} is gone")
-            elif key not in old:
-                found.append(f"{inner}: {_shown(new[key])} is new")
-            else:
-                found.extend(_differences(old[key], new[key], inner))
-        return found
-    if _canonical(old) == _canonical(new):
-        return []
-    return [f"{path}: {_shown(old)} is now {_shown(new)}".removeprefix(": ")]
-
-
-def _shown(value: Any) -> str:
-    return value if isinstance(value, str) else json.dumps(value)

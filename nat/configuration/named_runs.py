@@ -6,7 +6,8 @@ The first run with a name saves its overrides at `results/SCALE@NAME/override.js
 from pathlib import Path
 
 from nat.checksums import OVERRIDE, RESULTS, saved_override
-from nat.configuration.configuration import Configuration, differences
+from nat.configuration.configuration import Configuration
+from nat.configuration.json_values import differences
 from nat.configuration.overrides import Choice
 from nat.errors import UserError
 from nat.files import read_json, write_json

@@ -2,7 +2,8 @@
 
 from collections.abc import Iterable, Iterator
 
-from nat.configuration.configuration import Configuration, file_of
+from nat.configuration.configuration import Configuration
+from nat.configuration.file_names import file_of
 
 PAPER_SCALE = "paper"
 """The scale that uses the recipes of the papers unchanged."""

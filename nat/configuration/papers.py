@@ -3,7 +3,7 @@
 A paper names its systems once, as it prints them, and describes tables and figures as products:
 each coordinate of a cell (system, task, decoding steps, measure ...) is one value or a list of
 values, and lists are expanded to their product. This module does not depend on corpora, scales or
-results; `nat.reporting.paper` resolves the descriptions.
+results; `nat.cells.paper` resolves the descriptions.
 """
 
 import re

@@ -5,7 +5,8 @@ from typing import Any
 
 import yaml
 
-from nat.configuration.configuration import Configuration, differences
+from nat.configuration.configuration import Configuration
+from nat.configuration.json_values import differences
 from nat.errors import UserError
 from nat.nested import leaves
 

@@ -4,11 +4,11 @@ import importlib
 from pathlib import Path
 
 from nat.artifacts import Analysis
+from nat.cells.known_measures import ANALYSES
 from nat.configuration import Configuration
 from nat.errors import UserError
 from nat.files import write_json
 from nat.jobs.threads import threads
-from nat.reporting.known_measures import ANALYSES
 from nat.spelling import hint
 
 

@@ -6,7 +6,7 @@ from typing import Any
 
 import altair as alt
 
-from nat.reporting.drawing import COLOURS
+from nat.figures.drawing import COLOURS
 
 HEIGHT = 360
 SHAPES = (

@@ -8,13 +8,13 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
+from nat.cells.cell import Cell
+from nat.cells.known_measures import LATENCY, SCORE
+from nat.cells.values import NOT_RUN
+from nat.papers.reports import snakemake
 from nat.report import addresses, energy
 from nat.report.page import root_of
 from nat.report.results import Results, made_again
-from nat.reporting.cells import Cell
-from nat.reporting.known_measures import LATENCY, SCORE
-from nat.reporting.reports import snakemake
-from nat.reporting.values import NOT_RUN
 
 Line = tuple[str, str, str, bool]
 """A term, its text, the page that it leads to (or nothing), and whether it is code."""

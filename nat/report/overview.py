@@ -7,7 +7,13 @@ from dataclasses import replace
 from typing import Any
 
 from nat import registry
+from nat.cells import values
+from nat.cells.cell import Cell, measured
+from nat.cells.resolver import heading
+from nat.claims import claim_reports, claims
 from nat.configuration import choice, load
+from nat.papers import reports
+from nat.papers.reports import Target, snakemake
 from nat.report import addresses, charts, papers, systems
 from nat.report.page import Page
 from nat.report.results import (
@@ -19,10 +25,6 @@ from nat.report.results import (
     State,
     state,
 )
-from nat.reporting import claim_reports, claims, reports, values
-from nat.reporting.cells import Cell, measured
-from nat.reporting.reports import Target, snakemake
-from nat.reporting.resolver import heading
 
 BLEU = "sacrebleu"
 DIAGRAM, WORDS = "a diagram, not reproduced", "in words, not reproduced"

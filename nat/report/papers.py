@@ -4,19 +4,23 @@ from collections.abc import Collection, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
+from nat.cells import values
+from nat.cells.cell import Cell
+from nat.cells.entry import Entry, measure_of
+from nat.cells.paper import entries
+from nat.cells.resolver import describe
+from nat.claims import claim_reports
+from nat.figures import figures
+from nat.figures.figures import Plot
 from nat.files import copy
+from nat.papers import reports
+from nat.papers.reports import snakemake
+from nat.published.stated import deviations
 from nat.report import addresses, energy
 from nat.report.details import Details, Line, line
 from nat.report.page import Page
 from nat.report.results import NOTHING, Results
-from nat.reporting import claim_reports, figures, reports, tables, values
-from nat.reporting.cells import Cell
-from nat.reporting.entry import Entry, measure_of
-from nat.reporting.figures import Plot
-from nat.reporting.paper import entries
-from nat.reporting.reports import snakemake
-from nat.reporting.resolver import describe
-from nat.reporting.stated import deviations
+from nat.tables import tables
 
 FOLDER = "downloads"
 CORPUS = "corpus"

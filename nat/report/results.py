@@ -14,20 +14,24 @@ from typing import Any
 
 from nat.artifacts import Score, TrainingRecord
 from nat.cached_method import cached_method
+from nat.cells.cell import Cell, read_score
+from nat.cells.known_measures import SCORE
+from nat.cells.paper import entries
+from nat.cells.resolver import describe
+from nat.claims import claim_checks, claim_reports, claims
+from nat.claims.claim_checks import Check
 from nat.configuration import Configuration, differences
 from nat.data.splits import TRAIN, prepared_as
 from nat.data.translations import MADE_WITH
+from nat.figures import figures
+from nat.figures.figures import Plot
 from nat.files import read_json
+from nat.papers import reports
+from nat.papers.conflicts import Conflict, conflicts
+from nat.papers.reports import Target, snakemake
+from nat.published import published
 from nat.report import scale
-from nat.reporting import claim_checks, claim_reports, claims, figures, published, reports, tables
-from nat.reporting.cells import Cell, read_score
-from nat.reporting.claim_checks import Check
-from nat.reporting.conflicts import Conflict, conflicts
-from nat.reporting.figures import Plot
-from nat.reporting.known_measures import SCORE
-from nat.reporting.paper import entries
-from nat.reporting.reports import Target, snakemake
-from nat.reporting.resolver import describe
+from nat.tables import tables
 
 MEASURED = ("sacrebleu", "tokenised_bleu", "multi_reference_bleu", "chrf", "repeated_tokens")
 """The measures that pages show of every score."""
@@ -182,7 +186,7 @@ class Results:
 
     @cached_property
     def conflicts(self) -> list[Conflict]:
-        """The conflicts in what the papers print, see `nat.reporting.conflicts`."""
+        """The conflicts in what the papers print, see `nat.papers.conflicts`."""
         return conflicts(self.configuration)
 
     def plot(self, paper: str, number: str) -> Plot:

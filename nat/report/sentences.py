@@ -23,11 +23,11 @@ from nat.data.translations import OK, read_in_order
 from nat.errors import UserError
 from nat.measures import bleu, statistics
 from nat.measures.score import read_references
+from nat.papers.reports import snakemake
 from nat.registry import DecodingTraits
 from nat.report import addresses
 from nat.report.page import Page
 from nat.report.results import Results
-from nat.reporting.reports import snakemake
 
 FOLDER = "sentences"
 """The folder of the data, beside the page."""

@@ -16,10 +16,10 @@ import vl_convert
 from nat.checksums import is_intact
 from nat.configuration import Configuration
 from nat.files import atomic_directory
+from nat.papers.reports import snakemake
 from nat.report import addresses, overview, papers, sentences, systems
 from nat.report.page import Page
 from nat.report.results import Results
-from nat.reporting.reports import snakemake
 
 HEADING = "NAT, reproduced"
 ASSETS = ("report.css", "report.js", "theme.js", "sentences.css", "sentences.js")

@@ -9,20 +9,20 @@ from pathlib import Path
 from typing import Any
 
 from nat.artifacts import Model, Score, TrainingCurve, step_of
+from nat.cells.known_measures import MEASURES
 from nat.checksums import verified
-from nat.configuration.configuration import PAPER_SCALE
+from nat.configuration.file_names import PAPER_SCALE
 from nat.configuration.overrides import Overrides
 from nat.data.splits import sides
 from nat.nested import at
+from nat.papers.reports import snakemake
+from nat.published import stated_files
+from nat.published.stated import CHECKED, DEVIATION, Stated
+from nat.published.stated_files import Row
 from nat.registry import TargetTraits
 from nat.report import addresses, ancestors, charts, energy
 from nat.report.page import Page, root_of
 from nat.report.results import COMPLETE, MEASURED, NOTHING, PART, Results, State
-from nat.reporting import stated_files
-from nat.reporting.known_measures import MEASURES
-from nat.reporting.reports import snakemake
-from nat.reporting.stated import CHECKED, DEVIATION, Stated
-from nat.reporting.stated_files import Row
 
 SAMPLES = 8
 TEST = "test"

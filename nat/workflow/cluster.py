@@ -8,7 +8,8 @@ import math
 from collections.abc import Callable
 from typing import Any
 
-from nat.configuration.configuration import Configuration, file_of
+from nat.configuration.configuration import Configuration
+from nat.configuration.file_names import file_of
 from nat.configuration.models import Cluster, GpuNodes, Needs, Stage, read_model
 from nat.configuration.yaml_file import read_yaml
 from nat.errors import UserError

@@ -23,7 +23,7 @@ def code_of(module: str) -> str:
     Comments, docstrings and layout do not count.
 
     Args:
-        module: such as `nat.reporting.figures`.
+        module: such as `nat.figures.figures`.
     """
     found: set[Path] = set()
     left = [_file(module)]

@@ -28,8 +28,12 @@ from nat.artifacts import (
     step_of,
     with_inputs,
 )
+from nat.cells import timing
+from nat.cells.cell import Cell
+from nat.cells.declared import check_systems
+from nat.cells.known_measures import TOYS
 from nat.configuration import Configuration, fingerprint
-from nat.configuration.configuration import file_of
+from nat.configuration.file_names import file_of
 from nat.data.references import has_references, listed
 from nat.data.splits import (
     TRAIN,
@@ -41,12 +45,11 @@ from nat.data.splits import (
     text_part,
 )
 from nat.errors import UserError
-from nat.reporting import reports, settings, stated_checks, timing
-from nat.reporting.cells import Cell
-from nat.reporting.declared import check_systems
-from nat.reporting.known_measures import TOYS
-from nat.reporting.reports import Report, Site, Target
+from nat.papers import reports
+from nat.papers.reports import Report, Site, Target
+from nat.published import stated_checks
 from nat.spelling import hint
+from nat.tables import settings
 from nat.workflow.code import code_of
 from nat.workflow.together import Together, together
 

@@ -13,8 +13,9 @@ from pathlib import Path
 from rich.table import Table
 
 from nat.artifacts import TIMED
+from nat.cells import timing
 from nat.configuration import Configuration
-from nat.configuration.configuration import file_of
+from nat.configuration.file_names import file_of
 from nat.configuration.lengths import counts_epochs, estimated_tokens
 from nat.configuration.models import Stage
 from nat.data.corpus import number_of
@@ -22,7 +23,6 @@ from nat.data.splits import TRAIN, VALID, split_names
 from nat.files import read_json
 from nat.measures.latency_setting import LARGEST, parse_setting
 from nat.registry import Method
-from nat.reporting import timing
 from nat.transformer.architecture import Architecture
 from nat.workflow.cluster import (
     ATTEMPTS,

@@ -6,11 +6,11 @@ from collections.abc import Iterable, Mapping
 
 from snakemake.io import regex_from_filepattern, strip_wildcard_constraints
 
+from nat.cells import timing
+from nat.cells.known_measures import ANALYSES
 from nat.configuration import Configuration
 from nat.errors import UserError
 from nat.measures.latency_setting import parse_setting
-from nat.reporting import timing
-from nat.reporting.known_measures import ANALYSES
 from nat.spelling import hint
 
 NUMBER = r"0|[1-9]\d*"

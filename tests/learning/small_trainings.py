@@ -22,7 +22,7 @@ import yaml
 
 from nat.artifacts import Model, target_text
 from nat.configuration import Configuration
-from nat.configuration.configuration import read
+from nat.configuration.reading import read
 from nat.data.binarised import write_binarised
 from nat.data.splits import sides
 from nat.data.synthetic import Language, generate, read_options

@@ -1,0 +1,56 @@
+"""JSON-able values: copies, fingerprints, and what differs between two of them."""
+
+import hashlib
+import json
+from collections.abc import Mapping
+from typing import Any
+
+
+def fingerprint(value: Any) -> str:
+    """A hash of a JSON-able value, 16 hexadecimal digits; 0 and 0.0 are the same."""
+    text = json.dumps(_canonical(value), sort_keys=True, separators=(",", ":"), allow_nan=False)
+    return hashlib.sha256(text.encode()).hexdigest()[:16]
+
+
+def differences(old: Any, new: Any) -> list[str]:
+    """What differs between two JSON-able values: `recipe.dropout: 0.1 is now 0.3`, in order."""
+    return _differences(old, new, "")
+
+
+def copied(value: Any) -> Any:
+    """A copy of a JSON-able value; `copy.deepcopy` takes ten times as long."""
+    if isinstance(value, dict):
+        return {key: copied(part) for key, part in value.items()}
+    return [copied(part) for part in value] if isinstance(value, list) else value
+
+
+def _canonical(value: Any) -> Any:
+    if isinstance(value, Mapping):
+        return {key: _canonical(part) for key, part in value.items()}
+    if isinstance(value, list | tuple):
+        return [_canonical(part) for part in value]
+    if isinstance(value, float) and value.is_integer():
+        return int(value)
+    return value
+
+
+def _differences(old: Any, new: Any, path: str) -> list[str]:
+    if isinstance(old, Mapping) and isinstance(new, Mapping):
+        keys = [*old, *(key for key in new if key not in old)]
+        found = []
+        for key in keys:
+            inner = f"{path}.{key}" if path else str(key)
+            if key not in new:
+                found.append(f"{inner}: {_shown(old[key])} is gone")
+            elif key not in old:
+                found.append(f"{inner}: {_shown(new[key])} is new")
+            else:
+                found.extend(_differences(old[key], new[key], inner))
+        return found
+    if _canonical(old) == _canonical(new):
+        return []
+    return [f"{path}: {_shown(old)} is now {_shown(new)}".removeprefix(": ")]
+
+
+def _shown(value: Any) -> str:
+    return value if isinstance(value, str) else json.dumps(value)

@@ -1,0 +1,53 @@
+"""The tables and judged claims of a run on the screen, and where its figures are."""
+
+from collections.abc import Collection
+from pathlib import Path
+
+from rich.console import Console
+
+from nat.claims import claim_reports
+from nat.configuration import Configuration
+from nat.errors import UserError
+from nat.papers import reports
+from nat.spelling import hint
+from nat.tables import tables
+
+
+def show(configuration: Configuration, papers: Collection[str], console: Console) -> None:
+    """Print the tables and claims that exist, and the paths of all reports.
+
+    Args:
+        configuration: of the run.
+        papers: whose reports are shown; of all papers if there are none.
+        console: to print to.
+
+    Raises:
+        UserError: for an unknown paper, and if there is nothing to show.
+    """
+    for paper in papers:
+        if paper not in configuration.papers:
+            raise UserError(f"unknown paper '{paper}'; {hint(paper, configuration.papers)}")
+    places = []
+    for target in reports.targets(configuration):
+        paper, kind, number = target
+        report = reports.report(configuration, target)
+        path = Path(report.path)
+        if (papers and paper not in papers) or not path.exists():
+            continue
+        if kind == "table":
+            console.print()
+            tables.show(reports.read_table(configuration, paper, number, path), console)
+        elif kind == "claims":
+            console.print()
+            claim_reports.show(configuration, paper, claim_reports.read(path), console)
+        places.append(f"{path.with_suffix('')}.{{{','.join(report.formats)}}}")
+    if not places:
+        folders = [f"results/{configuration.run}/papers/{paper}" for paper in sorted(papers)]
+        raise UserError(
+            "there are no tables or figures below "
+            f"{' or '.join(folders) or f'results/{configuration.run}/papers'}; run "
+            f"'{reports.snakemake(configuration, *(papers or ['all']))}'"
+        )
+    console.print()
+    for place in places:
+        console.print(place, style="cyan", highlight=False, soft_wrap=True)
