@@ -12,7 +12,9 @@ from pathlib import Path
 from nat.configuration import fingerprint
 
 NAT = Path(__file__).parents[1]
-REPORT_PACKAGES = ("measures", "report", "reporting")
+REPORT_PACKAGES = (
+    *("measures", "published", "cells", "tables", "figures", "claims", "papers", "report"),
+)
 """The packages of nat/ that compute, draw and write reports."""
 
 
