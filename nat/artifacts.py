@@ -931,7 +931,7 @@ class Statistics(_OfTranslations):
 
 @dataclass(frozen=True)
 class InputsOfAnalysis(Inputs):
-    """What an analysis reads; `others` is what the module of the analysis asks for."""
+    """What an analysis reads; `others` is what its module in `nat/measures/needs` asks for."""
 
     corpus: CorpusStep
     tests: tuple[StepOfSplit, ...]
@@ -943,10 +943,12 @@ class InputsOfAnalysis(Inputs):
 class Analysis(Artifact):
     """What is measured of a model without translating, by a module of `nat/measures`.
 
-    A module that reads more than the model and the ids of the corpus says so in a function
-    `reads(configuration, corpus, system, seed) -> Inputs`; one that does not read the model has
-    `READS_MODEL = False`; one that cannot measure every system refuses the others in a function
-    `check(configuration, system)`.
+    A module of the same name in `nat/measures/needs` says what it needs: one that reads more than
+    the model and the ids of the corpus has a function
+    `reads(configuration, corpus, system, seed) -> Inputs`, one that does not read the model
+    `READS_MODEL = False`, and one that cannot measure every system a function
+    `check(configuration, system)`, which refuses the others. The graph of a run imports these
+    modules alone, and so neither torch nor what else an analysis computes with.
     """
 
     template = "results/{run}/analyses/{corpus}/{system}/seed{seed}/{analysis}.json"
@@ -962,12 +964,12 @@ class Analysis(Artifact):
         return Model(self.run, self.corpus, self.system, self.seed)
 
     def inputs(self, configuration: Configuration) -> InputsOfAnalysis:
-        """The model, the corpus, and what the module asks for.
+        """The model, the corpus, and what the analysis asks for.
 
         Raises:
-            UserError: if the module cannot measure the system, or not on this corpus.
+            UserError: if the analysis cannot measure the system, or not on this corpus.
         """
-        module = importlib.import_module(f"nat.measures.{self.analysis}")
+        module = importlib.import_module(f"nat.measures.needs.{self.analysis}")
         if hasattr(module, "check"):
             module.check(configuration, self.system)
         others: tuple[Artifact, ...] = ()

@@ -1,4 +1,5 @@
 # The configuration and the environment of jobs; what jobs read and depend on is in nat/workflow.
+import atexit
 import gc
 import os
 import re

@@ -53,7 +53,10 @@ IMPORTED = [
     *("snakemake.cli", "snakemake.report.html_reporter", "smart_open", "rich.progress"),
     *("sacrebleu", "torch"),
 ]
-"""What Snakemake and the graph import, none of it of this project: copies import their own."""
+"""What Snakemake and the graph import, none of it of this project: copies import their own.
+
+The graph imports torch only in a folder where the methods are not remembered yet.
+"""
 
 
 def _serve() -> None:

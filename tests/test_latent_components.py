@@ -9,11 +9,11 @@ from repository import configured
 
 from nat.errors import UserError
 from nat.measures.latent_components import (
-    check,
     effective_dimension,
     explained_variance,
     posterior_means,
 )
+from nat.measures.needs.latent_components import check
 
 
 def test_the_variance_is_that_of_the_axes_however_they_are_turned() -> None:

@@ -13,6 +13,7 @@ from nat.data.vocabulary import BOS, EOS, MASK
 from nat.errors import UserError
 from nat.measures import analysis, likelihood
 from nat.measures.likelihood import losses
+from nat.measures.needs.likelihood import check
 from tests.made_up_run import REPOSITORY
 
 LENGTHS = ((3, 5), (7, 2), (0, 4), (1, 9), (4, 0), (4, 1), (39, 3), (5, 39))
@@ -105,4 +106,4 @@ def test_losses_of_fairseq_are_not_those_of_sentences() -> None:
         with pytest.raises(UserError, match=refused):
             likelihood.analyse(configuration, "toy-ka-lu", system, 1)
     for system in ("at-base", "hrt", "sat-raw", "ctc-raw"):
-        likelihood.check(configuration, system)
+        check(configuration, system)

@@ -25,6 +25,7 @@ from nat.inputs.random_reveal import RandomReveal
 from nat.measures import mple
 from nat.measures.correlation import pearson
 from nat.measures.mple import log_drawn, log_proxy_input, losses, measure, proxy_input
+from nat.measures.needs.mple import check, reads
 from nat.objective.context import BatchContext
 from nat.objective.first_pass import FirstPass
 from nat.registry import Method
@@ -273,7 +274,7 @@ def test_the_bleu_of_a_target_weighs_the_references(
     others = SimpleNamespace(teacher=None, translations=())
     truth = SimpleNamespace(step="references", path=str(tmp_path))
     monkeypatch.setattr(mple, "reads", lambda *_: others)
-    monkeypatch.setattr(mple, "_truth", lambda *_: truth)
+    monkeypatch.setattr(mple, "truth_of", lambda *_: truth)
     monkeypatch.setattr(mple.analysis, "subject", lambda *_: subject)
     configuration = read("demo", REPOSITORY)
     found = mple.analyse(configuration, "toy-ka-lu", "mple-nat-raw", 1)["splits"]["test"]
@@ -289,11 +290,11 @@ def test_what_cannot_be_measured_is_refused() -> None:
         ("cmlm-kd", "decoder.input_predictor"),
     ):
         with pytest.raises(UserError, match=word):
-            mple._check(configuration, system)
-    mple._check(configuration, "cmlm-kd-predicted")
-    read = mple.reads(configuration, "toy-micro", "nat-kd", 1)
+            check(configuration, system)
+    check(configuration, "cmlm-kd-predicted")
+    read = reads(configuration, "toy-micro", "nat-kd", 1)
     assert [each.path for each in read.translations] == [
         f"results/micro/translations/toy-micro/at-base/seed1/beam5/{split}.jsonl"
         for split in ("valid", "test")
     ]
-    assert mple.reads(configuration, "toy-micro", "nat-raw", 1).translations == ()
+    assert reads(configuration, "toy-micro", "nat-raw", 1).translations == ()

@@ -7,6 +7,7 @@ from nat.cells.paper import entries
 from nat.configuration.reading import read
 from nat.errors import UserError
 from nat.measures import known_law, revealing, schedule_bounds, step_errors
+from nat.measures.needs.step_errors import check
 from nat.papers import reports
 from tests.made_up_run import REPOSITORY
 
@@ -43,7 +44,7 @@ def test_every_system_has_a_law(number: str) -> None:
     }
     assert len(systems) == 8
     for system in systems:
-        step_errors.check(configuration, system)
+        check(configuration, system)
 
 
 @pytest.mark.parametrize(
@@ -51,7 +52,7 @@ def test_every_system_has_a_law(number: str) -> None:
 )
 def test_a_system_without_a_law_is_refused(system: str) -> None:
     with pytest.raises(UserError, match=r"config/systems/.*: key '.*the law of the outputs"):
-        step_errors.check(read("demo", REPOSITORY), system)
+        check(read("demo", REPOSITORY), system)
 
 
 def test_measures_are_of_the_steps_that_are_analysed() -> None:

@@ -12,8 +12,8 @@ from nat.configuration.reading import read
 from nat.data.translations import write_translations
 from nat.distillation.pairwise_bleu import sentence_bleu
 from nat.errors import UserError
-from nat.measures import reference_distances
-from nat.measures.reference_distances import analyse, distances, reads
+from nat.measures.needs.reference_distances import READS_MODEL, reads
+from nat.measures.reference_distances import MEASURED, analyse, distances
 from tests.made_up_run import REPOSITORY
 
 CORPUS = "toy-ka-lu"
@@ -49,7 +49,7 @@ def test_what_is_read() -> None:
     # where no split has several, there is nothing to read, and nothing is measured
     assert not any(vars(reads(configuration, "toy-synthetic-a", "mple-nat-raw", 1)).values())
     assert analyse(configuration, "toy-synthetic-a", "mple-nat-raw", 1) == {"splits": {}}
-    assert reference_distances.READS_MODEL is False
+    assert READS_MODEL is False
 
 
 @pytest.fixture
@@ -86,9 +86,7 @@ def test_a_distilled_text_is_the_translations_of_the_teacher(configuration: Conf
         Path(each.path).parent.mkdir(parents=True, exist_ok=True)
         write_translations(Path(each.path), [translation(0, "x"), translation(1, text)])
     splits = analyse(configuration, CORPUS, "mple-nat-kd", 1)["splits"]
-    nearest, mean, farthest = (
-        splits["valid"]["measures"][name]["value"] for name in reference_distances.MEASURED
-    )
+    nearest, mean, farthest = (splits["valid"]["measures"][name]["value"] for name in MEASURED)
     assert nearest == 100 and mean == pytest.approx(25 + 0.75 * farthest, abs=1e-4)
     assert splits["test"]["measures"]["reference_bleu_nearest"]["value"] < 100
     write_translations(Path(teacher[1].path), [translation(0, "x")])

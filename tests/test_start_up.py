@@ -1,11 +1,13 @@
 """What programs import before they work, since torch takes longer than many of them; their end."""
 
 import json
+import os
 import subprocess
 import sys
 from pathlib import Path
 
 import pytest
+from test_graph import copy_repository, counts, snakemake
 
 from benchmarks.start_up import jobs
 
@@ -41,16 +43,18 @@ print(json.dumps(sorted({name.partition(".")[0] for name in sys.modules})))
 """
 
 
-def run(program: str) -> None:
-    """Run Python code in a process that cannot import torch."""
+def run(program: str, folder: Path = REPOSITORY) -> str:
+    """What Python code prints in a process that cannot import torch."""
     done = subprocess.run(
         [sys.executable, "-c", WITHOUT_TORCH + program],
-        cwd=REPOSITORY,
+        cwd=folder,
+        env={**os.environ, "PYTHONPATH": str(folder)},
         capture_output=True,
         text=True,
         check=False,
     )
     assert done.returncode == 0, done.stderr[-2000:]
+    return done.stdout
 
 
 def test_no_program_imports_torch_before_its_arguments_are_read() -> None:
@@ -64,8 +68,9 @@ for name in {PROGRAMS}:
 
 @pytest.mark.parametrize("scale", ["micro", pytest.param("demo", marks=pytest.mark.long)])
 def test_what_needs_no_model_needs_no_torch(scale: str) -> None:
-    # The programs that translate, train, analyse or time import it; so do judge_claims and the
-    # tables of settings, which show the options that methods have by default.
+    # The programs that translate, train, analyse or time import it. What asks for options or traits
+    # of methods imports it unless these are remembered: judge_claims, the tables of settings, and
+    # the inputs of analyses, which refuse systems by the traits of their methods.
     run(f"""
 from nat.artifacts import Distilled, Translations, comparisons
 from nat.configuration import load
@@ -84,6 +89,41 @@ for corpus in dict.fromkeys(configuration.tasks.values()):
 for target in reports.targets(configuration):
     reports.cells(configuration, target)
 """)
+
+
+@pytest.mark.parametrize(
+    ("scale", "papers"),
+    [("micro", {"hrt", "mple"}), pytest.param("demo", None, marks=pytest.mark.long)],
+)
+def test_a_second_start_of_snakemake_needs_no_torch(
+    scale: str, papers: set[str] | None, tmp_path: Path
+) -> None:
+    # both papers show analyses; one of hrt's uses decodings that nothing else asks for
+    repository = copy_repository(tmp_path, papers)
+    # the first start in a folder imports the methods
+    status, screen = snakemake(repository, "-n", "all", scale=scale)
+    assert status == 0 and counts(screen)["analyse"], screen
+    run(
+        f"""
+sys.argv = ["snakemake", "-n", "all", "--config", "scale={scale}"]
+from snakemake.cli import main
+main()
+""",
+        repository,
+    )
+
+
+def test_what_an_analysis_needs_is_said_without_what_it_computes_with() -> None:
+    modules = run("""
+import importlib, sys
+from nat.reporting.known_measures import ANALYSES
+
+for name in ANALYSES:
+    needs = importlib.import_module("nat.measures.needs." + name)
+    assert hasattr(needs, "check") or hasattr(needs, "reads"), name
+print(*(name for name in sys.modules if sys.modules[name] is not None))
+""").split()
+    assert not {*HEAVY, "numpy", "sacrebleu"} & {name.partition(".")[0] for name in modules}
 
 
 def imported(*programs: str) -> set[str]:

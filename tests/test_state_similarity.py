@@ -14,6 +14,7 @@ from nat.data.batch import Batch
 from nat.data.vocabulary import BOS, EOS, Vocabularies, Vocabulary
 from nat.files import write_json
 from nat.measures import state_similarity
+from nat.measures.needs.state_similarity import reads
 from nat.measures.state_similarity import cosines, coverage, covered, maps, trace
 from nat.transformer.trace import DecoderTrace
 
@@ -121,10 +122,10 @@ def test_a_student_shows_the_head_of_its_teacher(tmp_path: Path) -> None:
     corpus = demo.task("wmt14-en-de")
     teacher = demo.canonical(corpus, "hints-at-base")
     for student in ("hints-kd", "hints-none-kd"):
-        read = state_similarity.reads(demo, corpus, student, 1).teacher
+        read = reads(demo, corpus, student, 1).teacher
         assert read == Analysis("demo", corpus, teacher, 1, "state_similarity")
     for alone in (teacher, "nat-raw"):
-        assert state_similarity.reads(demo, corpus, alone, 1).teacher is None
+        assert reads(demo, corpus, alone, 1).teacher is None
     path = tmp_path / "analysis.json"
     write_json(
         path, {"splits": {"test": {"head": {"number": 3, "chosen_by": "at", "coverage": []}}}}

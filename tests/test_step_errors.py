@@ -18,8 +18,9 @@ from nat.data.vocabulary import BEGIN_OF_CHUNKS, BLANK, BOS, EOS, MASK, NEVER_WR
 from nat.decoding.forced import forced_scores
 from nat.decoding.mask_predict import MaskPredict
 from nat.errors import UserError
-from nat.measures import known_law, revealing, significance, step_errors
+from nat.measures import revealing, significance, step_errors
 from nat.measures.known_law import Known, Targets
+from nat.measures.needs.step_errors import check, reads
 from nat.measures.revealing import Law, by_length, ended, root, split
 from tests.test_revealing import law
 
@@ -302,15 +303,15 @@ def test_intervals_are_as_those_of_scores() -> None:
 )
 def test_systems_without_a_law(system: str, key: str) -> None:
     with pytest.raises(UserError, match=key):
-        step_errors.check(configured("micro"), system)
+        check(configured("micro"), system)
 
 
 def test_systems_with_a_law_and_corpora_without() -> None:
     configuration = configured("micro")
     for system in ("at-base", "hrt-raw", "nat-raw", "glat-raw", "ctc-raw", "vae-raw", "cmlm-raw"):
-        step_errors.check(configuration, system)
+        check(configuration, system)
     with pytest.raises(UserError, match=r"multi30k-en-de.yaml: no key 'generator'"):
-        known_law.reads(configured("small"), "multi30k-en-de", "nat-raw", 1)
+        reads(configured("small"), "multi30k-en-de", "nat-raw", 1)
 
 
 @pytest.mark.parametrize(

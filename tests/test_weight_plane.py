@@ -13,7 +13,8 @@ from nat.data.candidates import Text
 from nat.errors import UserError
 from nat.measures import weight_plane
 from nat.measures.likelihood import losses
-from nat.measures.weight_plane import interpolated, reads
+from nat.measures.needs.weight_plane import reads
+from nat.measures.weight_plane import interpolated
 from nat.registry import Method
 from tests.made_up_run import REPOSITORY
 

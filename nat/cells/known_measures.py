@@ -381,7 +381,10 @@ AGAINST_ALL = {"sacrebleu": "multi_reference_bleu"} | {
 """For each BLEU against one reference, the measure against all references of a sentence."""
 
 ANALYSES = sorted({measure.source for measure in MEASURES.values()} - set(COORDINATES))
-"""Analyses of a model, each a module of `nat/measures` with a function `analyse`."""
+"""Analyses of a model, each a module of `nat/measures` with a function `analyse`.
+
+Each has a module of the same name in `nat/measures/needs`, too, see `nat.artifacts.Analysis`.
+"""
 
 TOYS = {measure.source for measure in MEASURES.values() if not measure.of_corpus}
 """Analyses that train a toy with the objective of a system; its model is not read."""

@@ -15,7 +15,6 @@ from nat.data.binarised import BinarisedText
 from nat.data.splits import sides
 from nat.data.vocabulary import Vocabularies
 from nat.decoding.corpus import batches
-from nat.errors import UserError
 from nat.measures import bleu
 from nat.training.trained_model import matching_model
 from nat.transformer.model import Transformer
@@ -74,22 +73,6 @@ def subject(configuration: Configuration, corpus: str, system: str, seed: int) -
         ],
         configuration.decoding_tokens,
     )
-
-
-def check_decoding(configuration: Configuration, system: str, decoding: str) -> None:
-    """Refuse a system that an analysis cannot decode as it decodes all.
-
-    Raises:
-        UserError: naming the file, and why the decoding does not suit the system.
-    """
-    try:
-        configuration.check_decoding(system, decoding)
-    except UserError as error:
-        where = configuration.file_of("systems", system)
-        raise UserError(
-            f"{where}: {error}; this analysis has no other decoding for it, so remove the system "
-            "from the table or figure"
-        ) from error
 
 
 def usable_sources(model: Transformer, sources: Sentences) -> dict[int, int]:

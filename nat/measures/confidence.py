@@ -8,21 +8,19 @@ reported, as a share of its maximum, log V.
 """
 
 import math
-from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 import torch
 from torch import Tensor
 
-from nat.artifacts import Inputs, Model
 from nat.configuration import Configuration
 from nat.data.batch import source_tensor
 from nat.data.vocabulary import MASK, PAD
 from nat.decoding.canvas import canvases_of
 from nat.decoding.corpus import batches
 from nat.decoding.input_sampling import InputSampling
-from nat.errors import UserError
 from nat.measures import analysis
+from nat.measures.needs.confidence import check, reads
 from nat.training.trained_model import matching_model
 from nat.transformer.model import Encoded, Transformer
 from nat.transformer.projection import chunks_of_logits
@@ -48,37 +46,6 @@ class Sums(NamedTuple):
     positions: int
     confidence: float
     entropy: float
-
-
-@dataclass(frozen=True)
-class Others(Inputs):
-    """The teacher from which the input predictor learned which tokens to show."""
-
-    teacher: Model | None
-
-
-def reads(configuration: Configuration, corpus: str, system: str, seed: int) -> Others:
-    """The models that are used in addition to the analysed one."""
-    teacher = None
-    if configuration.system(system).decoder.input_predictor:
-        teacher = (
-            Model(configuration.run, corpus, system, seed).inputs_of_training(configuration).teacher
-        )
-    return Others(teacher)
-
-
-def check(configuration: Configuration, system: str) -> None:
-    """Refuse a system that is not parallel.
-
-    Raises:
-        UserError: naming the file.
-    """
-    if configuration.decoding_order(system) != "parallel":
-        where = configuration.file_of("systems", system)
-        raise UserError(
-            f"{where}: the confidence of a pass over masks is that of a "
-            "parallel system; remove this one from the table or figure"
-        )
 
 
 def analyse(configuration: Configuration, corpus: str, system: str, seed: int) -> dict[str, Any]:

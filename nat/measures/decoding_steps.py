@@ -15,10 +15,8 @@ from nat.decoding.corpus import batches
 from nat.decoding.mask_predict import MaskPredict
 from nat.decoding.passes import Pass, Traced, described
 from nat.measures import analysis
+from nat.measures.needs.decoding_steps import STEPS, check
 from nat.transformer.model import Transformer
-
-STEPS = (4, 10)
-"""Decoder passes of mask-predict."""
 
 EXAMPLES = 3
 """Sentences that are shown: those of which the most positions change."""
@@ -58,16 +56,6 @@ def changed_share(found: Mapping[int, Sequence[Pass]]) -> float:
     """Percentage of positions of a text whose last token is not that of the first pass."""
     positions = sum(len(sentence[0].tokens) for sentence in found.values())
     return 100 * sum(map(changed, found.values())) / max(positions, 1)
-
-
-def check(configuration: Configuration, system: str) -> None:
-    """Refuse a system that cannot be decoded by mask-predict.
-
-    Raises:
-        UserError: naming the file.
-    """
-    for steps in STEPS:
-        analysis.check_decoding(configuration, system, f"mask-predict-{steps}-lb1")
 
 
 def analyse(configuration: Configuration, corpus: str, system: str, seed: int) -> dict[str, Any]:

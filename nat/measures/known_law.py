@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from nat.artifacts import CorpusStep, Inputs, step_of
+from nat.artifacts import CorpusStep, step_of
 from nat.configuration import Configuration
 from nat.data.binarised import BinarisedText
 from nat.data.bpe import merge, segments_of
@@ -18,6 +18,7 @@ from nat.data.synthetic import Language, read_options
 from nat.data.vocabulary import UNK, Vocabularies
 from nat.errors import UserError
 from nat.measures import bleu, significance, statistics
+from nat.measures.needs.known_law import reads
 
 SPLIT = "test"
 """The split whose sources are analysed."""
@@ -35,27 +36,6 @@ BITS = "bits per sentence"
 
 Targets = Mapping[tuple[int, ...], float]
 """All targets of a source, as ids, and their probabilities."""
-
-
-@dataclass(frozen=True)
-class Others(Inputs):
-    """With what words are split into the subwords of the corpus."""
-
-    subwords: CorpusStep
-
-
-def reads(configuration: Configuration, corpus: str, system: str, seed: int) -> Others:
-    """What is read besides the ids of the corpus.
-
-    Raises:
-        UserError: if the corpus has no known law.
-    """
-    if configuration.corpus(corpus).generator is None:
-        raise UserError(
-            f"{configuration.file_of('corpora', corpus)}: no key 'generator', so the law of "
-            f"'{corpus}' is not known; remove it from the table or figure"
-        )
-    return Others(CorpusStep(corpus, "bpe"))
 
 
 @dataclass(frozen=True)

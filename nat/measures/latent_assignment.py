@@ -8,14 +8,15 @@ order, the assignment should reflect it.
 
 import itertools
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import torch
+from scipy.optimize import linear_sum_assignment
+from scipy.spatial.distance import cdist
 
-from nat.artifacts import CorpusStep, Inputs, StepOfSplit, held_out, references
+from nat.artifacts import references
 from nat.configuration import Configuration
 from nat.data.batch import pad, source_tensor
 from nat.data.bpe import segments_of
@@ -24,8 +25,8 @@ from nat.data.references import references_path
 from nat.data.splits import sides
 from nat.data.tokenise import target_tokens
 from nat.decoding.corpus import batches
-from nat.errors import UserError
-from nat.measures import analysis, latent_components
+from nat.measures import analysis
+from nat.measures.needs.latent_assignment import check, reads
 from nat.measures.score import read_references
 from nat.transformer.model import Transformer
 
@@ -54,42 +55,8 @@ def _inversions(first: Sequence[str], second: Sequence[str]) -> tuple[int, int]:
 
 def assign(first: np.ndarray, second: np.ndarray) -> np.ndarray:
     """Position of the second latents that each of the first is assigned to, both [S, d], [S]."""
-    # takes half a second to import, and each start of Snakemake imports this module
-    from scipy.optimize import linear_sum_assignment
-    from scipy.spatial.distance import cdist
-
     _, places = linear_sum_assignment(cdist(first, second))
     return np.asarray(places)
-
-
-@dataclass(frozen=True)
-class Others(Inputs):
-    """What is read besides the model and the ids of the corpus.
-
-    Attributes:
-        subwords: with what segments a text into them.
-        references: of the splits whose sentences have several.
-    """
-
-    subwords: CorpusStep
-    references: tuple[StepOfSplit, ...]
-
-
-def reads(configuration: Configuration, corpus: str, system: str, seed: int) -> Others:
-    """What the assignment depends on.
-
-    Raises:
-        UserError: if the system has no latents, or the corpus does not have several references.
-    """
-    latent_components.check(configuration, system)
-    steps = (references(configuration, corpus, split) for split in held_out(configuration, corpus))
-    # of a generated corpus, train and valid lie in one folder
-    several = tuple(dict.fromkeys(step for step in steps if step is not None))
-    if not several:
-        raise UserError(
-            f"{corpus} has one reference per sentence; the assignment of latents needs two of them"
-        )
-    return Others(subwords=CorpusStep(corpus, "bpe"), references=several)
 
 
 def analyse(configuration: Configuration, corpus: str, system: str, seed: int) -> dict[str, Any]:
@@ -103,6 +70,7 @@ def analyse(configuration: Configuration, corpus: str, system: str, seed: int) -
         UserError: if the system has no latents, the corpus no several references, or the system
             does not fit.
     """
+    check(configuration, system)
     others = reads(configuration, corpus, system, seed)
     found = analysis.subject(configuration, corpus, system, seed)
     description = configuration.corpus(corpus)

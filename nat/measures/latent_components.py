@@ -11,8 +11,8 @@ import numpy as np
 import torch
 
 from nat.configuration import Configuration
-from nat.errors import UserError
 from nat.measures import analysis
+from nat.measures.needs.latent_components import check
 from nat.transformer.model import Transformer
 
 EXPLAINED = 0.95
@@ -43,20 +43,6 @@ def analyse(configuration: Configuration, corpus: str, system: str, seed: int) -
             "measures": analysis.measures(values, units),
         }
     return {"splits": splits}
-
-
-def check(configuration: Configuration, system: str) -> None:
-    """Refuse a system without latents.
-
-    Raises:
-        UserError: naming the file.
-    """
-    if configuration.latent(system) is None:
-        where = configuration.file_of("systems", system)
-        raise UserError(
-            f"{where}: key 'latent' is null, so there are no latents to "
-            "analyse; remove the system from the table or figure"
-        )
 
 
 @torch.no_grad()

@@ -16,9 +16,9 @@ from nat.configuration import Configuration
 from nat.data.batch import source_tensor
 from nat.data.binarised import BinarisedText
 from nat.decoding.corpus import batches
-from nat.errors import UserError
 from nat.measures import bleu, significance, statistics
 from nat.measures.analysis import subject, usable_sources
+from nat.measures.needs.length_accuracy import check
 from nat.transformer.model import Transformer
 
 TOP = (1, 3, 5)
@@ -51,20 +51,6 @@ def accuracies(differences: Sequence[int]) -> dict[str, dict[str, Any]]:
             "hits": "".join(str(int(hit)) for hit in hits),
         }
     return found
-
-
-def check(configuration: Configuration, system: str) -> None:
-    """Refuse a system without a length predictor.
-
-    Raises:
-        UserError: naming the file.
-    """
-    if configuration.system(system).length is None:
-        where = configuration.file_of("systems", system)
-        raise UserError(
-            f"{where}: key 'length' is null, so there is no length predictor "
-            "whose accuracy could be measured; remove the system from the table or figure"
-        )
 
 
 def analyse(configuration: Configuration, corpus: str, system: str, seed: int) -> dict[str, Any]:

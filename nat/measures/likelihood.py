@@ -7,30 +7,15 @@ import torch
 
 from nat.configuration import Configuration
 from nat.data.candidates import RAW, Text
-from nat.errors import UserError
 from nat.measures import analysis
 from nat.measures.analysis import Sentences
+from nat.measures.needs.likelihood import check
 from nat.measures.total_correlation import PARTS
 from nat.objective.objective import Objective
 from nat.transformer.model import Transformer
 
 LENGTH = "length"
 """Part of the length predictor."""
-
-
-def check(configuration: Configuration, system: str) -> None:
-    """Refuse one of fairseq's own systems, whose loss is that of a batch.
-
-    Raises:
-        UserError: naming the file and the key.
-    """
-    if configuration.decoding_order(system) == "fairseq":
-        where = configuration.file_of("systems", system)
-        raise UserError(
-            f"{where}: key 'target.method', {configuration.system(system).target.method}: this "
-            "loss is one number for a batch, and the likelihood of each sentence is not known; "
-            "remove the system from the table or figure"
-        )
 
 
 def analyse(configuration: Configuration, corpus: str, system: str, seed: int) -> dict[str, Any]:

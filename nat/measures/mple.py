@@ -24,7 +24,6 @@ target on every split, and L_target and L_MPLE are put together where they are r
 """
 
 import math
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -32,7 +31,7 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from nat.artifacts import Inputs, Model, StepOfSplit, Translations, held_out, references, step_of
+from nat.artifacts import StepOfSplit
 from nat.configuration import Configuration
 from nat.data.batch import Batch
 from nat.data.bpe import merge
@@ -46,6 +45,7 @@ from nat.errors import UserError
 from nat.inputs.glancing import Glancing
 from nat.measures import analysis
 from nat.measures.distortion import pairwise_bleu
+from nat.measures.needs.mple import check, reads, truth_of
 from nat.measures.score import read_weighted
 from nat.objective.context import BatchContext, DecoderInput
 from nat.objective.first_pass import FirstPass
@@ -231,50 +231,6 @@ def proxy_input(
     return context, shown
 
 
-@dataclass(frozen=True)
-class Others(Inputs):
-    """What is read besides the model and the ids of the corpus.
-
-    Attributes:
-        teacher: used by the objective.
-        translations: of the splits that are held out, in the order of the corpus, which stand for
-            what the system learns; none for raw text.
-        truth: raw text of the splits whose sentences have one reference, references of the others.
-    """
-
-    teacher: Model | None
-    translations: tuple[Translations, ...]
-    truth: tuple[StepOfSplit, ...]
-
-
-def reads(configuration: Configuration, corpus: str, system: str, seed: int) -> Others:
-    """What the losses of a system depend on.
-
-    Raises:
-        UserError: as `analyse`.
-    """
-    _check(configuration, system)
-    model = Model(configuration.run, corpus, system, seed)
-    [text] = configuration.training(corpus, system).text.candidates
-    translations: tuple[Translations, ...] = ()
-    if text.system is not None:
-        assert text.seed is not None
-        translations = tuple(
-            Translations(model.run, corpus, text.system, text.seed, str(text.decoding), split)
-            for split in held_out(configuration, corpus)
-        )
-    truth = (_truth(configuration, corpus, split) for split in held_out(configuration, corpus))
-    return Others(
-        teacher=model.inputs_of_training(configuration).teacher,
-        translations=translations,
-        truth=tuple(dict.fromkeys(truth)),
-    )
-
-
-def _truth(configuration: Configuration, corpus: str, split: str) -> StepOfSplit:
-    return references(configuration, corpus, split) or step_of(corpus, split, "text")
-
-
 def analyse(configuration: Configuration, corpus: str, system: str, seed: int) -> dict[str, Any]:
     """Measure L_NAT, L_input and the BLEU of T on every split but the training text.
 
@@ -286,6 +242,7 @@ def analyse(configuration: Configuration, corpus: str, system: str, seed: int) -
         UserError: if the system is not parallel, has a choice of texts, or does not fit; or if it
             masks its input, and no input predictor says how hard the masks are to predict.
     """
+    check(configuration, system)
     others = reads(configuration, corpus, system, seed)
     found = analysis.subject(configuration, corpus, system, seed)
     teacher = None
@@ -312,7 +269,7 @@ def analyse(configuration: Configuration, corpus: str, system: str, seed: int) -
             )
             for draw in range(DRAWS if drawn else 1)
         ]
-        its_truth = _truth(configuration, corpus, split.name)
+        its_truth = truth_of(configuration, corpus, split.name)
         several = _references(its_truth, split.name, target, len(split.sources))
         measured = sorted(set(proxies[0].targets).intersection(*(each.targets for each in proxies)))
         covered = [number for number in measured if number in several]
@@ -359,24 +316,6 @@ def analyse(configuration: Configuration, corpus: str, system: str, seed: int) -
             "measures": measures,
         }
     return {"splits": splits}
-
-
-def _check(configuration: Configuration, system: str) -> None:
-    file, description = configuration.file_of("systems", system), configuration.system(system)
-    if configuration.decoding_order(system) != "parallel":
-        raise UserError(f"{file}: the losses of MPLE are defined for parallel systems")
-    if description.text.choice is not None:
-        raise UserError(
-            f"{file}: key 'text': the losses of MPLE are of one text, raw or distilled, not of a "
-            "choice; take the system out of that table or figure"
-        )
-    reveals = configuration.input_traits(system).trains_on_partial_targets
-    if reveals and not description.decoder.input_predictor:
-        raise UserError(
-            f"{file}: key 'decoder.input_predictor': {description.input.method} reveals "
-            "tokens, and L_input needs a model that has learned to predict them; set it to true, "
-            "with a 'teacher', and train the system again"
-        )
 
 
 def _encoded(path: Path, vocabulary: Vocabulary, sentences: int) -> list[np.ndarray]:

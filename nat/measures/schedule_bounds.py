@@ -26,12 +26,8 @@ from nat.measures import known_law, revealing
 from nat.measures.known_law import STEPS
 from nat.measures.revealing import Choice, Decoding, Law, State
 
-READS_MODEL = False
-
 CLASSES = 12
 """Most classes of positions; the errors of the lengths of a source with more count as zero."""
-
-reads = known_law.reads
 
 
 def analyse(configuration: Configuration, corpus: str, system: str, seed: int) -> dict[str, Any]:

@@ -19,12 +19,9 @@ from nat.decoding.mask_predict import MaskPredict
 from nat.decoding.passes import Pass, Traced, described
 from nat.measures import analysis
 from nat.measures.decoding_steps import text_passes
+from nat.measures.needs.shown_tokens import BEAM, STEPS, check
 from nat.transformer.model import Transformer
 
-STEPS = 10
-"""Decoder passes of mask-predict; number `STEPS // 2`, counted from 0, sees half of the target."""
-
-BEAM = 5
 EXAMPLES = 3
 """Sentences that are shown: the first ones of median target length."""
 
@@ -38,18 +35,6 @@ IN_SEQUENCE, AT_ONCE = " → ", " ⇒ "
 """Between passes, and before the parallel pass of a hybrid system."""
 
 UNITS = {"shown_tokens": "percent of positions", "right_shown_tokens": "percent of shown tokens"}
-
-
-def check(configuration: Configuration, system: str) -> None:
-    """Refuse a system that has none of these decodings.
-
-    Raises:
-        UserError: naming the file.
-    """
-    decodings = {"hybrid": f"hybrid{BEAM}-1", "semi-autoregressive": f"group-beam{BEAM}"}
-    order = configuration.decoding_order(system)
-    decoding = decodings.get(order, f"mask-predict-{STEPS}-lb1")
-    analysis.check_decoding(configuration, system, decoding)
 
 
 def analyse(configuration: Configuration, corpus: str, system: str, seed: int) -> dict[str, Any]:

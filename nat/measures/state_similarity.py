@@ -12,7 +12,6 @@ teacher's translations it is the teacher's head, so that maps of both are those 
 """
 
 from collections.abc import Iterator
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -20,14 +19,13 @@ import torch
 import torch.nn.functional as F
 from torch import Tensor
 
-from nat.artifacts import Analysis, Inputs
 from nat.configuration import Configuration
 from nat.data.batch import Batch
 from nat.data.vocabulary import EOS, MASK, PAD, Vocabularies, Vocabulary
-from nat.errors import UserError
 from nat.files import read_json
 from nat.inputs.previous_tokens import PreviousTokens
 from nat.measures import analysis
+from nat.measures.needs.state_similarity import check, reads
 from nat.objective.context import BatchContext
 from nat.transformer.model import Transformer
 from nat.transformer.projection import best_symbols
@@ -64,38 +62,6 @@ class Traced(NamedTuple):
     cosines: Tensor
     attention: Tensor
     words: Tensor
-
-
-@dataclass(frozen=True)
-class Others(Inputs):
-    """The analysis of the teacher, whose head is shown."""
-
-    teacher: Analysis | None
-
-
-def reads(configuration: Configuration, corpus: str, system: str, seed: int) -> Others:
-    """The same analysis of the system whose translations a parallel system learns from, if any."""
-    texts = configuration.training(corpus, system).text.candidates
-    if configuration.is_autoregressive(system) or len(texts) > 1 or texts[0].system is None:
-        return Others(None)
-    [text] = texts
-    assert text.seed is not None
-    name = "state_similarity"
-    return Others(Analysis(configuration.run, corpus, str(text.system), text.seed, name))
-
-
-def check(configuration: Configuration, system: str) -> None:
-    """Refuse a system that is neither parallel nor autoregressive.
-
-    Raises:
-        UserError: naming the file.
-    """
-    if configuration.decoding_order(system) not in ("parallel", "autoregressive"):
-        where = configuration.file_of("systems", system)
-        raise UserError(
-            f"{where}: states are compared for parallel and autoregressive "
-            "systems only; take this one out of that table or figure"
-        )
 
 
 def analyse(configuration: Configuration, corpus: str, system: str, seed: int) -> dict[str, Any]:

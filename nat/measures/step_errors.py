@@ -44,9 +44,9 @@ from nat.alignment.reveal import most_confident
 from nat.configuration import Configuration
 from nat.data.batch import pad, source_tensor
 from nat.data.vocabulary import BEGIN_OF_CHUNKS, BOS, EOS, MASK, NEVER_WRITTEN, PAD
-from nat.errors import UserError
 from nat.measures import analysis, known_law, revealing
 from nat.measures.known_law import STEPS, Targets
+from nat.measures.needs.step_errors import check
 from nat.measures.revealing import Choice, Decoding, Errors, State
 from nat.measures.schedule_bounds import to_reveal
 from nat.transformer.length import LengthPredictor
@@ -67,8 +67,6 @@ FROM_PRIOR = 0.1
 
 TARGETS = 2048
 """Targets that are aligned at a time."""
-
-reads = known_law.reads
 
 
 def analyse(configuration: Configuration, corpus: str, system: str, seed: int) -> dict[str, Any]:
@@ -135,34 +133,6 @@ def analyse(configuration: Configuration, corpus: str, system: str, seed: int) -
     if lengths.any():
         values["law_length"] = lengths
     return known.result(values)
-
-
-def check(configuration: Configuration, system: str) -> None:
-    """Refuse a system whose outputs have no law that is computed here.
-
-    Raises:
-        UserError: naming the file and the key.
-    """
-    training = configuration.system(system)
-    order = configuration.decoding_order(system)
-    key = None
-    if order in ("semi-autoregressive", "fairseq"):
-        key = f"'input.method', {training.input.method}"
-    elif order == "parallel" and training.decoder.upsample is not None:
-        if training.target.method != "ctc":
-            key = f"'target.method', {training.target.method}"
-        elif training.latent is not None:
-            key = "'latent', with CTC"
-    elif order == "parallel" and training.target.method == "axe":
-        key = "'target.method', axe"
-    elif order == "parallel" and training.length == "constant":
-        key = "'length', constant"
-    if key is not None:
-        where = configuration.file_of("systems", system)
-        raise UserError(
-            f"{where}: key {key}: the law of the outputs of such a system is not computed; remove "
-            "the system from the table or figure"
-        )
 
 
 def masked(model: Transformer, encoded: Encoded, steps: int, batch_tokens: int) -> Decoding:

@@ -21,16 +21,14 @@ from nat.configuration import Configuration
 from nat.configuration.models import Training
 from nat.data.batch import Batch
 from nat.data.vocabulary import SPECIALS, VocabularySizes
-from nat.errors import UserError
 from nat.measures import analysis
+from nat.measures.needs.two_modes import check
 from nat.objective.context import BatchContext
 from nat.objective.objective import Objective
 from nat.registry import Method
 from nat.training.model_file import build_model
 from nat.transformer.architecture import Architecture
 from nat.transformer.model import Transformer
-
-READS_MODEL = False
 
 VALUES = 24
 PEAKS = ((7, 7), (16, 16))
@@ -68,32 +66,6 @@ def mixed(found: np.ndarray) -> float:
     """Probability of values on different sides of the middle between the peaks, percent."""
     middle = (PEAKS[0][0] + PEAKS[1][0] + 1) // 2
     return 100 * float(found[:middle, middle:].sum() + found[middle:, :middle].sum())
-
-
-def check(configuration: Configuration, system: str) -> None:
-    """Refuse a system that does not predict both variables at once, independently of each other.
-
-    Raises:
-        UserError: naming the file and the key.
-    """
-    found = configuration.system(system)
-    key = None
-    if configuration.decoding_order(system) != "parallel":
-        key = f"'input.method', {found.input.method}"
-    elif found.decoder.upsample is not None:
-        key = f"'decoder.upsample', {found.decoder.upsample:g}"
-    elif configuration.target_traits(system).empty_token:
-        key = f"'target', {found.target.method}"
-    elif configuration.latent(system) is not None:
-        # the variables depend on each other through what is drawn
-        key = "'latent'"
-    if key is not None:
-        where = configuration.file_of("systems", system)
-        raise UserError(
-            f"{where}: key {key}: a law with two modes is learned by parallel systems with one "
-            "position for each token, without an empty token and without latents; remove the "
-            "system from the table or figure"
-        )
 
 
 def analyse(configuration: Configuration, corpus: str, system: str, seed: int) -> dict[str, Any]:

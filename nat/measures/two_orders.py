@@ -20,15 +20,13 @@ from nat.configuration.models import Training
 from nat.data.batch import Batch
 from nat.data.candidates import RAW, Text
 from nat.data.vocabulary import BLANK, PAD, SPECIALS, VocabularySizes
-from nat.errors import UserError
 from nat.measures import analysis, two_modes
+from nat.measures.needs.two_orders import check
 from nat.objective.context import BatchContext
 from nat.objective.objective import Objective
 from nat.training.model_file import build_model
 from nat.transformer.latent_options import LatentOptions
 from nat.transformer.model import Transformer
-
-READS_MODEL = False
 
 SPLIT = "toy"
 
@@ -45,21 +43,6 @@ COPIES = 16
 
 DRAWS = 1000
 """Draws from the prior that a probability is the mean of, where there are latents."""
-
-
-def check(configuration: Configuration, system: str) -> None:
-    """Refuse a system that is neither parallel nor autoregressive.
-
-    Raises:
-        UserError: naming the file and the key.
-    """
-    if configuration.decoding_order(system) not in ("parallel", "autoregressive"):
-        where = configuration.file_of("systems", system)
-        raise UserError(
-            f"{where}: key 'input.method', {configuration.system(system).input.method}: the "
-            "probability of two orders is computed for parallel and autoregressive systems only; "
-            "remove the system from the table or figure"
-        )
 
 
 def analyse(configuration: Configuration, corpus: str, system: str, seed: int) -> dict[str, Any]:

@@ -14,29 +14,24 @@ one pass.
 import copy
 import math
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 from torch import Tensor
 
-from nat.artifacts import Inputs, KeptModel, Model
 from nat.configuration import Configuration
 from nat.data.bpe import merge
 from nat.data.candidates import RAW, Text
 from nat.decoding.corpus import translate
 from nat.decoding.one_pass import OnePass
-from nat.errors import UserError
 from nat.measures import analysis, bleu
 from nat.measures.likelihood import losses
+from nat.measures.needs.weight_plane import reads
 from nat.objective.objective import Objective
 from nat.registry import Method
 from nat.training.model_file import load_model
 from nat.training.trained_model import matching_model
 from nat.transformer.model import Transformer
-
-OTHER = "plane-nat-raw"
-"""The system that is fine-tuned by maximum likelihood."""
 
 GRID = tuple(step / 4 for step in range(-1, 6))
 """Places along both directions: 0 is the start, 1 the end of a training."""
@@ -50,31 +45,6 @@ UNITS = {
 }
 
 Weights = Mapping[str, Tensor]
-
-
-@dataclass(frozen=True)
-class Others(Inputs):
-    """The other corners of the plane: the common start, and the model of maximum likelihood."""
-
-    start: KeptModel | Model
-    other: Model
-
-
-def reads(configuration: Configuration, corpus: str, system: str, seed: int) -> Others:
-    """The other corners.
-
-    Raises:
-        UserError: if the analysed system and the other one do not start from the same weights.
-    """
-    name = configuration.canonical(corpus, OTHER)
-    own, other = (Model(configuration.run, corpus, each, seed) for each in (system, name))
-    start, its_start = (each.inputs_of_training(configuration).start for each in (own, other))
-    if start is None or start != its_start:
-        raise UserError(
-            f"{configuration.file_of('systems', system)}: key 'init_from': a plane of weights "
-            f"needs a system that starts from the same model as {OTHER}"
-        )
-    return Others(start, other)
 
 
 def interpolated(corners: Sequence[Weights], across: float, up: float) -> Weights:

@@ -1,0 +1,17 @@
+"""The systems that the analysis `decoding_steps` can decode."""
+
+from nat.configuration import Configuration
+from nat.measures.needs.decodings import check_decoding
+
+STEPS = (4, 10)
+"""Decoder passes of mask-predict."""
+
+
+def check(configuration: Configuration, system: str) -> None:
+    """Refuse a system that cannot be decoded by mask-predict.
+
+    Raises:
+        UserError: naming the file.
+    """
+    for steps in STEPS:
+        check_decoding(configuration, system, f"mask-predict-{steps}-lb1")

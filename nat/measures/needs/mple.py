@@ -1,0 +1,70 @@
+"""What the analysis `mple` reads besides the analysed model, and the systems that it refuses."""
+
+from dataclasses import dataclass
+
+from nat.artifacts import Inputs, Model, StepOfSplit, Translations, held_out, references, step_of
+from nat.configuration import Configuration
+from nat.errors import UserError
+
+
+@dataclass(frozen=True)
+class Others(Inputs):
+    """What is read besides the model and the ids of the corpus.
+
+    Attributes:
+        teacher: used by the objective.
+        translations: of the splits that are held out, in the order of the corpus, which stand for
+            what the system learns; none for raw text.
+        truth: raw text of the splits whose sentences have one reference, references of the others.
+    """
+
+    teacher: Model | None
+    translations: tuple[Translations, ...]
+    truth: tuple[StepOfSplit, ...]
+
+
+def reads(configuration: Configuration, corpus: str, system: str, seed: int) -> Others:
+    """What the losses of a system that `check` does not refuse depend on."""
+    model = Model(configuration.run, corpus, system, seed)
+    [text] = configuration.training(corpus, system).text.candidates
+    translations: tuple[Translations, ...] = ()
+    if text.system is not None:
+        assert text.seed is not None
+        translations = tuple(
+            Translations(model.run, corpus, text.system, text.seed, str(text.decoding), split)
+            for split in held_out(configuration, corpus)
+        )
+    steps = (truth_of(configuration, corpus, split) for split in held_out(configuration, corpus))
+    return Others(
+        teacher=model.inputs_of_training(configuration).teacher,
+        translations=translations,
+        truth=tuple(dict.fromkeys(steps)),
+    )
+
+
+def truth_of(configuration: Configuration, corpus: str, split: str) -> StepOfSplit:
+    """The references of a split, or its raw text where each sentence has one reference."""
+    return references(configuration, corpus, split) or step_of(corpus, split, "text")
+
+
+def check(configuration: Configuration, system: str) -> None:
+    """Refuse a system whose losses are not defined, or not known.
+
+    Raises:
+        UserError: naming the file, and the key where one decides.
+    """
+    file, description = configuration.file_of("systems", system), configuration.system(system)
+    if configuration.decoding_order(system) != "parallel":
+        raise UserError(f"{file}: the losses of MPLE are defined for parallel systems")
+    if description.text.choice is not None:
+        raise UserError(
+            f"{file}: key 'text': the losses of MPLE are of one text, raw or distilled, not of a "
+            "choice; take the system out of that table or figure"
+        )
+    reveals = configuration.input_traits(system).trains_on_partial_targets
+    if reveals and not description.decoder.input_predictor:
+        raise UserError(
+            f"{file}: key 'decoder.input_predictor': {description.input.method} reveals "
+            "tokens, and L_input needs a model that has learned to predict them; set it to true, "
+            "with a 'teacher', and train the system again"
+        )

@@ -1,0 +1,7 @@
+"""What the analysis `schedule_bounds` reads instead of a model."""
+
+from nat.measures.needs import known_law
+
+READS_MODEL = False
+
+reads = known_law.reads

@@ -1,0 +1,35 @@
+"""What the analysis `step_errors` reads besides the model, and the systems that it refuses."""
+
+from nat.configuration import Configuration
+from nat.errors import UserError
+from nat.measures.needs import known_law
+
+reads = known_law.reads
+
+
+def check(configuration: Configuration, system: str) -> None:
+    """Refuse a system whose outputs have no law that is computed here.
+
+    Raises:
+        UserError: naming the file and the key.
+    """
+    training = configuration.system(system)
+    order = configuration.decoding_order(system)
+    key = None
+    if order in ("semi-autoregressive", "fairseq"):
+        key = f"'input.method', {training.input.method}"
+    elif order == "parallel" and training.decoder.upsample is not None:
+        if training.target.method != "ctc":
+            key = f"'target.method', {training.target.method}"
+        elif training.latent is not None:
+            key = "'latent', with CTC"
+    elif order == "parallel" and training.target.method == "axe":
+        key = "'target.method', axe"
+    elif order == "parallel" and training.length == "constant":
+        key = "'length', constant"
+    if key is not None:
+        where = configuration.file_of("systems", system)
+        raise UserError(
+            f"{where}: key {key}: the law of the outputs of such a system is not computed; remove "
+            "the system from the table or figure"
+        )
