@@ -931,7 +931,7 @@ class Statistics(_OfTranslations):
 
 @dataclass(frozen=True)
 class InputsOfAnalysis(Inputs):
-    """What an analysis reads; `others` is what its module in `nat/measures/needs` asks for."""
+    """What an analysis reads; `others` is what its module in `nat/analyses/needs` asks for."""
 
     corpus: CorpusStep
     tests: tuple[StepOfSplit, ...]
@@ -941,9 +941,9 @@ class InputsOfAnalysis(Inputs):
 
 @dataclass(frozen=True)
 class Analysis(Artifact):
-    """What is measured of a model without translating, by a module of `nat/measures`.
+    """What is measured of a model without translating, by a module of `nat/analyses`.
 
-    A module of the same name in `nat/measures/needs` says what it needs: one that reads more than
+    A module of the same name in `nat/analyses/needs` says what it needs: one that reads more than
     the model and the ids of the corpus has a function
     `reads(configuration, corpus, system, seed) -> Inputs`, one that does not read the model
     `READS_MODEL = False`, and one that cannot measure every system a function
@@ -969,7 +969,7 @@ class Analysis(Artifact):
         Raises:
             UserError: if the analysis cannot measure the system, or not on this corpus.
         """
-        module = importlib.import_module(f"nat.measures.needs.{self.analysis}")
+        module = importlib.import_module(f"nat.analyses.needs.{self.analysis}")
         if hasattr(module, "check"):
             module.check(configuration, self.system)
         others: tuple[Artifact, ...] = ()

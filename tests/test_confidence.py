@@ -7,9 +7,9 @@ import numpy as np
 import pytest
 import torch
 
+from nat.analyses.confidence import default_confidence, sampled_confidence
 from nat.data.vocabulary import EOS, MASK
 from nat.decoding.input_sampling import InputSampling
-from nat.measures.confidence import default_confidence, sampled_confidence
 
 
 @pytest.fixture

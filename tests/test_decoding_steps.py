@@ -7,6 +7,8 @@ from typing import Any
 import numpy as np
 import pytest
 
+from nat.analyses import analysis, decoding_steps
+from nat.analyses.decoding_steps import changed, changed_share, text_passes
 from nat.artifacts import Analysis
 from nat.configuration.reading import read
 from nat.data.batch import source_tensor
@@ -14,8 +16,6 @@ from nat.data.vocabulary import BLANK, MASK, SPECIALS, Vocabularies, Vocabulary
 from nat.decoding.mask_predict import MaskPredict
 from nat.decoding.passes import Pass, described
 from nat.errors import UserError
-from nat.measures import analysis, decoding_steps
-from nat.measures.decoding_steps import changed, changed_share, text_passes
 from tests.made_up_run import REPOSITORY
 
 

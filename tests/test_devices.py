@@ -17,14 +17,15 @@ import torch.nn.functional as F
 from torch import Tensor
 
 from nat import randomness
+from nat.analyses import likelihood, mple
+from nat.analyses.confidence import default_confidence, sampled_confidence
+from nat.analyses.latent_assignment import assignments
+from nat.analyses.latent_components import posterior_means
+from nat.analyses.length_accuracy import length_differences
+from nat.analyses.state_similarity import cosines, trace
 from nat.data.batch import Batch, source_tensor
 from nat.decoding.one_pass import OnePass
-from nat.measures import latency, likelihood, mple
-from nat.measures.confidence import default_confidence, sampled_confidence
-from nat.measures.latent_assignment import assignments
-from nat.measures.latent_components import posterior_means
-from nat.measures.length_accuracy import length_differences
-from nat.measures.state_similarity import cosines, trace
+from nat.measures import latency
 from nat.objective.context import Loss
 from nat.transformer.dropout import dropout
 from nat.transformer.linear import has_bfloat16_products

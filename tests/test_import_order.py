@@ -12,7 +12,8 @@ PACKAGES_IN_ORDER = (
     *("registry", "data", "language_model", "transformer", "configuration", "alignment"),
     "decoding",
     *("objective", "inputs", "targets", "distillation", "artifacts", "training"),
-    *("export", "fairseq_plugin", "measures", "published", "cells", "tables", "figures", "claims"),
+    *("export", "fairseq_plugin", "measures", "analyses"),
+    *("published", "cells", "tables", "figures", "claims"),
     *("papers", "report", "documentation", "workflow", "jobs", "deploy"),
 )
 """Folders and modules of nat/; each may import from those before it."""

@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 import yaml
 
+from nat.analyses import likelihood
 from nat.artifacts import Model, step_of
 from nat.configuration.reading import read
 from nat.data.binarised import write_binarised
@@ -15,7 +16,6 @@ from nat.data.subword_law import corpus_subword_entropies
 from nat.data.synthetic import generate, read_options
 from nat.data.vocabulary import Vocabulary
 from nat.jobs.train import train_system
-from nat.measures import likelihood
 from nat.measures.total_correlation import estimate, with_exact
 
 REPOSITORY = Path(__file__).resolve().parents[1]

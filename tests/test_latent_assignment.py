@@ -8,8 +8,7 @@ import pytest
 import torch
 from made_up_corpus import as_corpus
 
-from nat.data.bpe import Segmenter, learn
-from nat.measures.latent_assignment import (
+from nat.analyses.latent_assignment import (
     assign,
     assignments,
     most_apart,
@@ -17,6 +16,7 @@ from nat.measures.latent_assignment import (
     reordered,
     segmenter,
 )
+from nat.data.bpe import Segmenter, learn
 
 
 def test_a_permutation_is_found_again() -> None:

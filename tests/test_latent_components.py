@@ -7,13 +7,13 @@ import pytest
 import torch
 from repository import configured
 
-from nat.errors import UserError
-from nat.measures.latent_components import (
+from nat.analyses.latent_components import (
     effective_dimension,
     explained_variance,
     posterior_means,
 )
-from nat.measures.needs.latent_components import check
+from nat.analyses.needs.latent_components import check
+from nat.errors import UserError
 
 
 def test_the_variance_is_that_of_the_axes_however_they_are_turned() -> None:

@@ -7,7 +7,7 @@ import pytest
 import torch
 from made_up_run import REPOSITORY
 
-from nat.measures.length_accuracy import accuracies, length_differences
+from nat.analyses.length_accuracy import accuracies, length_differences
 from nat.transformer.architecture import Architecture
 from nat.transformer.model import Transformer
 

@@ -7,13 +7,13 @@ import numpy as np
 import pytest
 import torch
 
+from nat.analyses import analysis, likelihood
+from nat.analyses.likelihood import losses
+from nat.analyses.needs.likelihood import check
 from nat.artifacts import Analysis
 from nat.configuration.reading import read
 from nat.data.vocabulary import BOS, EOS, MASK
 from nat.errors import UserError
-from nat.measures import analysis, likelihood
-from nat.measures.likelihood import losses
-from nat.measures.needs.likelihood import check
 from tests.made_up_run import REPOSITORY
 
 LENGTHS = ((3, 5), (7, 2), (0, 4), (1, 9), (4, 0), (4, 1), (39, 3), (5, 39))

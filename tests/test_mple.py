@@ -13,6 +13,9 @@ import pytest
 import torch
 from repository import configured
 
+from nat.analyses import mple
+from nat.analyses.mple import log_drawn, log_proxy_input, losses, measure, proxy_input
+from nat.analyses.needs.mple import check, reads
 from nat.configuration.models import Recipe, Training
 from nat.configuration.reading import read
 from nat.data.candidates import Text
@@ -22,10 +25,7 @@ from nat.errors import UserError
 from nat.inputs.fixed_mask import FixedMask
 from nat.inputs.random_mask import RandomMask
 from nat.inputs.random_reveal import RandomReveal
-from nat.measures import mple
 from nat.measures.correlation import pearson
-from nat.measures.mple import log_drawn, log_proxy_input, losses, measure, proxy_input
-from nat.measures.needs.mple import check, reads
 from nat.objective.context import BatchContext
 from nat.objective.first_pass import FirstPass
 from nat.registry import Method

@@ -2,12 +2,12 @@
 
 import pytest
 
+from nat.analyses import known_law, revealing, schedule_bounds, step_errors
+from nat.analyses.needs.step_errors import check
 from nat.cells.known_measures import LAW_STEPS, MEASURES
 from nat.cells.paper import entries
 from nat.configuration.reading import read
 from nat.errors import UserError
-from nat.measures import known_law, revealing, schedule_bounds, step_errors
-from nat.measures.needs.step_errors import check
 from nat.papers import reports
 from tests.made_up_run import REPOSITORY
 

@@ -7,13 +7,13 @@ from typing import Any
 import pytest
 from sacrebleu.metrics import BLEU
 
+from nat.analyses.needs.reference_distances import READS_MODEL, reads
+from nat.analyses.reference_distances import MEASURED, analyse, distances
 from nat.configuration import Configuration
 from nat.configuration.reading import read
 from nat.data.translations import write_translations
 from nat.distillation.pairwise_bleu import sentence_bleu
 from nat.errors import UserError
-from nat.measures.needs.reference_distances import READS_MODEL, reads
-from nat.measures.reference_distances import MEASURED, analyse, distances
 from tests.made_up_run import REPOSITORY
 
 CORPUS = "toy-ka-lu"

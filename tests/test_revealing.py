@@ -8,9 +8,9 @@ from typing import Any
 import numpy as np
 import pytest
 
+from nat.analyses import revealing
+from nat.analyses.revealing import ABSENT, Choice, Law, State, by_length, ended, root, split
 from nat.data.vocabulary import EOS
-from nat.measures import revealing
-from nat.measures.revealing import ABSENT, Choice, Law, State, by_length, ended, root, split
 
 SYMBOLS = 9
 

@@ -6,12 +6,10 @@ from collections.abc import Iterator, Sequence
 import numpy as np
 import pytest
 
-from nat.cells.known_measures import MEASURES
-from nat.configuration.reading import read
-from nat.measures import known_law, schedule_bounds
-from nat.measures.known_law import STEPS, Known
-from nat.measures.revealing import Choice, Law, State, by_length, root, split
-from nat.measures.schedule_bounds import (
+from nat.analyses import known_law, schedule_bounds
+from nat.analyses.known_law import STEPS, Known
+from nat.analyses.revealing import Choice, Law, State, by_length, root, split
+from nat.analyses.schedule_bounds import (
     at_random,
     counts,
     least_error,
@@ -19,6 +17,8 @@ from nat.measures.schedule_bounds import (
     sets_of,
     to_reveal,
 )
+from nat.cells.known_measures import MEASURES
+from nat.configuration.reading import read
 from tests.made_up_run import REPOSITORY
 from tests.test_revealing import law
 

@@ -6,6 +6,8 @@ from typing import Any
 import numpy as np
 import pytest
 
+from nat.analyses import analysis, shown_tokens
+from nat.analyses.shown_tokens import marked, right, shown
 from nat.artifacts import Analysis
 from nat.configuration.reading import read
 from nat.data.batch import source_tensor
@@ -14,8 +16,6 @@ from nat.decoding.group_beam_search import GroupBeamSearch
 from nat.decoding.hybrid import Hybrid
 from nat.decoding.passes import Pass
 from nat.errors import UserError
-from nat.measures import analysis, shown_tokens
-from nat.measures.shown_tokens import marked, right, shown
 from tests.made_up_run import REPOSITORY
 
 SYMBOLS: Any = SimpleNamespace(symbols=[f"w{number}" for number in range(29)])

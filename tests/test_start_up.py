@@ -116,10 +116,10 @@ main()
 def test_what_an_analysis_needs_is_said_without_what_it_computes_with() -> None:
     modules = run("""
 import importlib, sys
-from nat.reporting.known_measures import ANALYSES
+from nat.cells.known_measures import ANALYSES
 
 for name in ANALYSES:
-    needs = importlib.import_module("nat.measures.needs." + name)
+    needs = importlib.import_module("nat.analyses.needs." + name)
     assert hasattr(needs, "check") or hasattr(needs, "reads"), name
 print(*(name for name in sys.modules if sys.modules[name] is not None))
 """).split()

@@ -8,14 +8,14 @@ import pytest
 import torch
 import torch.nn.functional as F
 
+from nat.analyses import state_similarity
+from nat.analyses.needs.state_similarity import reads
+from nat.analyses.state_similarity import cosines, coverage, covered, maps, trace
 from nat.artifacts import Analysis
 from nat.configuration import load
 from nat.data.batch import Batch
 from nat.data.vocabulary import BOS, EOS, Vocabularies, Vocabulary
 from nat.files import write_json
-from nat.measures import state_similarity
-from nat.measures.needs.state_similarity import reads
-from nat.measures.state_similarity import cosines, coverage, covered, maps, trace
 from nat.transformer.trace import DecoderTrace
 
 LENGTHS = ((3, 5), (7, 2), (0, 4), (4, 6), (4, 1))

@@ -12,16 +12,17 @@ from repository import configured
 from torch import Tensor
 
 from nat.alignment.ctc import collapse
+from nat.analyses import revealing, step_errors
+from nat.analyses.known_law import Known, Targets
+from nat.analyses.needs.step_errors import check, reads
+from nat.analyses.revealing import Law, by_length, ended, root, split
 from nat.cells.known_measures import MEASURES
 from nat.data.batch import pad, source_tensor
 from nat.data.vocabulary import BEGIN_OF_CHUNKS, BLANK, BOS, EOS, MASK, NEVER_WRITTEN, PAD
 from nat.decoding.forced import forced_scores
 from nat.decoding.mask_predict import MaskPredict
 from nat.errors import UserError
-from nat.measures import revealing, significance, step_errors
-from nat.measures.known_law import Known, Targets
-from nat.measures.needs.step_errors import check, reads
-from nat.measures.revealing import Law, by_length, ended, root, split
+from nat.measures import significance
 from tests.test_revealing import law
 
 PARTS = ("kl", "learning", "factorisation", "passes")

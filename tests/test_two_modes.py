@@ -3,11 +3,11 @@
 import numpy as np
 import pytest
 
+from nat.analyses import two_modes
+from nat.analyses.two_modes import bound, distribution, divergence, law, mixed, toy, train
 from nat.artifacts import Analysis
 from nat.configuration.reading import read
 from nat.errors import UserError
-from nat.measures import two_modes
-from nat.measures.two_modes import bound, distribution, divergence, law, mixed, toy, train
 from tests.made_up_run import REPOSITORY
 
 

@@ -4,12 +4,12 @@ import pytest
 import torch
 from repository import configured
 
+from nat.analyses import two_orders
+from nat.analyses.two_orders import A, B, batch_of, shares, toy
 from nat.artifacts import Analysis
 from nat.configuration.configuration import Configuration
 from nat.data.vocabulary import SPECIALS, VocabularySizes
 from nat.errors import UserError
-from nat.measures import two_orders
-from nat.measures.two_orders import A, B, batch_of, shares, toy
 from nat.objective.objective import Objective
 from nat.training.model_file import build_model
 

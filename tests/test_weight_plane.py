@@ -7,14 +7,14 @@ import numpy as np
 import pytest
 import torch
 
+from nat.analyses import weight_plane
+from nat.analyses.likelihood import losses
+from nat.analyses.needs.weight_plane import reads
+from nat.analyses.weight_plane import interpolated
 from nat.configuration.models import Recipe, Training
 from nat.configuration.reading import read
 from nat.data.candidates import Text
 from nat.errors import UserError
-from nat.measures import weight_plane
-from nat.measures.likelihood import losses
-from nat.measures.needs.weight_plane import reads
-from nat.measures.weight_plane import interpolated
 from nat.registry import Method
 from tests.made_up_run import REPOSITORY
 

@@ -37,7 +37,7 @@ CANDIDATES = 5
 """Most texts that a system of dynamic distillation chooses among."""
 
 LAW_STEPS = (1, 2, 4, 8)
-"""Steps after which outputs are compared with a known law, see `nat.measures.known_law`."""
+"""Steps after which outputs are compared with a known law, see `nat.analyses.known_law`."""
 
 VALIDATION = "valid"
 """The split of L_NAT and L_input in L_MPLE, as in the paper (section 4)."""
@@ -52,7 +52,7 @@ class Measure:
         unit: of the number.
         digits: after the decimal point.
         definition: for footnotes.
-        source: one of `COORDINATES`, or the name of an analysis, a module of `nat/measures`.
+        source: one of `COORDINATES`, or the name of an analysis, a module of `nat/analyses`.
         setting: the default; empty if the measure has no settings, or if one must be given.
         relative: whether the number is that of a place over that of another, so that it takes two
             cells, see `nat.cells.differences`.
@@ -381,9 +381,9 @@ AGAINST_ALL = {"sacrebleu": "multi_reference_bleu"} | {
 """For each BLEU against one reference, the measure against all references of a sentence."""
 
 ANALYSES = sorted({measure.source for measure in MEASURES.values()} - set(COORDINATES))
-"""Analyses of a model, each a module of `nat/measures` with a function `analyse`.
+"""Analyses of a model, each a module of `nat/analyses` with a function `analyse`.
 
-Each has a module of the same name in `nat/measures/needs`, too, see `nat.artifacts.Analysis`.
+Each has a module of the same name in `nat/analyses/needs`, too, see `nat.artifacts.Analysis`.
 """
 
 TOYS = {measure.source for measure in MEASURES.values() if not measure.of_corpus}

@@ -13,7 +13,7 @@ from nat.spelling import hint
 
 
 def analyse_model(configuration: Configuration, analysis: Analysis) -> None:
-    """Measure a model, or the toy of an objective, by an analysis of `nat/measures`.
+    """Measure a model, or the toy of an objective, by an analysis of `nat/analyses`.
 
     Raises:
         UserError: for an unknown analysis, and as the analysis does; nothing is written.
@@ -25,6 +25,6 @@ def analyse_model(configuration: Configuration, analysis: Analysis) -> None:
     import torch
 
     torch.set_num_threads(threads(configuration))
-    module = importlib.import_module(f"nat.measures.{name}")
+    module = importlib.import_module(f"nat.analyses.{name}")
     names = {"corpus": analysis.corpus, "system": analysis.system, "seed": analysis.seed}
     write_json(Path(analysis.path), names | module.analyse(configuration, **names))

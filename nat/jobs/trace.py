@@ -20,6 +20,7 @@ from typing import Any
 
 import torch
 
+from nat.analyses.decoding_steps import text_passes
 from nat.artifacts import Trace
 from nat.configuration import Configuration
 from nat.data.binarised import BinarisedText
@@ -30,7 +31,6 @@ from nat.decoding.passes import Pass, words
 from nat.files import atomic_write_text
 from nat.jobs.threads import threads
 from nat.jobs.translate import method_of
-from nat.measures.decoding_steps import text_passes
 from nat.training.trained_model import matching_model
 
 DIGITS = 3

@@ -20,7 +20,7 @@ from nat.registry import Engine
 from nat.spelling import hint
 
 HELP = {
-    "analysis": "what is measured, a module of nat/measures",
+    "analysis": "what is measured, a module of nat/analyses",
     "bpe": "folder of the subwords",
     "candidates": "names of the texts, with + between them",
     "clean": "folder of the cleaned text",

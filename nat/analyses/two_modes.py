@@ -17,12 +17,12 @@ from typing import Any
 import numpy as np
 import torch
 
+from nat.analyses import analysis
+from nat.analyses.needs.two_modes import check
 from nat.configuration import Configuration
 from nat.configuration.models import Training
 from nat.data.batch import Batch
 from nat.data.vocabulary import SPECIALS, VocabularySizes
-from nat.measures import analysis
-from nat.measures.needs.two_modes import check
 from nat.objective.context import BatchContext
 from nat.objective.objective import Objective
 from nat.registry import Method

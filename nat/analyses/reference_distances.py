@@ -15,6 +15,8 @@ from typing import Any
 import numpy as np
 from sacrebleu.tokenizers.tokenizer_13a import Tokenizer13a
 
+from nat.analyses import analysis
+from nat.analyses.needs.reference_distances import reads, splits_with_references
 from nat.configuration import Configuration
 from nat.data.lines import read_lines
 from nat.data.references import references_path
@@ -22,8 +24,6 @@ from nat.data.splits import sides
 from nat.data.translations import read_in_order
 from nat.distillation.pairwise_bleu import sentence_bleu
 from nat.errors import UserError
-from nat.measures import analysis
-from nat.measures.needs.reference_distances import reads, splits_with_references
 from nat.measures.score import read_weighted
 
 MEASURED = ("reference_bleu_nearest", "reference_bleu_mean", "reference_bleu_farthest")

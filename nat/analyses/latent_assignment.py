@@ -16,6 +16,8 @@ import torch
 from scipy.optimize import linear_sum_assignment
 from scipy.spatial.distance import cdist
 
+from nat.analyses import analysis
+from nat.analyses.needs.latent_assignment import check, reads
 from nat.artifacts import references
 from nat.configuration import Configuration
 from nat.data.batch import pad, source_tensor
@@ -25,8 +27,6 @@ from nat.data.references import references_path
 from nat.data.splits import sides
 from nat.data.tokenise import target_tokens
 from nat.decoding.corpus import batches
-from nat.measures import analysis
-from nat.measures.needs.latent_assignment import check, reads
 from nat.measures.score import read_references
 from nat.transformer.model import Transformer
 

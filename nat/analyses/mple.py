@@ -31,6 +31,8 @@ import numpy as np
 import torch
 from torch import Tensor
 
+from nat.analyses import analysis
+from nat.analyses.needs.mple import check, reads, truth_of
 from nat.artifacts import StepOfSplit
 from nat.configuration import Configuration
 from nat.data.batch import Batch
@@ -43,9 +45,7 @@ from nat.data.translations import read_in_order
 from nat.data.vocabulary import BLANK, MASK, PAD, Vocabulary
 from nat.errors import UserError
 from nat.inputs.glancing import Glancing
-from nat.measures import analysis
 from nat.measures.distortion import pairwise_bleu
-from nat.measures.needs.mple import check, reads, truth_of
 from nat.measures.score import read_weighted
 from nat.objective.context import BatchContext, DecoderInput
 from nat.objective.first_pass import FirstPass

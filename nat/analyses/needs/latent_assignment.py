@@ -2,10 +2,10 @@
 
 from dataclasses import dataclass
 
+from nat.analyses.needs import latent_components
 from nat.artifacts import CorpusStep, Inputs, StepOfSplit, held_out, references
 from nat.configuration import Configuration
 from nat.errors import UserError
-from nat.measures.needs import latent_components
 
 check = latent_components.check
 

@@ -12,13 +12,13 @@ from typing import Any
 import numpy as np
 import torch
 
+from nat.analyses.analysis import subject, usable_sources
+from nat.analyses.needs.length_accuracy import check
 from nat.configuration import Configuration
 from nat.data.batch import source_tensor
 from nat.data.binarised import BinarisedText
 from nat.decoding.corpus import batches
 from nat.measures import bleu, significance, statistics
-from nat.measures.analysis import subject, usable_sources
-from nat.measures.needs.length_accuracy import check
 from nat.transformer.model import Transformer
 
 TOP = (1, 3, 5)

@@ -10,9 +10,9 @@ from typing import Any
 import numpy as np
 import torch
 
+from nat.analyses import analysis
+from nat.analyses.needs.latent_components import check
 from nat.configuration import Configuration
-from nat.measures import analysis
-from nat.measures.needs.latent_components import check
 from nat.transformer.model import Transformer
 
 EXPLAINED = 0.95

@@ -13,14 +13,14 @@ from typing import Any, NamedTuple
 import torch
 from torch import Tensor
 
+from nat.analyses import analysis
+from nat.analyses.needs.confidence import check, reads
 from nat.configuration import Configuration
 from nat.data.batch import source_tensor
 from nat.data.vocabulary import MASK, PAD
 from nat.decoding.canvas import canvases_of
 from nat.decoding.corpus import batches
 from nat.decoding.input_sampling import InputSampling
-from nat.measures import analysis
-from nat.measures.needs.confidence import check, reads
 from nat.training.trained_model import matching_model
 from nat.transformer.model import Encoded, Transformer
 from nat.transformer.projection import chunks_of_logits

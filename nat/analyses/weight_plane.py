@@ -19,14 +19,15 @@ from typing import Any
 import numpy as np
 from torch import Tensor
 
+from nat.analyses import analysis
+from nat.analyses.likelihood import losses
+from nat.analyses.needs.weight_plane import reads
 from nat.configuration import Configuration
 from nat.data.bpe import merge
 from nat.data.candidates import RAW, Text
 from nat.decoding.corpus import translate
 from nat.decoding.one_pass import OnePass
-from nat.measures import analysis, bleu
-from nat.measures.likelihood import losses
-from nat.measures.needs.weight_plane import reads
+from nat.measures import bleu
 from nat.objective.objective import Objective
 from nat.registry import Method
 from nat.training.model_file import load_model

@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 
+from nat.analyses.needs.known_law import reads
 from nat.artifacts import CorpusStep, step_of
 from nat.configuration import Configuration
 from nat.data.binarised import BinarisedText
@@ -18,7 +19,6 @@ from nat.data.synthetic import Language, read_options
 from nat.data.vocabulary import UNK, Vocabularies
 from nat.errors import UserError
 from nat.measures import bleu, significance, statistics
-from nat.measures.needs.known_law import reads
 
 SPLIT = "test"
 """The split whose sources are analysed."""

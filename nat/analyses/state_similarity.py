@@ -19,13 +19,13 @@ import torch
 import torch.nn.functional as F
 from torch import Tensor
 
+from nat.analyses import analysis
+from nat.analyses.needs.state_similarity import check, reads
 from nat.configuration import Configuration
 from nat.data.batch import Batch
 from nat.data.vocabulary import EOS, MASK, PAD, Vocabularies, Vocabulary
 from nat.files import read_json
 from nat.inputs.previous_tokens import PreviousTokens
-from nat.measures import analysis
-from nat.measures.needs.state_similarity import check, reads
 from nat.objective.context import BatchContext
 from nat.transformer.model import Transformer
 from nat.transformer.projection import best_symbols

@@ -3,7 +3,7 @@
 KL(P || Q) from the law P of an invented language to the law Q of a model's outputs, in bits a
 sentence, is the sum of two parts: what better probabilities would remove (learning error), and what
 remains since tokens are drawn at once and independently of each other (factorisation error). See
-`nat.measures.revealing` for the split of decodings that reveal tokens in steps. Decodings write the
+`nat.analyses.revealing` for the split of decodings that reveal tokens in steps. Decodings write the
 most probable tokens, so that a law of their outputs would be a single target; here tokens are
 drawn, and everything else is as in the decoding:
 
@@ -41,14 +41,14 @@ from torch import Tensor
 
 from nat.alignment.ctc import frames_needed, negative_log_likelihood, own_symbols
 from nat.alignment.reveal import most_confident
+from nat.analyses import analysis, known_law, revealing
+from nat.analyses.known_law import STEPS, Targets
+from nat.analyses.needs.step_errors import check
+from nat.analyses.revealing import Choice, Decoding, Errors, State
+from nat.analyses.schedule_bounds import to_reveal
 from nat.configuration import Configuration
 from nat.data.batch import pad, source_tensor
 from nat.data.vocabulary import BEGIN_OF_CHUNKS, BOS, EOS, MASK, NEVER_WRITTEN, PAD
-from nat.measures import analysis, known_law, revealing
-from nat.measures.known_law import STEPS, Targets
-from nat.measures.needs.step_errors import check
-from nat.measures.revealing import Choice, Decoding, Errors, State
-from nat.measures.schedule_bounds import to_reveal
 from nat.transformer.length import LengthPredictor
 from nat.transformer.model import Encoded, Transformer
 from nat.transformer.projection import chunks_of_logits
@@ -73,7 +73,7 @@ def analyse(configuration: Configuration, corpus: str, system: str, seed: int) -
     """Split the divergence of a system from the law of an invented language.
 
     Returns:
-        Of the sources that `nat.measures.known_law` selects, for each number of steps T that the
+        Of the sources that `nat.analyses.known_law` selects, for each number of steps T that the
         system is trained for (`all`: as many as it makes): `law_kl_T`, `law_learning_T`,
         `law_factorisation_T`, `law_passes_T`; of models with a length predictor also `law_length`,
         the part of the length in the learning error.

@@ -1,8 +1,8 @@
 """What the analysis `step_errors` reads besides the model, and the systems that it refuses."""
 
+from nat.analyses.needs import known_law
 from nat.configuration import Configuration
 from nat.errors import UserError
-from nat.measures.needs import known_law
 
 reads = known_law.reads
 

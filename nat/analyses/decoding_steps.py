@@ -9,13 +9,13 @@ compare such passes).
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from nat.analyses import analysis
+from nat.analyses.needs.decoding_steps import STEPS, check
 from nat.configuration import Configuration
 from nat.data.batch import source_tensor
 from nat.decoding.corpus import batches
 from nat.decoding.mask_predict import MaskPredict
 from nat.decoding.passes import Pass, Traced, described
-from nat.measures import analysis
-from nat.measures.needs.decoding_steps import STEPS, check
 from nat.transformer.model import Transformer
 
 EXAMPLES = 3

@@ -1,6 +1,6 @@
 """How small the factorisation error can be: schedules of a known law that no model is behind.
 
-See `nat.measures.revealing` for the error. A schedule with T steps divides the positions of a
+See `nat.analyses.revealing` for the error. A schedule with T steps divides the positions of a
 target, whose length is known, into T sets that are revealed one after another; which ones, may
 depend on the source and the length. Its error, sum over steps of sum over i in Z of H(y_i | y_A)
 minus H(Y), consists of entropies of sets of positions. All of them are computed, and the best
@@ -21,10 +21,10 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from nat.analyses import known_law, revealing
+from nat.analyses.known_law import STEPS
+from nat.analyses.revealing import Choice, Decoding, Law, State
 from nat.configuration import Configuration
-from nat.measures import known_law, revealing
-from nat.measures.known_law import STEPS
-from nat.measures.revealing import Choice, Decoding, Law, State
 
 CLASSES = 12
 """Most classes of positions; the errors of the lengths of a source with more count as zero."""

@@ -5,11 +5,11 @@ from typing import Any
 
 import torch
 
+from nat.analyses import analysis
+from nat.analyses.analysis import Sentences
+from nat.analyses.needs.likelihood import check
 from nat.configuration import Configuration
 from nat.data.candidates import RAW, Text
-from nat.measures import analysis
-from nat.measures.analysis import Sentences
-from nat.measures.needs.likelihood import check
 from nat.measures.total_correlation import PARTS
 from nat.objective.objective import Objective
 from nat.transformer.model import Transformer
@@ -84,7 +84,7 @@ def losses(
     targets: Sentences,
     batch_tokens: int,
 ) -> Sums:
-    """Add up the loss of all usable pairs, see `nat.measures.analysis.usable`."""
+    """Add up the loss of all usable pairs, see `nat.analyses.analysis.usable`."""
     sums = Sums()
     for batch in analysis.pair_batches(model, sources, targets, batch_tokens):
         loss = objective(model, batch, 0)

@@ -15,13 +15,13 @@ import torch
 from torch import Tensor
 
 from nat.alignment.ctc import collapse
+from nat.analyses import analysis, two_modes
+from nat.analyses.needs.two_orders import check
 from nat.configuration import Configuration
 from nat.configuration.models import Training
 from nat.data.batch import Batch
 from nat.data.candidates import RAW, Text
 from nat.data.vocabulary import BLANK, PAD, SPECIALS, VocabularySizes
-from nat.measures import analysis, two_modes
-from nat.measures.needs.two_orders import check
 from nat.objective.context import BatchContext
 from nat.objective.objective import Objective
 from nat.training.model_file import build_model

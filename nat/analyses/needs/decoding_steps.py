@@ -1,7 +1,7 @@
 """The systems that the analysis `decoding_steps` can decode."""
 
+from nat.analyses.needs.decodings import check_decoding
 from nat.configuration import Configuration
-from nat.measures.needs.decodings import check_decoding
 
 STEPS = (4, 10)
 """Decoder passes of mask-predict."""

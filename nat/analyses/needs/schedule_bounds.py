@@ -1,6 +1,6 @@
 """What the analysis `schedule_bounds` reads instead of a model."""
 
-from nat.measures.needs import known_law
+from nat.analyses.needs import known_law
 
 READS_MODEL = False
 

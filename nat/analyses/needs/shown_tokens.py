@@ -1,7 +1,7 @@
 """The systems that the analysis `shown_tokens` can decode."""
 
+from nat.analyses.needs.decodings import check_decoding
 from nat.configuration import Configuration
-from nat.measures.needs.decodings import check_decoding
 
 STEPS = 10
 """Decoder passes of mask-predict; number `STEPS // 2`, counted from 0, sees half of the target."""

@@ -11,15 +11,15 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from nat.analyses import analysis
+from nat.analyses.decoding_steps import text_passes
+from nat.analyses.needs.shown_tokens import BEAM, STEPS, check
 from nat.configuration import Configuration
 from nat.data.vocabulary import EOS, MASK, Vocabulary
 from nat.decoding.group_beam_search import GroupBeamSearch
 from nat.decoding.hybrid import Hybrid
 from nat.decoding.mask_predict import MaskPredict
 from nat.decoding.passes import Pass, Traced, described
-from nat.measures import analysis
-from nat.measures.decoding_steps import text_passes
-from nat.measures.needs.shown_tokens import BEAM, STEPS, check
 from nat.transformer.model import Transformer
 
 EXAMPLES = 3
