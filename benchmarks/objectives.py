@@ -4,7 +4,8 @@ Each case is a system of `config/systems`, with its proxy input, proxy target, l
 in a model of one size, on one text; only dynamic distillation has several candidates, all of
 different lengths, so that no two share a canvas. The baseline is the same model with a full mask
 and cross-entropy, on targets as long as the case's canvas. The two take turns, update by update;
-numbers are medians of the ratios of a round. Seconds are processor time of one thread.
+numbers are medians of the ratios of a round. Seconds are processor time of one thread. `products`
+is the ratio of the multiplications in products of matrices, which take most of the time.
 """
 
 import argparse
@@ -32,6 +33,8 @@ ARCHITECTURE = {
 VOCABULARY_SIZE = 10_000
 BATCH_TOKENS = 8192
 SENTENCE_TOKENS = 16
+COUNTED = 2
+"""Updates whose products are counted before the timing; each draws other masks."""
 SYSTEMS = (
     *("cmlm-kd", "axe-kd", "oaxe-kd", "ctc-kd"),
     *("glat-kd", "ctc-glat-kd", "ctc-vae-kd", "hints-kd"),
@@ -65,7 +68,7 @@ def main() -> None:
 
     torch.set_num_threads(1)
     console = Console(width=None if sys.stdout.isatty() else 120)
-    table = Table("system", "input", "target", "positions", "ratio", "goal")
+    table = Table("system", "input", "target", "positions", "products", "ratio", "goal")
     results = {}
     for name, case in cases(load(root=ROOT)).items():
         if arguments.only not in name:
@@ -80,6 +83,7 @@ def main() -> None:
             case.training.input.method,
             method,
             f"{found['positions']:,}",
+            f"{found['products']:.2f}",
             f"{found['ratio']:.2f}",
             goal,
         )
@@ -158,8 +162,7 @@ def measure(case: Case, rounds: int, bfloat16: bool) -> dict[str, Any]:
         }
     baseline = replace(case, training=training.model_copy(update=changes))
     sides = [update(case, SENTENCE_TOKENS, bfloat16), update(baseline, target_tokens, bfloat16)]
-    for step in sides:
-        step()
+    products = [_products(step) for step in sides]
     ratios = []
     for _ in range(rounds):
         seconds = []
@@ -172,8 +175,22 @@ def measure(case: Case, rounds: int, bfloat16: bool) -> dict[str, Any]:
         "ratio": round(statistics.median(ratios), 3),
         "lowest": round(min(ratios), 3),
         "highest": round(max(ratios), 3),
+        "products": round(products[0] / products[1], 3),
         "positions": BATCH_TOKENS // SENTENCE_TOKENS * canvas,
     }
+
+
+def _products(step: Callable[[], None]) -> int:
+    """Multiplications in the products of matrices of an update, mean over `COUNTED` updates.
+
+    Those within the fused kernel of attention are not counted.
+    """
+    from torch.utils.flop_counter import FlopCounterMode
+
+    with FlopCounterMode(display=False) as counter:
+        for _ in range(COUNTED):
+            step()
+    return int(counter.get_total_flops()) // (2 * COUNTED)
 
 
 def update(case: Case, target_tokens: int, bfloat16: bool) -> Callable[[], None]:
