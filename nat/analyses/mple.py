@@ -251,8 +251,6 @@ def analyse(configuration: Configuration, corpus: str, system: str, seed: int) -
     objective = Objective(found.training, found.model, seed, bfloat16=False, teacher=teacher)
     objective.train()
     found.model.eval()
-    description = configuration.corpus(corpus)
-    _, target = sides(description)
     translated = {each.split: Path(each.path) for each in others.translations}
     splits = {}
     for split in found.splits:
@@ -261,61 +259,69 @@ def analyse(configuration: Configuration, corpus: str, system: str, seed: int) -
             targets = _encoded(
                 translated[split.name], found.vocabularies.target, len(split.sources)
             )
-        method = found.training.input.method
-        drawn = method != "full_mask" or found.model.latents is not None
-        proxies = [
-            measure(
-                objective, method, found.model, split.sources, targets, found.batch_tokens, draw
-            )
-            for draw in range(DRAWS if drawn else 1)
-        ]
-        its_truth = truth_of(configuration, corpus, split.name)
-        several = _references(its_truth, split.name, target, len(split.sources))
-        measured = sorted(set(proxies[0].targets).intersection(*(each.targets for each in proxies)))
-        covered = [number for number in measured if number in several]
-        if not covered:
-            raise UserError(f"{corpus}: no sentence of the split '{split.name}' can be measured")
-        tokeniser = description.preprocessing.tokeniser
-        texts = [
-            [
-                detokenise(
-                    merge(found.vocabularies.target.decode(proxy.targets[number])),
-                    target,
-                    tokeniser,
-                )
-                for number in covered
-            ]
-            for proxy in proxies
-        ]
-        truth, weights = zip(*(several[number] for number in covered), strict=True)
-        values = losses(
-            nll=sum(proxy.nll for proxy in proxies),
-            input_loss=sum(proxy.input_loss for proxy in proxies),
-            tokens=sum(proxy.tokens for proxy in proxies),
-        )
-        values["target_bleu"] = float(
-            np.mean([pairwise_bleu([text], truth, weights).references.mean() for text in texts])
-        )
-        measures = analysis.measures(values, UNITS)
-        measures["l_nat"]["by_sentence"] = analysis.by_sentence(
-            {
-                number: (
-                    sum(proxy.of_sentences[number][0] for proxy in proxies) / math.log(2),
-                    sum(proxy.of_sentences[number][1] for proxy in proxies),
-                )
-                for number in measured
-            }
-        )
-        splits[split.name] = {
-            "sentences": len(measured),
-            "left_out": len(split.sources) - len(measured),
-            "sentences_with_references": len(covered),
-            "references_per_sentence": round(sum(map(len, truth)) / len(covered), 2),
-            "tokens": proxies[0].tokens,
-            "draws": len(proxies),
-            "measures": measures,
-        }
+        splits[split.name] = _of_split(configuration, corpus, found, objective, split, targets)
     return {"splits": splits}
+
+
+def _of_split(
+    configuration: Configuration,
+    corpus: str,
+    found: analysis.Subject,
+    objective: Objective,
+    split: analysis.Split,
+    targets: analysis.Sentences,
+) -> dict[str, Any]:
+    """The measures of a split whose proxy targets are made of `targets`."""
+    method = found.training.input.method
+    drawn = method != "full_mask" or found.model.latents is not None
+    proxies = [
+        measure(objective, method, found.model, split.sources, targets, found.batch_tokens, draw)
+        for draw in range(DRAWS if drawn else 1)
+    ]
+    description = configuration.corpus(corpus)
+    _, target = sides(description)
+    its_truth = truth_of(configuration, corpus, split.name)
+    several = _references(its_truth, split.name, target, len(split.sources))
+    measured = sorted(set(proxies[0].targets).intersection(*(each.targets for each in proxies)))
+    covered = [number for number in measured if number in several]
+    if not covered:
+        raise UserError(f"{corpus}: no sentence of the split '{split.name}' can be measured")
+    vocabulary, tokeniser = found.vocabularies.target, description.preprocessing.tokeniser
+    texts = [
+        [
+            detokenise(merge(vocabulary.decode(proxy.targets[number])), target, tokeniser)
+            for number in covered
+        ]
+        for proxy in proxies
+    ]
+    truth, weights = zip(*(several[number] for number in covered), strict=True)
+    values = losses(
+        nll=sum(proxy.nll for proxy in proxies),
+        input_loss=sum(proxy.input_loss for proxy in proxies),
+        tokens=sum(proxy.tokens for proxy in proxies),
+    )
+    values["target_bleu"] = float(
+        np.mean([pairwise_bleu([text], truth, weights).references.mean() for text in texts])
+    )
+    measures = analysis.measures(values, UNITS)
+    measures["l_nat"]["by_sentence"] = analysis.by_sentence(
+        {
+            number: (
+                sum(proxy.of_sentences[number][0] for proxy in proxies) / math.log(2),
+                sum(proxy.of_sentences[number][1] for proxy in proxies),
+            )
+            for number in measured
+        }
+    )
+    return {
+        "sentences": len(measured),
+        "left_out": len(split.sources) - len(measured),
+        "sentences_with_references": len(covered),
+        "references_per_sentence": round(sum(map(len, truth)) / len(covered), 2),
+        "tokens": proxies[0].tokens,
+        "draws": len(proxies),
+        "measures": measures,
+    }
 
 
 def _encoded(path: Path, vocabulary: Vocabulary, sentences: int) -> list[np.ndarray]:

@@ -340,19 +340,34 @@ class Resolver:
 
     def _cells(self, chosen: Chosen, label: str) -> tuple[Address, tuple[Cell, ...], str, str]:
         """The address and cells of a place, how it differs from the paper's, why there are none."""
-        configuration, task = self.configuration, chosen["task"]
-        system = self.known(chosen["system"], chosen)
-        needed = MEASURES[chosen["measure"]].coordinates
+        address, decodings = self._address(chosen, label)
+        try:
+            self._check(address, decodings)
+            missing = self._missing(address, decodings)
+        except UserError as error:
+            raise UserError(f"{self.where}: {label}: {error}") from error
+        if missing:
+            return address, (), "", missing
+        return address, self._of_seeds(address, decodings), self._stand_in(address), ""
+
+    def _address(self, chosen: Chosen, label: str) -> tuple[Address, list[str]]:
+        """The address of a place, and its decoding for each draw; one that is '' without any.
+
+        Raises:
+            UserError: for coordinates that the measure needs and nothing gives, or that leave open
+                which draw is meant.
+        """
+        system, measure = self.known(chosen["system"], chosen), MEASURES[chosen["measure"]]
+        needed = measure.coordinates
         self._here.update(needed)
         found = {
             key: self.coordinate(chosen.get(key) or "", chosen) for key in ("split", "setting")
         }
-        default = MEASURES[chosen["measure"]].setting
-        if default:
+        if measure.setting:
             self._here.add("setting")
-        if not default and "setting" not in needed:
+        elif "setting" not in needed:
             found["setting"] = ""
-        found["setting"] = found["setting"] or default
+        found["setting"] = found["setting"] or measure.setting
         draws = self._draws(chosen)
         decodings = [""]
         if "decoding" in needed:
@@ -370,43 +385,65 @@ class Resolver:
                 raise self._open(label, key)
         address = Address(
             system=system,
-            task=task,
+            task=chosen["task"],
             measure=chosen["measure"],
             setting=found["setting"],
             **{key: found[key] if key in needed else "" for key in _OF_SOURCES},
         )
-        try:
-            check_setting(address.measure, address.setting)
-            # the check imports methods, and with them torch
-            if address.decoding and configuration.checked:
-                for decoding in decodings:
-                    configuration.check_decoding(address.system, decoding)
-            scale = configuration.scale
-            if task in configuration.all_tasks and task not in configuration.tasks:
-                return address, (), "", f"scale {scale} has no corpus for {task}"
-            corpus = configuration.task(task)
-            if address.split and MEASURES[address.measure].of_corpus:
-                _check_split(configuration, corpus, address.split)
-            system = configuration.canonical(corpus, address.system)
-            view = configuration.on(corpus)
-            cannot = view.cannot_train(system) or view.cannot_prepare(corpus)
-            if address.decoding:
-                reasons = (view.cannot_translate(each) for each in decodings)
-                cannot = cannot or next(filter(None, reasons), "")
-            if cannot:
-                return address, (), "", cannot
-        except UserError as error:
-            raise UserError(f"{self.where}: {label}: {error}") from error
-        stand_in, measure = "", MEASURES[address.measure]
-        if measure.known_law and not is_generated(configuration, corpus):
-            return address, (), "", f"the law of {corpus} is not known"
+        return address, decodings
+
+    def _check(self, address: Address, decodings: list[str]) -> None:
+        """Refuse a setting or a decoding that does not suit.
+
+        Raises:
+            UserError: for the first one.
+        """
+        check_setting(address.measure, address.setting)
+        # the check imports methods, and with them torch
+        if address.decoding and self.configuration.checked:
+            for decoding in decodings:
+                self.configuration.check_decoding(address.system, decoding)
+
+    def _missing(self, address: Address, decodings: list[str]) -> str:
+        """Why this scale cannot measure at an address; '' if it can.
+
+        Raises:
+            UserError: for an unknown task or split.
+        """
+        configuration, measure = self.configuration, MEASURES[address.measure]
+        if address.task in configuration.all_tasks and address.task not in configuration.tasks:
+            return f"scale {configuration.scale} has no corpus for {address.task}"
+        corpus = configuration.task(address.task)
+        if address.split and measure.of_corpus:
+            _check_split(configuration, corpus, address.split)
+        system = configuration.canonical(corpus, address.system)
+        view = configuration.on(corpus)
+        cannot = view.cannot_train(system) or view.cannot_prepare(corpus)
+        if address.decoding:
+            reasons = (view.cannot_translate(each) for each in decodings)
+            cannot = cannot or next(filter(None, reasons), "")
+        if not cannot and measure.known_law and not is_generated(configuration, corpus):
+            return f"the law of {corpus} is not known"
+        return cannot
+
+    def _stand_in(self, address: Address) -> str:
+        """What stands in for the paper's corpus or training; '' where nothing does."""
+        configuration, task, measure = self.configuration, address.task, MEASURES[address.measure]
+        corpus, scale = configuration.task(task), configuration.scale
         comparable = not measure.of_corpus or measure.known_law
-        if not comparable and (corpus != task or scale != PAPER_SCALE):
+        if comparable or (corpus == task and scale == PAPER_SCALE):
+            return ""
+        stand_in = f"corpus {corpus} at scale {scale}"
+        if task in configuration.files["scales"].get(PAPER_SCALE, {}).get("tasks", [task]):
             paper = task if corpus != task else f"the training of scale {PAPER_SCALE}"
-            stand_in = f"corpus {corpus} at scale {scale}"
-            if task in configuration.files["scales"].get(PAPER_SCALE, {}).get("tasks", [task]):
-                stand_in += f" stands in for {paper}"
-        cells = tuple(
+            stand_in += f" stands in for {paper}"
+        return stand_in
+
+    def _of_seeds(self, address: Address, decodings: list[str]) -> tuple[Cell, ...]:
+        """The cells of an address, for each seed and draw."""
+        configuration = self.configuration
+        corpus = configuration.task(address.task)
+        return tuple(
             Cell(
                 run=configuration.run,
                 corpus=corpus,
@@ -421,7 +458,6 @@ class Resolver:
             for seed in self.seeds
             for decoding in (decodings if address.decoding else [""])
         )
-        return address, cells, stand_in, ""
 
 
 def _key(place: Entry) -> Place:

@@ -2,7 +2,7 @@
 
 import importlib.metadata
 import os
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from functools import partial
 from pathlib import Path
 
@@ -77,22 +77,7 @@ def measure_latency(configuration: Configuration, latency: Latency) -> None:
     systems = {
         each.name: _ways(configuration, each, sizes, chosen, counts) for each in latency.timed
     }
-    limits = {
-        way.model.longest_source
-        for ways in systems.values()
-        if not isinstance(ways, str)
-        for way in ways
-    }
-    lengths = [len(sentences[number]) for number in range(len(sentences))]
-    ids = [
-        number
-        for number, length in enumerate(lengths)
-        if length > 0 and all(length <= longest for longest in limits)
-    ]
-    left_out = len(sentences) - len(ids)
-    if options.sentences is not None and len(ids) > options.sentences:
-        drawn = np.random.default_rng(1).choice(ids, options.sentences, replace=False)
-        ids = sorted(drawn.tolist())
+    ids, left_out = _drawn(sentences, systems, options.sentences)
     measured = measure(systems, sentences, ids, chosen)
     for each in latency.timed:
         found = measured["systems"][each.name]
@@ -108,6 +93,28 @@ def measure_latency(configuration: Configuration, latency: Latency) -> None:
         "source_words_per_sentence": float(np.mean(words)),
     }
     write_json(Path(latency.path), counted | measured)
+
+
+def _drawn(
+    sentences: BinarisedText, systems: Mapping[str, list[System] | str], most: int | None
+) -> tuple[list[int], int]:
+    """The numbers of the sentences that are timed, at most `most`, and how many are left out."""
+    limits = {
+        way.model.longest_source
+        for ways in systems.values()
+        if not isinstance(ways, str)
+        for way in ways
+    }
+    lengths = [len(sentences[number]) for number in range(len(sentences))]
+    ids = [
+        number
+        for number, length in enumerate(lengths)
+        if length > 0 and all(length <= longest for longest in limits)
+    ]
+    left_out = len(sentences) - len(ids)
+    if most is not None and len(ids) > most:
+        ids = sorted(np.random.default_rng(1).choice(ids, most, replace=False).tolist())
+    return ids, left_out
 
 
 def _first_batch(
