@@ -941,14 +941,14 @@ class InputsOfAnalysis(Inputs):
 
 @dataclass(frozen=True)
 class Analysis(Artifact):
-    """What is measured of a model without translating, by a module of `nat/analyses`.
+    """A measurement other than a score of translations, by a module of `nat/analyses`.
 
     A module of the same name in `nat/analyses/needs` says what it needs: one that reads more than
     the model and the ids of the corpus has a function
     `reads(configuration, corpus, system, seed) -> Inputs`, one that does not read the model
     `READS_MODEL = False`, and one that cannot measure every system a function
     `check(configuration, system)`, which refuses the others. The graph of a run imports these
-    modules alone, and so neither torch nor what else an analysis computes with.
+    modules alone, so neither torch nor anything else that an analysis computes with.
     """
 
     template = "results/{run}/analyses/{corpus}/{system}/seed{seed}/{analysis}.json"

@@ -1,10 +1,21 @@
-"""The one exception that a user may see, and how the refusals of a file system are told."""
+"""The one exception that a user may see, where it comes from, and refusals of a file system."""
 
 import errno
+from collections.abc import Iterator
+from contextlib import contextmanager
 
 
 class UserError(Exception):
     """A mistake that the user can mend, told in one sentence with file, key and remedy."""
+
+
+@contextmanager
+def told_of(origin: str) -> Iterator[None]:
+    """Name the origin in the error that a user may see."""
+    try:
+        yield
+    except UserError as error:
+        raise UserError(f"{origin}{error}") from error
 
 
 def refusal(error: OSError) -> str:

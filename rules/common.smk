@@ -22,6 +22,7 @@ if Path(nat.__file__).resolve().parents[1] != Path(workflow.basedir).resolve():
     )
 
 from nat import artifacts
+from nat.cells.known_measures import ANALYSES
 from nat.configuration import choice, load
 from nat.registry import ENGINES, remember
 from nat.workflow.cluster import (
@@ -34,9 +35,8 @@ from nat.workflow.cluster import (
 from nat.configuration.named_runs import hold_to_overrides
 from nat.configuration.notes import notes
 from nat.errors import UserError
-from nat.program import end_without_garbage_collection
 from nat.papers import reports
-from nat.cells.known_measures import ANALYSES
+from nat.program import end_without_garbage_collection
 from nat.workflow.graph import BEFORE_TRAININGS, FAST_MEMORY, TARGETS, Graph, inputs_of
 from nat.workflow.requests import NUMBER, why_no_rule
 from nat.workflow.log import Screen

@@ -88,6 +88,8 @@ CORRELATION = "for a total correlation"
         (Analysis, ["nat-raw", 1, "latent_components"], "nat.* key 'latent' is null"),
         (Analysis, ["at-base", 1, "length_accuracy"], "at.* key 'length' is null"),
         (Analysis, ["hrt", 1, "state_similarity"], "hrt.*: states are compared for"),
+        (Analysis, ["nat-raw", 1, "latent_assignment"], "nat.* key 'latent' is null"),
+        (Analysis, ["at-base", 1, "mple"], "at.*: the losses of MPLE"),
         (Analysis, ["at-base", 1, "confidence"], "at.*: the confidence of a pass over masks"),
         (TotalCorrelation, ["cmlm-raw", "at-base", 1], f"cmlm.* full_mask {CORRELATION}"),
         (TotalCorrelation, ["nat-raw", "nat-raw", 1], f"nat.* previous_tokens {CORRELATION}"),

@@ -119,8 +119,7 @@ import importlib, sys
 from nat.cells.known_measures import ANALYSES
 
 for name in ANALYSES:
-    needs = importlib.import_module("nat.analyses.needs." + name)
-    assert hasattr(needs, "check") or hasattr(needs, "reads"), name
+    importlib.import_module("nat.analyses.needs." + name)
 print(*(name for name in sys.modules if sys.modules[name] is not None))
 """).split()
     assert not {*HEAVY, "numpy", "sacrebleu"} & {name.partition(".")[0] for name in modules}

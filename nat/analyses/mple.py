@@ -240,7 +240,8 @@ def analyse(configuration: Configuration, corpus: str, system: str, seed: int) -
 
     Raises:
         UserError: if the system is not parallel, has a choice of texts, or does not fit; or if it
-            masks its input, and no input predictor says how hard the masks are to predict.
+            masks its input, and no input predictor says how hard the masks are to predict; or if a
+            split has no pair that can be measured, or not one translation for each source.
     """
     check(configuration, system)
     others = reads(configuration, corpus, system, seed)

@@ -351,11 +351,11 @@ class Resolver:
         return address, self._of_seeds(address, decodings), self._stand_in(address), ""
 
     def _address(self, chosen: Chosen, label: str) -> tuple[Address, list[str]]:
-        """The address of a place, and its decoding for each draw; one that is '' without any.
+        """The address of a place, and its decoding for each draw; [""] if the measure needs none.
 
         Raises:
-            UserError: for coordinates that the measure needs and nothing gives, or that leave open
-                which draw is meant.
+            UserError: for an unknown system or variable, for a coordinate that the measure needs
+                and nothing gives, and for draws that have one decoding.
         """
         system, measure = self.known(chosen["system"], chosen), MEASURES[chosen["measure"]]
         needed = measure.coordinates

@@ -11,14 +11,14 @@ from nat import registry
 from nat.configuration import families
 from nat.configuration.configuration import Configuration
 from nat.configuration.corpora import check_corpus, check_derived
-from nat.configuration.file_names import PAPER_SCALE, file_of, told_of
+from nat.configuration.file_names import PAPER_SCALE, file_of
 from nat.configuration.json_values import differences
 from nat.configuration.lengths import check_lengths
 from nat.configuration.models import Start, read_model
 from nat.configuration.overrides import Overrides
 from nat.data.candidates import RAW
 from nat.data.splits import sides
-from nat.errors import UserError
+from nat.errors import UserError, told_of
 from nat.options import options_of
 from nat.registry import KINDS
 from nat.spelling import hint

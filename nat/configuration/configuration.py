@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 from nat import registry
 from nat.cached_method import cached_method
 from nat.configuration import families
-from nat.configuration.file_names import FOLDERS, SETTINGS, file_of, mirror_of, told_of
+from nat.configuration.file_names import FOLDERS, SETTINGS, file_of, mirror_of
 from nat.configuration.json_values import copied, differences, fingerprint
 from nat.configuration.lengths import at_length, in_proportion
 from nat.configuration.models import (
@@ -31,7 +31,7 @@ from nat.configuration.suitability import check_suits
 from nat.data.candidates import Text
 from nat.data.corpus import Corpus
 from nat.data.splits import local_files, local_references, split_names
-from nat.errors import UserError
+from nat.errors import UserError, told_of
 from nat.language_model.options import LanguageModelOptions
 from nat.options import options_of, validated
 from nat.registry import Method
@@ -758,11 +758,11 @@ class Configuration:
         the results of that system anew; among others the shortest name counts.
         """
 
-        def iscopied(name: str) -> bool:
+        def is_copy(name: str) -> bool:
             base = self.bases.get(name)
-            return base is not None and (base in same or iscopied(base))
+            return base is not None and (base in same or is_copy(base))
 
-        originals = [name for name in same if not iscopied(name)]
+        originals = [name for name in same if not is_copy(name)]
         return min(originals, key=lambda name: (len(name), name))
 
     def identity(self, system: str, known: dict[str, str], defaults: bool = False) -> str:

@@ -1,14 +1,12 @@
 """Where the files of the configuration and its mirror are, and how messages name them."""
 
-from collections.abc import Iterator
-from contextlib import contextmanager
 from pathlib import Path
 
 from nat.errors import UserError
 
 SETTINGS = "config/config.yaml"
 PAPER_SCALE = "paper"
-"""The scale of the papers' own settings, with which reports compare those of a run."""
+"""The file in config/scales that has the papers' own settings."""
 
 # folder in config/: what one of its files describes
 FOLDERS = {
@@ -24,15 +22,6 @@ FOLDERS = {
 def file_of(folder: str, name: str) -> str:
     """Path of a configuration file for messages."""
     return f"config/{folder}/{name}.yaml"
-
-
-@contextmanager
-def told_of(origin: str) -> Iterator[None]:
-    """Name the origin in the error that a user may see."""
-    try:
-        yield
-    except UserError as error:
-        raise UserError(f"{origin}{error}") from error
 
 
 def mirror_of(written: str | None, root: Path) -> Path | None:

@@ -3,10 +3,7 @@
 from collections.abc import Iterable, Iterator
 
 from nat.configuration.configuration import Configuration
-from nat.configuration.file_names import file_of
-
-PAPER_SCALE = "paper"
-"""The scale that uses the recipes of the papers unchanged."""
+from nat.configuration.file_names import PAPER_SCALE, file_of
 
 
 def notes(configuration: Configuration, asked_for: Iterable[tuple[str, str]]) -> list[str]:

@@ -8,11 +8,7 @@ from nat.configuration import families
 from nat.configuration.configuration import Configuration
 from nat.configuration.corpora import resolved
 from nat.configuration.file_names import FOLDERS, SETTINGS, file_of, mirror_of
-from nat.configuration.models import (
-    MODELS,
-    Settings,
-    read_model,
-)
+from nat.configuration.models import MODELS, Settings, read_model
 from nat.configuration.overrides import Choice, read_overrides
 from nat.configuration.yaml_file import NAME, read_yaml
 from nat.errors import UserError
@@ -28,6 +24,10 @@ def read(choice: Choice | str | None, root: Path, checked: bool = True) -> Confi
         choice: scale, name and overrides of the command line; or only the scale.
         root: folder that holds `config/`.
         checked: whether to validate each file now; otherwise what is asked for is validated then.
+
+    Raises:
+        UserError: for a folder that is missing, a file that cannot be read or has a wrong name or
+            content, an unknown scale, and a mirror that is no folder.
     """
     if not isinstance(choice, Choice):
         choice = Choice(choice)

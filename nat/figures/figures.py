@@ -25,8 +25,8 @@ from nat.cells.paper import entries
 from nat.cells.resolver import describe
 from nat.cells.training_runs import TrainingRun, chain, read_run
 from nat.configuration import Configuration, fingerprint
-from nat.configuration.file_names import told_of
 from nat.configuration.papers import Mark
+from nat.errors import told_of
 from nat.figures import maps, panels, word_panels
 from nat.figures.drawing import (
     FONT,

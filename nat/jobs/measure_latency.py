@@ -98,7 +98,8 @@ def measure_latency(configuration: Configuration, latency: Latency) -> None:
 def _drawn(
     sentences: BinarisedText, systems: Mapping[str, list[System] | str], most: int | None
 ) -> tuple[list[int], int]:
-    """The numbers of the sentences that are timed, at most `most`, and how many are left out."""
+    """The numbers of the sentences that are timed, at most `most` of those that every system can
+    translate, and how many are empty or too long for one of the systems."""
     limits = {
         way.model.longest_source
         for ways in systems.values()

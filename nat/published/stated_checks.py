@@ -8,11 +8,11 @@ from dataclasses import replace
 from typing import Any
 
 from nat.configuration import Configuration, families
-from nat.configuration.file_names import PAPER_SCALE, told_of
+from nat.configuration.file_names import PAPER_SCALE
 from nat.configuration.models import Recipe, Training
 from nat.configuration.overrides import Overrides
 from nat.data.corpus import Corpus
-from nat.errors import UserError
+from nat.errors import UserError, told_of
 from nat.options import unknown_key
 from nat.published import stated_files
 from nat.published.stated import METHOD, Stated, is_of_decoding

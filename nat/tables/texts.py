@@ -10,8 +10,7 @@ from nat.cells.resolver import describe
 from nat.cells.shown_analyses import analysed
 from nat.cells.table_places import keys_of_texts
 from nat.configuration import Configuration
-from nat.configuration.file_names import told_of
-from nat.errors import UserError
+from nat.errors import UserError, told_of
 from nat.tables import tables
 
 NUMBERS = ()

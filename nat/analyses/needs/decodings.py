@@ -1,4 +1,4 @@
-"""Decodings that an analysis uses for all of its systems."""
+"""The refusal of systems that an analysis cannot decode."""
 
 from nat.configuration import Configuration
 from nat.errors import UserError
