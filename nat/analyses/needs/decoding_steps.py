@@ -1,6 +1,6 @@
 """The systems that the analysis `decoding_steps` can decode."""
 
-from nat.analyses.needs.decodings import check_decoding
+from nat.analyses.needs.refusals import check_decoding
 from nat.configuration import Configuration
 
 STEPS = (4, 10)

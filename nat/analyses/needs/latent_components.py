@@ -1,7 +1,7 @@
 """The systems that the analysis `latent_components` refuses."""
 
+from nat.analyses.needs.refusals import refused
 from nat.configuration import Configuration
-from nat.errors import UserError
 
 
 def check(configuration: Configuration, system: str) -> None:
@@ -11,8 +11,6 @@ def check(configuration: Configuration, system: str) -> None:
         UserError: naming the file.
     """
     if configuration.latent(system) is None:
-        where = configuration.file_of("systems", system)
-        raise UserError(
-            f"{where}: key 'latent' is null, so there are no latents to "
-            "analyse; remove the system from the table or figure"
+        raise refused(
+            configuration, system, "key 'latent' is null, so there are no latents to analyse"
         )

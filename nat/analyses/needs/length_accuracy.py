@@ -1,7 +1,7 @@
 """The systems that the analysis `length_accuracy` refuses."""
 
+from nat.analyses.needs.refusals import refused
 from nat.configuration import Configuration
-from nat.errors import UserError
 
 
 def check(configuration: Configuration, system: str) -> None:
@@ -11,8 +11,5 @@ def check(configuration: Configuration, system: str) -> None:
         UserError: naming the file.
     """
     if configuration.system(system).length is None:
-        where = configuration.file_of("systems", system)
-        raise UserError(
-            f"{where}: key 'length' is null, so there is no length predictor "
-            "whose accuracy could be measured; remove the system from the table or figure"
-        )
+        reason = "so there is no length predictor whose accuracy could be measured"
+        raise refused(configuration, system, f"key 'length' is null, {reason}")

@@ -1,7 +1,7 @@
 """The systems that the analysis `likelihood` refuses."""
 
+from nat.analyses.needs.refusals import refused
 from nat.configuration import Configuration
-from nat.errors import UserError
 
 
 def check(configuration: Configuration, system: str) -> None:
@@ -11,9 +11,10 @@ def check(configuration: Configuration, system: str) -> None:
         UserError: naming the file and the key.
     """
     if configuration.decoding_order(system) == "fairseq":
-        where = configuration.file_of("systems", system)
-        raise UserError(
-            f"{where}: key 'target.method', {configuration.system(system).target.method}: this "
-            "loss is one number for a batch, and the likelihood of each sentence is not known; "
-            "remove the system from the table or figure"
+        method = configuration.system(system).target.method
+        raise refused(
+            configuration,
+            system,
+            f"key 'target.method', {method}: this loss is one number for a batch, and the "
+            "likelihood of each sentence is not known",
         )

@@ -1,8 +1,8 @@
 """What the analysis `step_errors` reads besides the model, and the systems that it refuses."""
 
 from nat.analyses.needs import known_law
+from nat.analyses.needs.refusals import refused
 from nat.configuration import Configuration
-from nat.errors import UserError
 
 reads = known_law.reads
 
@@ -28,8 +28,5 @@ def check(configuration: Configuration, system: str) -> None:
     elif order == "parallel" and training.length == "constant":
         key = "'length', constant"
     if key is not None:
-        where = configuration.file_of("systems", system)
-        raise UserError(
-            f"{where}: key {key}: the law of the outputs of such a system is not computed; remove "
-            "the system from the table or figure"
-        )
+        reason = "the law of the outputs of such a system is not computed"
+        raise refused(configuration, system, f"key {key}: {reason}")

@@ -1,7 +1,7 @@
 """The systems that the analysis `two_modes` refuses; it reads no model."""
 
+from nat.analyses.needs.refusals import refused
 from nat.configuration import Configuration
-from nat.errors import UserError
 
 READS_MODEL = False
 
@@ -24,9 +24,9 @@ def check(configuration: Configuration, system: str) -> None:
         # the variables depend on each other through what is drawn
         key = "'latent'"
     if key is not None:
-        where = configuration.file_of("systems", system)
-        raise UserError(
-            f"{where}: key {key}: a law with two modes is learned by parallel systems with one "
-            "position for each token, without an empty token and without latents; remove the "
-            "system from the table or figure"
+        raise refused(
+            configuration,
+            system,
+            f"key {key}: a law with two modes is learned by parallel systems with one position for "
+            "each token, without an empty token and without latents",
         )

@@ -1,7 +1,7 @@
 """The systems that the analysis `two_orders` refuses; it reads no model."""
 
+from nat.analyses.needs.refusals import refused
 from nat.configuration import Configuration
-from nat.errors import UserError
 
 READS_MODEL = False
 
@@ -13,9 +13,10 @@ def check(configuration: Configuration, system: str) -> None:
         UserError: naming the file and the key.
     """
     if configuration.decoding_order(system) not in ("parallel", "autoregressive"):
-        where = configuration.file_of("systems", system)
-        raise UserError(
-            f"{where}: key 'input.method', {configuration.system(system).input.method}: the "
-            "probability of two orders is computed for parallel and autoregressive systems only; "
-            "remove the system from the table or figure"
+        method = configuration.system(system).input.method
+        raise refused(
+            configuration,
+            system,
+            f"key 'input.method', {method}: the probability of two orders is computed for parallel "
+            "and autoregressive systems only",
         )
