@@ -10,6 +10,7 @@ from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
 from typing import Any, get_args
+from unittest.mock import Mock
 
 import pytest
 import yaml
@@ -37,6 +38,7 @@ from nat.workflow.records import LOCK
 from nat.workflow.slurm import (
     Watch,
     left_behind,
+    report_failed_submissions,
     state_of,
     status_command,
     stop_left_behind,
@@ -177,7 +179,7 @@ def test_steps_that_share_a_job_share_its_limits(stage: Stage, at_once: int) -> 
         "report": math.ceil(50 / at_once),
     }
     assert rows[stage] * asked(found, 100)["runtime"] <= 240
-    in_a_row = at_once if stage in GROUPED else 1
+    in_a_row = {"prepare": min(at_once, 1 + test_sets), "distil": 1}.get(stage, at_once)
     assert in_a_row * asked(found, 100)["mem_mb"] <= 20_000
 
 
@@ -343,6 +345,29 @@ def test_a_slurm_that_does_not_answer_stops_the_run(queue: Path) -> None:
         stop_left_behind()
     (queue.parent / ".snakemake/slurm_logs").rmdir()  # no job was ever submitted from here
     assert stop_left_behind() == ""
+
+
+def test_without_an_answer_it_is_not_guessed_whether_slurm_keeps_accounts(queue: Path) -> None:
+    scontrol = queue.parent / "bin/scontrol"
+    scontrol.write_text("#!/bin/sh\necho 'no controller' >&2; exit 1\n")
+    scontrol.chmod(0o755)
+    with pytest.raises(UserError, match="scontrol does not answer .no controller."):
+        status_command("sacct", 40)
+
+
+@pytest.mark.parametrize(
+    ("error", "told"),
+    [(OSError(28, "No space left on device"), "No space left"), (AttributeError("rule"), "rule")],
+)
+def test_a_job_that_cannot_be_submitted_fails(error: Exception, told: str) -> None:
+    executor = Mock()
+    executor.run_job.side_effect, report = error, executor.report_job_error
+    report_failed_submissions(executor)
+    job = Mock()
+    job.is_group.return_value = False
+    executor.run_job(job)
+    (failed,) = report.call_args_list
+    assert failed.args[0].job is job and told in failed.kwargs["msg"]
 
 
 @pytest.mark.parametrize(

@@ -447,6 +447,20 @@ def test_a_busy_cluster_is_no_problem(repository: Path, monkeypatch: pytest.Monk
     assert (repository / "cancelled").read_text() == "7\n7\n"
 
 
+def test_a_job_that_hangs_on_a_node_is_a_problem(
+    repository: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("nat.workflow.doctor.SECONDS_FOR_A_NODE", 0)
+    (repository / "bin/sbatch").write_text("#!/bin/sh\necho RUNNING > state; echo 7\n")
+    (repository / "bin/scancel").write_text('#!/bin/sh\necho "$@" >> cancelled\n')
+    said: list[str] = []
+    with pytest.raises(UserError):
+        doctor(repository, said.append)
+    problems = [line for line in said if line.startswith("problem: ")]
+    assert len(problems) == 2 and all("(TIMEOUT)" in line for line in problems)
+    assert (repository / "cancelled").read_text() == "7\n7\n"
+
+
 @pytest.mark.parametrize(
     ("word", "client"),
     [("config", "scontrol"), ("--test-only", "sbatch"), ("--parsable", "sbatch"), ("7", "scancel")],

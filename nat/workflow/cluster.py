@@ -106,7 +106,7 @@ def resources(
     kind = cluster.gpu if need.gpu else cluster.cpu
     found: dict[str, Resource] = {
         "mem_mb": _growing(
-            need.memory_mb, _share(kind.most_memory_mb, at_once if stage in GROUPED else 1)
+            need.memory_mb, _share(kind.most_memory_mb, _side_by_side(stage, at_once))
         ),
         "runtime": _growing(
             need.minutes * times, _share(kind.most_minutes, _in_turn(stage, at_once))
@@ -154,6 +154,13 @@ def _growing(first: int, most: int | None) -> Callable[..., int]:
         return first * attempt if most is None else min(first * attempt, most)
 
     return grow
+
+
+def _side_by_side(stage: Stage, at_once: int) -> int:
+    """Most steps of a grouped job that run in parallel."""
+    if stage == "prepare":  # the text of the training and the test sets
+        return min(at_once, 1 + _MOST_TEST_SETS)
+    return at_once if stage in GROUPED else 1
 
 
 def _in_turn(stage: Stage, at_once: int) -> int:

@@ -493,13 +493,17 @@ def _from_node(
 
 
 def _end_of(job: str) -> str:
-    """The state of a job when it ends; `PENDING` if it did not begin in time and was cancelled."""
+    """The state of a job when it ends.
+
+    A job is cancelled if it does not begin in time, which is `PENDING`, or does not end in time,
+    which is `TIMEOUT`.
+    """
     began = time.monotonic()
     while (state := state_of(job)) in _NOT_ENDED:
         waited = time.monotonic() - began
         if waited > (SECONDS_FOR_A_NODE if state in _NOT_BEGUN else 2 * SECONDS_FOR_A_NODE):
             ask("scancel", job)
-            return "PENDING"
+            return "PENDING" if state in _NOT_BEGUN else "TIMEOUT"
         time.sleep(1)
     return state
 

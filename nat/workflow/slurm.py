@@ -112,19 +112,21 @@ def ask(*command: str) -> subprocess.CompletedProcess[str]:
 
 
 def report_failed_submissions(executor: RemoteExecutor) -> None:
-    """Let the run fail if a group of steps cannot be submitted, and say why.
+    """Let the run fail if a job cannot be submitted, and say why.
 
     Where the executor (2.8.0) cannot submit a job, it names the rule. A group has none, so that
-    this fails in turn, and Snakemake would wait for the group forever. Where Slurm refuses a group,
-    Snakemake (9.27.1) drops the reason.
+    this fails in turn. It drops every error of a submission, also those of what is done before,
+    such as of a full disk, and Snakemake would wait for the job forever. Where Slurm refuses a
+    group, Snakemake (9.27.1) drops the reason.
     """
     submit, report = executor.run_job, executor.report_job_error
 
     def submit_or_report(job: JobExecutorInterface) -> None:
         try:
             submit(job)
-        except AttributeError as error:
-            executor.report_job_error(SubmittedJobInfo(job), msg=str(error.__context__ or error))
+        except Exception as error:  # nobody else would learn of it
+            cause = error.__context__ if isinstance(error, AttributeError) else None
+            executor.report_job_error(SubmittedJobInfo(job), msg=str(cause or error))
 
     def say_and_report(job: SubmittedJobInfo, msg: str | None = None, **more: Any) -> None:
         if msg and job.job.is_group() and job.external_jobid is None:
@@ -257,8 +259,13 @@ def status_command(asked: str, first_look: int) -> str:
         UserError: if neither can tell, or Slurm does not answer.
     """
     ended = ask("scontrol", "show", "config")
+    if ended.returncode != 0:
+        raise UserError(
+            f"scontrol does not answer ({ended.stderr.strip()}), so nothing tells whether this "
+            "Slurm keeps accounts; wait for Slurm, then run again"
+        )
     settings = settings_of(ended.stdout)
-    if ended.returncode != 0 or keeps_accounts(settings):
+    if keeps_accounts(settings):
         return asked
     if forgotten := too_soon_forgotten(settings, first_look):
         raise UserError(forgotten)
