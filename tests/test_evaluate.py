@@ -13,6 +13,7 @@ from nat.checksums import is_record
 from nat.configuration import load
 from nat.data.binarised import write_binarised
 from nat.data.vocabulary import Vocabulary, VocabularySizes
+from nat.errors import UserError
 from nat.jobs import evaluate as evaluation
 from nat.jobs.convert import convert_model
 from nat.jobs.evaluate import evaluate
@@ -159,7 +160,7 @@ def test_decodings_of_another_engine_are_kept_until_its_files_change(
     assert run(*decodings, system=system) == before
     assert when == {path: Path(path).stat().st_mtime_ns for path in before}
 
-    def hashes() -> list[str | None]:
+    def hashes() -> list[evaluation.MadeFrom]:
         wanted = scores(*decodings, system=system)
         return [evaluation._made_from(configuration, each) for each in wanted]
 
@@ -203,6 +204,14 @@ def test_another_model_translates_all_again(translated: list[int]) -> None:
     assert sum(translated) == 2 * len(SENTENCES)
     assert before.keys() == after.keys()
     assert all(before[path] != after[path] for path in before if path.endswith("jsonl"))
+
+
+def test_a_missing_file_is_told_before_anything_is_translated(translated: list[int]) -> None:
+    target = load("micro", checked=False).corpus(CORPUS).target
+    Path(f"results/corpora/{CORPUS}/tests/test/tokens/test.{target}").unlink()
+    with pytest.raises(UserError, match=f"tokens/test.{target} does not exist"):
+        run("beam2")
+    assert not translated
 
 
 def test_a_job_that_fails_loses_one_decoding(

@@ -102,3 +102,4 @@ def test_memory_that_nothing_uses_any_more_is_no_reserve() -> None:
 @linux
 def test_work_that_fails_has_no_number(capfd: pytest.CaptureFixture[str]) -> None:
     assert peak_of(lambda: 1 / 0) is None
+    assert "ZeroDivisionError" in capfd.readouterr().err

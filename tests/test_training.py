@@ -731,6 +731,13 @@ def test_patience_ends_a_training(folder: Path) -> None:
     assert found["averaged_updates"] == [3]
 
 
+def test_patience_waits_for_weights_that_are_saved(folder: Path) -> None:
+    keys = {"learning_rate": 1e-30, "updates": 300, "patience": 2}
+    change_recipe("at", **keys, validate_every=1, save_every=5)
+    train("at")
+    assert (report("at")["updates"], report("at")["averaged_updates"]) == (5, [5])
+
+
 def test_missing_inputs_are_named(folder: Path) -> None:
     with pytest.raises(UserError, match=r"cmlm/seed1/model.pt does not exist.*--force .*model.pt"):
         train("dims")

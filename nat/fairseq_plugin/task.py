@@ -270,7 +270,8 @@ class Task(FairseqTask):
         if self._writes and keep:
             save_weights(weights_path(self._folder, record.updates), self.transformer.state_dict())
         patience = self.run.recipe.patience
-        if last or (patience is not None and record.since_best >= patience):
+        tired = patience is not None and record.since_best >= patience
+        if last or (tired and record.candidates):  # without any, there would be no model
             if self._writes:
                 write_json(self._folder / FINISHED, self._finished())
             raise Finished

@@ -5,8 +5,8 @@ more decoding is the only one that runs, and translations stay if only what they
 has changed, or the measures that there are. The summary of the translations, `{split}.json`, is
 written last and has fingerprints of these files and options.
 
-Snakemake removes what a failed job has made. So what is finished is also kept aside until all of
-the job is, and the next attempt goes on after it.
+Snakemake removes what a failed job has made. So a decoding that is finished is also copied aside
+until the job ends, and the next attempt does not repeat it.
 """
 
 import shutil
@@ -54,13 +54,10 @@ def evaluate(configuration: Configuration, wanted: Sequence[Score]) -> None:
         UserError: if something is missing or does not belong together; what was finished before
             stays.
     """
-    due: dict[Score, MadeFrom | None] = {}
+    due: dict[Score, MadeFrom] = {}
     for score in wanted:
         made_from = _made_from(configuration, score)
         said = "kept, for nothing that it is made of changed"
-        if made_from is None:
-            due[score] = made_from
-            continue
         if not (_is_made(_files(score), made_from) or _put_back(score, made_from)):
             if not _is_translated(score, made_from):
                 due[score] = made_from
@@ -86,7 +83,7 @@ def _make(
     translator: Translator,
     shared: Shared,
     score: Score,
-    made_from: MadeFrom | None,
+    made_from: MadeFrom,
 ) -> None:
     inputs, ids = score.inputs_of_evaluation(configuration), range(translator.sentences)
     lines = translator.translate(score.decoding, inputs, ids, _job(score), shared)
@@ -109,26 +106,22 @@ def _score_again(configuration: Configuration, score: Score, made_from: MadeFrom
     write_json(score.translations.summary, {**summary, **_recorded(made_from)})
 
 
-def _recorded(made_from: MadeFrom | None) -> dict[str, str | None]:
+def _recorded(made_from: MadeFrom) -> dict[str, str]:
     """What the summary says about what a decoding is made from."""
-    if made_from is None:
-        return {TRANSLATED_FROM: None, SCORED_FROM: None}
     return {TRANSLATED_FROM: made_from.translations, SCORED_FROM: made_from.score}
 
 
-def _made_from(configuration: Configuration, score: Score) -> MadeFrom | None:
+def _made_from(configuration: Configuration, score: Score) -> MadeFrom:
     """What a decoding and its score are made from.
 
     Args:
         configuration: as it holds on the corpus.
         score: of the decoding.
 
-    Returns:
-        None if a file is missing.
+    Raises:
+        UserError: if a file is missing.
     """
     read, compared = dict(_read(configuration, score)), dict(_compared(configuration, score))
-    if not all(path.exists() for path in (*read.values(), *compared.values())):
-        return None
     return MadeFrom(
         fingerprint(
             {

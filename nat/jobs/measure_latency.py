@@ -44,8 +44,8 @@ def measure_latency(configuration: Configuration, latency: Latency) -> None:
 
     The sentences are drawn at random from the test set, always the same ones; those that are empty
     or do not fit the positions of one of the models are left out and counted. Where there is no
-    GPU, the file says so in its key `state` and holds no times; that of a single system is in its
-    place.
+    GPU, the file has no times, and its key `state` says so. A system that cannot run on the device
+    has a key `state` instead of times, which says why.
 
     Raises:
         UserError: if a file is missing or files do not belong together; nothing is written.
@@ -68,7 +68,7 @@ def measure_latency(configuration: Configuration, latency: Latency) -> None:
     sentences = BinarisedText(folder / f"{TIMED}.{source}")
     memory = {
         each.name: peak_of(
-            partial(_first_batch, configuration, each, sizes, sentences, chosen),
+            partial(_first_sentence, configuration, each, sizes, sentences, chosen),
             [_package(each.inputs(configuration))],
         )
         for each in (latency.timed if chosen.device == "cpu" else ())
@@ -118,20 +118,21 @@ def _drawn(
     return ids, left_out
 
 
-def _first_batch(
+def _first_sentence(
     configuration: Configuration,
     timed: Timed,
     sizes: VocabularySizes,
     sentences: BinarisedText,
     setting: Setting,
 ) -> None:
-    """Load a system and translate the first sentence that is not empty, in a process of its own."""
+    """Load a system and translate the first sentence that it can, in a process of its own."""
     os.environ["CUDA_VISIBLE_DEVICES"] = ""  # models are loaded to a GPU first, if there is one
     ways = _ways(configuration, timed, sizes, setting, [setting.threads])
     assert not isinstance(ways, str)
     (system,) = ways
     torch.set_num_threads(system.threads)
-    number = next(number for number, length in enumerate(sentences.lengths) if length)
+    longest = system.model.longest_source
+    number = next(n for n, length in enumerate(sentences.lengths) if 0 < length <= longest)
     system.opened()(system.model, source_tensor([sentences[number]]))
 
 

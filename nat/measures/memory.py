@@ -6,6 +6,7 @@ import importlib
 import os
 import re
 import sys
+import traceback
 from collections.abc import Callable, Sequence
 from contextlib import suppress
 from pathlib import Path
@@ -24,7 +25,8 @@ def peak_of(work: Callable[[], object], packages: Sequence[str] = ()) -> int | N
     nothing may run in threads yet.
 
     Returns:
-        None where the system does not tell (other than Linux), or if the work fails.
+        None where the system does not tell (other than Linux), or if the work fails; then its error
+        is written to standard error.
     """
     if not _STATUS.exists():
         return None
@@ -43,6 +45,9 @@ def peak_of(work: Callable[[], object], packages: Sequence[str] = ()) -> int | N
             work()
             os.write(writing, str(max(largest() - before, 0)).encode())
             status = 0
+        except BaseException:  # whatever it is, this copy ends here
+            traceback.print_exc()
+            sys.stderr.flush()
         finally:
             os._exit(status)
     os.close(writing)
