@@ -1,6 +1,7 @@
 """The command `nat`: raw text to raw text, as the graph translates; packages that travel."""
 
 import importlib
+import importlib.metadata
 import io
 import itertools
 import json
@@ -184,6 +185,40 @@ def test_blocks_of_lines_stay_in_order(
     assert warning.startswith("line 5 is too long for the model")
 
 
+@pytest.mark.parametrize(("arguments", "terminal"), [([], True), (["--lines", "1"], False)])
+def test_a_line_is_answered_before_the_next_one_is_read(
+    arguments: list[str], terminal: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    events: list[str] = []
+
+    class Asking(io.BytesIO):
+        def isatty(self) -> bool:
+            return terminal
+
+        def readline(self, size: int | None = -1, /) -> bytes:
+            line = super().readline(size)
+            events.append("read" if line else "end")
+            return line
+
+    monkeypatch.setattr(command, "_write", lambda lines: events.extend("wrote" for _ in lines))
+    monkeypatch.setattr(sys, "argv", ["nat", "translate", str(model("ctc-kd")), *arguments])
+    monkeypatch.setattr(sys, "stdin", SimpleNamespace(buffer=Asking(b"bada\nbeida\n")))
+    command.main()
+    assert events == ["read", "wrote", "read", "wrote", "end"]
+
+
+def test_memory_of_the_gpu_that_does_not_suffice_is_told(
+    nat: Run, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def fail(*arguments: object) -> None:
+        raise torch.OutOfMemoryError(str(arguments[-1]))
+
+    monkeypatch.setattr(translator, "translate", fail)
+    out, told, status = nat("translate", model("ctc-kd"), "--batch-tokens", 700, text=b"bada\n")
+    assert (out, status) == ("", 1)
+    assert "batches of 700 source tokens; choose fewer, with --batch-tokens" in told
+
+
 def test_a_long_line_is_cut_and_translated(root: Path, caplog: pytest.LogCaptureFixture) -> None:
     translator = load(model("ctc-kd"))
     limit = translator.model.longest_source
@@ -277,6 +312,39 @@ def test_a_package_has_the_options_that_were_tuned(tmp_path: Path, nat: Run) -> 
     assert not any(load(tmp_path / "packed").translate(TEST))
 
 
+def test_the_usual_decoding_has_options_that_were_tuned(
+    root: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    shutil.copytree(root, tmp_path / "run")
+    monkeypatch.chdir(tmp_path / "run")
+    folder = Path("results/micro/tuning") / CORPUS / "ctc-kd/seed1"
+    folder.mkdir(parents=True, exist_ok=True)
+    for name, value in {"ctc-tuned": 0.7, "onnx-int8-ctc-tuned": 0.9}.items():
+        (folder / f"{name}.json").write_text(json.dumps({"chosen": {"blank_penalty": value}}))
+    translator = load(model("ctc-kd"))
+    assert translator.decoding == "ctc-tuned" and translator.method.blank_penalty == 0.7
+    packed(model("ctc-kd"), Path("packed"))
+    assert load("packed").decoding == "ctc-tuned"
+    names = ["ctc", "onnx-int8-ctc-tuned"]
+    packed(model("ctc-kd"), Path("with-engine"), names)
+    for source in (model("ctc-kd"), Path("with-engine")):
+        export(source, Path("exported"), "onnx")
+        found = json.loads(Path("exported/model.json").read_text())["decodings"]
+        assert list(found) == ["onnx-int8-ctc-tuned"]
+        assert found["onnx-int8-ctc-tuned"]["blank_penalty"] == 0.9
+
+
+def test_a_faulty_decoding_is_told_and_no_other_one_taken(
+    root: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    shutil.copytree(root, tmp_path / "run")
+    monkeypatch.chdir(tmp_path / "run")
+    file = Path("config/decodings/ctc.yaml")
+    file.write_text(file.read_text().replace("ctc: {}", "ctc: {blank_penalties: 1}"))
+    with pytest.raises(UserError, match=f"{file}.*blank_penalties"):
+        load(model("ctc-kd"))
+
+
 def test_a_package_with_an_engine_is_packed_again(tmp_path: Path, nat: Run) -> None:
     folder = model("cmlm-kd")
     for _ in range(2):
@@ -305,7 +373,7 @@ def test_results_may_be_links(root: Path, tmp_path: Path, monkeypatch: pytest.Mo
     for folder, name in ((whole, model("ctc-kd")), (part, model("ctc-kd")), (part, "mine")):
         monkeypatch.chdir(folder)
         assert load(name).translate(TEST[:3]) == expected
-    with pytest.raises(UserError, match="holds neither"):
+    with pytest.raises(UserError, match=f"holds {MODEL}, but .* 'nat pack'"):
         load(tmp_path / "scratch/nat-results" / model("ctc-kd").relative_to("results"))
 
 
@@ -474,6 +542,8 @@ def test_an_export_is_what_the_graph_converts(
     corpus = validated(Corpus, json.loads(made.pop("corpus.json")))
     prepare = RawText(corpus, segments_at(tmp_path / "made/codes"))
     assert [*map(prepare.subwords, TEST)] == [*map(load(model(system)).raw_text.subwords, TEST)]
+    own, there = json.loads(expected.pop(CONVERTED)), json.loads(made.pop(CONVERTED))
+    assert there == {**own, "decodings": {}}  # nothing is tuned
     assert made == expected
 
 
@@ -664,12 +734,16 @@ def test_transformers_is_told_what_would_be_ignored(tmp_path: Path) -> None:
         "told = []\n"
         "given = tokenizer(['bada'], return_tensors='pt')\n"
         "model.generate(**given, decoding='ctc')\n"
+        "AutoModel.from_pretrained(folder, trust_remote_code=True, dtype='auto')\n"
+        "cut = tokenizer(['bada ' * 3000], truncation=True, return_tensors='pt').input_ids\n"
+        "assert len(cut[0]) == tokenizer.model_max_length and model.generate(cut).numel()\n"
         "for call in (\n"
         "    lambda: model.generate(**given, decoding='ctd'),\n"
         "    lambda: model.generate(**given, num_beams=3),\n"
         "    lambda: AutoModel.from_pretrained(\n"
         "        folder, trust_remote_code=True, output_loading_info=True\n"
         "    ),\n"
+        "    lambda: AutoModel.from_pretrained(folder, trust_remote_code=True, dtype='float16'),\n"
         "    lambda: model.generate(tokenizer(['bada ' * 3000], return_tensors='pt').input_ids),\n"
         "    lambda: model.generate(\n"
         "        tokenizer(['bada'], add_special_tokens=False, return_tensors='pt').input_ids\n"
@@ -685,6 +759,7 @@ def test_transformers_is_told_what_would_be_ignored(tmp_path: Path) -> None:
         "UserError: .* without a decoding 'ctd'; did you mean 'ctc'",
         "TypeError: .*'num_beams'",
         "TypeError: .*'output_loading_info', only config, revision",
+        "TypeError: .*'dtype'",
         "UserError: .*max_positions",
         "UserError: a source has no </s> at its end; .*add_special_tokens=False",
     )
@@ -770,6 +845,11 @@ def test_a_model_card_has_scores_and_settings(tmp_path: Path, root: Path) -> Non
     card = (tmp_path / "made/README.md").read_text()
     assert "| one-pass | test | 38.27 | 36.8 to 39.7 | `nrefs:1\\|bs:1000` |" in card
     assert '"learning_rate": ' in card
+    assert (tmp_path / "made/LICENSE").read_text() == (ROOT / "LICENSE").read_text()
+    needed = (tmp_path / "made/requirements.txt").read_text().splitlines()
+    packages = {line.split("==")[0] for line in needed}
+    assert {"torch", "transformers", "safetensors", "pydantic", "subword-nmt"} <= packages
+    assert f"transformers=={importlib.metadata.version('transformers')}" in needed
     front = yaml.safe_load(card.split("---")[1])
     assert front["language"] == ["en", "de"]
     config = json.loads((tmp_path / "made/config.json").read_text())
@@ -792,6 +872,8 @@ def test_a_model_card_has_scores_and_settings(tmp_path: Path, root: Path) -> Non
     [
         (["translate", "nowhere"], b"", "nowhere holds neither package.json nor model.pt"),
         (["translate", model("ctc-kd"), "--decoding", "beam5"], b"", "'beam5'"),
+        (["translate", model("ctc-kd"), "--lines", "0"], b"", "--lines: found 0, expected"),
+        (["translate", model("ctc-kd"), "--batch-tokens", "-1"], b"", "--batch-tokens: found -1"),
         (["translate", model("ctc-kd"), "--decoding", "ctd"], b"", "did you mean 'ctc'"),
         (["translate", model("ctc-kd"), "--decoding", ""], b"", "unknown decoding ''"),
         (["translate", model("ctc-kd")], b"fine\n\xff\n", "standard input, line 2"),

@@ -15,7 +15,7 @@ FORMATS = (*ENGINES, "fairseq", "huggingface")
 """What a model can be exported to."""
 
 BLOCK = 10_000
-"""Lines that are read, sorted by length and translated at a time."""
+"""Lines that are read, sorted by length and translated at a time, unless it is said otherwise."""
 
 
 def main() -> None:
@@ -43,6 +43,20 @@ def _parser() -> argparse.ArgumentParser:
         "--decoding",
         metavar="NAME",
         help="default: the usual one of the system, or the first one of a package",
+    )
+    translate.add_argument(
+        "--lines",
+        metavar="N",
+        type=int,
+        help="read, sort by length and translate so many lines at a time, then write them; "
+        f"default: {BLOCK}, or 1 at a terminal",
+    )
+    translate.add_argument(
+        "--batch-tokens",
+        metavar="N",
+        type=int,
+        help="most source tokens of a batch, with padding; fewer take less memory (default: those "
+        "of the run)",
     )
     translate.set_defaults(do=_translate)
 
@@ -100,12 +114,18 @@ def _add_decodings(parser: argparse.ArgumentParser, of: str = "") -> None:
 def _translate(arguments: argparse.Namespace) -> None:
     if sys.stdin is None:
         raise UserError("standard input is closed; give the text there, as in '< FILE'")
+    at_once = arguments.lines
+    if at_once is None:
+        at_once = 1 if sys.stdin.buffer.isatty() else BLOCK
+    for name, value in (("lines", at_once), ("batch-tokens", arguments.batch_tokens)):
+        if value is not None and value < 1:
+            raise UserError(f"--{name}: found {value}, expected a number of at least 1")
     # torch takes a second to import, and a mistake in the arguments should be told before
     from nat.deploy.translator import load
 
-    translator = load(arguments.folder, arguments.decoding)
-    for number, block in enumerate(_blocks(_read(), BLOCK)):
-        _write(translator.translate(block, number * BLOCK + 1))
+    translator = load(arguments.folder, arguments.decoding, arguments.batch_tokens)
+    for number, block in enumerate(_blocks(_read(), at_once)):
+        _write(translator.translate(block, number * at_once + 1))
 
 
 def _read() -> Iterator[str]:

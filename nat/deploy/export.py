@@ -6,20 +6,32 @@ from typing import Any
 
 from nat import registry
 from nat.data.splits import sides
-from nat.deploy.package import MODEL, Opened, check_output, chosen, open_folder, scores_of
+from nat.deploy.package import (
+    MODEL,
+    Opened,
+    Package,
+    check_output,
+    chosen,
+    open_folder,
+    scores_of,
+    tuned_decodings,
+)
 from nat.deploy.translator import matching
 from nat.errors import UserError
 from nat.export.fairseq import write_fairseq
 from nat.export.huggingface import write_huggingface
-from nat.files import atomic_directory, copy, write_json
+from nat.files import atomic_directory, copy, read_json, write_json
 from nat.jobs.convert import WRITERS
 from nat.registry import KINDS
 from nat.training.model_file import TrainedModel
-from nat.training.weights import checksum_of
+from nat.training.weights import CONVERTED, checksum_of
 from nat.transformer.model import Transformer
 
 CORPUS = "corpus.json"
 """File of languages and preprocessing in an export."""
+
+DECODINGS = "decodings"
+"""Key of `CONVERTED` in an export for an engine."""
 
 
 def export(folder: Path, output: Path, to: str, decodings: Sequence[str] = ()) -> None:
@@ -43,7 +55,11 @@ def export(folder: Path, output: Path, to: str, decodings: Sequence[str] = ()) -
             f"an export to {to} has no decodings, only the model; leave out --decodings"
         )
     # the usual decoding needs no other file, those that the run has scored may
-    opened = open_folder(folder) if to in WRITERS else chosen(folder, decodings)
+    opened = (
+        open_folder(folder, tuned_decodings(folder, to))
+        if to in WRITERS
+        else chosen(folder, decodings)
+    )
     check_output(opened, output)
     package = opened.package
     vocabularies = opened.vocabularies
@@ -65,11 +81,23 @@ def export(folder: Path, output: Path, to: str, decodings: Sequence[str] = ()) -
             write_huggingface(trained, vocabularies, package.text, methods, scores, made)
         else:
             WRITERS[to](trained.model, vocabularies, made, checksum_of(opened.files[MODEL]))
+            _add_decodings(package, to, made / CONVERTED)
         for path in made.iterdir():
             path.rename(temporary / path.name)
         made.rmdir()
         write_json(temporary / CORPUS, package.text.as_written())
         copy(opened.files[package.subwords], temporary / package.subwords)
+
+
+def _add_decodings(package: Package, engine: str, path: Path) -> None:
+    """Add the options of the engine's decodings to the description of the model: those that are
+    tuned have their values."""
+    decodings = {
+        name: each.method.as_json()
+        for name, each in package.decodings.items()
+        if each.converted == engine
+    }
+    write_json(path, {**read_json(path), DECODINGS: decodings})
 
 
 def _check_order(folder: Path, trained: TrainedModel) -> None:

@@ -24,7 +24,7 @@ from typing import Annotated, Any
 from pydantic import Field
 
 from nat import registry
-from nat.artifacts import CorpusStep, InputsOfDecoding, Model, Translations
+from nat.artifacts import CorpusStep, InputsOfDecoding, Model, Translations, TunedOptions
 from nat.checksums import PACKAGE, remedy
 from nat.configuration import Configuration, differences, load
 from nat.configuration.named_runs import choice_of
@@ -191,6 +191,12 @@ def of_training(folder: Path, decodings: Sequence[str] = ()) -> Opened:
     if found is None or not (folder / MODEL).exists():
         if folder.is_file():
             raise UserError(f"{folder} is a file; give the folder that it lies in")
+        if (folder / MODEL).exists():
+            raise UserError(
+                f"{folder} holds {MODEL}, but its vocabulary and its corpus are not there: they "
+                "are where it was trained; use the folder there, or copy one that 'nat pack' makes "
+                "of it"
+            )
         raise UserError(
             f"{folder} holds neither {PACKAGE} nor {MODEL} of a training; give a folder that "
             "'nat pack' made, or results/RUN/models/CORPUS/SYSTEM/seedN"
@@ -198,9 +204,10 @@ def of_training(folder: Path, decodings: Sequence[str] = ()) -> Opened:
     root = Path(found["root"])
     run, corpus, system, seed = found["run"], found["corpus"], found["system"], int(found["seed"])
     configuration = load(choice_of(root, run), root, checked=False).on(corpus)
-    model = root / Model(run, corpus, system, seed).path
+    trained = Model(run, corpus, system, seed)
+    model = root / trained.path
     _check_corpus(configuration, corpus, model)
-    names = list(dict.fromkeys(decodings)) or [usual_decoding(configuration, system)]
+    names = list(dict.fromkeys(decodings)) or [_usual(configuration, trained, root)]
     bpe = root / CorpusStep(corpus, "bpe").path
     subwords = subwords_file(bpe, "source")
     files = {
@@ -259,16 +266,28 @@ def _place(folder: Path) -> re.Match[str] | None:
     return next((found for path in paths if (found := _FOLDER.fullmatch(path))), None)
 
 
+def _usual(configuration: Configuration, model: Model, root: Path) -> str:
+    """The usual decoding of a trained model, with tuned options if the run has tuned them."""
+    usual = usual_decoding(configuration, model.system)
+    tuned = TunedOptions(model.run, model.corpus, model.system, model.seed, f"{usual}-tuned")
+    there = configuration.has_decoding(tuned.decoding) and (root / tuned.path).exists()
+    return tuned.decoding if there else usual
+
+
 def usual_decoding(configuration: Configuration, system: str) -> str:
-    """The decoding that a system is translated with if nobody names one.
+    """The decoding that a system is translated with if nobody names one and nothing is tuned.
 
     Args:
         configuration: as it holds on the corpus.
         system: its name.
+
+    Raises:
+        UserError: if there is none, or the file of a decoding is faulty.
     """
     student = configuration.target_traits(system).distils
     wanted = (*USUAL_OF_STUDENTS, *USUAL) if student else USUAL
-    for name in wanted:
+    for name in filter(configuration.has_decoding, wanted):
+        configuration.decoding(name)  # a faulty file is not taken for one that does not suit
         try:
             configuration.check_decoding(system, name)
         except UserError:
@@ -278,6 +297,24 @@ def usual_decoding(configuration: Configuration, system: str) -> str:
         f"'{system}' has no usual decoding; name one, with --decoding of 'nat translate' or "
         "--decodings of 'nat pack' and 'nat export'"
     )
+
+
+def tuned_decodings(folder: Path, engine: str) -> list[str]:
+    """The decodings of an engine that the run of a trained model has tuned, in alphabetical order;
+    none of a package."""
+    found = _place(folder)
+    if found is None or (folder / PACKAGE).exists():
+        return []
+    where = "{root}results/{run}/tuning/{corpus}/{system}/seed{seed}".format(**found.groupdict())
+    names = sorted(path.stem for path in Path(where).glob("[!.]*.json"))
+    root = Path(found["root"])
+    configuration = load(choice_of(root, found["run"]), root, checked=False).on(found["corpus"])
+    return [
+        name
+        for name in names
+        if configuration.has_decoding(name)
+        and configuration.decoding_traits(name).converted == engine
+    ]
 
 
 def scored_decodings(folder: Path) -> list[str]:

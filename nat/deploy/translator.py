@@ -40,8 +40,10 @@ class TextTranslator:
     Args:
         opened: the model with what it needs.
         decoding: name of one of its decodings; None for the usual one.
+        batch_tokens: most source tokens of a batch, with padding; None for those of the run.
 
     Attributes:
+        batch_tokens: the same.
         decoding: its name.
         method: the decoding itself, with all that it consults.
         model: on a GPU if there is one.
@@ -52,9 +54,12 @@ class TextTranslator:
         UserError: if a file is damaged, files do not belong together, or there is no such decoding.
     """
 
-    def __init__(self, opened: Opened, decoding: str | None = None) -> None:
+    def __init__(
+        self, opened: Opened, decoding: str | None = None, batch_tokens: int | None = None
+    ) -> None:
         self.decoding, chosen = opened.decoding(decoding)
-        self._package, files = opened.package, opened.files
+        package, files = opened.package, opened.files
+        self.batch_tokens = batch_tokens or package.batch_tokens
         self.vocabularies = opened.vocabularies
         sizes = self.vocabularies.sizes
         device = torch.device("cuda" if torch.cuda.is_available() else "cpu")
@@ -77,8 +82,8 @@ class TextTranslator:
             language_model,
             converted,
         )
-        segments = segments_at(files[self._package.subwords])
-        self.raw_text = RawText(self._package.text, segments)
+        segments = segments_at(files[package.subwords])
+        self.raw_text = RawText(package.text, segments)
 
     def translate(self, lines: Iterable[str], first: int = 1) -> list[str]:
         """Translate lines of raw text.
@@ -98,6 +103,7 @@ class TextTranslator:
 
         Raises:
             TypeError: if the lines are one string, whose items are letters.
+            UserError: if the memory of the GPU does not suffice for a batch.
         """
         if isinstance(lines, str):
             raise TypeError("translate() takes lines, not a string; pass a list: [line]")
@@ -116,9 +122,14 @@ class TextTranslator:
                 for part in cut
             )
             line_of.extend([count - 1] * len(cut))
-        found = translate(
-            self.model, self.method, parts, range(len(parts)), self._package.batch_tokens
-        )
+        try:
+            found = translate(self.model, self.method, parts, range(len(parts)), self.batch_tokens)
+        except torch.OutOfMemoryError as error:
+            raise UserError(
+                f"the memory of the GPU does not suffice for batches of {self.batch_tokens} source "
+                "tokens; choose fewer, with --batch-tokens of 'nat translate' or 'batch_tokens' of "
+                "load()"
+            ) from error
         parts_of = Counter(line_of)
         words: list[list[str]] = [[] for _ in range(count)]
         for number, translation in zip(line_of, found, strict=True):
@@ -130,19 +141,22 @@ class TextTranslator:
         return [self.raw_text.joined(each) for each in words]
 
 
-def load(folder: Path | str, decoding: str | None = None) -> TextTranslator:
+def load(
+    folder: Path | str, decoding: str | None = None, batch_tokens: int | None = None
+) -> TextTranslator:
     """Load a trained model to translate raw text.
 
     Args:
         folder: that `nat pack` made, or `results/RUN/models/CORPUS/SYSTEM/seedN` of a run.
         decoding: a name as in config/decodings; None for the usual one of the system. A folder
             that was packed has the decodings that it was packed with.
+        batch_tokens: most source tokens of a batch, with padding; None for those of the run.
 
     Raises:
         UserError: if something is missing or does not belong together; says what and what to do.
     """
     wanted = () if decoding is None else (decoding,)
-    return TextTranslator(open_folder(Path(folder), wanted), decoding)
+    return TextTranslator(open_folder(Path(folder), wanted), decoding, batch_tokens)
 
 
 def in_parts(subwords: list[str], longest: int) -> list[list[str]]:

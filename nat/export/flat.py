@@ -7,7 +7,10 @@ for, so that programs that check imports beforehand do not ask for it.
 
 import ast
 import importlib.util
-from collections.abc import Iterator, Sequence
+import re
+import sys
+from collections.abc import Iterable, Iterator, Sequence
+from importlib.metadata import packages_distributions, version
 from pathlib import Path
 
 _CODE = "huggingface_code"
@@ -32,6 +35,24 @@ def flattened(modules: Sequence[str]) -> dict[str, str]:
     for module in modules:
         add(module)
     return found
+
+
+def requirements(code: Iterable[str]) -> list[str]:
+    """The packages that files of `flattened` import, with the versions that are installed here."""
+    modules: set[str] = set()
+    for text in code:
+        for node in ast.walk(ast.parse(text)):
+            if isinstance(node, ast.Import):
+                modules.update(alias.name for alias in node.names)
+            elif isinstance(node, ast.ImportFrom) and not node.level:
+                modules.add(str(node.module))
+        modules.update(re.findall(r"(?:__import__|import_module)\('([\w.]+)'\)", text))
+    packages = {name.split(".")[0] for name in modules} - sys.stdlib_module_names
+    of = packages_distributions()
+    # some imports are for type checkers alone, of packages that nobody installs
+    found = {name for package in packages for name in of.get(package, ())}
+    # the build of a version, as in 2.13.0+cpu, is not for everyone
+    return sorted(f"{name}=={version(name).split('+')[0]}" for name in found)
 
 
 def _file(module: str) -> str:

@@ -6,6 +6,7 @@
                                             vocabulary.source.txt and vocabulary.target.txt
     README.md                               model card
     *_nat.py, nat_*.py                      the code
+    LICENSE, requirements.txt               of the code
 
 The tokenizer also needs what `nat.deploy.export` adds to every export: preprocessing and subwords.
 Nothing is uploaded.
@@ -19,13 +20,14 @@ from typing import Any
 from nat.data.corpus import Corpus
 from nat.data.splits import sides
 from nat.data.vocabulary import Vocabularies
-from nat.export.flat import flattened
+from nat.export.flat import flattened, requirements
 from nat.files import atomic_directory, write_json
 from nat.options import options_of
 from nat.training.model_file import TrainedModel
 from nat.transformer.model import Transformer
 
 CODE = "nat.export.huggingface_code"
+LICENCE = Path(__file__).resolve().parents[2] / "LICENSE"
 CLASSES = {
     "AutoConfig": "configuration_nat.NatConfig",
     "AutoModel": "modeling_nat.NatModel",
@@ -78,10 +80,14 @@ def write_huggingface(
         tokenizer = {
             "tokenizer_class": "NatTokenizer",
             "auto_map": {"AutoTokenizer": CLASSES["AutoTokenizer"]},
+            "model_max_length": trained.model.longest_source + 1,  # with the end
         }
         write_json(temporary / "tokenizer_config.json", tokenizer)
         vocabularies.save(temporary)
-        for name, text in _code(list(methods)).items():
+        code = _code(list(methods))
+        needed = "".join(f"{each}\n" for each in requirements(code.values()))
+        licence = LICENCE.read_text(encoding="utf-8")
+        for name, text in {**code, "requirements.txt": needed, LICENCE.name: licence}.items():
             (temporary / name).write_text(text, encoding="utf-8")
         card = model_card(trained, corpus, list(decodings), scores)
         (temporary / "README.md").write_text(card, encoding="utf-8")
@@ -144,7 +150,13 @@ def model_card(
         f"# {training.system}, {source} to {target}",
         "",
         f"A model of the system `{training.system}`, trained on the corpus `{training.corpus}` for "
-        f"{trained.updates:,} updates. Its code travels with it.",
+        f"{trained.updates:,} updates. Its code travels with it, under the licence in the file "
+        "`LICENSE`. The licence of the weights is for those to decide who trained them; it depends "
+        "on that of the corpus. The code needs the packages in `requirements.txt`:",
+        "",
+        "```",
+        "pip install -r requirements.txt",
+        "```",
         "",
         "```python",
         *USE.splitlines(),

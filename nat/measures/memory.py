@@ -45,7 +45,7 @@ def peak_of(work: Callable[[], object], packages: Sequence[str] = ()) -> int | N
             work()
             os.write(writing, str(max(largest() - before, 0)).encode())
             status = 0
-        except BaseException:  # whatever it is, this copy ends here
+        except BaseException:  # noqa: BLE001 (whatever it is, this copy ends here)
             traceback.print_exc()
             sys.stderr.flush()
         finally:

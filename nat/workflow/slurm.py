@@ -124,7 +124,7 @@ def report_failed_submissions(executor: RemoteExecutor) -> None:
     def submit_or_report(job: JobExecutorInterface) -> None:
         try:
             submit(job)
-        except Exception as error:  # nobody else would learn of it
+        except Exception as error:  # noqa: BLE001 (nobody else would learn of it)
             cause = error.__context__ if isinstance(error, AttributeError) else None
             executor.report_job_error(SubmittedJobInfo(job), msg=str(cause or error))
 

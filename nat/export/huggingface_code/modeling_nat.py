@@ -30,6 +30,9 @@ OF_HUB = (
 OF_AUTO = ("trust_remote_code", "adapter_kwargs", "_from_auto")
 """What `AutoModel` passes on by itself."""
 
+OF_TYPE = ("dtype", "torch_dtype")
+"""Options for the type of the weights, which are in float32."""
+
 METHODS: dict[str, type] = {}
 """The decoding methods that travel with the model, by name."""
 
@@ -65,7 +68,9 @@ class NatModel(PreTrainedModel):
         Raises:
             TypeError: for other options, of which none would change anything.
         """
-        for key in options:
+        for key, value in options.items():
+            if key in OF_TYPE and value in (None, "auto", "float32", torch.float32):
+                continue
             if key not in (*OF_HUB, *OF_AUTO):
                 raise TypeError(
                     f"from_pretrained() takes no option '{key}', only config, {', '.join(OF_HUB)}"
