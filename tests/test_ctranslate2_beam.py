@@ -95,10 +95,11 @@ def test_int8_is_near_float32(model: Any) -> None:
     exact, rounded = (
         method(model, source, engine(model, precision)) for precision in ("float32", "int8")
     )
-    assert any(one.score != other.score for one, other in zip(exact, rounded, strict=True))
-    for one, other in zip(exact, rounded, strict=True):
-        if one.tokens == other.tokens:
-            assert other.score == pytest.approx(one.score, abs=0.1)
+    pairs = [*zip(exact, rounded, strict=True)]
+    same = [(one, other) for one, other in pairs if one.tokens == other.tokens]
+    assert len(same) >= 3 and any(one.score != other.score for one, other in pairs)
+    for one, other in same:
+        assert other.score == pytest.approx(one.score, abs=0.1)
 
 
 def test_float16_needs_a_gpu(model: Any) -> None:

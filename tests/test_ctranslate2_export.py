@@ -45,6 +45,21 @@ def test_scores_are_those_of_the_model(
         assert len(one.log_probs) == len(one.tokens)  # with EOS
 
 
+def test_scores_in_int8_are_near(make_model: Callable[..., Any], tmp_path: Path) -> None:
+    """Those of random texts differ by far more than rounding changes them."""
+    model, words = make_model(dtype=torch.float32), VOCABULARIES.target.symbols
+    sources, targets = ([text.tolist() for text in texts([length] * 24)] for length in (9, 12))
+    write_ctranslate2(model, VOCABULARIES, tmp_path / "made")
+    translator = Translator(str(tmp_path / "made/int8"), compute_type="int8", intra_threads=1)
+    found = translator.score_batch(
+        *([[words[token] for token in text] for text in side] for side in (sources, targets))
+    )
+    scores = np.array([sum(one.log_probs) for one in found])
+    expected = forced_scores(model, model.encode(source_tensor(sources)), targets).numpy()
+    errors = np.abs(scores - expected)
+    assert 1e-3 < errors.max() < 0.15 * expected.std()
+
+
 def test_weights_in_int8_are_the_same_on_all_processors(make_model: Callable[..., Any]) -> None:
     model = make_model(dtype=torch.float32)
     with torch.no_grad():
