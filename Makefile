@@ -97,7 +97,7 @@ test-latest:
 audit:
 	@$(PYTHON) -m venv --clear .venv-audit
 	.venv-audit/bin/pip install --quiet pip-audit==2.10.1
-	.venv-audit/bin/pip-audit --strict --no-deps --disable-pip $(patsubst %,--requirement envs/%,build.txt cpu.lock fairseq.txt)
+	.venv-audit/bin/pip-audit --strict --no-deps --disable-pip $(patsubst %,--requirement envs/%,build.txt cpu.lock cuda.lock fairseq.txt)
 
 bench: environment
 	$(BIN)/python benchmarks/training_speed.py

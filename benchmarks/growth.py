@@ -2,10 +2,10 @@
 
 Size: the steps of the preparation of an invented language pair, one process each, of 1,000, 10,000
 and 100,000 pairs; then a training opens the text and divides it into batches, and the upsampled CTC
-model translates it. Words are always the same, so memory for word types does not grow here, and of
-the largest corpora only so many sentences are translated as a shard has. Length: an update
-and a decoding of a batch of 2,000 tokens, of sentences of 10 to 500 tokens, by the AT model (beam
-5, as many tokens as the source has) and the upsampled CTC model of scale `demo` with random
+model translates it. Words are always the same, so memory for word types does not grow here. Larger
+corpora are translated in shards, so translation is measured up to the size of one. Length: an
+update and a decoding of a batch of 2,000 tokens, of sentences of 10 to 500 tokens, by the AT model
+(beam 5, as many tokens as the source has) and the upsampled CTC model of scale `demo` with random
 weights. Each measurement has a process of its own, whose largest resident memory is shown. Seconds
 are processor time of one thread, without imports; of updates and decodings they are the median
 after a warm-up.

@@ -105,13 +105,15 @@ def end_without_garbage_collection() -> None:
 
 
 class Progress:
-    """Progress lines for one job, at most one every `interval` seconds, on standard output.
+    """Progress lines for one job, at most one every `INTERVAL` seconds, on standard output.
 
     Lines of jobs that run side by side interleave on one screen, so each names its job.
     """
 
-    def __init__(self, job: str, total: int, unit: str, interval: float = 10.0) -> None:
-        self.job, self.total, self.unit, self.interval = job, total, unit, interval
+    INTERVAL = 10.0
+
+    def __init__(self, job: str, total: int, unit: str) -> None:
+        self.job, self.total, self.unit = job, total, unit
         self.started = self.shown = time.monotonic()
         self.first: int | None = None
 
@@ -120,7 +122,7 @@ class Progress:
         now = time.monotonic()
         if self.first is None:
             self.first, self.started = done, now
-        if now - self.shown < self.interval and done < self.total:
+        if now - self.shown < self.INTERVAL and done < self.total:
             return
         self.shown = now
         rate = (done - self.first) / max(now - self.started, 1e-9)

@@ -192,7 +192,7 @@ def reads_together(job):
 def or_end(find):
     """An input function that ends Snakemake where the configuration is wrong.
 
-    At an error that it catches, Snakemake takes a result that is there for a file that no job makes.
+    At an error that it catches, Snakemake takes an existing result for a file that no job makes.
     """
 
     def found(wildcards):

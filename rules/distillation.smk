@@ -1,7 +1,12 @@
-# The training text as a teacher translates it: results/{run}/distilled/{corpus}/{system}/seed{seed}/{decoding}.
-# Pairwise sentence BLEU of several such texts: results/{run}/distilled/{corpus}/pairwise_bleu/{candidates}/seed{seed},
-# and weights of the texts that are tuned on several references: gamma.json beside it.
-# The n-gram language model of such a text: results/{run}/ngram/{corpus}/{system}/seed{seed}/{decoding}.
+# The training text as a teacher translates it:
+# results/{run}/distilled/{corpus}/{system}/seed{seed}/{decoding}.
+#
+# Pairwise sentence BLEU of several such texts, and beside it, in gamma.json, weights of the texts
+# that are tuned on several references:
+# results/{run}/distilled/{corpus}/pairwise_bleu/{candidates}/seed{seed}.
+#
+# The n-gram language model of such a text:
+# results/{run}/ngram/{corpus}/{system}/seed{seed}/{decoding}.
 
 
 rule distil:

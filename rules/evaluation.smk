@@ -1,11 +1,11 @@
-# Scores: results/{run}/scores/{corpus}/{system}/seed{seed}/{decoding}/{split}.json, of translations,
+# Scores of translations: results/{run}/scores/{corpus}/{system}/seed{seed}/{decoding}/{split}.json,
 # and beside each, as {split}.npz, the counts of each sentence that it is computed from. Here are
 # those of splits that are translated in shards; see decoding.smk for the others.
 #
 # Analyses: results/{run}/analyses/{corpus}/{system}/seed{seed}/{analysis}.json, of models.
 #
-# Conditional total correlation, results/{run}/total_correlation/{corpus}/{system}/{other}/seed{seed}.json,
-# of the raw text, by a parallel system and an autoregressive one, as in nat-raw/at-base/seed1.json.
+# Conditional total correlation of the raw text, by a parallel system and an autoregressive one:
+# results/{run}/total_correlation/{corpus}/{system}/{other}/seed{seed}.json.
 
 
 rule score:

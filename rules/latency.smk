@@ -3,9 +3,9 @@
 # A group is the systems whose latencies a table or figure shows; they are measured by turns in one
 # job, and reports of the same paper that show some of them take them from there. A setting is a
 # device and a batch: cpu-1, cpu-32, thread-1 (one thread), cores-1 (up to all cores), cuda-1,
-# cuda-largest. Where there is no GPU, or its memory is too small, the file says so. Nothing else that this workflow runs on the machine disturbs the clock: a
-# measurement takes all cores that it was given.
-# Slurm gives it a node of its own, see `resources` of nat/workflow/cluster.py.
+# cuda-largest. Where there is no GPU, or its memory is too small, the file says so. No other job of
+# this run disturbs a measurement: it takes all cores that Snakemake has, and Slurm gives it a node
+# of its own, see `resources` of nat/workflow/cluster.py.
 
 
 rule measure_latency:

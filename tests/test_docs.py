@@ -138,6 +138,15 @@ def test_links_lead_somewhere(page: Path) -> None:
     assert links and broken == []
 
 
+def test_rules_are_wrapped_at_100_columns() -> None:
+    """snakefmt does not look at comments."""
+    files = [ROOT / "Snakefile", *ROOT.glob("rules/*.smk")]
+    assert len(files) > 5
+    for file in files:
+        for number, line in enumerate(file.read_text().splitlines(), start=1):
+            assert len(line) <= 100, f"{file}:{number}"
+
+
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
 def test_markdown_is_wrapped_at_100_columns(page: Path) -> None:
     in_code = False

@@ -77,9 +77,9 @@ def explained_variance(vectors: np.ndarray) -> np.ndarray:
     return variances / total if total > 0 else variances
 
 
-def effective_dimension(ratios: np.ndarray, share: float = EXPLAINED) -> int:
-    """The smallest number of components with this share of the variance; 0 if nothing varies."""
+def effective_dimension(ratios: np.ndarray) -> int:
+    """The smallest number of components with `EXPLAINED` of the variance; 0 if nothing varies."""
     if not ratios.sum():
         return 0
     # rounding errors of the sum must not add a component
-    return int((np.cumsum(ratios) < share - 1e-12).sum()) + 1
+    return int((np.cumsum(ratios) < EXPLAINED - 1e-12).sum()) + 1

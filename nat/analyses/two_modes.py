@@ -139,9 +139,3 @@ def distribution(model: Transformer) -> np.ndarray:
     first, second = logits.softmax(1).numpy()
     found: np.ndarray = np.outer(first, second)
     return found
-
-
-def bound() -> float:
-    """The least divergence of a model of independent variables: the total correlation, bits."""
-    truth = law()
-    return divergence(truth, np.outer(truth.sum(1), truth.sum(0)))

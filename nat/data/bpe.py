@@ -320,7 +320,7 @@ def _vocabularies(corpus: Corpus, folder: Path, given: Path | None) -> Vocabular
     return Vocabularies(joint, joint)
 
 
-def apply_bpe(corpus: Corpus, tokens: Path, learned: Path, output: Path, threads: int = 1) -> None:
+def apply_bpe(corpus: Corpus, tokens: Path, learned: Path, output: Path) -> None:
     """Apply the subwords of the training text to other splits.
 
     Writes `{split}.{lang}` and copies of the vocabularies to the folder `output`.
@@ -330,10 +330,9 @@ def apply_bpe(corpus: Corpus, tokens: Path, learned: Path, output: Path, threads
         tokens: folder of their tokenised text.
         learned: folder that `bpe_folder` made of the training text.
         output: folder to make; it appears whole or not at all.
-        threads: processes to share the work.
     """
     with atomic_directory(output) as folder:
-        _apply(corpus, tokens, learned, folder, threads)
+        _apply(corpus, tokens, learned, folder, threads=1)
         copy_vocabularies(learned, folder)
 
 

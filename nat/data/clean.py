@@ -30,12 +30,10 @@ _REPLACED = dict.fromkeys([*range(9), *range(14, 32), 127]) | {0x2581: "_", 0xFF
 _PUNCTUATION = re.compile("[\r()`\"„“”–—´‘’‚…«»\u00a0]|''|  | [:;%]")
 
 REASONS = ("empty", "too_long", "ratio")
-MEASURES = ("words", "tokens", "characters")
-"""Units of length: words between spaces, tokens of the tokeniser, or characters."""
 
 
 def lengths(source: str, target: str, measure: str) -> tuple[int, int]:
-    """Lengths of a pair in one of `MEASURES`; of `tokens` it must be the tokenised pair."""
+    """Lengths of a pair in `characters`, `words` between spaces, or `tokens` if it is tokenised."""
     if measure == "characters":
         return len(source), len(target)
     return len(source.split()), len(target.split())

@@ -1,4 +1,4 @@
-"""What decodings of a job have in common: it is made once for each batch of source sentences.
+"""A cache of what several decodings of a job need alike, for each batch of source sentences.
 
 Kept are symbols and their probabilities, which are not much larger than the translations that a job
 holds anyway. Encoder states are not: D numbers for each source token of a text are too many, and
@@ -17,13 +17,15 @@ Known = dict[tuple[Hashable, int, bytes], Any]
 
 
 def once(known: Known | None, by: Hashable, source: Tensor, make: Callable[[], Made]) -> Made:
-    """What is made of a batch, which must not be changed; it is made unless it is known.
+    """The cached result for a batch, or a new one, which is added to the cache.
+
+    Callers must not change it.
 
     Args:
-        known: what was made before; what is made now is added. None: nothing is kept.
-        by: what makes it, with all options that it depends on.
+        known: the cache. None: nothing is kept.
+        by: the method and all options on which the result depends.
         source: sentences [B, S].
-        make: makes it.
+        make: computes the result.
     """
     if known is None:
         return make()

@@ -132,7 +132,8 @@ def _said(*command: str) -> str:
         ).stdout.strip()
     except (OSError, subprocess.SubprocessError) as error:
         raise UserError(
-            f"the nodes of this job are unknown: '{' '.join(command)}' failed ({error})"
+            f"the nodes of this job are unknown: '{' '.join(command)}' failed ({error}); set "
+            "'nodes' of the scale to 1, or ask the administrators of the cluster why"
         ) from error
 
 

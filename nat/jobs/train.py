@@ -206,7 +206,11 @@ def _shape(training: Training, sizes: VocabularySizes) -> Transformer:
 def prepare_checkpoints(run: Run, progress: Progress) -> None:
     """Prepare the folder of checkpoints, with a link to the one to resume from.
 
-    Those of another configuration or of other data are removed, as are damaged ones.
+    Those of another configuration or of other data are removed, and a damaged checkpoint is, so
+    that the training resumes from the one before.
+
+    Raises:
+        UserError: if weights that are kept for averaging are damaged.
     """
     folder = Path(run.checkpoints)
     run_file = folder / RUN_FILE

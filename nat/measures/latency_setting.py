@@ -52,7 +52,9 @@ class Setting:
 
     def __post_init__(self) -> None:
         if self.repeats < LEAST_REPEATS:
-            raise UserError(f"a latency needs at least {LEAST_REPEATS} repeats, not {self.repeats}")
+            raise UserError(
+                f"key 'latency.repeats': found {self.repeats}, expected at least {LEAST_REPEATS}"
+            )
         if self.batch != LARGEST and (not isinstance(self.batch, int) or self.batch < 1):
             raise UserError(f"batch: found {self.batch}, expected a number above 0 or '{LARGEST}'")
         if self.batch == LARGEST and self.device == "cpu":

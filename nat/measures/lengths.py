@@ -14,8 +14,8 @@ def word_counts(sentences: Sequence[str]) -> list[int]:
     return [len(sentence.split()) for sentence in sentences]
 
 
-def equal_buckets(lengths: Sequence[int], number: int = BUCKETS) -> list[list[int]]:
-    """Cut sentences into `number` parts by length, the shortest first.
+def equal_buckets(lengths: Sequence[int]) -> list[list[int]]:
+    """Cut sentences into `BUCKETS` parts by length, the shortest first.
 
     The parts differ by at most one sentence in size, so that sentences of one length may lie on
     both sides of a border; they are ordered as in the test set.
@@ -26,10 +26,10 @@ def equal_buckets(lengths: Sequence[int], number: int = BUCKETS) -> list[list[in
     Raises:
         ValueError: if there are fewer sentences than parts.
     """
-    if len(lengths) < number:
-        raise ValueError(f"{len(lengths)} sentences cannot fill {number} buckets")
+    if len(lengths) < BUCKETS:
+        raise ValueError(f"{len(lengths)} sentences cannot fill {BUCKETS} buckets")
     order = sorted(range(len(lengths)), key=lambda sentence: (lengths[sentence], sentence))
-    borders = [len(order) * part // number for part in range(number + 1)]
+    borders = [len(order) * part // BUCKETS for part in range(BUCKETS + 1)]
     return [sorted(order[start:end]) for start, end in zip(borders, borders[1:], strict=False)]
 
 

@@ -192,11 +192,9 @@ class Stated:
         size = resolved.system(name).size
         return at(training.as_json() | {"size": size, "validation": {"steps": steps}}, path)
 
-    def verdicts(self, paper: str | None = None) -> Iterator[Verdict]:
-        """All rows, or those of one paper, each with what is made of it."""
-        for row in self.rows:
-            if paper in (None, row.paper):
-                yield self.verdict(row)
+    def verdicts(self) -> Iterator[Verdict]:
+        """All rows, each with what is made of it."""
+        return map(self.verdict, self.rows)
 
 
 def is_of_decoding(row: Row) -> bool:

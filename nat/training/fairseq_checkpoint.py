@@ -167,7 +167,8 @@ def converted(
     if unknown:
         raise UserError(
             f"{checkpoint.path} is of another architecture: no model here has its weights "
-            f"{unknown[0]} ({len(unknown)} such weights in all)"
+            f"{unknown[0]} ({len(unknown)} such weights in all); import a checkpoint of "
+            "Fully-NAT's models (docs/checkpoints.md)"
         )
     with torch.device("meta"):
         model = build_model(training, VocabularySizes(len(vocabulary)))

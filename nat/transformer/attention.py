@@ -148,7 +148,7 @@ def _plain(query: Tensor, key: Tensor, value: Tensor, visible: Tensor | None) ->
 def choose_kernels() -> None:
     """Let a training on a GPU attend with the memory-efficient kernels, in the whole process.
 
-    Not for a training on a processor, whose only fused kernel is FlashAttention to PyTorch.
+    Not for a training on a processor: there PyTorch's only fused kernel is FlashAttention.
 
     cuDNN makes a plan for each new shape, which takes longer than an update, and nearly every batch
     of a training has a shape of its own. The blocks of FlashAttention are longer than most
@@ -169,8 +169,8 @@ def _hides_nothing(visible: Tensor) -> bool:
 def _split(states: Tensor, heads: int, size: int) -> Tensor:
     """[B, T, D] to [B, heads, T, D / heads]; `size` is D / heads.
 
-    Sizes are the first ones of the tensor itself or numbers, so that an exported graph computes no
-    shapes; so below.
+    Only the first sizes are read from the tensor, and the others are numbers, so that an exported
+    graph computes no shapes; the same in `_joined`.
     """
     sentences, length, _ = states.shape
     return states.view(sentences, length, heads, size).transpose(1, 2)

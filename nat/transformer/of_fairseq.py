@@ -15,7 +15,7 @@ from torch import Tensor, nn
 from nat.data.vocabulary import BOS, EOS, PAD, SPECIALS, VocabularySizes
 from nat.transformer.architecture import Architecture
 
-_FAIRSEQ_BOS, _FAIRSEQ_PAD = 0, 1
+_FAIRSEQ_PAD = 1
 
 
 def swapped(tokens: Tensor) -> Tensor:

@@ -7,7 +7,7 @@ sweep; log-probabilities of chosen symbols, whose gradient is not known yet, com
 again in the backward pass. All values are in nats.
 
 With `bfloat16` both inputs of each product, and each logit, are rounded to bfloat16; sums,
-softmax and results are float32. On a GPU, where memory is what this takes longest for, logits and
+softmax and results are float32. On a GPU, where moving memory takes most of the time, logits and
 probabilities are also stored in bfloat16.
 """
 
@@ -154,8 +154,8 @@ def own_log_probabilities(
     """Log-softmax of each chosen position at the symbols of its sentence, [B, T, K].
 
     For losses whose labels are found by an alignment and have a weight that is known in advance.
-    Which symbols are the labels is not known, but the contribution of the rest of the vocabulary
-    is. So the gradient of the rest is computed in the same sweep, as in `cross_entropy`. For
+    The gradient of the labels depends on the alignment, but that of all other symbols does not. So
+    the gradient of the others is computed in the same sweep, as in `cross_entropy`. For
     positions whose labels have another weight the logits are computed again in the backward pass.
 
     Args:

@@ -149,13 +149,13 @@ def what_slurm_refused(message: str) -> list[str]:
     return [f"Slurm refused the job: {said}", REFUSED]
 
 
-def left_behind(environment: Mapping[str, str] = os.environ) -> list[SlurmJob]:
+def left_behind() -> list[SlurmJob]:
     """Jobs of this user in the queue that a run of this folder has submitted.
 
     Raises:
         UserError: if Slurm does not answer although jobs were submitted from here before.
     """
-    if not LOGS.exists() or shutil.which("squeue", path=environment.get("PATH")) is None:
+    if not LOGS.exists() or shutil.which("squeue") is None:
         return []
     command = ["squeue", "--noheader", "--user", str(os.getuid())]
     command += ["--states", "PD,CF,R,S,ST,CG,RQ,RH", "--format", "%A\t%j\t%r\t%k\t%Z"]
