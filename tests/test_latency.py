@@ -187,7 +187,7 @@ def test_the_largest_batch_is_found_to_within_an_eighth(limit: int, most: int) -
 @pytest.mark.parametrize(
     ("arguments", "words"),
     [
-        (("cpu", 1, 1, 4), "at least 5 repeats, not 4"),
+        (("cpu", 1, 1, 4), "key 'latency.repeats': found 4, expected at least 5"),
         (("cpu", 0, 1), "expected a number above 0"),
         (("cpu", "largest", 1), "give a batch size"),
     ],
