@@ -146,6 +146,21 @@ def make_model() -> Callable[..., "Transformer"]:
 
 
 @pytest.fixture
+def make_texts() -> Callable[[Sequence[tuple[int, int]]], Any]:
+    """Draw random sources and targets of the given (source, target) lengths, without specials."""
+    import numpy as np
+
+    def make(pairs: Sequence[tuple[int, int]]) -> tuple[list[Any], list[Any]]:
+        numbers = np.random.default_rng(4)
+        sources, targets = (
+            [numbers.integers(6, 29, lengths[side]) for lengths in pairs] for side in (0, 1)
+        )
+        return sources, targets
+
+    return make
+
+
+@pytest.fixture
 def make_batch() -> Callable[..., "Batch"]:
     """Build a batch of random sentences of the given (source, target) lengths."""
     import numpy as np

@@ -3,7 +3,6 @@
 import math
 from typing import Any
 
-import numpy as np
 import pytest
 import torch
 
@@ -22,12 +21,8 @@ SENTENCES = [0, 1, 3, 5, 6, 7]
 
 
 @pytest.fixture
-def texts() -> tuple[list[np.ndarray], list[np.ndarray]]:
-    numbers = np.random.default_rng(4)
-    sources, targets = (
-        [numbers.integers(6, 29, lengths[side]) for lengths in LENGTHS] for side in (0, 1)
-    )
-    return sources, targets
+def texts(make_texts: Any) -> Any:
+    return make_texts(LENGTHS)
 
 
 def test_a_nat_is_as_sure_as_its_probabilities(

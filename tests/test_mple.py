@@ -35,12 +35,8 @@ LENGTHS = ((3, 5), (7, 2), (0, 4), (4, 6), (4, 1))
 
 
 @pytest.fixture
-def texts() -> tuple[list[np.ndarray], list[np.ndarray]]:
-    numbers = np.random.default_rng(4)
-    sources, targets = (
-        [numbers.integers(6, 29, lengths[side]) for lengths in LENGTHS] for side in (0, 1)
-    )
-    return sources, targets
+def texts(make_texts: Any) -> Any:
+    return make_texts(LENGTHS)
 
 
 def test_losses_are_bits_and_nats_per_token() -> None:

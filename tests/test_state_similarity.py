@@ -22,12 +22,8 @@ LENGTHS = ((3, 5), (7, 2), (0, 4), (4, 6), (4, 1))
 
 
 @pytest.fixture
-def texts() -> tuple[list[np.ndarray], list[np.ndarray]]:
-    numbers = np.random.default_rng(4)
-    sources, targets = (
-        [numbers.integers(6, 29, lengths[side]) for lengths in LENGTHS] for side in (0, 1)
-    )
-    return sources, targets
+def texts(make_texts: Any) -> Any:
+    return make_texts(LENGTHS)
 
 
 @pytest.mark.parametrize("causal", [False, True])

@@ -2,6 +2,7 @@
 
 from pathlib import Path
 
+from nat.checksums import DOWNLOADS, RESULTS
 from nat.configuration import Configuration
 from nat.data.references import make_references
 from nat.data.sources import Place
@@ -13,7 +14,7 @@ def main(
     configuration: Configuration, corpus: str, splits: list[str], text: Path, output: Path
 ) -> None:
     """Collect references."""
-    place = Place(corpus, Path(), configuration.mirror, Path("results/downloads"))
+    place = Place(corpus, Path(), configuration.mirror, Path(RESULTS, DOWNLOADS))
     make_references(configuration.corpus(corpus), splits, text, output, place)
 
 

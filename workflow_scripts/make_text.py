@@ -2,6 +2,7 @@
 
 from pathlib import Path
 
+from nat.checksums import DOWNLOADS, RESULTS
 from nat.configuration import Configuration
 from nat.data.splits import text_part
 from nat.data.text import make_text
@@ -17,7 +18,7 @@ def main(configuration: Configuration, corpus: str, output: Path, test: str | No
         output,
         root=Path(),
         mirror=configuration.mirror,
-        downloads=Path("results/downloads"),
+        downloads=Path(RESULTS, DOWNLOADS),
     )
 
 

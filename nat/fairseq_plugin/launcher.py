@@ -27,7 +27,7 @@ NEVER = 10**9
 
 _OF_WRITING = (errno.EDQUOT, errno.EFBIG, errno.ENOSPC, errno.EROFS)
 
-CHECKPOINTS = 2
+CHECKPOINTS_ON_DISK = 2
 """Complete checkpoints on disk: if the newest is damaged, the one before it is used."""
 
 
@@ -145,7 +145,7 @@ def _configuration(run: Run) -> DictConfig:
             "restore_file": str(folder / RESTORE),
             "save_interval": NEVER,
             "save_interval_updates": lengths.save_every,
-            "keep_interval_updates": CHECKPOINTS,
+            "keep_interval_updates": CHECKPOINTS_ON_DISK,
             "no_epoch_checkpoints": True,
             "no_last_checkpoints": True,
             "best_checkpoint_metric": NO_METRIC,

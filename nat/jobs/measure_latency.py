@@ -35,7 +35,10 @@ from nat.training.trained_model import matching_model
 PACKAGES = {"ctranslate2": "ctranslate2", "onnx": "onnxruntime"}
 """The Python package of each engine."""
 
-WEIGHTS = {"ctranslate2": ("{precision}/model.bin", PROJECTION), "onnx": ("*.{precision}.onnx",)}
+WEIGHT_FILES = {
+    "ctranslate2": ("{precision}/model.bin", PROJECTION),
+    "onnx": ("*.{precision}.onnx",),
+}
 """The files that an engine opens at a precision, which is that of float32 for float16."""
 
 
@@ -150,7 +153,7 @@ def _size(configuration: Configuration, timed: Timed) -> int:
     precision = options["precision"].replace("float16", "float32")
     return sum(
         path.stat().st_size
-        for files in WEIGHTS[inputs.converted.engine]
+        for files in WEIGHT_FILES[inputs.converted.engine]
         for path in Path(inputs.converted.path).glob(files.format(precision=precision))
     )
 

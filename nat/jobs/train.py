@@ -20,7 +20,7 @@ from typing import Any
 import torch
 
 from nat.artifacts import Model
-from nat.checksums import is_intact, is_record, sha256_of, verified
+from nat.checksums import CHECKPOINTS, is_intact, is_record, sha256_of, verified
 from nat.configuration import Configuration, differences, fingerprint
 from nat.configuration.lengths import counts_epochs, in_updates
 from nat.configuration.models import Training
@@ -168,7 +168,7 @@ def describe(configuration: Configuration, model: Model) -> Run:
         vocabularies=str(raw),
         init_from=start,
         teacher=teacher,
-        checkpoints=str(Path(model.path).with_name("checkpoints")),
+        checkpoints=str(Path(model.path).with_name(CHECKPOINTS)),
         events=_events(configuration, model),
         corpus=prepared_as(configuration.corpus(model.corpus), TRAIN),
         bfloat16=bfloat16,
