@@ -163,11 +163,7 @@ def _compared(configuration: Configuration, score: Score) -> Iterator[tuple[str,
     inputs = score.inputs_of_evaluation(configuration)
     yield "training", Path(inputs.training.path)
     description, several = configuration.corpus(score.corpus), inputs.references is not None
-    compared = reference_files(score.corpus, description, score.split, several)
-    for name in ("reference", "tokens", "references", "source_tokens"):
-        path = getattr(compared, name)
-        if path is not None:
-            yield name, path
+    yield from reference_files(score.corpus, description, score.split, several).files.items()
 
 
 def _job(score: Score) -> str:

@@ -50,6 +50,12 @@ class References:
     source_tokens: Path | None = None
     tokenise: Callable[[Sequence[str]], list[str]] = list
 
+    @property
+    def files(self) -> dict[str, Path]:
+        """The files that there are, by the names of the attributes."""
+        names = ("reference", "tokens", "references", "source_tokens")
+        return {name: path for name in names if (path := getattr(self, name)) is not None}
+
 
 def reference_files(corpus: str, description: Corpus, split: str, several: bool) -> References:
     """The reference files of a corpus.
@@ -116,15 +122,9 @@ def score(hypotheses: Path, references: References) -> Score:
             names the file and the first wrong line.
     """
     rows = list(read_in_order(hypotheses))
-    raw, tokenised = list(read_lines(references.reference)), list(read_lines(references.tokens))
-    for path, lines in ((references.reference, raw), (references.tokens, tokenised)):
-        if len(lines) != len(rows):
-            raise UserError(
-                f"{hypotheses} has {len(rows)} translations but {path} has {len(lines)} sentences; "
-                "remove the translations and decode again"
-            )
-    if not rows:
-        raise UserError(f"{references.reference} has no sentences, so there is nothing to score")
+    raw, tokenised = (
+        _lines(path, hypotheses, len(rows)) for path in (references.reference, references.tokens)
+    )
     text = [row["text"] for row in rows]
     words = [merge(row["tokens"]) for row in rows]
     repetition = [repeated_tokens([sentence]) for sentence in words]
@@ -149,11 +149,6 @@ def score(hypotheses: Path, references: References) -> Score:
         },
         "passes": {"unit": "decoder passes per decoded sentence"},
     }
-    files = {
-        "hypotheses": hypotheses,
-        "reference": references.reference,
-        "tokens": references.tokens,
-    }
     if references.references is not None:
         several = read_references(references.references, len(rows))
         against_all = _against_all(text, words, several, references)
@@ -164,9 +159,6 @@ def score(hypotheses: Path, references: References) -> Score:
                 "sentences": len(several),
                 "references_per_sentence": round(sum(map(len, several.values())) / len(several), 2),
             }
-        files["references"] = references.references
-    if references.source_tokens is not None:
-        files["source_tokens"] = references.source_tokens
     for name, chosen in sentences_by_length(tokenised, references.source_tokens).items():
         found[PART + name] = np.array(chosen)
         number_of_words = lengths.word_counts([tokenised[number] for number in chosen])
@@ -192,10 +184,28 @@ def score(hypotheses: Path, references: References) -> Score:
         # to be told from measures that did not exist yet
         "not_available": lacking,
         "files": {
-            name: {"path": str(path), "sha256": sha256_of(path)} for name, path in files.items()
+            name: {"path": str(path), "sha256": sha256_of(path)}
+            for name, path in {"hypotheses": hypotheses, **references.files}.items()
         },
     }
     return Score(report, found)
+
+
+def _lines(path: Path, hypotheses: Path, translations: int) -> list[str]:
+    """The lines of a file of references, as many as there are translations.
+
+    Raises:
+        UserError: if there are more or fewer, or none.
+    """
+    lines = list(read_lines(path))
+    if len(lines) != translations:
+        raise UserError(
+            f"{hypotheses} has {translations} translations but {path} has {len(lines)} sentences; "
+            "remove the translations and decode again"
+        )
+    if not lines:
+        raise UserError(f"{path} has no sentences, so there is nothing to score")
+    return lines
 
 
 def _against_all(
