@@ -8,6 +8,8 @@ from pathlib import Path
 
 from nat.data.lines import decoded
 from nat.errors import UserError
+from nat.fields import Count
+from nat.options import validated
 from nat.program import run
 from nat.registry import ENGINES
 
@@ -117,9 +119,9 @@ def _translate(arguments: argparse.Namespace) -> None:
     at_once = arguments.lines
     if at_once is None:
         at_once = 1 if sys.stdin.buffer.isatty() else BLOCK
-    for name, value in (("lines", at_once), ("batch-tokens", arguments.batch_tokens)):
-        if value is not None and value < 1:
-            raise UserError(f"--{name}: found {value}, expected a number of at least 1")
+    for name, value in (("--lines", at_once), ("--batch-tokens", arguments.batch_tokens)):
+        if value is not None:
+            validated(Count, value, name)
     # torch takes a second to import, and a mistake in the arguments should be told before
     from nat.deploy.translator import load
 

@@ -305,10 +305,10 @@ def tuned_decodings(folder: Path, engine: str) -> list[str]:
     found = _place(folder)
     if found is None or (folder / PACKAGE).exists():
         return []
-    where = "{root}results/{run}/tuning/{corpus}/{system}/seed{seed}".format(**found.groupdict())
-    names = sorted(path.stem for path in Path(where).glob("[!.]*.json"))
-    root = Path(found["root"])
-    configuration = load(choice_of(root, found["run"]), root, checked=False).on(found["corpus"])
+    root, run, corpus = Path(found["root"]), found["run"], found["corpus"]
+    one = TunedOptions(run, corpus, found["system"], int(found["seed"]), "one")
+    names = sorted(path.stem for path in (root / one.path).parent.glob("[!.]*.json"))
+    configuration = load(choice_of(root, run), root, checked=False).on(corpus)
     return [
         name
         for name in names
