@@ -1,11 +1,12 @@
 """How long a one-pass student takes in ONNX Runtime beside a teacher's heir in CTranslate2.
 
-A sentence at a time on one thread, d = 512: CTC with 6 + 6 layers, a single pass over the canvas,
-or with an encoder of 12 layers alone, which CTranslate2 runs, too, against an autoregressive model
-with 12 + 1 layers and beam search. All take turns; numbers are medians and quartiles over rounds,
-of processor time, so that other programs on the machine matter less, and of wall time. Weights are
-random, which does not change the work of a pass; the beam search writes as many tokens as the
-source has, as a trained model would.
+A sentence at a time on one thread, d = 512: DiMS with 6 + 6 layers in one step, CTC with 6 + 6
+layers, a single pass over an upsampled canvas, or with an encoder of 12 layers alone, which
+CTranslate2 runs, too, against an autoregressive model with 12 + 1 layers and beam search.
+All take turns; numbers are medians and quartiles over rounds, of processor time, so that other
+programs on the machine matter less, and of wall time. Weights are random, which does not change the
+work of a pass; DiMS predicts the length of the source and the beam search writes as many tokens, as
+trained models would.
 """
 
 import argparse
@@ -15,6 +16,7 @@ import sys
 import tempfile
 import time
 from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -122,12 +124,14 @@ def systems_in(
     from nat.data.vocabulary import SPECIALS, Vocabularies, Vocabulary
     from nat.decoding.ctc import Ctc
     from nat.decoding.ctranslate2_ctc import CTranslate2Ctc, EncoderEngine
+    from nat.decoding.mask_predict import MaskPredict
     from nat.decoding.network import OnnxEngine
     from nat.decoding.onnx_parallel import OnnxParallel
     from nat.export.ctranslate2 import write_ctranslate2
     from nat.export.onnx import write_onnx
     from nat.transformer.architecture import Architecture
     from nat.transformer.decoder_options import DecoderOptions
+    from nat.transformer.length import CLASSES
     from nat.transformer.model import Transformer
 
     torch.manual_seed(0)
@@ -136,44 +140,48 @@ def systems_in(
     sentence = np.random.default_rng(0).integers(len(SPECIALS), symbols, tokens)
     text, source = [vocabulary.symbols[token] for token in sentence], source_tensor([sentence])
 
-    def build(encoder: int, decoder: int, options: DecoderOptions) -> Transformer:
+    def build(
+        encoder: int, decoder: int, options: DecoderOptions, length: str | None = None
+    ) -> Transformer:
         sizes = Architecture(encoder_layers=encoder, decoder_layers=decoder, **architecture)
-        return Transformer(sizes, symbols, decoder=options).eval()
+        return Transformer(sizes, symbols, length=length, decoder=options).eval()
 
     systems: dict[str, Callable[[], Any]] = {}
+
+    def add(label: str, model: Transformer, in_pytorch: Any) -> None:
+        write_onnx(model, vocabularies, folder / label)
+        systems[f"{label}, PyTorch"] = lambda: in_pytorch(model, source)
+        for precision in ("float32", "int8"):
+            method, engine = OnnxParallel(precision), OnnxEngine(folder / label, precision)
+            systems[f"{label}, ONNX Runtime, {precision}"] = partial(method, model, source, engine)
+
+    dims = build(6, 6, DecoderOptions(), length="offset")
+    with torch.no_grad():
+        dims.length_predictor.classifier.bias[CLASSES // 2] = 100.0  # no difference of lengths
+    add("DiMS, 1 step", dims, MaskPredict(steps=1, length_beam=1))
     for upsample, single in itertools.product(UPSAMPLE, (False, True)):
         copy: Any = "repeated" if single else "soft_upsampled"
         layers = (12, 0) if single else (6, 6)
         model = build(*layers, DecoderOptions(copy=copy, upsample=upsample))
         label = f"CTC {'encoder ' if single else ''}x{upsample:g}"
-        made = folder / label
-        write_onnx(model, vocabularies, made)
-        systems[f"{label}, PyTorch"] = lambda model=model: Ctc()(model, source)
-        for precision in ("float32", "int8"):
-            method, engine = OnnxParallel(precision), OnnxEngine(made, precision)
-            systems[f"{label}, ONNX Runtime, {precision}"] = (
-                lambda model=model, method=method, engine=engine: method(model, source, engine)
-            )
+        add(label, model, Ctc())
         if single:
             write_ctranslate2(model, vocabularies, folder / f"{label}, CTranslate2")
         for precision in ("float32", "int8") if single else ():
             its = CTranslate2Ctc(precision)
             opened = EncoderEngine(folder / f"{label}, CTranslate2", precision)
-            systems[f"{label}, CTranslate2, {precision}"] = (
-                lambda model=model, method=its, engine=opened: method(model, source, engine)
-            )
+            systems[f"{label}, CTranslate2, {precision}"] = partial(its, model, source, opened)
     for encoder, decoder in ((12, 1), (6, 6)):
         made = folder / f"at-{encoder}-{decoder}"
         write_ctranslate2(build(encoder, decoder, DecoderOptions()), vocabularies, made)
         translator = Translator(str(made / "int8"), compute_type="int8", intra_threads=1)
         for beam in (1, BEAM):
-            systems[f"AT {encoder}-{decoder}, CTranslate2, int8, beam {beam}"] = (
-                lambda translator=translator, beam=beam: translator.translate_batch(
-                    [text],
-                    beam_size=beam,
-                    min_decoding_length=tokens,
-                    max_decoding_length=tokens,
-                )
+            systems[f"AT {encoder}-{decoder}, CTranslate2, int8, beam {beam}"] = partial(
+                translator.translate_batch,
+                [text],
+                beam_size=beam,
+                min_decoding_length=tokens,
+                max_decoding_length=tokens,
             )
     return systems
 

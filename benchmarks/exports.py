@@ -28,6 +28,9 @@ if TYPE_CHECKING:
 ROOT = Path(__file__).resolve().parents[1]
 SENTENCES = 3000
 PRECISIONS = ("float32", "int8")
+TUNED = ("blank_penalty", "length_penalty")
+"""Options that an engine takes from the decoding of the model itself."""
+
 BATCH_TOKENS = 2000
 
 IN_TRANSFORMERS = """
@@ -165,7 +168,11 @@ def text(corpus: str, language: str, sentences: int) -> list[str]:
 
 
 def engines(decoding: str, has_decoder: bool) -> dict[str, dict[str, str]]:
-    """By engine and precision, the decoding that does the same in it; empty if none does."""
+    """By engine and precision, the decoding that does the same in it; empty if none does.
+
+    Of a decoding whose options are tuned, the one without; `in_engine` adds the chosen values.
+    """
+    decoding = decoding.removesuffix("-tuned")
     if beam := re.fullmatch(r"beam\d+", decoding):
         to, name = "ctranslate2", beam[0]
     elif decoding == "ctc" and not has_decoder:
@@ -204,7 +211,10 @@ def in_engine(case: Case, made: Path, decoding: str) -> Written:
     from nat.configuration import load
     from nat.jobs.translate import consulting
 
-    built = registry.build("decoding", load(checked=False).decoding(decoding))
+    own = case.translator.method
+    chosen = {option: getattr(own, option) for option in TUNED if hasattr(own, option)}
+    method = load(checked=False).decoding(decoding).with_options(chosen)
+    built = registry.build("decoding", method)
     sizes = case.translator.vocabularies.sizes
     return with_method(case, consulting(built, sizes, "cpu", converted=made))
 

@@ -35,7 +35,7 @@ rule convert:
     conda:
         ENVIRONMENT
     resources:
-        **RESOURCES["translate"],
+        **RESOURCES["convert"],
     message:
         "convert {wildcards.system} on {wildcards.corpus} for {wildcards.engine} "
         "(seed {wildcards.seed})"

@@ -117,6 +117,7 @@ def test_latencies_have_one_machine_alone() -> None:
     ("rule", "stage", "gpu"),
     [
         ("train", "train", True),
+        ("convert", "convert", False),
         ("translate", "translate", True),
         ("translate_and_score", "translate", True),
         ("analyse", "translate", True),

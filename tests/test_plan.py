@@ -138,6 +138,7 @@ OF_RULES = {
     "estimate_total_correlation": {**PAPER, "system": "nat-raw", "other": "at-big"},
     "measure_latency": {**PAPER, "group": "speed_table_1", "setting": "cuda-1"},
     "convert": {**PAPER, "engine": "onnx"},
+    "trace_decoding": {**PAPER, "split": "test"},
     "make_report": {"run": "paper"},
     "table": {"paper": "dims", "number": "1"},
 }
@@ -161,7 +162,9 @@ SPEED = {
     },
 }
 LARGE = set(OF_RULES) - {"merge_shards", "score", "analyse", "table", "make_report"}
-LARGE -= {"measure_latency", "estimate_total_correlation", "tune_decoding"}
+LARGE -= {"measure_latency", "estimate_total_correlation", "tune_decoding", "trace_decoding"}
+
+ON_GPU = {"train", "translate", "tune_decoding", "trace_decoding", "analyse", "measure_latency"}
 
 
 def one(rule: str, names: dict[str, str], scale: str = "paper") -> plan.Estimate:
@@ -174,7 +177,7 @@ def one(rule: str, names: dict[str, str], scale: str = "paper") -> plan.Estimate
 @pytest.mark.parametrize("rule", OF_RULES)
 def test_every_part_takes_hours_and_disk(rule: str) -> None:
     found = one(rule, OF_RULES[rule])
-    on_gpu = rule in ("train", "translate", "tune_decoding", "analyse", "measure_latency")
+    on_gpu = rule in ON_GPU
     hours, others = found.device_hours, found.core_hours
     if not on_gpu:
         hours, others = others, hours

@@ -506,6 +506,7 @@ class Decoding(Method):
 Stage = Literal[
     "prepare",
     "train",
+    "convert",
     "translate",
     "distil",
     "compare",

@@ -20,6 +20,7 @@ Resource = int | str | Callable[..., int]
 DEFAULT_NEEDS: dict[Stage, Needs] = {
     "prepare": Needs(memory_mb=3000, minutes=20),
     "train": Needs(memory_mb=4000, minutes=240),
+    "convert": Needs(memory_mb=3000, minutes=30),
     "translate": Needs(memory_mb=3000, minutes=60),
     "distil": Needs(memory_mb=3000, minutes=60),
     "compare": Needs(memory_mb=3000, minutes=60),

@@ -81,6 +81,7 @@ _OF_MODELS = {
     "translate",
     TRANSLATE_AND_SCORE,
     "tune_decoding",
+    "trace_decoding",
     "analyse",
     "measure_latency",
 }
@@ -377,6 +378,11 @@ def _seconds_of_models(configuration: Configuration, job: Job) -> float | None:
     elif job.rule == TRANSLATE_AND_SCORE:
         passes = _passes_of_all(configuration, _decodings(job))
         decoded = sentences(configuration, corpus, names["split"]) * passes
+    elif job.rule == "trace_decoding":
+        shown = sentences(configuration, corpus, names["split"])
+        shown = min(shown, configuration.browser.sentences)
+        # decoded twice: once for the passes, once for the translations
+        decoded = 2 * shown * _passes(configuration.decoding(names["decoding"]))
     elif job.rule == "tune_decoding":
         decoding = configuration.decoding(names["decoding"])
         points = math.prod(map(len, configuration.tried(names["decoding"]).values()))
