@@ -10,6 +10,8 @@ from nat.transformer.projection import (
     best_symbols,
     cross_entropy,
     gathered_log_probabilities,
+    largest_symbols,
+    log_sums,
     own_log_probabilities,
     soft_label_divergence,
 )
@@ -17,9 +19,12 @@ from nat.transformer.projection import (
 VOCABULARY, DIM = 37, 6
 
 
-@pytest.fixture(autouse=True)
-def _small_chunks(monkeypatch: pytest.MonkeyPatch) -> None:
+@pytest.fixture(autouse=True, params=["few", "many"])
+def _small_chunks(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Logits that count as few, and such that are computed in aligned rows."""
     monkeypatch.setattr(projection, "CHUNK", 4)
+    if request.param == "many":
+        monkeypatch.setattr(projection, "FEW", 1)
 
 
 def tensors(rows: int, dtype: torch.dtype = torch.float64) -> tuple[Tensor, Tensor, Tensor]:
@@ -420,3 +425,31 @@ def test_nothing_asked_for_has_a_gradient_of_zero() -> None:
     assert found.shape == (2, 0, 0)
     found.sum().backward()
     assert weight.grad is not None and weight.grad.eq(0).all()
+
+
+@pytest.mark.parametrize("number", [1, 4, 9, 40])
+def test_largest_symbols_are_those_of_a_search_through_all(
+    number: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """In blocks of 2 symbols and one left over, for 1, 4 and 9; among all of them, for 40."""
+    monkeypatch.setattr(projection, "BLOCK", 2)
+    logits = torch.randn(50, VOCABULARY, generator=torch.Generator().manual_seed(0))
+    logits[:, :3] = -torch.inf
+    logits[:25, -1] = 9.0  # the one left over
+    values, columns = largest_symbols(logits, number)
+    expected = logits.topk(min(number, VOCABULARY), dim=1)
+    torch.testing.assert_close(values, expected.values, rtol=0, atol=0)
+    assert torch.equal(columns[:, :30], expected.indices[:, :30])  # the last three are equal
+
+
+def test_log_sums_are_exact() -> None:
+    logits = 5 * torch.randn(20, VOCABULARY, generator=torch.Generator().manual_seed(0))
+    torch.testing.assert_close(log_sums(logits), logits.double().logsumexp(1).float())
+
+
+def test_logits_of_aligned_rows_have_the_shape_of_the_vocabulary() -> None:
+    states, weight, _ = tensors(9, torch.float32)
+    with torch.no_grad():
+        found = [logits for _, logits in projection.chunks_of_logits(states, weight)]
+    assert [each.shape for each in found] == [(4, VOCABULARY), (4, VOCABULARY), (1, VOCABULARY)]
+    torch.testing.assert_close(torch.cat(found), states.detach() @ weight.detach().t())

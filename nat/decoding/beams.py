@@ -10,7 +10,7 @@ from nat.data.vocabulary import BOS, EOS, NEVER_WRITTEN
 from nat.decoding.hypothesis import Hypothesis
 from nat.transformer.cache import DecoderCache
 from nat.transformer.model import Encoded, Transformer
-from nat.transformer.projection import chunks_of_logits
+from nat.transformer.projection import chunks_of_logits, largest_symbols, log_sums
 
 
 @dataclass(frozen=True, config=ConfigDict(extra="forbid"))
@@ -236,10 +236,10 @@ def best_continuations(
     values, symbols, ends = [], [], []
     never = torch.tensor(NEVER_WRITTEN, device=states.device)
     for _, logits in chunks_of_logits(states, weight):
-        normaliser = logits.logsumexp(1)
+        normaliser = log_sums(logits)
         ends.append(logits[:, EOS] - normaliser)
         logits[:, never] = -torch.inf
-        top = logits.topk(min(number, len(weight)), dim=1)
-        values.append(top.values - normaliser[:, None])
-        symbols.append(top.indices)
+        largest, its_symbols = largest_symbols(logits, number)
+        values.append(largest - normaliser[:, None])
+        symbols.append(its_symbols)
     return torch.cat(values), torch.cat(symbols), torch.cat(ends)

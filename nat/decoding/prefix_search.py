@@ -16,7 +16,7 @@ from nat.decoding.prefixes import Prefixes
 from nat.language_model.options import LanguageModelOptions
 from nat.language_model.scorer import LanguageModel
 from nat.transformer.model import Encoded, Transformer
-from nat.transformer.projection import chunks_of_logits
+from nat.transformer.projection import chunks_of_logits, largest_symbols, log_sums
 
 
 class Emissions(NamedTuple):
@@ -116,9 +116,9 @@ class PrefixSearch:
         number = min(self.symbols, len(weight) - len(NEVER_WRITTEN))
         parts = []
         for _, logits in chunks_of_logits(states, weight):
-            normaliser, blank = logits.logsumexp(1), logits[:, silent].logsumexp(1)
+            normaliser, blank = log_sums(logits), logits[:, silent].logsumexp(1)
             logits[:, never] = -torch.inf
-            parts.append((normaliser, blank, logits.topk(number, dim=1).indices))
+            parts.append((normaliser, blank, largest_symbols(logits, number)[1]))
         normaliser, blank, symbols = (torch.cat(each) for each in zip(*parts, strict=True))
         return normaliser, blank, symbols
 

@@ -29,7 +29,10 @@ BLOCK = 64
 """Columns of a block, among whose maxima the largest is searched."""
 
 FEW = 2**17
-"""Logits that are not worth the search in blocks."""
+"""Logits that are not worth what a processor can save with many."""
+
+CACHE_LINE = 16
+"""Numbers of a cache line, 64 bytes of float32."""
 
 
 class RowLoss(NamedTuple):
@@ -213,7 +216,7 @@ def best_symbols(
 
 def _largest(logits: Tensor) -> tuple[Tensor, Tensor]:
     """The largest logit of each row and its column, the first of equal ones."""
-    if logits.is_cuda or logits.numel() < FEW:
+    if _are_few(logits):
         return logits.max(1)
     end = whole_blocks(logits.size(1))
     value, column = (found[:, 0] for found in largest_in_blocks(logits[:, :end]))
@@ -222,6 +225,37 @@ def _largest(logits: Tensor) -> tuple[Tensor, Tensor]:
     of_rest, place = logits[:, end:].max(1)
     in_rest = of_rest > value
     return torch.where(in_rest, of_rest, value), torch.where(in_rest, place + end, column)
+
+
+def largest_symbols(logits: Tensor, number: int) -> tuple[Tensor, Tensor]:
+    """The largest logits of each row [N, V], largest first, and their columns, [N, K] each.
+
+    Args:
+        logits: of the vocabulary.
+        number: K, or more than there are symbols for all of them.
+    """
+    columns, end = logits.size(1), whole_blocks(logits.size(1))
+    if _are_few(logits) or 2 * number > end // BLOCK:
+        found = logits.topk(min(number, columns), dim=1)
+        return found.values, found.indices
+    # no other block has one of them, since each of the chosen ones has a logit that is as large
+    blocks = logits[:, :end].unflatten(1, (-1, BLOCK))
+    chosen = blocks.amax(2).topk(number, dim=1).indices[:, :, None]
+    inside = blocks.gather(1, chosen.expand(-1, -1, BLOCK)).flatten(1)
+    places = (chosen * BLOCK + torch.arange(BLOCK)).flatten(1)
+    rest = torch.arange(end, columns).expand(len(logits), -1)
+    values, at = torch.cat((inside, logits[:, end:]), 1).topk(number, dim=1)
+    return values, torch.cat((places, rest), 1).gather(1, at)
+
+
+def log_sums(logits: Tensor) -> Tensor:
+    """Logarithm of the sum of exp(logits) of each row, [N]."""
+    return logits.logsumexp(1) if _are_few(logits) else _softmax(logits)[1]
+
+
+def _are_few(logits: Tensor) -> bool:
+    """Whether to take the plain way: on a GPU, and with few logits."""
+    return logits.is_cuda or logits.numel() < FEW
 
 
 def whole_blocks(columns: int) -> int:
@@ -250,13 +284,20 @@ def _operand(weight: Tensor, bfloat16: bool) -> Tensor:
 
 def _logits(states: Tensor, operand: Tensor) -> Tensor:
     if operand.dtype == states.dtype:
-        return states @ operand.t()
+        rows, columns = states.size(0), operand.size(0)
+        if states.is_cuda or rows * columns < FEW or columns % CACHE_LINE == 0:
+            return states @ operand.t()
+        # A product whose rows begin anywhere takes 1.3 to 1.7 times as long.
+        aligned = states.new_empty((rows, -(-columns // CACHE_LINE) * CACHE_LINE))
+        return torch.mm(states, operand.t(), out=aligned[:, :columns])
     logits = (bfloat16_rows(states) @ operand.t())[: states.size(0)]
     return logits.to(states.dtype) if states.device.type == "cpu" else logits
 
 
 def chunks_of_logits(states: Tensor, operand: Tensor) -> Iterator[tuple[slice, Tensor]]:
     """Logits of states [N, D] under an output embedding [V, D], a few hundred rows at a time.
+
+    They carry no gradient.
 
     Yields:
         The rows and their logits, [rows, V], which the caller may overwrite; on a GPU in the
