@@ -1,6 +1,6 @@
 # make demo    the main job on an embedded corpus, within minutes, and its table
-# make test    everything that is checked before a change goes in; 15 minutes
-# make test-long    the tests that take longest, and every job at scale micro; more than 25 minutes
+# make test    everything that is checked before a change goes in; 8 to 17 minutes
+# make test-long    the tests that take longest, and every job at scale micro; 15 to 50 minutes
 # make test-endurance   kills, full disks, damaged and hostile files at random, with figures;
 #                       ENDURANCE=0.1 runs a tenth of it
 # make test-learning   an estimate that is known exactly, and what the tests of learning are worth:
