@@ -39,6 +39,7 @@ from nat.data.formats import read_format
 from nat.data.lines import read_lines
 from nat.errors import UserError
 from nat.files import atomic_directory, read_json, write_json
+from nat.jobs.evaluate import SCORED_FROM
 from nat.options import validated
 
 ROOT = Path(__file__).resolve().parents[1]
@@ -357,7 +358,7 @@ def test_a_full_disk_is_told_and_leaves_the_results_before_it(tmp_path: Path) ->
 TIMES = ("seconds", "update_seconds", "tokens_per_second", "energy")
 """Keys of JSON and columns of tables that a clock or a meter fills."""
 
-OF_TIMES = {"translations": "fingerprint"}
+OF_TIMES = {"translations": SCORED_FROM}
 """The key of a JSON by its folder of results, where it is of files with `TIMES` in them: that of
 translations is also of the record of the training, whose flags go into the score."""
 
@@ -396,7 +397,7 @@ def test_what_is_made_is_compared_without_times(tmp_path: Path) -> None:
         curve = tmp_path / "results/micro/models/training.csv"
         curve.parent.mkdir(parents=True, exist_ok=True)
         curve.write_text(f"update,loss,seconds\n1,{score},{seconds}\n")
-        summary = {"mean_score": score, "fingerprint": str(seconds)}
+        summary = {"mean_score": score, SCORED_FROM: str(seconds)}
         write_json(tmp_path / "results/micro/translations/test.json", summary)
         (tmp_path / "results/micro/table_1.md").write_text(f"| {score} |\n")
         return dict(fingerprints(tmp_path))
