@@ -28,9 +28,6 @@ if TYPE_CHECKING:
 ROOT = Path(__file__).resolve().parents[1]
 SENTENCES = 3000
 PRECISIONS = ("float32", "int8")
-TUNED = ("blank_penalty", "length_penalty")
-"""Options that an engine takes from the decoding of the model itself."""
-
 BATCH_TOKENS = 2000
 
 IN_TRANSFORMERS = """
@@ -212,8 +209,9 @@ def in_engine(case: Case, made: Path, decoding: str) -> Written:
     from nat.jobs.translate import consulting
 
     own = case.translator.method
-    chosen = {option: getattr(own, option) for option in TUNED if hasattr(own, option)}
-    method = load(checked=False).decoding(decoding).with_options(chosen)
+    configuration = load(checked=False)
+    chosen = {name: getattr(own, name) for name in configuration.tried(case.translator.decoding)}
+    method = configuration.decoding(decoding).with_options(chosen)
     built = registry.build("decoding", method)
     sizes = case.translator.vocabularies.sizes
     return with_method(case, consulting(built, sizes, "cpu", converted=made))

@@ -447,9 +447,11 @@ def test_log_sums_are_exact() -> None:
     torch.testing.assert_close(log_sums(logits), logits.double().logsumexp(1).float())
 
 
-def test_logits_of_aligned_rows_have_the_shape_of_the_vocabulary() -> None:
+def test_many_logits_are_computed_in_aligned_rows(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(projection, "FEW", 1)
     states, weight, _ = tensors(9, torch.float32)
     with torch.no_grad():
         found = [logits for _, logits in projection.chunks_of_logits(states, weight)]
     assert [each.shape for each in found] == [(4, VOCABULARY), (4, VOCABULARY), (1, VOCABULARY)]
+    assert [each.stride() for each in found] == [(48, 1)] * 3
     torch.testing.assert_close(torch.cat(found), states.detach() @ weight.detach().t())

@@ -216,7 +216,7 @@ def best_symbols(
 
 def _largest(logits: Tensor) -> tuple[Tensor, Tensor]:
     """The largest logit of each row and its column, the first of equal ones."""
-    if _are_few(logits):
+    if _plainly(logits.is_cuda, logits.numel()):
         return logits.max(1)
     end = whole_blocks(logits.size(1))
     value, column = (found[:, 0] for found in largest_in_blocks(logits[:, :end]))
@@ -235,7 +235,7 @@ def largest_symbols(logits: Tensor, number: int) -> tuple[Tensor, Tensor]:
         number: K, or more than there are symbols for all of them.
     """
     columns, end = logits.size(1), whole_blocks(logits.size(1))
-    if _are_few(logits) or 2 * number > end // BLOCK:
+    if _plainly(logits.is_cuda, logits.numel()) or 2 * number > end // BLOCK:
         found = logits.topk(min(number, columns), dim=1)
         return found.values, found.indices
     # no other block has one of them, since each of the chosen ones has a logit that is as large
@@ -250,12 +250,14 @@ def largest_symbols(logits: Tensor, number: int) -> tuple[Tensor, Tensor]:
 
 def log_sums(logits: Tensor) -> Tensor:
     """Logarithm of the sum of exp(logits) of each row, [N]."""
-    return logits.logsumexp(1) if _are_few(logits) else _softmax(logits)[1]
+    if _plainly(logits.is_cuda, logits.numel()):
+        return logits.logsumexp(1)
+    return _softmax(logits)[1]
 
 
-def _are_few(logits: Tensor) -> bool:
+def _plainly(on_gpu: bool, logits: int) -> bool:
     """Whether to take the plain way: on a GPU, and with few logits."""
-    return logits.is_cuda or logits.numel() < FEW
+    return on_gpu or logits < FEW
 
 
 def whole_blocks(columns: int) -> int:
@@ -285,7 +287,7 @@ def _operand(weight: Tensor, bfloat16: bool) -> Tensor:
 def _logits(states: Tensor, operand: Tensor) -> Tensor:
     if operand.dtype == states.dtype:
         rows, columns = states.size(0), operand.size(0)
-        if states.is_cuda or rows * columns < FEW or columns % CACHE_LINE == 0:
+        if columns % CACHE_LINE == 0 or _plainly(states.is_cuda, rows * columns):
             return states @ operand.t()
         # A product whose rows begin anywhere takes 1.3 to 1.7 times as long.
         aligned = states.new_empty((rows, -(-columns // CACHE_LINE) * CACHE_LINE))
