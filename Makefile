@@ -1,5 +1,7 @@
 # make demo    the main job on an embedded corpus, within minutes, and its table
 # make test    everything that is checked before a change goes in; 8 to 17 minutes
+# make golden    what a change of the code must leave as it is: places, trainings, graph, records;
+#                RENEW=--renew stores what is the case now, after showing what has changed
 # make test-long    the tests that take longest, and every job at scale micro; 15 to 50 minutes
 # make test-endurance   kills, full disks, damaged and hostile files at random, with figures;
 #                       ENDURANCE=0.1 runs a tenth of it
@@ -23,11 +25,12 @@
 SHELL := bash
 .SHELLFLAGS := -euo pipefail -c
 .ONESHELL:
-.PHONY: help demo test formatting types test-long test-gpu test-slurm test-endurance test-learning test-latest audit bench bench-gpu environment pictures public-report
+.PHONY: help demo test golden formatting types test-long test-gpu test-slurm test-endurance test-learning test-latest audit bench bench-gpu environment pictures public-report
 
 PYTHON ?= python3
 BIN := .venv/bin
 CASES ?=
+RENEW ?=
 PYTHONS ?= python3.11 python3.12 python3.13
 ENDURANCE ?= 1
 CHROMIUM ?= chromium
@@ -45,6 +48,9 @@ demo: environment
 test: environment
 	$(MAKE) --no-print-directory --jobs 2 --output-sync=target types formatting
 	$(BIN)/pytest --numprocesses 2 --dist loadfile --no-loadscope-reorder
+
+golden: environment
+	$(BIN)/python -m tests.golden.freeze $(RENEW)
 
 formatting: environment
 	$(BIN)/ruff format --check .

@@ -1,0 +1,11 @@
+"""The facts of `tests.golden.freeze` are as stored; `make golden` shows what differs."""
+
+import pytest
+
+from tests.golden import freeze
+
+
+@pytest.mark.parametrize("name", [name for name in freeze.FACTS if not name.startswith("graph")])
+def test_as_stored(name: str) -> None:
+    changes = freeze.differences(name)
+    assert not changes, "\n".join(changes[: freeze.SHOWN])
