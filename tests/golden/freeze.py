@@ -122,7 +122,7 @@ FACTS: dict[str, Callable[[str], Iterator[str]]] = {
     **{f"cells_{scale}": cells for scale in SCALES},
     **{f"trainings_{scale}": trainings for scale in SCALES},
     **{f"graph_{scale}": graph for scale in SCALES},
-    # "records_micro": records,
+    "records_micro": records,
 }
 
 

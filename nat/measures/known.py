@@ -1,0 +1,132 @@
+"""Measures that can be reported, by name, from `known.csv` beside this file.
+
+A measure comes from one of five sources: the score of a decoding, the record of a training, a
+latency, the total correlation of a pair of systems, or an analysis of a model, which needs no
+decoding. Everything that is reported refers to a measure, so a new one is a line of `known.csv`. A
+name such as `candidate_{n=1|2|3}_share` stands for several, and `{n}` in its other columns for the
+value.
+"""
+
+import csv
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+from itertools import product
+from pathlib import Path
+
+SCORE, TRAINING, LATENCY, PAIR = "score", "training", "latency", "total_correlation"
+"""Sources of measures; any other source is the name of an analysis."""
+
+SPEED_UP = "speed_up"
+"""The measure that compares two latencies."""
+
+COORDINATES = {
+    SCORE: ("decoding", "split"),
+    TRAINING: (),
+    LATENCY: ("decoding", "setting"),
+    PAIR: ("partner", "split"),
+}
+"""What a cell of a source names besides system, seed, task and measure; of an analysis the split.
+
+The setting of a latency is a device and a batch, as in `cpu-1` or `cuda-largest`. The partner of a
+total correlation is an autoregressive system.
+"""
+
+LAW_STEPS = (1, 2, 4, 8)
+"""Steps after which outputs are compared with a known law, see `nat.analyses.known_law`."""
+
+VALIDATION = "valid"
+"""The split of L_NAT and L_input in L_MPLE, as in the paper (Huang et al. 2022, section 4)."""
+
+_VARIABLE = re.compile(r"\{(\w+)=([^}]*)\}")
+
+
+@dataclass(frozen=True)
+class Measure:
+    """The name, format and source of a measure.
+
+    Attributes:
+        label: in headings.
+        unit: of the number.
+        digits: after the decimal point.
+        definition: for footnotes.
+        source: one of `COORDINATES`, or the name of an analysis, a module of `nat/analyses`.
+        setting: the default; empty if the measure has no settings, or if one must be given. That of
+            L_target and L_MPLE is beta, the weight of BLEU (Huang et al. 2022, section 4).
+        relative: whether the number is that of a cell over that of another.
+        counted: whether it is counted in a training rather than estimated.
+        of_corpus: whether it depends on the corpus of its task; what does not has no stand-in.
+        known_law: whether it is defined on invented languages alone, which then stand for no other
+            corpus.
+    """
+
+    label: str
+    unit: str
+    digits: int
+    definition: str = ""
+    source: str = SCORE
+    setting: str = ""
+    relative: bool = False
+    counted: bool = False
+    of_corpus: bool = True
+    known_law: bool = False
+
+    @property
+    def coordinates(self) -> tuple[str, ...]:
+        """What a cell must name besides system, seed, task and measure."""
+        return COORDINATES.get(self.source, ("split",))
+
+
+def _read() -> Iterator[tuple[str, Measure]]:
+    with Path(__file__).with_name("known.csv").open(encoding="utf-8", newline="") as file:
+        for row in csv.DictReader(file):
+            names, choices = _VARIABLE.sub(r"{\1}", row["name"]), _VARIABLE.findall(row["name"])
+            for values in product(*(each.split("|") for _, each in choices)):
+                given = {name: value for (name, _), value in zip(choices, values, strict=True)}
+                traits = row["traits"].split()
+                yield (
+                    names.format(**given),
+                    Measure(
+                        label=row["label"].format(**given),
+                        unit=row["unit"],
+                        digits=int(row["digits"]),
+                        definition=row["definition"].format(**given),
+                        source=row["source"],
+                        setting=row["setting"],
+                        relative="relative" in traits,
+                        counted="counted" in traits,
+                        of_corpus="any-corpus" not in traits,
+                        known_law="known-law" in traits,
+                    ),
+                )
+
+
+MEASURES = dict(_read())
+
+DERIVED = {
+    "ratio": Measure("ratio", "", 2),
+    "correlation": Measure("r", "", 3),
+    "absolute_correlation": Measure("|r|", "", 3),
+}
+"""Units of derived cells; differences and means have that of what they are made of."""
+
+AGAINST_ALL = {"sacrebleu": "multi_reference_bleu"} | {
+    name: name.replace("tokenised_bleu", "multi_reference_bleu")
+    for name in MEASURES
+    if name.startswith("tokenised_bleu")
+}
+"""For each BLEU against one reference, the measure against all references of a sentence."""
+
+ANALYSES = sorted({measure.source for measure in MEASURES.values()} - set(COORDINATES))
+"""Analyses of a model, each a module of `nat/analyses` with a function `analyse`.
+
+Each has a module of the same name in `nat/analyses/needs`, too, see `nat.artifacts.Analysis`.
+"""
+
+TOYS = {measure.source for measure in MEASURES.values() if not measure.of_corpus}
+"""Analyses that train a toy with the objective of a system; its model is not read."""
+
+
+def measure_of(name: str) -> Measure:
+    """A measure, or the unit of a derived cell."""
+    return DERIVED[name] if name in DERIVED else MEASURES[name]
