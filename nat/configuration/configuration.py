@@ -41,7 +41,7 @@ from nat.transformer.fairseq_models import COMPILED, NEEDS_COMPILED, has_compile
 from nat.transformer.latent_options import LatentOptions
 
 if TYPE_CHECKING:
-    from nat.configuration.papers import Paper
+    from nat.papers.description import Paper
 
 
 @dataclass(frozen=True, eq=False)
@@ -367,7 +367,7 @@ class Configuration:
 
     def paper(self, name: str) -> "Paper":
         """What a paper shows and claims."""
-        from nat.configuration.papers import Paper  # see `MODELS`
+        from nat.papers.description import Paper  # see `MODELS`
 
         return self._read(Paper, "papers", name)
 

@@ -12,7 +12,6 @@ from typing import Annotated, Any, Literal, Self, TypeVar
 
 from pydantic import (
     AfterValidator,
-    BeforeValidator,
     ConfigDict,
     Field,
     PositiveInt,
@@ -93,11 +92,6 @@ class Labelled(Coordinates):
     """Coordinates with a label, a template; by default the system and the values of the lists."""
 
     label: Label | None = None
-
-
-def _short(value: Any) -> Any:
-    """Read a name alone as that of a measure or a task."""
-    return {"short": value} if isinstance(value, str) else value
 
 
 class TaskSystem(Model):
@@ -202,10 +196,9 @@ class Row(Labelled):
 
 
 class Column(Labelled):
-    """Columns of a table; just a name stands for a task, a measure or a system.
+    """Columns of a table; just a name stands for a task, a measure or, of settings, a system.
 
     Attributes:
-        short: the name of a task or a measure alone, in a table of settings of a system.
         interval: whether the bootstrap interval is shown.
         over: a row; the difference of each row from it is shown, or the ratio for a speed-up. In a
             template such as `AT, {device}`, the variables are those of each row.
@@ -214,7 +207,6 @@ class Column(Labelled):
         ours_only: whether the paper does not print these columns.
     """
 
-    short: Text | None = None
     interval: bool = False
     over: Text | None = None
     derived: Derived | None = None
@@ -292,12 +284,6 @@ class Series(Labelled):
     quoted: Annotated[list[Text], Field(min_length=1)] | None = None
 
 
-class Panel(Labelled):
-    """A panel of a figure; just a name stands for a task."""
-
-    short: Text | None = None
-
-
 class Matrix(Model):
     """A matrix in the file of an analysis, by keys such as `map.cosines`, and its labels.
 
@@ -354,7 +340,7 @@ class Table(Report):
     """
 
     kind: Literal["grid", "samples", "texts", "settings"] = "grid"
-    columns: list[Annotated[Column, BeforeValidator(_short)]] = []
+    columns: list[Text | Column] = []
     rows: Annotated[list[Row], Field(min_length=1)]
     groups: dict[str, str] = {}
     baseline: dict[str, Text] = {}
@@ -409,7 +395,7 @@ class Figure(Report):
     """
 
     kind: Literal["lines", "bars", "curves", "scatter", "heat_map", "contour", "alignment", "steps"]
-    panels: Annotated[list[Annotated[Panel, BeforeValidator(_short)]], Field(min_length=1)]
+    panels: Annotated[list[Text | Labelled], Field(min_length=1)]
     x: Axis = Axis()
     y: Axis = Axis()
     log: bool = False
