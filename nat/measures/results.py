@@ -1,0 +1,128 @@
+"""The one form in which every job writes what it measures, and its reader.
+
+A file is a JSON object. Its key `measures` has the numbers of each part by the name of the measure:
+
+    {"measures": {"test": {"sacrebleu": {"value": 27.1, "low": 26.2, "high": 27.9}}}, ...}
+
+A part of a score, an analysis or a total correlation is a split, a part of a latency a system and
+its decoding, `at-base/beam5`, and a training has one part, `TRAINING`. A number has a `value`, or
+null and the `reason` why there is none, and what `Number` describes where it is known; a writer may
+add details, such as a unit. `flags` and `not_decoded` are keys of the file and hold for all its
+numbers. What else a file says is up to its job.
+"""
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from nat.checksums import remedy
+from nat.errors import UserError
+from nat.files import read_json
+
+TRAINING = "training"
+"""The part of the record of a training."""
+
+NOT_AVAILABLE = "not available"
+"""The reason of a measure that is not defined for what was measured."""
+
+CONVERTER = "python workflow_scripts/convert_results.py"
+"""The command that converts the results of earlier versions."""
+
+Measures = dict[str, dict[str, Any]]
+"""The numbers of a part as they are written, by measure."""
+
+
+@dataclass(frozen=True)
+class Number:
+    """A number from a file.
+
+    Attributes:
+        value: None if it could not be measured.
+        low: lower end of its 95% interval, or the first quartile of a time; None if not known.
+        high: the upper end, or the third quartile.
+        signature: of BLEU and chrF.
+        reason: why there is no value.
+        hits: of a share of sentences, a digit 1 for each that counts and 0 for the others.
+        by_sentence: of a ratio of sums over sentences, both terms of each by its number.
+        repeats: of a latency, the time a sentence of each turn, milliseconds.
+        flags: what makes the translations or their model suspicious.
+        not_decoded: sentences of the file that could not be decoded.
+    """
+
+    value: float | None
+    low: float | None = None
+    high: float | None = None
+    signature: str = ""
+    reason: str = ""
+    hits: str = ""
+    by_sentence: Mapping[int, tuple[float, float]] = field(default_factory=dict)
+    repeats: tuple[float, ...] = ()
+    flags: tuple[str, ...] = ()
+    not_decoded: int = 0
+
+
+def read(path: Path, part: str) -> dict[str, Number]:
+    """The numbers of a part of a file, by measure; none if the file lacks the part.
+
+    Raises:
+        UserError: as `read_file`, and if a number is damaged.
+    """
+    content = read_file(path)
+    found = {}
+    for name, number in content["measures"].get(part, {}).items():
+        try:
+            found[name] = _number(number, content)
+        except (AttributeError, KeyError, TypeError, ValueError) as error:
+            raise UserError(f"{path}: '{name}' of {part} is no number; {remedy(path)}") from error
+    return found
+
+
+def read_file(path: Path) -> dict[str, Any]:
+    """All that a file says.
+
+    Raises:
+        UserError: if it is missing or damaged, or if an earlier version wrote it.
+    """
+    content = read_json(path)
+    if not is_current(content):
+        raise UserError(
+            f"{path} has no measures as this version writes them; run '{CONVERTER}' if an earlier "
+            f"version wrote it, else {remedy(path)}"
+        )
+    return dict(content)
+
+
+def is_current(content: Any) -> bool:
+    """Whether the content of a file has this form; that of earlier versions has not."""
+    parts = content.get("measures") if isinstance(content, dict) else None
+    return isinstance(parts, dict) and all(
+        isinstance(numbers, dict) and all(isinstance(each, dict) for each in numbers.values())
+        for numbers in parts.values()
+    )
+
+
+def missing(names: Iterable[str], reason: str) -> Measures:
+    """Numbers that have no value, all for one reason."""
+    return {name: {"value": None, "reason": reason} for name in names}
+
+
+def _number(found: Mapping[str, Any], content: Mapping[str, Any]) -> Number:
+    rows = found.get("by_sentence", {"numbers": (), "sums": (), "tokens": ()})
+    pairs = zip(map(float, rows["sums"]), map(float, rows["tokens"]), strict=True)
+    value, low, high = (
+        None if each is None else float(each)
+        for each in (found["value"], found.get("low"), found.get("high"))
+    )
+    return Number(
+        value,
+        low,
+        high,
+        signature=found.get("signature", ""),
+        reason=found.get("reason", ""),
+        hits=found.get("hits", ""),
+        by_sentence=dict(zip(rows["numbers"], pairs, strict=True)),
+        repeats=tuple(map(float, found.get("repeats", ()))),
+        flags=tuple(content.get("flags", ())),
+        not_decoded=int(content.get("not_decoded", 0)),
+    )

@@ -1,0 +1,50 @@
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from nat.errors import UserError
+from nat.files import write_json
+from nat.measures.results import Number, missing, read
+
+
+def test_numbers_of_a_part(tmp_path: Path) -> None:
+    rows = {"numbers": [4, 7], "sums": [1.5, 2], "tokens": [3, 4]}
+    measures = {
+        "bleu": {"value": 27, "low": 26.5, "high": 27.5, "signature": "s", "precisions": [60.0]},
+        "share": {"value": 50.0, "hits": "10", "unit": "percent"},
+        "ratio": {"value": 0.5, "by_sentence": rows},
+        **missing(["latency"], "no GPU"),
+    }
+    content = {"measures": {"test": measures, "valid": {}}, "flags": ["odd"], "not_decoded": 2}
+    write_json(tmp_path / "a.json", content)
+    found = read(tmp_path / "a.json", "test")
+    of_file: dict[str, Any] = {"flags": ("odd",), "not_decoded": 2}
+    assert found == {
+        "bleu": Number(27.0, 26.5, 27.5, signature="s", **of_file),
+        "share": Number(50.0, hits="10", **of_file),
+        "ratio": Number(0.5, by_sentence={4: (1.5, 3.0), 7: (2.0, 4.0)}, **of_file),
+        "latency": Number(None, reason="no GPU", **of_file),
+    }
+    assert read(tmp_path / "a.json", "valid") == read(tmp_path / "a.json", "elsewhere") == {}
+
+
+@pytest.mark.parametrize(
+    "content",
+    [[], {}, {"measures": {"chrf": {"value": 3}}}, {"splits": {}}, {"measures": {"test": 3}}],
+)
+def test_a_file_without_the_form_is_told_to_be_converted(tmp_path: Path, content: Any) -> None:
+    write_json(tmp_path / "a.json", content)
+    with pytest.raises(UserError, match="run 'python workflow_scripts/convert_results.py' if"):
+        read(tmp_path / "a.json", "test")
+
+
+@pytest.mark.parametrize(
+    "number", [{}, {"value": "x"}, {"value": 1, "by_sentence": {}}, {"value": 1, "repeats": 2}]
+)
+def test_a_damaged_number_is_named(tmp_path: Path, number: Any) -> None:
+    write_json(tmp_path / "a.json", {"measures": {"test": {"bleu": number}}})
+    with pytest.raises(UserError, match=r"a.json: 'bleu' of test is no number; "):
+        read(tmp_path / "a.json", "test")
+    with pytest.raises(UserError, match="does not exist"):
+        read(tmp_path / "b.json", "test")
