@@ -19,7 +19,7 @@ from nat.cells.differences import combined, difference
 from nat.checksums import record_of
 from nat.claims import claim_checks, claim_reports, claims
 from nat.claims.claims import UNJUDGED
-from nat.claims.verdicts import FAILS, HOLDS, UNDECIDED
+from nat.papers.verdicts import FAILS, HOLDS, UNDECIDED
 from nat.errors import UserError
 from nat.files import read_json, write_json
 from nat.papers import reports

@@ -16,7 +16,7 @@ from nat.cells.cell import Cell
 from nat.cells.differences import difference
 from nat.cells.paper import entries
 from nat.claims import claim_checks
-from nat.claims.verdicts import region
+from nat.papers.verdicts import region
 from nat.configuration.reading import read
 from nat.files import write_json
 from nat.measures.total_correlation import estimate, with_exact

@@ -18,7 +18,7 @@ from test_sentences import called
 from nat.artifacts import TrainingRecord
 from nat.cells.cell import Cell
 from nat.claims import claim_reports
-from nat.claims.verdicts import FAILS, HOLDS
+from nat.papers.verdicts import FAILS, HOLDS
 from nat.configuration import Configuration, load
 from nat.errors import UserError
 from nat.figures import figures

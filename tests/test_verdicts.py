@@ -5,7 +5,7 @@ import numpy as np
 import pytest
 
 from nat.claims import verdicts
-from nat.claims.verdicts import FAILS, HOLDS, UNDECIDED, Compared, region, verdict
+from nat.papers.verdicts import FAILS, HOLDS, UNDECIDED, Compared, region, verdict
 from nat.measures.significance import Estimate, Interval
 
 

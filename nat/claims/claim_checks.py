@@ -31,7 +31,7 @@ from nat.cells.differences import can_be_resampled
 from nat.cells.entry import QUOTED, Entry
 from nat.cells.known_measures import AGAINST_ALL, MEASURES
 from nat.claims.claim_places import Finder, Source
-from nat.claims.verdicts import states_an_effect
+from nat.papers.verdicts import states_an_effect
 from nat.configuration import Configuration, fingerprint
 from nat.configuration import papers as models
 from nat.data.references import are_complete

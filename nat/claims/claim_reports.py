@@ -10,7 +10,7 @@ from rich.text import Text
 from nat.cells import values
 from nat.cells.known_measures import MEASURES, Measure
 from nat.claims.claims import COUNTED, NO_INTERVAL, UNJUDGED, WITHOUT_NUMBER, digits_of
-from nat.claims.verdicts import FAILS, HOLDS, UNDECIDED, how_many
+from nat.papers.verdicts import FAILS, HOLDS, UNDECIDED, how_many
 from nat.configuration import Configuration
 from nat.files import atomic_write_text
 from nat.measures.significance import POWER

@@ -1,7 +1,7 @@
 """The judgements of a paper's claims, made from the results of a run.
 
 A claim is judged once per case, unless it need only hold in a majority of them. The verdict comes
-from intervals, see `nat.claims.verdicts`. A measure that is counted in a training, such as its
+from intervals, see `nat.papers.verdicts`. A measure that is counted in a training, such as its
 updates, needs none; without an interval any other measure leaves a claim undecided.
 
 How many updates a training takes is only judged where early stopping ended it.
@@ -34,7 +34,7 @@ from nat.claims.claim_checks import (
     number_of,
     published_difference,
 )
-from nat.claims.verdicts import Compared, detectable, region, verdict
+from nat.papers.verdicts import Compared, detectable, region, verdict
 from nat.configuration import Configuration
 from nat.errors import UserError
 from nat.measures.correlation import pearson

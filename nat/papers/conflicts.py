@@ -28,7 +28,7 @@ from nat.cells.resolver import heading
 from nat.cells.values import computed
 from nat.claims import claim_checks
 from nat.claims.claim_checks import Check
-from nat.claims.verdicts import region
+from nat.papers.verdicts import region
 from nat.configuration import Configuration
 from nat.configuration.file_names import PAPER_SCALE
 from nat.configuration.overrides import Overrides

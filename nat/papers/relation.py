@@ -697,7 +697,8 @@ class Relation:
         """A cell that is computed from others."""
         of_row = _derived(row) is not None
         derived = _derived(row) or _derived(column)
-        where = f"{at}.{'rows' if of_row else 'columns'}: derived of '{(row if of_row else column).label}'"
+        key, label = ("rows", row.label) if of_row else ("columns", column.label)
+        where = f"{at}.{key}: derived of '{label}'"
         names = ("difference", "ratio", "mean", "correlation", "reaching", "short_of")
         operation = next(name for name in names if getattr(derived, name) is not None)
         named = getattr(derived, operation)
@@ -716,7 +717,7 @@ class Relation:
                 label = operand[0] if of_row and operand[1] == column.label else operand[1]
                 known = [each.label for each in (rows if of_row else columns)]
                 raise UserError(
-                    f"{self.file}: {where}: '{label}' is not in the table before it; {hint(label, known)}"
+                    f"{self.file}: {where}: '{label}' does not stand before it; {hint(label, known)}"
                 )
         if derived.absolute:
             operation = f"absolute_{operation}"
@@ -972,7 +973,7 @@ class Relation:
                     names = {"report": f"figure {number_of(at)}", "row": series.label or row}
                     names |= {"column": panel.label, "category": row, "axis": key}
                     (point,) = self.numbers(here, at, **names)
-                    found.append(_like_published(point, cell))
+                    found.append(with_like_published(point, cell))
         return found
 
     def _analyses(self, figure: Figure, at: str) -> list[Cell]:
@@ -996,6 +997,32 @@ class Relation:
             }
             for panel in self.panels(figure, at)
         }
+
+    def named(self, report: str) -> tuple[dict[str, Chosen], list[str]]:
+        """What claims can name in a table or figure.
+
+        Returns:
+            Coordinates of rows, series and points by label, and the labels of the points (of a
+            table, those of the rows that are run), in order.
+        """
+        part = self.paper.part(report)
+        at = f"{report.split()[0]}s.{report.split()[1]}"
+        if isinstance(part, Table):
+            rows = _with_quoted(self._rows(part, at), self.lines(report.split()[1]))
+            named = {row.label: row.chosen if row.given is not None else {} for row in rows}
+            return named, [row.label for row in rows if _is_run(row)]
+        named, points = {}, {}
+        assert part is not None
+        if part.kind == "curves":
+            for series in self.series(part, at):
+                named[series.label] = {**series.chosen, "system": series.given.chain[-1]}
+        elif part.kind in ("lines", "bars"):
+            for series in self.series(part, at):
+                named[series.label] = series.chosen
+                for chosen, axis in self.along(part, series, at):
+                    label = axis.get("category") or f"{axis['x']:g}"
+                    points.setdefault(label, chosen)
+        return {**points, **named}, list(points)
 
     def _curves(self, figure: Figure, at: str) -> list[Cell]:
         found: list[Cell] = []
@@ -1081,7 +1108,8 @@ def with_published(cell: Cell, value: Published | None) -> Cell:
     return cell._replace(published=number, printed=value.text, origin=value.origin)
 
 
-def _like_published(cell: Cell, other: Cell) -> Cell:
+def with_like_published(cell: Cell, other: Cell) -> Cell:
+    """A cell with the printed value of another."""
     return cell._replace(published=other.published, printed=other.printed, origin=other.origin)
 
 
@@ -1096,7 +1124,7 @@ def _quoted(cell: Cell, over: Cell | None, known: Mapping[tuple[str, ...], Cell]
     if value is None:
         return cell
     if over is None or MEASURES[cell.measure].relative:
-        return _like_published(cell, value)
+        return with_like_published(cell, value)
     other = known.get(over.address)
     if other is None or isinstance(value.published, str) or isinstance(other.published, str):
         return cell

@@ -1,0 +1,83 @@
+"""The numbers of cells, read from the results of a run."""
+
+from pathlib import Path
+from typing import Any
+
+from nat.artifacts import TrainingRecord
+from nat.measures import results
+from nat.measures.known import LATENCY, MEASURES, SCORE, TRAINING, VALIDATION
+from nat.measures.results import Number
+from nat.papers.relation import Cell
+
+NOT_RUN = "not run"
+NOTHING = Number(None, reason=results.NOT_AVAILABLE)
+
+
+class Reader:
+    """Reads each file below a folder once.
+
+    Attributes:
+        root: folder of the results.
+    """
+
+    def __init__(self, root: Path) -> None:
+        self.root = root
+        self._numbers: dict[tuple[str, str], dict[str, Number]] = {}
+        self._files: dict[str, dict[str, Any]] = {}
+
+    def ran(self, cell: Cell) -> bool:
+        """Tell whether the file of a cell exists."""
+        return cell.path != "" and (self.root / cell.path).exists()
+
+    def file(self, path: str) -> dict[str, Any]:
+        """Read all that a file says.
+
+        Raises:
+            UserError: if it is missing or damaged.
+        """
+        if path not in self._files:
+            self._files[path] = results.read_file(self.root / path)
+        return self._files[path]
+
+    def numbers(self, path: str, part: str) -> dict[str, Number]:
+        """Read the numbers of a part of a file, by measure.
+
+        Raises:
+            UserError: if it is missing or damaged.
+        """
+        if (path, part) not in self._numbers:
+            self._numbers[path, part] = results.read(self.root / path, part)
+        return self._numbers[path, part]
+
+    def number(self, cell: Cell) -> Number:
+        """Read the number of a cell; of a relative measure what is compared, such as the latency.
+
+        Raises:
+            UserError: if the file is missing or damaged.
+        """
+        known = MEASURES[cell.measure]
+        found = self.numbers(cell.path, cell.part)
+        if cell.measure in ("l_target", "l_mple") and "target_bleu" in found:
+            return Number(self._loss(cell, found))
+        name = cell.measure
+        if known.relative:
+            name = {LATENCY: "latency", TRAINING: "parameters"}[known.source]
+        if name not in found and known.source == SCORE:
+            older = "these scores are older than the measure; --forcerun"
+            return Number(None, reason=f"{NOT_RUN}: {older} {cell.path} makes them again")
+        return found.get(name, NOTHING)
+
+    def _loss(self, cell: Cell, found: dict[str, Number]) -> float:
+        """L_target or L_MPLE (Huang et al. 2022, equation 10), of which beta is a setting."""
+        value = -float(cell.setting) * (found["target_bleu"].value or 0.0)
+        if cell.measure == "l_mple":
+            held_out = self.numbers(cell.path, VALIDATION)
+            value += sum(held_out[name].value or 0.0 for name in ("l_nat", "l_input"))
+        return value
+
+    def of_training(self, cell: Cell, measure: str) -> float | None:
+        """Read a measure of the training behind a cell, as far as there is a record of it."""
+        for record in cell.of_training:
+            if isinstance(record, TrainingRecord) and (self.root / record.path).exists():
+                return self.numbers(record.path, TRAINING).get(measure, NOTHING).value
+        return None

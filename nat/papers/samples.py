@@ -1,0 +1,204 @@
+"""Tables of samples: translations of a teacher and its student in one step, chosen by rule.
+
+Of each pair of systems the sentences with the largest gain, the median gain and the largest loss
+in sentence BLEU are shown. Repeated words are marked; missing words are listed after the sentence.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from sacrebleu.metrics import BLEU
+
+from nat.artifacts import Score
+from nat.configuration import Configuration
+from nat.data.bpe import merge
+from nat.data.lines import read_lines
+from nat.data.translations import read_in_order
+from nat.errors import UserError
+from nat.measures.repetition import missing_words, repeated_positions
+from nat.papers import values
+from nat.papers.reader import NOT_RUN, Reader
+from nat.papers.relation import STUDENT, TEACHER, Cell, report
+from nat.papers.table_formats import NOTHING, TableText, signed
+from nat.papers.tables import title
+from nat.papers.values import Record
+
+RULES = ("largest gain", "median gain", "largest loss")
+NUMBERS = ("sentence", "teacher_bleu", "student_bleu", "gain")
+OPENING, CLOSING = "[", "]"
+
+
+@dataclass(frozen=True)
+class Sentence:
+    """A sentence of a test set and two translations of it, tokenised, with sentence BLEU."""
+
+    number: int
+    source: str
+    reference: str
+    teacher: str
+    student: str
+    teacher_bleu: float
+    student_bleu: float
+
+    @property
+    def gain(self) -> float:
+        """Sentence BLEU of the student minus that of the teacher."""
+        return self.student_bleu - self.teacher_bleu
+
+
+def records(configuration: Configuration, paper: str, number: str) -> list[Record]:
+    """Choose the samples from the translations below the root of the configuration.
+
+    Raises:
+        UserError: for files that do not belong together.
+    """
+    reader = Reader(Path(configuration.root))
+    pairs: dict[str, dict[str, list[Cell]]] = {}
+    for cell in report(configuration, paper, f"table {number}"):
+        pairs.setdefault(cell.row, {}).setdefault(cell.column, []).append(cell)
+    found: list[Record] = []
+    for pair, sides in pairs.items():
+        sentences = _pair(configuration, sides, reader)
+        cell = sides[STUDENT][0]
+        base = {
+            "paper": paper,
+            "table": number,
+            "pair": pair,
+            "scale": configuration.scale,
+            "task": cell.task,
+            "stand_in": cell.stand_in if sentences else "",
+        }
+        if not sentences:
+            empty = dict.fromkeys(("rule", "source", "reference", "teacher", "student"), "")
+            status = {"status": NOT_RUN, "remark": cell.reason, **empty}
+            found.append(base | dict.fromkeys(NUMBERS) | status)
+        for rule, sentence in zip(RULES, choose(sentences), strict=False):
+            found.append(
+                base
+                | {
+                    "sentence": sentence.number,
+                    "teacher_bleu": sentence.teacher_bleu,
+                    "student_bleu": sentence.student_bleu,
+                    "gain": round(sentence.gain, 6),
+                    "status": "run",
+                    "remark": "",
+                    "rule": rule,
+                    "source": sentence.source,
+                    "reference": sentence.reference,
+                    "teacher": marked(sentence.teacher, sentence.reference),
+                    "student": marked(sentence.student, sentence.reference),
+                }
+            )
+    return found
+
+
+def choose(sentences: Sequence[Sentence]) -> list[Sentence]:
+    """Choose the sentences of `RULES`, in order; none without sentences.
+
+    Of equal gains, and with an even number of sentences, the earlier one.
+    """
+    if not sentences:
+        return []
+    best = min(sentences, key=lambda sentence: (-sentence.gain, sentence.number))
+    ordered = sorted(sentences, key=lambda sentence: (sentence.gain, sentence.number))
+    return [best, ordered[(len(ordered) - 1) // 2], ordered[0]]
+
+
+def marked(translation: str, reference: str) -> str:
+    """Put repeated words of a translation in brackets, and missing words behind it."""
+    words = translation.split()
+    repeated = set(repeated_positions(words))
+    text = " ".join(
+        f"{OPENING}{word}{CLOSING}" if at in repeated else word for at, word in enumerate(words)
+    )
+    missing = missing_words(words, reference.split())
+    return f"{text} (missing: {' '.join(missing)})" if missing else text
+
+
+def _pair(
+    configuration: Configuration, sides: dict[str, list[Cell]], reader: Reader
+) -> list[Sentence]:
+    """All sentences of the first seed that both systems have; none if there is no such seed."""
+    teachers = {cell.seed: cell for cell in sides[TEACHER]}
+    for student in sides[STUDENT]:
+        teacher = teachers.get(student.seed)
+        if teacher is None or not (reader.ran(student) and reader.ran(teacher)):
+            continue
+        if (teacher.corpus, teacher.split) != (student.corpus, student.split):
+            continue
+        paths = [reader.root / _translations(cell) for cell in (teacher, student)]
+        if all(path.exists() for path in paths):
+            return _sentences(configuration, student, paths, reader)
+    return []
+
+
+def _translations(cell: Cell) -> str:
+    assert isinstance(cell.source, Score)
+    return cell.source.translations.path
+
+
+def _sentences(
+    configuration: Configuration, student: Cell, paths: Sequence[Path], reader: Reader
+) -> list[Sentence]:
+    try:
+        reference = reader.root / reader.file(student.path)["files"]["tokens"]["path"]
+    except (KeyError, TypeError) as error:
+        raise UserError(f"{student.path} is not a score file; remove it and run again") from error
+    source = reference.with_name(f"{student.split}.{configuration.corpus(student.corpus).source}")
+    columns = [
+        *(list(read_lines(path)) for path in (source, reference)),
+        *([merge(row["tokens"]) for row in read_in_order(path)] for path in paths),
+    ]
+    if len({len(column) for column in columns}) > 1:
+        raise UserError(
+            f"{', '.join(map(str, paths))}, {source} and {reference} have "
+            f"{', '.join(str(len(column)) for column in columns)} sentences; remove the "
+            "translations and decode again"
+        )
+    # Of a sentence without a common 4-gram plain BLEU is 0, so orders are smoothed (Chen and
+    # Cherry, 2014, as in sacreBLEU) and shorter sentences are judged by the orders they have.
+    metric = BLEU(tokenize="none", force=True, smooth_method="exp", effective_order=True)
+    return [
+        Sentence(
+            *(number, line, truth, first, second),
+            *(round(metric.sentence_score(text, [truth]).score, 6) for text in (first, second)),
+        )
+        for number, (line, truth, first, second) in enumerate(zip(*columns, strict=True))
+    ]
+
+
+def lay_out(
+    configuration: Configuration, paper: str, number: str, found: list[Record]
+) -> TableText:
+    """Arrange samples for reading: source, reference, teacher and student below each other."""
+    rows: list[list[str]] = []
+    for each in found:
+        if each["status"] != "run":
+            rows.append([each["pair"], NOT_RUN, each["remark"] or NOTHING])
+            continue
+        first = f"{each['pair']}: {each['rule']}, {signed(each['gain'], 1)}"
+        rows += [
+            [f"{first} (sentence {int(each['sentence']) + 1})", "source", each["source"]],
+            ["", "reference", each["reference"]],
+            ["", f"teacher, BLEU {each['teacher_bleu']:.1f}", each["teacher"]],
+            ["", f"student, BLEU {each['student_bleu']:.1f}", each["student"]],
+        ]
+    name = f"table {number}"
+    return TableText(
+        title=title(configuration, paper, name),
+        origin=values.origin(configuration, report(configuration, paper, name)),
+        records=found,
+        columns=[("", ""), ("system", ""), ("text", "")],
+        rows=rows,
+        notes=[
+            "Chosen by rule from the whole test set: largest gain, median gain and largest loss in "
+            "sentence BLEU (tokenised, exponential smoothing) of the student over its teacher.",
+            f"{OPENING}word{CLOSING}: repeats the word before it. missing: words of the reference "
+            "that the translation lacks.",
+            *values.not_comparable(found),
+            *configuration.paper(paper).tables[number].notes,
+        ],
+        signatures=[],
+        prose=True,
+    )
