@@ -80,7 +80,7 @@ def how_many(number: int, verdict: str) -> str:
 
 
 @dataclass(frozen=True)
-class Compared:
+class Judged:
     """A difference that a claim is about.
 
     Attributes:
@@ -95,16 +95,16 @@ class Compared:
     interval: Callable[[float], Interval | None]
 
 
-def verdict(compared: Sequence[Compared], needed: int) -> str:
+def verdict(judged: Sequence[Judged], needed: int) -> str:
     """The verdict on a claim.
 
     Args:
-        compared: the differences that it is about.
+        judged: the differences that it is about.
         needed: how many of them must lie in their regions.
     """
-    others = len(compared) - needed + 1
-    inside = [(each.region, each.interval(LEVEL / others)) for each in compared]
-    outside = [(each.region, each.interval(LEVEL / needed)) for each in compared]
+    others = len(judged) - needed + 1
+    inside = [(each.region, each.interval(LEVEL / others)) for each in judged]
+    outside = [(each.region, each.interval(LEVEL / needed)) for each in judged]
     if sum(found is not None and region_.includes(found) for region_, found in inside) >= needed:
         return HOLDS
     if sum(found is not None and region_.excludes(found) for region_, found in outside) >= others:
@@ -112,11 +112,11 @@ def verdict(compared: Sequence[Compared], needed: int) -> str:
     return UNDECIDED
 
 
-def detectable(compared: Sequence[Compared], needed: int) -> float | None:
+def detectable(judged: Sequence[Judged], needed: int) -> float | None:
     """The smallest distance from its region's bound that so many tests could have seen.
 
     `None` if nothing is known of the spread of a difference.
     """
-    found = [each.interval(LEVEL) for each in compared]
+    found = [each.interval(LEVEL) for each in judged]
     known = sorted(each.detectable for each in found if each is not None)
     return known[needed - 1] if len(known) == len(found) else None

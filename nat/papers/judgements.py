@@ -1,0 +1,363 @@
+"""The judgements of a paper's claims, made from the results of a run.
+
+The verdict comes from intervals, see `nat.papers.verdicts`. A measure that is counted in a
+training, such as its updates, needs none; without an interval any other measure leaves a claim
+undecided. How many updates a training takes is only judged where early stopping ended it.
+"""
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+from nat.configuration import Configuration
+from nat.errors import UserError
+from nat.measures.correlation import pearson
+from nat.measures.known import MEASURES, SPEED_UP
+from nat.measures.significance import LEVEL, Estimate, Interval, interval_of_correlation
+from nat.papers import values
+from nat.papers.claims import (
+    MAJORITY,
+    Check,
+    Compared,
+    checks,
+    decisive,
+    made_from,
+    published_difference,
+)
+from nat.papers.differences import Difference, combined, difference, difference_of_speed_ups
+from nat.papers.reader import NOT_RUN, Reader
+from nat.papers.relation import QUOTED
+from nat.papers.table_formats import MINUS, signed
+from nat.papers.tables import digits_of_ends
+from nat.papers.values import Record
+from nat.papers.verdicts import Judged, detectable, region, verdict
+from nat.spelling import hint
+
+UNJUDGED = "cannot be judged here"
+"""The verdict on a claim that has no number although no result is missing."""
+WITHOUT_NUMBER = (UNJUDGED, NOT_RUN)
+COUNTED, NO_INTERVAL = "counted", "none"
+LEAST = "least difference"
+"""The name of the difference that is shown of several of which each must hold."""
+BOUNDS = {
+    "above": "above ",
+    "below": "below ",
+    "not_above": "at most ",
+    "not_below": "at least ",
+    "about": "within ±",
+}
+"""Relations in words, before a number."""
+
+
+def judge(configuration: Configuration, paper: str) -> list[Record]:
+    """Judge every claim of a paper from the results below the root of the configuration.
+
+    Returns:
+        One record per judgement: the verdict, the difference it rests on with its interval and the
+        smallest difference that the test could have seen, the difference in the claim's own
+        measure, the numbers behind it, the paper's own difference, the seeds, and the files.
+
+    Raises:
+        UserError: as `checks`, for a paper without claims, and for damaged results.
+    """
+    if not configuration.paper(paper).claims:
+        some = [name for name in configuration.papers if configuration.paper(name).claims]
+        file = configuration.file_of("papers", paper)
+        raise UserError(f"{file} has no 'claims'; {hint(paper, some)}")
+    reader = Reader(Path(configuration.root))
+    return [
+        {"paper": paper, "scale": configuration.scale} | _record(configuration, check, reader)
+        for check in checks(configuration, paper)
+    ]
+
+
+@dataclass(frozen=True)
+class _Found:
+    """The differences of a check.
+
+    Attributes:
+        judged: each of them.
+        needed: how many must lie in their regions.
+        numbers: what is behind them, as text.
+        value: the difference to show.
+        interval: its interval.
+        method: how intervals were made, `COUNTED` or `NO_INTERVAL`.
+        seeds: those of the trainings.
+        sources: files with the numbers.
+    """
+
+    judged: list[Judged]
+    needed: int
+    numbers: str
+    value: float
+    interval: Interval | None
+    method: str
+    seeds: tuple[int, ...]
+    sources: tuple[str, ...]
+
+
+def _record(configuration: Configuration, check: Check, reader: Reader) -> Record:
+    deciding = decisive(configuration, check)
+    found = _judged(deciding, reader)
+    own = None if deciding is check else _judged(check, reader)
+    cells = check.cells
+    record: Record = {
+        "claim": check.claim,
+        "case": check.case,
+        "text": check.text,
+        "source": check.source,
+        "measure": deciding.sides[0].first.measure,
+        "own_measure": check.sides[0].first.measure,
+        "corpus": " ".join(
+            dict.fromkeys(cell.corpus for side in check.sides for cell in side.own if cell.corpus)
+        ),
+        "stand_in": next((cell.stand_in for cell in cells if cell.stand_in), ""),
+        "margin": check.margin,
+        "bound": bound(check),
+        "check": check.kind,
+        "published": values.rounded(published_difference(check)),
+        "made_from": made_from(configuration, check),
+    }
+    if isinstance(found, str):
+        nothing = dict.fromkeys(("ours", "low", "high", "detectable"))
+        texts = dict.fromkeys(("numbers", "interval", "seeds", "sources"), "")
+        was_run = all(reader.ran(cell) for cell in cells if cell.source is not None)
+        record |= {"verdict": UNJUDGED if was_run else NOT_RUN, **nothing, **texts, "reason": found}
+    else:
+        counted = found.method == COUNTED
+        record |= {
+            "verdict": verdict(found.judged, found.needed),
+            "ours": values.rounded(found.value),
+            **_ends(found.interval, "low", "high"),
+            "detectable": values.rounded(
+                None if counted else detectable(found.judged, found.needed)
+            ),
+            "numbers": found.numbers,
+            "interval": found.method,
+            "seeds": " ".join(map(str, found.seeds)),
+            "sources": " ".join(dict.fromkeys(found.sources)),
+            "reason": "",
+        }
+    its = own if isinstance(own, _Found) else None
+    return record | {
+        "in_own_measure": values.rounded(its.value) if its else None,
+        **_ends(its.interval if its else None, "low_in_own_measure", "high_in_own_measure"),
+    }
+
+
+def bound(check: Check) -> str:
+    """Say where a claim with a margin puts its difference; its sentence may not say so."""
+    if not check.margin:
+        return ""
+    end = -check.margin if check.relations in ("below", "not_below") else check.margin
+    number = f"{100 * end:g}%" if check.share else f"{end:g}"
+    return BOUNDS[check.relations] + number.replace("-", MINUS)
+
+
+def _ends(interval: Interval | None, low: str, high: str) -> Record:
+    return {
+        low: values.rounded(interval.low) if interval else None,
+        high: values.rounded(interval.high) if interval else None,
+    }
+
+
+def _judged(check: Check, reader: Reader) -> _Found | str:
+    """The differences of a check, or why they are missing."""
+    if check.kind == "correlation":
+        return _correlation(check, reader)
+    found = _differences(check, reader)
+    if isinstance(found, str):
+        return found
+    counted = MEASURES[check.sides[0].first.measure].counted
+    *steps, whole = found
+    if check.kind == "gains":
+        labels = [side.label for side in check.sides[::2]]
+        named = found[labels.index(check.relation)]
+        estimates = [
+            combined([named, each], lambda pair: pair[0] - pair[1])
+            for each in found
+            if each is not named
+        ]
+        margins = [check.margin] * len(estimates)
+    else:
+        of = steps if check.kind == "trend" else found
+        estimates = [each.estimate for each in of]
+        margins = [check.margin * (abs(each.right) if check.share else 1) for each in of]
+    if check.kind == "trend":
+        shown = whole.estimate
+    elif check.kind == MAJORITY:
+        shown = combined(found, lambda row: sum(row) / len(row))
+    else:
+        shown = min(estimates, key=lambda each: each.value)
+    interval = shown.interval()
+    return _Found(
+        judged=[
+            Judged(each.value, region(check.relations, margin), _intervals(each, counted))
+            for each, margin in zip(estimates, margins, strict=True)
+        ],
+        needed=len(estimates) // 2 + 1 if check.kind == MAJORITY else len(estimates),
+        numbers=_numbers(check, found),
+        value=shown.value,
+        interval=interval,
+        method=interval.method if interval else COUNTED if counted else NO_INTERVAL,
+        seeds=found[0].seeds,
+        sources=tuple(path for each in found for path in each.sources),
+    )
+
+
+def _differences(check: Check, reader: Reader) -> list[Difference] | str:
+    """The differences that a check needs, or why they are missing."""
+    sides = check.sides
+    for side in sides:
+        if side.first.measure == "updates" and (cut := _cut(side, reader)):
+            return cut
+    right: Sequence[Compared | float]
+    if check.kind == "compare":
+        left, right = [sides[0]], [sides[1] if len(sides) > 1 else float(check.number or 0)]
+    elif check.kind in ("gains", MAJORITY):
+        left, right = list(sides[::2]), sides[1::2]
+    elif check.kind == "trend":
+        # The last difference, from the first to the last, is only shown.
+        left, right = [*sides[1:], sides[-1]], [*sides[:-1], sides[0]]
+    else:
+        named = next(side for side in sides if side.label == check.relation)
+        right = [side for side in sides if side is not named]
+        left = [named] * len(right)
+    found = []
+    for one, other in zip(left, right, strict=True):
+        each = _difference(one, other, reader)
+        if isinstance(each, str):
+            return each
+        found.append(each)
+    return found
+
+
+def _difference(one: Compared, other: Compared | float, reader: Reader) -> Difference | str:
+    """What a side differs by from another or a number, or why it is missing.
+
+    What is only quoted has the published number.
+    """
+    printed = isinstance(other, Compared) and other.first.reason == QUOTED
+    if isinstance(other, Compared) and printed:
+        if not isinstance(other.first.published, int | float):
+            return f"{other.label}: the paper prints no number"
+        if one.first.stand_in:
+            return f"the published value is not comparable: {one.first.stand_in}"
+    number = other.first.published if isinstance(other, Compared) else other
+    found: Difference | None
+    if one.first.measure == SPEED_UP:
+        whole = (other.own, other.over) if isinstance(other, Compared) else float(other)
+        found = difference_of_speed_ups((one.own, one.over), whole, reader)
+    elif isinstance(other, Compared) and not printed:
+        found = difference(one.own, other.own, reader)
+    else:
+        assert isinstance(number, int | float)
+        found = difference(one.own, float(number), reader)
+    if found is not None:
+        return found
+    for side in (one, other):
+        if isinstance(side, Compared) and side.first.reason != QUOTED:
+            reason = values.why_missing(side.own, side.over, reader)
+            if reason:
+                plain = reason in (NOT_RUN, values.NOT_AVAILABLE)
+                return f"{side.label}: {reason}" if plain else reason
+    return "no seed that both have"
+
+
+def _cut(side: Compared, reader: Reader) -> str:
+    """Why the length of a training says nothing: it is that of the recipe, which a scale sets."""
+    ran = [cell for cell in side.own if reader.ran(cell)]
+    if all(reader.of_training(cell, "stopped_early") for cell in ran):
+        return ""
+    return f"{side.label}: training ended at the last update of the recipe, not by early stopping"
+
+
+def _correlation(check: Check, reader: Reader) -> _Found | str:
+    """Pearson's r of two measures over systems, both means over the seeds that all have."""
+    numbers: list[dict[int | None, float]] = []
+    for side in check.sides:
+        found: dict[int | None, list[float]] = {}
+        for cell in side.own:  # of a random decoding several of one seed
+            value = reader.number(cell).value if reader.ran(cell) else None
+            if value is not None:
+                found.setdefault(cell.seed, []).append(value)
+        numbers.append({seed: sum(each) / len(each) for seed, each in found.items()})
+    seeds = sorted(
+        seed for seed in numbers[0] if seed is not None and all(seed in e for e in numbers)
+    )
+    if not seeds:
+        without = next(
+            (s for s, e in zip(check.sides, numbers, strict=True) if not e), check.sides[0]
+        )
+        reason = values.why_missing(without.own, without.over, reader)
+        plain = reason in (NOT_RUN, values.NOT_AVAILABLE)
+        return f"{without.label}: {reason}" if plain else reason or "no seed that both have"
+    means = [sum(each[seed] for seed in seeds) / len(seeds) for each in numbers]
+    first, second = means[::2], means[1::2]
+    try:
+        value = pearson(first, second)
+    except ValueError as error:
+        return str(error)
+    at = partial(interval_of_correlation, first, second)
+    of, with_ = (MEASURES[side.first.measure].label for side in check.sides[:2])
+    interval = at(LEVEL)
+    return _Found(
+        judged=[Judged(value, region(check.relation, check.margin), at)],
+        needed=1,
+        numbers=f"r of {of} and {with_} over {len(first)} systems",
+        value=value,
+        interval=interval,
+        method=interval.method if interval else NO_INTERVAL,
+        seeds=tuple(seeds),
+        sources=tuple(cell.path for side in check.sides for cell in side.own),
+    )
+
+
+def _intervals(estimate: Estimate, counted: bool) -> Callable[[float], Interval | None]:
+    """Intervals of a difference by their level; a number that was counted once has no width."""
+    if counted and len(estimate.by_seed) == 1:
+        exact = Interval(estimate.value, estimate.value, estimate.value, COUNTED, 0.0)
+        return lambda level: exact
+    return estimate.interval
+
+
+def digits_of(measure: str) -> tuple[int, int]:
+    """Digits of a difference and of the ends of its interval.
+
+    Two speed-ups may differ by less than the last digit that a table has of one.
+    """
+    more = measure == SPEED_UP
+    return MEASURES[measure].digits + more, digits_of_ends(measure) + more
+
+
+def _numbers(check: Check, found: Sequence[Difference]) -> str:
+    """Write the numbers behind the differences of a check."""
+    digits, _ = digits_of(check.sides[0].first.measure)
+    labels = [side.label for side in check.sides]
+
+    def listed(names: Sequence[str], numbers: Sequence[float]) -> str:
+        pairs = zip(names, numbers, strict=True)
+        return ", ".join(f"{name} {number:.{digits}f}" for name, number in pairs)
+
+    if check.kind == "compare":
+        right = f"{labels[1] if len(labels) > 1 else ''} {found[0].right:.{digits}f}".strip()
+        return f"{labels[0]} {found[0].left:.{digits}f} against {right}"
+    if check.kind == MAJORITY:
+        wanted = region(check.relation, check.margin)
+        held = sum(wanted.contains(each.value) for each in found)
+        return f"{held} of {len(found)} cases, mean"
+    if check.kind == "trend":
+        *steps, whole = found
+        numbers = listed(labels, [whole.right, *(each.left for each in steps)])
+        return f"{numbers}; from first to last"
+    if check.kind == "largest":
+        others = [label for label in labels if label != check.relation]
+        numbers = [found[0].left, *(each.right for each in found)]
+        return f"{listed([check.relation, *others], numbers)}; {LEAST}"
+    gains: list[Any] = [
+        f"{name} {signed(each.value, digits)}"
+        for name, each in zip(labels[::2], found, strict=True)
+    ]
+    return f"{', '.join(gains)}; {LEAST}"
