@@ -231,7 +231,12 @@ def atomic_write_text(path: Path | str, text: str) -> None:
 
 def write_json(path: Path | str, value: Any) -> None:
     """Write `value` as indented JSON to `path`, whole or not at all."""
-    atomic_write_text(path, json.dumps(value, indent=2, ensure_ascii=False) + "\n")
+    atomic_write_text(path, as_json(value))
+
+
+def as_json(value: Any) -> str:
+    """The text of a JSON file."""
+    return json.dumps(value, indent=2, ensure_ascii=False) + "\n"
 
 
 def read_json(path: Path | str) -> Any:

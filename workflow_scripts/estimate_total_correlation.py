@@ -18,7 +18,8 @@ def main(configuration: Configuration, wanted: TotalCorrelation) -> None:
         for each in (inputs.parallel, inputs.autoregressive, inputs.summary)
     )
     estimate = total_correlation.estimate(parallel, autoregressive)
-    write_json(Path(wanted.path), total_correlation.with_exact(estimate, summary))
+    found = total_correlation.with_exact(estimate, summary)
+    write_json(Path(wanted.path), total_correlation.with_measures(found))
 
 
 if __name__ == "__main__":

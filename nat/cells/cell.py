@@ -1,8 +1,7 @@
 """Cells of reports: single numbers, and the files that contain them."""
 
 import math
-from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -27,23 +26,13 @@ from nat.cells.known_measures import (
     TRAINING,
     VALIDATION,
 )
-from nat.cells.training_runs import read_run
 from nat.checksums import remedy
 from nat.errors import UserError
-from nat.files import read_json
-from nat.measures.latency_setting import STATE, parse_setting
+from nat.measures import results
+from nat.measures.latency_setting import parse_setting
+from nat.measures.results import Number
 
 NOT_RUN = "not run"
-TIMES = "milliseconds_per_sentence"
-"""Key of the times in the file of a latency."""
-
-EXACT = {
-    "exact_total_correlation": "given_length",
-    "exact_total_correlation_padded": "padded",
-    "parallel_excess": "parallel_excess",
-    "autoregressive_excess": "autoregressive_excess",
-}
-"""Measures of a pair that are known for invented languages alone, and their keys."""
 
 
 @dataclass(frozen=True)
@@ -136,23 +125,10 @@ class Cell:
 
 
 @dataclass(frozen=True)
-class Measured:
-    """A number from a file.
-
-    `low` and `high` are its 95% bootstrap interval, if any, or the quartiles of a time. If the
-    number is a share of sentences, `hits` has a digit 1 for each sentence that counts and 0 for the
-    others. If it is a ratio of sums over sentences, `by_sentence` has both terms of each sentence,
-    by its number. `flags` says what makes the translations or their model suspicious.
-    """
+class Measured(Number):
+    """A number that there is."""
 
     value: float
-    low: float | None = None
-    high: float | None = None
-    signature: str = ""
-    not_decoded: int = 0
-    hits: str = ""
-    by_sentence: Mapping[int, tuple[float, float]] = field(default_factory=dict)
-    flags: tuple[str, ...] = ()
 
 
 def measured(cell: Cell, root: Path) -> Measured | None:
@@ -161,33 +137,31 @@ def measured(cell: Cell, root: Path) -> Measured | None:
     Raises:
         UserError: if the file is missing or damaged.
     """
-    path = root / cell.score_path
-    if cell.source == TRAINING:
-        relative = MEASURES[cell.measure].relative
-        value = None if relative else read_run(path).measure(cell.measure)
-        return None if value is None else Measured(value)
-    if cell.source == LATENCY:
-        return _of_latency(cell, path)
-    if cell.source == PAIR:
-        return _of_pair(cell, path)
-    if cell.source == SCORE:
-        content = read_score(path)
-        found, lost = content["measures"].get(cell.measure), int(content["not_decoded"])
-        flags = tuple(content.get("flags", ()))
-    else:
-        found, lost, flags = _of_analysis(cell, path), 0, ()
-    if found is None:
+    found = numbers(cell, root).get(cell.measure)
+    if found is None or found.value is None:
         return None
-    return Measured(
-        value=float(found["value"]),
-        low=found.get("low"),
-        high=found.get("high"),
-        signature=found.get("signature", ""),
-        not_decoded=lost,
-        hits=found.get("hits", ""),
-        by_sentence=_by_sentence(found),
-        flags=flags,
-    )
+    flags = () if cell.source == TRAINING else found.flags
+    return Measured(**{**vars(found), "flags": flags})
+
+
+def numbers(cell: Cell, root: Path) -> dict[str, Number]:
+    """All numbers beside that of a cell, by measure.
+
+    Raises:
+        UserError: if the file is missing or damaged.
+    """
+    path = root / cell.score_path
+    parts = {TRAINING: results.TRAINING, LATENCY: cell.timed_name}
+    found = results.read(path, parts.get(cell.source, cell.split))
+    if cell.source == LATENCY and not found:
+        raise UserError(f"{path} is not a latency of {cell.timed_name}; {remedy(path)}")
+    if cell.measure in ("l_target", "l_mple") and "target_bleu" in found:
+        value = -beta_of(cell.setting) * (found["target_bleu"].value or 0.0)
+        if cell.measure == "l_mple":
+            held_out = results.read(path, VALIDATION)
+            value += sum(held_out[name].value or 0.0 for name in ("l_nat", "l_input"))
+        found[cell.measure] = Number(value)
+    return found
 
 
 def state(cell: Cell, root: Path) -> str:
@@ -196,20 +170,17 @@ def state(cell: Cell, root: Path) -> str:
     Raises:
         UserError: if the file is missing or damaged.
     """
-    if cell.source == SCORE:
-        content = read_score(root / cell.score_path)
-        lacking = content.get("not_available", [cell.measure])
-        if cell.measure in {*content["measures"], *lacking}:
-            return ""
-        every: Any = {"system": "*", "seed": "*", "decoding": "*"}
-        same = Score(run=cell.run, corpus=cell.corpus, split=cell.split, **every).path
-        return (
-            f"{NOT_RUN}: these scores are older than the measure; --forcerun {same} makes them "
-            "again, from the same translations"
-        )
-    if cell.source != LATENCY:
-        return ""
-    return str(read_latency(root / cell.score_path, cell.timed_name).get(STATE, ""))
+    found = numbers(cell, root)
+    relative = MEASURES[cell.measure].relative if cell.source == LATENCY else False
+    number = found.get("latency" if relative else cell.measure)
+    if number is not None or cell.source != SCORE:
+        return "" if number is None else number.reason
+    every: Any = {"system": "*", "seed": "*", "decoding": "*"}
+    same = Score(run=cell.run, corpus=cell.corpus, split=cell.split, **every).path
+    return (
+        f"{NOT_RUN}: these scores are older than the measure; --forcerun {same} makes them "
+        "again, from the same translations"
+    )
 
 
 def check_setting(measure: str, setting: str) -> None:
@@ -240,130 +211,3 @@ def beta_of(setting: str) -> float:
     if not 0 < beta < math.inf:
         raise UserError(f"setting: found '{setting}', expected beta, a number above 0 such as 0.25")
     return beta
-
-
-def _of_latency(cell: Cell, path: Path) -> Measured | None:
-    content = read_latency(path, cell.timed_name)
-    if STATE in content or MEASURES[cell.measure].relative:
-        return None
-    times = content[TIMES]
-    median, mean, low, high = (
-        float(times[name]) for name in ("median", "mean", "quartile_1", "quartile_3")
-    )
-
-    def seconds(milliseconds: float) -> float:
-        return milliseconds * float(content["sentences_of_split"]) / 1000
-
-    def words(milliseconds: float) -> float:
-        return 1000 * float(content["source_words_per_sentence"]) / milliseconds
-
-    values: dict[str, Callable[[], Measured | None]] = {
-        "latency": lambda: Measured(median, low, high),
-        "latency_mean": lambda: Measured(mean, low, high),
-        "latency_quartile_1": lambda: Measured(low),
-        "latency_quartile_3": lambda: Measured(high),
-        "decoding_seconds": lambda: Measured(seconds(mean), seconds(low), seconds(high)),
-        "words_per_second": lambda: Measured(words(median), words(high), words(low)),
-        "model_size": lambda: Measured(content["model_bytes"] / 1e6),
-        "memory": lambda: (
-            Measured(content["memory_bytes"] / 1e6) if content["memory_bytes"] else None
-        ),
-    }
-    try:
-        return values[cell.measure]()
-    except KeyError as error:
-        raise UserError(f"{path} has no {error}; remove it and run again") from error
-
-
-def _of_pair(cell: Cell, path: Path) -> Measured | None:
-    content = read_json(path)
-    unit = MEASURES[cell.measure].unit
-    exact = EXACT.get(cell.measure)
-    try:
-        split = content["splits"].get(cell.split)
-        if split is None or (exact is not None and "exact_per_token" not in split):
-            return None
-        found = split["per_token"] if exact is None else split["exact_per_token"][exact]
-        ratio = exact is None and unit == "bits"
-        return Measured(float(found[unit]), by_sentence=_by_sentence(split) if ratio else {})
-    except (AttributeError, KeyError, TypeError, ValueError) as error:
-        raise UserError(f"{path} is not a total correlation; {remedy(path)}") from error
-
-
-def _by_sentence(found: Mapping[str, Any]) -> dict[int, tuple[float, float]]:
-    given = found.get("by_sentence")
-    if given is None:
-        return {}
-    pairs = zip(given["sums"], given["tokens"], strict=True)
-    return dict(zip(given["numbers"], pairs, strict=True))
-
-
-def _of_analysis(cell: Cell, path: Path) -> Mapping[str, Any] | None:
-    found = read_analysis(path, cell.split)
-    if cell.measure not in ("l_target", "l_mple") or "target_bleu" not in found:
-        return found.get(cell.measure)
-    value = -beta_of(cell.setting) * float(found["target_bleu"]["value"])
-    if cell.measure == "l_mple":
-        held_out = read_analysis(path, VALIDATION)
-        value += sum(float(held_out[name]["value"]) for name in ("l_nat", "l_input"))
-    return {"value": value}
-
-
-def read_score(path: Path) -> dict[str, Any]:
-    """Read a score file.
-
-    Raises:
-        UserError: if the file is not JSON or not a score file.
-    """
-    content: dict[str, Any] = read_json(path)
-    try:
-        int(content["not_decoded"])
-        _check_measures(content["measures"])
-    except (AttributeError, KeyError, TypeError, ValueError) as error:
-        raise UserError(f"{path} is not a score file; {remedy(path)}") from error
-    return content
-
-
-def read_analysis(path: Path, split: str) -> Mapping[str, Any]:
-    """The measures of an analysis on a split, by name; none if it was not made on that split.
-
-    Raises:
-        UserError: if the file is not JSON or not an analysis.
-    """
-    content = read_json(path)
-    try:
-        measures: dict[str, Any] = content["splits"].get(split, {}).get("measures", {})
-        _check_measures(measures)
-    except (AttributeError, KeyError, TypeError, ValueError) as error:
-        raise UserError(f"{path} is not an analysis; {remedy(path)}") from error
-    return measures
-
-
-def read_latency(path: Path, name: str) -> dict[str, Any]:
-    """Read what a file of latencies says of one decoding and of all.
-
-    Args:
-        path: of the file.
-        name: of the decoding, as in `at-base/beam5`.
-
-    Raises:
-        UserError: if the file is not JSON, or not one of latencies with this one.
-    """
-    content: dict[str, Any] = read_json(path)
-    try:
-        if STATE in content:
-            return content
-        found: dict[str, Any] = content["systems"][name]
-        if STATE not in found:
-            times = found[TIMES]
-            [float(times[each]) for each in ("median", "mean", "quartile_1", "quartile_3")]
-            [float(value) for value in times["repeats"]]
-            int(content["sentences_of_split"])
-    except (AttributeError, KeyError, TypeError, ValueError) as error:
-        raise UserError(f"{path} is not a latency of {name}; {remedy(path)}") from error
-    return {key: content[key] for key in content if key != "systems"} | found
-
-
-def _check_measures(measures: Mapping[str, Any]) -> None:
-    for found in measures.values():
-        float(found["value"])

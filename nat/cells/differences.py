@@ -13,13 +13,12 @@ from pathlib import Path
 
 import numpy as np
 
-from nat.cells.cell import TIMES, Cell, measured, read_latency, read_score
+from nat.cells.cell import Cell, measured, numbers
 from nat.cells.known_measures import ANALYSES, LATENCY, PAIR, SCORE
-from nat.cells.training_runs import read_run
 from nat.checksums import remedy
 from nat.errors import UserError
 from nat.measures import statistics
-from nat.measures.latency_setting import STATE
+from nat.measures.results import TRAINING, Number, read, read_file
 from nat.measures.significance import (
     PAIRED,
     REPEATS,
@@ -201,10 +200,9 @@ def speed_up(left: Sequence[Cell], right: Sequence[Cell], root: Path) -> SpeedUp
             )
         if not paths[0].exists():
             continue
-        own, other = (read_latency(paths[0], cell.timed_name) for cell in pair)
-        if STATE not in own and STATE not in other:
-            repeats = (each[TIMES]["repeats"] for each in (other, own))
-            found.setdefault(pair[0].seed, []).append(ratio_of_medians(*repeats))
+        own, other = (numbers(cell, root)["latency"].repeats for cell in pair)
+        if own and other:
+            found.setdefault(pair[0].seed, []).append(ratio_of_medians(other, own))
             sources.append(pair[0].score_path)
     if not found:
         return None
@@ -238,7 +236,9 @@ def parameter_share(left: Sequence[Cell], right: Sequence[Cell], root: Path) -> 
         pair = (cell, others.get(cell.seed))
         if all(each is not None and (root / each.score_path).exists() for each in pair):
             paths = [each.score_path for each in pair if each is not None]
-            counts = [read_run(root / path).measure("parameters") for path in paths]
+            counts = [
+                read(root / path, TRAINING).get("parameters", Number(None)).value for path in paths
+            ]
             if counts[0] is not None and counts[1]:
                 found.append((cell, 100 * counts[0] / counts[1], paths))
     if not found:
@@ -398,9 +398,7 @@ def _resampled_shares(cells: Sequence[Cell], root: Path) -> list[Resampled]:
 
 
 def _resampled_latencies(cells: Sequence[Cell], root: Path) -> list[Resampled]:
-    repeats = [
-        read_latency(root / cell.score_path, cell.timed_name)[TIMES]["repeats"] for cell in cells
-    ]
+    repeats = [numbers(cell, root)["latency"].repeats for cell in cells]
     together = len({cell.score_path for cell in cells}) == 1
     return list(resampled_medians(repeats, together))
 
@@ -411,7 +409,7 @@ def _check_test_sets(cells: Sequence[Cell], root: Path) -> None:
     for cell in cells:
         path = root / cell.score_path
         try:
-            files = read_score(path)["files"]
+            files = read_file(path)["files"]
             found.append({name: file["sha256"] for name, file in files.items()})
         except (AttributeError, KeyError, TypeError) as error:
             raise UserError(f"{path} is not a score file; {remedy(path)}") from error

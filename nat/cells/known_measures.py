@@ -3,13 +3,13 @@
 A measure comes from one of five sources: the score file of a decoding, the record of a training, a
 latency, the total correlation of a pair of systems, or an analysis of a model, which needs no
 decoding. Everything that is reported refers to a measure, so a new one is an entry of `MEASURES`.
-`nat.cells.cell` reads their numbers.
+`nat.measures.results` reads their numbers.
 """
 
 from dataclasses import dataclass
 
-from nat.cells.training_runs import FIFTHS
 from nat.measures.lengths import BUCKETS, LONG
+from nat.training.curve import FIFTHS
 
 SCORE, TRAINING, LATENCY, PAIR = "score", "training", "latency", "total_correlation"
 """Sources of measures; any other source is the name of an analysis."""

@@ -99,7 +99,10 @@ def analysed(path: Path, split: str, key: str) -> Any:
         UserError: if it is missing; hints at what the analysis has.
     """
     found: Any = read_json(path)
-    for part in ("splits", split, *key.split(".")):
+    first, *others = key.split(".")
+    # numbers stand apart from what else an analysis says of a split
+    place = (first, split) if first == "measures" else ("splits", split, first)
+    for part in (*place, *others):
         try:
             found = found[int(part)] if isinstance(found, list) else found[part]
         except (IndexError, KeyError, TypeError, ValueError) as error:

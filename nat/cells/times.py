@@ -4,9 +4,10 @@ from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from nat.cells.cell import TIMES, Cell, read_latency
+from nat.cells.cell import Cell, numbers
 from nat.cells.known_measures import LATENCY
-from nat.measures.latency_setting import STATE, STEADY
+from nat.measures.latency_setting import STEADY
+from nat.measures.results import read_file
 
 DOUBLE_DAGGER = "‡"
 EXTRAPOLATED = "decoding_seconds"
@@ -26,16 +27,19 @@ def described(cells: Iterable[Cell], root: Path) -> dict[str, str]:
         UserError: if one of them is damaged.
     """
     found = [
-        read_latency(root / cell.score_path, cell.timed_name)
+        (read_file(root / cell.score_path), cell.timed_name, numbers(cell, root)["latency"])
         for cell in cells
         if cell.source == LATENCY and cell.measure not in SIZES
         if (root / cell.score_path).exists()
     ]
-    timed = [each for each in found if STATE not in each]
+    timed = [
+        content | content["systems"].get(name, {})
+        for content, name, latency in found
+        if latency.value is not None
+    ]
     if not timed:
         return {}
-    quartiles = [(each[TIMES]["quartile_1"], each[TIMES]["quartile_3"]) for each in timed]
-    apart = max(high / low for low, high in quartiles)
+    apart = max(each.high / each.low for _, _, each in found if each.low and each.high)
     return {
         MACHINE: "; ".join(dict.fromkeys(_machine(each) for each in timed)),
         SENTENCES: "; ".join(dict.fromkeys(_sentences(each) for each in timed)),

@@ -26,9 +26,8 @@ from nat.cells.entry import DERIVED, QUOTED, Entry, measure_of
 from nat.cells.known_measures import LATENCY, MEASURES, TRAINING
 from nat.cells.paper import entries
 from nat.cells.resolver import Kind, describe
-from nat.cells.training_runs import read_run
 from nat.configuration import Configuration
-from nat.measures import significance
+from nat.measures import results, significance
 from nat.measures.correlation import pearson
 
 NOT_AVAILABLE = "not available"
@@ -148,7 +147,8 @@ def collapsed(entry: Entry, root: Path) -> bool:
         UserError: if a record is damaged.
     """
     paths = (root / cell.record.path for cell in entry.cells if cell.of_training)
-    return any(read_run(path).collapsed for path in paths if path.exists())
+    found = [results.read(path, results.TRAINING) for path in paths if path.exists()]
+    return any(each["collapsed"].value for each in found if "collapsed" in each)
 
 
 @dataclass(frozen=True)

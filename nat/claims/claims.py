@@ -23,7 +23,6 @@ from nat.cells.differences import (
 )
 from nat.cells.entry import QUOTED, Entry
 from nat.cells.known_measures import MEASURES, SPEED_UP
-from nat.cells.training_runs import read_run
 from nat.claims.claim_checks import (
     MAJORITY,
     Check,
@@ -38,6 +37,7 @@ from nat.papers.verdicts import Compared, detectable, region, verdict
 from nat.configuration import Configuration
 from nat.errors import UserError
 from nat.measures.correlation import pearson
+from nat.measures.results import TRAINING, read
 from nat.measures.significance import LEVEL, Estimate, Interval, interval_of_correlation
 from nat.spelling import hint
 from nat.tables import tables
@@ -202,7 +202,7 @@ def _differences(check: Check, root: Path) -> tuple[list[Difference], str]:
 def _cut(place: Entry, root: Path) -> str:
     """Why the length of a training says nothing: it is that of the recipe, which a scale sets."""
     ran = [cell for cell in place.cells if (root / cell.score_path).exists()]
-    if all(read_run(root / cell.score_path).stopped_early for cell in ran):
+    if all(read(root / cell.score_path, TRAINING)["stopped_early"].value for cell in ran):
         return ""
     return f"{place.row}: training ended at the last update of the recipe, not by early stopping"
 

@@ -41,6 +41,7 @@ from nat.errors import UserError
 from nat.fields import Count, Name, Number, OrAbsent, Text
 from nat.fields import Model as Keys
 from nat.files import atomic_directory, check_replaceable, copy, read_json, write_json
+from nat.measures.results import read_file
 from nat.options import options_of, validated
 from nat.registry import Method
 from nat.spelling import hint
@@ -353,13 +354,13 @@ def _scores_of_training(opened: Opened) -> list[dict[str, Any]]:
     for path in _scores(opened.folder):
         if path.parent.name not in opened.package.decodings:
             continue
-        score = read_json(path)
+        score = read_file(path)
         scored = score.get("model", {}).get("fingerprint")
         if None not in (trained, scored) and scored != trained:
             raise UserError(
                 f"{path} was made from other weights than those of {model}; {remedy(path)}"
             )
-        scores.append(score)
+        scores.append({**score, "measures": score["measures"].get(path.stem, {})})
     return scores
 
 

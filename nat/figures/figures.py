@@ -23,7 +23,6 @@ from nat.cells.entry import QUOTED, Entry, Records
 from nat.cells.figure_places import Layout, layout
 from nat.cells.paper import entries
 from nat.cells.resolver import describe
-from nat.cells.training_runs import TrainingRun, chain, read_run
 from nat.configuration import Configuration, fingerprint
 from nat.configuration.papers import Mark
 from nat.errors import told_of
@@ -43,6 +42,8 @@ from nat.figures.drawing import (
     wrap,
 )
 from nat.files import atomic_path
+from nat.measures.results import TRAINING, read
+from nat.training.curve import Validations, chain, validations
 
 STYLE: Any = {
     "font.size": 9.5,
@@ -167,7 +168,7 @@ def _curves(scale: str, places: list[Entry], root: Path) -> Records:
         chains.setdefault((entry.row, entry.column), []).append(entry)
     for links in chains.values():
         for position in range(max(len(links[0].cells), 1)):
-            runs: list[TrainingRun] = []
+            runs: list[tuple[int, Validations]] = []
             for entry in links:
                 base = values.record(scale, entry, values.read(entry, root)) | {"over": ""}
                 cell = entry.cells[position] if entry.cells else None
@@ -177,8 +178,11 @@ def _curves(scale: str, places: list[Entry], root: Path) -> Records:
                     records.append(base)
                     break
                 before = len(chain(runs))
-                runs.append(read_run(root / cell.score_path))
-                base |= {"collapsed": runs[-1].collapsed, "seeds": str(cell.seed), "spread": None}
+                numbers = read(root / cell.score_path, TRAINING)
+                curve = validations((root / cell.score_path).with_suffix(".csv"))
+                runs.append((int(numbers["updates"].value or 0), curve))
+                lost = bool(numbers["collapsed"].value)
+                base |= {"collapsed": lost, "seeds": str(cell.seed), "spread": None}
                 base |= {"sources": cell.score_path}
                 records += [
                     base | {"x": update, "ours": value} for update, value in chain(runs)[before:]

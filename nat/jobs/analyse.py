@@ -1,7 +1,9 @@
 """Analysing a model without translating: from the files of a run to one JSON file."""
 
 import importlib
+from collections.abc import Mapping
 from pathlib import Path
+from typing import Any
 
 from nat.artifacts import Analysis
 from nat.cells.known_measures import ANALYSES
@@ -27,4 +29,15 @@ def analyse_model(configuration: Configuration, analysis: Analysis) -> None:
     torch.set_num_threads(threads(configuration))
     module = importlib.import_module(f"nat.analyses.{name}")
     names = {"corpus": analysis.corpus, "system": analysis.system, "seed": analysis.seed}
-    write_json(Path(analysis.path), names | module.analyse(configuration, **names))
+    found = module.analyse(configuration, **names)
+    write_json(Path(analysis.path), with_measures(names | found))
+
+
+def with_measures(found: Mapping[str, Any]) -> dict[str, Any]:
+    """What an analysis found, with the numbers of its splits in the place of all numbers.
+
+    See `nat.measures.results`.
+    """
+    splits = {name: dict(split) for name, split in found["splits"].items()}
+    numbers = {name: split.pop("measures", {}) for name, split in splits.items()}
+    return {"measures": numbers, **found, "splits": splits}

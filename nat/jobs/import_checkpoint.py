@@ -9,6 +9,7 @@ from nat.data.bpe import read_dictionary
 from nat.data.vocabulary import Vocabularies
 from nat.errors import UserError
 from nat.files import atomic_write_text, write_json
+from nat.training.curve import with_measures
 from nat.training.fairseq_checkpoint import converted, read_checkpoint
 from nat.training.model_file import save_model
 from nat.training.record import Record
@@ -46,23 +47,22 @@ def import_checkpoint(configuration: Configuration, model: Model) -> None:
     weights = converted(checkpoint, dictionary, vocabulary, training)
     output = Path(model.path)
     save_model(output, weights, training, vocabularies.sizes, checkpoint.updates)
-    atomic_write_text(output.parent / CURVE, Record().csv())
+    curve = Record().csv()
+    atomic_write_text(output.parent / CURVE, curve)
     files = {"checkpoint": checkpoint_file, "dictionary": dictionary_file}
     found = {name: {"path": str(path), "sha256": sha256_of(path)} for name, path in files.items()}
-    write_json(
-        output.parent / REPORT,
-        {
-            "fingerprint": fingerprint(
-                [training.as_json(), *(each["sha256"] for each in found.values())]
-            ),
-            "seed": model.seed,
-            "parameters": sum(value.numel() for value in weights.values()),
-            "updates": checkpoint.updates,
-            "imported": {
-                **found,
-                "architecture": str(checkpoint.options.get("arch")),
-                "symbols_left_out": len(dictionary) - len(vocabulary),
-            },
-            "training": training.as_json(),
+    report = {
+        "fingerprint": fingerprint(
+            [training.as_json(), *(each["sha256"] for each in found.values())]
+        ),
+        "seed": model.seed,
+        "parameters": sum(value.numel() for value in weights.values()),
+        "updates": checkpoint.updates,
+        "imported": {
+            **found,
+            "architecture": str(checkpoint.options.get("arch")),
+            "symbols_left_out": len(dictionary) - len(vocabulary),
         },
-    )
+        "training": training.as_json(),
+    }
+    write_json(output.parent / REPORT, with_measures(report, curve.splitlines()))

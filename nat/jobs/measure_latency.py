@@ -21,6 +21,7 @@ from nat.decoding.ctranslate2_ctc import PROJECTION
 from nat.files import write_json
 from nat.jobs.translate import method_of
 from nat.measures.latency import System, measure, without_device
+from nat.measures.latency_numbers import with_measures
 from nat.measures.latency_setting import (
     ALL_CORES,
     NO_CUBLAS,
@@ -62,7 +63,8 @@ def measure_latency(configuration: Configuration, latency: Latency) -> None:
     chosen = Setting(device, batch, counts[-1], options.repeats, options.most_repeats)
     missing = without_device(chosen)
     if missing is not None:
-        write_json(Path(latency.path), {"split": TIMED, **missing})
+        found = with_measures({"split": TIMED, **missing}, latency.names)
+        write_json(Path(latency.path), found)
         return
     source, _ = sides(configuration.corpus(latency.corpus))
     folder = Path(latency.inputs(configuration).corpus.path)
@@ -95,7 +97,7 @@ def measure_latency(configuration: Configuration, latency: Latency) -> None:
         "left_out": left_out,
         "source_words_per_sentence": float(np.mean(words)),
     }
-    write_json(Path(latency.path), counted | measured)
+    write_json(Path(latency.path), with_measures(counted | measured))
 
 
 def _drawn(

@@ -45,6 +45,7 @@ from nat.machine import processor_name
 from nat.program import Progress
 from nat.training import energy
 from nat.training.averaging import average, kept_path, weights_path
+from nat.training.curve import with_measures
 from nat.training.model_file import build_model, save_model
 from nat.training.record import Record
 from nat.training.run import CURVE, FINISHED, KEPT, REPORT, RESTORE, RUN_FILE, Run, accumulation
@@ -274,8 +275,10 @@ def finish(run: Run, output: Path, progress: Progress) -> None:
             for name, update in run.keep.items():
                 weights = average([kept_path(folder, update)])
                 save_model(kept / f"{name}.pt", weights, run.training, sizes, update)
-    atomic_write_text(output.parent / CURVE, record.csv())
-    write_json(output.parent / REPORT, _report(run, record, finished))
+    curve = record.csv()
+    atomic_write_text(output.parent / CURVE, curve)
+    report = with_measures(_report(run, record, finished), curve.splitlines())
+    write_json(output.parent / REPORT, report)
     remove_checkpoints(run)
     metric = {"bleu": "BLEU"}.get(run.metric, run.metric)
     for flag in flags(record, finished["pairs"]["train"]):

@@ -30,6 +30,7 @@ from nat.errors import UserError
 from nat.files import read_json, write_json
 from nat.measures import bleu, lengths, significance, statistics
 from nat.measures.repetition import repeated_tokens
+from nat.measures.results import NOT_AVAILABLE, missing
 from nat.measures.statistics import BUCKET, LONG, MEASURED, PART
 
 
@@ -90,9 +91,9 @@ class Score:
     """What was measured on the translations of a test set.
 
     Attributes:
-        report: JSON-able; `measures` maps each measure to its `value`, its 95% interval (`low`,
-            `high`) and, for BLEU and chrF, signature and parts. The rest says what was measured:
-            sentences, files, statuses, and `flags`, what makes the translations suspicious.
+        report: JSON-able; `measures` maps each measure to its number, see `nat.measures.results`,
+            for BLEU with its parts. The rest says what was measured: sentences, files, statuses,
+            and `flags`, what makes the translations suspicious.
         statistics: by name, see `nat.measures.statistics`.
     """
 
@@ -107,7 +108,8 @@ class Score:
             origin: what is written before the report.
         """
         statistics.write(path.with_suffix(".npz"), self.statistics)
-        write_json(path, {**(origin or {}), **self.report})
+        parts = {path.stem: self.report["measures"]}
+        write_json(path, {**(origin or {}), **self.report, "measures": parts})
 
 
 def score(hypotheses: Path, references: References) -> Score:
@@ -180,9 +182,9 @@ def score(hypotheses: Path, references: References) -> Score:
             name: _measure(name, found, signatures) | extra.get(name, {})
             for name in MEASURED
             if name not in lacking
-        },
+        }
         # to be told from measures that did not exist yet
-        "not_available": lacking,
+        | missing(lacking, NOT_AVAILABLE),
         "files": {
             name: {"path": str(path), "sha256": sha256_of(path)}
             for name, path in {"hypotheses": hypotheses, **references.files}.items()

@@ -19,6 +19,15 @@ from nat.configuration import Configuration
 from nat.data.candidates import RAW
 from nat.errors import UserError
 from nat.measures import bleu
+from nat.measures.results import Measures
+
+EXACT = {
+    "exact_total_correlation": "given_length",
+    "exact_total_correlation_padded": "padded",
+    "parallel_excess": "parallel_excess",
+    "autoregressive_excess": "autoregressive_excess",
+}
+"""Measures that are known for invented languages alone, and their keys here."""
 
 PARTS = ("nll", "length")
 """Parts of the likelihood of a NAT; without a length predictor, only the first."""
@@ -94,6 +103,29 @@ def with_exact(found: dict[str, Any], summary: Mapping[str, Any]) -> dict[str, A
             kind: _in_units(value * sentences / tokens) for kind, value in per_sentence.items()
         }
     return found
+
+
+def with_measures(found: Mapping[str, Any]) -> dict[str, Any]:
+    """The same with its numbers by split, see `nat.measures.results`."""
+    moved = ("per_token", "exact_per_token", "by_sentence")
+    splits = {
+        name: {key: value for key, value in split.items() if key not in moved}
+        for name, split in found["splits"].items()
+    }
+    numbers = {name: _numbers(split) for name, split in found["splits"].items()}
+    return {"measures": numbers, **found, "splits": splits}
+
+
+def _numbers(split: Mapping[str, Any]) -> Measures:
+    exact = split.get("exact_per_token", {})
+    return {
+        "total_correlation": {
+            "value": split["per_token"]["bits"],
+            "by_sentence": split["by_sentence"],
+        },
+        "total_correlation_nats": {"value": split["per_token"]["nats"]},
+        **{name: {"value": exact[key]["bits"]} for name, key in EXACT.items() if key in exact},
+    }
 
 
 def check(configuration: Configuration, corpus: str, parallel: str, autoregressive: str) -> None:

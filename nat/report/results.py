@@ -14,7 +14,7 @@ from typing import Any
 
 from nat.artifacts import Score, TrainingRecord
 from nat.cached_method import cached_method
-from nat.cells.cell import Cell, read_score
+from nat.cells.cell import Cell
 from nat.cells.known_measures import SCORE
 from nat.cells.paper import entries
 from nat.cells.resolver import describe
@@ -26,6 +26,7 @@ from nat.data.translations import MADE_WITH
 from nat.figures import figures
 from nat.figures.figures import Plot
 from nat.files import read_json
+from nat.measures.results import read, read_file
 from nat.papers import reports
 from nat.papers.conflicts import Conflict, conflicts
 from nat.papers.reports import Target, snakemake
@@ -225,19 +226,19 @@ class Results:
         return [self._score(path, corpus, system) for path in sorted(folder.glob("seed*/*/*.json"))]
 
     def _score(self, path: Path, corpus: str, system: str) -> dict[str, Any]:
-        content = read_score(path)
+        content, found = read_file(path), read(path, path.stem)
         seed, decoding = path.parts[-3].removeprefix("seed"), path.parts[-2]
         score = Score(self.configuration.run, corpus, system, int(seed), decoding, path.stem)
         summary = self.root / score.translations.summary
         translated = read_json(summary) if summary.exists() else {}
-        numbers = {name: content["measures"].get(name) for name in MEASURED}
+        numbers = {name: found[name] for name in MEASURED if name in found}
         return {
             **vars(score),
-            **{name: found and found["value"] for name, found in numbers.items()},
+            **{name: numbers[name].value if name in numbers else None for name in MEASURED},
             "intervals": {
-                name: (found["low"], found["high"])
-                for name, found in numbers.items()
-                if found and found.get("low") is not None
+                name: (each.low, each.high)
+                for name, each in numbers.items()
+                if each.low is not None
             },
             "passes": translated.get("mean_steps"),
             MADE_WITH: translated.get(MADE_WITH),

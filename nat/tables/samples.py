@@ -10,7 +10,7 @@ from pathlib import Path
 from sacrebleu.metrics import BLEU
 
 from nat.cells import values
-from nat.cells.cell import Cell, read_score
+from nat.cells.cell import Cell
 from nat.cells.entry import Entry
 from nat.cells.paper import entries
 from nat.cells.resolver import describe
@@ -20,6 +20,7 @@ from nat.data.lines import read_lines
 from nat.data.translations import read_in_order
 from nat.errors import UserError
 from nat.measures.repetition import missing_words, repeated_positions
+from nat.measures.results import read_file
 from nat.tables import tables
 
 RULES = ("largest gain", "median gain", "largest loss")
@@ -135,7 +136,7 @@ def _pair(configuration: Configuration, sides: dict[str, Entry]) -> list[Sentenc
 def _sentences(configuration: Configuration, teacher: Cell, student: Cell) -> list[Sentence]:
     root = Path(configuration.root)
     try:
-        reference = root / read_score(root / student.score_path)["files"]["tokens"]["path"]
+        reference = root / read_file(root / student.score_path)["files"]["tokens"]["path"]
     except (KeyError, TypeError) as error:
         raise UserError(
             f"{student.score_path} is not a score file; remove it and run again"

@@ -1,0 +1,127 @@
+"""What a training measures: its length, its validations, and whether the model held."""
+
+import csv
+from collections.abc import Iterable, Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+from nat.checksums import remedy, unreadable, verified
+from nat.errors import UserError
+from nat.measures.results import TRAINING
+from nat.nested import at
+
+FIFTHS = 5
+"""Parts of a training that shares of candidates are given for."""
+
+_FROM = "from_"
+"""Beginning of the columns of a curve with the shares of candidates."""
+
+LOST = 0.5
+"""A training has collapsed if its validation BLEU ends below this share of its best, that of the
+weights it started from included."""
+
+COUNTS = {
+    "parameters": "parameters",
+    "epochs": "epochs",
+    "training_tokens": "tokens",
+    "training_seconds": "seconds",
+    "model_dim": "training.architecture.model_dim",
+    "ffn_dim": "training.architecture.ffn_dim",
+    "layers": "training.architecture.decoder_layers",
+    "heads": "training.architecture.heads",
+    "dropout": "training.recipe.dropout",
+}
+"""Measures of a training, and their keys in `training.json`."""
+
+Validations = list[tuple[int, float]]
+"""Updates and validation BLEU, in order; none where the metric is the loss. A training that starts
+from a model has its validation BLEU at update 0."""
+
+
+def with_measures(report: Mapping[str, Any], curve: Iterable[str]) -> dict[str, Any]:
+    """The record of a training with its numbers, those left out that were not measured.
+
+    Args:
+        report: what `training.json` says besides.
+        curve: the lines of `training.csv`.
+
+    Raises:
+        KeyError: or a TypeError or ValueError, if one of them is damaged.
+    """
+    rows = list(csv.DictReader(curve))
+    counts = {name: at(report, key) for name, key in COUNTS.items()}
+    updates, validated = int(report["updates"]), _validations(rows)
+    best = max((bleu for _, bleu in validated), default=None)
+    held = [best is None or bleu >= LOST * best for _, bleu in validated]
+    collapsed = not all(held[-1:])
+    epochs = counts["epochs"]
+    if collapsed and epochs is not None:
+        lost_at, _ = validated[len(held) - held[::-1].index(True)]
+        epochs = epochs * lost_at / updates
+    found = {
+        **counts,
+        "updates": updates,
+        "best_validation_bleu": best,
+        "collapsed": int(collapsed),
+        "stopped_early": int(updates < int(at(report, "lengths.updates") or 0)),
+        "epochs_held": epochs,
+        "million_parameters": counts["parameters"] and counts["parameters"] / 1e6,
+        **_shares(rows),
+    }
+    numbers = {name: {"value": value} for name, value in found.items() if value is not None}
+    return {"measures": {TRAINING: numbers}, **report}
+
+
+def validations(curve: Path) -> Validations:
+    """The validations of a training.
+
+    Args:
+        curve: its `training.csv`.
+
+    Raises:
+        UserError: if the file is missing or damaged.
+    """
+    try:
+        with verified(curve).open(encoding="utf-8", newline="") as file:
+            return _validations(csv.DictReader(file))
+    except OSError as error:
+        raise unreadable(curve, error) from error
+    except (KeyError, TypeError, ValueError) as error:
+        raise UserError(f"{curve} is no curve of a training; {remedy(curve)}") from error
+
+
+def chain(trainings: Sequence[tuple[int, Validations]]) -> Validations:
+    """The validations of trainings that start from each other, in one curve.
+
+    Args:
+        trainings: updates of each until it ended, and its validations.
+    """
+    points: Validations = []
+    done = 0
+    for updates, validated in trainings:
+        points += [(done + update, bleu) for update, bleu in validated if update or not done]
+        done += updates
+    return points
+
+
+def _validations(rows: Iterable[Mapping[str, str]]) -> Validations:
+    return [(int(row["update"]), float(row["bleu"])) for row in rows if row.get("bleu")]
+
+
+def _shares(rows: Sequence[Mapping[str, str]]) -> dict[str, float]:
+    """Of a training that chooses among candidate texts: the share of each candidate, counted from
+    1, in what was learned, in the training and in each fifth of it that has a row, percent."""
+    shares = [
+        each for row in rows if (each := [float(row[key]) for key in row if _is_share(key, row)])
+    ]
+    ends = [len(shares) * part // FIFTHS for part in range(FIFTHS + 1)]
+    parts = {f"_fifth_{part}": shares[ends[part - 1] : ends[part]] for part in range(1, FIFTHS + 1)}
+    return {
+        f"candidate_{number}_share{part}": 100 * sum(column) / len(column)
+        for part, chosen in ({"": shares} | parts).items()
+        for number, column in enumerate(zip(*chosen, strict=True), 1)
+    }
+
+
+def _is_share(key: str, row: Mapping[str, str]) -> bool:
+    return key.startswith(_FROM) and bool(row[key])
