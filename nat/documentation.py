@@ -8,7 +8,7 @@ from typing import Any
 from pydantic import TypeAdapter
 
 from nat import registry
-from nat.cells.known_measures import MEASURES
+from nat.measures.known import MEASURES
 from nat.configuration import Configuration
 from nat.configuration.json_schema import json_schema
 from nat.data.candidates import RAW

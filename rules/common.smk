@@ -22,7 +22,6 @@ if Path(nat.__file__).resolve().parents[1] != Path(workflow.basedir).resolve():
     )
 
 from nat import artifacts
-from nat.cells.known_measures import ANALYSES
 from nat.configuration import choice, load
 from nat.registry import ENGINES, remember
 from nat.workflow.cluster import (
@@ -35,6 +34,7 @@ from nat.workflow.cluster import (
 from nat.configuration.named_runs import hold_to_overrides
 from nat.configuration.notes import notes
 from nat.errors import UserError
+from nat.measures.known import ANALYSES
 from nat.papers import reports
 from nat.program import end_without_garbage_collection
 from nat.workflow.graph import BEFORE_TRAININGS, FAST_MEMORY, TARGETS, Graph, inputs_of

@@ -3,7 +3,7 @@
 from pathlib import Path
 
 from nat.configuration import Configuration
-from nat.figures import figures
+from nat.figures import figures, points
 from nat.papers.reports import Figure
 from nat.workflow.program import makes
 
@@ -11,7 +11,7 @@ from nat.workflow.program import makes
 @makes(Figure)
 def main(configuration: Configuration, figure: Figure) -> None:
     """Make one figure of a paper as PDF."""
-    figures.write(figures.make(configuration, figure.paper, figure.number), Path(figure.path))
+    figures.write(points.make(configuration, figure.paper, figure.number), Path(figure.path))
 
 
 if __name__ == "__main__":

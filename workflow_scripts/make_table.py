@@ -3,9 +3,8 @@
 from pathlib import Path
 
 from nat.configuration import Configuration
-from nat.papers import reports
+from nat.papers import reports, table_formats
 from nat.papers.reports import Table
-from nat.tables import tables
 from nat.workflow.program import makes
 
 
@@ -13,7 +12,7 @@ from nat.workflow.program import makes
 def main(configuration: Configuration, table: Table) -> None:
     """Make one table of a paper as CSV."""
     made = reports.make_table(configuration, table.paper, table.number)
-    tables.write(made, Path(table.path))
+    table_formats.write(made, Path(table.path))
 
 
 if __name__ == "__main__":

@@ -3,15 +3,15 @@
 They are measured by turns, on one device and with batches of one size.
 """
 
-from nat.cells import timing
 from nat.configuration import Configuration
+from nat.papers.relation import latency as latency_of
 from nat.workflow.program import program
 
 
 @program
 def main(configuration: Configuration, corpus: str, group: str, seed: int, setting: str) -> None:
     """Measure how long the systems of a table or figure take to translate the test set."""
-    latency = timing.find(configuration, corpus, group, seed, setting)
+    latency = latency_of(configuration, corpus, group, seed, setting)
     # torch takes a second to import, and a mistake in the arguments should be told before
     from nat.jobs.measure_latency import measure_latency
 

@@ -25,7 +25,7 @@ from nat.spelling import hint
 from nat.transformer.decoder_options import DecoderOptions
 
 if TYPE_CHECKING:
-    from nat.configuration.papers import Paper
+    from nat.papers.description import Paper
 
 
 _OF_ALL_PAPERS = "settings.csv"
@@ -97,7 +97,7 @@ def check(configuration: Configuration) -> None:
         for teacher in description.distilled:
             where = f"{file_of('corpora', name)}: key 'distilled'"
             _known(teacher, configuration.systems, "system", where)
-    from nat.configuration.papers import Paper  # see `MODELS`
+    from nat.papers.description import Paper  # see `MODELS`
 
     for name, content in configuration.files["papers"].items():
         paper = read_model(Paper, content, file_of("papers", name))

@@ -7,7 +7,7 @@ from pydantic import BaseModel, TypeAdapter
 
 from nat.configuration.families import FOLDERS, WITH_VARIANTS
 from nat.configuration.models import MODELS
-from nat.configuration.papers import Paper
+from nat.papers.description import Paper
 
 KINDS: dict[str, type[BaseModel]] = {**MODELS, "papers": Paper}
 """The model of every kind of file."""

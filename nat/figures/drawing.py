@@ -8,8 +8,8 @@ from matplotlib.font_manager import FontProperties
 from matplotlib.textpath import TextToPath
 from matplotlib.ticker import FixedFormatter, FixedLocator, NullLocator
 
-from nat.cells.entry import Records
-from nat.cells.known_measures import MEASURES
+from nat.measures.known import MEASURES
+from nat.papers.values import Record
 
 # Okabe and Ito's colours, which colour-blind readers tell apart; markers differ as well.
 COLOURS = (
@@ -41,7 +41,7 @@ class Panel:
     label: str
     description: Any
     series: dict[str, str | None]
-    records: Records
+    records: list[Record]
     content: dict[str, Any] | None = None
     """Parts of the analysis that the panel shows, by their names in the description."""
     limits: tuple[float, float] | None = None

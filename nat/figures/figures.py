@@ -10,7 +10,7 @@ and a decoding pass by pass.
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -18,14 +18,6 @@ import matplotlib as mpl
 import pandas as pd
 from matplotlib.figure import Figure
 
-from nat.cells import shown_analyses, times, values
-from nat.cells.entry import QUOTED, Entry, Records
-from nat.cells.figure_places import Layout, layout
-from nat.cells.paper import entries
-from nat.cells.resolver import describe
-from nat.configuration import Configuration, fingerprint
-from nat.configuration.papers import Mark
-from nat.errors import told_of
 from nat.figures import maps, panels, word_panels
 from nat.figures.drawing import (
     FONT,
@@ -41,9 +33,12 @@ from nat.figures.drawing import (
     width_of,
     wrap,
 )
+from nat.figures.points import Plot
 from nat.files import atomic_path
-from nat.measures.results import TRAINING, read
-from nat.training.curve import Validations, chain, validations
+from nat.papers import values
+from nat.papers.reader import NOT_RUN
+from nat.papers.relation import QUOTED
+from nat.papers.values import Record
 
 STYLE: Any = {
     "font.size": 9.5,
@@ -70,124 +65,6 @@ TITLE_SIZE, ORIGIN_SIZE, NOTE_SIZE = 11.5, 10.0, 9.0
 DOTS_PER_INCH = 160
 OF_TEXTS = ("alignment", "steps")
 """Kinds that show texts, across the page."""
-
-
-@dataclass(frozen=True)
-class Plot:
-    """A figure's headline, its description, its layout and its records (one per point).
-
-    Attributes:
-        contents: of each panel that shows an analysis and was run, what it shows of it.
-    """
-
-    headline: values.Headline
-    description: Any
-    layout: Layout
-    records: Records
-    contents: dict[str, dict[str, Any]] = field(default_factory=dict)
-
-    @property
-    def made_from(self) -> str:
-        """A fingerprint of all that the figure shows."""
-        return fingerprint(repr(self))
-
-
-def make(configuration: Configuration, paper: str, number: str) -> Plot:
-    """Read the points of a figure from the results below the root of the configuration.
-
-    Raises:
-        UserError: as `entries`, and for damaged results.
-    """
-    root = Path(configuration.root)
-    description = describe(configuration, paper, "figure", number)
-    places = entries(configuration, paper, "figure", number)
-    divided = layout(configuration, paper, number)
-    contents: dict[str, dict[str, Any]] = {}
-    if description.kind == "curves":
-        records = _curves(configuration.scale, places, root)
-    elif description.keys:
-        with told_of(f"config/papers/{paper}.yaml: figures.{number}: "):
-            records, contents = shown_analyses.read(
-                configuration.scale, description, places, divided.keys, root
-            )
-    else:
-        records = [_record(configuration.scale, entry, root) for entry in places]
-    if description.kind == "contour" and not description.keys:
-        records = _with_points(records, description.points)
-    return Plot(
-        headline=values.headline(configuration, paper, "figure", number),
-        description=description,
-        layout=divided,
-        records=[{"paper": paper, "figure": number} | record for record in records],
-        contents=contents,
-    )
-
-
-def _record(scale: str, entry: Entry, root: Path) -> dict[str, Any]:
-    """A point: a value, or the difference to the cells that it is shown over."""
-    found = values.measured_record(scale, entry, root)
-    if entry.across is not None:
-        across = values.measured_record(scale, entry.across, root)
-        found |= {
-            "x": across["ours"],
-            "x_low": across["low"],
-            "x_high": across["high"],
-            "x_published": across["published"],
-            "x_measure": across["measure"],
-            "x_over": across.get("over", ""),
-            "x_sources": across["sources"],
-        }
-        found |= {key: across[key] for key in times.KEYS if key in across}
-        remarks = dict.fromkeys(each["remark"] for each in (found, across) if each["remark"])
-        found["remark"] = "; ".join(remarks)
-        if found["status"] == "run" and across["status"] != "run":
-            found["status"] = across["status"]
-    if entry.y is not None:
-        found |= {"y": entry.y, "point": ""}
-    return found | {"over": found.get("over", ""), "collapsed": values.collapsed(entry, root)}
-
-
-def _with_points(records: Records, points: Sequence[Mark]) -> Records:
-    """Records of a plane, with those of its named points in each panel that was run."""
-    found = list(records)
-    nothing = dict.fromkeys(("ours", "low", "high", "spread", "published"))
-    for panel in dict.fromkeys(record["column"] for record in records):
-        ran = [each for each in records if each["column"] == panel and each["status"] == "run"]
-        found += [ran[0] | nothing | shown_analyses.marked(point) for point in points if ran]
-    return found
-
-
-def _curves(scale: str, places: list[Entry], root: Path) -> Records:
-    """One record per validation of each training, with its place in the chain as `x`.
-
-    A chain ends with the first missing training, which has a record too.
-    """
-    records: Records = []
-    chains: dict[tuple[str, str], list[Entry]] = {}
-    for entry in places:
-        chains.setdefault((entry.row, entry.column), []).append(entry)
-    for links in chains.values():
-        for position in range(max(len(links[0].cells), 1)):
-            runs: list[tuple[int, Validations]] = []
-            for entry in links:
-                base = values.record(scale, entry, values.read(entry, root)) | {"over": ""}
-                cell = entry.cells[position] if entry.cells else None
-                if cell is None or not (root / cell.score_path).exists():
-                    base |= {"status": values.NOT_RUN, "ours": None, "spread": None}
-                    base |= {"category": cell.system if cell else "", "collapsed": False}
-                    records.append(base)
-                    break
-                before = len(chain(runs))
-                numbers = read(root / cell.score_path, TRAINING)
-                curve = validations((root / cell.score_path).with_suffix(".csv"))
-                runs.append((int(numbers["updates"].value or 0), curve))
-                lost = bool(numbers["collapsed"].value)
-                base |= {"collapsed": lost, "seeds": str(cell.seed), "spread": None}
-                base |= {"sources": cell.score_path}
-                records += [
-                    base | {"x": update, "ours": value} for update, value in chain(runs)[before:]
-                ]
-    return records
 
 
 def write(plot: Plot, pdf: Path) -> None:
@@ -218,8 +95,8 @@ def draw(plot: Plot) -> Figure:
     below = GAP if kind in OF_TEXTS else XLABEL_HEIGHT + upright
     width = MARGIN + columns * (YLABEL_WIDTH + panel_width + right)
     text_width = width - 2 * MARGIN
-    title = wrap(plot.headline.title, text_width, TITLE_SIZE, "bold")
-    origin = wrap(plot.headline.origin, text_width, ORIGIN_SIZE)
+    title = wrap(plot.title, text_width, TITLE_SIZE, "bold")
+    origin = wrap(plot.origin, text_width, ORIGIN_SIZE)
     notes = wrap(" ".join(_notes(plot)), text_width, NOTE_SIZE)
     head = MARGIN + height(title, TITLE_SIZE) + GAP + height(origin, ORIGIN_SIZE) + GAP
     names = _rows(panels.legend(shown), text_width) if kind == "scatter" else []
@@ -291,12 +168,12 @@ def _panels(plot: Plot) -> list[Panel]:
         Panel(
             name,
             plot.description,
-            plot.layout.series,
+            plot.series,
             [record for record in plot.records if record["column"] == name],
             plot.contents.get(name),
             _limits(plot.records, name),
         )
-        for name in plot.layout.panels
+        for name in plot.panels
     ]
 
 
@@ -314,7 +191,7 @@ def _rows(legend: Sequence[tuple[str, str]], width: float) -> list[list[tuple[fl
     return rows
 
 
-def _limits(records: Records, panel: str) -> tuple[float, float] | None:
+def _limits(records: list[Record], panel: str) -> tuple[float, float] | None:
     """Lowest and highest value of a panel and of those with the same measure; None without one."""
     measures = {record["measure"] for record in records if record["column"] == panel}
     found = [
@@ -334,7 +211,7 @@ def _notes(plot: Plot) -> list[str]:
         notes += [_marks(plot)] if ran else []
     elif kind not in ("heat_map", "contour"):  # colours have no intervals
         notes += _intervals(kind, ran)
-    notes += times.notes(ran) + _cautions(plot)
+    notes += values.notes_on_times(ran) + _cautions(plot)
     notes += values.not_comparable(plot.records)
     # beside a stand-in the painter of scatter plots leaves out published values
     shown = [each for each in _panels(plot) if kind != "scatter" or panels.comparable(each)]
@@ -343,7 +220,7 @@ def _notes(plot: Plot) -> list[str]:
     if any(record["collapsed"] for record in ran):
         notes.append("Black cross: the training collapsed.")
     missing_points = _missing(plot)
-    if not ran and list(missing_points) == [(values.NOT_RUN, "")]:
+    if not ran and list(missing_points) == [(NOT_RUN, "")]:
         notes.append("Nothing of this figure was run.")
         missing_points = {}
     for (state, why), missing in missing_points.items():
@@ -368,7 +245,7 @@ def _cautions(plot: Plot) -> list[str]:
         points.append({**record, "row": name})
     ran = [point for point in points if point["status"] == "run"]
     remarks = [(point, point["remark"]) for point in ran if point.get("remark")]
-    unsteady = [(point, times.NOT_STEADY) for point in ran if point.get(times.UNSTEADY)]
+    unsteady = [(point, values.NOT_STEADY) for point in ran if point.get(values.UNSTEADY)]
     return values.with_places(remarks + unsteady, ran)
 
 
@@ -380,7 +257,7 @@ def _marks(plot: Plot) -> str:
     return f"Coloured lines: to another position{'.' if moved else '; none here.'}"
 
 
-def _intervals(kind: str, ran: Records) -> list[str]:
+def _intervals(kind: str, ran: list[Record]) -> list[str]:
     """What the marks around points mean, of scatter plots along both axes."""
     marks = {"bars": "Black lines", "scatter": "Thin lines"}.get(kind, "Bands")
     notes, others = [], f"{marks}, one seed"

@@ -8,7 +8,6 @@ from matplotlib.cm import ScalarMappable
 from matplotlib.patheffects import withStroke
 from matplotlib.ticker import FixedFormatter, FixedLocator, MaxNLocator
 
-from nat.cells.known_measures import MEASURES
 from nat.figures.drawing import (
     GREY,
     LABEL_SIZE,
@@ -21,6 +20,7 @@ from nat.figures.drawing import (
     width_of,
     wrap,
 )
+from nat.measures.known import MEASURES
 
 COLOUR_MAP = "viridis"
 LEVELS = 12

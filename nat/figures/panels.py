@@ -20,10 +20,6 @@ from matplotlib.ticker import (
     StrMethodFormatter,
 )
 
-from nat.cells import values
-from nat.cells.entry import Records
-from nat.cells.known_measures import MEASURES
-from nat.configuration.papers import Axis
 from nat.figures import maps, word_panels
 from nat.figures.drawing import (
     GREY,
@@ -42,6 +38,11 @@ from nat.figures.drawing import (
     wrap,
 )
 from nat.figures.point_names import Named, Segment, name_points
+from nat.measures.known import MEASURES
+from nat.papers import values
+from nat.papers.description import Axis
+from nat.papers.relation import QUOTED
+from nat.papers.values import Record
 
 TITLE_SIZE = 10.0
 """Font size of the title above a panel, in points."""
@@ -89,7 +90,7 @@ def shows_published(record: dict[str, Any]) -> bool:
     """Whether a point's published value is comparable with it, and so drawn beside it."""
     if record.get("x_measure") and not isinstance(record["x_published"], int | float):
         return False
-    quoted = record["status"] == values.QUOTED and record.get("x_measure")
+    quoted = record["status"] == QUOTED and record.get("x_measure")
     return (
         isinstance(record["published"], int | float)
         and (record["status"] == "run" or bool(quoted))
@@ -108,7 +109,7 @@ def _measure(panel: Panel) -> str:
     return f"gain in {name}" if panel.differences else name
 
 
-def _own(panel: Panel, label: str) -> Records:
+def _own(panel: Panel, label: str) -> list[Record]:
     return [record for record in panel.records if record["row"] == label]
 
 
@@ -187,7 +188,7 @@ def coinciding(panel: Panel) -> list[list[str]]:
     return [names for names in found if len(names) > 1]
 
 
-def _curve(axes: Axes, points: Records, look_: tuple[str, str], opacity: float) -> None:
+def _curve(axes: Axes, points: list[Record], look_: tuple[str, str], opacity: float) -> None:
     colour, marker = look_
     points = sorted(points, key=lambda record: float(record["at"]))
     x = [record["at"] for record in points]
@@ -426,7 +427,7 @@ def pareto_front(points: list[tuple[float, float]]) -> list[tuple[float, float]]
     return front
 
 
-def _axis_name(records: Records, key: str) -> str:
+def _axis_name(records: list[Record], key: str) -> str:
     measure = MEASURES[records[0][key]]
     return (
         f"{measure.label} ({measure.unit})" if measure.unit in ("ms", "s", "x") else measure.label

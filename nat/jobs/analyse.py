@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Any
 
 from nat.artifacts import Analysis
-from nat.cells.known_measures import ANALYSES
+from nat.measures.known import ANALYSES
 from nat.configuration import Configuration
 from nat.errors import UserError
 from nat.files import write_json

@@ -37,7 +37,6 @@ from nat.papers.relation import (
     no_repetition,
     product,
     report,
-    shown,
     with_like_published,
 )
 from nat.papers.verdicts import states_an_effect

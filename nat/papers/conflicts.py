@@ -28,10 +28,10 @@ from nat.cells.resolver import heading
 from nat.cells.values import computed
 from nat.claims import claim_checks
 from nat.claims.claim_checks import Check
-from nat.papers.verdicts import region
 from nat.configuration import Configuration
 from nat.configuration.file_names import PAPER_SCALE
 from nat.configuration.overrides import Overrides
+from nat.papers.verdicts import region
 from nat.published import published, stated_files
 from nat.published.published import Line, Published, decimals
 from nat.published.stated import CHECKED, OUTSIDE, Stated

@@ -1,5 +1,6 @@
 """The numbers of cells, read from the results of a run."""
 
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -65,7 +66,9 @@ class Reader:
         if name not in found and known.source == SCORE:
             older = "these scores are older than the measure; --forcerun"
             return Number(None, reason=f"{NOT_RUN}: {older} {cell.path} makes them again")
-        return found.get(name, NOTHING)
+        number = found.get(name, NOTHING)
+        # what a training warns of is about its model, not about what is counted in it
+        return replace(number, flags=()) if known.source == TRAINING else number
 
     def _loss(self, cell: Cell, found: dict[str, Number]) -> float:
         """L_target or L_MPLE (Huang et al. 2022, equation 10), of which beta is a setting."""

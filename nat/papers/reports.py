@@ -6,24 +6,29 @@ Three kinds: tables and figures, by number, and the claims of a paper, of which 
 import shlex
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
+from types import ModuleType
 from typing import Any, ClassVar, Literal
 
-from nat.artifacts import Artifact, File, Inputs, step_of
-from nat.cells.cell import Cell
-from nat.cells.differences import can_be_resampled
-from nat.cells.entry import Entry
-from nat.cells.paper import entries
-from nat.cells.resolver import describe
-from nat.claims import claim_checks
+from nat.artifacts import Artifact, File, Inputs, Score, Statistics, step_of
 from nat.configuration import Configuration
-from nat.configuration import papers as models
 from nat.configuration.file_names import file_of
-from nat.published import published, stated
-from nat.tables import samples, settings, tables, texts
+from nat.papers import claims, hyper_parameters, published, samples, tables, texts
+from nat.papers.differences import can_be_resampled
+from nat.papers.relation import Cell, shown
+from nat.papers.relation import report as cells_of_report
+from nat.papers.table_formats import TableText, read_back, read_records
+from nat.published import stated as settings
 
 Kind = Literal["table", "figure", "claims"]
 Target = tuple[str, Kind, str]
 """Paper, kind and number; the claims have the number ''."""
+TABLES: dict[str, ModuleType] = {
+    "grid": tables,
+    "samples": samples,
+    "texts": texts,
+    "settings": hyper_parameters,
+}
+"""The module of each kind of table."""
 
 
 @dataclass(frozen=True)
@@ -110,7 +115,7 @@ class Site(Artifact):
 
 
 def report(configuration: Configuration, target: Target) -> Report:
-    """The report of a target."""
+    """Find the report of a target."""
     paper, kind, number = target
     if kind == "claims":
         return Claims(configuration.run, paper)
@@ -118,7 +123,7 @@ def report(configuration: Configuration, target: Target) -> Report:
 
 
 def targets(configuration: Configuration) -> list[Target]:
-    """Every report of every paper."""
+    """List every report of every paper."""
     found: list[Target] = []
     for paper in configuration.papers:
         content = configuration.paper(paper)
@@ -130,122 +135,125 @@ def targets(configuration: Configuration) -> list[Target]:
 
 
 def name(target: Target) -> str:
-    """The name of a report as a target: `dims_table_1`, `dims_claims`."""
+    """Name a report as a target: `dims_table_1`, `dims_claims`."""
     return "_".join(part for part in target if part)
 
 
 def title(configuration: Configuration, target: Target) -> str:
-    """What a report is about."""
+    """Say what a report is about."""
     paper, kind, number = target
-    if kind == "claims":
-        return "claims"
-    return f"{kind} {number}, {describe(configuration, paper, kind, number).title}"
+    part = configuration.paper(paper).part(f"{kind} {number}")
+    return "claims" if part is None else f"{kind} {number}, {part.title}"
 
 
 def snakemake(configuration: Configuration, *targets: str) -> str:
-    """The command that makes targets or files of this run."""
+    """Write the command that makes targets or files of this run."""
     choices = [f"{key}={value}" for key, value in configuration.choices.items()]
     return shlex.join(["snakemake", *targets, "--config", *choices])
 
 
-def cells(configuration: Configuration, target: Target) -> list[Cell]:
-    """All cells of a report that this scale can run, without repetitions.
+def all_cells(configuration: Configuration, target: Target) -> list[Cell]:
+    """List all cells of a report.
 
     Raises:
         UserError: for anything in the description that does not exist.
     """
-    places = _places(configuration, target)
-    return list(dict.fromkeys(cell for place in places for cell in (*place.cells, *place.over)))
+    paper, kind, number = target
+    if kind == "claims":
+        return [cell for check in claims.checks(configuration, paper) for cell in check.cells]
+    return cells_of_report(configuration, paper, f"{kind} {number}")
+
+
+def cells(configuration: Configuration, target: Target) -> list[Cell]:
+    """List the cells of a report that this scale can run."""
+    return [cell for cell in all_cells(configuration, target) if cell.source is not None]
 
 
 def files(configuration: Configuration, target: Target) -> list[Artifact]:
-    """The results that a report is made of, and what its samples, tests and marks are read from."""
+    """List the results that a report is made of, and what its samples and tests are read from."""
     paper, kind, number = target
-    if kind == "claims":
-        return claim_checks.files(configuration, paper)
-    places = _places(configuration, target)
-    description = describe(configuration, paper, kind, number)
-    samples_ = isinstance(description, models.Samples)
-    marks = kind == "figure" and not description.keys
-    tested = {place.row for place in places if place.baseline}
-    tested |= {place.baseline for place in places}
     found: list[Artifact] = []
-    for place in places:
-        differs = (place.row in tested or place.over) and can_be_resampled(place.measure)
-        for cell in (*place.cells, *place.over):
+    if kind == "claims":
+        for check in claims.checks(configuration, paper):
+            for cell in check.cells:
+                found += cell.results
+                found += _statistics(cell) if check.kind != "correlation" else []
+        return list(dict.fromkeys(found))
+    part = configuration.paper(paper).part(f"{kind} {number}")
+    of_samples = getattr(part, "kind", "") == "samples"
+    marks = kind == "figure" and not getattr(part, "keys", {})
+    everything = shown(all_cells(configuration, target)).values()
+    tested = {own[0].row for own, _ in everything if own[0].baseline}
+    tested |= {own[0].baseline for own, _ in everything}
+    for own, over in everything:
+        for cell in (*own, *over):
             found += cell.results
-            if samples_:
-                found += [
-                    cell.translations,
-                    step_of(cell.corpus, cell.translations.split, "tokens"),
-                ]
-            elif differs:
-                found.append(cell.statistics)
-        if marks:  # what collapsed
-            found += [each for cell in place.cells for each in cell.of_training]
+            if of_samples and isinstance(cell.source, Score):
+                translations = cell.source.translations
+                found += [translations, step_of(cell.corpus, cell.split, "tokens")]
+            elif own[0].row in tested or over:
+                found += _statistics(cell)
+            if marks and cell in own:  # what collapsed
+                found += cell.of_training
     return list(dict.fromkeys(found))
 
 
+def _statistics(cell: Cell) -> list[Statistics]:
+    """The counts beside a score, from which intervals and tests are computed."""
+    if not isinstance(cell.source, Score) or not can_be_resampled(cell.measure):
+        return []
+    return [cell.source.statistics]
+
+
 def configured(configuration: Configuration, target: Target) -> Any:
-    """The configuration that a report depends on, JSON-able, for its fingerprint."""
+    """List the configuration that a report depends on, JSON-able, for its fingerprint."""
     paper, kind, number = target
     content = configuration.paper(paper)
     found: list[Any] = [configuration.scale, content.title, content.seeds]
     if kind == "claims":
-        judged = [replace(check, places=()) for check in claim_checks.checks(configuration, paper)]
+        judged = [replace(check, sides=()) for check in claims.checks(configuration, paper)]
         found += [asdict(check) for check in judged]
-        found.append(stated.made_of(configuration, paper))
+        found.append(settings.made_of(configuration, paper))
     else:
-        description = describe(configuration, paper, kind, number)
-        found.append(description.model_dump(mode="json"))
-        if isinstance(description, models.Settings):
-            found.append(settings.trainings(configuration, paper, number))
+        part = content.part(f"{kind} {number}")
+        assert part is not None
+        found.append(part.model_dump(mode="json"))
+        if getattr(part, "kind", "") == "settings":
+            found.append(hyper_parameters.trainings(configuration, paper, number))
     # The published values are a separate file, which reports read.
-    places = _places(configuration, target)
-    found += [asdict(replace(place, published=None, across=None)) for place in places]
-    return found
+    without = {"published": None, "printed": "", "origin": ""}
+    shown_ = (cell._replace(**without) for cell in all_cells(configuration, target))
+    return found + [repr(cell) for cell in shown_]
 
 
-def make_table(configuration: Configuration, paper: str, number: str) -> tables.Table:
+def make_table(configuration: Configuration, paper: str, number: str) -> TableText:
     """Make a table of any kind.
 
     Raises:
         UserError: for a description that does not fit, and for damaged results.
     """
-    return _table_module(configuration, paper, number).make(configuration, paper, number)
+    kind = TABLES[configuration.paper(paper).tables[number].kind]
+    found = kind.records(configuration, paper, number)
+    made: TableText = kind.lay_out(configuration, paper, number, found)
+    return made
 
 
-def read_table(configuration: Configuration, paper: str, number: str, csv: Path) -> tables.Table:
+def read_table(configuration: Configuration, paper: str, number: str, csv: Path) -> TableText:
     """Read a table that was made before.
 
     Raises:
         UserError: if the file is missing or is not such a table.
     """
-    module = _table_module(configuration, paper, number)
-    records = tables.read_records(csv, module.NUMBERS)
-    with tables.read_back(csv):
-        found: tables.Table = module.lay_out(configuration, paper, number, records)
+    kind = configuration.paper(paper).tables[number].kind
+    records = read_records(csv, numbers=kind != "settings")
+    with read_back(csv):
+        found: TableText = TABLES[kind].lay_out(configuration, paper, number, records)
     return found
 
 
 def module(configuration: Configuration, target: Target) -> str:
-    """The module that makes a report, by its name."""
+    """Name the module that makes a report."""
     paper, kind, number = target
     if kind == "table":
-        return str(_table_module(configuration, paper, number).__name__)
-    return {"claims": "nat.claims.claims", "figure": "nat.figures.figures"}[kind]
-
-
-def _table_module(configuration: Configuration, paper: str, number: str) -> Any:
-    modules = {"grid": tables, "samples": samples, "texts": texts, "settings": settings}
-    return modules[describe(configuration, paper, "table", number).kind]
-
-
-def _places(configuration: Configuration, target: Target) -> list[Entry]:
-    paper, kind, number = target
-    if kind == "claims":
-        return [
-            place for check in claim_checks.checks(configuration, paper) for place in check.places
-        ]
-    found = entries(configuration, paper, kind, number)
-    return found + [place.across for place in found if place.across is not None]
+        return TABLES[configuration.paper(paper).tables[number].kind].__name__
+    return {"claims": "nat.papers.claim_formats", "figure": "nat.figures.figures"}[kind]

@@ -5,12 +5,10 @@ from pathlib import Path
 
 from rich.console import Console
 
-from nat.claims import claim_reports
 from nat.configuration import Configuration
 from nat.errors import UserError
-from nat.papers import reports
+from nat.papers import claim_formats, reports, table_formats
 from nat.spelling import hint
-from nat.tables import tables
 
 
 def show(configuration: Configuration, papers: Collection[str], console: Console) -> None:
@@ -36,10 +34,10 @@ def show(configuration: Configuration, papers: Collection[str], console: Console
             continue
         if kind == "table":
             console.print()
-            tables.show(reports.read_table(configuration, paper, number, path), console)
+            table_formats.show(reports.read_table(configuration, paper, number, path), console)
         elif kind == "claims":
             console.print()
-            claim_reports.show(configuration, paper, claim_reports.read(path), console)
+            claim_formats.show(configuration, paper, claim_formats.read(path), console)
         places.append(f"{path.with_suffix('')}.{{{','.join(report.formats)}}}")
     if not places:
         folders = [f"results/{configuration.run}/papers/{paper}" for paper in sorted(papers)]

@@ -12,9 +12,7 @@ from pathlib import Path
 from nat.configuration import fingerprint
 
 NAT = Path(__file__).parents[1]
-REPORT_PACKAGES = (
-    *("measures", "published", "cells", "tables", "figures", "claims", "papers", "report"),
-)
+REPORT_PACKAGES = ("measures", "figures", "papers", "report")
 """The packages of nat/ that compute, draw and write reports."""
 
 

@@ -8,7 +8,6 @@ from pathlib import Path
 from typing import Any
 
 from nat.artifacts import Analysis, Artifact, Latency, Score, TotalCorrelation, TrainingRecord
-from nat.cells import timing
 from nat.checksums import RESULTS, remedy, verified
 from nat.configuration import Configuration, load
 from nat.configuration.named_runs import choice_of
@@ -20,6 +19,7 @@ from nat.measures.latency_setting import STATE
 from nat.measures.results import NOT_AVAILABLE, is_current, missing
 from nat.measures.statistics import MEASURED
 from nat.measures.total_correlation import with_measures as of_pair
+from nat.papers.relation import latency
 from nat.training.curve import with_measures as of_training
 
 
@@ -75,7 +75,7 @@ def _latency(found: Mapping[str, Any], path: Path) -> dict[str, Any]:
         return of_latency(found)
     run, _, corpus, group, seed = path.parts[-6:-1]
     number = int(seed.removeprefix("seed"))
-    there = timing.find(_configuration(run), corpus, group, number, path.stem)
+    there = latency(_configuration(run), corpus, group, number, path.stem)
     return of_latency(found, there.names)
 
 

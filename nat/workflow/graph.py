@@ -28,10 +28,6 @@ from nat.artifacts import (
     step_of,
     with_inputs,
 )
-from nat.cells import timing
-from nat.cells.cell import Cell
-from nat.cells.declared import check_systems
-from nat.cells.known_measures import TOYS
 from nat.configuration import Configuration, fingerprint
 from nat.configuration.file_names import file_of
 from nat.data.references import has_references, listed
@@ -45,11 +41,12 @@ from nat.data.splits import (
     text_part,
 )
 from nat.errors import UserError
-from nat.papers import reports
+from nat.measures.known import TOYS
+from nat.papers import hyper_parameters, reports
+from nat.papers.relation import Cell, latency
 from nat.papers.reports import Report, Site, Target
 from nat.published import stated_checks
 from nat.spelling import hint
-from nat.tables import settings
 from nat.workflow.code import code_of
 from nat.workflow.together import Together, together
 
@@ -112,8 +109,9 @@ class Graph:
         }
         if configuration.checked:
             for paper in configuration.papers:
-                check_systems(configuration, paper)
-                settings.check(configuration, paper)
+                for number, table in configuration.paper(paper).tables.items():
+                    if table.kind == "settings":
+                        hyper_parameters.records(configuration, paper, number)
             stated_checks.check(configuration)
 
     # Targets
@@ -203,12 +201,12 @@ class Graph:
 
     def systems_shown(self) -> set[tuple[str, str]]:
         """Corpus and system of every cell."""
-        return {(cell.corpus, cell.system) for found in self._cells.values() for cell in found}
+        return {(cell.corpus, cell.model) for found in self._cells.values() for cell in found}
 
     def results(self) -> list[Artifact]:
         """Every score, analysis and training record that a report reads."""
-        cells = [cell.result for found in self._cells.values() for cell in found]
-        return list(dict.fromkeys(cells))
+        cells = [cell.source for found in self._cells.values() for cell in found]
+        return [each for each in dict.fromkeys(cells) if each is not None]
 
     def scores(self) -> list[str]:
         """Paths of these results."""
@@ -306,8 +304,8 @@ class Graph:
         asked: dict[Score, set[str]] = {}
         for name, cells in self._cells.items():
             for cell in cells:
-                if isinstance(cell.result, Score):
-                    asked.setdefault(cell.result, set()).add(self.reports[name].paper)
+                if isinstance(cell.source, Score):
+                    asked.setdefault(cell.source, set()).add(self.reports[name].paper)
         return together(self.configuration, asked)
 
     def inputs_together(self, job: Together, seed: int) -> dict[str, list[str]]:
@@ -431,7 +429,7 @@ class Graph:
 
     def timed(self, names: Any) -> Latency:
         """The latencies that the names in a path, Snakemake's wildcards, stand for."""
-        return timing.find(
+        return latency(
             self.configuration, names.corpus, names.group, int(names.seed), names.setting
         )
 

@@ -13,7 +13,6 @@ from pathlib import Path
 from rich.table import Table
 
 from nat.artifacts import TIMED
-from nat.cells import timing
 from nat.configuration import Configuration
 from nat.configuration.file_names import file_of
 from nat.configuration.lengths import counts_epochs, estimated_tokens
@@ -32,6 +31,7 @@ from nat.workflow.cluster import (
     nodes,
     read_cluster,
 )
+from nat.papers.relation import latency as latency_of
 from nat.workflow.dry_run import Job
 from nat.workflow.together import RULE as TRANSLATE_AND_SCORE
 
@@ -445,7 +445,7 @@ def _seconds_of_latencies(configuration: Configuration, job: Job, speed: float) 
     """Seconds of timing all systems of a group."""
     names, options = job.wildcards, configuration.latency
     corpus, setting = names["corpus"], names["setting"]
-    latency = timing.find(configuration, corpus, names["group"], int(names["seed"]), setting)
+    latency = latency_of(configuration, corpus, names["group"], int(names["seed"]), setting)
     translated = options.repeats * min(
         sentences(configuration, corpus, TIMED), options.sentences or math.inf
     )

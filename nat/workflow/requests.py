@@ -6,10 +6,10 @@ from collections.abc import Iterable, Mapping
 
 from snakemake.io import regex_from_filepattern, strip_wildcard_constraints
 
-from nat.cells import timing
-from nat.cells.known_measures import ANALYSES
 from nat.configuration import Configuration
 from nat.errors import UserError
+from nat.measures.known import ANALYSES
+from nat.papers.relation import latency
 from nat.measures.latency_setting import parse_setting
 from nat.spelling import hint
 
@@ -130,7 +130,7 @@ def _check(configuration: Configuration, path: str, names: Mapping[str, str]) ->
     of_latency = ("corpus", "group", "seed", "setting")
     if names.keys() >= set(of_latency):
         corpus, group, seed, setting = (names[each] for each in of_latency)
-        timing.find(configuration, corpus, group, int(seed), setting)
+        latency(configuration, corpus, group, int(seed), setting)
     known = {"analysis": ANALYSES, "split": list(configuration.shards)}
     for wildcard, allowed in known.items():
         if wildcard in names and names[wildcard] not in allowed:

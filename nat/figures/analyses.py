@@ -4,17 +4,17 @@ Of several seeds the first that ran is shown.
 """
 
 from collections.abc import Mapping, Sequence
-from pathlib import Path
 from typing import Annotated, Any
 
 from pydantic import BaseModel, ConfigDict, Field, NonNegativeInt, TypeAdapter, ValidationError
 
-from nat.cells import values
-from nat.cells.entry import Entry, Records
-from nat.configuration import papers as models
 from nat.errors import UserError
-from nat.files import read_json
-from nat.spelling import hint
+from nat.papers import values
+from nat.papers.description import Figure, Mark
+from nat.papers.reader import NOT_RUN, Reader
+from nat.papers.relation import Cell, shown
+from nat.papers.texts import analysed
+from nat.papers.values import Record
 
 Content = dict[str, Any]
 """Parts of an analysis by what they stand for in the description of the figure."""
@@ -40,7 +40,7 @@ _TYPES: dict[str, Any] = {
     "passes": list[Pass],
     "source": Words,
     "reference": Words,
-    "points": list[models.Mark],
+    "points": list[Mark],
 }
 _OF_PLANES: dict[str, Any] = {
     "rows": list[Number],
@@ -51,67 +51,44 @@ _OF_PLANES: dict[str, Any] = {
 
 def read(
     scale: str,
-    description: Any,
-    places: Sequence[Entry],
+    description: Figure,
+    cells: Sequence[Cell],
     keys: Mapping[str, Mapping[str, str]],
-    root: Path,
-) -> tuple[Records, dict[str, Content]]:
-    """The records of a figure that shows analyses, and what each panel shows of its analysis.
+    reader: Reader,
+) -> tuple[list[Record], dict[str, Content]]:
+    """Read the records of a figure that shows analyses, and what each panel shows of its own.
 
     Args:
         scale: for the records.
         description: of the figure.
-        places: one for each panel.
+        cells: of each panel.
         keys: of each panel the keys in its analysis.
-        root: above the results.
+        reader: of the results.
 
     Raises:
         UserError: if an analysis does not have what is asked of it.
     """
-    records: Records = []
+    records: list[Record] = []
     contents: dict[str, Content] = {}
-    for entry in places:
-        base = values.record(scale, entry, values.read(entry, root))
+    for own, _ in shown(cells).values():
+        base = values.record(scale, own, [], reader)
         base |= {"over": "", "collapsed": False, "point": ""}
         base |= dict.fromkeys(("ours", "low", "high", "spread"))
-        cell = next((each for each in entry.cells if (root / each.score_path).exists()), None)
+        cell = next((each for each in own if reader.ran(each)), None)
         if cell is None:
-            records.append(base | {"status": values.NOT_RUN})
+            records.append(base | {"status": NOT_RUN})
             continue
-        base |= {"seeds": str(cell.seed), "sources": cell.score_path, "status": "run"}
+        base |= {"seeds": str(cell.seed), "sources": cell.path, "status": "run"}
         types = _TYPES | (_OF_PLANES if description.kind == "contour" else {})
-        path = root / cell.score_path
         content = {
-            name: _checked(types.get(name), analysed(path, cell.split, key), f"{path}: '{key}'")
-            for name, key in keys[entry.column].items()
+            name: _checked(types.get(name), analysed(reader, cell, key), f"{cell.path}: '{key}'")
+            for name, key in keys[cell.column].items()
         }
-        contents[entry.column] = content
+        contents[cell.column] = content
         base |= {"remark": content.get("caption", "")}
-        wrong = f"{path}: split {cell.split}, panel '{entry.column}'"
+        wrong = f"{cell.path}: split {cell.split}, panel '{cell.column}'"
         records += _RECORDS[description.kind](base, content, description, wrong)
     return records, contents
-
-
-def analysed(path: Path, split: str, key: str) -> Any:
-    """A part of an analysis, by keys such as `map.cosines`.
-
-    Raises:
-        UserError: if it is missing; hints at what the analysis has.
-    """
-    found: Any = read_json(path)
-    first, *others = key.split(".")
-    # numbers stand apart from what else an analysis says of a split
-    place = (first, split) if first == "measures" else ("splits", split, first)
-    for part in (*place, *others):
-        try:
-            found = found[int(part)] if isinstance(found, list) else found[part]
-        except (IndexError, KeyError, TypeError, ValueError) as error:
-            known = range(len(found)) if isinstance(found, list) else found
-            names = map(str, known) if isinstance(known, range | Mapping) else ()
-            raise UserError(
-                f"{path} has no '{key}' of the split {split}; {hint(part, names)}"
-            ) from error
-    return found
 
 
 def _checked(kind: Any, value: Any, where: str) -> Any:
@@ -125,14 +102,14 @@ def _checked(kind: Any, value: Any, where: str) -> Any:
         raise UserError(f"{where}{f', {place}' if place else ''}: {first['msg']}") from error
 
 
-def _heat_map(base: Content, content: Content, description: Any, where: str) -> Records:
+def _heat_map(base: Content, content: Content, description: Any, where: str) -> list[Record]:
     return [
         base | {"row": str(row), "y": at, "x": number, "category": str(column), "ours": value}
         for at, row, number, column, value in _places(content, where)
     ]
 
 
-def _plane(base: Content, content: Content, description: Any, where: str) -> Records:
+def _plane(base: Content, content: Content, description: Any, where: str) -> list[Record]:
     found = [
         base | {"row": f"{row:g}", "y": row, "x": column, "category": "", "ours": value}
         for _, row, _, column, value in _places(content, where)
@@ -142,7 +119,7 @@ def _plane(base: Content, content: Content, description: Any, where: str) -> Rec
     return found + [base | marked(point) for point in points]
 
 
-def marked(point: models.Mark) -> Content:
+def marked(point: Mark) -> Content:
     """What a record of a named point says."""
     return {"row": point.label, "point": point.label, "x": point.x, "y": point.y, "ours": None}
 
@@ -162,7 +139,7 @@ def _places(content: Content, where: str) -> list[tuple[int, Any, int, Any, Any]
         ) from error
 
 
-def _alignment(base: Content, content: Content, description: Any, where: str) -> Records:
+def _alignment(base: Content, content: Content, description: Any, where: str) -> list[Record]:
     first, second, links = (content[name] for name in ("first", "second", "links"))
     if len(links) > len(first) + 1:
         raise UserError(f"{where}: {len(links)} links, but the first text has {len(first)} words")
@@ -183,7 +160,7 @@ def _alignment(base: Content, content: Content, description: Any, where: str) ->
     ]
 
 
-def _steps(base: Content, content: Content, description: Any, where: str) -> Records:
+def _steps(base: Content, content: Content, description: Any, where: str) -> list[Record]:
     for number, each in enumerate(content["passes"], 1):
         if any(position >= len(each.tokens) for position in each.predicted):
             raise UserError(

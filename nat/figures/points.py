@@ -1,0 +1,173 @@
+"""The points of figures: records of the cells of a figure, panel by panel."""
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from nat.configuration import Configuration, fingerprint
+from nat.errors import told_of
+from nat.figures import analyses
+from nat.measures.known import TRAINING
+from nat.papers import values
+from nat.papers.description import Figure, Mark
+from nat.papers.reader import NOT_RUN, Reader
+from nat.papers.relation import Cell, Relation, report, shown
+from nat.papers.tables import title
+from nat.papers.values import Record
+from nat.training.curve import Validations, chain, validations
+
+
+@dataclass(frozen=True)
+class Plot:
+    """What a figure shows.
+
+    Attributes:
+        title: with the name of the paper.
+        origin: scale and corpora of the numbers.
+        description: of the figure.
+        panels: their labels, in order.
+        series: style of each, in order.
+        records: one for each point.
+        contents: of each panel that shows an analysis and was run, what it shows of it.
+    """
+
+    title: str
+    origin: str
+    description: Figure
+    panels: tuple[str, ...]
+    series: dict[str, str | None]
+    records: list[Record]
+    contents: dict[str, dict[str, Any]] = field(default_factory=dict)
+
+    @property
+    def made_from(self) -> str:
+        """A fingerprint of all that the figure shows."""
+        return fingerprint(repr(self))
+
+
+def make(configuration: Configuration, paper: str, number: str) -> Plot:
+    """Read the points of a figure from the results below the root of the configuration.
+
+    Raises:
+        UserError: for unknown names, and for damaged results.
+    """
+    reader, scale = Reader(Path(configuration.root)), configuration.scale
+    relation = Relation(configuration, paper)
+    description = relation.paper.figures[number]
+    name, at = f"figure {number}", f"figures.{number}"
+    cells = report(configuration, paper, name)
+    contents: dict[str, dict[str, Any]] = {}
+    if description.kind == "curves":
+        records = _curves(scale, cells, reader)
+    elif description.keys:
+        keys = relation.keys_of_panels(number)
+        with told_of(f"{relation.file}: {at}: "):
+            records, contents = analyses.read(scale, description, cells, keys, reader)
+    else:
+        records = _points(scale, cells, reader)
+    if description.kind == "contour" and not description.keys:
+        records = _with_marks(records, description.points)
+    return Plot(
+        title=title(configuration, paper, name),
+        origin=values.origin(configuration, [cell for cell in cells if cell.axis == "y"]),
+        description=description,
+        panels=tuple(panel.label for panel in relation.panels(description, at)),
+        series=_styles(relation, description, at),
+        records=[{"paper": paper, "figure": number} | record for record in records],
+        contents=contents,
+    )
+
+
+def _styles(relation: Relation, description: Figure, at: str) -> dict[str, str | None]:
+    """The style of each series, in order."""
+    if description.kind != "scatter":
+        return {each.label: each.given.style for each in relation.series(description, at)}
+    found: dict[str, str | None] = {}
+    for series in description.series:
+        names = series.quoted or [series.system]
+        style = "joined" if series.joined else None
+        found |= {str(series.label or name): style for name in names}
+    return found
+
+
+def _points(scale: str, cells: Sequence[Cell], reader: Reader) -> list[Record]:
+    """Records of points, in scatter plots with what is shown along the horizontal axis."""
+    records: list[Record] = []
+    across: dict[tuple[Any, ...], Record] = {}
+    groups = shown(cells)
+    for own, over in groups.values():
+        if own[0].axis == "x":
+            across[own[0].where[:-1]] = values.record(scale, own, over, reader)
+    for own, over in groups.values():
+        if own[0].axis == "x":
+            continue
+        found = values.record(scale, own, over, reader)
+        if own[0].where[:-1] in across:
+            found |= _across(found, across[own[0].where[:-1]])
+        if own[0].y is not None:
+            found |= {"y": own[0].y, "point": ""}
+        found["over"] = found.get("over", "")
+        found["collapsed"] = any(reader.of_training(cell, "collapsed") for cell in own)
+        records.append(found)
+    return records
+
+
+def _across(found: Record, across: Record) -> Record:
+    """What a record says of the horizontal axis of a scatter plot."""
+    remarks = dict.fromkeys(each["remark"] for each in (found, across) if each["remark"])
+    missing = found["status"] == "run" and across["status"] != "run"
+    return {
+        "x": across["ours"],
+        "x_low": across["low"],
+        "x_high": across["high"],
+        "x_published": across["published"],
+        "x_measure": across["measure"],
+        "x_over": across.get("over", ""),
+        "x_sources": across["sources"],
+        **{key: across[key] for key in values.TIMED if key in across},
+        "remark": "; ".join(remarks),
+        "status": across["status"] if missing else found["status"],
+    }
+
+
+def _with_marks(records: list[Record], marks: str | Iterable[Mark]) -> list[Record]:
+    """Records of a plane, with those of its named points in each panel that was run."""
+    found = list(records)
+    nothing = dict.fromkeys(("ours", "low", "high", "spread", "published"))
+    for panel in dict.fromkeys(record["column"] for record in records):
+        ran = [each for each in records if each["column"] == panel and each["status"] == "run"]
+        for mark in marks if ran else ():
+            assert isinstance(mark, Mark)
+            found.append(ran[0] | nothing | analyses.marked(mark))
+    return found
+
+
+def _curves(scale: str, cells: Sequence[Cell], reader: Reader) -> list[Record]:
+    """One record per validation of each training, with its place in the chain as `x`.
+
+    A chain ends with the first missing training, which has a record too.
+    """
+    records: list[Record] = []
+    chains: dict[tuple[str, str], list[list[Cell]]] = {}
+    for own, _ in shown(cells).values():
+        chains.setdefault((own[0].row, own[0].column), []).append(own)
+    for links in chains.values():
+        for position in range(len(links[0])):
+            runs: list[tuple[int, Validations]] = []
+            for own in links:
+                base = values.record(scale, own, [], reader) | {"over": "", "spread": None}
+                cell = own[position]
+                if not reader.ran(cell):
+                    base |= {"status": NOT_RUN, "ours": None, "category": cell.model}
+                    records.append(base | {"collapsed": False})
+                    break
+                numbers = reader.numbers(cell.path, TRAINING)
+                before = len(chain(runs))
+                curve = validations((reader.root / cell.path).with_suffix(".csv"))
+                runs.append((int(numbers["updates"].value or 0), curve))
+                base |= {"collapsed": bool(numbers["collapsed"].value), "seeds": str(cell.seed)}
+                base |= {"sources": cell.path}
+                points = chain(runs)[before:]
+                records += [base | {"x": update, "ours": value} for update, value in points]
+    return records
