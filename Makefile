@@ -101,7 +101,8 @@ test-latest:
 	echo "tested with$$tested"
 
 audit:
-	@$(PYTHON) -m venv --clear .venv-audit
+	@test ! -L .venv-audit || { echo "error: .venv-audit is a link, and what it points to would be cleared; remove it"; exit 1; }
+	$(PYTHON) -m venv --clear .venv-audit
 	.venv-audit/bin/pip install --quiet pip-audit==2.10.1
 	.venv-audit/bin/pip-audit --strict --no-deps --disable-pip $(patsubst %,--requirement envs/%,build.txt cpu.lock cuda.lock fairseq.txt)
 

@@ -139,6 +139,11 @@ def main():
             f"error: {VENV} is a link, and the environment behind it belongs to another folder; "
             "remove the link, and one is made here"
         )
+    if VENV.is_dir() and not (STAMP.exists() or LOG.exists()) and any(VENV.iterdir()):
+        sys.exit(
+            f"error: {VENV} was not made here and would be cleared; move it away, and one is made "
+            "here"
+        )
     lacking = list(missing())
     if lacking:
         sys.exit("\n".join("error: " + sentence for sentence in lacking))

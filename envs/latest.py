@@ -36,6 +36,8 @@ def requirements() -> list[str]:
 
 def main() -> None:
     """Make the environment anew."""
+    if VENV.is_symlink():
+        sys.exit(f"error: {VENV} is a link, and what it points to would be cleared; remove it")
     call([sys.executable, "-m", "venv", "--clear", str(VENV)])
     pip = [str(PYTHON), "-m", "pip", "--disable-pip-version-check", "install", "--quiet"]
     call([*pip, "--upgrade", "pip", "setuptools"])

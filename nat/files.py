@@ -97,9 +97,10 @@ def atomic_directory(path: Path | str) -> Iterator[Path]:
 
 
 def _filled(path: Path, temporary: Path, replaced: Path) -> Iterator[Path]:
-    if replaced.is_symlink():  # of an earlier version
-        replaced.unlink()
+    for link in filter(Path.is_symlink, (temporary, replaced)):  # what they point to stays
+        link.unlink()
     shutil.rmtree(replaced, ignore_errors=True)
+    temporary.mkdir(exist_ok=True)
     clear(temporary)
     try:
         yield temporary
@@ -108,6 +109,7 @@ def _filled(path: Path, temporary: Path, replaced: Path) -> Iterator[Path]:
             to_disk(each)
         to_disk(temporary)
         if path.exists():
+            check_replaceable(path)  # a user may have put a file there in the meantime
             path.rename(replaced)
     except BaseException:
         shutil.rmtree(temporary, ignore_errors=True)
@@ -135,7 +137,8 @@ def check_replaceable(path: Path) -> None:
             for name in (*made, OF_FOLDER)
             for mark in (OF_FOLDER, TIMESTAMP)
         }
-        files = (each for each in sorted(path.rglob("*")) if not each.is_dir())
+        found = sorted(path.rglob("*"))
+        files = (each for each in found if each.is_symlink() or not each.is_dir())
         names = (each.relative_to(path).as_posix() for each in files)
         foreign = next((name for name in names if name not in made), None)
         if foreign is not None:
@@ -167,15 +170,6 @@ def clear(folder: Path) -> None:
             shutil.rmtree(each)
         else:
             each.unlink()
-
-
-def remove_folder(folder: Path) -> None:
-    """Remove a folder, or what is in the folder that a link points to, and the link."""
-    clear(folder)
-    if folder.is_symlink():
-        folder.unlink()
-    else:
-        folder.rmdir()
 
 
 def copy(path: Path, to: Path) -> None:

@@ -49,6 +49,7 @@ from nat.workflow.records import (
     record_from_the_start,
     refuse_unknown_results,
     require_no_survivors,
+    require_replaceable,
 )
 from nat.workflow.together import rule_kind
 from nat.workflow.slurm import (

@@ -30,6 +30,7 @@ onstart:
                 )
             done = stop_left_behind()
             require_no_survivors()
+            require_replaceable(workflow)
         except UserError as error:
             sys.exit(f"error: {error}")
         if done:

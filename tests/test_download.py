@@ -472,6 +472,15 @@ def test_two_corpora_download_a_file_once(server: Server, tmp_path: Path) -> Non
     assert files(tmp_path) == WHOLE
 
 
+def test_a_file_that_does_not_fit_stays_without_another(server: Server, tmp_path: Path) -> None:
+    """A user may have put it there by hand."""
+    path = get(tmp_path, server.address, None)
+    server.content = b"another edition\n"
+    with pytest.raises(UserError, match=server.address):
+        get(tmp_path, server.address, 64 * "0")
+    assert path.exists()
+
+
 def test_an_earlier_download_that_was_damaged_is_fetched_again(
     server: Server, tmp_path: Path
 ) -> None:

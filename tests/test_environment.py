@@ -205,11 +205,51 @@ def test_an_environment_of_another_folder_is_left_alone(
     assert (other / "kept").exists()
 
 
-def test_the_newest_versions_are_those_of_no_lock() -> None:
+def test_a_folder_that_is_no_environment_of_this_project_is_left_alone(
+    installer: ModuleType, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    calls: list[list[str]] = []
+    monkeypatch.setattr(installer.subprocess, "call", lambda call, **_: calls.append(call) or 1)
+    monkeypatch.setattr(installer, "VENV", tmp_path / ".venv")
+    monkeypatch.setattr(installer, "LOG", tmp_path / ".venv/install.log")
+    monkeypatch.setattr(installer, "wait_for_others", lambda: None)
+    installer.VENV.mkdir()
+    (installer.VENV / "mine").touch()
+    with pytest.raises(SystemExit, match=f"{installer.VENV} was not made here"):
+        installer.main()
+    assert not calls
+    installer.LOG.touch()  # a run that was killed has left it
+    with pytest.raises(SystemExit, match="could not be made"):
+        installer.main()
+    assert calls
+
+
+@pytest.fixture
+def latest() -> ModuleType:
     specification = importlib.util.spec_from_file_location("latest", ROOT / "envs/latest.py")
     assert specification and specification.loader
-    latest = importlib.util.module_from_spec(specification)
-    specification.loader.exec_module(latest)
+    module = importlib.util.module_from_spec(specification)
+    specification.loader.exec_module(module)
+    return module
+
+
+def test_environments_of_checks_are_not_cleared_behind_a_link(
+    latest: ModuleType, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for name in (".venv-latest", ".venv-audit"):
+        (tmp_path / name).symlink_to(tmp_path)
+    calls: list[list[str]] = []
+    monkeypatch.setattr(latest, "call", calls.append)
+    monkeypatch.setattr(latest, "VENV", tmp_path / ".venv-latest")
+    with pytest.raises(SystemExit, match=str(latest.VENV)):
+        latest.main()
+    command = ["make", "--file", str(ROOT / "Makefile"), "audit", "PYTHON=echo"]
+    ended = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True)
+    assert ended.returncode and "--clear" not in ended.stdout and not calls
+    assert "error: .venv-audit" in ended.stdout
+
+
+def test_the_newest_versions_are_those_of_no_lock(latest: ModuleType) -> None:
     found = latest.requirements()
     assert {"torch", "numpy", "snakemake>=9.27", "pytest"} <= set(found)
     assert not any("==" in each or each.startswith("fairseq") for each in found)

@@ -14,7 +14,6 @@ from nat.files import (
     copy,
     make_folder,
     read_json,
-    remove_folder,
     write_json,
 )
 
@@ -137,12 +136,34 @@ def test_a_link_stays_and_what_it_points_to_is_replaced(tmp_path: Path, there: b
         assert {*tmp_path.iterdir(), *made.parent.iterdir()} == {path, made.parent, made}
 
 
-def test_a_link_where_the_replaced_folder_was_is_removed(tmp_path: Path) -> None:
-    (tmp_path / ".made.replaced").symlink_to("elsewhere")
+@pytest.mark.parametrize("name", [".made.replaced", ".made.partial"])
+def test_a_link_where_a_folder_of_an_earlier_run_was_is_removed(tmp_path: Path, name: str) -> None:
+    mine = tmp_path / "elsewhere/mine"
+    mine.parent.mkdir()
+    mine.touch()
+    (tmp_path / name).symlink_to("elsewhere")
     (tmp_path / "made").mkdir()
     with atomic_directory(tmp_path / "made") as temporary:
         (temporary / "new").touch()
-    assert [*tmp_path.iterdir()] == [tmp_path / "made"]
+    assert {*tmp_path.iterdir()} == {tmp_path / "made", mine.parent}
+    assert mine.exists()
+
+
+def test_what_is_put_into_a_directory_while_it_is_made_again_stays(tmp_path: Path) -> None:
+    mine = tmp_path / "made/mine"
+    mine.parent.mkdir()
+    with pytest.raises(UserError, match="made .*mine"), atomic_directory(mine.parent):
+        mine.touch()
+    assert [*tmp_path.iterdir()] == [mine.parent] and mine.exists()
+
+
+def test_a_directory_does_not_take_the_place_of_a_link_of_the_user(tmp_path: Path) -> None:
+    link = tmp_path / "made/data"
+    link.parent.mkdir()
+    link.symlink_to(tmp_path)
+    with pytest.raises(UserError, match="made .*data"), atomic_directory(link.parent):
+        pass
+    assert link.is_symlink()
 
 
 def test_json_round_trip(tmp_path: Path) -> None:
@@ -168,21 +189,6 @@ def test_value_that_is_no_json_leaves_nothing(tmp_path: Path) -> None:
     with pytest.raises(TypeError):
         write_json(tmp_path / "value.json", {"a": object()})
     assert names(tmp_path) == []
-
-
-def test_a_folder_that_is_a_link_is_emptied(tmp_path: Path) -> None:
-    """As of checkpoints on a scratch disk."""
-    scratch, elsewhere = tmp_path / "scratch", tmp_path / "elsewhere"
-    for folder in (scratch / "inner", elsewhere):
-        folder.mkdir(parents=True)
-        (folder / "file").touch()
-    (scratch / "other").symlink_to(elsewhere)
-    (tmp_path / "checkpoints").symlink_to(scratch)
-    remove_folder(tmp_path / "checkpoints")
-    assert names(tmp_path) == ["elsewhere", "scratch"]
-    assert names(scratch) == [] and names(elsewhere) == ["file"]
-    remove_folder(scratch)
-    assert names(tmp_path) == ["elsewhere"]
 
 
 def test_a_record_counts_as_made_only_beside_files_that_are(tmp_path: Path) -> None:

@@ -391,14 +391,15 @@ def test_what_is_left_of_checkpoints_is_not_used(
     folder: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     """A training is killed while it removes them, and Snakemake removes its outputs."""
+    remove = Path.unlink
 
-    def remove_weights(checkpoints: Path) -> None:
-        for path in checkpoints.glob("weights_*"):
-            path.unlink()
-        raise Interrupted
+    def remove_until_weights(path: Path, missing_ok: bool = False) -> None:
+        remove(path, missing_ok)
+        if path.match("checkpoints/weights_12.pt"):
+            raise Interrupted
 
     with monkeypatch.context() as patch:
-        patch.setattr(train_module, "remove_folder", remove_weights)
+        patch.setattr(Path, "unlink", remove_until_weights)
         with pytest.raises(Interrupted):
             train("at")
     undisturbed = weights("at")
@@ -406,6 +407,96 @@ def test_what_is_left_of_checkpoints_is_not_used(
         path.unlink()
     assert same(undisturbed, train("at"))
     assert "its old checkpoints do not fit (some are missing): discarded" in capsys.readouterr().out
+
+
+def linked_checkpoints(system: str, folder: Path) -> Path:
+    """The link beside a model to an empty folder on another disk."""
+    link = model_file(system).parent / "checkpoints"
+    link.parent.mkdir(parents=True, exist_ok=True)
+    (folder / "scratch").mkdir(exist_ok=True)
+    link.symlink_to(folder / "scratch")
+    return link
+
+
+@pytest.mark.parametrize("foreign", ["thesis.txt", "inner/weights_3.pt", "notes.tmp", ".hidden"])
+@pytest.mark.parametrize("finished", [False, True])
+def test_checkpoints_in_a_folder_with_other_files_are_refused(
+    folder: Path, monkeypatch: pytest.MonkeyPatch, foreign: str, finished: bool
+) -> None:
+    if finished:
+        monkeypatch.setattr(train_module, "_is_written", lambda *_: True)
+    link = linked_checkpoints("at", folder)
+    (link / foreign).parent.mkdir(exist_ok=True)
+    for name in (foreign, "checkpoint_1_3.pt", "training.csv"):
+        (link / name).write_text("mine")
+    before = sorted(folder.rglob("*"))
+    with pytest.raises(UserError, match=f"{link} .*{foreign.partition('/')[0]}"):
+        train_system(load(), Model("demo", "toy", "at", 1))
+    assert sorted(folder.rglob("*")) == before and link.is_symlink()
+    assert (link / foreign).read_text() == "mine"
+
+
+def test_checkpoints_behind_a_link(
+    folder: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    clean = train("at")
+    shutil.rmtree(model_file("at").parent)
+    link = linked_checkpoints("at", folder)
+    kill_at("at", 6)
+    capsys.readouterr()
+    assert same(clean, train("at"))
+    assert "resumes from its checkpoint of update" in capsys.readouterr().out
+    assert link.is_symlink() and [*link.iterdir()] == []
+    train("at")
+    assert "is finished already" in capsys.readouterr().out
+    assert link.is_symlink() and [*link.iterdir()] == []
+    # those of an earlier configuration are discarded there, those of another model are not
+    model_file("at").unlink()
+    change_recipe("at", dropout=0.4)
+    interrupt_at("at", 3, monkeypatch)
+    change_recipe("at")
+    other = linked_checkpoints("cmlm", folder)
+    with pytest.raises(UserError, match=f"{other} .*{link}"):
+        train("cmlm")
+    capsys.readouterr()
+    assert same(clean, train("at"))
+    assert "recipe.dropout: 0.4 is now 0.1): discarded" in capsys.readouterr().out
+
+
+def test_what_a_user_puts_beside_checkpoints_stays(
+    folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    interrupt_at("at", 3, monkeypatch)
+    checkpoints = model_file("at").parent / "checkpoints"
+    names = {path.name for path in checkpoints.iterdir()}
+    assert names >= {"run.json", "training.csv", "weights_3.pt", "checkpoint_1_3.pt"}
+    from nat.fairseq_plugin.task import Task
+
+    original = Task.post_save
+
+    def put(self: Task, path: str, updates: int) -> None:
+        original(self, path, updates)
+        (checkpoints / "notes.tmp").touch()
+
+    monkeypatch.setattr(Task, "post_save", put)
+    train("at")
+    assert [path.name for path in checkpoints.iterdir()] == ["notes.tmp"]
+
+
+def test_event_files_of_an_earlier_training_are_removed_and_nothing_else(
+    folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(train_module, "_events", lambda *_: str(events))
+    monkeypatch.setattr("nat.fairseq_plugin.launcher.train", lambda _: None)
+    monkeypatch.setattr(train_module, "finish", lambda *_: None)
+    events = folder / "tensorboard"
+    old = events / "valid/events.out.tfevents.1.host"
+    mine = [events / "notes.txt", events / "baseline/events.out.tfevents.1.host"]
+    for path in (old, *mine):
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.touch()
+    train_system(load(), Model("demo", "toy", "at", 1))
+    assert not old.exists() and all(path.exists() for path in mine)
 
 
 def test_on_a_processor_attention_keeps_its_kernels(folder: Path) -> None:

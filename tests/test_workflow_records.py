@@ -17,6 +17,7 @@ from prepared import run_snakemake
 from stand_in_slurm import StandInSlurm
 
 from nat.artifacts import Model
+from nat.checksums import OF_FOLDER
 from nat.configuration import load
 from nat.errors import UserError
 from nat.files import write_json
@@ -227,6 +228,36 @@ def test_jobs_of_a_killed_run_are_named(folder: Path) -> None:
         for each in (*others, job):
             each.kill()
             each.wait()
+
+
+MAKING_FOLDERS = f"""{NAMES}
+rule write:
+    output: directory("results/text")
+    params: word=config["word"]
+    shell: "mkdir {{output}}; touch {{output}}/{{params.word}}"
+
+include: "{ROOT}/rules/start.smk"
+"""
+
+
+@pytest.mark.graph
+def test_snakemake_removes_no_file_of_the_user_with_a_folder(folder: Path) -> None:
+    Path("Snakefile").write_text(MAKING_FOLDERS)
+
+    def run(word: str) -> tuple[int, str]:
+        return run_snakemake(["--cores", "1", "--config", f"word={word}"], folder, os.environ)
+
+    assert run("first")[0] == 0
+    text = Path("results/text")
+    (text / OF_FOLDER).write_text("0  first\n")  # as of what is written as one
+    mine = text / "mine"
+    mine.touch()
+    status, screen = run("second")
+    assert status == 1 and "results/text" in screen and "mine" in screen, screen
+    assert mine.exists() and (text / "first").exists()
+    mine.unlink()
+    assert run("second")[0] == 0
+    assert (text / "second").exists() and not (text / "first").exists()
 
 
 UPDATING = """

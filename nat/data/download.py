@@ -100,12 +100,12 @@ def download(
         path.parent.mkdir(parents=True, exist_ok=True)
     with in_turn(path.parent):
         expected = _expected(checksum, record)  # the process that held the lock may have stored it
-        if path.is_file():
-            if not _fault(path, place, expected):
-                if not record.exists():  # as of downloads of earlier versions
-                    replace_text(record, _digest(path, "sha256") + "\n")
-                return path
-            path.unlink()  # it is damaged, or the checksum in the configuration has changed since
+        # One that is damaged, or whose checksum in the configuration has changed since, stays until
+        # the right one takes its place: a user may have put it there by hand.
+        if path.is_file() and not _fault(path, place, expected):
+            if not record.exists():  # as of downloads of earlier versions
+                replace_text(record, _digest(path, "sha256") + "\n")
+            return path
         part = path.with_name(f"{path.name}.{owner}.part")
         with _disk_errors(part):
             first = record if checksum.digest is None else None

@@ -19,7 +19,7 @@ from nat.errors import UserError, refusal
 from nat.fairseq_plugin.criterion import Diverged
 from nat.fairseq_plugin.optimizer import ON_CPU, ON_GPU
 from nat.fairseq_plugin.task import NO_METRIC, BatchTooLarge, Finished
-from nat.training.run import RESTORE, RUN_FILE, Run
+from nat.training.run import RESTORE, RUN_FILE, Run, is_written
 from nat.transformer.attention import choose_kernels
 
 NEVER = 10**9
@@ -66,7 +66,7 @@ def train(run: Run) -> None:
             raise
         raise UserError(f"cannot write to {run.checkpoints}: {refusal(refused)}") from error
     finally:
-        for leftover in (*folder.glob("crash.pt"), *folder.glob("*.tmp")):
+        for leftover in (*folder.glob("crash.pt"), *filter(is_written, folder.glob("*.tmp"))):
             leftover.unlink(missing_ok=True)
 
 

@@ -4,23 +4,24 @@ A recipe with the key `keep` also gives the folder `kept` with a model for each 
 weights after that update, without averaging. Other systems may start from them.
 
 Checkpoints are in a folder beside these files. They belong to one configuration and one set of
-input data; those of another are discarded. They are removed when the model is finished.
+input data; those of another are discarded. They are removed when the model is finished. The folder
+may be a link to one on another disk, which holds nothing else.
 """
 
 import importlib.metadata
 import importlib.util
 import platform
 import re
-import shutil
-from contextlib import AbstractContextManager, nullcontext
+from contextlib import AbstractContextManager, nullcontext, suppress
 from dataclasses import asdict
+from itertools import chain
 from pathlib import Path
 from typing import Any
 
 import torch
 
 from nat.artifacts import Model
-from nat.checksums import CHECKPOINTS, is_intact, is_record, sha256_of, verified
+from nat.checksums import CHECKPOINTS, is_intact, is_record, sha256_of, unreadable, verified
 from nat.configuration import Configuration, differences, fingerprint
 from nat.configuration.lengths import counts_epochs, in_updates
 from nat.configuration.models import Training
@@ -28,15 +29,7 @@ from nat.data.archive import is_whole_zip
 from nat.data.splits import TRAIN, prepared_as, sides
 from nat.data.vocabulary import Vocabularies, VocabularySizes, vocabulary_files
 from nat.errors import UserError
-from nat.files import (
-    atomic_directory,
-    atomic_write_text,
-    clear,
-    make_folder,
-    read_json,
-    remove_folder,
-    write_json,
-)
+from nat.files import atomic_directory, atomic_write_text, make_folder, read_json, write_json
 from nat.jobs.launch import leads, process_group, wait_for_all, world_size
 from nat.jobs.threads import threads
 from nat.jobs.tune_gamma import tuned_gamma
@@ -48,7 +41,17 @@ from nat.training.averaging import average, kept_path, weights_path
 from nat.training.curve import with_measures
 from nat.training.model_file import build_model, save_model
 from nat.training.record import Record
-from nat.training.run import CURVE, FINISHED, KEPT, REPORT, RESTORE, RUN_FILE, Run, accumulation
+from nat.training.run import (
+    CURVE,
+    FINISHED,
+    KEPT,
+    REPORT,
+    RESTORE,
+    RUN_FILE,
+    Run,
+    accumulation,
+    is_written,
+)
 from nat.transformer.fairseq_models import NEEDS_COMPILED
 from nat.transformer.linear import has_bfloat16_products
 from nat.transformer.model import Transformer
@@ -57,6 +60,8 @@ PACKAGES = ("torch", "fairseq-fixed", "numpy", "sacrebleu", "pydantic")
 WRITERS = ("tensorboard", "tensorboardX")
 """Packages one of which fairseq writes event files with."""
 EVENTS = "tensorboard"
+EVENT_FILES = tuple(f"{part}/events.out.tfevents.*" for part in ("train", "train_inner", "valid"))
+"""What fairseq writes there."""
 MOST_INFEASIBLE = 0.1
 """Tokens of targets without an alignment, for each position that carries loss, above which a
 training is flagged."""
@@ -85,6 +90,7 @@ def train_system(configuration: Configuration, model: Model) -> None:
     if _is_written(run, output):
         if leads():
             if Path(run.checkpoints).exists():
+                check_checkpoints(run)
                 remove_checkpoints(run)
             progress.say(f"is finished already, see {output}")
         return
@@ -97,7 +103,7 @@ def train_system(configuration: Configuration, model: Model) -> None:
         if leads():
             prepare_checkpoints(run, progress)
             if run.events is not None and not (Path(run.checkpoints) / RESTORE).exists():
-                shutil.rmtree(run.events, ignore_errors=True)  # of an earlier training
+                _remove_events(Path(run.events))
         wait_for_all()
         is_trained = _is_trained(run)
         wait_for_all()  # the leader removes, in the end, what the others have just asked for
@@ -211,12 +217,14 @@ def prepare_checkpoints(run: Run, progress: Progress) -> None:
     that the training resumes from the one before.
 
     Raises:
-        UserError: if weights that are kept for averaging are damaged.
+        UserError: as `check_checkpoints`, and if weights that are kept for averaging are damaged.
     """
     folder = Path(run.checkpoints)
+    make_folder(folder)
+    check_checkpoints(run)
     run_file = folder / RUN_FILE
     before = read_json(run_file) if run_file.exists() else {}
-    if folder.exists() and before.get("exact_fingerprint") != run.exact_fingerprint:
+    if any(folder.iterdir()) and before.get("exact_fingerprint") != run.exact_fingerprint:
         changes = differences(before.get("training", {}), run.training.as_json()) if before else []
         why = (
             "; ".join(changes[:SHOWN])
@@ -224,12 +232,13 @@ def prepare_checkpoints(run: Run, progress: Progress) -> None:
             if before
             else "some are missing"
         )
-        clear(folder)
+        _remove_written(folder)
         progress.say(f"its old checkpoints do not fit ({why}): discarded")
-    make_folder(folder)
     run.write(run_file)
-    hidden = [path for path in folder.glob(".*") if not is_record(path)]
-    for leftover in [*folder.glob("*.tmp"), *hidden, folder / RESTORE]:
+    written = [path for path in folder.iterdir() if is_written(path)]
+    hidden = [path for path in written if path.name.startswith(".") and not is_record(path)]
+    temporary = [path for path in written if path.suffix == ".tmp"]
+    for leftover in [*temporary, *hidden, folder / RESTORE]:
         leftover.unlink(missing_ok=True)
     for weights in folder.glob("*.pt"):
         verified(weights)
@@ -246,11 +255,59 @@ def prepare_checkpoints(run: Run, progress: Progress) -> None:
         progress.say(f"its checkpoint of update {update:,} is damaged: discarded")
 
 
-def remove_checkpoints(run: Run) -> None:
-    """Remove the folder of checkpoints, so that one that is half removed belongs to no run."""
+def check_checkpoints(run: Run) -> None:
+    """Refuse a folder of checkpoints that holds anything else, since it is emptied.
+
+    Raises:
+        UserError: if it holds what no training writes or, as a link that two trainings share can
+            lead to, the checkpoints of another model; or if it cannot be read.
+    """
     folder = Path(run.checkpoints)
+    try:
+        found = sorted(folder.iterdir())
+    except OSError as error:
+        raise unreadable(folder, error) from error
+    # NFS keeps a file that is removed while somebody reads it, as `tail -f` does, under such a name
+    foreign = [each for each in found if not (is_written(each) or each.name.startswith(".nfs"))]
+    if foreign:
+        raise UserError(
+            f"{folder} would be emptied, but it holds {foreign[0].name}, which no training has "
+            "written; move that elsewhere, or make the folder a link to an empty one"
+        )
+    if folder.is_symlink() and (folder / RUN_FILE).exists():
+        other = read_json(folder / RUN_FILE)
+        same = other.get("exact_fingerprint") == run.exact_fingerprint
+        if not same and other.get("checkpoints") != run.checkpoints:
+            raise UserError(
+                f"{folder} would be emptied, but it holds {RUN_FILE} of {other.get('checkpoints')};"
+                " make each of them a link to a folder of its own"
+            )
+
+
+def remove_checkpoints(run: Run) -> None:
+    """Remove the folder of checkpoints, but no link, and nothing that the training did not write.
+
+    A link stays for the next training, so that its checkpoints are again where there is room.
+    """
+    folder = Path(run.checkpoints)
+    _remove_written(folder)
+    if not folder.is_symlink():
+        with suppress(OSError):  # a user has put a file there in the meantime
+            folder.rmdir()
+
+
+def _remove_written(folder: Path) -> None:
+    """Empty a folder of checkpoints, so that one that is half empty belongs to no run."""
     (folder / RUN_FILE).unlink(missing_ok=True)
-    remove_folder(folder)
+    for path in filter(is_written, [*folder.iterdir()]):
+        path.unlink()
+
+
+def _remove_events(folder: Path) -> None:
+    """Remove the event files of an earlier training; several models may share a linked folder."""
+    if not folder.is_symlink():
+        for path in chain.from_iterable(map(folder.glob, EVENT_FILES)):
+            path.unlink()
 
 
 def finish(run: Run, output: Path, progress: Progress) -> None:

@@ -1,6 +1,7 @@
 """One training: what it reads, what it writes, how it is finished."""
 
 import math
+import re
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any
@@ -27,6 +28,20 @@ CURVE = "training.csv"
 
 FINISHED = "finished.json"
 """In the folder of checkpoints: the record of a training that has come to its end."""
+
+_OWN = r"(run|finished)\.json|training\.csv|(weights|kept)_\d+\.pt"
+_WRITTEN = re.compile(
+    # what `nat.files.atomic_path` writes, its record, and both in the making
+    rf"{_OWN}|\.({_OWN})\.(sha256(\.\d+)?|[a-z0-9_]{{8}})"
+    # what fairseq writes, and the link to it
+    r"|(checkpoint_\d+_\d+|crash)\.pt(\.tmp)?|restore\.pt"
+)
+
+
+def is_written(path: Path) -> bool:
+    """Whether a file has a name that trainings write in their folders of checkpoints."""
+    is_folder = path.is_dir() and not path.is_symlink()
+    return _WRITTEN.fullmatch(path.name) is not None and not is_folder
 
 
 @dataclass(frozen=True)

@@ -19,7 +19,7 @@ from typing import TYPE_CHECKING
 from nat.artifacts import Model
 from nat.configuration import Configuration, differences
 from nat.errors import UserError
-from nat.files import read_json
+from nat.files import check_replaceable, read_json
 from nat.locks import hold
 from nat.training.run import CURVE, KEPT, REPORT
 
@@ -103,6 +103,20 @@ def _survivors(folder: Path) -> Iterator[str]:
             named = [number for number, word in enumerate(words) if word.startswith(PROGRAMS)]
             if named and words[named[0]] not in MAKE_NOTHING and Path(process.cwd()) == folder:
                 yield f"process {process.pid} ({shlex.join(words[named[0] :])})"
+
+
+def require_replaceable(workflow: "Workflow") -> None:
+    """Fail if a folder that a job makes again holds files of the user.
+
+    Snakemake removes such a folder with all that is in it before it starts the job.
+
+    Raises:
+        UserError: as `check_replaceable`.
+    """
+    for job in workflow.dag.needrun_jobs():
+        for output in job.output:
+            if output.is_directory:
+                check_replaceable(Path(output))
 
 
 def record_from_the_start(workflow: "Workflow") -> None:
