@@ -8,10 +8,10 @@ from typing import Any
 from pydantic import TypeAdapter
 
 from nat import registry
-from nat.measures.known import MEASURES
 from nat.configuration import Configuration
 from nat.configuration.json_schema import json_schema
 from nat.data.candidates import RAW
+from nat.measures.known import MEASURES
 
 BEGIN = "<!-- written by workflow_scripts/write_pages.py -->\n"
 END = "<!-- end of the generated tables -->\n"

@@ -147,7 +147,7 @@ def _lines(axes: Axes, panel: Panel) -> Labels:
 
 def _horizontal(axes: Axes, x: Axis, numbers: list[float]) -> dict[float, float]:
     """Set up the horizontal axis; returns where each value lies on it."""
-    axes.set_xlabel(x.label)
+    axes.set_xlabel(x.label or "")
     at = {tick: float(number if x.even else tick) for number, tick in enumerate(numbers)}
     places = list(at.values())
     if x.log:

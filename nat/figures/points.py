@@ -85,7 +85,7 @@ def _styles(relation: Relation, description: Figure, at: str) -> dict[str, str |
         return {each.label: each.given.style for each in relation.series(description, at)}
     found: dict[str, str | None] = {}
     for series in description.series:
-        names = series.quoted or [series.system]
+        names = series.quoted or [str(series.system)]
         style = "joined" if series.joined else None
         found |= {str(series.label or name): style for name in names}
     return found

@@ -6,11 +6,11 @@ from pathlib import Path
 from typing import Any
 
 from nat.artifacts import Analysis
-from nat.measures.known import ANALYSES
 from nat.configuration import Configuration
 from nat.errors import UserError
 from nat.files import write_json
 from nat.jobs.threads import threads
+from nat.measures.known import ANALYSES
 from nat.spelling import hint
 
 

@@ -284,11 +284,12 @@ class _Claim:
                 raise UserError(f"{self.file}: '{side.label}' is not run here, so not judged")
         pairs = zip(sides[::2], sides[1::2], strict=False)
         for one, other in pairs if kind in ("compare", "correlation") else ():
-            if one.first.system and one.first.address == other.first.address:
-                if [cell.address for cell in one.over] == [cell.address for cell in other.over]:
-                    raise UserError(
-                        f"{self.file}: '{one.label}' and '{other.label}' are the same number"
-                    )
+            over = [[cell.address for cell in side.over] for side in (one, other)]
+            same = one.first.address == other.first.address and over[0] == over[1]
+            if one.first.system and same:
+                raise UserError(
+                    f"{self.file}: '{one.label}' and '{other.label}' are the same number"
+                )
         labels = [side.label for side in sides[:: 2 if kind == "gains" else 1]]
         if kind in ("trend", "largest", "gains"):
             no_repetition(labels, f"{self.file}: key '{kind}.of'")
@@ -384,7 +385,7 @@ class _Claim:
         if name is None:
             raise UserError(f"{self.file}: missing key 'over', which '{SPEED_UP}' needs")
         named = source.named.get(name) if source is not None else None
-        same = {key: own[key] for key in ("measure", "task", "setting") if key in own}
+        same: Chosen = {key: own[key] for key in ("measure", "task", "setting") if key in own}
         here = {**chosen, **(named or {"system": name}), **same}
         found = self.relation.numbers(here, f"{self.at}: '{name}'", **{**labels, "row": name})
         if found[0].reason == QUOTED:
@@ -400,7 +401,7 @@ class _Claim:
             timed = source.timed(cell)
             if timed is None:
                 raise UserError(
-                    f"{self.file}: '{cell.row}': {source.name} shows no latency of {cell.part} with "
+                    f"{self.file}: '{cell.row}': {source.name} shows no latency of {cell.part} in "
                     f"the setting '{cell.setting}'"
                 )
             found.append(timed)

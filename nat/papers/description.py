@@ -8,7 +8,7 @@ or result.
 
 import re
 from collections.abc import Collection
-from typing import Annotated, Any, Literal, Self, TypeVar
+from typing import Annotated, Any, Literal, Self, TypeAlias, TypeVar
 
 from pydantic import (
     AfterValidator,
@@ -39,7 +39,7 @@ DiagramName = Annotated[
 ]
 Scalar = str | int | float
 Kind = TypeVar("Kind")
-Several = Kind | Annotated[list[Kind], Field(min_length=1)]
+Several: TypeAlias = Kind | Annotated[list[Kind], Field(min_length=1)]
 COORDINATES = (
     *("system", "task", "steps", "measure", "split"),
     *("decoding", "setting", "partner"),

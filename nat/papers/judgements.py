@@ -276,9 +276,9 @@ def _cut(side: Compared, reader: Reader) -> str:
 
 def _correlation(check: Check, reader: Reader) -> _Found | str:
     """Pearson's r of two measures over systems, both means over the seeds that all have."""
-    numbers: list[dict[int | None, float]] = []
+    numbers: list[dict[int, float]] = []
     for side in check.sides:
-        found: dict[int | None, list[float]] = {}
+        found: dict[int, list[float]] = {}
         for cell in side.own:  # of a random decoding several of one seed
             value = reader.number(cell).value if reader.ran(cell) else None
             if value is not None:
@@ -354,8 +354,8 @@ def _numbers(check: Check, found: Sequence[Difference]) -> str:
         return f"{numbers}; from first to last"
     if check.kind == "largest":
         others = [label for label in labels if label != check.relation]
-        numbers = [found[0].left, *(each.right for each in found)]
-        return f"{listed([check.relation, *others], numbers)}; {LEAST}"
+        sides = [found[0].left, *(each.right for each in found)]
+        return f"{listed([check.relation, *others], sides)}; {LEAST}"
     gains: list[Any] = [
         f"{name} {signed(each.value, digits)}"
         for name, each in zip(labels[::2], found, strict=True)

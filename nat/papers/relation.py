@@ -91,6 +91,7 @@ class Cell(NamedTuple):
         role: `OVER` if others are shown over it.
         system: as the configuration calls it.
         model: the system of the same training on this corpus.
+        seed: of the training; 0 without a source.
         source: the result with the number.
         part: of that file, see `nat.measures.results`.
         published: the printed number, or the printed words where it is none.
@@ -119,7 +120,7 @@ class Cell(NamedTuple):
     partner: str = ""
     corpus: str = ""
     model: str = ""
-    seed: int | None = None
+    seed: int = 0
     source: Artifact | None = None
     path: str = ""
     part: str = ""
@@ -148,7 +149,8 @@ class Cell(NamedTuple):
         """The record and the curve of the training of the model; of a toy there are none."""
         if self.source is None or MEASURES[self.measure].source in TOYS:
             return []
-        names = self.source.run, self.corpus, self.model, self.seed  # type: ignore[attr-defined]
+        run: str = self.source.run  # type: ignore[attr-defined]
+        names = run, self.corpus, self.model, self.seed
         return [TrainingRecord(*names), TrainingCurve(*names)]
 
     @property
@@ -275,7 +277,8 @@ class Relation:
         if template is not None:
             return self.filled(template, words, at)
         names = [key for key in dict.fromkeys(["system", *varied]) if key in words]
-        names = names or [key for key in ("measure", "task") if key in words][:1]
+        if not names:
+            names += [key for key in ("measure", "task") if key in words][:1]
         if not names:
             raise UserError(f"{self.file}: {at}: missing key 'label'")
         return ", ".join(words[key] for key in names)
@@ -365,7 +368,7 @@ class Relation:
                 template = template.get(str(chosen.get("steps")), template.get("n"))
         if template is None or ("{steps}" in template and "steps" not in chosen):
             raise self.missing("decoding" if template is None else "steps", at)
-        draws = (printed.draws if printed is not None else None) or [None]
+        draws: Sequence[int | None] = (printed.draws if printed else None) or [None]
         found = [
             self.filled(template, chosen | ({"draw": each} if each else {}), at) for each in draws
         ]
@@ -407,7 +410,7 @@ class Relation:
 
     def _measured(self, base: Cell, chosen: Chosen, at: str) -> list[Cell]:
         measure = MEASURES[base.measure]
-        found = {"system": self.configured(chosen["system"], chosen, at)}
+        found: dict[str, Any] = {"system": self.configured(chosen["system"], chosen, at)}
         decodings = self.decodings(chosen, at) if "decoding" in measure.coordinates else [""]
         for key in ("split", "setting", "partner"):
             given = self.filled(chosen.get(key) or "", chosen, at)
@@ -436,7 +439,6 @@ class Relation:
     def _sourced(self, cell: Cell) -> Cell:
         """A cell with the result that has its number; `timed_together` completes latencies."""
         kind, run = MEASURES[cell.measure].source, self.configuration.run
-        assert cell.seed is not None
         names = run, cell.corpus, cell.model, cell.seed
         source: Artifact
         part = cell.split
@@ -717,7 +719,7 @@ class Relation:
                 label = operand[0] if of_row and operand[1] == column.label else operand[1]
                 known = [each.label for each in (rows if of_row else columns)]
                 raise UserError(
-                    f"{self.file}: {where}: '{label}' does not stand before it; {hint(label, known)}"
+                    f"{self.file}: {where}: '{label}' is no earlier label; {hint(label, known)}"
                 )
         if derived.absolute:
             operation = f"absolute_{operation}"
@@ -941,8 +943,8 @@ class Relation:
                         named = chosen | ({"system": None} if name == series.system else {})
                         point = self.label(series.point, named, varied, at)
                     row = Heading(name, chosen, varied, series)
-                    names = {"row": name, "column": panel.label, "category": point}
-                    names |= {"point": number}
+                    names: Chosen = {"row": name, "column": panel.label, "category": point}
+                    names["point"] = number
                     for key, axis in (("y", figure.y), ("x", figure.x)):
                         own = {**names, "axis": key}
                         found += self._point(figure, at, row, panel, chosen, axis.over, own, axis)
@@ -1005,13 +1007,14 @@ class Relation:
             Coordinates of rows, series and points by label, and the labels of the points (of a
             table, those of the rows that are run), in order.
         """
+        named: dict[str, Chosen] = {}
+        points: dict[str, Chosen] = {}
         part = self.paper.part(report)
         at = f"{report.split()[0]}s.{report.split()[1]}"
         if isinstance(part, Table):
             rows = _with_quoted(self._rows(part, at), self.lines(report.split()[1]))
-            named = {row.label: row.chosen if row.given is not None else {} for row in rows}
+            named |= {row.label: row.chosen if row.given else {} for row in rows}
             return named, [row.label for row in rows if _is_run(row)]
-        named, points = {}, {}
         assert part is not None
         if part.kind == "curves":
             for series in self.series(part, at):

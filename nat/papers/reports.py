@@ -221,9 +221,10 @@ def configured(configuration: Configuration, target: Target) -> Any:
         if getattr(part, "kind", "") == "settings":
             found.append(hyper_parameters.trainings(configuration, paper, number))
     # The published values are a separate file, which reports read.
-    without = {"published": None, "printed": "", "origin": ""}
-    shown_ = (cell._replace(**without) for cell in all_cells(configuration, target))
-    return found + [repr(cell) for cell in shown_]
+    return found + [
+        repr(cell._replace(published=None, printed="", origin=""))
+        for cell in all_cells(configuration, target)
+    ]
 
 
 def make_table(configuration: Configuration, paper: str, number: str) -> TableText:

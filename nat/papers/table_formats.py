@@ -125,7 +125,7 @@ def read_records(csv: Path, numbers: bool = True) -> list[Record]:
         raise UserError(f"{csv} does not exist; run the workflow first")
     with read_back(csv):
         frame = pd.read_csv(verified(csv), dtype=str, keep_default_na=False)
-        for name in frame.columns.intersection(NUMBERS) if numbers else ():
+        for name in frame.columns.intersection(list(NUMBERS)) if numbers else ():
             found = pd.to_numeric(frame[name], errors="coerce").astype(object)
             kept = found.notna() | (frame[name] == "")
             if name != PUBLISHED and not kept.all():

@@ -59,6 +59,12 @@ def records(configuration: Configuration, paper: str, number: str) -> list[Recor
     return [{"paper": paper, "table": number} | each for each in found]
 
 
+def made_from(configuration: Configuration, paper: str, number: str) -> list[str]:
+    """Fingerprints of what the records of a table rest on besides results, in order."""
+    groups = shown(report(configuration, paper, f"table {number}")).values()
+    return [fingerprint(repr(group)) for group in groups]
+
+
 def _test(own: Sequence[Cell], baseline: Sequence[Cell], reader: Reader) -> Difference | None:
     """Compare cells with their baseline on the seeds that both have; `None` if none has."""
     tested = own[0].measure in TESTED and own[0].source is not None

@@ -8,9 +8,9 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from nat.cells.cell import Cell
-from nat.cells.known_measures import LATENCY, SCORE
-from nat.cells.values import NOT_RUN
+from nat.artifacts import Latency, Score
+from nat.papers.reader import NOT_RUN
+from nat.papers.relation import Cell
 from nat.papers.reports import snakemake
 from nat.report import addresses, energy
 from nat.report.page import root_of
@@ -45,19 +45,19 @@ class Details:
     def add(self, title: str, lines: Iterable[Line], cells: Sequence[Cell]) -> int:
         """Add a number with the cells behind it; returns its place in `numbers`."""
         own = list(lines)
-        there = [cell for cell in cells if (self.results.root / cell.score_path).exists()]
+        there = [cell for cell in cells if (self.results.root / cell.path).exists()]
         missing = [cell for cell in cells if cell not in there]
         for cell in there:
-            own.append(line("file", cell.score_path, code=True))
-            if cell.source == SCORE:
-                own.append(line("translations", cell.translations_path, code=True))
+            own.append(line("file", cell.path, code=True))
+            if isinstance(cell.source, Score):
+                own.append(line("translations", cell.source.translations.path, code=True))
         shared = [self._of_model(cell) for cell in there if cell.of_training]
         shared += [self._of_decoding(cell) for cell in there if cell.decoding]
-        shared += [self._of_setting(cell) for cell in there if cell.source == LATENCY]
+        shared += [self._of_setting(cell) for cell in there if isinstance(cell.source, Latency)]
         configuration = self.results.configuration
         if missing:
-            paths = dict.fromkeys(cell.score_path for cell in cells)
-            own.append(line(NOT_RUN, "; ".join(cell.score_path for cell in missing), code=True))
+            paths = dict.fromkeys(cell.path for cell in cells)
+            own.append(line(NOT_RUN, "; ".join(cell.path for cell in missing), code=True))
             own.append(line("made by", snakemake(configuration, *paths), code=True))
         elif there:
             own.append(line("made again by", made_again(configuration, there), code=True))
@@ -75,11 +75,11 @@ class Details:
         return self._places[key]
 
     def _of_model(self, cell: Cell) -> int:
-        key = cell.corpus, cell.system, cell.seed
+        key = cell.corpus, cell.model, cell.seed
         if key in self._places:
             return self._places[key]
-        address = root_of(self.path) + addresses.system(cell.corpus, cell.system)
-        lines = [line("model", f"{cell.system} on {cell.corpus}, seed {cell.seed}", address)]
+        address = root_of(self.path) + addresses.system(cell.corpus, cell.model)
+        lines = [line("model", f"{cell.model} on {cell.corpus}, seed {cell.seed}", address)]
         record = self.results.training(*key)
         if record is not None:
             hours = f"{record['seconds'] / 60:,.1f} min" if "seconds" in record else "unknown time"
@@ -104,7 +104,7 @@ class Details:
         return self._share(key, [line("decoding", text, code=True)])
 
     def _of_setting(self, cell: Cell) -> int:
-        key = cell.corpus, LATENCY, cell.setting
+        key = cell.corpus, Latency, cell.setting
         if key in self._places:
             return self._places[key]
         latency = self.results.configuration.on(cell.corpus).latency.model_dump(mode="json")

@@ -3,16 +3,14 @@
 import statistics
 from collections import Counter
 from collections.abc import Iterable, Iterator
-from dataclasses import replace
 from typing import Any
 
 from nat import registry
-from nat.cells import values
-from nat.cells.cell import Cell, measured
-from nat.cells.resolver import heading
-from nat.claims import claim_reports, claims
+from nat.artifacts import Latency
 from nat.configuration import choice, load
-from nat.papers import reports
+from nat.papers import claim_formats, judgements, reports, values
+from nat.papers.reader import Reader
+from nat.papers.relation import Cell, heading
 from nat.papers.reports import Target, snakemake
 from nat.report import addresses, charts, papers, systems
 from nat.report.page import Page
@@ -71,7 +69,7 @@ def _tile(results: Results, paper: str) -> dict[str, str]:
         "path": addresses.paper(paper),
         "title": results.configuration.paper(paper).title,
         "reports": f"{kinds.count(COMPLETE)} of {len(kinds)} complete, {kinds.count(PART)} in part",
-        "claims": f"claims: {claim_reports.summary(judged)}" if judged else "",
+        "claims": f"claims: {claim_formats.summary(judged)}" if judged else "",
         "cost": f"{papers.TRAININGS}: {cost[papers.TRAININGS]}{hours}",
     }
 
@@ -134,7 +132,7 @@ def _states_at(results: Results, scale: str, shown: list[Target]) -> dict[Target
 
 def _board(results: Results) -> list[dict[str, Any]]:
     """All judgements by verdict."""
-    columns: dict[str, list[dict[str, str]]] = {verdict: [] for verdict in claim_reports.VERDICTS}
+    columns: dict[str, list[dict[str, str]]] = {verdict: [] for verdict in claim_formats.VERDICTS}
     for paper, records in results.claims.items():
         title = results.configuration.paper(paper).title
         for record in records:
@@ -144,14 +142,14 @@ def _board(results: Results) -> list[dict[str, Any]]:
                     "case": record["case"],
                     "paper": title,
                     "corpus": record["corpus"],
-                    "numbers": claim_reports.lines(record)["ours"],
+                    "numbers": claim_formats.lines(record)["ours"],
                     "address": f"{addresses.paper(paper)}#{papers.anchor(record)}",
                 }
             )
     return [
         {"verdict": verdict, "cards": cards}
         for verdict, cards in columns.items()
-        if cards or verdict not in claims.WITHOUT_NUMBER
+        if cards or verdict not in judgements.WITHOUT_NUMBER
     ]
 
 
@@ -198,6 +196,7 @@ def _most_first(names: Iterable[str]) -> list[str]:
 
 def _points(results: Results) -> Iterator[dict[str, Any]]:
     """A point for each decoding of each system on a corpus, and each setting of a latency."""
+    reader = Reader(results.root)
     asked: dict[tuple[str, str, str], dict[str, None]] = {}
     latencies: dict[tuple[str, str, str, str], dict[str, dict[Cell, None]]] = {}
     for (paper, _, _), cells in results.cells.items():
@@ -205,11 +204,12 @@ def _points(results: Results) -> Iterator[dict[str, Any]]:
         for cell in cells:
             if not cell.decoding:
                 continue
-            asked.setdefault((cell.corpus, cell.system, cell.decoding), {})[title] = None
+            asked.setdefault((cell.corpus, cell.model, cell.decoding), {})[title] = None
             if cell.measure in ("latency", "speed_up"):  # which are made of latencies
-                key = cell.corpus, cell.system, cell.decoding, cell.setting
-                latency = replace(cell, measure="latency")
-                latencies.setdefault(key, {}).setdefault(cell.group, {})[latency] = None
+                key = cell.corpus, cell.model, cell.decoding, cell.setting
+                each = cell._replace(measure="latency")
+                assert isinstance(cell.source, Latency)
+                latencies.setdefault(key, {}).setdefault(cell.source.group, {})[each] = None
     for (corpus, system, decoding), titles in asked.items():
         scores = [
             score
@@ -236,8 +236,9 @@ def _points(results: Results) -> Iterator[dict[str, Any]]:
                 continue
             # other jobs may have run on other machines
             for group, timed in jobs.items():
-                there = [cell for cell in timed if (results.root / cell.score_path).exists()]
-                times = [each.value for cell in there if (each := measured(cell, results.root))]
+                there = [cell for cell in timed if reader.ran(cell)]
+                found = [reader.number(cell).value for cell in there]
+                times = [value for value in found if value is not None]
                 if times:
                     time = round(statistics.mean(times), 3)
                     yield point | {"setting": key[3], "time": time, TIMED: group}

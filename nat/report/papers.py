@@ -4,23 +4,19 @@ from collections.abc import Collection, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from nat.cells import values
-from nat.cells.cell import Cell
-from nat.cells.entry import Entry, measure_of
-from nat.cells.paper import entries
-from nat.cells.resolver import describe
-from nat.claims import claim_reports
 from nat.figures import figures
-from nat.figures.figures import Plot
+from nat.figures.points import Plot
 from nat.files import copy
-from nat.papers import reports
+from nat.measures.known import measure_of
+from nat.papers import claim_formats, reports, table_formats, tables, values
+from nat.papers.relation import Cell, report, shown
 from nat.papers.reports import snakemake
+from nat.papers.table_formats import given
 from nat.published.stated import deviations
 from nat.report import addresses, energy
 from nat.report.details import Details, Line, line
 from nat.report.page import Page
 from nat.report.results import NOTHING, Results
-from nat.tables import tables
 
 FOLDER = "downloads"
 CORPUS = "corpus"
@@ -96,39 +92,40 @@ def _table(
     written = section["state"].kind != NOTHING
     if written:
         files.mkdir(parents=True, exist_ok=True)
-        tables.write(table, files / f"table_{number}.csv")
-    found = entries(results.configuration, paper, "table", number)
-    places = {(each.row, each.column): each for each in found}
+        table_formats.write(table, files / f"table_{number}.csv")
+    described = results.configuration.paper(paper).tables[number]
+    cells_ = shown(report(results.configuration, paper, f"table {number}")).values()
+    groups = {(own[0].row, own[0].column): (own, over) for own, over in cells_}
     labels = table.labels
-    numeric = describe(results.configuration, paper, "table", number).kind == "grid"
+    numeric = described.kind == "grid"
     records = table.records if numeric else []
     rows = list(dict.fromkeys(record["row"] for record in records))
     by_place = {(record["row"], record["column"]): record for record in records}
     body, group = [], ""
     indices: dict[tuple[str, str], int] = {}
-    for row, texts in zip(rows, table.cells, strict=True) if numeric else ():
+    for row, texts in zip(rows, table.rows, strict=True) if numeric else ():
         again = labels > 1 and not texts[0]
         group = texts[0] or group if labels > 1 else ""
-        shown: list[dict[str, Any]] = []
+        texts_: list[dict[str, Any]] = []
         if labels > 1:
-            shown.append({"kind": "group", "text": group, "again": again})
-        shown.append({"kind": "label", "text": texts[labels - 1]})
+            texts_.append({"kind": "group", "text": group, "again": again})
+        texts_.append({"kind": "label", "text": texts[labels - 1]})
         places_of_row = zip(table.names, table.columns, texts, strict=True)
         for column, (_, part), text in list(places_of_row)[labels:]:
             record = by_place[row, column]
-            cells = _behind((row, column), places)
-            shown.append(_number(results, record, cells, part, text, details, indices))
-        body.append(shown)
+            cells = _behind((row, column), groups)
+            texts_.append(_number(results, record, cells, part, text, details, indices))
+        body.append(texts_)
     if not numeric:
-        for texts in table.cells:
+        for texts in table.rows:
             group = texts[0] or group if labels > 1 else ""
             start = [{"kind": "group", "text": group, "again": not texts[0]}] if labels > 1 else []
             start.append({"kind": "label", "text": texts[labels - 1]})
             body.append(start + [{"kind": "text", "text": text} for text in texts[labels:]])
     return section | {
         "written": written,
-        "title": titled(describe(results.configuration, paper, "table", number).title),
-        "origin": table.headline.origin,
+        "title": titled(described.title),
+        "origin": table.origin,
         "head": _head(table.columns, labels),
         "body": body,
         "notes": (_notes(table) if numeric else table.notes) + table.signatures,
@@ -137,9 +134,9 @@ def _table(
     }
 
 
-def _notes(table: tables.Table) -> list[str]:
+def _notes(table: table_formats.TableText) -> list[str]:
     """The notes of a table, of which a page shows the intervals of all columns."""
-    ran = [each for each in table.records if each["status"] == "run" and tables.given(each["low"])]
+    ran = [each for each in table.records if each["status"] == "run" and given(each["low"])]
     others = [note for note in table.notes if not note.startswith(tables.INTERVAL)]
     return values.what_intervals_are(tables.INTERVAL, ran) + others
 
@@ -153,19 +150,21 @@ def _head(columns: Sequence[tuple[str, str]], labels: int) -> list[list[dict[str
     above: list[dict[str, Any]] = [{"text": "", "span": 1} for _ in start]
     below: list[dict[str, Any]] = list(start)
     for at, (name, part) in enumerate(columns[labels:], labels):
-        if part != tables.PUBLISHED and part != tables.DIFFERENCE:
+        if part != table_formats.PUBLISHED and part != table_formats.DIFFERENCE:
             above.append({"text": name, "span": 0})
         above[-1]["span"] += 1
         below.append({"text": part or "ours", "at": at})
     return [above, below]
 
 
-def _behind(place: tuple[str, str], places: Mapping[tuple[str, str], Entry]) -> list[Cell]:
-    """The cells that the number of a place rests on, those that it is compared with included."""
-    entry = places[place]
-    found = [*entry.cells, *entry.over]
-    for each in entry.derived.places if entry.derived is not None else ():
-        found += _behind(each, places)
+def _behind(
+    at: tuple[str, str], groups: Mapping[tuple[str, str], tuple[list[Cell], list[Cell]]]
+) -> list[Cell]:
+    """The cells that a number rests on, those that it is compared with included."""
+    own, over = groups[at]
+    found = [cell for cell in (*own, *over) if cell.source is not None]
+    for each in own[0].derived.of if own[0].derived is not None else ():
+        found += _behind(each, groups)
     return list(dict.fromkeys(found))
 
 
@@ -179,21 +178,21 @@ def _number(
     indices: dict[tuple[str, str], int],
 ) -> dict[str, Any]:
     """A cell of a table: what it shows, what it is sorted by, and where it comes from."""
-    key = {tables.PUBLISHED: "published", tables.DIFFERENCE: "difference"}.get(part, "ours")
+    key = {table_formats.PUBLISHED: "published", table_formats.DIFFERENCE: "difference"}.get(
+        part, "ours"
+    )
     value = record[key]
     found: dict[str, Any] = {"kind": "number", "text": text, "older": False, "small": ""}
     found["sort"] = _sort(value)
-    if part in (tables.PUBLISHED, tables.DIFFERENCE):
+    if part in (table_formats.PUBLISHED, table_formats.DIFFERENCE):
         return found
     if record["status"] == "run":
-        digits = tables.digits_of_ends(record["measure"])
         small = []
-        if tables.given(record["low"]):
+        if given(record["low"]):
             # also where other formats have it beside the number, before the mark of a footnote
             number, _, rest = text.partition(" [")
             found["text"] = number + rest.partition("]")[2]
-            ends = (f"{record[end]:z.{digits}f}" for end in ("low", "high"))
-            small.append(f"[{', '.join(ends)}]")
+            small.append(tables.ends(dict(record)))
         if len(str(record["seeds"]).split()) > 1:
             small.append(f"{len(str(record['seeds']).split())} seeds")
         found["small"] = " ".join(small)
@@ -211,7 +210,7 @@ def _number(
 
 def _sort(value: Any) -> float | str:
     """What a cell with a number is sorted by; empty where there is none."""
-    return value if isinstance(value, float | int) and tables.given(value) else ""
+    return value if isinstance(value, float | int) and given(value) else ""
 
 
 def _lines(record: Mapping[str, Any]) -> list[Line]:
@@ -222,24 +221,24 @@ def _lines(record: Mapping[str, Any]) -> list[Line]:
         found.append(line("state", record["status"]))
     else:
         found.append(line("ours", f"{record['ours']:.{measure.digits + 2}f} {measure.unit}"))
-        if tables.given(record["low"]):
+        if given(record["low"]):
             name = "quartiles" if values.shows_quartiles(record) else "95% interval"
             found.append(line(name, f"{record['low']} to {record['high']}"))
-        if tables.given(record["spread"]):
+        if given(record["spread"]):
             over = values.what_spreads_are_over([record])
             found.append(line("standard deviation", f"{record['spread']} over {over}"))
         found.append(line("seeds", record["seeds"]))
-    if tables.given(record["published"]) and record["published"] != "":
+    if given(record["published"]) and record["published"] != "":
         found.append(line("published", f"{record['published']} {record['published_source']}"))
     for term, key in (("not comparable", "stand_in"), ("remark", "remark")):
         if record.get(key):
             found.append(line(term, record[key]))
-    if record.get("baseline") and tables.given(record.get("p_value")):
+    if record.get("baseline") and given(record.get("p_value")):
         found.append(
             line(
                 "baseline",
                 f"{record['baseline']}: {record['baseline_difference']:+.2f}, "
-                f"{tables.p_value(record['p_value'])} ({record['test']})",
+                f"{table_formats.p_value(record['p_value'])} ({record['test']})",
             )
         )
     if record.get("signature"):
@@ -254,7 +253,7 @@ def _figure(results: Results, paper: str, number: str, files: Path) -> dict[str,
     target = reports.report(results.configuration, (paper, "figure", number))
     section = _section(results, paper, "figure", number)
     found = section | {
-        "title": titled(describe(results.configuration, paper, "figure", number).title),
+        "title": titled(results.configuration.paper(paper).figures[number].title),
         "stem": f"figure_{number}",
         "shown": section["state"].kind != NOTHING,
         "origin": "",
@@ -275,7 +274,7 @@ def _figure(results: Results, paper: str, number: str, files: Path) -> dict[str,
         figures.write(plot, pdf)
     assert target.path.endswith(pdf.name)
     return found | {
-        "origin": plot.headline.origin,
+        "origin": plot.origin,
         "alternative": _alternative(plot),
         "points": _points(plot),
         "older": bool(results.older(results.cells[paper, "figure", number])),
@@ -284,10 +283,10 @@ def _figure(results: Results, paper: str, number: str, files: Path) -> dict[str,
 
 def _alternative(plot: Plot) -> str:
     """A figure in words: its title, and the numbers of each series."""
-    parts = [f"{plot.headline.title} ({plot.headline.origin})."]
+    parts = [f"{plot.title} ({plot.origin})."]
     series: dict[tuple[str, str], list[str]] = {}
     for record in plot.records:
-        if tables.given(record.get("ours")) and isinstance(record["ours"], float | int):
+        if given(record.get("ours")) and isinstance(record["ours"], float | int):
             at = record["category"] or record["x"]
             where = "" if at is None or at == "" else f"{at:g}: " if _is_number(at) else f"{at}: "
             series.setdefault((record["column"], record["row"]), []).append(
@@ -313,10 +312,7 @@ def _points(plot: Plot) -> list[list[Any]]:
                 record["column"],
                 record["row"],
                 "" if at is None else at,
-                *(
-                    "" if not tables.given(record[key]) else record[key]
-                    for key in ("ours", "published")
-                ),
+                *("" if not given(record[key]) else record[key] for key in ("ours", "published")),
                 record["status"],
             ]
         )
@@ -330,8 +326,8 @@ def _claims(results: Results, paper: str, details: Details) -> dict[str, Any]:
     records = results.claims[paper]
     rows: list[dict[str, Any]] = []
     for record, check in zip(records, results.checks[paper], strict=True):
-        texts = claim_reports.lines(record) | {CORPUS: record["corpus"].replace(" ", ", ")}
-        cells = [cell for place in check.places for cell in (*place.cells, *place.over)]
+        texts = claim_formats.lines(record) | {CORPUS: record["corpus"].replace(" ", ", ")}
+        cells = [cell for cell in check.cells if cell.source is not None]
         older = results.older(cells)
         index = details.add(
             " ".join(filter(None, (check.text, f"({check.case})" if check.case else ""))),
@@ -357,9 +353,9 @@ def _claims(results: Results, paper: str, details: Details) -> dict[str, Any]:
         )
     return _section(results, paper, "claims", "") | {
         "rows": rows,
-        "summary": claim_reports.summary(records),
-        "notes": claim_reports.notes(records),
-        "columns": (*claim_reports.COLUMNS[:2], CORPUS, *claim_reports.COLUMNS[2:]),
+        "summary": claim_formats.summary(records),
+        "notes": claim_formats.notes(records),
+        "columns": (*claim_formats.COLUMNS[:2], CORPUS, *claim_formats.COLUMNS[2:]),
     }
 
 
@@ -389,7 +385,7 @@ TRAININGS, HOURS = "trainings", "device hours"
 def cost(results: Results, papers: Collection[str]) -> list[tuple[str, str]]:
     """What the trainings behind papers took, those of teachers included where they are shown."""
     cells = {
-        (cell.corpus, cell.system, cell.seed)
+        (cell.corpus, cell.model, cell.seed)
         for target in results.targets
         if target[0] in papers
         for cell in results.cells[target]

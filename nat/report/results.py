@@ -12,27 +12,23 @@ from functools import cached_property
 from pathlib import Path
 from typing import Any
 
-from nat.artifacts import Score, TrainingRecord
+from nat.artifacts import Score, TotalCorrelation, TrainingRecord
 from nat.cached_method import cached_method
-from nat.cells.cell import Cell
-from nat.cells.known_measures import SCORE
-from nat.cells.paper import entries
-from nat.cells.resolver import describe
-from nat.claims import claim_checks, claim_reports, claims
-from nat.claims.claim_checks import Check
 from nat.configuration import Configuration, differences
 from nat.data.splits import TRAIN, prepared_as
 from nat.data.translations import MADE_WITH
-from nat.figures import figures
-from nat.figures.figures import Plot
+from nat.figures import points
+from nat.figures.points import Plot
 from nat.files import read_json
 from nat.measures.results import read, read_file
-from nat.papers import reports
+from nat.papers import claim_formats, judgements, published, reports, tables
+from nat.papers.claims import Check, checks, made_from
 from nat.papers.conflicts import Conflict, conflicts
+from nat.papers.relation import Cell
 from nat.papers.reports import Target, snakemake
-from nat.published import published
+from nat.papers.table_formats import TableText, read_records
+from nat.papers.values import Record
 from nat.report import scale
-from nat.tables import tables
 
 MEASURED = ("sacrebleu", "tokenised_bleu", "multi_reference_bleu", "chrf", "repeated_tokens")
 """The measures that pages show of every score."""
@@ -47,9 +43,11 @@ def made_again(configuration: Configuration, cells: Iterable[Cell]) -> str:
     removed before.
     """
     asked = list(cells)
-    files = list(dict.fromkeys(cell.score_path for cell in asked))
+    files = list(dict.fromkeys(cell.path for cell in asked))
     command = snakemake(configuration, *files, "--forcerun", *files)
-    kept = dict.fromkeys(cell.translations_path for cell in asked if cell.source == SCORE)
+    kept = dict.fromkeys(
+        cell.source.translations.path for cell in asked if isinstance(cell.source, Score)
+    )
     return f"{shlex.join(['rm', '-f', *kept])} && {command}" if kept else command
 
 
@@ -72,11 +70,10 @@ CONFIGURED = State(COMPLETE, "configuration")
 
 def state(configuration: Configuration, target: Target, cells: Iterable[Cell]) -> State:
     """How much exists of what a table, figure or the claims of a paper are made from."""
-    paths = {cell.score_path for cell in cells}
+    paths = {cell.path for cell in cells}
     if not paths:
         paper, kind, number = target
-        described = kind != "claims" and describe(configuration, paper, kind, number).kind
-        if described == "settings":
+        if kind == "table" and configuration.paper(paper).tables[number].kind == "settings":
             return CONFIGURED
         return State(NOTHING, "no corpus")
     there = sum((Path(configuration.root) / path).exists() for path in paths)
@@ -137,10 +134,10 @@ class Results:
         if not path.exists():
             return None
         when = path.stat().st_mtime
-        shown = (self.root / cell.score_path for cell in self.cells[target])
+        shown = (self.root / cell.path for cell in self.cells[target])
         return None if any(_changed_after(each, when) for each in shown) else path
 
-    def table(self, paper: str, number: str) -> tables.Table:
+    def table(self, paper: str, number: str) -> TableText:
         """A table, filled with what exists.
 
         Raises:
@@ -148,18 +145,14 @@ class Results:
         """
         path = self.made((paper, "table", number))
         if path is not None:
-            places = entries(self.configuration, paper, "table", number)
-            asked = [tables.made_from(each) for each in places]
-            made = (
-                tables.read_records(path, ())
-                if describe(self.configuration, paper, "table", number).kind == "grid"
-                else []
-            )
+            grid = self.configuration.paper(paper).tables[number].kind == "grid"
+            made = read_records(path) if grid else []
+            asked = tables.made_from(self.configuration, paper, number)
             if made and [each.get("made_from") for each in made] == asked:
                 return reports.read_table(self.configuration, paper, number, path)
         return reports.make_table(self.configuration, paper, number)
 
-    def judged(self, paper: str) -> tables.Records:
+    def judged(self, paper: str) -> list[Record]:
         """The claims of a paper, judged by what exists.
 
         Raises:
@@ -167,15 +160,14 @@ class Results:
         """
         path = self.made((paper, "claims", ""))
         if path is not None:
-            found = claim_reports.read(path)
-            checks = self.checks[paper]
-            asked = [claim_checks.made_from(self.configuration, each) for each in checks]
+            found = claim_formats.read(path)
+            asked = [made_from(self.configuration, each) for each in self.checks[paper]]
             if [each.get("made_from") for each in found] == asked:
                 return found
-        return claims.judge(self.configuration, paper)
+        return judgements.judge(self.configuration, paper)
 
     @cached_property
-    def claims(self) -> dict[str, tables.Records]:
+    def claims(self) -> dict[str, list[Record]]:
         """The judged claims of each paper that makes some."""
         return {paper: self.judged(paper) for paper in self.checks}
 
@@ -183,7 +175,7 @@ class Results:
     def checks(self) -> dict[str, tuple[Check, ...]]:
         """What each of these claims is judged by."""
         with_claims = [paper for paper, kind, _ in self.targets if kind == "claims"]
-        return {paper: claim_checks.checks(self.configuration, paper) for paper in with_claims}
+        return {paper: checks(self.configuration, paper) for paper in with_claims}
 
     @cached_property
     def conflicts(self) -> list[Conflict]:
@@ -196,7 +188,7 @@ class Results:
         Raises:
             UserError: for damaged results.
         """
-        return figures.make(self.configuration, paper, number)
+        return points.make(self.configuration, paper, number)
 
     def drawn(self, paper: str, number: str, plot: Plot) -> Path | None:
         """The main file of a figure, if a job drew it with all that `plot` shows.
@@ -205,10 +197,10 @@ class Results:
             UserError: if the points of the job's figure are damaged.
         """
         path = self.root / reports.report(self.configuration, (paper, "figure", number)).path
-        points = path.with_suffix(".csv")
-        if not (path.exists() and points.exists()):
+        csv = path.with_suffix(".csv")
+        if not (path.exists() and csv.exists()):
             return None
-        records = tables.read_records(points, ())
+        records = read_records(csv)
         return path if records and records[0].get("made_from") == plot.made_from else None
 
     @cached_method
@@ -284,21 +276,21 @@ class Results:
         """Why numbers are of an older configuration; nothing if they are of today's."""
         found: dict[str, None] = {}
         for cell in cells:
-            path = self.root / cell.score_path
+            path = self.root / cell.path
             if not cell.of_training or not path.exists():
                 continue
-            found |= dict.fromkeys(self.changes(cell.corpus, cell.system, cell.seed))
-            if cell.partner:
-                found |= dict.fromkeys(self.changes(cell.corpus, cell.partner, cell.seed))
-            if cell.source == SCORE:
+            found |= dict.fromkeys(self.changes(cell.corpus, cell.model, cell.seed))
+            if isinstance(cell.source, TotalCorrelation):
+                found |= dict.fromkeys(self.changes(cell.corpus, cell.source.other, cell.seed))
+            if isinstance(cell.source, Score):
                 found |= dict.fromkeys(self._translated_otherwise(cell))
         return list(found)
 
     def _translated_otherwise(self, cell: Cell) -> Iterable[str]:
         """Why the translations of a score are not those of today's model and configuration."""
-        record = self.training(cell.corpus, cell.system, cell.seed)
+        record = self.training(cell.corpus, cell.model, cell.seed)
         names = cell.seed, cell.decoding, cell.split
-        for score in self.scores(cell.corpus, cell.system):
+        for score in self.scores(cell.corpus, cell.model):
             if (score["seed"], score["decoding"], score["split"]) != names:
                 continue
             if record is not None and score["model"] not in (None, record.get("fingerprint")):

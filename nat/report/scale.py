@@ -3,11 +3,11 @@
 from dataclasses import replace
 
 from nat.artifacts import is_generated
-from nat.cells.resolver import heading
 from nat.configuration import Configuration
 from nat.configuration.file_names import PAPER_SCALE
 from nat.configuration.overrides import Overrides
 from nat.data.splits import derived_from
+from nat.papers.relation import heading
 
 BASE = "base"
 """The size of models that papers compare with."""

@@ -92,7 +92,7 @@ def translated(results: Results) -> dict[TestSet, list[Score]]:
     root = results.root
     firsts: dict[tuple[str, str, str, str], Score] = {}
     for cells in results.cells.values():
-        for score in (cell.result for cell in cells):
+        for score in (cell.source for cell in cells):
             if not isinstance(score, Score) or score.split == TRAIN:
                 continue
             names = score.corpus, score.split, score.system, score.decoding

@@ -9,11 +9,11 @@ from pathlib import Path
 from typing import Any
 
 from nat.artifacts import Model, Score, TrainingCurve, step_of
-from nat.cells.known_measures import MEASURES
 from nat.checksums import verified
 from nat.configuration.file_names import PAPER_SCALE
 from nat.configuration.overrides import Overrides
 from nat.data.splits import sides
+from nat.measures.known import MEASURES
 from nat.nested import at
 from nat.papers.reports import snakemake
 from nat.published import stated_files
@@ -40,7 +40,7 @@ def places(results: Results) -> dict[Place, list[int]]:
     for cells in results.cells.values():
         for cell in cells:
             if cell.of_training:
-                found.setdefault((cell.corpus, cell.system), {})[cell.seed] = None
+                found.setdefault((cell.corpus, cell.model), {})[cell.seed] = None
     for corpus, system in list(found):
         there = results.configuration.on(corpus)
         for name in ancestors.ancestors(there, system):

@@ -21,6 +21,7 @@ from nat.data.corpus import number_of
 from nat.data.splits import TRAIN, VALID, split_names
 from nat.files import read_json
 from nat.measures.latency_setting import LARGEST, parse_setting
+from nat.papers.relation import latency as latency_of
 from nat.registry import Method
 from nat.transformer.architecture import Architecture
 from nat.workflow.cluster import (
@@ -31,7 +32,6 @@ from nat.workflow.cluster import (
     nodes,
     read_cluster,
 )
-from nat.papers.relation import latency as latency_of
 from nat.workflow.dry_run import Job
 from nat.workflow.together import RULE as TRANSLATE_AND_SCORE
 

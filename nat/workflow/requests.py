@@ -9,8 +9,8 @@ from snakemake.io import regex_from_filepattern, strip_wildcard_constraints
 from nat.configuration import Configuration
 from nat.errors import UserError
 from nat.measures.known import ANALYSES
-from nat.papers.relation import latency
 from nat.measures.latency_setting import parse_setting
+from nat.papers.relation import latency
 from nat.spelling import hint
 
 NUMBER = r"0|[1-9]\d*"
