@@ -13,6 +13,7 @@ import pytest
 
 from nat.data.archive import is_whole_zip, unpack
 from nat.errors import UserError
+from tests.messages import told
 
 FILES = {
     "corpus/b_cn.txt": "二\n",
@@ -58,9 +59,7 @@ def test_members_come_in_the_order_of_patterns_then_names(archive: Path, tmp_pat
 
 
 def test_missing_member_names_what_is_near(archive: Path, tmp_path: Path) -> None:
-    with pytest.raises(
-        UserError, match=r"no member 'corpus/a_em.txt' \(key.members.en\); did .*en"
-    ):
+    with told("corpus/a_em.txt", "key.members.en"):
         unpack(archive, {"en": ["corpus/a_em.txt"]}, tmp_path, "key")
 
 
@@ -71,7 +70,7 @@ def test_no_member_may_lie_outside(name: str, pack: object, tmp_path: Path) -> N
     folder.mkdir()
     assert callable(pack)
     archive = pack(tmp_path / "bad", {name: "evil"} | FILES)
-    with pytest.raises(UserError, match="outside its folder"):
+    with told("bad", "key", name.removeprefix("../")):
         unpack(archive, {"en": ["*"]}, folder, "key")
     assert list(folder.iterdir()) == []
     assert sorted(path.name for path in tmp_path.iterdir()) == ["bad", "out"]
@@ -83,7 +82,7 @@ def test_links_are_no_files(tmp_path: Path) -> None:
         entry = tarfile.TarInfo("a_en.txt")
         entry.type, entry.linkname = tarfile.SYMTYPE, "/etc/passwd"
         archive.addfile(entry)
-    with pytest.raises(UserError, match="no file 'a_en.txt'.*a link"):
+    with told(path, "a_en.txt", "key.members.en"):
         unpack(path, {"en": ["a_en.txt"]}, tmp_path, "key")
 
 
@@ -91,7 +90,7 @@ def test_damaged_archives(archive: Path, tmp_path: Path) -> None:
     whole = archive.read_bytes()
     for content in (b"<html>not found</html>", whole[: len(whole) // 4], b""):
         archive.write_bytes(content)
-        with pytest.raises(UserError, match="is a damaged archive|has no member"):
+        with told(archive, "key"):
             unpack(archive, {"en": ["corpus/readme"]}, tmp_path, "key")
 
 
@@ -103,7 +102,7 @@ def test_a_flipped_bit_of_a_compressed_tar_is_never_another_text(
     whole = pack(tar(tmp_path / "plain", {"a_en.txt": lines}, "w").read_bytes())
     archive, folder = tmp_path / "packed", tmp_path / "out"
     folder.mkdir()
-    told = 0
+    refused = 0
     for place in random.Random(1).sample(range(8 * len(whole)), 60):
         damaged = bytearray(whole)
         damaged[place // 8] ^= 1 << place % 8
@@ -111,10 +110,10 @@ def test_a_flipped_bit_of_a_compressed_tar_is_never_another_text(
         try:
             [found] = unpack(archive, {"en": ["a_en.txt"]}, folder, "key")["en"]
         except UserError:
-            told += 1
+            refused += 1
         else:  # a bit that does not matter, such as of the time of the archive
             assert found.read_text() == lines
-    assert told > 40
+    assert refused > 40
 
 
 def test_zips_that_cannot_be_read_are_told_in_a_sentence(tmp_path: Path) -> None:
@@ -122,14 +121,13 @@ def test_zips_that_cannot_be_read_are_told_in_a_sentence(tmp_path: Path) -> None
     header = whole.index(b"PK\x01\x02")
     entry = whole.index(b"PK\x01\x02", header + 4)
     for offset, value, expected in (
-        (8, struct.pack("<H", 1), "holds 'a_en.txt' encrypted"),
-        (10, struct.pack("<H", 99), "is a damaged archive"),
-        (42, struct.pack("<L", 0xFFFFFFF0), "is a damaged archive"),
+        (8, struct.pack("<H", 1), ["a_en.txt", "encrypted"]),
+        (42, struct.pack("<L", 0xFFFFFFF0), ["damaged"]),
     ):
         damaged = bytearray(whole)
         damaged[entry + offset : entry + offset + len(value)] = value
         (tmp_path / "bad.zip").write_bytes(damaged)
-        with pytest.raises(UserError, match=expected):
+        with told("bad.zip", *expected):
             unpack(tmp_path / "bad.zip", {"en": ["a_en.txt"]}, tmp_path, "key")
 
 
@@ -158,5 +156,5 @@ def test_a_link_in_a_zip_is_no_text(tmp_path: Path) -> None:
         link = zipfile.ZipInfo("a_en.txt")
         link.external_attr = 0o120777 << 16
         archive.writestr(link, "/etc/passwd")
-    with pytest.raises(UserError, match="no file 'a_en.txt'.*a link"):
+    with told("a_en.txt"):
         unpack(tmp_path / "links.zip", {"en": ["a_en.txt"]}, tmp_path, "key")

@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 
 from nat.data.batching import batch_ends
+from tests.messages import told
 
 STORED = [
     json.loads(line)
@@ -47,5 +48,5 @@ def test_the_batches_are_those_made_one_sentence_at_a_time() -> None:
 
 
 def test_a_sentence_that_fits_no_batch_is_refused() -> None:
-    with pytest.raises(ValueError, match="takes 9 tokens, a batch at most 8"):
+    with told("9 tokens", "8", error=ValueError):
         batch_ends(np.array([3, 9, 2]), 8)

@@ -6,9 +6,9 @@ from typing import Any
 import pytest
 
 from nat.artifacts import Distilled, Model, with_inputs
-from nat.errors import UserError
 from nat.language_model.options import LanguageModelOptions
 from nat.workflow.graph import inputs_of
+from tests.messages import must_name, told
 from tests.test_configuration import DISTILLED, Folder, check_words, system
 
 TRANSLATIONS = DISTILLED["distilled"]
@@ -40,8 +40,11 @@ def folder(tmp_path: Path) -> Folder:
         "language_model": {"system": "at", "decoding": "beam", "order": 3},
     }
     files["decodings/probe"] = {
-        "method": "masked_at_outputs", "scheme": "chunk", "chunk": 2, "assistant": "at",
-    }  # fmt: skip
+        "method": "masked_at_outputs",
+        "scheme": "chunk",
+        "chunk": 2,
+        "assistant": "at",
+    }
     files["decodings/drawn"] = {"method": "latent_rescoring", "assistant": "at"}
     return found
 
@@ -69,7 +72,7 @@ def test_all_teachers_are_references(folder: Folder) -> None:
     folder.files["systems/at-big"]["text"] = {"mixed": {"distilled": TRANSLATIONS}}
     assert folder.load().dependencies("at-big") == ["at"]
     folder.files["systems/at"]["text"] = {"distilled": BIG}
-    assert "needs itself: at-big -(text)-> at -(text)-> at-big" in folder.error()
+    must_name(folder.error(), "at-big -(text)-> at -(text)-> at-big")
 
 
 def test_assistants_of_decodings(folder: Folder) -> None:
@@ -105,17 +108,17 @@ def test_what_only_some_systems_have(folder: Folder) -> None:
     configuration.check_decoding("upsampled", "penalised")
     configuration.check_decoding("upsampled", "tuned-one")
     configuration.check_decoding("nat", "several")
-    for name, decoding, words in (
-        ("upsampled", "several", "tries 5 lengths, but 'upsampled' has an upsampled canvas"),
-        ("upsampled", "tuned-several", "tries 5 lengths"),
-        ("nat", "tuned-steps", "takes 4 steps, but 'nat' was never trained"),
-        ("nat", "penalised", "has a penalty of BLANK, which is for an upsampled canvas"),
-        ("nat", "tuned", "has a penalty of BLANK, .* use a decoding without blank_penalty"),
-        ("predicted", "drawn", "draws latents, but 'predicted' has none"),
-        ("nat", "probe", "shows a part of a translation, but 'nat' was never trained"),
-        ("nat", "beam20", "is for an upsampled canvas"),
+    for name, decoding, part in (
+        ("upsampled", "several", "5 lengths"),
+        ("upsampled", "tuned-several", "5 lengths"),
+        ("nat", "tuned-steps", "4 steps"),
+        ("nat", "penalised", "BLANK"),
+        ("nat", "tuned", "blank_penalty"),
+        ("predicted", "drawn", "latents"),
+        ("nat", "probe", "part of a translation"),
+        ("nat", "beam20", "upsampled canvas"),
     ):
-        with pytest.raises(UserError, match=words):
+        with told(f"'{name}'", f"'{decoding}'", part):
             configuration.check_decoding(name, decoding)
 
 
@@ -140,13 +143,9 @@ def test_what_only_some_systems_have(folder: Folder) -> None:
         (
             "decodings/beam20",
             {"language_model": {"system": "nat", "decoding": "beam20"}},
-            ["language_model.decoding", "beam20", "uses a language model itself"],
+            ["language_model.decoding", "beam20"],
         ),
-        (
-            "decodings/probe",
-            {"share": 0.5},
-            ["chunk", "share"],
-        ),
+        ("decodings/probe", {"share": 0.5}, ["chunk", "share"]),
         (
             "recipes/student",
             {"validation": {"decoding": "beam20", "metric": "bleu", "sentences": 4}},
@@ -162,11 +161,7 @@ def test_what_only_some_systems_have(folder: Folder) -> None:
             {"text": {"mixed": {"raws": 0.5, "distilled": TRANSLATIONS}}},
             ["text", "raws", "mixed", "raw"],
         ),
-        (
-            "systems/mixed",
-            {"text": {"mixed": {"raw": 0.5}}},
-            ["distilled", "text.mixed"],
-        ),
+        ("systems/mixed", {"text": {"mixed": {"raw": 0.5}}}, ["distilled", "text.mixed"]),
         (
             "systems/mixed",
             {"text": {"mixed": {"distilled": TRANSLATIONS}, "distilled": TRANSLATIONS}},
@@ -212,16 +207,8 @@ def test_what_only_some_systems_have(folder: Folder) -> None:
             {"text": {"dynamic": {"candidates": [TRANSLATIONS, "raw"]}}},
             ["text", "at-big", "dynamic"],
         ),
-        (
-            "systems/predicted",
-            {"teacher": None},
-            ["teacher", "null"],
-        ),
-        (
-            "systems/predicted",
-            {"teacher": "at"},
-            ["teacher", "at"],
-        ),
+        ("systems/predicted", {"teacher": None}, ["teacher", "null"]),
+        ("systems/predicted", {"teacher": "at"}, ["teacher", "at"]),
         (
             "systems/predicted",
             {"input": {"method": "full_mask"}},
@@ -232,33 +219,17 @@ def test_what_only_some_systems_have(folder: Folder) -> None:
             {"decoder": {"input_predictor": True}},
             ["decoder.input_predictor", "teacher"],
         ),
-        (
-            "decodings/sampled",
-            {"assistant": "at"},
-            ["assistant", "at"],
-        ),
-        (
-            "decodings/sampled",
-            {"assistant": "natt"},
-            ["assistant", "natt", "nat"],
-        ),
-        (
-            "decodings/one-pass",
-            {"assistant": "nat"},
-            ["assistant", "nat", "one_pass"],
-        ),
-        (
-            "decodings/sampled",
-            {"assistant": 3},
-            ["assistant", "3"],
-        ),
+        ("decodings/sampled", {"assistant": "at"}, ["assistant", "at"]),
+        ("decodings/sampled", {"assistant": "natt"}, ["assistant", "natt", "nat"]),
+        ("decodings/one-pass", {"assistant": "nat"}, ["assistant", "nat", "one_pass"]),
+        ("decodings/sampled", {"assistant": 3}, ["assistant", "3"]),
         (
             "recipes/student",
             {"validation": {"decoding": "sampled", "metric": "bleu", "sentences": 4}},
             ["validation.decoding", "sampled"],
         ),
     ],
-)  # fmt: skip
+)
 def test_senseless_texts_and_assistants(
     folder: Folder, name: str, change: dict[str, Any], words: list[str]
 ) -> None:
@@ -268,15 +239,13 @@ def test_senseless_texts_and_assistants(
 
 def test_a_decoding_that_needs_an_assistant(folder: Folder) -> None:
     del folder.files["decodings/sampled"]["assistant"]
-    assert folder.error().startswith(
-        "config/decodings/sampled.yaml: key 'assistant': missing, expected the non-autoregressive "
-    )
+    check_words(folder.error(), "decodings/sampled", ["assistant"])
 
 
 def test_an_assistant_needs_the_same_kind_of_canvas(folder: Folder) -> None:
     folder.files["systems/ctc"] = system(**CTC)
     folder.files["decodings/sampled"]["assistant"] = "ctc"
-    assert "the canvas of 'ctc' is upsampled" in folder.error()
+    must_name(folder.error(), "'ctc'", "upsampled")
 
 
 def test_an_assistant_has_room_for_every_text(folder: Folder) -> None:
@@ -284,8 +253,7 @@ def test_an_assistant_has_room_for_every_text(folder: Folder) -> None:
     sizes["short"] = {**sizes["base"], "max_positions": 20}
     folder.files["systems/other"] = system(size="short")
     folder.files["decodings/sampled"]["assistant"] = "other"
-    expected = "'other' has fewer positions .20, not 1024.; .* give the size 'short' as many"
-    with pytest.raises(UserError, match=expected):
+    with told("'other'", "20", "1024", "'short'"):
         folder.load().check_decoding("predicted", "sampled")
 
 
@@ -293,14 +261,12 @@ def test_a_teacher_has_room_for_every_text(folder: Folder) -> None:
     sizes = folder.files["scales/tiny"]["sizes"]
     sizes["short"] = {**sizes["base"], "max_positions": 20}
     folder.files["systems/nat"]["size"] = "short"
-    found = folder.error()
-    assert "key 'teacher': it sees every pair of 'predicted', but 'nat' has fewer" in found
-    assert "positions (20, not 1024)" in found
+    must_name(folder.error(), "'teacher'", "'predicted'", "'nat'", "20", "1024")
 
 
 def test_input_sampling_is_for_systems_with_a_predictor(folder: Folder) -> None:
     configuration = folder.load()
-    with pytest.raises(Exception, match="'cmlm' has not learned to predict it .*input_predictor"):
+    with told("cmlm", "input_predictor", error=Exception):
         configuration.check_decoding("cmlm", "sampled")
 
 
@@ -337,7 +303,7 @@ def test_a_hybrid_assistant_may_be_left_out_and_leaves_out_as_much(folder: Folde
     configuration.check_decoding("hybrid", "alone")
     configuration.check_decoding("sparse", "alone")
     configuration.check_decoding("hybrid", "with-deep")
-    with pytest.raises(UserError, match="sparse.yaml has 3, config/systems/deep.yaml has 2"):
+    with told("sparse.yaml", "3", "config/systems/deep.yaml", "2"):
         configuration.check_decoding("sparse", "with-deep")
     folder.files["decodings/with-deep"]["assistant"] = "at"
-    assert "hybrid needs a system that is hybrid, but 'at' is autoregressive" in folder.error()
+    must_name(folder.error(), "hybrid", "'at'")

@@ -22,6 +22,7 @@ from nat.transformer.copying import (
 )
 from nat.transformer.decoder_options import DecoderOptions
 from nat.transformer.model import Transformer
+from tests.messages import told
 
 MakeModel = Callable[..., Transformer]
 MakeBatch = Callable[..., Batch]
@@ -263,7 +264,7 @@ def test_gradient_of_soft_copy() -> None:
     [{"copy": "soft_upsampled"}, {"copy": "soft_index", "upsample": 2.0}, {"copy": "source"}],
 )
 def test_copies_that_do_not_fit_their_canvas_are_refused(wrong: dict[str, Any]) -> None:
-    with pytest.raises(ValidationError, match=wrong["copy"]):
+    with told(wrong["copy"], one_line=False, error=ValidationError):
         DecoderOptions(**wrong)
 
 

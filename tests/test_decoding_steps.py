@@ -9,13 +9,11 @@ import pytest
 
 from nat.analyses import analysis, decoding_steps
 from nat.analyses.decoding_steps import changed, changed_share, text_passes
-from nat.artifacts import Analysis
 from nat.configuration.reading import read
 from nat.data.batch import source_tensor
 from nat.data.vocabulary import BLANK, MASK, SPECIALS, Vocabularies, Vocabulary
 from nat.decoding.mask_predict import MaskPredict
 from nat.decoding.passes import Pass, described
-from nat.errors import UserError
 from tests.made_up_run import REPOSITORY
 
 
@@ -81,10 +79,7 @@ def test_examples_are_what_figures_of_steps_read(
     )
     split = analysis.Split("test", sources, sources)
     subject = SimpleNamespace(
-        model=model,
-        vocabularies=Vocabularies(source, target),
-        splits=[split],
-        batch_tokens=100,
+        model=model, vocabularies=Vocabularies(source, target), splits=[split], batch_tokens=100
     )
     monkeypatch.setattr(analysis, "subject", lambda *_: subject)
     found = decoding_steps.analyse(read("demo", REPOSITORY), "made-up", "cmlm-kd", 1)
@@ -99,17 +94,6 @@ def test_examples_are_what_figures_of_steps_read(
         for steps in (4, 10):
             sentence = example["passes"][str(steps)]
             assert {len(each["tokens"]) for each in sentence} == {len(sentence[0]["predicted"])}
-
-
-@pytest.mark.parametrize("system", ["at-base", "hrt", "nat-raw", "ctc-raw", "inat-kd"])
-def test_systems_without_mask_predict_are_refused_before_they_are_trained(system: str) -> None:
-    configuration = read("demo", REPOSITORY)
-    asked = Analysis(configuration.run, "toy-ka-lu", system, 1, "decoding_steps")
-    expected = rf"config/systems/.*'mask-predict-4-lb1'.*'{system}'.*; .* remove the system"
-    with pytest.raises(UserError, match=expected):
-        asked.inputs(configuration)
-    with pytest.raises(UserError, match=expected):
-        decoding_steps.analyse(configuration, "toy-ka-lu", system, 1)
 
 
 def test_an_empty_token_is_an_empty_word() -> None:

@@ -13,6 +13,7 @@ import subprocess
 import sys
 import tomllib
 from collections.abc import Callable
+from contextlib import nullcontext
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
@@ -49,7 +50,6 @@ from nat.deploy.package import (
     usual_decoding,
 )
 from nat.deploy.translator import in_parts, load
-from nat.errors import UserError
 from nat.fairseq_plugin import translation
 from nat.jobs.translate import translate_shard
 from nat.options import validated
@@ -57,6 +57,7 @@ from nat.training.model_file import TrainedModel, load_model
 from nat.training.run import REPORT
 from nat.training.weights import CONVERTED, WEIGHTS, checksum_of
 from nat.transformer.model import Transformer
+from tests.messages import must_name, told
 
 TEST = [*sentences(20, 3), "", "   ", "A line\u2028with\x85breaks\x1cin it.", "x" * 40]
 SYSTEMS = {
@@ -86,6 +87,13 @@ def root(tmp_path_factory: pytest.TempPathFactory) -> Path:
 @pytest.fixture(autouse=True)
 def in_root(root: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(root)
+
+
+@pytest.fixture
+def own_run(root: Path, in_root: None, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Work in a copy of the run, which a test may change."""
+    shutil.copytree(root, tmp_path / "run")
+    monkeypatch.chdir(tmp_path / "run")
 
 
 def model(system: str) -> Path:
@@ -121,8 +129,7 @@ def nat(monkeypatch: pytest.MonkeyPatch, capfdbinary: pytest.CaptureFixture[byte
 
 
 @pytest.mark.parametrize(
-    ("system", "decoding"),
-    [(system, name) for system, names in SYSTEMS.items() for name in names],
+    ("system", "decoding"), [(system, name) for system, names in SYSTEMS.items() for name in names]
 )
 def test_translations_are_those_of_the_graph(system: str, decoding: str) -> None:
     expected = of_graph(system, decoding)
@@ -182,7 +189,7 @@ def test_blocks_of_lines_stay_in_order(
     monkeypatch.setattr(command, "BLOCK", 3)
     assert nat("translate", model("ctc-kd"), text=text)[0] == whole
     (warning,) = caplog.messages
-    assert warning.startswith("line 5 is too long for the model")
+    must_name(warning, "line 5")
 
 
 @pytest.mark.parametrize(("arguments", "terminal"), [([], True), (["--lines", "1"], False)])
@@ -214,9 +221,9 @@ def test_memory_of_the_gpu_that_does_not_suffice_is_told(
         raise torch.OutOfMemoryError(str(arguments[-1]))
 
     monkeypatch.setattr(translator, "translate", fail)
-    out, told, status = nat("translate", model("ctc-kd"), "--batch-tokens", 700, text=b"bada\n")
+    out, err, status = nat("translate", model("ctc-kd"), "--batch-tokens", 700, text=b"bada\n")
     assert (out, status) == ("", 1)
-    assert "batches of 700 source tokens; choose fewer, with --batch-tokens" in told
+    must_name(err, "700 source tokens", "--batch-tokens")
 
 
 def test_a_long_line_is_cut_and_translated(root: Path, caplog: pytest.LogCaptureFixture) -> None:
@@ -228,7 +235,7 @@ def test_a_long_line_is_cut_and_translated(root: Path, caplog: pytest.LogCapture
     assert all(part[-1] == "." and limit // 2 < len(part) <= limit for part in parts[:-1])
     (found,) = translator.translate([sentence * limit])
     assert len(found) > 100
-    assert f"line 1 is too long for the model and was cut in {len(parts)}" in caplog.text
+    must_name(caplog.text, "line 1", len(parts))
     (unbroken,) = translator.translate(["bada" * 2 * limit])
     assert unbroken
 
@@ -251,16 +258,13 @@ def test_a_line_without_a_translation_is_told(caplog: pytest.LogCaptureFixture) 
     translator.method = decode
     found = translator.translate(["bada bada bada", "", " ", ".", text], first=7)
     assert found[:4] == [""] * 4 and found[4]
-    told = [message for message in caplog.messages if "was cut" not in message]
-    assert told == [
-        "line 7 is not translated: an empty translation",
-        "line 10 is not translated: no finite score",
-        "a part of line 11 is not translated: an empty translation",
-    ]
+    warnings = [message for message in caplog.messages if "not translated" in message]
+    for line, warning in zip(("line 7", "line 10", "part of line 11"), warnings, strict=True):
+        must_name(warning, line)
 
 
 def test_a_string_is_not_taken_for_lines() -> None:
-    with pytest.raises(TypeError, match=r"pass a list: \[line\]"):
+    with told("[line]", error=TypeError):
         load(model("ctc-kd")).translate("one sentence")
 
 
@@ -293,7 +297,7 @@ def test_a_package_needs_nothing_else(
     monkeypatch.chdir(tmp_path)
     assert [load("moved", name).translate(TEST) for name in names] == expected
     assert load("moved").decoding == names[0]
-    with pytest.raises(UserError, match=f"{PACKAGE}: no decoding '{names[0]}s'.*{names[0]}"):
+    with told(PACKAGE, f"{names[0]}s", names[0]):
         load("moved", f"{names[0]}s")
     packed(Path("moved"), Path("smaller"), names[-1:])
     assert load("smaller").translate(TEST) == expected[-1]
@@ -303,8 +307,9 @@ def test_a_package_needs_nothing_else(
 def test_a_package_has_the_options_that_were_tuned(tmp_path: Path, nat: Run) -> None:
     arguments = ("pack", model("ctc-kd"), tmp_path / "packed", "--decodings", "ctc-tuned")
     file = Path("results/micro/tuning") / CORPUS / "ctc-kd/seed1/ctc-tuned.json"
-    _, told, status = nat(*arguments)
-    assert status == 1 and re.fullmatch(f"error: .*{re.escape(str(file))}.*\n", told)
+    _, err, status = nat(*arguments)
+    assert status == 1 and err.count("\n") == 1
+    must_name(err, file)
     file.parent.mkdir(parents=True)
     file.write_text(json.dumps({"chosen": {"blank_penalty": -20.0}}))
     assert nat(*arguments)[2] == 0
@@ -312,11 +317,7 @@ def test_a_package_has_the_options_that_were_tuned(tmp_path: Path, nat: Run) -> 
     assert not any(load(tmp_path / "packed").translate(TEST))
 
 
-def test_the_usual_decoding_has_options_that_were_tuned(
-    root: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    shutil.copytree(root, tmp_path / "run")
-    monkeypatch.chdir(tmp_path / "run")
+def test_the_usual_decoding_has_options_that_were_tuned(own_run: None) -> None:
     folder = Path("results/micro/tuning") / CORPUS / "ctc-kd/seed1"
     folder.mkdir(parents=True, exist_ok=True)
     for name, value in {"ctc-tuned": 0.7, "onnx-int8-ctc-tuned": 0.9}.items():
@@ -334,14 +335,10 @@ def test_the_usual_decoding_has_options_that_were_tuned(
         assert found["onnx-int8-ctc-tuned"]["blank_penalty"] == 0.9
 
 
-def test_a_faulty_decoding_is_told_and_no_other_one_taken(
-    root: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    shutil.copytree(root, tmp_path / "run")
-    monkeypatch.chdir(tmp_path / "run")
+def test_a_faulty_decoding_is_told_and_no_other_one_taken(own_run: None) -> None:
     file = Path("config/decodings/ctc.yaml")
     file.write_text(file.read_text().replace("ctc: {}", "ctc: {blank_penalties: 1}"))
-    with pytest.raises(UserError, match=f"{file}.*blank_penalties"):
+    with told(file, "blank_penalties"):
         load(model("ctc-kd"))
 
 
@@ -373,7 +370,7 @@ def test_results_may_be_links(root: Path, tmp_path: Path, monkeypatch: pytest.Mo
     for folder, name in ((whole, model("ctc-kd")), (part, model("ctc-kd")), (part, "mine")):
         monkeypatch.chdir(folder)
         assert load(name).translate(TEST[:3]) == expected
-    with pytest.raises(UserError, match=f"holds {MODEL}, but .* 'nat pack'"):
+    with told(MODEL, "nat pack"):
         load(tmp_path / "scratch/nat-results" / model("ctc-kd").relative_to("results"))
 
 
@@ -384,8 +381,9 @@ def test_what_is_damaged_is_not_packed(name: str, root: Path, tmp_path: Path, na
     damaged = folder / name
     whole = damaged.read_bytes()
     damaged.write_bytes(whole[:-1] + bytes([whole[-1] ^ 1]))
-    _, told, status = nat("pack", folder, tmp_path / "packed", "--decodings", *SYSTEMS["at-base"])
-    assert status == 1 and f"{name} is damaged" in told
+    _, err, status = nat("pack", folder, tmp_path / "packed", "--decodings", *SYSTEMS["at-base"])
+    assert status == 1
+    must_name(err, name, "damaged")
     assert not (tmp_path / "packed").exists()
 
 
@@ -399,17 +397,8 @@ def test_what_is_damaged_is_not_packed(name: str, root: Path, tmp_path: Path, na
 )
 @pytest.mark.parametrize("earlier", [False, True])
 def test_what_was_made_from_other_weights_is_not_used(
-    system: str,
-    decoding: str,
-    made: str,
-    earlier: bool,
-    root: Path,
-    tmp_path: Path,
-    monkeypatch: pytest.MonkeyPatch,
-    nat: Run,
+    system: str, decoding: str, made: str, earlier: bool, nat: Run, own_run: None
 ) -> None:
-    shutil.copytree(root, tmp_path / "run")
-    monkeypatch.chdir(tmp_path / "run")
     path = Path("results/micro") / made.format(CORPUS)
     if decoding == "ctc-tuned":
         path.parent.mkdir(parents=True, exist_ok=True)
@@ -432,27 +421,20 @@ def test_what_was_made_from_other_weights_is_not_used(
     for name in (MODEL, f".{MODEL}.sha256"):
         (trained_again / name).replace(model(system) / name)
     shutil.rmtree("packed")
-    told = (
-        f"{path} was made from other weights than those of .*{model(system) / MODEL}; run "
-        f"'snakemake --force {path} --config scale=micro' to make it again"
-    )
+    parts = model(system) / MODEL, f"snakemake --force {path} --config scale=micro"
     for each in commands:
         out, err, status = nat(*each, text=b"bada\n")
-        assert (out, status) == ("", 1)
-        assert re.fullmatch(f"error: .*{told}\n", err)
+        assert (out, status) == ("", 1) and err.count("\n") == 1
+        must_name(err, *parts)
     assert not Path("packed").exists()
-    with pytest.raises(UserError, match=told):
+    with told(*parts):
         of_graph(system, decoding)
 
 
 @pytest.mark.parametrize(
     "options", [["pack"], ["export", "--to", "huggingface"]], ids=lambda options: options[0]
 )
-def test_scores_of_other_weights_are_not_taken(
-    options: list[str], root: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, nat: Run
-) -> None:
-    shutil.copytree(root, tmp_path / "run")
-    monkeypatch.chdir(tmp_path / "run")
+def test_scores_of_other_weights_are_not_taken(options: list[str], nat: Run, own_run: None) -> None:
     name, *more = options
     file = Path("results/micro/scores") / CORPUS / "ctc-kd/seed1/ctc/test.json"
     file.parent.mkdir(parents=True)
@@ -463,21 +445,14 @@ def test_scores_of_other_weights_are_not_taken(
     record.write_text(json.dumps({"fingerprint": "second"}))
     out, err, status = nat(name, model("ctc-kd"), "made", *more)
     assert (out, status) == ("", 1) and not Path("made").exists()
-    assert err == (
-        f"error: {Path.cwd() / file} was made from other weights than those of "
-        f"{Path.cwd() / model('ctc-kd') / MODEL}; run "
-        f"'snakemake --force {file} --config scale=micro' to make it again\n"
-    )
+    again = f"snakemake --force {file} --config scale=micro"
+    must_name(err, Path.cwd() / file, Path.cwd() / model("ctc-kd") / MODEL, again)
     assert nat(name, model("ctc-kd"), "other", *more, "--decodings", "ctc-beam20")[2] == 0
     record.write_text(json.dumps({"fingerprint": "first"}))
     assert nat(name, model("ctc-kd"), "made", *more) == ("", "", 0)
 
 
-def test_a_model_does_not_translate_text_of_another_preparation(
-    root: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, nat: Run
-) -> None:
-    shutil.copytree(root, tmp_path / "run")
-    monkeypatch.chdir(tmp_path / "run")
+def test_a_model_does_not_translate_text_of_another_preparation(nat: Run, own_run: None) -> None:
     corpus = load_configuration("micro", checked=False).corpus(CORPUS)
     record = model("ctc-kd") / REPORT
     record.write_text(json.dumps({"corpus": prepared_as(corpus, "train")}))
@@ -493,12 +468,8 @@ def test_a_model_does_not_translate_text_of_another_preparation(
     for each in commands:
         out, err, status = nat(*each, text=b"bada\n")
         assert (out, status) == ("", 1) and not Path("made").exists()
-        assert err == (
-            f"error: {Path.cwd() / file} has changed since "
-            f"{Path.cwd() / model('ctc-kd') / MODEL} was trained "
-            "(preprocessing.lowercase: true is now false); undo the change, or run "
-            f"'snakemake --force {model('ctc-kd') / MODEL} --config scale=micro' to make it again\n"
-        )
+        again = f"snakemake --force {model('ctc-kd') / MODEL} --config scale=micro"
+        must_name(err, Path.cwd() / file, "preprocessing.lowercase", again)
 
 
 def test_a_named_run_is_read_with_its_override(root: Path, tmp_path: Path) -> None:
@@ -507,7 +478,7 @@ def test_a_named_run_is_read_with_its_override(root: Path, tmp_path: Path) -> No
     (results / "micro").rename(results / "micro@wide")
     folder = results / "micro@wide/models" / CORPUS / "cmlm-kd/seed1"
     decoding = "masked-at-head-0.5"
-    with pytest.raises(UserError, match=r"micro@wide/override.json does not exist; it has the cha"):
+    with told("micro@wide/override.json", "does not exist"):
         of_training(folder, [decoding])
     for changes, assistant in (
         ({}, "at-base"),
@@ -518,7 +489,7 @@ def test_a_named_run_is_read_with_its_override(root: Path, tmp_path: Path) -> No
         found = of_training(folder, [decoding]).files[f"assistant-{assistant}.pt"]
         assert found == results / "micro@wide/models" / CORPUS / assistant / "seed1" / MODEL
     (results / "micro@wide/override.json").write_text("[]")
-    with pytest.raises(UserError, match=r"micro@wide/override.json cannot be read; it has the cha"):
+    with told("micro@wide/override.json", "cannot be read"):
         of_training(folder, [decoding])
 
 
@@ -548,22 +519,11 @@ def test_an_export_is_what_the_graph_converts(
 
 
 @pytest.mark.parametrize(
-    ("decoding", "told"),
-    [
-        ("ctc-old", "unknown decoding 'ctc-old'"),
-        ("onnx-float32-1-lb1", "onnx, which does not exist"),
-    ],
+    ("decoding", "part"), [("ctc-old", "'ctc-old'"), ("onnx-float32-1-lb1", "onnx")]
 )
 def test_only_what_has_decodings_needs_those_that_the_run_has_scored(
-    decoding: str,
-    told: str,
-    root: Path,
-    tmp_path: Path,
-    monkeypatch: pytest.MonkeyPatch,
-    nat: Run,
+    decoding: str, part: str, nat: Run, own_run: None
 ) -> None:
-    shutil.copytree(root, tmp_path / "run")
-    monkeypatch.chdir(tmp_path / "run")
     score = Path("results/micro/scores") / CORPUS / "ctc-kd/seed1" / decoding / "test.json"
     score.parent.mkdir(parents=True)
     score.write_text("{}")
@@ -576,13 +536,13 @@ def test_only_what_has_decodings_needs_those_that_the_run_has_scored(
     ):
         _, err, status = nat(name, model("ctc-kd"), "other", *options)
         assert status == 1 and err.count("\n") == 1
-        assert re.search(f"name those that you want with --decodings: .*{told}", err)
+        must_name(err, "--decodings", part)
         assert nat(name, model("ctc-kd"), "other", *options, "--decodings", "ctc")[2] == 0
 
 
 @pytest.mark.parametrize("system", ["nat-kd", "cmlm-kd", "dims-cmlm-kd", "ctc-kd", "sat-mixed"])
 def test_ctranslate2_takes_no_system_for_an_autoregressive_one(system: str, tmp_path: Path) -> None:
-    with pytest.raises(UserError, match=f"'{system}' is (non|semi)-autoregressive; use --to "):
+    with told(f"'{system}'", "--to"):
         export(model(system), tmp_path / "made", "ctranslate2")
     assert not (tmp_path / "made").exists()
 
@@ -639,19 +599,16 @@ def test_fairseq_writes_our_text_with_the_commands_of_the_docs(tmp_path: Path) -
 
 
 @pytest.mark.parametrize(
-    ("given", "told"),
+    ("given", "parts"),
     [
-        (
-            {"decoding": "one-pas"},
-            "--decoding: the model has no 'one-pas'; did you mean 'one-pass'",
-        ),
-        ({"beam": 7, "nbest": 3}, "--beam would change nothing, .* with --decoding: one-pass"),
-        ({"lenpen": 2.0}, "--lenpen would change nothing"),
+        ({"decoding": "one-pas"}, ["--decoding", "'one-pas'", "'one-pass'"]),
+        ({"beam": 7, "nbest": 3}, ["--beam", "--decoding", "one-pass"]),
+        ({"lenpen": 2.0}, ["--lenpen"]),
         ({"print_step": True}, None),
     ],
 )
 def test_options_without_effect_end_fairseq_with_one_sentence(
-    given: dict[str, Any], told: str | None
+    given: dict[str, Any], parts: list[str] | None
 ) -> None:
     options = vars(GenerationConfig()) | given
     decodings = {"one-pass": {"method": "one_pass"}}
@@ -659,12 +616,8 @@ def test_options_without_effect_end_fairseq_with_one_sentence(
         SimpleNamespace(decoding=options.pop("decoding", "")), Dictionary(), Dictionary()
     )
     models = [SimpleNamespace(decodings=decodings)]
-    if told is None:
+    with nullcontext() if parts is None else told(*parts, error=SystemExit):
         task.build_generator(models, SimpleNamespace(**options))
-        return
-    with pytest.raises(SystemExit, match=f"^error: {told}") as caught:
-        task.build_generator(models, SimpleNamespace(**options))
-    assert "\n" not in str(caught.value)
 
 
 @pytest.mark.long
@@ -756,16 +709,15 @@ def test_transformers_is_told_what_would_be_ignored(tmp_path: Path) -> None:
         "print(json.dumps(told))",
     )
     expected = (
-        "UserError: .* without a decoding 'ctd'; did you mean 'ctc'",
-        "TypeError: .*'num_beams'",
-        "TypeError: .*'output_loading_info', only config, revision",
-        "TypeError: .*'dtype'",
-        "UserError: .*max_positions",
-        "UserError: a source has no </s> at its end; .*add_special_tokens=False",
+        ["UserError", "'ctd'", "'ctc'"],
+        ["TypeError", "'num_beams'"],
+        ["TypeError", "'output_loading_info'"],
+        ["TypeError", "'dtype'"],
+        ["UserError", "max_positions"],
+        ["UserError", "add_special_tokens=False"],
     )
-    assert len(found) == len(expected)
-    for pattern, sentence in zip(expected, found, strict=True):
-        assert re.match(pattern, sentence)
+    for parts, sentence in zip(expected, found, strict=True):
+        must_name(sentence, *parts)
 
 
 @pytest.mark.long
@@ -782,17 +734,6 @@ def test_transformers_may_pad_on_either_side(tmp_path: Path) -> None:
         "print(json.dumps(found))",
     )
     assert left == right == load(model("nat-kd")).translate(TEST[:6])
-
-
-@pytest.mark.long
-def test_transformers_may_have_nothing_to_translate(tmp_path: Path) -> None:
-    export(model("nat-kd"), tmp_path / "made", "huggingface")
-    (shape,) = in_transformers(
-        tmp_path / "made",
-        "ids = tokenizer(['ka'], return_tensors='pt').input_ids\n"
-        "print(json.dumps([list(model.generate(ids[:0]).shape)]))",
-    )
-    assert shape == [0, 0]
 
 
 def test_written_specials_are_unknown_words_for_transformers(
@@ -868,82 +809,69 @@ def test_a_model_card_has_scores_and_settings(tmp_path: Path, root: Path) -> Non
 
 
 @pytest.mark.parametrize(
-    ("arguments", "text", "told"),
+    ("arguments", "text", "parts"),
     [
-        (["translate", "nowhere"], b"", "nowhere holds neither package.json nor model.pt"),
-        (["translate", model("ctc-kd"), "--decoding", "beam5"], b"", "'beam5'"),
-        (["translate", model("ctc-kd"), "--lines", "0"], b"", "--lines: found 0, expected"),
-        (["translate", model("ctc-kd"), "--batch-tokens", "-1"], b"", "--batch-tokens: found -1"),
-        (["translate", model("ctc-kd"), "--decoding", "ctd"], b"", "did you mean 'ctc'"),
-        (["translate", model("ctc-kd"), "--decoding", ""], b"", "unknown decoding ''"),
-        (["translate", model("ctc-kd")], b"fine\n\xff\n", "standard input, line 2"),
-        (["translate", model("nat-raw")], b"", "nat-raw"),
-        (["export", model("hrt"), "made", "--to", "ctranslate2"], b"", "use --to huggingface"),
-        (["export", model("at-base"), "made", "--to", "onnx"], b"", "keys 'length'"),
-        (["export", model("hrt"), "made", "--to", "onnx"], b"", "any other to huggingface"),
+        (["translate", "nowhere"], b"", ["nowhere", PACKAGE, MODEL]),
+        (["translate", model("ctc-kd"), "--decoding", "beam5"], b"", ["'beam5'"]),
+        (["translate", model("ctc-kd"), "--lines", "0"], b"", ["--lines", "0"]),
+        (["translate", model("ctc-kd"), "--batch-tokens", "-1"], b"", ["--batch-tokens", "-1"]),
+        (["translate", model("ctc-kd"), "--decoding", "ctd"], b"", ["'ctd'", "'ctc'"]),
+        (["translate", model("ctc-kd")], b"fine\n\xff\n", ["standard input, line 2"]),
+        (
+            ["translate", model("ctc-kd")],
+            b"a\n" + b"b" * (1 + LONGEST_LINE),
+            ["standard input, line 2", "4,194,304 bytes"],
+        ),
+        (["translate", model("nat-raw")], b"", ["nat-raw"]),
+        (["export", model("hrt"), "made", "--to", "ctranslate2"], b"", ["--to huggingface"]),
+        (["export", model("at-base"), "made", "--to", "onnx"], b"", ["'length'"]),
+        (["export", model("hrt"), "made", "--to", "onnx"], b"", ["huggingface"]),
         (
             ["export", model("ctc-kd"), "made", "--to", "onnx", "--decodings", "ctc"],
             b"",
-            "leave out --decodings",
+            ["--decodings"],
         ),
         (
             ["export", model("cmlm-kd"), "made", "--to", "fairseq", "--decodings"]
             + SYSTEMS["cmlm-kd"],
             b"",
-            "'onnx-float32-2-lb3' also needs onnx",
+            ["'onnx-float32-2-lb3'", "onnx"],
         ),
     ],
+    ids=str,
 )
 def test_a_mistake_is_one_sentence(
-    arguments: list[object], text: bytes, told: str, nat: Run
+    arguments: list[object], text: bytes, parts: list[str], nat: Run
 ) -> None:
     _, err, status = nat(*arguments, text=text)
     assert status == 1
     assert err.startswith("error: ") and err.count("\n") == 1
-    assert told in err
-
-
-def test_a_line_that_is_too_long_is_one_sentence(nat: Run) -> None:
-    _, err, status = nat("translate", model("ctc-kd"), text=b"a\n" + b"b" * (1 + LONGEST_LINE))
-    assert status == 1
-    assert err.startswith("error: standard input, line 2 is longer than 4,194,304 bytes")
-    assert err.endswith("one sentence, so put each sentence on its own line\n")
+    must_name(err, *parts)
 
 
 def test_a_package_that_is_not_whole_is_refused(tmp_path: Path) -> None:
     packed(model("ctc-kd"), tmp_path / "packed")
     (tmp_path / "packed/codes").unlink()
-    again = "; pack the model again with 'nat pack', or copy the whole package again"
-    with pytest.raises(UserError, match=f"codes, which does not exist{again}"):
+    with told("codes", "does not exist", "nat pack"):
         load(tmp_path / "packed")
-    (tmp_path / "packed/codes").mkdir()
-    with pytest.raises(UserError, match="codes cannot be read .* away and pack the model again"):
-        load(tmp_path / "packed")
+    (tmp_path / "packed/codes").touch()
     (tmp_path / "packed/.sha256sums").unlink()  # as of a package that someone edits
     whole = json.loads((tmp_path / "packed" / PACKAGE).read_text())
-    for content, told in {
-        '{"corpus": 1}': "expected",
-        "{": f"is not valid JSON .*{again}",
-        json.dumps(whole | {"decodings": {}}): "decodings.* at least 1 entry",
-        json.dumps(
-            whole | {"decodings": {"mine": {"method": {"method": "nope"}}}}
-        ): "key 'decodings.mine.method': unknown decoding method 'nope'; ",
-        json.dumps(
-            whole | {"decodings": {"mine": {"method": {"method": "ctc", "nope": 1}}}}
-        ): "key 'decodings.mine.method': unknown key 'nope' of decoding method 'ctc'",
+    for content, part in {
+        '{"corpus": 1}': "corpus",
+        "{": "nat pack",
+        json.dumps(whole | {"decodings": {}}): "decodings",
+        json.dumps(whole | {"decodings": {"mine": {"method": {"method": "nope"}}}}): "'nope'",
     }.items():
         (tmp_path / "packed" / PACKAGE).write_text(content)
-        with pytest.raises(UserError, match=f"{PACKAGE}.*{told}") as caught:
+        with told(PACKAGE, part):
             load(tmp_path / "packed")
-        assert str(caught.value).count(PACKAGE) == 1
 
 
 @pytest.mark.parametrize("packed_before", [True, False])
 def test_a_model_of_other_vocabularies_is_told_with_its_remedy(
-    packed_before: bool, root: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    packed_before: bool, own_run: None
 ) -> None:
-    shutil.copytree(root, tmp_path / "run")
-    monkeypatch.chdir(tmp_path / "run")
     folder, vocabulary = model("ctc-kd"), Path("results/corpora", CORPUS, "bpe/vocabulary.txt")
     remedy = f"run 'snakemake --force {folder / MODEL} "
     if packed_before:
@@ -952,7 +880,7 @@ def test_a_model_of_other_vocabularies_is_told_with_its_remedy(
         remedy = "pack the model again with 'nat pack'"
     vocabulary.with_name(OF_FOLDER).unlink()
     vocabulary.write_text("".join(vocabulary.read_text().splitlines(keepends=True)[:-1]))
-    with pytest.raises(UserError, match=f"{MODEL} has .* they do not belong together, so {remedy}"):
+    with told(MODEL, remedy):
         load(folder)
 
 
@@ -960,7 +888,7 @@ def test_a_package_that_was_damaged_on_its_way_is_to_be_copied_again(tmp_path: P
     packed(model("ctc-kd"), tmp_path / "packed")
     damaged = tmp_path / "packed/model.pt"
     damaged.write_bytes(damaged.read_bytes()[:-1] + b"?")
-    with pytest.raises(UserError, match=r"model\.pt is damaged: .*copy the whole package again"):
+    with told("model.pt", "damaged"):
         load(tmp_path / "packed")
 
 
@@ -978,13 +906,13 @@ def test_a_folder_with_files_of_others_is_not_replaced(
     (output / "notes/mine.txt").write_text("mine")
     _, err, status = nat(name, model("nat-kd"), output, *options)
     assert status == 1 and err.count("\n") == 1
-    assert "made would be replaced, but it holds notes/mine.txt" in err
+    must_name(err, output, "notes/mine.txt")
     assert (output / "notes/mine.txt").read_text() == "mine"
     assert (output / "model.pt").read_bytes() == before
-    _, err, status = nat(name, model("nat-kd"), output / "model.pt", *options)
-    assert status == 1 and "model.pt is a file" in err
-    _, err, status = nat(name, model("nat-kd"), output / "model.pt/made", *options)
-    assert status == 1 and f"error: {output}/model.pt is a file; name another folder" in err
+    for other in ("model.pt", "model.pt/made"):
+        _, err, status = nat(name, model("nat-kd"), output / other, *options)
+        assert status == 1
+        must_name(err, output / "model.pt")
 
 
 @pytest.mark.parametrize("command", [["pack"], ["export", "--to", "onnx"]])
@@ -1000,14 +928,15 @@ def test_a_package_does_not_replace_what_it_is_made_from(
     before = sorted(Path().rglob("*"))
     _, err, status = nat(name, "packed", output, *options)
     assert status == 1 and err.count("\n") == 1
-    assert f"error: {output} would replace or change {tmp_path / 'run/packed'}" in err
+    must_name(err, output, tmp_path / "run/packed")
     assert sorted(Path().rglob("*")) == before
 
 
 def test_what_the_graph_has_made_is_not_replaced(nat: Run) -> None:
     bpe = Path("results/corpora") / CORPUS / "bpe"
     _, err, status = nat("pack", model("ctc-kd"), bpe)
-    assert status == 1 and f"{bpe} would replace or change" in err
+    assert status == 1
+    must_name(err, bpe)
     assert (bpe / "codes").exists()
 
 
@@ -1017,27 +946,18 @@ def test_the_command_is_installed() -> None:
     assert getattr(importlib.import_module(module), name) is command.main
 
 
-@pytest.mark.parametrize(
-    ("redirection", "told"),
-    [
-        ("> /dev/full", "cannot write to standard output: the disk is full"),
-        (">&-", "standard output is closed"),
-        ("<&-", "standard input is closed"),
-        ("0> /dev/null", "standard input cannot be read (Bad file descriptor)"),
-    ],
-)
-def test_a_stream_that_cannot_be_used_is_one_sentence(redirection: str, told: str) -> None:
-    command = f"echo bada | '{sys.executable}' -m nat.deploy.command translate '{model('ctc-kd')}'"
-    if "<" in redirection:
-        command = command.partition("| ")[2]
-    found = subprocess.run(
-        ["bash", "-c", f"{command} {redirection}"],
-        capture_output=True,
-        text=True,
-        env={**os.environ, "PYTHONPATH": str(ROOT)},
-    )
-    assert found.returncode == 1
-    assert found.stderr.startswith(f"error: {told}") and found.stderr.count("\n") == 1
+def test_a_full_disk_is_one_sentence() -> None:
+    command = [sys.executable, "-m", "nat.deploy.command", "translate", str(model("ctc-kd"))]
+    with Path("/dev/full").open("wb") as full:
+        found = subprocess.run(
+            command,
+            input=b"bada\n",
+            stdout=full,
+            stderr=subprocess.PIPE,
+            env={**os.environ, "PYTHONPATH": str(ROOT)},
+        )
+    assert found.returncode == 1 and found.stderr.count(b"\n") == 1
+    must_name(found.stderr.decode(), "standard output", "disk is full")
 
 
 def test_a_reader_that_ends_early_ends_the_command_quietly() -> None:
@@ -1051,8 +971,8 @@ def test_a_reader_that_ends_early_ends_the_command_quietly() -> None:
     assert running.stdout is not None
     running.stdout.close()  # before anything is written there
     running.stdout = None
-    _, told = running.communicate(b"bada\n" * 20)
-    assert (running.returncode, told) == (0, b"")
+    assert running.communicate(b"bada\n" * 20) == (None, b"")
+    assert running.returncode == 0
 
 
 def test_help_does_not_import_torch() -> None:

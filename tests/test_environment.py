@@ -13,6 +13,8 @@ from types import ModuleType
 
 import pytest
 
+from tests.messages import must_name, told
+
 ROOT = Path(__file__).resolve().parents[1]
 LOCKS = [ROOT / "envs" / name for name in ("build.txt", "cpu.lock", "fairseq.txt")]
 CUDA = ROOT / "envs/cuda.lock"
@@ -146,8 +148,7 @@ def test_the_environment_of_another_folder_does_not_run_this_one(tmp_path: Path)
     command += ["--snakefile", str(tmp_path / "Snakefile"), "--directory", str(tmp_path)]
     ended = subprocess.run(command, cwd=ROOT, capture_output=True, text=True)
     assert ended.returncode == 1
-    assert f"error: this is {tmp_path}" in ended.stderr
-    assert "make environment" in ended.stderr
+    must_name(ended.stderr, tmp_path, "make environment")
 
 
 def test_another_lock_file_makes_the_environment_again(installer: ModuleType) -> None:
@@ -170,10 +171,10 @@ def test_what_is_missing_is_named(
     assert not list(installer.missing())
     monkeypatch.setitem(sys.modules, "ensurepip", None)
     (module,) = installer.missing()
-    assert "venv module is missing" in module
+    must_name(module, "venv")
     monkeypatch.setattr(installer, "OLDEST", (99, 0))
     (python,) = installer.missing()
-    assert "Python 3.11 or newer is needed" in python
+    must_name(python, "3.11")
 
 
 @pytest.mark.parametrize("lacking", [[], ["no-such-daemon"]])
@@ -189,7 +190,7 @@ def test_a_slurm_of_which_a_program_is_missing_is_not_used(
     ended = subprocess.run(command, cwd=ROOT, env=environment, capture_output=True, text=True)
     assert (ended.returncode == 0) == (not lacking)
     assert ("the tests run" in ended.stdout) == (not lacking)
-    assert ("missing: no-such-daemon;" in ended.stdout) == bool(lacking)
+    assert ("no-such-daemon" in ended.stdout) == bool(lacking)
 
 
 def test_an_environment_of_another_folder_is_left_alone(
@@ -200,7 +201,7 @@ def test_an_environment_of_another_folder_is_left_alone(
     (other / "kept").touch()
     monkeypatch.setattr(installer, "VENV", tmp_path / ".venv")
     installer.VENV.symlink_to(other)
-    with pytest.raises(SystemExit, match="is a link"):
+    with told("link", installer.VENV, error=SystemExit):
         installer.main()
     assert (other / "kept").exists()
 
@@ -271,4 +272,4 @@ def test_one_environment_is_made_at_a_time(
     os.close(other)
     waiting.join(30)
     assert not waiting.is_alive()
-    assert "another process makes" in capsys.readouterr().out
+    must_name(capsys.readouterr().out, "another process")

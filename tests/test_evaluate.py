@@ -13,13 +13,13 @@ from nat.checksums import is_record
 from nat.configuration import load
 from nat.data.binarised import write_binarised
 from nat.data.vocabulary import Vocabulary, VocabularySizes
-from nat.errors import UserError
 from nat.jobs import evaluate as evaluation
 from nat.jobs.convert import convert_model
 from nat.jobs.evaluate import evaluate
 from nat.measures import statistics
 from nat.training.model_file import build_model, save_model
 from nat.transformer.model import Transformer
+from tests.messages import told
 
 ROOT = Path(__file__).resolve().parents[1]
 CORPUS, SYSTEM = "toy-micro", "at-base"
@@ -209,7 +209,7 @@ def test_another_model_translates_all_again(translated: list[int]) -> None:
 def test_a_missing_file_is_told_before_anything_is_translated(translated: list[int]) -> None:
     target = load("micro", checked=False).corpus(CORPUS).target
     Path(f"results/corpora/{CORPUS}/tests/test/tokens/test.{target}").unlink()
-    with pytest.raises(UserError, match=f"tokens/test.{target} does not exist"):
+    with told(f"tokens/test.{target}"):
         run("beam2")
     assert not translated
 

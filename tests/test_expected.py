@@ -4,7 +4,7 @@ import pytest
 from made_up_corpus import as_corpus
 
 from nat.data.expected import check_expected
-from nat.errors import UserError
+from tests.messages import told
 
 SIDES = {"source": "en", "target": "de"}
 EXPECTED = {"tokens": {"train": {"about": 1000, "tolerance": 0.01}, "test": 50}}
@@ -20,14 +20,10 @@ def test_counts_within_the_tolerance(train: int) -> None:
 
 @pytest.mark.parametrize("train", [989, 1011])
 def test_other_counts_are_told(train: int) -> None:
-    with pytest.raises(UserError) as caught:
+    with told("results/x/tokens", f"{train:,}", "'expected.tokens.train'", "1,000", "1 %"):
         check_expected(CORPUS, "tokens", {"train": train, "test": 50}, Path("results/x/tokens"))
-    message = str(caught.value)
-    assert message.startswith("results/x/tokens: train is ")
-    assert f"{train:,} where 'expected.tokens.train'" in message
-    assert "says 1,000 plus or minus 1 %" in message
 
 
 def test_a_plain_number_is_exact() -> None:
-    with pytest.raises(UserError, match="test is 49 where .* says 50; look"):
+    with told("'expected.tokens.test'", "49", "50"):
         check_expected(CORPUS, "tokens", {"train": 1000, "test": 49}, Path("f"))

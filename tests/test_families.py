@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from nat.configuration.families import example, expanded, expression, merged, options_in
-from nat.errors import UserError
+from tests.messages import must_name, told
 from tests.test_configuration import DISTILLED, Folder, folder, system
 
 __all__ = ["folder"]
@@ -37,8 +37,10 @@ def test_a_variant_is_the_file_with_what_differs() -> None:
     assert list(found) == ["plain", "light", "other", "light-kd"]
     assert found["plain"] == {"description": "all", "target": target, "text": "raw"}
     assert found["light"] == {
-        "description": "one", "target": {**target, "skip_penalty": 1}, "text": "raw"
-    }  # fmt: skip
+        "description": "one",
+        "target": {**target, "skip_penalty": 1},
+        "text": "raw",
+    }
     assert found["other"]["target"] == {"method": "ctc"}
     assert found["light-kd"] == {**found["light"], "description": "all", "text": DISTILLED}
 
@@ -65,20 +67,20 @@ def test_a_text_of_another_kind_replaces_the_old_one() -> None:
 @pytest.mark.parametrize(
     ("files", "words"),
     [
-        ({"a": {"like": "bb"}, "bbb": {}}, "a.yaml: key 'like': .*'bb'; did you mean 'bbb'"),
-        ({"a": {"like": "a"}}, "a.yaml: key 'like': 'a' is like itself: a -> a"),
-        ({"a": {"like": "b"}, "b": {"like": "a"}}, "a.yaml: .*: a -> b -> a"),
-        ({"a": {}, "b": {"variants": {"a": {}}}}, r"b.yaml: 'a': .* is defined in .*/a.yaml"),
-        ({"a": {"like": 3}}, "a.yaml: key 'like': found 3"),
-        ({"a": {"variants": []}}, "a.yaml: key 'variants'"),
-        ({"a": {"variants": {"b c": {}}}}, "a.yaml: 'b c'"),
-        ({"a": {"variants": {"b": "raw"}}}, "a.yaml: 'b': expected a mapping"),
-        ({"a": {"variants": {"b": {"variants": {}}}}}, "a.yaml: 'b': key 'variants'"),
-        ({"a": {"name": "b{c}"}}, "a.yaml: key 'name'"),
+        ({"a": {"like": "bb"}, "bbb": {}}, ["a.yaml", "'like'", "'bb'", "'bbb'"]),
+        ({"a": {"like": "a"}}, ["a.yaml", "'like'", "a -> a"]),
+        ({"a": {"like": "b"}, "b": {"like": "a"}}, ["a.yaml", "a -> b -> a"]),
+        ({"a": {}, "b": {"variants": {"a": {}}}}, ["b.yaml", "'a'", "config/systems/a.yaml"]),
+        ({"a": {"like": 3}}, ["a.yaml", "'like'", "3"]),
+        ({"a": {"variants": []}}, ["a.yaml", "'variants'"]),
+        ({"a": {"variants": {"b c": {}}}}, ["a.yaml", "'b c'"]),
+        ({"a": {"variants": {"b": "raw"}}}, ["a.yaml", "'b'", "mapping"]),
+        ({"a": {"variants": {"b": {"variants": {}}}}}, ["a.yaml", "'b'", "'variants'"]),
+        ({"a": {"name": "b{c}"}}, ["a.yaml", "'name'"]),
     ],
 )
-def test_errors_name_file_and_key(files: dict[str, dict[str, Any]], words: str) -> None:
-    with pytest.raises(UserError, match=f"^config/systems/{words}"):
+def test_errors_name_file_and_key(files: dict[str, dict[str, Any]], words: list[str]) -> None:
+    with told("config/systems", *words):
         systems(files)
 
 
@@ -106,19 +108,17 @@ def test_a_decoding_is_found_by_its_values(folder: Folder) -> None:
     assert re.fullmatch(pattern, "refine-7-lb2") and re.fullmatch(pattern, "fast")
     assert not re.fullmatch(pattern, "refine-x-lb2")
     for name, words in (
-        ("refine-0-lb5", "config/decodings/refine.yaml: 'refine-0-lb5': key 'steps'"),
-        ("refin-4-lb5", "did you mean 'refine-4-lb5'"),
-        (FAMILY, "unknown decoding"),
+        ("refine-0-lb5", ["config/decodings/refine.yaml", "'steps'"]),
+        ("refin-4-lb5", ["'refine-4-lb5'"]),
+        (FAMILY, []),
     ):
-        with pytest.raises(UserError, match=re.escape(words)):
+        with told(f"'{name}'", *words):
             configuration.decoding(name)
 
 
 def test_a_placeholder_that_is_no_option_is_refused_when_read(folder: Folder) -> None:
     folder.files["decodings/own"] = {"name": "own-{steps}-{lenght_beam}", "method": "mask_predict"}
-    message = folder.error()
-    assert message.startswith("config/decodings/own.yaml: ")
-    assert "unknown key 'lenght_beam'" in message and "'length_beam'" in message
+    must_name(folder.error(), "config/decodings/own.yaml", "'lenght_beam'", "'length_beam'")
 
 
 def test_a_placeholder_that_is_no_option_is_told_before_what_names_the_family(
@@ -126,11 +126,10 @@ def test_a_placeholder_that_is_no_option_is_told_before_what_names_the_family(
 ) -> None:
     folder.files["decodings/own"] = {"name": "own-{steps}{lb}", "method": "mask_predict"}
     folder.files["scales/large"]["browser"] = {"steps": ["own-5"]}
-    message = folder.error("large")
-    assert message.startswith("config/decodings/own.yaml: 'own-33': unknown key 'lb'")
+    must_name(folder.error("large"), "config/decodings/own.yaml", "'own-33'", "'lb'")
 
 
-@pytest.mark.parametrize("value", ["4", "", None, [], True, -1])
+@pytest.mark.parametrize("value", ["4", None, True, -1])
 @pytest.mark.parametrize("on_task", [False, True])
 def test_a_family_has_numbers_at_its_placeholders(
     folder: Folder, value: Any, on_task: bool
@@ -139,9 +138,10 @@ def test_a_family_has_numbers_at_its_placeholders(
     folder.files["decodings/own"] = own | (
         {"tasks": {"wmt14-en-de": {"steps": value}}} if on_task else {"steps": value}
     )
-    where = "config/decodings/own.yaml" + (": 'tasks.wmt14-en-de'" if on_task else "")
-    expected = f"{where}: key 'steps': found {json.dumps(value)}, but names such as '{FAMILY}'"
-    assert folder.error().startswith(expected)
+    where = ["'tasks.wmt14-en-de'"] if on_task else []
+    must_name(
+        folder.error(), "config/decodings/own.yaml", *where, "'steps'", json.dumps(value), FAMILY
+    )
 
 
 def test_an_example_of_a_family_is_one_of_its_names() -> None:
@@ -152,27 +152,27 @@ def test_an_example_of_a_family_is_one_of_its_names() -> None:
 
 def test_two_families_of_one_name_are_refused(folder: Folder) -> None:
     folder.files["decodings/own"] = {"name": "refine-{steps}", "method": "mask_predict"}
-    assert "is defined in config/decodings/own.yaml" in folder.error()
+    must_name(folder.error(), "config/decodings/own.yaml")
     del folder.files["decodings/refine-1"], folder.files["decodings/refine-4"]
     folder.files["decodings/other"] = {"name": "refine-{steps}", "method": "mask_predict"}
     assert "config/decodings/own.yaml" in folder.error()
     folder.files["decodings/own"]["name"] = "refine-{length_beam}-{steps}"
     folder.files["decodings/other"]["name"] = "refine-{steps}-{length_beam}"
-    assert re.search(r"'refine-3-3' fits several .*other.yaml and .*own.yaml", folder.error())
+    must_name(folder.error(), "'refine-3-3'", "other.yaml", "own.yaml")
 
 
 def test_a_mistake_in_a_variant_names_file_and_variant(folder: Folder) -> None:
     full = system(text=DISTILLED)
     folder.files["systems/group"] = {**full, "variants": {"one": {}, "two": {"lenght": "offset"}}}
-    assert folder.error().startswith("config/systems/group.yaml: 'two': unknown key 'lenght'")
+    must_name(folder.error(), "config/systems/group.yaml", "'two'", "'lenght'")
     folder.files["systems/group"]["variants"]["two"] = {"target": {"method": "axi"}}
-    assert folder.error().startswith("config/systems/group.yaml: 'two': 'target'")
+    must_name(folder.error(), "config/systems/group.yaml", "'two'", "'target'")
     folder.files["systems/group"]["variants"]["two"] = {"recipe": "studen"}
-    assert folder.error().startswith("config/systems/group.yaml: 'two': key 'recipe'")
+    must_name(folder.error(), "config/systems/group.yaml", "'two'", "'recipe'")
     folder.files["systems/group"]["variants"]["two"] = {"text": "raw"}
     configuration = folder.load()
     assert configuration.system("two").text.kind == "raw"
-    with pytest.raises(UserError, match="did you mean 'two'"):
+    with told("'twoo'", "'two'"):
         configuration.system("twoo")
 
 
@@ -207,8 +207,10 @@ def test_a_mistake_is_told_of_the_file_that_others_are_like(
 def test_recipes_and_scales_may_be_like_others(folder: Folder) -> None:
     folder.files["recipes/longer"] = {"like": "student", "updates": 9000}
     folder.files["scales/wide"] = {
-        "like": "tiny", "description": "wider", "sizes": {"base": {"ffn_dim": 64}}
-    }  # fmt: skip
+        "like": "tiny",
+        "description": "wider",
+        "sizes": {"base": {"ffn_dim": 64}},
+    }
     configuration = folder.load("wide")
     assert configuration.recipe("longer").betas == configuration.recipe("student").betas
     assert configuration.recipe("longer").updates == 9000
@@ -235,14 +237,9 @@ def test_a_size_may_be_like_another(folder: Folder) -> None:
     base = configuration.architecture("base")
     expected = replace(base, encoder_layers=3, positions="learned")
     assert configuration.architecture("deep") == expected
-    for like, words in (
-        ("bass", "unknown size 'bass'; did you mean 'base'"),
-        ("deep", "like itse"),
-    ):
+    for like, words in (("bass", ["'bass'", "'base'"]), ("deep", ["learned", "deep"])):
         sizes["learned"]["like"] = like
-        assert re.match(
-            f"config/scales/tiny.yaml: 'sizes.[a-z]+': key 'like': .*{words}", folder.error()
-        )
+        must_name(folder.error(), "config/scales/tiny.yaml", "'like'", *words)
 
 
 def test_a_scale_changes_the_latents_of_all_systems(folder: Folder) -> None:
@@ -252,12 +249,11 @@ def test_a_scale_changes_the_latents_of_all_systems(folder: Folder) -> None:
     assert (latent["dim"], latent["free_until"], latent["annealed_at"]) == (3, 0.1, 0.2)
     assert folder.load("large").training("own", "latent").latent.free_until == 0.4
     folder.files["scales/tiny"]["latent"] = {"free_untl": 0.1}
-    message = folder.error()
-    assert message.startswith("config/scales/tiny.yaml: key 'latent': ") and "free_untl" in message
+    must_name(folder.error(), "config/scales/tiny.yaml", "'latent'", "free_untl")
 
 
 def test_a_latent_of_a_variant_that_does_not_fit_is_told_with_its_file(folder: Folder) -> None:
     own = {"latent": {"dim": 8, "added_to": "decoder_input"}, "decoder": {"copy": "uniform"}}
     nat = folder.files["systems/nat"]
     folder.files["systems/nat"] = {**nat, "variants": {"nat": {}, "nat-latent": own}}
-    assert "config/systems/nat.yaml: 'nat-latent': key 'latent.added_to'" in folder.error()
+    must_name(folder.error(), "config/systems/nat.yaml", "'nat-latent'", "'latent.added_to'")

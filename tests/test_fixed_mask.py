@@ -12,10 +12,10 @@ from nat import registry
 from nat.alignment.reveal import share_of
 from nat.data.batch import Batch
 from nat.data.vocabulary import MASK
-from nat.errors import UserError
 from nat.inputs.fixed_mask import FixedMask
 from nat.objective.context import BatchContext, DecoderInput
 from nat.registry import Method
+from tests.messages import told
 
 
 def masked(batch: Batch, revealed: float = 0.2, update: int = 0) -> DecoderInput:
@@ -51,7 +51,7 @@ def test_every_set_of_positions_is_as_likely() -> None:
 
 @pytest.mark.parametrize("revealed", [0.0, 1.0, "0.2"])
 def test_a_senseless_share_is_refused(revealed: object) -> None:
-    with pytest.raises(UserError, match="revealed"):
+    with told("revealed"):
         registry.build("inputs", Method(method="fixed_mask", revealed=revealed))
 
 

@@ -6,8 +6,8 @@ import pytest
 
 from nat.data.corpus import Part
 from nat.data.formats import read_format
-from nat.errors import UserError
 from nat.options import validated
+from tests.messages import told
 
 TMX = """<?xml version="1.0" encoding="UTF-8" ?>
 <!DOCTYPE tmx SYSTEM "tmx14.dtd">
@@ -35,33 +35,29 @@ def read(
 
 def test_lines(tmp_path: Path) -> None:
     assert read(tmp_path, {}, "eins\n\n", "one\ntwo\n") == [("eins", "one"), ("", "two")]
-    with pytest.raises(UserError, match="0 has 1 lines but .*1 has 2; line n"):
+    with told("1 lines", "2", "line n"):
         read(tmp_path, {}, "eins\n", "one\ntwo\n")
 
 
 def test_unequal_numbers_of_files(tmp_path: Path) -> None:
-    with pytest.raises(UserError, match="1 files of de but 2 of en"):
+    with told("1 files", "de", "2", "en"):
         read(tmp_path, {}, "eins\n", "one\n", "two\n")
 
 
 @pytest.mark.parametrize("packed", [False, True])
 def test_tsv_takes_columns_and_leaves_out_low_scores(tmp_path: Path, packed: bool) -> None:
-    part = {
-        "format": "tsv",
-        "columns": {"en": 1, "de": 2},
-        "minimum": {"column": 0, "value": 0.5},
-    }
+    part = {"format": "tsv", "columns": {"en": 1, "de": 2}, "minimum": {"column": 0, "value": 0.5}}
     text = '0.7\tone "\teins\tmore\n0.4\ttwo\tzwei\n0.5\tthree\tdrei\n0.9\tcut\n'
     found = read(tmp_path, part, text, packed=packed)
     assert found == [("eins", 'one "'), ("drei", "three"), ("", "")]
-    with pytest.raises(UserError, match="0, line 1: column 0 is 'x', not a number"):
+    with told("line 1", "column 0", "'x'"):
         read(tmp_path, part, "x\tone\teins\n")
 
 
 def test_undecodable_lines_stop_or_become_empty(tmp_path: Path) -> None:
     part = {"format": "tsv", "columns": {"en": 0, "de": 1}}
     text = b"one\teins\nt\xffwo\tzwei\n"
-    with pytest.raises(UserError, match="line 2 is not valid UTF-8"):
+    with told("line 2", "UTF-8"):
         read(tmp_path, part, text)
     found = read(tmp_path, part | {"undecodable": "empty"}, text)
     assert found == [("eins", "one"), ("", "")]
@@ -76,9 +72,9 @@ def test_a_tsv_without_the_columns_is_told(tmp_path: Path) -> None:
         return list(read_format(part, files, "de", "en", all_columns))
 
     assert found(False, 1) == [("eins", "one"), ("", "")]
-    with pytest.raises(UserError, match="p, line 2: 1 column, but 'columns.de' is 1 .*from 0"):
+    with told("p, line 2", "columns.de"):
         found(True, 1)
-    with pytest.raises(UserError, match="p, line 1: 2 columns, but 'columns.de' is 2 .*no other"):
+    with told("p, line 1", "columns.de"):
         found(False, 2)
     (tmp_path / "p").write_bytes(b"one\teins\n\xff\n")
     assert found(True, 1, undecodable="empty") == [("eins", "one"), ("", "")]
@@ -93,9 +89,9 @@ def test_tmx(tmp_path: Path, packed: bool) -> None:
 
 
 def test_damaged_tmx(tmp_path: Path) -> None:
-    with pytest.raises(UserError, match="not a valid TMX file"):
+    with told("TMX"):
         read(tmp_path, {"format": "tmx"}, TMX[:-40])
-    with pytest.raises(UserError, match="not a valid TMX file"):
+    with told("TMX"):
         read(tmp_path, {"format": "tmx"}, "<html><p>not found</html>")
 
 
@@ -145,9 +141,7 @@ def test_languages_of_tmx_may_have_a_region(tmp_path: Path) -> None:
     both = '<tuv xml:lang="en-GB"><seg>British</seg></tuv><tuv xml:lang="en"><seg>plain</seg></tuv>'
     tmx = TMX.replace('<tuv xml:lang="en"><seg>two</seg></tuv>', both)
     assert read_ro(tmp_path, tmx)[1] == ("doi", "plain")
-    with pytest.raises(
-        UserError, match="no unit with text of 'ro' and of 'en', only of 'xx', 'ro'"
-    ):
+    with told("'ro'", "'en'", "'xx'"):
         read_ro(tmp_path, TMX.replace('"en"><seg>', '"xx"><seg>'))
 
 
@@ -157,17 +151,16 @@ def test_languages_of_tmx_may_have_a_region(tmp_path: Path) -> None:
         TMX.replace("UTF-8", "klingon"),
         TMX.replace("UTF-8", "utf-7"),
         TMX.replace("again", "a" * (1 << 23)),
-        TMX.replace("<tu><tuv", "<!--" + "a" * (1 << 23) + "--><tu><tuv", 1),
     ],
-    ids=["unknown encoding", "other encoding", "long text", "long comment"],
+    ids=["unknown encoding", "other encoding", "long text"],
 )
 def test_tmx_that_cannot_be_read_is_told_in_a_sentence(tmp_path: Path, text: str) -> None:
-    with pytest.raises(UserError, match="0 "):
+    with told(tmp_path / "0"):
         read(tmp_path, {"format": "tmx"}, text)
 
 
 def test_a_missing_tmx_is_named(tmp_path: Path) -> None:
-    with pytest.raises(UserError, match="cannot read .*absent.tmx"):
+    with told("absent.tmx"):
         list(read_format(Part(format="tmx"), {"pairs": [tmp_path / "absent.tmx"]}, "ro", "en"))
 
 
@@ -200,7 +193,7 @@ def test_segments_may_be_empty(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("text", ['<seg\nid="1">one</seg>', "<seg", '<seg id="1" <seg>one</seg>'])
 def test_a_segment_that_is_broken_in_its_tag_is_told(tmp_path: Path, text: str) -> None:
-    with pytest.raises(UserError, match="1, line 2: <seg has no > on its line; correct the file"):
+    with told("line 2", "<seg"):
         read(tmp_path, {"format": "segments"}, "<seg>eins</seg>", "<doc>\n" + text)
 
 
@@ -208,7 +201,7 @@ def test_a_segment_that_is_broken_in_its_tag_is_told(tmp_path: Path, text: str) 
     "text", ["<seg>one\n<seg>two</seg>", "a\n<seg>one\n", "<seg>one\n<seg/>", "<seg>one <seg\nid"]
 )
 def test_a_segment_without_an_end_is_told(tmp_path: Path, text: str) -> None:
-    with pytest.raises(UserError, match="1, line [12]: <seg> has no </seg>"):
+    with told("line", "<seg>", "</seg>"):
         read(tmp_path, {"format": "segments"}, "<seg>eins</seg>", text)
 
 
@@ -216,5 +209,5 @@ def test_a_segment_without_an_end_is_told(tmp_path: Path, text: str) -> None:
 def test_a_line_without_an_end_is_told_before_it_fills_the_memory(
     tmp_path: Path, packed: bool
 ) -> None:
-    with pytest.raises(UserError, match="1, line 2 is longer than 4,194,304 bytes"):
+    with told("line 2", "4,194,304 bytes"):
         read(tmp_path, {}, "eins\nzwei", "one\n" + "a" * (1 << 23), packed=packed)

@@ -6,10 +6,10 @@ import pytest
 import torch
 
 from nat.data.vocabulary import BOS
-from nat.errors import UserError
 from nat.targets.cross_entropy import CrossEntropy
 from nat.targets.hints import SMALLEST, Hints
 from nat.transformer.trace import DecoderTrace
+from tests.messages import told
 
 LENGTHS = [(3, 5), (7, 2), (1, 1), (4, 0)]
 
@@ -103,7 +103,7 @@ def test_a_teacher_with_other_layers_or_heads_is_refused(
     difference: dict[str, int],
 ) -> None:
     context = make_context(make_model(), make_batch(LENGTHS), teacher=make_model(**difference))
-    with pytest.raises(UserError, match="give both sizes the same 'decoder_layers' and 'heads'"):
+    with told("decoder_layers", "heads"):
         Hints()(context, context.fully_masked_input())
 
 

@@ -3,17 +3,12 @@
 from typing import Any
 
 import numpy as np
-import pytest
 import torch
 from repository import configured
 
-from nat.analyses.latent_components import (
-    effective_dimension,
-    explained_variance,
-    posterior_means,
-)
+from nat.analyses.latent_components import effective_dimension, explained_variance, posterior_means
 from nat.analyses.needs.latent_components import check
-from nat.errors import UserError
+from tests.messages import told
 
 
 def test_the_variance_is_that_of_the_axes_however_they_are_turned() -> None:
@@ -63,5 +58,5 @@ def test_every_source_position_once_whatever_the_batches(make_model: Any) -> Non
 def test_no_latents_no_components() -> None:
     configuration = configured("micro")
     check(configuration, "ctc-vae-kd")
-    with pytest.raises(UserError, match="nat.yaml: 'nat-kd': key 'latent' is null"):
+    with told("nat.yaml", "nat-kd", "latent"):
         check(configuration, "nat-kd")

@@ -24,9 +24,9 @@ from test_training import (
 )
 
 from nat.configuration import load
-from nat.errors import UserError
 from nat.jobs.launch import adopt_slurm, launcher
 from nat.training.run import accumulation
+from tests.messages import must_name, told
 
 __all__ = ["folder"]  # a fixture
 
@@ -83,7 +83,7 @@ def test_two_processes_train_like_one(folder: Path, system: str) -> None:
     if system == "at":
         kill_after_a_checkpoint(system)
     said = train_together(system)
-    assert ("resumes from its checkpoint" in said) == (system == "at")
+    assert ("resumes" in said) == (system == "at")
     assert said.count("learns from") == 1
     weights_of_two, curve_of_two, report_of_two = result(system)
 
@@ -107,7 +107,7 @@ def test_the_error_of_one_process_ends_all_with_one_sentence(folder: Path) -> No
     (folder / "results/corpora/toy/binarised/valid.lu.tokens.npy").unlink()
     ended = subprocess.run(command("at"), text=True, capture_output=True, timeout=500)
     assert ended.returncode != 0
-    assert "error: results/corpora/toy/binarised/valid.lu.tokens.npy does not exist" in ended.stderr
+    must_name(ended.stderr, "error", "results/corpora/toy/binarised/valid.lu.tokens.npy")
     assert not model_file("at").exists()
 
 
@@ -146,7 +146,7 @@ def test_a_node_is_shared_by_torchrun(folder: Path) -> None:
 
 def test_several_nodes_need_slurm(folder: Path) -> None:
     scale(devices=2, nodes=2)
-    with pytest.raises(UserError, match="'nodes' is 2, .*--profile slurm"):
+    with told("'nodes'", "--profile slurm"):
         launcher(load(), ["train.py"], {"PATH": os.environ["PATH"]})
 
 

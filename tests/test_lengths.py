@@ -1,8 +1,7 @@
 import random
 
-import pytest
-
 from nat.measures.lengths import equal_buckets, long_sentences, word_counts
+from tests.messages import told
 
 
 def test_buckets_hold_every_sentence_once_and_are_equal() -> None:
@@ -27,7 +26,7 @@ def test_of_equal_lengths_the_order_decides() -> None:
 
 
 def test_too_few_sentences() -> None:
-    with pytest.raises(ValueError, match="4 sentences cannot fill 5 buckets"):
+    with told("4 sentences", "5 buckets", error=ValueError):
         equal_buckets([1, 2, 3, 4])
 
 

@@ -11,8 +11,8 @@ from nat.data.batch import source_tensor
 from nat.data.vocabulary import MASK, PAD
 from nat.decoding.mask_correct import MaskCorrect
 from nat.decoding.one_pass import OnePass
-from nat.errors import UserError
 from nat.transformer.model import Transformer
+from tests.messages import told
 from tests.test_mask_predict import log_probability, scripted
 from tests.test_one_pass import LoggedModel
 
@@ -86,7 +86,5 @@ def test_only_for_systems_that_have_learned_to_correct() -> None:
     for system in ("cmlmc-kd", "dims-cmlmc-kd"):  # the student has it from its teacher
         configuration.check_decoding(system, "mask-correct-4-lb5")
         configuration.check_decoding(system, "mask-predict-4-lb5")
-    with pytest.raises(
-        UserError, match="'cmlm-kd' has not learned to .target cross_entropy.*cmlmc"
-    ):
+    with told("cmlm-kd", "cross_entropy", "cmlmc"):
         configuration.check_decoding("cmlm-kd", "mask-correct-4-lb5")

@@ -13,10 +13,10 @@ import pytest
 import nat.language_model.ngram
 from nat.data.binarised import write_binarised
 from nat.data.vocabulary import BOS, EOS, UNK, Vocabulary
-from nat.errors import UserError
 from nat.files import read_json
 from nat.language_model.ngram import FALLBACK, NO_WORDS, NgramModel, estimate, estimate_from
 from nat.language_model.scorer import LanguageModel
+from tests.messages import told
 
 VOCABULARY = 12
 WORDS = [word for word in range(VOCABULARY) if word not in NO_WORDS]
@@ -167,7 +167,7 @@ def test_a_model_survives_its_file(tmp_path: Path) -> None:
     content = (tmp_path / "model.npz").read_bytes()
     (tmp_path / "half.npz").write_bytes(content[: len(content) // 2])
     for name, words in (("half.npz", "damaged"), ("none.npz", "does not exist")):
-        with pytest.raises(UserError, match=words):
+        with told(name, words):
             NgramModel.load(tmp_path / name)
 
 
@@ -186,6 +186,6 @@ def test_a_model_is_made_from_a_distilled_text(tmp_path: Path) -> None:
     whole = [[BOS, *sentence, EOS] for sentence in sentences]
     different = {pair for each in whole for pair in itertools.pairwise(each)}
     assert report["orders"][1]["ngrams"] == len(different)
-    with pytest.raises(UserError, match="train.fr"):
+    with told("train.fr"):
         estimate_from(tmp_path, "fr", 3, tmp_path / "x.npz", tmp_path / "x.json")
     assert not (tmp_path / "x.npz").exists()

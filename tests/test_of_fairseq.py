@@ -21,7 +21,6 @@ from nat.configuration import load
 from nat.data.batch import Batch, source_tensor
 from nat.data.vocabulary import BOS, EOS, NEVER_WRITTEN, PAD, UNK, VocabularySizes
 from nat.decoding.refinement import Refinement
-from nat.errors import UserError
 from nat.inputs.fairseq_noise import FairseqNoise
 from nat.jobs.train import train_system
 from nat.objective.context import BatchContext
@@ -30,6 +29,7 @@ from nat.targets.fairseq_loss import OPTIONS, FairseqLoss, FairseqOptions
 from nat.transformer.architecture import Architecture
 from nat.transformer.fairseq_models import NEEDS_COMPILED, FairseqModelName
 from nat.transformer.of_fairseq import OfFairseq, _arguments, between_ends, swapped
+from tests.messages import told
 
 SYMBOLS = 30
 SIZE = Architecture(16, 32, 1, 1, 2, positions="learned", initialisation="bert", max_positions=32)
@@ -61,9 +61,15 @@ def of_fairseq(model: Any, noise: str) -> dict[str, Any]:
         for text in (SOURCES, TARGETS)
     ]
     pairs = LanguagePairDataset(
-        sides[0], sides[0].sizes, dictionary, sides[1], sides[1].sizes, dictionary,
-        left_pad_source=False, shuffle=False,
-    )  # fmt: skip
+        sides[0],
+        sides[0].sizes,
+        dictionary,
+        sides[1],
+        sides[1].sizes,
+        dictionary,
+        left_pad_source=False,
+        shuffle=False,
+    )
     sample: dict[str, Any] = pairs.collater([pairs[number] for number in range(len(SOURCES))])
     task = SimpleNamespace(tgt_dict=dictionary, cfg=SimpleNamespace(noise=noise))
     torch.manual_seed(7)
@@ -176,28 +182,23 @@ def test_options_are_those_of_fairseq_that_nothing_else_says() -> None:
 @pytest.mark.parametrize(
     ("name", "option", "value", "words"),
     [
-        (INAT, "train_steps", 2, "unknown key 'train_steps' at 'options'.*'train_step'"),
-        (
-            INAT,
-            "train_step",
-            [],
-            r"key 'options.train_step'.*found the list \[\], expected a whole",
-        ),
-        (INAT, "train_step", 1e300, "key 'options.train_step'.*expected a whole number"),
-        (INAT, "dae_ratio", 1.5, "key 'options.dae_ratio'.*at most 1"),
-        (INAT, "stochastic_approx", "yes", "key 'options.stochastic_approx'.*true or false"),
-        (INAT, "pred_length_offset", None, "key 'options.pred_length_offset'.*true or false"),
-        (INAT, "encoder_layers", 3, "unknown key 'encoder_layers' at 'options'"),
-        (INAT, "crf_beam_approx", 3, f"key 'options'.*{INAT} has no option 'crf_beam_approx'"),
-        (CRF, "train_step", 3, f"key 'options'.*{CRF} has no option 'train_step'"),
-        (LEVT, "early_exit", "6", "key 'options.early_exit'.*text such as '6,6,6'"),
+        (INAT, "train_steps", 2, ["'train_steps'", "'options'", "'train_step'"]),
+        (INAT, "train_step", [], ["'options.train_step'", "[]"]),
+        (INAT, "train_step", 1e300, ["'options.train_step'"]),
+        (INAT, "dae_ratio", 1.5, ["'options.dae_ratio'", "at most 1"]),
+        (INAT, "stochastic_approx", "yes", ["'options.stochastic_approx'", "true or false"]),
+        (INAT, "pred_length_offset", None, ["'options.pred_length_offset'", "true or false"]),
+        (INAT, "encoder_layers", 3, ["'encoder_layers'", "'options'"]),
+        (INAT, "crf_beam_approx", 3, ["'options'", INAT, "'crf_beam_approx'"]),
+        (CRF, "train_step", 3, ["'options'", CRF, "'train_step'"]),
+        (LEVT, "early_exit", "6", ["'options.early_exit'", "'6,6,6'"]),
     ],
 )
 def test_an_option_that_a_model_does_not_have(
-    name: str, option: str, value: Any, words: str
+    name: str, option: str, value: Any, words: list[str]
 ) -> None:
     target = Method(method="fairseq_loss", model=name, options={option: value})
-    with pytest.raises(UserError, match=words):
+    with told(*words):
         describe("targets", target)
 
 
@@ -212,5 +213,5 @@ def test_without_compiled_parts_a_training_says_so(monkeypatch: pytest.MonkeyPat
     monkeypatch.setattr(module, "has_compiled_parts", lambda: False)
     micro = load("micro", checked=False)
     assert micro.cannot_train("levt-kd") == NEEDS_COMPILED and not micro.cannot_train("inat-kd")
-    with pytest.raises(UserError, match=r"fairseq\.yaml.*levt-kd.*compiled parts"):
+    with told("fairseq.yaml", "levt-kd", "compiled parts"):
         train_system(micro, Model("micro", "toy-micro", "levt-kd", 1))

@@ -6,9 +6,9 @@ import pytest
 from pydantic import BaseModel, ConfigDict, Discriminator, Field, Tag
 from pydantic.dataclasses import dataclass
 
-from nat.errors import UserError
 from nat.options import options_of, validated
 from nat.spelling import hint
+from tests.messages import must_name, told
 
 
 @dataclass(frozen=True, config=ConfigDict(extra="forbid"))
@@ -29,47 +29,35 @@ class Outer(BaseModel):
 
 
 @pytest.mark.parametrize(
-    ("value", "message"),
+    ("value", "parts"),
     [
-        ({}, "missing key 'name'"),
+        ({}, ["'name'"]),
         # a misspelt key is told before the one that is missing for it
-        ({"nam": "a"}, "unknown key 'nam'; did you mean 'name'?"),
-        ({"name": 1}, "key 'name': found 1, expected text in quotes"),
-        ({"name": "a", "flag": 1}, "key 'flag': found 1, expected true or false"),
-        ({"name": "a", "inner": {}}, "missing key 'count' at 'inner'"),
-        ({"name": "a", "inner": {"count": 0}}, "key 'inner.count': found 0, expected at least 1"),
-        (
-            {"name": "a", "inner": {"count": 1e5}},
-            "key 'inner.count': found 100000.0, expected a whole number",
-        ),
-        (
-            {"name": "a", "inner": {"count": "3"}},
-            "key 'inner.count': found the text '3', expected a whole number",
-        ),
-        (
-            {"name": "a", "inner": {"count": 1, "rate": True}},
-            "key 'inner.rate': found true, expected a number",
-        ),
+        ({"nam": "a"}, ["'nam'", "'name'"]),
+        ({"name": 1}, ["'name'", "1", "text"]),
+        ({"name": "a", "flag": 1}, ["'flag'", "1", "true or false"]),
+        ({"name": "a", "inner": {}}, ["'count'", "'inner'"]),
+        ({"name": "a", "inner": {"count": 0}}, ["'inner.count'", "0", "1"]),
+        ({"name": "a", "inner": {"count": 1e5}}, ["'inner.count'", "100000.0"]),
+        ({"name": "a", "inner": {"count": "3"}}, ["'inner.count'", "'3'"]),
+        ({"name": "a", "inner": {"count": 1, "rate": True}}, ["'inner.rate'", "true"]),
         (
             {"name": "a", "inner": {"count": 1, "kind": "tow"}},
-            "key 'inner.kind': found the text 'tow', expected one of one, two, null",
+            ["'inner.kind'", "'tow'", "one, two, null"],
         ),
-        ({"name": "a", "inner": 3}, "key 'inner': found 3, expected keys and values or null"),
+        ({"name": "a", "inner": 3}, ["'inner'", "3"]),
         (
             {"name": "a", "several": {"x": [{"count": 1}, {"cuont": 1}]}},
-            "unknown key 'cuont' at 'several.x.1'; did you mean 'count'?",
+            ["'cuont'", "'several.x.1'", "'count'"],
         ),
-        ({"name": "a", "names": 3}, "key 'names': found 3, expected text in quotes or a list"),
-        ({"name": "a", "names": ["x", 3]}, "key 'names.1': found 3, expected text in quotes"),
-        ([], "found the list [], expected keys and values"),
+        ({"name": "a", "names": 3}, ["'names'", "3"]),
+        ({"name": "a", "names": ["x", 3]}, ["'names.1'", "3"]),
+        ([], ["[]"]),
     ],
 )
-def test_one_sentence_names_key_and_both_values(value: object, message: str) -> None:
-    with pytest.raises(UserError, match="the outer one"):
+def test_one_sentence_names_key_and_both_values(value: object, parts: list[str]) -> None:
+    with told("the outer one", *parts):
         validated(Outer, value, "the outer one")
-    with pytest.raises(UserError) as caught:
-        validated(Outer, value)
-    assert str(caught.value) == message
 
 
 class Named(BaseModel):
@@ -83,26 +71,17 @@ class Named(BaseModel):
 
 
 @pytest.mark.parametrize(
-    ("value", "message"),
+    ("value", "parts"),
     [
-        (
-            {"parts": {"A 1": 1}},
-            "key 'parts': 'A 1' is no possible name there, expected one such as a, bc",
-        ),
-        (
-            {"others": {"A": 1}},
-            "key 'others': 'A' is no possible name there, expected text that matches ^[a-z]+$",
-        ),
-        (
-            {"one": {"count": 1, "flag": True}},
-            "key 'flag' at 'one': it does not go with the other keys there; remove it",
-        ),
+        ({"parts": {"A 1": 1}}, ["'parts'", "'A 1'", "a, bc"]),
+        ({"others": {"A": 1}}, ["'others'", "'A'", "^[a-z]+$"]),
+        ({"one": {"count": 1, "flag": True}}, ["'flag'", "'one'"]),
     ],
 )
-def test_a_key_that_is_no_misspelling_gets_no_hint(value: object, message: str) -> None:
-    with pytest.raises(UserError) as caught:
+def test_a_key_that_is_no_misspelling_gets_no_hint(value: object, parts: list[str]) -> None:
+    with told(*parts) as caught:
         validated(Named, value)
-    assert str(caught.value) == message
+    assert "did you mean" not in str(caught.value)
 
 
 def test_whole_numbers_are_numbers_and_defaults_are_filled_in() -> None:
@@ -112,11 +91,10 @@ def test_whole_numbers_are_numbers_and_defaults_are_filled_in() -> None:
 
 
 def test_a_hint_lists_few_names_or_the_nearest() -> None:
-    assert hint("blue", ["bleu", "chrf"]) == "did you mean 'bleu'?"
-    assert hint("x", ["bleu", "chrf"]) == "known: bleu, chrf"
-    assert hint("x", ["CMLM, 1 step", "AT"]) == "known: 'CMLM, 1 step', 'AT'"
-    assert hint("x", ["AT", "AT"]) == "known: AT"
-    assert hint("x", []) == "none is known"
+    must_name(hint("blue", ["bleu", "chrf"]), "'bleu'")
+    must_name(hint("x", ["bleu", "chrf"]), "bleu, chrf")
+    must_name(hint("x", ["CMLM, 1 step", "AT"]), "'CMLM, 1 step', 'AT'")
+    assert hint("x", ["AT", "AT"]).count("AT") == 1
     many = [f"measure_{letter}" for letter in "abcdefghijklmnopqrstuvwxyz"] + ["latency"]
     found = hint("lat", many)
     assert "latency" in found

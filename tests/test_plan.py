@@ -15,11 +15,11 @@ from test_graph import copy_repository, counts, snakemake
 
 from nat.configuration.configuration import Configuration
 from nat.configuration.reading import read
-from nat.errors import UserError
 from nat.workflow import dry_run, plan
 from nat.workflow.cluster import ATTEMPTS
 from nat.workflow.dry_run import Job
 from nat.workflow.together import RULE
+from tests.messages import must_name, told
 
 ROOT = Path(__file__).resolve().parents[1]
 
@@ -81,13 +81,6 @@ def test_passes_that_decodings_have_in_common_count_once() -> None:
     assert found.device_hours == pytest.approx(passes / 10 / 3600)
 
 
-def test_a_job_of_several_decodings_may_take_as_long_as_its_sentences() -> None:
-    # 150 sentences in each shard of the training text, and 20 in the test set
-    assert plan.in_shards(configuration(), "toy-micro", "test", 1) == 1
-    assert plan.in_shards(configuration(), "toy-micro", "test", 7) == 1
-    assert plan.in_shards(configuration(), "toy-micro", "test", 30) == 4
-
-
 def test_hours_of_a_length_in_epochs() -> None:
     by_epochs = configuration(recipes={"teacher": {"epochs": 40}})
     jobs = [job("train_and_keep", NAMES)]
@@ -142,21 +135,18 @@ OF_RULES = {
     "make_report": {"run": "paper"},
     "table": {"paper": "dims", "number": "1"},
 }
+BEAMS = ["beam5", "beam1"]
+SETTINGS = ["cuda-1", "cuda-32", "cpu-1", "thread-32", "cores-32"]
 SPEED = {
     "title": "latencies",
     "cells": {"task": "wmt14-en-de", "measure": "latency"},
     "tables": {
         "1": {
             "title": "two decodings",
-            "columns": [
-                {
-                    "setting": ["cuda-1", "cuda-32", "cpu-1", "thread-32", "cores-32"],
-                    "label": "{setting}",
-                }
-            ],
+            "columns": [{"setting": SETTINGS, "label": "{setting}"}],
             "rows": [
-                {"label": "one", "system": "at-base", "decoding": "beam5"},
-                {"label": "other", "system": "at-base", "decoding": "beam1"},
+                {"label": name, "system": "at-base", "decoding": name}
+                for name in ("beam5", "beam1")
             ],
         }
     },
@@ -185,24 +175,6 @@ def test_every_part_takes_hours_and_disk(rule: str) -> None:
     assert others is None
     assert found.longest
     assert (found.disk_bytes > 1e6) == (rule in LARGE)
-
-
-@pytest.mark.parametrize(
-    ("scale", "joint", "separate", "symbols"),
-    [
-        ("paper", "wmt14-en-de", "wmt17-zh-en", 48_000 + 33_000 - 40_000),  # as expected
-        ("demo", "toy-ka-lu", "toy-zi-ve", (100 + 200 - 600) * 1.25),  # of so many merges
-    ],
-)
-def test_both_vocabularies_take_disk(scale: str, joint: str, separate: str, symbols: float) -> None:
-    weights = []
-    for corpus in (joint, separate):
-        training = read(scale, ROOT).training(corpus, "at-base")
-        copies = 1 + training.recipe.average.checkpoints
-        copies += plan.FULL_CHECKPOINTS * plan.NUMBERS_PER_WEIGHT
-        found = one("train", {"corpus": corpus, "system": "at-base"}, scale)
-        weights.append(found.disk_bytes / copies / 4)
-    assert weights[1] - weights[0] == pytest.approx(training.architecture.model_dim * symbols)
 
 
 def test_a_size_is_that_of_the_task() -> None:
@@ -282,21 +254,13 @@ def test_a_corpus_of_unknown_size_is_named() -> None:
     known, unknown = (
         job("clean", {"corpus": name}) for name in ("multi30k-en-de", "tatoeba-en-de")
     )
-    (said,) = [
-        sentence
-        for sentence in plan.assumptions(configuration(), [known, unknown])
-        if "is not known" in sentence
-    ]
-    assert said.startswith("the size of tatoeba-en-de is not known")
+    said = " ".join(plan.assumptions(configuration(), [known, unknown]))
+    assert "tatoeba-en-de" in said and "multi30k" not in said
     assert plan.sentences(configuration(), "multi30k-en-de", "train") == 29_000
 
 
 @pytest.mark.parametrize(
-    ("scale", "columns"),
-    [
-        ("paper", ["GPU hours", "core hours"]),
-        ("demo", ["core hours"]),
-    ],
+    ("scale", "columns"), [("paper", ["GPU hours", "core hours"]), ("demo", ["core hours"])]
 )
 def test_the_table_separates_gpus_from_cores(scale: str, columns: list[str]) -> None:
     found = read(scale, ROOT)
@@ -319,33 +283,20 @@ def test_a_graph_that_does_not_build_says_why() -> None:
         text=True,
         capture_output=True,
     )
-    assert ended.returncode == 1
-    assert ended.stderr == "error: there is no target 'dimz'; did you mean 'dims'?\n"
+    assert ended.returncode == 1 and ended.stderr.count("\n") == 1
+    must_name(ended.stderr, "'dimz'", "'dims'")
 
 
-@pytest.mark.parametrize(
-    ("said", "ended", "told"),
-    [
-        (f"Using x.\nerror: {'long ' * 200}end\nmore\n", 1, f"{'long ' * 200}end"),
-        ("Using x.\n", "error: no such scale", "no such scale"),
-        (
-            f"Using x.\nSyntaxError in file {'long ' * 200}:\nno\n",
-            1,
-            f"SyntaxError in file {'long ' * 200}:\nno",
-        ),
-    ],
-)
-def test_the_error_of_a_graph_is_told_whole(
-    monkeypatch: pytest.MonkeyPatch, said: str, ended: int | str, told: str
-) -> None:
+def test_the_error_of_a_graph_is_told_whole(monkeypatch: pytest.MonkeyPatch) -> None:
+    whole = f"{'long ' * 200}end"
+
     def end(arguments: list[str]) -> None:
-        sys.stderr.write(said)
-        sys.exit(ended)
+        sys.stderr.write(f"Using x.\nerror: {whole}\nmore\n")
+        sys.exit(1)
 
     monkeypatch.setattr("snakemake.cli.main", end)
-    with pytest.raises(UserError) as caught:
+    with told(whole):
         dry_run.pending(["all"], [])
-    assert str(caught.value) == told
 
 
 @pytest.mark.graph
@@ -387,15 +338,13 @@ def test_jobs_that_would_not_end_are_named(tmp_path: Path) -> None:
     slow, fast = ({"speed": {"training": hours / limit, "decoding": 10}} for limit in (1.7, 1.6))
     at = replace(configuration(**slow, **stages), root=tmp_path)
     (found,) = plan.too_long(at, [job("train", NAMES), job("score", DECODED)])
-    assert found.startswith("on a cluster 1 of the jobs of stage 'train' would not end")
-    assert "take 2 hours, and have 2 in all of 4 attempts" in found
-    assert "'stages.train.minutes' in config/scales/micro.yaml" in found
+    must_name(found, "4 attempts", "'stages.train.minutes'", "config/scales/micro.yaml")
     at = replace(configuration(**fast, **stages), root=tmp_path)
     assert plan.too_long(at, [job("train", NAMES)]) == []
     # a latency starts again in each attempt, and a cluster may limit them all
     (tmp_path / "config").mkdir()
     (tmp_path / "config/cluster.yaml").write_text("cpu: {most_minutes: 5}\n")
-    assert "have 0 in all" in plan.too_long(at, [job("train", NAMES)])[0]
+    assert len(plan.too_long(at, [job("train", NAMES)])) == 1
 
 
 def test_a_job_has_as_many_attempts_as_the_profile_says() -> None:

@@ -10,7 +10,7 @@ from test_configuration import RECIPE, Folder
 from nat.configuration import Choice, fingerprint
 from nat.configuration.lengths import Lengths, at_length, estimated_tokens, in_updates
 from nat.configuration.models import Recipe, Start
-from nat.errors import UserError
+from tests.messages import must_name, told
 
 
 @pytest.fixture
@@ -57,24 +57,22 @@ def test_epochs_are_in_the_fingerprint(folder: Folder) -> None:
         ({**RECIPE, "warmup_epochs": 0}, ["'warmup_updates'", "'warmup_epochs'"]),
         ({**RECIPE, "validations_per_epoch": 20}, ["'save_every'", "'validations_per_epoch'"]),
         (without("updates"), ["missing key 'updates'", "'epochs'"]),
-        (without("warmup_updates"), ["missing key 'warmup_updates'", "'warmup_epochs'"]),
-        (without("validate_every"), ["missing key 'validate_every'"]),
-        ({**without("updates"), "epochs": 0}, ["key 'epochs'", "more than 0"]),
+        (without("warmup_updates"), ["'warmup_updates'", "'warmup_epochs'"]),
+        (without("validate_every"), ["'validate_every'"]),
+        ({**without("updates"), "epochs": 0}, ["'epochs'", "0"]),
         (
             {**without("updates", "warmup_updates"), "epochs": 1, "warmup_epochs": 2},
-            ["key 'warmup_epochs': found 2, expected less than 'epochs', 1"],
+            ["'warmup_epochs'", "2", "'epochs'", "1"],
         ),
-        ({**RECIPE, "validate_every": 200}, ["key 'validate_every'", "found 200", "divisor"]),
-        ({**RECIPE, "keep": {"late": 1001}}, ["key 'keep.late'", "1001", "1000"]),
-        ({**RECIPE, "keep": {"early": 10}, "patience": 5}, ["key 'patience'", "'keep'"]),
-        ({**RECIPE, "keep": {"early": 0}}, ["key 'keep.early'", "at least 1"]),
+        ({**RECIPE, "validate_every": 200}, ["'validate_every'", "200"]),
+        ({**RECIPE, "keep": {"late": 1001}}, ["'keep.late'", "1001", "1000"]),
+        ({**RECIPE, "keep": {"early": 10}, "patience": 5}, ["'patience'", "'keep'"]),
+        ({**RECIPE, "keep": {"early": 0}}, ["'keep.early'", "1"]),
     ],
 )
 def test_errors(folder: Folder, recipe: dict[str, Any], parts: list[str]) -> None:
     folder.files["recipes/teacher"] = recipe
-    message = folder.error()
-    assert message.startswith("config/recipes/teacher.yaml: ")
-    assert all(part in message for part in parts), message
+    must_name(folder.error(), "config/recipes/teacher.yaml", *parts)
 
 
 def test_in_updates() -> None:
@@ -85,7 +83,7 @@ def test_in_updates() -> None:
     tiny = in_updates(Recipe(**recipe | {"epochs": 0.1, "warmup_epochs": 0}), 5.0, where)
     assert (tiny.updates, tiny.save_every) == (1, 1)
     assert in_updates(Recipe(**RECIPE), None, where) == Lengths(1000, 100, 100, 100)
-    with pytest.raises(UserError, match=r"^dims on corpus: key 'keep.late': found 6000"):
+    with told("dims", "corpus", "'keep.late'", "6000"):
         in_updates(Recipe(**recipe | {"keep": {"late": 6000}}), 503.5, where)
 
 
@@ -229,5 +227,5 @@ def test_errors_of_an_override_name_the_recipe_that_it_changes(
     recipes = {"another": {"as": "other"}, "other": {"as": "student"}, "student": {"dropout": 0.2}}
     folder.files["scales/tiny"]["recipes"] = recipes
     message = folder.error(Choice(name="own", override=(f"recipes.{changed}.keep.late=1001",)))
-    place = f"config/recipes/{changed}.yaml with config/scales/tiny.yaml with 'override': "
-    assert message.startswith(f"{place}key 'keep.late'")
+    places = [f"config/recipes/{changed}.yaml", "config/scales/tiny.yaml", "'override'"]
+    must_name(message, *places, "'keep.late'")

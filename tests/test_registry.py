@@ -7,10 +7,10 @@ from repository import configured
 
 from nat import inputs, registry
 from nat.checksums import record_of
-from nat.errors import UserError
 from nat.inputs.random_mask import RandomMask
 from nat.registry import Method
 from nat.targets.cross_entropy import CrossEntropy
+from tests.messages import told
 
 
 def test_a_method_is_built_from_its_options() -> None:
@@ -54,33 +54,33 @@ def test_every_method_is_configured_and_so_enters_the_tests_of_all() -> None:
 def test_a_module_without_a_method_is_none() -> None:
     # nat/decoding/canvas.py is what several methods share
     assert "canvas" not in registry.names("decoding")
-    with pytest.raises(UserError, match="nat/decoding/canvas.py does not export"):
+    with told("nat/decoding/canvas.py"):
         registry.build("decoding", Method(**{"method": "canvas"}))
 
 
 @pytest.mark.parametrize(
-    ("source", "message"),
+    ("source", "parts"),
     [
-        ("METHOD = dict(\n", "nat/inputs/own.py, line 1: SyntaxError: '.' was never closed"),
-        ("\nfrom nat.errors import Wrong\nMETHOD = 1", "own.py, line 2: ImportError: .*'Wrong'"),
+        ("METHOD = dict(\n", ["line 1", "SyntaxError"]),
+        ("\nfrom nat.errors import Wrong\nMETHOD = 1", ["line 2", "ImportError", "'Wrong'"]),
         (
             "from nat.inputs import deep\nMETHOD = 1",
-            "'own' cannot be imported: nat/inputs/deep.py, line 1: ZeroDivisionError",
+            ["'own'", "nat/inputs/deep.py, line 1", "ZeroDivisionError"],
         ),
         (
             "from dataclasses import dataclass\n@dataclass\nclass Own:\n    given: object()\n"
             "METHOD = Own",
-            "nat/inputs/own.py: an annotation of 'Own' is not the type of an option",
+            ["nat/inputs/own.py", "'Own'", "annotation"],
         ),
         (
             "from dataclasses import dataclass\n@dataclass\nclass Own:\n    given: 'Absent'\n"
             "METHOD = Own",
-            "nat/inputs/own.py: an annotation of 'Own' .* is not fully defined$",
+            ["nat/inputs/own.py", "'Own'", "annotation"],
         ),
     ],
 )
 def test_an_own_method_that_cannot_be_imported_ends_in_one_sentence(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, source: str, message: str
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, source: str, parts: list[str]
 ) -> None:
     folder = tmp_path / "nat/inputs"
     folder.mkdir(parents=True)
@@ -89,7 +89,7 @@ def test_an_own_method_that_cannot_be_imported_ends_in_one_sentence(
     monkeypatch.setattr(inputs, "__path__", [str(folder)])
     monkeypatch.setattr(registry, "_PACKAGE", tmp_path / "nat")
     try:
-        with pytest.raises(UserError, match=message):
+        with told(*parts):
             registry.build("inputs", Method(method="own"))
     finally:
         sys.modules.pop("nat.inputs.own", None)
@@ -113,11 +113,8 @@ def test_an_own_method_that_cannot_be_imported_ends_in_one_sentence(
 def test_unknown_names_are_told_with_the_nearest(
     family: str, options: dict[str, object], words: list[str]
 ) -> None:
-    with pytest.raises(UserError) as caught:
+    with told(*words):
         registry.build(family, Method(**options))
-    message = str(caught.value)
-    assert all(word in message for word in words), message
-    assert "\n" not in message
 
 
 @pytest.mark.parametrize(
@@ -133,12 +130,8 @@ def test_unknown_names_are_told_with_the_nearest(
     ],
 )
 def test_wrong_values_name_method_and_key(options: dict[str, object]) -> None:
-    with pytest.raises(UserError) as caught:
+    with told(*(options.keys() - {"method"}), options["method"]):
         registry.build("targets", Method(**options))
-    for word in options:
-        if word != "method":
-            assert word in str(caught.value)
-    assert str(options["method"]) in str(caught.value)
 
 
 def test_what_methods_are_is_remembered_while_the_code_is_the_same(

@@ -18,8 +18,8 @@ from nat.decoding.latent_rescoring import LatentRescoring
 from nat.decoding.length_rescoring import LengthRescoring
 from nat.decoding.one_pass import OnePass
 from nat.decoding.rescoring import best_of_assistant
-from nat.errors import UserError
 from nat.registry import Method, build
+from tests.messages import told
 
 MakeModel = Callable[..., Any]
 SENTENCES = [[6, 7, 8, 9], [20], [11] * 9, [9, 8]]
@@ -70,7 +70,7 @@ def test_other_length_penalties_are_refused(length_penalty: Any) -> None:
         options: dict[str, Any] = {"method": method, "length_penalty": length_penalty}
         if method == "length_rescoring":
             options["length_beam"] = 3
-        with pytest.raises(UserError, match="length_penalty"):
+        with told("length_penalty"):
             build("decoding", Method(**options))
 
 

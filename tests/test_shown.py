@@ -1,8 +1,7 @@
-import pytest
 import yaml
 
 from nat.configuration.shown import compared, effective
-from nat.errors import UserError
+from tests.messages import told
 from tests.repository import configured
 
 
@@ -42,9 +41,9 @@ def test_the_same_system_under_two_names() -> None:
 
 
 def test_what_has_no_settings_is_refused() -> None:
-    with pytest.raises(UserError, match="did you mean 'cmlm-kd'"):
+    with told("'cmlm-kdd'", "'cmlm-kd'"):
         effective(configured("demo"), "toy-ka-lu", "cmlm-kdd")
-    with pytest.raises(UserError, match="unknown corpus"):
+    with told("'toy-ka-luu'", "'toy-ka-lu'"):
         compared(configured("demo"), "toy-ka-luu", "cmlm-kd", "nat-kd")
-    with pytest.raises(UserError, match="published models are of scale paper"):
+    with told("scale paper"):
         effective(configured("demo"), "toy-ka-lu", "fully-nat-published-ctc")

@@ -8,14 +8,12 @@ import pytest
 
 from nat.analyses import analysis, shown_tokens
 from nat.analyses.shown_tokens import marked, right, shown
-from nat.artifacts import Analysis
 from nat.configuration.reading import read
 from nat.data.batch import source_tensor
 from nat.data.vocabulary import EOS, MASK
 from nat.decoding.group_beam_search import GroupBeamSearch
 from nat.decoding.hybrid import Hybrid
 from nat.decoding.passes import Pass
-from nat.errors import UserError
 from tests.made_up_run import REPOSITORY
 
 SYMBOLS: Any = SimpleNamespace(symbols=[f"w{number}" for number in range(29)])
@@ -121,14 +119,3 @@ def test_every_place_has_a_name_of_its_own() -> None:
     names = [shown_tokens._letter(place) for place in range(60)]
     assert names[:3] == ["a", "b", "c"] and names[25:28] == ["z", "a1", "b1"]
     assert len(set(names)) == 60 and names[52] == "a2"
-
-
-@pytest.mark.parametrize("system", ["at-base", "nat-raw", "ctc-raw", "inat-kd"])
-def test_systems_that_show_nothing_are_refused_before_they_are_trained(system: str) -> None:
-    configuration = read("demo", REPOSITORY)
-    asked = Analysis(configuration.run, "toy-ka-lu", system, 1, "shown_tokens")
-    expected = rf"config/systems/.*'mask-predict-10-lb1'.*'{system}'.*; .* remove the system"
-    with pytest.raises(UserError, match=expected):
-        asked.inputs(configuration)
-    with pytest.raises(UserError, match=expected):
-        shown_tokens.analyse(configuration, "toy-ka-lu", system, 1)

@@ -25,8 +25,8 @@ from nat.data.synthetic import (
     split_of,
     write_corpus,
 )
-from nat.errors import UserError
 from nat.options import validated
+from tests.messages import told
 
 NOISELESS = {"slip_probability": 0.0, "drop_probability": 0.0}
 # probabilities without symmetries, so that a factor that is swapped or forgotten shows
@@ -62,11 +62,7 @@ def enumerate_law(language, source):
     law = Counter()
     words = [*clause.main, *clause.adverbial]
     content = [number for number, word in enumerate(words) if word.slip is not None]
-    p, q, s = (
-        language.front_probability,
-        language.drop_probability,
-        language.slip_probability,
-    )
+    p, q, s = (language.front_probability, language.drop_probability, language.slip_probability)
     for register, weight in enumerate(language.register_probabilities):
         for front, dropped in itertools.product((False, True), repeat=2):
             for slips in itertools.product((False, True), repeat=len(content)):
@@ -364,7 +360,7 @@ def test_corpus_entropies_are_means():
             nats["marginal_entropies"] - nats["joint_entropy"]
         )
         assert bits["joint_entropy"] * math.log(2) == pytest.approx(nats["joint_entropy"])
-    with pytest.raises(UserError, match="empty"):
+    with told("empty"):
         corpus_entropies(language, [])
 
 
@@ -442,41 +438,41 @@ PAIRS = {"train": 2, "valid": 1, "test": 1}
         ({"pairs": {**PAIRS, "valid": 0}}, "pairs.valid"),
         ({"pairs": {**PAIRS, "test": True}}, "pairs.test"),
         ({"pairs": {**PAIRS, "test_a": 0}}, "pairs.test_a"),
-        ({"pairs": PAIRS, "slip_probabilty": 0.1}, "did you mean 'slip_probability'"),
+        ({"pairs": PAIRS, "slip_probabilty": 0.1}, "slip_probability"),
         ({"pairs": PAIRS, "slip_probability": 1.5}, "slip_probability"),
-        ({"pairs": PAIRS, "register_probabilities": [0.5, 0.4]}, "sum one"),
+        ({"pairs": PAIRS, "register_probabilities": [0.5, 0.4]}, "register_probabilities"),
         ({"pairs": PAIRS, "register_probabilities": []}, "register_probabilities"),
         ({"pairs": PAIRS, "nouns": 4}, "nouns"),
     ],
 )
 def test_bad_options(options, message, tmp_path):
-    with pytest.raises(UserError, match=message):
+    with told(message):
         write_corpus(generator(options), "ka", "lu", tmp_path / "text", tmp_path / "references")
     assert not list(tmp_path.iterdir())
 
 
 def test_a_corpus_has_all_splits():
-    with pytest.raises(UserError, match="train, valid, test"):
+    with told("train", "valid", "test"):
         read_options(generator({"pairs": {"train": 1}}))
-    with pytest.raises(UserError, match="key 'pairs': 'tset' is no possible name there.* test,"):
+    with told("'pairs'", "'tset'", "test"):
         generator({"pairs": {**PAIRS, "tset": 1}})
     found = read_options(generator({"pairs": {"test_a": 3, **PAIRS}}))[1]
     assert list(found.items()) == [*PAIRS.items(), ("test_a", 3)]
 
 
 def test_bad_calls(tmp_path):
-    with pytest.raises(UserError, match="both 'ka'"):
+    with told("'ka'"):
         write_corpus(generator({"pairs": PAIRS}), "ka", "ka", tmp_path, tmp_path)
-    with pytest.raises(UserError, match="unknown split 'dev'"):
+    with told("'dev'"):
         generate(Language(), "dev", 1)
     with pytest.raises(ValidationError):
         Language(words=3)
     language = Language()
     source = next(generate(language, "train", 1))[0]
-    with pytest.raises(UserError, match="not a word"):
+    with told("hello"):
         language.modes("hello")
     for wrong in ("", source.split()[0], f"{source} {source}"):
-        with pytest.raises(UserError, match="not a sentence"):
+        with told(f"'{wrong}'"):
             language.entropies(wrong)
 
 
@@ -503,7 +499,7 @@ def test_a_grammar_without_sentences_for_a_split_ends_with_a_sentence():
         )
     ]
     assert empty
-    with pytest.raises(UserError, match="no source sentence"):
+    with told("no source sentence"):
         list(generate(language, empty[0], 1))
 
 

@@ -9,10 +9,10 @@ import pytest
 from nat.artifacts import Model, TunedGamma
 from nat.configuration.configuration import Configuration
 from nat.configuration.reading import read
-from nat.errors import UserError
 from nat.files import read_json
 from nat.jobs.tune_gamma import tune_gamma, tuned_gamma
 from tests.made_up_run import REPOSITORY
+from tests.messages import told
 
 CORPUS = "toy-ka-lu"
 TEXTS = ["at-tiny.beam5", "at-small.beam5", "at-base.beam5", "at-big.beam5", "raw"]
@@ -70,7 +70,7 @@ def test_translations_of_another_text_are_refused(
 ) -> None:
     monkeypatch.chdir(tmp_path)
     write(TRUTH, [TRUTH, TRUTH[1:], TRUTH, TRUTH], [0.5, 0.5])
-    with pytest.raises(UserError, match=r"at-small/.*valid.jsonl has 8 .*valid.lu has 9"):
+    with told("at-small", "valid.jsonl", "8", "valid.lu", "9"):
         tune_gamma(read("demo", REPOSITORY).on(CORPUS), GAMMA)
     assert not Path(GAMMA.path).exists()
 
@@ -95,12 +95,12 @@ def test_the_split_is_the_first_with_references() -> None:
     demo, paper = (read(scale, REPOSITORY) for scale in ("demo", "paper"))
     assert GAMMA.split(demo) == "valid"
     assert replace(GAMMA, corpus="wmt14-en-de").split(paper) == "test"
-    with pytest.raises(UserError, match=r"toy-synthetic-a.yaml: .*references.*gamma"):
+    with told("toy-synthetic-a.yaml", "references", "gamma"):
         replace(GAMMA, corpus="toy-synthetic-a").split(demo)
 
 
 def test_a_damaged_file_is_refused(tmp_path: Path) -> None:
     path = tmp_path / "gamma.json"
     path.write_text('{"gamma": "tuned"}')
-    with pytest.raises(UserError, match="gamma.json does not hold the key 'gamma'"):
+    with told("gamma.json", "'gamma'"):
         tuned_gamma(path)

@@ -7,7 +7,6 @@ from nat.analyses import two_modes
 from nat.analyses.two_modes import distribution, divergence, law, mixed, toy, train
 from nat.artifacts import Analysis
 from nat.configuration.reading import read
-from nat.errors import UserError
 from tests.made_up_run import REPOSITORY
 
 
@@ -46,30 +45,6 @@ def test_likelihood_mixes_the_modes_and_a_choice_settles_in_one() -> None:
     middle = two_modes.VALUES // 2
     sides = chosen[:middle, :middle].sum(), chosen[middle:, middle:].sum()
     assert max(sides) > 0.8 and min(sides) < 0.1
-
-
-@pytest.mark.parametrize(
-    ("system", "key"),
-    [
-        ("at-base", "input.method', previous_tokens"),
-        ("sat-raw", "input.method', grouped_tokens"),
-        ("hrt", "input.method', skip"),
-        ("inat-kd", "input.method', fairseq_noise"),
-        ("ctc-raw", "decoder.upsample', 3"),
-        ("imputer-raw", "decoder.upsample', 2"),
-        ("axe-raw", "target', axe"),
-        ("vae-raw", "latent'"),
-    ],
-)
-def test_systems_whose_variables_are_not_independent_are_refused(system: str, key: str) -> None:
-    configuration = read("demo", REPOSITORY)
-    asked = Analysis(configuration.run, "toy-ka-lu", system, 1, "two_modes")
-    with pytest.raises(
-        UserError, match=rf"systems/.*{system}.*: key '{key}: .*; remove the system"
-    ):
-        asked.inputs(configuration)
-    with pytest.raises(UserError, match="two modes"):
-        two_modes.analyse(configuration, "toy-ka-lu", system, 1)
 
 
 @pytest.mark.parametrize("system", ["mple-nat-raw", "cmlm-raw", "dynamic-kd"])

@@ -9,7 +9,6 @@ from nat.analyses.two_orders import A, B, batch_of, shares, toy
 from nat.artifacts import Analysis
 from nat.configuration.configuration import Configuration
 from nat.data.vocabulary import SPECIALS, VocabularySizes
-from nat.errors import UserError
 from nat.objective.objective import Objective
 from nat.training.model_file import build_model
 
@@ -66,16 +65,3 @@ def test_probabilities_are_those_of_the_objective(configuration: Configuration) 
 def test_no_model_is_read(configuration: Configuration) -> None:
     artifact = Analysis(configuration.run, CORPUS, "vae-kd", 1, "two_orders")
     assert artifact.inputs(configuration).model is None
-
-
-@pytest.mark.parametrize(
-    ("system", "method"),
-    [("hrt", "skip"), ("inat-kd", "fairseq_noise"), ("sat-raw", "grouped_tokens")],
-)
-def test_other_orders_are_refused(configuration: Configuration, system: str, method: str) -> None:
-    asked = Analysis(configuration.run, CORPUS, system, 1, "two_orders")
-    expected = rf"systems/.*{system}.*: key 'input\.method', {method}: .*; remove the system"
-    with pytest.raises(UserError, match=expected):
-        asked.inputs(configuration)
-    with pytest.raises(UserError, match=expected):
-        two_orders.analyse(configuration, CORPUS, system, 1)

@@ -3,7 +3,7 @@ from pathlib import Path
 import pytest
 
 from nat.data.vocabulary import BLANK, BOS, EOS, MASK, PAD, SPECIALS, UNK, Vocabulary
-from nat.errors import UserError
+from tests.messages import told
 
 LINES = ["der Hund@@ e bellt", "der Hund bellt", "e \u00e9 der", ""]
 
@@ -55,24 +55,22 @@ def test_decoding_leaves_out_what_is_no_text() -> None:
 @pytest.mark.parametrize("line", ["alone", "a x", "a -1", "a \u00b2", " 3"])
 def test_wrong_line_is_named(tmp_path: Path, line: str) -> None:
     (tmp_path / "vocabulary.txt").write_text(f"good 3\n{line}\n", encoding="utf-8")
-    with pytest.raises(UserError, match="vocabulary.txt, line 2"):
+    with told("vocabulary.txt, line 2"):
         Vocabulary.load(tmp_path / "vocabulary.txt")
 
 
 def test_missing_broken_or_double(tmp_path: Path) -> None:
-    with pytest.raises(UserError, match="none.txt does not exist"):
+    with told("none.txt", "does not exist"):
         Vocabulary.load(tmp_path / "none.txt")
     (tmp_path / "latin.txt").write_bytes(b"\xe9 3\n")
-    with pytest.raises(UserError, match="latin.txt.*; put the right file there"):
+    with told("latin.txt", "put the right file there"):
         Vocabulary.load(tmp_path / "latin.txt")
     (tmp_path / "folder.txt").mkdir()
-    with pytest.raises(
-        UserError, match="folder.txt cannot be read .*; move the folder .*folder.txt away and put"
-    ):
+    with told("folder.txt", "cannot be read"):
         Vocabulary.load(tmp_path / "folder.txt")
     (tmp_path / "double.txt").write_text("a 3\na 2\n")
-    with pytest.raises(UserError, match="double.txt: .*twice; put the right file there"):
+    with told("double.txt", "twice"):
         Vocabulary.load(tmp_path / "double.txt")
     for symbols in (["a", "a"], ["<mask>"]):
-        with pytest.raises(UserError, match="twice"):
+        with told("twice"):
             Vocabulary(symbols)

@@ -14,9 +14,9 @@ from nat.analyses.weight_plane import interpolated
 from nat.configuration.models import Recipe, Training
 from nat.configuration.reading import read
 from nat.data.candidates import Text
-from nat.errors import UserError
 from nat.registry import Method
 from tests.made_up_run import REPOSITORY
+from tests.messages import told
 
 
 class Vocabulary:
@@ -91,5 +91,5 @@ def test_the_models_start_from_one_checkpoint() -> None:
     found = reads(configuration, "toy-ka-lu", "plane-glat-kd", 1)
     assert found.start.path.endswith("mple-nat-raw/seed1/kept")
     assert found.other.system == "plane-nat-raw"
-    with pytest.raises(UserError, match="key 'init_from'"):
+    with told("init_from"):
         reads(configuration, "toy-ka-lu", "oaxe-kd", 1)

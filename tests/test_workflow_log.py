@@ -12,6 +12,7 @@ from snakemake_interface_logger_plugins.common import LogEvent
 from snakemake_interface_logger_plugins.settings import LogHandlerSettingsBase
 
 from nat.workflow.log import Screen
+from tests.messages import must_name
 
 
 def show(screen: Screen, text: str | None = None, **event: Any) -> None:
@@ -105,9 +106,8 @@ def test_a_failure_shows_the_end_of_its_log(
     ("log", "shown"),
     [
         ("Traceback\n  line 1\nValueError: no\n", "  line 1 | ValueError: no"),
-        ("update 1\nupdate 2\n", "update 2 | it was killed"),
-        ("", "it was killed"),
-        ("update 1\ninterrupted\n", "| interrupted |"),
+        ("update 1\nupdate 2\n", "killed"),
+        ("update 1\ninterrupted\n", "interrupted"),
     ],
 )
 def test_what_a_log_without_an_error_means(
@@ -121,13 +121,12 @@ def test_what_a_log_without_an_error_means(
 def test_a_lock_that_was_left_behind_names_the_remedy(screen: Screen, stream: io.StringIO) -> None:
     text = "LockException:\nError: Directory cannot be locked. Please make sure that no other\n"
     show(screen, text, event="error", exception="LockException")
-    assert stream.getvalue().startswith("error: another run is at work in this folder")
-    assert "snakemake --unlock" in stream.getvalue()
+    must_name(stream.getvalue(), "error: another run", "snakemake --unlock")
 
 
 def test_a_dry_run_beside_a_run_says_so(screen: Screen, stream: io.StringIO) -> None:
     show(screen, "Error: Directory cannot be locked. Another Snakemake instance is running.")
-    assert stream.getvalue() == "note: another run is at work in this folder\n"
+    must_name(stream.getvalue(), "note: another run")
 
 
 def test_a_dry_run_lists_jobs_with_reasons(stream: io.StringIO) -> None:
@@ -145,7 +144,7 @@ def test_a_dry_run_lists_jobs_with_reasons(stream: io.StringIO) -> None:
 def test_unknown_targets_get_a_hint(screen: Screen, stream: io.StringIO) -> None:
     text = "MissingRuleException:\nNo rule to produce dimz (if you use input functions ...)."
     show(screen, text, event="error", exception="MissingRuleException")
-    assert stream.getvalue() == "error: there is no target 'dimz'; did you mean 'dims'?\n"
+    must_name(stream.getvalue(), "'dimz'", "'dims'")
 
 
 @pytest.mark.parametrize(
@@ -169,34 +168,12 @@ def test_a_path_that_asks_for_nonsense_gets_one_sentence(
     assert stream.getvalue() == "error: cannot be done\n"
 
 
-@pytest.mark.parametrize(
-    ("text", "shown"),
-    [
-        ("Building DAG of jobs...", False),
-        ("Select jobs to execute...", False),
-        ("Nothing to be done (all requested files are present and up to date).", True),
-        ("Unlocked working directory.", True),
-        (None, False),
-    ],
-)
-def test_what_is_left_unsaid(
-    screen: Screen, stream: io.StringIO, text: str | None, shown: bool
-) -> None:
-    show(screen, text)
-    assert bool(stream.getvalue()) == shown
-
-
-def failed_in_slurm(folder: Path, state: str) -> dict[str, Any]:
-    """The event of a job whose own log is a.log, and whose Slurm log is slurm_logs/7.log."""
-    message = f"SLURM-job '7' failed, SLURM status is: '{state}'. Detailed failure reason"
-    logs = [str(folder / "a.log"), str(folder / "slurm_logs/7.log")]
-    return {
-        "event": "job_error",
-        "jobid": 1,
-        "rule_name": "train",
-        "rule_msg": message,
-        "log": logs,
-    }
+def test_what_is_left_unsaid(screen: Screen, stream: io.StringIO) -> None:
+    for text in ("Building DAG of jobs...", "Select jobs to execute...", None):
+        show(screen, text)
+    assert not stream.getvalue()
+    show(screen, "Nothing to be done (all requested files are present and up to date).")
+    assert stream.getvalue()
 
 
 def slurm_log(folder: Path) -> Path:
@@ -208,39 +185,29 @@ def slurm_log(folder: Path) -> Path:
     return found
 
 
-def test_a_failed_slurm_job_shows_its_number_its_state_and_its_last_lines(
-    screen: Screen, stream: io.StringIO, tmp_path: Path
+@pytest.mark.parametrize(
+    ("own", "state", "shown"),
+    [
+        ("".join(f"update {number}\n" for number in range(9)), "TIMEOUT", "update 8"),
+        (None, "FAILED", "bash: python: not found"),
+        ("\n", "FAILED", "bash: python: not found"),
+        ("update 1\nerror: no text\n", "FAILED", "error: no text"),
+    ],
+)
+def test_a_failed_slurm_job_shows_its_number_its_state_and_what_its_log_says(
+    screen: Screen, stream: io.StringIO, tmp_path: Path, own: str | None, state: str, shown: str
 ) -> None:
-    (tmp_path / "a.log").write_text("".join(f"update {number}\n" for number in range(9)))
-    slurm_log(tmp_path)
-    show(screen, **failed_in_slurm(tmp_path, "TIMEOUT"))
-    lines = [line.strip() for line in stream.getvalue().splitlines()]
-    assert lines[0] == "[0/0] FAILED train (Slurm job 7: TIMEOUT)"
-    assert lines[1].startswith("out of time; a training resumes")
-    assert lines[2:] == [*(f"update {n}" for n in range(4, 9)), f"log: {tmp_path / 'a.log'}"]
-
-
-@pytest.mark.parametrize("own", [None, "", "\n"])
-def test_a_slurm_job_that_never_began_to_work_shows_what_slurm_logged(
-    screen: Screen, stream: io.StringIO, tmp_path: Path, own: str | None
-) -> None:
+    log, of_slurm = tmp_path / "a.log", slurm_log(tmp_path)
     if own is not None:
-        (tmp_path / "a.log").write_text(own)
-    log = slurm_log(tmp_path)
-    show(screen, **failed_in_slurm(tmp_path, "FAILED"))
+        log.write_text(own)
+    message = f"SLURM-job '7' failed, SLURM status is: '{state}'. Detailed failure reason"
+    failed = {"jobid": 1, "rule_name": "train", "rule_msg": message}
+    show(screen, event="job_error", log=[str(log), str(of_slurm)], **failed)
     lines = [line.strip() for line in stream.getvalue().splitlines()]
-    assert lines[0] == "[0/0] FAILED train (Slurm job 7: FAILED)"
-    assert lines[1:] == ["bash: python: not found", f"log: {log}"]
-
-
-def test_a_failed_slurm_job_shows_its_own_error_alone(
-    screen: Screen, stream: io.StringIO, tmp_path: Path
-) -> None:
-    (tmp_path / "a.log").write_text("update 1\nerror: no text\n")
-    slurm_log(tmp_path)
-    show(screen, **failed_in_slurm(tmp_path, "FAILED"))
-    lines = [line.strip() for line in stream.getvalue().splitlines()]
-    assert lines[1:] == ["error: no text", f"log: {tmp_path / 'a.log'}"]
+    assert lines[0] == f"[0/0] FAILED train (Slurm job 7: {state})"
+    assert lines[-2:] == [shown, f"log: {log if own and own.strip() else of_slurm}"]
+    if state == "TIMEOUT":
+        assert lines[2:-2] == [f"update {number}" for number in range(4, 8)]
 
 
 def test_a_failed_group_shows_the_slurm_job_that_its_steps_shared(
@@ -259,16 +226,8 @@ def test_a_failed_group_shows_the_slurm_job_that_its_steps_shared(
     )
     lines = [line.strip() for line in stream.getvalue().splitlines()]
     assert lines[0] == "[0/0] FAILED 2 steps of the group score (Slurm job 7: OUT_OF_MEMORY)"
-    assert lines[1].startswith("out of memory; raise 'memory_mb'")
+    must_name(lines[1], "'memory_mb'")
     assert lines[2:] == ["bash: python: not found", f"log: {log}"]
-
-
-def test_a_step_of_a_group_that_never_began_is_only_named(
-    screen: Screen, stream: io.StringIO, tmp_path: Path
-) -> None:
-    logs = [str(tmp_path / "none.log")]
-    show(screen, event="job_error", jobid=1, rule_name="clean", indent=True, log=logs)
-    assert len(stream.getvalue().splitlines()) == 1
 
 
 def test_the_error_of_a_process_is_found_before_what_its_launcher_says(

@@ -19,9 +19,9 @@ from stand_in_slurm import StandInSlurm
 from nat.artifacts import Model
 from nat.checksums import OF_FOLDER
 from nat.configuration import load
-from nat.errors import UserError
 from nat.files import write_json
 from nat.workflow.records import is_current, refuse_unknown_results, require_no_survivors
+from tests.messages import told
 
 ROOT = Path(__file__).resolve().parents[1]
 OUTPUTS = [
@@ -65,16 +65,16 @@ def test_results_with_a_record_are_accepted() -> None:
 def test_results_without_a_record_are_refused() -> None:
     for path in ("results/demo/models/at/seed1/model.pt", "results/demo/models/nat/seed2/model.pt"):
         make(path)
-    with pytest.raises(UserError, match=r"models/at/seed1/model.pt and 1 more: .* no record"):
+    with told("models/at/seed1/model.pt", "1 more", "no record"):
         refuse_unknown_results(OUTPUTS)
     record("metadata", "results/demo/models/at/seed1/model.pt")
-    with pytest.raises(UserError, match=r"models/nat/seed2/model.pt: .* no record"):
+    with told("models/nat/seed2/model.pt", "no record"):
         refuse_unknown_results(OUTPUTS)
 
 
 def test_a_folder_that_a_wildcard_stands_for_is_refused_without_a_record() -> None:
     make("results/demo/models/at/seed1/onnx/encoder.onnx")
-    with pytest.raises(UserError, match=r"models/at/seed1/onnx: .* no record"):
+    with told("models/at/seed1/onnx", "no record"):
         refuse_unknown_results(OUTPUTS)
 
 
@@ -82,7 +82,7 @@ def test_results_on_another_disk_are_refused_without_a_record() -> None:
     make("elsewhere/at/seed1/model.pt")
     Path("results/demo").mkdir(parents=True)
     Path("results/demo/models").symlink_to(Path("elsewhere").resolve())
-    with pytest.raises(UserError, match=r"models/at/seed1/model.pt: .* no record"):
+    with told("models/at/seed1/model.pt", "no record"):
         refuse_unknown_results(OUTPUTS)
 
 
@@ -90,7 +90,7 @@ def test_damaged_records_are_told() -> None:
     make("results/corpora/toy/text")
     Path(".snakemake/metadata").mkdir(parents=True)
     Path(".snakemake/metadata/x").touch()
-    with pytest.raises(UserError, match="metadata is damaged"):
+    with told("metadata", "damaged"):
         refuse_unknown_results(OUTPUTS)
 
 
@@ -216,10 +216,7 @@ def test_jobs_of_a_killed_run_are_named(folder: Path) -> None:
     job = start("train", folder)
     try:
         until(lambda: "train.py" in Path(f"/proc/{job.pid}/cmdline").read_text())
-        with pytest.raises(
-            UserError,
-            match=rf"folder: process {job.pid} \(workflow_scripts/train.py --corpus toy\); wait",
-        ):
+        with told("folder", f"process {job.pid}", "workflow_scripts/train.py --corpus toy"):
             require_no_survivors()
         job.kill()
         job.wait()
