@@ -11,18 +11,16 @@ import lzma
 import sys
 import tarfile
 import tempfile
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
-from nat.cells.cell import Cell
-from nat.cells.entry import Entry
-from nat.cells.known_measures import LATENCY
-from nat.claims import claim_checks, claims
+from nat.artifacts import Latency
 from nat.configuration import load
 from nat.configuration.overrides import Choice
 from nat.errors import UserError
-from nat.papers import reports
+from nat.papers import claims, judgements, reports
+from nat.papers.relation import Cell, shown
 from nat.workflow import dry_run
 
 HERE = Path(__file__).parent
@@ -32,35 +30,35 @@ SHOWN = 40
 
 
 def cells(scale: str) -> Iterator[str]:
-    """Every place of every table, figure and claim: labels, address, files, published value."""
+    """Every cell of every table, figure and claim: labels, address, files, published value."""
     configuration = load(Choice(scale), checked=False)
     for target in reports.targets(configuration):
         paper, kind, number = target
         if kind == "claims":
-            for check in claim_checks.checks(configuration, paper):
+            for check in claims.checks(configuration, paper):
                 said = (check.kind, check.relation, check.margin, check.share, check.number)
                 head = paper, kind, check.claim, check.case, *said
-                yield from (_line(*head, *_place(place)) for place in check.places)
+                yield from (_line(*head, *_shown(*side)) for side in check.sides)
             continue
-        for place in reports._places(configuration, target):
-            derived = (place.derived.operation, place.derived.places) if place.derived else ""
-            at = place.column, place.group, place.x, place.y, place.category, place.baseline
-            yield _line(paper, f"{kind} {number}", *_place(place), *at, derived)
+        for own, over in shown(reports.all_cells(configuration, target)).values():
+            cell = own[0]
+            derived = (cell.derived.operation, cell.derived.of) if cell.derived else ""
+            at = cell.column, cell.group, cell.x, cell.y, cell.category, cell.baseline
+            yield _line(paper, f"{kind} {number}", *_shown(own, over), *at, derived)
 
 
-def _place(place: Entry) -> tuple[Any, ...]:
-    address = place.address or ("",) * 7
-    return (
-        *(place.row, place.measure, place.task, *address),
-        *(_files(place.cells), _files(place.over)),
-        *(place.published.text if place.published else "", place.stand_in, place.reason),
-    )
+def _shown(own: Sequence[Cell], over: Sequence[Cell]) -> tuple[Any, ...]:
+    cell = own[0]
+    address = cell.address if cell.system else ("",) * 7
+    said = cell.printed, cell.stand_in, cell.reason
+    return cell.row, cell.measure, cell.task, *address, _files(own), _files(over), *said
 
 
-def _files(found: tuple[Cell, ...]) -> str:
+def _files(found: Sequence[Cell]) -> str:
     return " ".join(
-        f"{cell.score_path}#{cell.timed_name if cell.source == LATENCY else cell.split}"
+        f"{cell.path}#{cell.part if isinstance(cell.source, Latency) else cell.split}"
         for cell in found
+        if cell.source is not None
     )
 
 
@@ -94,7 +92,7 @@ def records(scale: str) -> Iterator[str]:
         for target in reports.targets(configuration):
             paper, kind, number = target
             if kind == "claims":
-                found = claims.judge(configuration, paper)
+                found = judgements.judge(configuration, paper)
                 keys = "claim", "case", "ours", "low", "high", "detectable", "verdict", "seeds"
             elif kind == "table":
                 found = reports.make_table(configuration, paper, number).records
