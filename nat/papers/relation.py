@@ -156,8 +156,9 @@ class Cell(NamedTuple):
     @property
     def results(self) -> list[Artifact]:
         """The results that are read for the number."""
-        curve = MEASURES[self.measure].source == TRAINING
-        return self.of_training if curve else [each for each in (self.source,) if each is not None]
+        if self.source is None or isinstance(self.source, TrainingRecord):
+            return self.of_training
+        return [self.source]
 
 
 def frame(cells: Iterable[Cell]) -> pd.DataFrame:
