@@ -15,10 +15,10 @@ from typing import Annotated, Any, Generic, Self, TypeVar
 from pydantic import Field, model_validator
 
 from nat.configuration.models import read_model
-from nat.papers.description import Several
 from nat.configuration.yaml_file import read_yaml
 from nat.errors import UserError
 from nat.fields import Model, OrAbsent, Text, Unique
+from nat.papers.description import Several
 from nat.spelling import hint
 
 ROWS = "config/published/settings.csv"

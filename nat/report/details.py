@@ -9,8 +9,8 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from nat.artifacts import Latency, Score
+from nat.papers.cells import Cell
 from nat.papers.reader import NOT_RUN
-from nat.papers.relation import Cell
 from nat.papers.reports import snakemake
 from nat.report import addresses, energy
 from nat.report.page import root_of

@@ -9,7 +9,8 @@ from nat.figures.points import Plot
 from nat.files import copy
 from nat.measures.known import measure_of
 from nat.papers import claim_formats, reports, table_formats, tables, values
-from nat.papers.relation import Cell, report, shown
+from nat.papers.cells import Cell, shown
+from nat.papers.relation import report
 from nat.papers.reports import snakemake
 from nat.papers.table_formats import given
 from nat.published.stated import deviations

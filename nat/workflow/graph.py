@@ -43,7 +43,8 @@ from nat.data.splits import (
 from nat.errors import UserError
 from nat.measures.known import TOYS
 from nat.papers import hyper_parameters, reports
-from nat.papers.relation import Cell, latency
+from nat.papers.cells import Cell
+from nat.papers.relation import latency
 from nat.papers.reports import Report, Site, Target
 from nat.published import stated_checks
 from nat.spelling import hint

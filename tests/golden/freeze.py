@@ -20,7 +20,7 @@ from nat.configuration import load
 from nat.configuration.overrides import Choice
 from nat.errors import UserError
 from nat.papers import claims, judgements, reports
-from nat.papers.relation import Cell, shown
+from nat.papers.cells import Cell, shown
 from nat.workflow import dry_run
 
 HERE = Path(__file__).parent
