@@ -457,7 +457,7 @@ def test_scores_of_other_weights_are_not_taken(
     file = Path("results/micro/scores") / CORPUS / "ctc-kd/seed1/ctc/test.json"
     file.parent.mkdir(parents=True)
     measures = {"sacrebleu": {"value": 1.0, "low": 0.5, "high": 1.5, "signature": "nrefs:1"}}
-    score = {"decoding": "ctc", "split": "test", "measures": measures}
+    score = {"decoding": "ctc", "split": "test", "measures": {"test": measures}}
     file.write_text(json.dumps(score | {"model": {"fingerprint": "first"}}))
     record = model("ctc-kd") / REPORT
     record.write_text(json.dumps({"fingerprint": "second"}))
@@ -837,7 +837,8 @@ def test_translations_that_differ_are_counted() -> None:
 
 def test_a_model_card_has_scores_and_settings(tmp_path: Path, root: Path) -> None:
     measured = {"value": 38.269, "low": 36.79, "high": 39.71, "signature": "nrefs:1|bs:1000"}
-    score = {"decoding": "one-pass", "split": "test", "measures": {"sacrebleu": measured}}
+    measures = {"test": {"sacrebleu": measured}}
+    score = {"decoding": "one-pass", "split": "test", "measures": measures}
     path = root / "results/micro/scores" / CORPUS / "nat-kd/seed1/one-pass/test.json"
     path.parent.mkdir(parents=True)
     path.write_text(json.dumps(score))

@@ -543,7 +543,7 @@ def test_what_no_paper_prints_has_a_caption_instead_of_a_number() -> None:
 def test_scores_of_a_system_have_their_interval(written: Path) -> None:
     root = written.parents[2]
     cell = Cell("demo", CORPUS, "nat-kd", 1, "one-pass", "test", "sacrebleu")
-    found = json.loads((root / cell.score_path).read_text())["measures"]["sacrebleu"]
+    found = json.loads((root / cell.score_path).read_text())["measures"]["test"]["sacrebleu"]
     shown = f"{found['value']:.2f} [{found['low']:.1f},\N{NO-BREAK SPACE}{found['high']:.1f}]"
     assert f"<td>{shown}</td>" in Page(written / f"systems/{CORPUS}/nat-kd.html").text
 
