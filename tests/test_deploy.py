@@ -525,7 +525,7 @@ def test_a_named_run_is_read_with_its_override(root: Path, tmp_path: Path) -> No
 def test_decodings_that_the_run_has_scored_are_packed(root: Path, tmp_path: Path) -> None:
     score = root / "results/micro/scores" / CORPUS / "cmlm-kd/seed1/mask-predict-3-lb1/test.json"
     score.parent.mkdir(parents=True)
-    score.write_text("{}")
+    score.write_text('{"measures": {}}')
     assert scored_decodings(model("cmlm-kd")) == ["mask-predict-3-lb1"]
     packed(model("cmlm-kd"), tmp_path / "packed")
     found = open_folder(tmp_path / "packed").package.decodings

@@ -10,9 +10,9 @@ from repository import ROOT
 from nat.artifacts import Analysis, Latency, Score, TotalCorrelation, TrainingRecord
 from nat.checksums import is_intact
 from nat.files import read_json, write_json
+from nat.jobs.earlier_results import convert
 from nat.measures.results import TRAINING, Number, read
 from nat.measures.statistics import MEASURED
-from nat.workflow.earlier_results import convert
 
 NAMES: tuple[Any, ...] = ("micro", "toy-micro", "at-base", 1)
 BEFORE = 1_000_000_000

@@ -6,7 +6,7 @@ import pytest
 from nat.errors import UserError
 from nat.files import read_json, write_json
 from nat.measures.results import TRAINING, read
-from nat.training.curve import COUNTS, chain, validations, with_measures
+from nat.measures.training_curve import COUNTS, chain, validations, with_measures
 
 
 def write_run(path: Path, validated: list[tuple[int, float]], **facts: Any) -> Path:

@@ -9,7 +9,7 @@ decoding. Everything that is reported refers to a measure, so a new one is an en
 from dataclasses import dataclass
 
 from nat.measures.lengths import BUCKETS, LONG
-from nat.training.curve import FIFTHS
+from nat.measures.training_curve import FIFTHS
 
 SCORE, TRAINING, LATENCY, PAIR = "score", "training", "latency", "total_correlation"
 """Sources of measures; any other source is the name of an analysis."""

@@ -43,7 +43,7 @@ from nat.figures.drawing import (
 )
 from nat.files import atomic_path
 from nat.measures.results import TRAINING, read
-from nat.training.curve import Validations, chain, validations
+from nat.measures.training_curve import Validations, chain, validations
 
 STYLE: Any = {
     "font.size": 9.5,

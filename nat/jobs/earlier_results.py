@@ -20,7 +20,7 @@ from nat.measures.latency_setting import STATE
 from nat.measures.results import NOT_AVAILABLE, is_current, missing
 from nat.measures.statistics import MEASURED
 from nat.measures.total_correlation import with_measures as of_pair
-from nat.training.curve import with_measures as of_training
+from nat.measures.training_curve import with_measures as of_training
 
 
 def convert() -> Iterator[str]:
