@@ -355,7 +355,7 @@ def test_a_full_disk_is_told_and_leaves_the_results_before_it(tmp_path: Path) ->
     show("full disks", found)
 
 
-TIMES = ("seconds", "update_seconds", "tokens_per_second", "energy")
+TIMES = ("seconds", "training_seconds", "update_seconds", "tokens_per_second", "energy")
 """Keys of JSON and columns of tables that a clock or a meter fills."""
 
 OF_TIMES = {"translations": SCORED_FROM}

@@ -23,6 +23,7 @@ from nat.configuration import Configuration, load
 from nat.errors import UserError
 from nat.figures import figures
 from nat.files import write_json
+from nat.measures.training_curve import with_measures
 from nat.papers import reports
 from nat.papers.conflicts import Conflict
 from nat.report import ancestors, charts, overview, packing, papers, scale, site, systems
@@ -93,8 +94,9 @@ def write_record(
     training["recipe"] |= changed or {}
     path = found.root / TrainingRecord("demo", CORPUS, system, seed).path
     record = {"training": training, "fingerprint": "None", "updates": 7, "seconds": 90.0}
-    write_json(path, record)
-    path.with_suffix(".csv").write_text("update,split,loss,bleu\n1,train,2.5,\n7,valid,2.1,30.5\n")
+    curve = "update,split,loss,bleu\n1,train,2.5,\n7,valid,2.1,30.5\n"
+    write_json(path, with_measures(record, curve.splitlines()))
+    path.with_suffix(".csv").write_text(curve)
     return path
 
 
@@ -543,7 +545,7 @@ def test_what_no_paper_prints_has_a_caption_instead_of_a_number() -> None:
 def test_scores_of_a_system_have_their_interval(written: Path) -> None:
     root = written.parents[2]
     cell = Cell("demo", CORPUS, "nat-kd", 1, "one-pass", "test", "sacrebleu")
-    found = json.loads((root / cell.score_path).read_text())["measures"]["sacrebleu"]
+    found = json.loads((root / cell.score_path).read_text())["measures"]["test"]["sacrebleu"]
     shown = f"{found['value']:.2f} [{found['low']:.1f},\N{NO-BREAK SPACE}{found['high']:.1f}]"
     assert f"<td>{shown}</td>" in Page(written / f"systems/{CORPUS}/nat-kd.html").text
 

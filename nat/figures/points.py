@@ -9,6 +9,7 @@ from nat.configuration import Configuration, fingerprint
 from nat.errors import told_of
 from nat.figures import analyses
 from nat.measures.known import TRAINING
+from nat.measures.training_curve import Validations, chain, validations
 from nat.papers import values
 from nat.papers.cells import Cell, shown
 from nat.papers.coordinates import Resolver
@@ -18,7 +19,6 @@ from nat.papers.reader import NOT_RUN, Reader
 from nat.papers.relation import report
 from nat.papers.tables import title
 from nat.papers.values import Record
-from nat.training.curve import Validations, chain, validations
 
 
 @dataclass(frozen=True)

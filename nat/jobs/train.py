@@ -35,10 +35,10 @@ from nat.jobs.threads import threads
 from nat.jobs.tune_gamma import tuned_gamma
 from nat.locks import alone
 from nat.machine import processor_name
+from nat.measures.training_curve import with_measures
 from nat.program import Progress
 from nat.training import energy
 from nat.training.averaging import average, kept_path, weights_path
-from nat.training.curve import with_measures
 from nat.training.model_file import build_model, save_model
 from nat.training.record import Record
 from nat.training.run import (
