@@ -10,11 +10,11 @@ from rich.text import Text
 from nat.cells import values
 from nat.cells.known_measures import MEASURES, Measure
 from nat.claims.claims import COUNTED, NO_INTERVAL, UNJUDGED, WITHOUT_NUMBER, digits_of
-from nat.papers.verdicts import FAILS, HOLDS, UNDECIDED, how_many
 from nat.configuration import Configuration
 from nat.files import atomic_write_text
 from nat.measures.significance import POWER
-from nat.published.stated import deviations
+from nat.papers.settings import deviations
+from nat.papers.verdicts import FAILS, HOLDS, UNDECIDED, how_many
 from nat.tables import tables
 
 DEVIATIONS = "Settings at the scale of the papers that differ from those stated"

@@ -18,7 +18,8 @@ from nat.claims import claim_checks
 from nat.configuration import Configuration
 from nat.configuration import papers as models
 from nat.configuration.file_names import file_of
-from nat.published import published, stated
+from nat.papers import settings as stated_settings
+from nat.published import published
 from nat.tables import samples, settings, tables, texts
 
 Kind = Literal["table", "figure", "claims"]
@@ -194,7 +195,7 @@ def configured(configuration: Configuration, target: Target) -> Any:
     if kind == "claims":
         judged = [replace(check, places=()) for check in claim_checks.checks(configuration, paper)]
         found += [asdict(check) for check in judged]
-        found.append(stated.made_of(configuration, paper))
+        found.append(stated_settings.made_of(configuration, paper))
     else:
         description = describe(configuration, paper, kind, number)
         found.append(description.model_dump(mode="json"))

@@ -15,7 +15,7 @@ from nat.figures.figures import Plot
 from nat.files import copy
 from nat.papers import reports
 from nat.papers.reports import snakemake
-from nat.published.stated import deviations
+from nat.papers.settings import deviations
 from nat.report import addresses, energy
 from nat.report.details import Details, Line, line
 from nat.report.page import Page

@@ -46,8 +46,8 @@ from nat.data.splits import (
 )
 from nat.errors import UserError
 from nat.papers import reports
+from nat.papers import settings as stated_settings
 from nat.papers.reports import Report, Site, Target
-from nat.published import stated_checks
 from nat.spelling import hint
 from nat.tables import settings
 from nat.workflow.code import code_of
@@ -114,7 +114,7 @@ class Graph:
             for paper in configuration.papers:
                 check_systems(configuration, paper)
                 settings.check(configuration, paper)
-            stated_checks.check(configuration)
+            stated_settings.check(configuration)
 
     # Targets
 
