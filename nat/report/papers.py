@@ -12,8 +12,8 @@ from nat.papers import claim_formats, reports, table_formats, tables, values
 from nat.papers.cells import Cell, shown
 from nat.papers.relation import report
 from nat.papers.reports import snakemake
+from nat.papers.settings import deviations
 from nat.papers.table_formats import given
-from nat.published.stated import deviations
 from nat.report import addresses, energy
 from nat.report.details import Details, Line, line
 from nat.report.page import Page
