@@ -13,7 +13,7 @@ from nat.papers.relation import Cell, report, shown
 from nat.papers.reports import snakemake
 from nat.papers.table_formats import given
 from nat.published.stated import deviations
-from nat.report import addresses, energy
+from nat.report import addresses
 from nat.report.details import Details, Line, line
 from nat.report.page import Page
 from nat.report.results import NOTHING, Results
@@ -389,7 +389,6 @@ def cost(results: Results, papers: Collection[str]) -> list[tuple[str, str]]:
         *found,
         (HOURS, f"{seconds / 3600:,.2f}"),
         ("target tokens seen", f"{tokens:,}"),
-        *energy.tiles(records),
         ("devices", ", ".join(devices)),
     ]
 
