@@ -14,7 +14,7 @@ from nat.papers.relation import report
 from nat.papers.reports import snakemake
 from nat.papers.settings import deviations
 from nat.papers.table_formats import given
-from nat.report import addresses, energy
+from nat.report import addresses
 from nat.report.details import Details, Line, line
 from nat.report.page import Page
 from nat.report.results import NOTHING, Results
@@ -50,7 +50,6 @@ def page(results: Results, paper: str, folder: Path) -> Page:
         "tables": [_table(results, paper, number, details, files) for number in described.tables],
         "figures": [_figure(results, paper, number, files) for number in described.figures],
         "claims": _claims(results, paper, details) if described.claims else None,
-        "conflicts": _conflicts(results, paper),
         "deviations": deviations(configuration, paper),
         "cost": cost(results, [paper]),
         "stand_ins": results.stand_ins,
@@ -366,18 +365,6 @@ def anchor(record: Mapping[str, Any]) -> str:
     return "-".join("".join(each if each.isalnum() else " " for each in words).split())
 
 
-# Conflicts
-
-
-def _conflicts(results: Results, paper: str) -> dict[str, list[str]]:
-    """What the paper prints that does not agree with itself or another, by kind."""
-    found: dict[str, list[str]] = {}
-    for conflict in results.conflicts:
-        if paper in conflict.papers:
-            found.setdefault(conflict.kind, []).append(conflict.text)
-    return found
-
-
 # Cost
 
 TRAININGS, HOURS = "trainings", "device hours"
@@ -403,7 +390,6 @@ def cost(results: Results, papers: Collection[str]) -> list[tuple[str, str]]:
         *found,
         (HOURS, f"{seconds / 3600:,.2f}"),
         ("target tokens seen", f"{tokens:,}"),
-        *energy.tiles(records),
         ("devices", ", ".join(devices)),
     ]
 

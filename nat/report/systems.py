@@ -16,7 +16,7 @@ from nat.papers.reports import snakemake
 from nat.papers.settings import CHECKED, DEVIATION, Stated, at_paper_scale
 from nat.papers.settings_files import Row
 from nat.registry import TargetTraits
-from nat.report import addresses, ancestors, charts, energy
+from nat.report import addresses, ancestors, charts
 from nat.report.page import Page, root_of
 from nat.report.results import COMPLETE, MEASURED, NOTHING, PART, Results, State
 
@@ -138,7 +138,6 @@ def _training(results: Results, corpus: str, system: str, seed: int) -> dict[str
         facts.append(("parameters", f"{record['parameters']:,}"))
     if record.get("device"):
         facts.append((f"device, {record.get('precision', '')}", record["device"]))
-    facts.append(("energy", energy.text(record)))
     validation = record.get("validation") or {}
     if validation.get("best") is not None:
         metric = validation["metric"].replace("bleu", "BLEU")
