@@ -50,6 +50,7 @@ def page(results: Results, paper: str, folder: Path) -> Page:
         "tables": [_table(results, paper, number, details, files) for number in described.tables],
         "figures": [_figure(results, paper, number, files) for number in described.figures],
         "claims": _claims(results, paper, details) if described.claims else None,
+        "conflicts": _conflicts(results, paper),
         "deviations": deviations(configuration, paper),
         "cost": cost(results, [paper]),
         "stand_ins": results.stand_ins,
@@ -363,6 +364,18 @@ def anchor(record: Mapping[str, Any]) -> str:
     """Where the judgement of a claim stands on the page of its paper."""
     words = f"claim {record['claim']} {record['case']}".lower()
     return "-".join("".join(each if each.isalnum() else " " for each in words).split())
+
+
+# Conflicts
+
+
+def _conflicts(results: Results, paper: str) -> dict[str, list[str]]:
+    """What the paper prints that does not agree with itself or another, by kind."""
+    found: dict[str, list[str]] = {}
+    for conflict in results.conflicts:
+        if paper in conflict.papers:
+            found.setdefault(conflict.kind, []).append(conflict.text)
+    return found
 
 
 # Cost

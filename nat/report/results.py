@@ -24,6 +24,7 @@ from nat.measures.results import read, read_file
 from nat.papers import claim_formats, judgements, published, reports, tables
 from nat.papers.cells import Cell
 from nat.papers.claims import Check, checks, made_from
+from nat.papers.conflicts import Conflict, conflicts
 from nat.papers.reports import Target, snakemake
 from nat.papers.table_formats import TableText, read_records
 from nat.papers.values import Record
@@ -175,6 +176,11 @@ class Results:
         """What each of these claims is judged by."""
         with_claims = [paper for paper, kind, _ in self.targets if kind == "claims"]
         return {paper: checks(self.configuration, paper) for paper in with_claims}
+
+    @cached_property
+    def conflicts(self) -> list[Conflict]:
+        """The conflicts in what the papers print, see `nat.papers.conflicts`."""
+        return conflicts(self.configuration)
 
     def plot(self, paper: str, number: str) -> Plot:
         """The points of a figure that exist.
