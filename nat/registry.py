@@ -21,7 +21,7 @@ from pathlib import Path
 from types import MappingProxyType
 from typing import Any, Generic, Literal, TypeVar, get_args, overload
 
-from pydantic import VERSION, BaseModel, ConfigDict, PydanticUndefinedAnnotation, PydanticUserError
+from pydantic import VERSION, BaseModel, ConfigDict
 
 from nat.errors import UserError
 from nat.files import read_json, write_json
@@ -248,15 +248,7 @@ def build(family: str, method: Method) -> Any:
         UserError: for an unknown method or option, or a value of the wrong type.
     """
     owner = f"{FAMILIES[family]} '{method.method}'"
-    found = find(family, method.method)
-    try:
-        return validated(found, dict(method.options), owner)
-    except (PydanticUserError, PydanticUndefinedAnnotation) as error:
-        problem = re.split(r"[;\n]", error.message)[0]
-        raise UserError(
-            f"nat/{family}/{method.method}.py: an annotation of '{found.__name__}' is not the type "
-            f"of an option: {problem}"
-        ) from error
+    return validated(find(family, method.method), dict(method.options), owner)
 
 
 @overload

@@ -72,7 +72,7 @@ use rule generate_text as generate_test_text with:
 
 use rule fetch_text as fetch_test_text with:
     input:
-        unpack(reads(artifacts.StepOfTest, step="text")),
+        unpack(reads(artifacts.CorpusStep, step="text")),
     output:
         text=directory("results/corpora/{corpus}/tests/{split}/text"),
     log:
@@ -110,7 +110,7 @@ rule fetch_references:
 
 use rule fetch_references as fetch_test_references with:
     input:
-        unpack(reads(artifacts.StepOfTest, step="references")),
+        unpack(reads(artifacts.CorpusStep, step="references")),
     output:
         references=directory("results/corpora/{corpus}/tests/{split}/references"),
     log:
@@ -128,7 +128,7 @@ use rule fetch_references as fetch_test_references with:
 
 rule prepare_test_set:
     input:
-        unpack(reads(artifacts.StepOfTest, step="binarised")),
+        unpack(reads(artifacts.CorpusStep, step="binarised")),
     output:
         clean=directory("results/corpora/{corpus}/tests/{split}/clean"),
         tokens=directory("results/corpora/{corpus}/tests/{split}/tokens"),

@@ -5,9 +5,9 @@ from typing import Any
 
 import pytest
 
-from nat.artifacts import Distilled, Model, with_inputs
+from nat.artifacts import Distilled, Model
 from nat.language_model.options import LanguageModelOptions
-from nat.workflow.graph import inputs_of
+from nat.workflow.graph import inputs_of, with_inputs
 from tests.messages import must_name, told
 from tests.test_configuration import DISTILLED, Folder, check_words, system
 

@@ -9,7 +9,7 @@ import pytest
 import torch
 from test_decode_corpus import CONFIGURATION
 
-from nat.artifacts import Distilled, InputsOfDistilled, Model, Shard, Translations
+from nat.artifacts import Distilled, DistilledText, Model, Shard
 from nat.configuration import Configuration, load
 from nat.data.batch import Batch
 from nat.data.binarised import BinarisedText
@@ -61,15 +61,14 @@ def distilled(configuration: Configuration) -> tuple[list[str], dict[str, Any]]:
     """Translate and distil; the lines of the text, and the report."""
     made = Distilled(*NAMES, "beam5")
     inputs = made.inputs(configuration)
-    assert isinstance(inputs, InputsOfDistilled)
-    wanted: Translations = inputs.translations
+    wanted = inputs.translations
     shard = Shard(*NAMES, wanted.decoding, "train", 1, 1)
     translate_shard(configuration.on(CORPUS), shard)
     text = BinarisedText(Path("results/corpora") / CORPUS / "binarised/train.en")
     merge_shards([Path(shard.path)], len(text), Path(wanted.path))
     distil_text(configuration.on(CORPUS), made)
-    report = json.loads(Path(made.report).read_text())
-    return list(read_lines(Path(made.text.path) / "train.de")), report
+    report = json.loads(Path(made.path).with_name("distillation.json").read_text())
+    return list(read_lines(Path(DistilledText(**vars(made)).path) / "train.de")), report
 
 
 def test_the_engine_of_a_run_distils_the_same_text(
@@ -98,14 +97,16 @@ def test_the_report_names_the_engine_of_the_decoding(
     for decoding, engine in (("onnx-float32-1-lb1", "onnx"), ("mask-predict-1-lb1", "pytorch")):
         made = Distilled("micro", CORPUS, "cmlm-raw", 1, decoding)
         inputs = made.inputs(configuration)
-        assert isinstance(inputs, InputsOfDistilled)
         record = {"tokens": "x", "text": "x", "score": -1.0, "steps": 1, "status": "ok"}
         lines = count_lines(Path(inputs.corpus.path) / "train.de")
         path = Path(inputs.translations.path)
         path.parent.mkdir(parents=True)
         write_translations(path, [{"id": number, **record} for number in range(lines)])
         distil_text(configuration, made)
-        assert json.loads(Path(made.report).read_text())["engine"] == engine
+        assert (
+            json.loads(Path(made.path).with_name("distillation.json").read_text())["engine"]
+            == engine
+        )
 
 
 def test_by_default_nothing_changes() -> None:

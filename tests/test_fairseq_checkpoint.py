@@ -16,7 +16,7 @@ from fairseq.modules import (
 )
 from torch import Tensor, nn
 
-from nat.artifacts import InputsOfImport, Model, Shard
+from nat.artifacts import Model, Shard
 from nat.configuration.reading import read
 from nat.data.batch import source_tensor
 from nat.data.binarised import write_binarised
@@ -248,7 +248,6 @@ def test_the_files_of_a_model_are_written_and_scores_can_be_made(folder: Path) -
     write(Path("published.pt"), released())
     configuration = read("micro", Path())
     inputs = MODEL.inputs(configuration)
-    assert isinstance(inputs, InputsOfImport)
     assert inputs.paths()["checkpoint"] == "published.pt"
     assert SYSTEM in Graph(configuration).imported
     imported()

@@ -10,7 +10,7 @@ import pytest
 import torch
 from repository import configured
 
-from nat.artifacts import Latency, Timed
+from nat.artifacts import Decoded, Latency
 from nat.configuration import load
 from nat.data.vocabulary import VocabularySizes
 from nat.decoding.hypothesis import Hypothesis
@@ -368,7 +368,7 @@ def test_the_file_of_latencies_says_what_was_measured(
 def test_float16_of_ctranslate2_is_not_timed_on_a_processor(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    timed = Timed("paper", "wmt14-en-de", "at-base", 1, "ctranslate2-float16-beam5")
+    timed = Decoded("paper", "wmt14-en-de", "at-base", 1, "ctranslate2-float16-beam5", "test")
     monkeypatch.setattr(measure_latency, "runs_on_gpu", lambda: False)
     for device, reason in (("cpu", ONLY_GPUS), ("cuda", NO_CUBLAS)):
         setting = Setting(device, 1, 1)

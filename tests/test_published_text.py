@@ -13,7 +13,7 @@ from repository import configured
 from test_fairseq_checkpoint import OPTIONS, SIZE, Released
 from test_fairseq_checkpoint import write as write_checkpoint
 
-from nat.artifacts import CorpusStep, Distilled, File, InputsOfPublished, Model, Score, step_of
+from nat.artifacts import CorpusStep, Distilled, DistilledText, File, Model, Score, step_of
 from nat.configuration import load
 from nat.configuration.configuration import Configuration
 from nat.configuration.corpora import check_corpus
@@ -144,15 +144,15 @@ def test_the_subwords_are_those_that_were_published(folder: Path, compressed: bo
 def test_students_learn_from_the_published_translations(folder: Path) -> None:
     distilled = Distilled("micro", NAME, TEACHER, 1, "beam5")
     inputs = distilled.inputs(configuration())
-    assert isinstance(inputs, InputsOfPublished)  # and no translations by the teacher
+    assert "translations" not in inputs  # by the teacher
     there = configuration()
     student = Model("micro", NAME, there.canonical(NAME, "nat-kd"), 1)
     assert distilled in student.inputs_of_training(there).texts
     place = prepare()
     distil_text(configuration(), distilled)
     published = list(read_lines("data/distilled.de"))
-    assert list(read_lines(Path(distilled.text.path) / "train.de")) == published
-    report = read_json(Path(distilled.report))
+    assert list(read_lines(Path(DistilledText(**vars(distilled)).path) / "train.de")) == published
+    report = read_json(Path(distilled.path).with_name("distillation.json"))
     assert report["translated"] == len(SOURCE) and report["unknown_tokens"] == 0
     ids = BinarisedText(Path(distilled.path) / "train.de")
     vocabulary = Vocabulary.load(place / "binarised/vocabulary.txt")
@@ -168,7 +168,9 @@ def test_translations_that_are_not_split_are_prepared_like_the_text(folder: Path
     distil_text(configuration(), distilled)
     tokens = '" so " , it is 7'
     split = Segmenter(Path("data/codes").read_text()).split
-    assert list(read_lines(Path(distilled.text.path) / "train.de"))[7] == split(tokens)
+    assert list(read_lines(Path(DistilledText(**vars(distilled)).path) / "train.de"))[7] == split(
+        tokens
+    )
 
 
 @pytest.mark.parametrize("segmented", [False, True])
@@ -183,7 +185,7 @@ def test_translations_lose_their_diacritics_like_the_text(folder: Path, segmente
     prepare()
     distilled = Distilled("micro", NAME, TEACHER, 1, "beam5")
     distil_text(configuration(), distilled)
-    lines = list(read_lines(Path(distilled.text.path) / "train.de"))
+    lines = list(read_lines(Path(DistilledText(**vars(distilled)).path) / "train.de"))
     assert lines == [split(line) for line in TRANSLATED]
 
 

@@ -67,16 +67,6 @@ def test_a_module_without_a_method_is_none() -> None:
             "from nat.inputs import deep\nMETHOD = 1",
             ["'own'", "nat/inputs/deep.py, line 1", "ZeroDivisionError"],
         ),
-        (
-            "from dataclasses import dataclass\n@dataclass\nclass Own:\n    given: object()\n"
-            "METHOD = Own",
-            ["nat/inputs/own.py", "'Own'", "annotation"],
-        ),
-        (
-            "from dataclasses import dataclass\n@dataclass\nclass Own:\n    given: 'Absent'\n"
-            "METHOD = Own",
-            ["nat/inputs/own.py", "'Own'", "annotation"],
-        ),
     ],
 )
 def test_an_own_method_that_cannot_be_imported_ends_in_one_sentence(

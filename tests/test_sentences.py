@@ -239,7 +239,7 @@ def test_traces_are_of_what_has_run(root: Path) -> None:
 
 def test_a_decoding_that_combines_translations_has_no_trace(root: Path) -> None:
     with told("npd5"):
-        trace_of("nat-kd", "npd5").inputs(configuration(root))
+        job.trace_decoding(configuration(root), trace_of("nat-kd", "npd5"))
 
 
 def test_a_trace_is_what_each_pass_chose(

@@ -72,7 +72,7 @@ def test_what_needs_no_model_needs_no_torch(scale: str) -> None:
     # of methods imports it unless these are remembered: judge_claims, the tables of settings, and
     # the inputs of analyses, which refuse systems by the traits of their methods.
     run(f"""
-from nat.artifacts import Distilled, Translations, comparisons
+from nat.artifacts import Distilled, Translations
 from nat.configuration import load
 from nat.papers import reports
 
@@ -80,8 +80,8 @@ configuration = load({scale!r}, checked=False)
 for corpus in dict.fromkeys(configuration.tasks.values()):
     names = configuration.run, corpus
     there = configuration.on(corpus)
-    comparisons(there)
     for system in there.systems:
+        there.text(system)
         for text in there.system(system).text.candidates:
             if text.system is not None:
                 Distilled(*names, text.system, 1, text.decoding).inputs(there)

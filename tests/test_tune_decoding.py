@@ -201,11 +201,6 @@ def test_a_file_without_options_is_refused(tmp_path: Path) -> None:
             chosen_options(file, model)
 
 
-def test_a_decoding_without_the_key_is_not_tuned(tuned: TunedOptions) -> None:
-    with told("ctc-beam5-lm2", "tuning"):
-        replace(tuned, decoding="ctc-beam5-lm2").inputs(configured())
-
-
 @pytest.mark.parametrize(
     ("tuning", "words"),
     [

@@ -14,7 +14,8 @@ def main(configuration: Configuration, ngrams: Ngrams) -> None:
     """Estimate an n-gram language model of a distilled training text."""
     _, target = sides(configuration.corpus(ngrams.corpus))
     text = ngrams.inputs(configuration).text
-    estimate_from(Path(text.path), target, ngrams.order, Path(ngrams.path), Path(ngrams.report))
+    path = Path(ngrams.path)
+    estimate_from(Path(text.path), target, ngrams.order, path, path.with_suffix(".json"))
 
 
 if __name__ == "__main__":

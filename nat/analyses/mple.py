@@ -33,7 +33,7 @@ from torch import Tensor
 
 from nat.analyses import analysis
 from nat.analyses.needs.mple import check, reads, truth_of
-from nat.artifacts import StepOfSplit
+from nat.artifacts import CorpusStep
 from nat.configuration import Configuration
 from nat.data.batch import Batch
 from nat.data.bpe import merge
@@ -336,7 +336,7 @@ def _encoded(path: Path, vocabulary: Vocabulary, sentences: int) -> list[np.ndar
 
 
 def _references(
-    truth: StepOfSplit, split: str, target: str, sentences: int
+    truth: CorpusStep, split: str, target: str, sentences: int
 ) -> dict[int, tuple[list[str], list[float]]]:
     folder = Path(truth.path)
     if truth.step == "references":

@@ -24,7 +24,7 @@ from typing import Annotated, Any
 from pydantic import Field
 
 from nat import registry
-from nat.artifacts import CorpusStep, InputsOfDecoding, Model, Translations, TunedOptions
+from nat.artifacts import CorpusStep, Decoded, Inputs, Model, TunedOptions
 from nat.checksums import PACKAGE, remedy
 from nat.configuration import Configuration, differences, load
 from nat.configuration.named_runs import choice_of
@@ -217,8 +217,7 @@ def of_training(folder: Path, decodings: Sequence[str] = ()) -> Opened:
     }
     packaged = {}
     for name in names:
-        artifact = Translations(run, corpus, system, seed, name, TRAIN)
-        inputs = artifact.inputs_of_decoding(configuration, TRAIN)
+        inputs = Decoded(run, corpus, system, seed, name, TRAIN).inputs(configuration)
         packaged[name], more = _packaged(configuration, name, inputs, root)
         files |= more
     whole = configuration.corpus(corpus)
@@ -458,7 +457,7 @@ def check_output(opened: Opened, output: Path) -> None:
 
 
 def _packaged(
-    configuration: Configuration, name: str, inputs: InputsOfDecoding, root: Path
+    configuration: Configuration, name: str, inputs: Inputs, root: Path
 ) -> tuple[PackagedDecoding, dict[str, Path]]:
     """A decoding of a run, and its files."""
     method = configuration.decoding(name)

@@ -2,7 +2,7 @@
 
 from pathlib import Path
 
-from nat.artifacts import Distilled, InputsOfDistilled, published_by
+from nat.artifacts import Distilled, DistilledText, published_by
 from nat.configuration import Configuration
 from nat.data.distilled import distil, distil_published
 from nat.data.text import GIVEN
@@ -17,14 +17,14 @@ def distil_text(configuration: Configuration, distilled: Distilled) -> None:
     inputs = distilled.inputs(configuration)
     corpus = configuration.corpus(distilled.corpus)
     bpe = Path(inputs.corpus.path)
-    outputs = Path(distilled.text.path), Path(distilled.path), Path(distilled.report)
-    if isinstance(inputs, InputsOfDistilled):
+    text, binarised = Path(DistilledText(**vars(distilled)).path), Path(distilled.path)
+    outputs = text, binarised, binarised.with_name("distillation.json")
+    teacher = published_by(configuration, distilled.corpus, distilled.system)
+    if teacher is None:
         translations = inputs.translations
         engine = configuration.decoding_traits(translations.decoding).converted or "pytorch"
         made_by = {"decoding": translations.decoding, "engine": engine}
         distil(corpus, bpe, Path(translations.path), *outputs, made_by)
         return
-    teacher = published_by(configuration, distilled.corpus, distilled.system)
-    assert teacher is not None
     published = Path(inputs.text.path) / GIVEN / f"{teacher}.{corpus.target}"
     distil_published(corpus, bpe, published, corpus.distilled[teacher].segmented, *outputs)

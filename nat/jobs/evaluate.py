@@ -14,7 +14,7 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import NamedTuple
 
-from nat.artifacts import Converted, Score, StepOfSplit, TrainingRecord
+from nat.artifacts import Model, Ngrams, Score, TunedOptions
 from nat.checksums import is_intact, sha256_of
 from nat.configuration import Configuration, fingerprint
 from nat.data.binarised import files_of
@@ -68,7 +68,7 @@ def evaluate(configuration: Configuration, wanted: Sequence[Score]) -> None:
             Progress(_job(score), 1, "split").say(said)
     if due:
         first, last = wanted[0], list(due)[-1]
-        model = first.inputs_of_evaluation(configuration).model
+        model = first.inputs(configuration).model
         translator, shared = Translator(configuration, model, first.split), Shared()
         for score, made_from in due.items():
             _make(configuration, translator, shared, score, made_from)
@@ -85,7 +85,7 @@ def _make(
     score: Score,
     made_from: MadeFrom,
 ) -> None:
-    inputs, ids = score.inputs_of_evaluation(configuration), range(translator.sentences)
+    inputs, ids = score.inputs(configuration), range(translator.sentences)
     lines = translator.translate(score.decoding, inputs, ids, _job(score), shared)
     translations = score.translations
     # without its summary, nothing of a decoding counts as made
@@ -140,16 +140,16 @@ def _made_from(configuration: Configuration, score: Score) -> MadeFrom:
 
 def _read(configuration: Configuration, score: Score) -> Iterator[tuple[str, Path]]:
     """The files that a decoding reads, by what they are."""
-    inputs = score.inputs_of_evaluation(configuration)
+    inputs = score.inputs(configuration)
     description = configuration.corpus(score.corpus)
     folder = Path(inputs.corpus.path)
     for path in files_of(folder / f"{score.split}.{sides(description)[0]}"):
         yield path.name, path
     for path in dict.fromkeys(vocabulary_files(folder)):
         yield path.stem, path
-    for name, artifact in vars(inputs).items():
-        # texts and converted models are folders, of which only some files are read
-        if not isinstance(artifact, StepOfSplit | Converted | TrainingRecord | None):
+    for name, artifact in inputs.items():
+        # the others are compared with, or are folders, of which only some files are read
+        if isinstance(artifact, Model | Ngrams | TunedOptions):
             yield name, Path(artifact.path)
     if inputs.converted is not None:
         converted = Path(inputs.converted.path)
@@ -160,7 +160,7 @@ def _read(configuration: Configuration, score: Score) -> Iterator[tuple[str, Pat
 
 def _compared(configuration: Configuration, score: Score) -> Iterator[tuple[str, Path]]:
     """The files that translations are compared with, and the record of their model."""
-    inputs = score.inputs_of_evaluation(configuration)
+    inputs = score.inputs(configuration)
     yield "training", Path(inputs.training.path)
     description, several = configuration.corpus(score.corpus), inputs.references is not None
     yield from reference_files(score.corpus, description, score.split, several).files.items()

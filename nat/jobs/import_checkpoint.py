@@ -2,7 +2,7 @@
 
 from pathlib import Path
 
-from nat.artifacts import InputsOfImport, Model
+from nat.artifacts import Model
 from nat.checksums import sha256_of
 from nat.configuration import Configuration, fingerprint
 from nat.data.bpe import read_dictionary
@@ -27,7 +27,7 @@ def import_checkpoint(configuration: Configuration, model: Model) -> None:
         configuration.training(model.corpus, model.system),
         model.inputs(configuration),
     )
-    if not isinstance(inputs, InputsOfImport) or training.imported is None:
+    if training.imported is None:
         raise UserError(
             f"{configuration.file_of('systems', model.system)}: there is nothing to import without "
             "the key 'imported'"

@@ -9,7 +9,7 @@ from pathlib import Path
 import numpy as np
 import torch
 
-from nat.artifacts import TIMED, InputsOfDecoding, Latency, Timed
+from nat.artifacts import TIMED, Decoded, Inputs, Latency
 from nat.configuration import Configuration
 from nat.data.batch import source_tensor
 from nat.data.binarised import BinarisedText
@@ -71,23 +71,24 @@ def measure_latency(configuration: Configuration, latency: Latency) -> None:
     vocabularies = Vocabularies.load(folder)
     sizes = vocabularies.sizes
     sentences = BinarisedText(folder / f"{TIMED}.{source}")
+    timed = dict(zip(latency.names, latency.timed, strict=True))
     memory = {
-        each.name: peak_of(
+        name: peak_of(
             partial(_first_sentence, configuration, each, sizes, sentences, chosen),
             [_package(each.inputs(configuration))],
         )
-        for each in (latency.timed if chosen.device == "cpu" else ())
+        for name, each in (timed if chosen.device == "cpu" else {}).items()
         if not configuration.is_only_on_gpus(each.decoding)
     }
     systems = {
-        each.name: _ways(configuration, each, sizes, chosen, counts) for each in latency.timed
+        name: _ways(configuration, each, sizes, chosen, counts) for name, each in timed.items()
     }
     ids, left_out = _drawn(sentences, systems, options.sentences)
     measured = measure(systems, sentences, ids, chosen)
-    for each in latency.timed:
-        found = measured["systems"][each.name]
+    for name, each in timed.items():
+        found = measured["systems"][name]
         found["model_bytes"] = _size(configuration, each)
-        found["memory_bytes"] = memory.get(each.name)
+        found["memory_bytes"] = memory.get(name)
     words = [
         len(merge(vocabularies.source.decode(sentences[number].tolist())).split()) for number in ids
     ]
@@ -125,7 +126,7 @@ def _drawn(
 
 def _first_sentence(
     configuration: Configuration,
-    timed: Timed,
+    timed: Decoded,
     sizes: VocabularySizes,
     sentences: BinarisedText,
     setting: Setting,
@@ -141,12 +142,12 @@ def _first_sentence(
     system.opened()(system.model, source_tensor([sentences[number]]))
 
 
-def _package(inputs: InputsOfDecoding) -> str:
+def _package(inputs: Inputs) -> str:
     """The Python package that runs the model of a decoding."""
     return "torch" if inputs.converted is None else PACKAGES[inputs.converted.engine]
 
 
-def _size(configuration: Configuration, timed: Timed) -> int:
+def _size(configuration: Configuration, timed: Decoded) -> int:
     """Bytes of the files of the model that the engine opens."""
     inputs = timed.inputs(configuration)
     if inputs.converted is None:
@@ -162,7 +163,7 @@ def _size(configuration: Configuration, timed: Timed) -> int:
 
 def _ways(
     configuration: Configuration,
-    timed: Timed,
+    timed: Decoded,
     sizes: VocabularySizes,
     setting: Setting,
     counts: Sequence[int],

@@ -35,8 +35,8 @@ def merge_compared(configuration: Configuration, comparison: Comparison) -> None
     from nat.distillation.pairwise_bleu import merge_comparisons
 
     shards = [Path(shard.path) for shard in comparison.inputs(configuration).shards]
-    candidates = comparison.candidates.split("+")
-    merge_comparisons(shards, candidates, Path(comparison.path), Path(comparison.report))
+    candidates, path = comparison.candidates.split("+"), Path(comparison.path)
+    merge_comparisons(shards, candidates, path, path.with_name("pairwise_bleu.json"))
     _remove_records(shards)
 
 

@@ -28,6 +28,7 @@ from nat.data.splits import sides
 from nat.data.vocabulary import Vocabularies, Vocabulary
 from nat.decoding.corpus import translate
 from nat.decoding.passes import Pass, words
+from nat.errors import UserError
 from nat.files import atomic_write_text
 from nat.jobs.threads import threads
 from nat.jobs.translate import method_of
@@ -41,8 +42,14 @@ def trace_decoding(configuration: Configuration, trace: Trace) -> None:
     """Decode the first sentences of a split again and write every pass.
 
     Raises:
-        UserError: if something is missing or does not belong together; nothing is written.
+        UserError: if something is missing or does not belong together, or the passes of the
+            decoding cannot be told; nothing is written.
     """
+    if not configuration.is_traced(trace.decoding):
+        raise UserError(
+            f"{configuration.file_of('decodings', trace.decoding)}: '{trace.decoding}' does not "
+            "tell what each of its passes does; ask for a decoding by one model whose method does"
+        )
     inputs = trace.inputs(configuration)
     folder = Path(inputs.corpus.path)
     source, _ = sides(configuration.corpus(trace.corpus))

@@ -9,7 +9,7 @@ from typing import Any
 import torch
 
 from nat import registry
-from nat.artifacts import InputsOfDecoding, Model, Shard, step_of
+from nat.artifacts import Inputs, Model, Shard, step_of
 from nat.configuration import Configuration
 from nat.data.binarised import BinarisedText
 from nat.data.splits import sides, split_names
@@ -74,7 +74,7 @@ class Translator:
     def translate(
         self,
         decoding: str,
-        inputs: InputsOfDecoding,
+        inputs: Inputs,
         ids: range,
         job: str,
         shared: Shared | None = None,
@@ -122,7 +122,7 @@ def translate_shard(configuration: Configuration, shard: Shard) -> None:
 def method_of(
     configuration: Configuration,
     decoding: str,
-    inputs: InputsOfDecoding,
+    inputs: Inputs,
     sizes: VocabularySizes,
     device: torch.device | str,
     shared: Shared | None = None,

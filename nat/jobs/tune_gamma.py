@@ -8,7 +8,7 @@ is the validation set if that has several references. Otherwise it is a test set
 from collections import Counter
 from pathlib import Path
 
-from nat.artifacts import TunedGamma, compared
+from nat.artifacts import TunedGamma
 from nat.checksums import remedy
 from nat.configuration import Configuration
 from nat.data.lines import read_lines
@@ -34,7 +34,7 @@ def tune_gamma(configuration: Configuration, gamma: TunedGamma) -> None:
     raw = list(read_lines(reference))
     translations = iter(inputs.translations)
     texts, names = [], []
-    for candidate in compared(configuration, gamma.corpus, gamma.candidates):
+    for candidate in gamma.texts(configuration):
         names.append(candidate.name)
         if candidate.system is None:
             texts.append(raw)

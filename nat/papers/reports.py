@@ -31,21 +31,10 @@ TABLES: dict[str, ModuleType] = {
 
 
 @dataclass(frozen=True)
-class InputsOfReport(Inputs):
-    """The inputs of a report.
-
-    Attributes:
-        results: scores, records, and what intervals and tests need.
-        published: the file with the paper's own values.
-    """
-
-    results: tuple[Artifact, ...]
-    published: File | None
-
-
-@dataclass(frozen=True)
 class Report(Artifact):
     """A table, a figure or the claims of a paper, by the first of its files.
+
+    It is made of scores, records, what intervals and tests need, and the paper's own values.
 
     Attributes:
         formats: the ends of the names of its files, beside each other.
@@ -68,12 +57,11 @@ class Report(Artifact):
         """Its target."""
         return self.paper, self.kind, getattr(self, "number", "")
 
-    def inputs(self, configuration: Configuration) -> InputsOfReport:
-        """The results that it shows, and the published values."""
+    def _read(self, configuration: Configuration) -> Inputs:
         values = None
         if published.exists(Path(configuration.root), self.paper):
             values = File(published.file_of(self.paper), file_of("papers", self.paper))
-        return InputsOfReport(tuple(files(configuration, self.target)), values)
+        return Inputs(results=tuple(files(configuration, self.target)), published=values)
 
 
 @dataclass(frozen=True)

@@ -26,7 +26,6 @@ from nat.artifacts import (
     Training,
     is_generated,
     step_of,
-    with_inputs,
 )
 from nat.configuration import Configuration, fingerprint
 from nat.configuration.file_names import file_of
@@ -491,6 +490,18 @@ def _is_all(targets: Collection[str]) -> bool:
 
 def _paths(artifacts: Iterable[Artifact]) -> list[str]:
     return list(dict.fromkeys(artifact.path for artifact in artifacts))
+
+
+def with_inputs(configuration: Configuration, wanted: Iterable[Artifact]) -> list[Artifact]:
+    """Artefacts and all that they are made from, each once."""
+    found: dict[Artifact, None] = {}
+    left = list(wanted)[::-1]
+    while left:
+        artifact = left.pop()
+        if artifact not in found:
+            found[artifact] = None
+            left.extend(artifact.inputs(configuration).artifacts())
+    return list(found)
 
 
 def inputs_of(configuration: Configuration, artifact: Artifact) -> dict[str, str | list[str]]:

@@ -1,27 +1,18 @@
 """What the analysis `confidence` reads besides the analysed model, and what it refuses."""
 
-from dataclasses import dataclass
-
 from nat.artifacts import Inputs, Model
 from nat.configuration import Configuration
 from nat.errors import UserError
 
 
-@dataclass(frozen=True)
-class Others(Inputs):
-    """The teacher from which the input predictor learned which tokens to show."""
-
-    teacher: Model | None
-
-
-def reads(configuration: Configuration, corpus: str, system: str, seed: int) -> Others:
-    """The models that are used in addition to the analysed one."""
+def reads(configuration: Configuration, corpus: str, system: str, seed: int) -> Inputs:
+    """The teacher from which the input predictor learned which tokens to show, if it has one."""
     teacher = None
     if configuration.system(system).decoder.input_predictor:
         teacher = (
             Model(configuration.run, corpus, system, seed).inputs_of_training(configuration).teacher
         )
-    return Others(teacher)
+    return Inputs(teacher=teacher)
 
 
 def check(configuration: Configuration, system: str) -> None:

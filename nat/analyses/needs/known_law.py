@@ -1,21 +1,12 @@
 """What the analyses of a known law read: `schedule_bounds` and `step_errors`."""
 
-from dataclasses import dataclass
-
 from nat.artifacts import CorpusStep, Inputs
 from nat.configuration import Configuration
 from nat.errors import UserError
 
 
-@dataclass(frozen=True)
-class Others(Inputs):
-    """With what words are split into the subwords of the corpus."""
-
-    subwords: CorpusStep
-
-
-def reads(configuration: Configuration, corpus: str, system: str, seed: int) -> Others:
-    """What is read besides the ids of the corpus.
+def reads(configuration: Configuration, corpus: str, system: str, seed: int) -> Inputs:
+    """With what words are split into the subwords of the corpus.
 
     Raises:
         UserError: if the corpus has no known law.
@@ -25,4 +16,4 @@ def reads(configuration: Configuration, corpus: str, system: str, seed: int) -> 
             f"{configuration.file_of('corpora', corpus)}: no key 'generator', so the law of "
             f"'{corpus}' is not known; remove it from the table or figure"
         )
-    return Others(CorpusStep(corpus, "bpe"))
+    return Inputs(subwords=CorpusStep(corpus, "bpe"))

@@ -1,30 +1,16 @@
 """What the analysis `mple` reads besides the analysed model, and the systems that it refuses."""
 
-from dataclasses import dataclass
-
-from nat.artifacts import Inputs, Model, StepOfSplit, Translations, held_out, references, step_of
+from nat.artifacts import CorpusStep, Inputs, Model, Translations, held_out, references, step_of
 from nat.configuration import Configuration
 from nat.errors import UserError
 
 
-@dataclass(frozen=True)
-class Others(Inputs):
-    """What is read besides the model and the ids of the corpus.
+def reads(configuration: Configuration, corpus: str, system: str, seed: int) -> Inputs:
+    """What the losses of a system that `check` does not refuse depend on.
 
-    Attributes:
-        teacher: used by the objective.
-        translations: of the splits that are held out, in the order of the corpus, which stand for
-            what the system learns; none for raw text.
-        truth: raw text of the splits whose sentences have one reference, references of the others.
+    These are the `teacher` of its objective, `translations` of the splits that are held out, which
+    stand for what the system learns, none for raw text, and the `truth_of` these splits.
     """
-
-    teacher: Model | None
-    translations: tuple[Translations, ...]
-    truth: tuple[StepOfSplit, ...]
-
-
-def reads(configuration: Configuration, corpus: str, system: str, seed: int) -> Others:
-    """What the losses of a system that `check` does not refuse depend on."""
     model = Model(configuration.run, corpus, system, seed)
     [text] = configuration.training(corpus, system).text.candidates
     translations: tuple[Translations, ...] = ()
@@ -35,14 +21,14 @@ def reads(configuration: Configuration, corpus: str, system: str, seed: int) -> 
             for split in held_out(configuration, corpus)
         )
     steps = (truth_of(configuration, corpus, split) for split in held_out(configuration, corpus))
-    return Others(
+    return Inputs(
         teacher=model.inputs_of_training(configuration).teacher,
         translations=translations,
         truth=tuple(dict.fromkeys(steps)),
     )
 
 
-def truth_of(configuration: Configuration, corpus: str, split: str) -> StepOfSplit:
+def truth_of(configuration: Configuration, corpus: str, split: str) -> CorpusStep:
     """The references of a split, or its raw text where each sentence has one reference."""
     return references(configuration, corpus, split) or step_of(corpus, split, "text")
 

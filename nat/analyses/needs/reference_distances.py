@@ -1,30 +1,13 @@
 """What the analysis `reference_distances` reads instead of a model."""
 
-from dataclasses import dataclass
-
-from nat.artifacts import Inputs, StepOfSplit, Translations, held_out, references, step_of
+from nat.artifacts import CorpusStep, Inputs, Translations, held_out, references, step_of
 from nat.configuration import Configuration
 from nat.errors import UserError
 
 READS_MODEL = False
 
 
-@dataclass(frozen=True)
-class Others(Inputs):
-    """What is compared, of the splits with several references.
-
-    Attributes:
-        texts: raw text of these splits, as `splits_with_references` lists them.
-        translations: by the teacher; none for raw text.
-        references: of these splits.
-    """
-
-    texts: tuple[StepOfSplit, ...]
-    translations: tuple[Translations, ...]
-    references: tuple[StepOfSplit, ...]
-
-
-def splits_with_references(configuration: Configuration, corpus: str) -> dict[str, StepOfSplit]:
+def splits_with_references(configuration: Configuration, corpus: str) -> dict[str, CorpusStep]:
     """The references of each split that has several."""
     return {
         split: several
@@ -33,8 +16,10 @@ def splits_with_references(configuration: Configuration, corpus: str) -> dict[st
     }
 
 
-def reads(configuration: Configuration, corpus: str, system: str, seed: int) -> Others:
-    """The texts and references; none where no split has several, and nothing is measured.
+def reads(configuration: Configuration, corpus: str, system: str, seed: int) -> Inputs:
+    """Texts and references of `splits_with_references`, and the teacher's translations, if any.
+
+    Without such a split, nothing is measured.
 
     Raises:
         UserError: if the system chooses among texts.
@@ -53,4 +38,4 @@ def reads(configuration: Configuration, corpus: str, system: str, seed: int) -> 
         names = configuration.run, corpus, text.system, text.seed, str(text.decoding)
         translations = tuple(Translations(*names, split) for split in splits)
     raw = tuple(step_of(corpus, split, "text") for split in splits)
-    return Others(raw, translations, tuple(splits.values()))
+    return Inputs(texts=raw, translations=translations, references=tuple(splits.values()))

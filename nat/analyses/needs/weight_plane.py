@@ -1,8 +1,6 @@
 """What the analysis `weight_plane` reads besides the analysed model."""
 
-from dataclasses import dataclass
-
-from nat.artifacts import Inputs, KeptModel, Model
+from nat.artifacts import Inputs, Model
 from nat.configuration import Configuration
 from nat.errors import UserError
 
@@ -10,16 +8,8 @@ OTHER = "plane-nat-raw"
 """The system that is fine-tuned by maximum likelihood."""
 
 
-@dataclass(frozen=True)
-class Others(Inputs):
-    """The other corners of the plane: the common start, and the model of maximum likelihood."""
-
-    start: KeptModel | Model
-    other: Model
-
-
-def reads(configuration: Configuration, corpus: str, system: str, seed: int) -> Others:
-    """The other corners.
+def reads(configuration: Configuration, corpus: str, system: str, seed: int) -> Inputs:
+    """The other corners of the plane: the common start, and the model of maximum likelihood.
 
     Raises:
         UserError: if the analysed system and the other one do not start from the same weights.
@@ -32,4 +22,4 @@ def reads(configuration: Configuration, corpus: str, system: str, seed: int) -> 
             f"{configuration.file_of('systems', system)}: key 'init_from': a plane of weights "
             f"needs a system that starts from the same model as {OTHER}"
         )
-    return Others(start, other)
+    return Inputs(start=start, other=other)
