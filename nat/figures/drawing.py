@@ -11,8 +11,8 @@ from matplotlib.ticker import FixedFormatter, FixedLocator, NullLocator
 
 from nat.figures.points import Plot
 from nat.measures.known import MEASURES
+from nat.papers.cells import QUOTED
 from nat.papers.description import Figure
-from nat.papers.relation import QUOTED
 from nat.papers.values import Record
 
 # Okabe and Ito's colours, which colour-blind readers tell apart; markers differ as well.

@@ -6,8 +6,8 @@ from nat.figures import panels
 from nat.figures.drawing import Panel
 from nat.figures.points import Plot
 from nat.papers import values
+from nat.papers.cells import QUOTED
 from nat.papers.reader import NOT_RUN
-from nat.papers.relation import QUOTED
 from nat.papers.values import Record
 
 OF_TEXTS = ("alignment", "steps")
