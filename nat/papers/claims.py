@@ -386,7 +386,7 @@ class _Claim:
             raise UserError(f"{self.file}: missing key 'over', which '{SPEED_UP}' needs")
         named = source.named.get(name) if source is not None else None
         same: Chosen = {key: own[key] for key in ("measure", "task", "setting") if key in own}
-        here = {**chosen, **(named or {"system": name}), **same}
+        here = {**chosen, **({"system": name} if named is None else named), **same}
         found = self.relation.numbers(here, f"{self.at}: '{name}'", **{**labels, "row": name})
         if found[0].reason == QUOTED:
             raise UserError(f"{self.file}: key 'over': '{name}' is not run here")
