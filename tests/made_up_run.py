@@ -17,8 +17,8 @@ from nat.files import read_json, write_json
 from nat.measures import score
 from nat.measures.latency_numbers import TIMES, with_measures
 from nat.measures.latency_setting import STATE
-from nat.papers.relation import Cell
-from nat.training import curve
+from nat.measures.training_curve import with_measures as with_numbers_of_training
+from nat.papers.cells import Cell
 
 REPOSITORY = Path(__file__).resolve().parents[1]
 CORPUS, SENTENCES = "made-up", 60
@@ -252,5 +252,5 @@ def write_training(
     lines = f"update,split,loss,bleu\n5,train,2.0,\n{rows}"
     path.parent.mkdir(parents=True, exist_ok=True)
     path.with_suffix(".csv").write_text(lines)
-    write_json(path, curve.with_measures({"updates": 40, **facts}, lines.splitlines()))
+    write_json(path, with_numbers_of_training({"updates": 40, **facts}, lines.splitlines()))
     return path

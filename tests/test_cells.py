@@ -5,13 +5,14 @@ from typing import Any
 
 import numpy as np
 import pytest
-from made_up_run import write_latencies
+from made_up_run import write_latencies, write_numbers
 
 from nat.cells.cell import Cell, check_setting, measured, state
 from nat.cells.differences import difference_of_speed_ups, speed_up
 from nat.cells.known_measures import ANALYSES, MEASURES, TOYS
 from nat.errors import UserError
-from nat.files import read_json, write_json
+from nat.files import write_json
+from nat.measures.latency_numbers import with_measures
 
 
 def cell(measure: str, system: str = "nat-kd", **coordinates: Any) -> Cell:
@@ -40,27 +41,19 @@ def test_a_latency_and_its_states(tmp_path: Path) -> None:
         assert found is not None and found.value == value
     found = measured(cell("decoding_seconds", **where), tmp_path)
     assert found is not None and found.value == pytest.approx(6 * 3.003)
-    with pytest.raises(UserError, match="cpu-1.json has no 'source_words_per_sentence'"):
-        measured(cell("words_per_second", **where), tmp_path)
-    content = read_json(tmp_path / own.score_path)
-    content["source_words_per_sentence"] = 12
-    content["systems"]["nat-kd/one-pass"] |= {"model_bytes": 2_500_000, "memory_bytes": None}
-    write_json(tmp_path / own.score_path, content)
     found = measured(cell("words_per_second", **where), tmp_path)
     assert found is not None and found.value == pytest.approx(12 / 0.003)
     assert (found.low, found.high) == pytest.approx((12 / 0.004, 12 / 0.002))
-    found = measured(cell("model_size", **where), tmp_path)
-    assert found is not None and found.value == 2.5
     assert measured(cell("memory", **where), tmp_path) is None
     assert state(own, tmp_path) == ""
     assert measured(other, tmp_path) is None and state(other, tmp_path) == "out of memory"
     with pytest.raises(UserError, match="cpu-1.json is not a latency of cmlm-kd/one-pass"):
         measured(cell("latency", "cmlm-kd", **where), tmp_path)
-    write_json(tmp_path / own.score_path, {"setting": {}, "state": "no GPU"})
+    faster = cell("speed_up", "at-base", **where)
+    assert measured(faster, tmp_path) is None and state(faster, tmp_path) == "out of memory"
+    content = with_measures({"state": "no GPU", "setting": {}}, [own.timed_name])
+    write_json(tmp_path / own.score_path, content)
     assert measured(own, tmp_path) is None and state(own, tmp_path) == "no GPU"
-    write_json(tmp_path / own.score_path, {"systems": {"nat-kd/one-pass": {"median": 1}}})
-    with pytest.raises(UserError, match="cpu-1.json is not a latency"):
-        measured(own, tmp_path)
 
 
 def test_a_speed_up_is_a_ratio_of_medians(tmp_path: Path) -> None:
@@ -171,13 +164,10 @@ def test_the_repeats_of_two_speed_ups_are_drawn_independently(tmp_path: Path) ->
 def test_the_losses_of_mple_are_put_together(tmp_path: Path) -> None:
     """The row KD of table 2: 2.42 - 0.2 * 35.4 = -4.66; L_NAT of another split plays no part."""
 
-    def split(l_nat: float, l_input: float, bleu: float) -> dict[str, Any]:
-        values = {"l_nat": l_nat, "l_input": l_input, "target_bleu": bleu}
-        return {"measures": {name: {"value": value} for name, value in values.items()}}
-
-    splits = {"valid": split(2.0, 0.42, 99.0), "test": split(77.0, 88.0, 35.4)}
-    path = cell("l_mple", split="test").score_path
-    write_json(tmp_path / path, {"splits": splits})
+    path = tmp_path / cell("l_mple", split="test").score_path
+    for split, values in {"valid": (2.0, 0.42, 99.0), "test": (77.0, 88.0, 35.4)}.items():
+        names = ("l_nat", "l_input", "target_bleu")
+        write_numbers(path, split, dict(zip(names, values, strict=True)))
 
     def value(measure: str, **coordinates: Any) -> float:
         found = measured(cell(measure, split="test", **coordinates), tmp_path)
@@ -195,8 +185,7 @@ def test_the_losses_of_mple_are_put_together(tmp_path: Path) -> None:
 def test_a_total_correlation_belongs_to_a_pair(tmp_path: Path) -> None:
     found = cell("total_correlation", "nat-raw", partner="at-base", split="test")
     assert found.score_path.endswith("total_correlation/toy/nat-raw/at-base/seed1.json")
-    splits = {"test": {"per_token": {"nats": 1.5, "bits": 2.16}}}
-    write_json(tmp_path / found.score_path, {"splits": splits})
+    write_numbers(tmp_path / found.score_path, "test", {"total_correlation": 2.16})
     value = measured(found, tmp_path)
     assert value is not None and value.value == 2.16
     elsewhere = cell("total_correlation", "nat-raw", partner="at-base", split="valid")

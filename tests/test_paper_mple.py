@@ -1,15 +1,14 @@
 """MPLE as it is configured: its reports resolve, and all published values have their places."""
 
 import csv
-import json
 import math
 import shutil
 from dataclasses import replace
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 import pytest
+from made_up_run import write_numbers
 
 from nat.artifacts import TotalCorrelation
 from nat.cells.cell import Cell
@@ -19,7 +18,7 @@ from nat.claims import claim_checks
 from nat.papers.verdicts import region
 from nat.configuration.reading import read
 from nat.files import write_json
-from nat.measures.total_correlation import estimate, with_exact
+from nat.measures.total_correlation import estimate, with_exact, with_measures
 from nat.papers import reports
 from nat.published.published import NONE, file_of
 from nat.tables import tables
@@ -125,7 +124,7 @@ def test_the_exact_columns_of_table_1_are_ours_alone(tmp_path: Path) -> None:
         ]
         summary = {"entropies": {"valid": {"subwords": exact}}} if known else {}
         result = TotalCorrelation("demo", corpus, system, other, 1)
-        made = with_exact(estimate(*losses), summary)
+        made = with_measures(with_exact(estimate(*losses), summary))
         write_json(tmp_path / result.path, made)
     table = tables.make(configuration, PAPER, "1")
     headings = [tables.heading(column) for column in table.columns]
@@ -155,11 +154,8 @@ def test_one_seed_decides_whether_l_nat_is_below_c(tmp_path: Path) -> None:
     for cell, sums in zip(cells, (hard, hard + 0.1 * tokens), strict=True):
         rows = {"numbers": [*range(400)], "sums": sums.tolist(), "tokens": tokens.tolist()}
         bits = float(sums.sum() / tokens.sum())
-        content: dict[str, Any] = {"per_token": {"bits": bits}, "by_sentence": rows}
-        if cell.measure == "l_nat":
-            measure = {"value": bits, "unit": "bits per target token", "by_sentence": rows}
-            content = {"measures": {"l_nat": measure}}
-        write_json(tmp_path / cell.score_path, {"splits": {"valid": content}})
+        number = {"value": bits, "by_sentence": rows}
+        write_numbers(tmp_path / cell.score_path, "valid", {cell.measure: number})
     found = difference(cells[:1], cells[1:], tmp_path)
     assert found is not None and found.value == pytest.approx(-0.1)
     # the difference is the same in each sentence, though these differ from each other
@@ -169,13 +165,13 @@ def test_one_seed_decides_whether_l_nat_is_below_c(tmp_path: Path) -> None:
     assert alone is not None and alone.interval is not None
     assert alone.interval.high - alone.interval.low > 0.05
     # with another sentence left out, the sentences do not belong together
-    content = json.loads((tmp_path / cells[1].score_path).read_text())
-    content["splits"]["valid"]["by_sentence"]["numbers"] = [*range(1, 401)]
-    write_json(tmp_path / cells[1].score_path, content)
+    of_pair, path = {"total_correlation": number}, tmp_path / cells[1].score_path
+    rows["numbers"] = [*range(1, 401)]
+    write_numbers(path, "valid", of_pair)
     unlike = difference(cells[:1], cells[1:], tmp_path)
     assert unlike is not None and unlike.interval is None
-    content["splits"]["valid"]["by_sentence"]["numbers"] = [*range(400)]
-    write_json(tmp_path / cells[1].score_path, content)
+    rows["numbers"] = [*range(400)]
+    write_numbers(path, "valid", of_pair)
     # of other sentences: as if C of another corpus were compared with it
     elsewhere = replace(cells[1], corpus="toy-re-na")
     (tmp_path / elsewhere.score_path).parent.mkdir(parents=True)

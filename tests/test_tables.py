@@ -17,6 +17,7 @@ from nat.cells.paper import entries
 from nat.checksums import record_of
 from nat.errors import UserError
 from nat.files import read_json, write_json
+from nat.measures.results import TRAINING
 from nat.papers import reports
 from nat.tables import tables
 
@@ -343,10 +344,7 @@ def test_the_first_row_that_reaches_another(root: Path) -> None:
         made_up_run.run(root, row["system"], row["decoding"], errors=errors)
     for count, row in zip((1000, 400, 100), ROWS, strict=True):
         path = root / Cell("demo", CORPUS, row["system"], 1, "", "", "parameters").record.path
-        path.parent.mkdir(parents=True)
-        path.with_suffix(".csv").write_text("update,bleu\n")
-        known = {"updates": 1, "validation": {"best": 1, "metric": "bleu"}}
-        write_json(path, {**known, "parameters": count})
+        made_up_run.write_numbers(path, TRAINING, {"parameters": count})
     measure = {"measure": "parameter_share", "over": "CMLM"}
     sizes: list[Any] = [
         {**measure, "label": f"{row['label']} (%)", "system": row["system"]} for row in ROWS

@@ -30,7 +30,7 @@ def root(tmp_path: Path) -> Path:
     made_up_run.publish(tmp_path, PUBLISHED)
     order = {"text": "b → d ⇒ a, c", "tokens": ["x", "y@@", "z"]}
     path = tmp_path / Analysis("demo", CORPUS, "hrt", 1, "shown_tokens").path
-    write_json(path, {"splits": {"valid": {"order": order}}})
+    write_json(path, {"measures": {}, "splits": {"valid": {"order": order}}})
     return tmp_path
 
 

@@ -3,19 +3,16 @@
 import copy
 from dataclasses import replace
 from pathlib import Path
-from typing import Any
 
 import made_up_run
 import pytest
-from made_up_run import PAPER, write_latencies
+from made_up_run import PAPER, write_latencies, write_numbers
 
-from nat.cells import cell as cells
 from nat.cells import values
 from nat.cells.cell import Cell
 from nat.cells.entry import Entry
 from nat.cells.paper import entries
-from nat.errors import UserError
-from nat.files import read_json, write_json
+from nat.measures.results import NOT_AVAILABLE, missing
 
 
 def place(root: Path, seeds: list[int] | None = None) -> Entry:
@@ -28,8 +25,7 @@ def test_mean_and_spread_over_seeds(tmp_path: Path) -> None:
     entry = place(tmp_path, [1, 2, 3])
     for cell, value in zip(entry.cells[:2], (20.0, 24.0), strict=True):
         measure = {"value": value, "low": value - 1, "high": value + 1}
-        score = {"not_decoded": 1, "measures": {"sacrebleu": measure}}
-        write_json(tmp_path / cell.score_path, score)
+        write_numbers(tmp_path / cell.score_path, "test", {"sacrebleu": measure}, not_decoded=1)
     found = values.read(entry, tmp_path)
     assert found.value == 22.0 and found.spread == pytest.approx(8**0.5)
     assert found.low is None and found.seeds == (1, 2) and found.not_decoded == 2
@@ -63,9 +59,7 @@ def test_the_spread_of_differences_is_over_seeds(tmp_path: Path) -> None:
 def test_a_flag_names_the_seeds_that_it_is_of(tmp_path: Path) -> None:
     entry = place(tmp_path, [1, 2, 3])
     for cell, flags in zip(entry.cells, (["a", "b"], ["a", "c"], ["a", "b"]), strict=True):
-        measures = {"sacrebleu": {"value": 20.0}}
-        score = {"not_decoded": 0, "measures": measures, "flags": flags}
-        write_json(tmp_path / cell.score_path, score)
+        write_numbers(tmp_path / cell.score_path, "test", {"sacrebleu": 20.0}, flags=flags)
     found = values.read(entry, tmp_path)
     assert found.reason == "a; b (seed 1, 3); c (seed 2)"
 
@@ -87,7 +81,9 @@ def test_not_run_and_not_available(tmp_path: Path) -> None:
     entry = place(tmp_path)
     record = values.record("demo", entry, values.read(entry, tmp_path))
     assert record["status"] == values.NOT_RUN
-    write_json(tmp_path / entry.cells[0].score_path, {"not_decoded": 0, "measures": {}})
+    write_numbers(
+        tmp_path / entry.cells[0].score_path, "test", missing([entry.measure], NOT_AVAILABLE)
+    )
     record = values.record("demo", entry, values.read(entry, tmp_path))
     assert record["status"] == values.NOT_AVAILABLE
 
@@ -97,19 +93,11 @@ def test_a_measure_that_a_score_is_older_than_is_told_from_one_that_it_cannot_ha
     tmp_path: Path, older: bool
 ) -> None:
     entry = place(tmp_path)
-    score = {"not_decoded": 0, "measures": {}, "not_available": [] if older else [entry.measure]}
-    write_json(tmp_path / entry.cells[0].score_path, score)
+    numbers = missing([] if older else [entry.measure], NOT_AVAILABLE)
+    write_numbers(tmp_path / entry.cells[0].score_path, "test", numbers)
     status = values.record("demo", entry, values.read(entry, tmp_path))["status"]
     if older:
         told = "not run: these scores are older than the measure; --forcerun results/demo/scores/"
         assert status.startswith(told) and "/*/seed*/*/" in status
     else:
         assert status == values.NOT_AVAILABLE
-
-
-@pytest.mark.parametrize("content", [[], {}, {"not_decoded": 0, "measures": {"chrf": 3}}])
-def test_a_file_that_is_no_score_file(tmp_path: Path, content: Any) -> None:
-    write_json(tmp_path / "score.json", content)
-    assert read_json(tmp_path / "score.json") == content
-    with pytest.raises(UserError, match="is not a score file"):
-        cells.read_score(tmp_path / "score.json")

@@ -326,7 +326,7 @@ def test_a_scatter_plot_shows_quoted_rows_beside_ours(root: Path) -> None:
     assert shown == [("", "cpu-1", 20, 3), ("", "cuda-1", 20, None), ("GLAT", "cpu-1", 25, 2)]
     assert "Hollow" not in Drawn(found).said  # beside a stand-in
     others["quoted"] = ["GLATT"]
-    with told("config/papers/paper.yaml", "figures.2.series", "GLATT", "BLEU"):
+    with told("config/papers/paper.yaml", "figures.2.series", "GLATT", "GLAT"):
         plot(root, figure, tables=tables)
 
 

@@ -12,7 +12,7 @@ from test_graph import OVERVIEW, copy_repository, counts, snakemake
 
 from nat.artifacts import Score
 from nat.configuration import load
-from nat.papers.relation import Cell
+from nat.papers.cells import Cell
 from nat.report.results import made_again
 from nat.workflow.graph import Graph
 
