@@ -221,7 +221,7 @@ def decoded(**first_pass: Any) -> dict[str, Any]:
         first = {"tokens": masked, "predicted": list(range(1, len(words)))}
         passes = {"10": [first, {"tokens": words, "predicted": [0]}]}
         found.append({"source": WORDS, "reference": words, "passes": passes})
-    found[1]["passes"]["10"][0] |= first_pass  # type: ignore[index]
+    found[1]["passes"]["10"][0] |= first_pass
     return {"examples": found}
 
 

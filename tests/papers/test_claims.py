@@ -35,7 +35,7 @@ CLAIM = {"claim": "text", "from": "abstract", "task": TASK}
 SCORED = {**CLAIM, "measure": "tokenised_bleu", "split": "test"}
 BETTER = "compare: student > teacher"
 IN_TABLE = "in: table 1, measure: sacrebleu"
-TARGET = ("paper", "claims", "")
+TARGET: reports.Target = ("paper", "claims", "")
 
 
 def claim(text: str, base: dict[str, Any] = SCORED) -> dict[str, Any]:
@@ -275,7 +275,7 @@ def test_a_correlation_over_systems(root: Path) -> None:
     assert verdict(root, correlation("teacher, student, nat, raw")) == NOT_RUN
     three = judge(root, correlation("teacher, student, nat", ", margin: 0.8"))
     numbers = [read(root / path, "test") for path in dict.fromkeys(three["sources"].split())]
-    values = [[each[name].value for each in numbers] for name in ("sacrebleu", "chrf")]
+    values = [[each[name].value or 0 for each in numbers] for name in ("sacrebleu", "chrf")]
     assert three["ours"] == pytest.approx(np.corrcoef(*values)[0, 1])
     assert shown(three, "claim").endswith("; r above 0.8)")
     # three systems tell nothing of others
@@ -303,7 +303,8 @@ def test_draws_of_a_decoding_are_no_trainings(root: Path) -> None:
     # a correlation is of their means
     text = correlation("RANDOM, teacher, nat")
     (check,), record = checked(root, text, **paper), judge(root, text, **paper)
-    means = [np.mean([reader.number(cell).value for cell in side.own]) for side in check.sides]
+    numbers = [[reader.number(cell).value or 0 for cell in side.own] for side in check.sides]
+    means = [sum(each) / len(each) for each in numbers]
     assert record["ours"] == pytest.approx(np.corrcoef(means[::2], means[1::2])[0, 1])
     assert record["seeds"] == "1"
 
@@ -428,11 +429,12 @@ def test_points_of_a_measure_and_other_measures_are_judged_by_their_own(
 
 def test_resamples_of_one_test_set_stay_together(root: Path) -> None:
     (check,) = checked(root, BETTER)
-    found = difference(*(side.own for side in check.sides), Reader(root))
+    one, other = (side.own for side in check.sides)
+    found = difference(one, other, Reader(root))
     assert found is not None
 
-    def minus(other: Difference) -> Any:
-        return combined([found, other], lambda pair: pair[0] - pair[1]).interval()
+    def minus(second: Difference) -> Any:
+        return combined([found, second], lambda pair: pair[0] - pair[1]).interval()
 
     assert (minus(found).low, minus(found).high) == (0, 0)
     elsewhere = minus(replace(found, sentences=("another", "test", "")))

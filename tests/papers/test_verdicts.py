@@ -4,7 +4,7 @@ from statistics import mean
 import numpy as np
 import pytest
 
-from nat.measures.significance import Estimate, Interval
+from nat.measures.significance import LEVEL, Estimate, Interval
 from nat.papers.verdicts import (
     FAILS,
     HOLDS,
@@ -66,9 +66,8 @@ def test_what_has_no_interval_is_undecided_and_what_is_exact_is_not() -> None:
     unknown = [Judged(9.0, region("above", 0.0), lambda level: None)]
     assert verdict(unknown, 1) == UNDECIDED and detectable(unknown, 1) is None
     for value, expected in ((1.0, HOLDS), (0.0, FAILS)):
-        exact = Interval(value, value, value, "", 0.0)
-        found = Judged(value, region("above", 0.0), lambda level, each=exact: each)
-        assert verdict([found], 1) == expected
+        exact = {LEVEL: Interval(value, value, value, "", 0.0)}
+        assert verdict([Judged(value, region("above", 0.0), exact.get)], 1) == expected
 
 
 @pytest.mark.parametrize(
