@@ -361,7 +361,7 @@ class _Claim:
             raise self.resolver.missing(self.at, "over")
         row = source.named.get(name) if source is not None else None
         same: Chosen = {key: own[key] for key in ("measure", "task", "setting") if key in own}
-        here = {**chosen, **(row or {"system": name}), **same}
+        here = {**chosen, **({"system": name} if row is None else row), **same}
         found = self.resolver.numbers(here, f"{self.at}: '{name}'", **{**labels, "row": name})
         if found[0].reason == QUOTED:
             raise self.resolver.error(f"{self.at}.over", f"'{name}' is not run here, only quoted")

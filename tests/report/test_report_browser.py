@@ -7,7 +7,7 @@ import made_up_run as made_up
 import pytest
 from chromium import Browser, needs_chromium
 from made_up_run import CORPUS, PAPER
-from test_report import CLAIMS, configuration, prepare, write_record
+from test_report import CLAIM, CLAIMS, configuration, prepare, write_record
 
 from nat.report import site
 
@@ -21,7 +21,7 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     root = prepare(tmp_path_factory.mktemp("report"))
     made_up.run(root, "cmlm-kd", "mask-predict-1-lb5", 0.2)
     found = configuration(root, claims=CLAIMS)
-    write_record(found, "nat-kd", {"dropout": 0.45})
+    write_record(found, "nat-kd", dropout=0.45)
     site.write(found, root / "report")
     return root / "report"
 
@@ -77,8 +77,7 @@ def test_claims_sort_by_number(
     folder: Path, tmp_path: Path, browser: Browser, at: int, column: str
 ) -> None:
     claims = {
-        f"above-{number}": {**CLAIMS["better"], "compare": ["NAT", "above", number]}
-        for number in (10, 90, 15, 95)
+        f"above-{number}": {**CLAIM, "compare": f"NAT > {number}"} for number in (10, 90, 15, 95)
     }
     found = configuration(folder.parent, claims=CLAIMS | claims)
     site.write(found, tmp_path / "report")

@@ -10,8 +10,9 @@ import pytest
 from repository import configured
 from test_graph import OVERVIEW, copy_repository, counts, snakemake
 
-from nat.cells.cell import Cell
+from nat.artifacts import Score
 from nat.configuration import load
+from nat.papers.cells import Cell
 from nat.report.results import made_again
 from nat.workflow.graph import Graph
 
@@ -85,12 +86,14 @@ def test_pages_wait_for_what_the_same_run_makes() -> None:
 @pytest.mark.graph
 def test_a_number_is_made_again_alone(tmp_path: Path) -> None:
     repository = copy_repository(tmp_path, OVERVIEW)
-    number = Cell("micro", "toy-micro", "nat-raw", 1, "one-pass", "test", "sacrebleu")
-    status, screen = snakemake(repository, number.score_path)
+    score = Score("micro", "toy-micro", "nat-raw", 1, "one-pass", "test")
+    translations = repository / score.translations.path
+    status, screen = snakemake(repository, score.path)
     assert status == 0, screen
-    assert (repository / number.translations_path).exists()
+    assert translations.exists()
     environment = {key: value for key, value in os.environ.items() if key != "PYTHONPATH"}
     function = f'snakemake() {{ {shlex.quote(sys.executable)} -m snakemake "$@"; }}'
+    number = Cell("overview", "table 1", "", "", "sacrebleu", "", source=score, path=score.path)
     pasted = f"{made_again(load('micro', repository), [number])} -n"
     ended = subprocess.run(
         ["bash", "-c", f"{function}; {pasted}"],
@@ -102,4 +105,4 @@ def test_a_number_is_made_again_alone(tmp_path: Path) -> None:
     )
     assert ended.returncode == 0, ended.stdout
     assert counts(ended.stdout) == {"translate_and_score": 1}
-    assert not (repository / number.translations_path).exists()
+    assert not translations.exists()

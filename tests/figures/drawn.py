@@ -1,0 +1,76 @@
+"""A paper with one figure, and what a reader sees of the figure once it is drawn."""
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+import made_up_run
+import matplotlib as mpl
+import yaml
+from made_up_run import TASK
+from matplotlib.text import Text
+
+from nat.configuration import Configuration
+from nat.figures import figures
+from nat.figures.points import Plot, make
+
+
+def described(text: str, **changes: Any) -> dict[str, Any]:
+    """A figure as a paper's file has it."""
+    return {"title": "figure", **yaml.safe_load(text), **changes}
+
+
+def configuration(
+    root: Path, figure: dict[str, Any], seeds: Sequence[int] = (1,), **content: Any
+) -> Configuration:
+    paper = {"title": "Paper", "cells": {"task": TASK, "split": "test"}, "figures": {"2": figure}}
+    return made_up_run.configuration(root, {"paper": paper | content}, [*seeds])
+
+
+def plot_of(plain: Configuration) -> Plot:
+    return make(plain, "paper", "2")
+
+
+def _beyond(axes: Any) -> list[Any]:
+    """Ticks beyond the limits of an axis, which Matplotlib keeps, but does not draw."""
+    found = []
+    for axis, limits in ((axes.xaxis, axes.get_xlim()), (axes.yaxis, axes.get_ylim())):
+        low, high = sorted(limits)
+        found += [tick for tick in axis.get_major_ticks() if not low <= tick.get_loc() <= high]
+    return found
+
+
+class Drawn:
+    """A figure that was drawn.
+
+    Attributes:
+        axes: of its panels.
+        texts: what it shows, each text on one line.
+        said: all of them.
+    """
+
+    def __init__(self, plot: Plot) -> None:
+        with mpl.rc_context(figures.STYLE):
+            self._page: Any = figures.draw(plot)
+            self._page.draw_without_rendering()
+        self.axes = self._page.axes
+        beyond = {tick.label1 for axes in self.axes for tick in _beyond(axes)}
+        found = [text for text in self._page.findobj(Text) if text.get_text().strip()]
+        self._texts = [text for text in found if text not in beyond and text.get_visible()]
+        self.texts = [" ".join(text.get_text().split()) for text in self._texts]
+        self.said = " ".join(self.texts)
+
+    def assert_fits(self) -> None:
+        """No text overlaps another or leaves the page, and fonts have 6 points where it is printed.
+
+        A figure of one panel takes a column of 240 points there, others the text of 505.
+        """
+        page = self._page.bbox
+        boxes = [(text.get_text(), text.get_window_extent()) for text in self._texts]
+        for number, (name, box) in enumerate(boxes):
+            assert page.x0 <= box.x0 and box.x1 <= page.x1, name
+            assert page.y0 <= box.y0 and box.y1 <= page.y1, name
+            assert not any(box.overlaps(other) for _, other in boxes[number + 1 :]), name
+        smallest = min(text.get_fontsize() for text in self._texts)
+        width = 240 if len(self.axes) == 1 and self.axes[0].axison else 505
+        assert smallest * width / (72 * self._page.get_figwidth()) >= 6

@@ -1,0 +1,266 @@
+"""Figures of planes and of texts: heat maps, contours, alignments, and decodings pass by pass."""
+
+from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
+
+import made_up_run
+import pandas as pd
+import pytest
+from drawn import Drawn, configuration, described, plot_of
+from made_up_run import TASK
+
+from nat.configuration import Configuration
+from nat.figures import figures, word_panels
+from nat.figures.points import Plot
+from nat.files import write_json
+from nat.jobs.analyse import with_measures
+from nat.papers import reports
+from tests.messages import told
+
+TARGET = ("paper", "figure", "2")
+
+
+def write(plain: Configuration, *contents: dict[str, Any]) -> Path:
+    """Write what the analyses of the test set found, in order; returns the first file."""
+    found = reports.cells(plain, TARGET)
+    paths = list(dict.fromkeys(Path(plain.root) / cell.path for cell in found))
+    for path, content in zip(paths, contents, strict=False):
+        write_json(path, with_measures({"splits": {"test": content}}))
+    return paths[0]
+
+
+def csv_of(plot: Plot, folder: Path) -> pd.DataFrame:
+    figures.write(plot, folder / "figure_2.pdf")
+    return pd.read_csv(folder / "figure_2.csv", keep_default_na=False)
+
+
+# Planes
+
+CELLS = {
+    "heat_map": f"""
+        kind: heat_map
+        cells: {{measure: sacrebleu, decoding: 'mask-predict-{{steps}}-lb1'}}
+        panels: [{TASK}]
+        x: {{label: steps, values: [1, 4]}}
+        series: [{{label: CMLM, system: cmlm-kd}}, {{label: NAT, system: cmlm-raw}}]
+        """,
+    "contour": f"""
+        kind: contour
+        cells: {{measure: sacrebleu, decoding: 'mask-predict-{{steps}}-lb{{lengths}}'}}
+        panels: [{TASK}]
+        x: {{label: steps, values: [1, 4]}}
+        y: {{label: lengths, of: lengths}}
+        series: [{{system: cmlm-kd, with: {{lengths: [1, 3]}}}}]
+        points: [{{label: fastest, x: 1, y: 1}}]
+        """,
+}
+
+
+def test_planes_of_cells(tmp_path: Path) -> None:
+    made_up_run.write_corpus(tmp_path, several=False)
+    for steps, lengths in ((1, 1), (1, 3), (4, 1), (4, 3)):
+        decoding = f"mask-predict-{steps}-lb{lengths}"
+        made_up_run.run(tmp_path, "cmlm-kd", decoding, 0.5 - 0.02 * lengths * steps)
+    plot = plot_of(configuration(tmp_path, described(CELLS["heat_map"])))
+    drawn = Drawn(plot)
+    image = drawn.axes[0].images[0].get_array()
+    assert image.tolist() == [[record["ours"] for record in plot.records[:2]]]
+    assert "Not run: NAT at steps 1, 4 (WMT14 En-De)." in drawn.said
+
+    figure = described(CELLS["contour"])
+    plot = plot_of(configuration(tmp_path, figure))
+    places = {(record["x"], record["y"]) for record in plot.records if not record["point"]}
+    assert places == {(1, 1), (1, 3), (4, 1), (4, 3)}
+    drawn = Drawn(plot)
+    assert {"fastest", "sacreBLEU"} <= {*drawn.texts} and len(drawn.axes[0].collections) == 2
+    figure["series"][0]["with"] = {"other": [1, 3]}
+    with told("config/papers/paper.yaml", "figures.2", "lengths"):
+        plot_of(configuration(tmp_path, figure))
+
+
+MAP = """
+kind: heat_map
+cells: {measure: state_cosine}
+panels: [{label: NAT, system: nat-kd}, {label: CMLM, system: cmlm-kd}]
+x: {label: position}
+matrix: {values: map.cosines, rows: map.labels, columns: map.labels}
+"""
+
+
+def similar(labels: list[str], other: float = 0.0) -> dict[str, Any]:
+    cosines = [[1.0 if row == column else other for column in labels] for row in labels]
+    return {"map": {"labels": labels, "cosines": cosines}}
+
+
+def test_a_heat_map_of_an_analysis(tmp_path: Path) -> None:
+    plain = configuration(tmp_path, described(MAP))
+    path = write(plain, similar(["a", "b"], 0.25))
+    drawn = Drawn(plot_of(plain))
+    assert drawn.axes[0].images[0].get_array().tolist() == [[1.0, 0.25], [0.25, 1.0]]
+    assert "not run" in drawn.texts
+    write(plain, similar(["a", "b"], 0.25), similar(["a", "b"], -0.5))
+    images = [axes.images for axes in Drawn(plot_of(plain)).axes if axes.images]
+    assert [each[0].get_clim() for each in images] == [(-0.5, 1.0)] * 2
+    write(plain, {"map": {"label": ["a", "b"], "cosines": []}})
+    with told("config/papers/paper.yaml", "figures.2", path.name, "map.labels", "test", "label"):
+        plot_of(plain)
+
+
+def test_every_position_of_a_long_sentence_is_named_upright_in_all_panels(tmp_path: Path) -> None:
+    plain = configuration(tmp_path, described(MAP))
+    words = [f"aratherlongword{number}" for number in range(30)]
+    write(plain, similar(words), similar(["a", "b"]))
+    axes = Drawn(plot_of(plain)).axes[:2]
+    names = [each.get_xticklabels() for each in axes]
+    assert [[each.get_text() for each in panel] for panel in names] == [words, ["a", "b"]]
+    assert {each.get_rotation() for panel in names for each in panel} == {90}
+
+
+CONTOUR = """
+kind: contour
+cells: {system: nat-kd}
+panels: [{label: NLL, measure: nll}, {label: bits, measure: nll_bits}]
+x: {label: towards GLAT + KD}
+y: {label: towards MLE}
+matrix: {values: 'plane.{measure}', rows: plane.y, columns: plane.x}
+points: plane.points
+"""
+PLANE: dict[str, Any] = {
+    "x": [-0.5, 0.0, 0.5, 1.0],
+    "y": [-0.5, 0.0, 1.0],
+    "points": [{"label": "start", "x": 0, "y": 0}, {"label": "MLE", "x": 0, "y": 1}],
+}
+
+
+def test_a_contour_map_of_an_analysis(tmp_path: Path) -> None:
+    plain = configuration(tmp_path, described(CONTOUR))
+    assert Drawn(plot_of(plain)).texts.count("not run") == 2
+    nll: list[list[float | None]] = [[10 * x + y for x in PLANE["x"]] for y in PLANE["y"]]
+    bits = [[None, *nll[0][1:]], *nll[1:]]
+    plane = {**PLANE, "nll": nll, "nll_bits": bits}
+    path = write(plain, {"plane": plane})
+    plot = plot_of(plain)
+    heights = {(r["column"], r["x"], r["y"]): r["ours"] for r in plot.records if not r["point"]}
+    assert len(heights) == 23 and heights["bits", 1.0, -0.5] == 9.5
+    drawn = Drawn(plot)
+    assert {"start", "MLE"} <= {*drawn.texts}
+    marks = [line.get_xydata().tolist() for line in drawn.axes[0].lines]
+    assert marks == [[[0, 0]], [[0, 1]]]
+    frame = csv_of(plot, tmp_path)
+    assert [point for point in frame["point"] if point] == ["start", "MLE"] * 2
+    for x, key in ((["a", "b"], "plane.x"), ([0, 1], "values")):
+        write(plain, {"plane": {**plane, "x": x}})
+        with told("figures.2", path.name, key):
+            plot_of(plain)
+
+
+# Texts
+
+WORDS = ["the", "lights", "in", "the", "house", "were", "all", "switched", "off", "at", "night"]
+LONG = [f"unpronounceable{number}" for number in range(30)]
+ALIGNMENT = described(
+    """
+    kind: alignment
+    cells: {measure: latent_moved, system: vae-kd}
+    panels: [{label: 'sentence {example}', with: {example: [0, 1]}}]
+    first: examples.{example}.source
+    second: examples.{example}.source
+    links: examples.{example}.assignment
+    captions: examples.{example}.references
+    """
+)
+
+
+def aligned(*second: Any, moved: bool = True) -> dict[str, Any]:
+    """Two examples; in the first one two words change places, the second has other links."""
+    order = [0, 9, *range(2, 9), 1, 10, 11] if moved else list(range(12))
+    captions = {"references": ["in the first reference", "in the other one"]}
+    first = {"source": WORDS, "assignment": order, **captions}
+    return {"examples": [first, {"source": ["a", "word"], "assignment": second, **captions}]}
+
+
+def test_an_alignment_leads_from_position_to_position(tmp_path: Path) -> None:
+    plain = configuration(tmp_path, ALIGNMENT)
+    # one analysis, and no record of the training: the figure shows no number
+    assert len(reports.files(plain, TARGET)) == 1
+    assert Drawn(plot_of(plain)).texts.count("not run") == 2
+    write(plain, aligned(0, 1, 2))
+    plot = plot_of(plain)
+    drawn = Drawn(plot)
+    lines = drawn.axes[0].lines
+    ends = [line.get_xdata().tolist() for line in lines]
+    assert ends[1][1] == ends[9][0] and ends[9][1] == ends[1][0] and ends[3][0] == ends[3][1]
+    assert lines[1].get_color() != lines[0].get_color() == lines[11].get_color()
+    assert drawn.texts.count("</s>") == 4 and drawn.texts.count("in the other one") == 2
+    assert "Coloured lines: to another position." in drawn.said
+    frame = csv_of(plot, tmp_path)
+    line = frame[(frame["panel"] == "sentence 0") & (frame["x"] == 1)].iloc[0]
+    assert (line["series"], line["category"], line["y"]) == ("lights", "at", 9)
+    write(plain, aligned(0, 1, moved=False))
+    assert "to another position; none here." in Drawn(plot_of(plain)).said
+
+
+STEPS = described(
+    """
+    kind: steps
+    cells: {measure: changed_tokens_10, system: cmlm-kd, steps: 10}
+    panels: [{label: 'sentence {example}', with: {example: [0, 1]}}]
+    passes: examples.{example}.passes.{steps}
+    source: examples.{example}.source
+    reference: examples.{example}.reference
+    """
+)
+
+
+def decoded(**first_pass: Any) -> dict[str, Any]:
+    """Decodings of two sentences in two passes; the second one may have another first pass."""
+    found = []
+    for words in (WORDS, LONG):
+        masked = [None, *words[1:]]
+        first = {"tokens": masked, "predicted": list(range(1, len(words)))}
+        passes = {"10": [first, {"tokens": words, "predicted": [0]}]}
+        found.append({"source": WORDS, "reference": words, "passes": passes})
+    found[1]["passes"]["10"][0] |= first_pass
+    return {"examples": found}
+
+
+def test_a_decoding_is_shown_pass_by_pass(tmp_path: Path) -> None:
+    plain = configuration(tmp_path, STEPS)
+    write(plain, decoded())
+    plot = plot_of(plain)
+    drawn = Drawn(plot)
+    # the long sentence is broken into blocks, each with its passes
+    assert drawn.texts.count("pass 1") == drawn.texts.count("pass 2") > 2
+    assert len(drawn.axes[0].patches) == len(WORDS)  # each was chosen once
+    assert drawn.texts.count("\N{BULLET}") == 2
+    frame = csv_of(plot, tmp_path)
+    line = frame[(frame["series"] == "pass 2") & (frame["x"] == 0)].iloc[0]
+    assert (line["category"], line["predicted"]) == ("the", True)
+
+
+@pytest.mark.parametrize(
+    ("figure", "content", "named"),
+    [
+        (ALIGNMENT, aligned(0, 7), ["sentence 1", "position 7"]),
+        (ALIGNMENT, aligned(0, 1, 2, 0), ["sentence 1", "4 links"]),
+        (ALIGNMENT, aligned(0, "x"), ["examples.1.assignment", "1"]),
+        (STEPS, decoded(predicted=[30]), ["sentence 1", "pass 1", "position 30"]),
+        (STEPS, decoded(predicted=None), ["examples.1.passes.10", "0.predicted"]),
+    ],
+)
+def test_texts_that_do_not_fit_are_refused(
+    tmp_path: Path, figure: dict[str, Any], content: dict[str, Any], named: list[str]
+) -> None:
+    plain = configuration(tmp_path, figure)
+    path = write(plain, content)
+    with told("config/papers/paper.yaml", "figures.2", path.name, *named):
+        plot_of(plain)
+
+
+def test_a_pass_that_has_not_reached_a_block_is_not_drawn_there() -> None:
+    words = ["word"] * 60
+    passes = [SimpleNamespace(tokens=each, predicted=[0]) for each in (words[:1], words)]
+    found = word_panels.Unfolded({"passes": passes})
+    assert len(found.blocks) > 1
+    assert [each.passes for each in found.blocks] == [[0, 1]] + [[1]] * (len(found.blocks) - 1)

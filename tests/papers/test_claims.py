@@ -1,0 +1,567 @@
+"""Claims as they are described, judged and shown, on made-up translations."""
+
+import copy
+import shutil
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import made_up_run
+import numpy as np
+import pytest
+import yaml
+from made_up_run import CORPUS, OTHER_TASK, PAPER, TASK, write_latencies, write_training
+from rich.console import Console
+
+from nat.checksums import record_of
+from nat.configuration import Configuration
+from nat.measures.results import read
+from nat.papers import claim_formats, judgements, reports
+from nat.papers.claims import Check, checks
+from nat.papers.differences import Difference, combined, difference
+from nat.papers.judgements import COUNTED, NO_INTERVAL, UNJUDGED
+from nat.papers.reader import NOT_RUN, Reader
+from nat.papers.verdicts import FAILS, HOLDS, UNDECIDED
+from tests.messages import must_name, told
+
+STEP = "mask-predict-1-lb5"
+WHERE = {
+    "teacher": {"system": "cmlm-kd", "decoding": STEP},
+    "student": {"system": "dims-cmlm-kd", "decoding": STEP},
+    "nat": {"system": "nat-kd", "decoding": "one-pass"},
+    "raw": {"system": "nat-raw", "decoding": "one-pass"},
+}
+CLAIM = {"claim": "text", "from": "abstract", "task": TASK}
+SCORED = {**CLAIM, "measure": "tokenised_bleu", "split": "test"}
+BETTER = "compare: student > teacher"
+IN_TABLE = "in: table 1, measure: sacrebleu"
+TARGET: reports.Target = ("paper", "claims", "")
+
+
+def claim(text: str, base: dict[str, Any] = SCORED) -> dict[str, Any]:
+    """A claim as a paper's file has it; its names are those of `WHERE`."""
+    given = yaml.safe_load(f"{{{text}}}")
+    found = {**base, **given, "where": WHERE | (given.get("where") or {})}
+    return {key: value for key, value in found.items() if value is not None}
+
+
+def configuration(root: Path, text: str, seeds: Any = None, **paper: Any) -> Configuration:
+    content = {**copy.deepcopy(PAPER), "claims": {"it": claim(text)}, **paper}
+    return made_up_run.configuration(root, {"paper": content}, seeds)
+
+
+def judge(root: Path, text: str, seeds: Any = None, **paper: Any) -> dict[str, Any]:
+    (record,) = judgements.judge(configuration(root, text, seeds, **paper), "paper")
+    return record
+
+
+def verdict(root: Path, text: str) -> str:
+    return str(judge(root, text)["verdict"])
+
+
+def checked(root: Path, text: str, **paper: Any) -> tuple[Check, ...]:
+    return checks(configuration(root, text, **paper), "paper")
+
+
+def shown(record: dict[str, Any], column: str) -> str:
+    return claim_formats.lines(record)[column]
+
+
+def run(root: Path, errors: dict[str, float], decoding: str = STEP, **options: Any) -> None:
+    """Translations of systems with these shares of wrong words."""
+    for system, share in errors.items():
+        made_up_run.run(root, system, decoding, share, **options)
+
+
+BOTH = {"cmlm-kd": 0.4, "dims-cmlm-kd": 0.1}
+
+
+@pytest.fixture(scope="module")
+def scored(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A run of two systems; scoring takes most of the time of these tests."""
+    folder = tmp_path_factory.mktemp("scored")
+    made_up_run.publish(folder)
+    made_up_run.write_corpus(folder, several=False)
+    run(folder, BOTH)
+    return folder
+
+
+@pytest.fixture
+def root(scored: Path, tmp_path: Path) -> Path:
+    return shutil.copytree(scored, tmp_path / "run")
+
+
+# Comparisons
+
+
+def test_a_clear_difference(root: Path) -> None:
+    record = judge(root, BETTER)
+    assert (record["verdict"], record["seeds"]) == (HOLDS, "1")
+    assert 0 < record["low"] < record["ours"] < record["high"]
+    assert 0 < record["detectable"] < record["ours"]
+    assert "paired bootstrap" in record["interval"]
+    student, teacher = (read(root / path, "test") for path in record["sources"].split())
+    values = [each["tokenised_bleu"].value or 0 for each in (student, teacher)]
+    assert record["ours"] == pytest.approx(values[0] - values[1])
+    reverse = judge(root, "compare: teacher > student")
+    assert (reverse["verdict"], reverse["ours"]) == (FAILS, -record["ours"])
+
+
+def test_a_difference_within_the_noise_is_undecided(root: Path) -> None:
+    run(root, {"nat-kd": 0.11}, "one-pass")
+    for sign in "><":
+        record = judge(root, f"compare: nat {sign} student")
+        assert record["verdict"] == UNDECIDED and record["low"] < 0 < record["high"]
+        assert record["detectable"] > abs(record["ours"])
+    for margin, expected in ((0.01, UNDECIDED), (50, HOLDS)):
+        assert verdict(root, f"compare: nat ~ student ± {margin}") == expected
+
+
+def test_several_seeds_are_students_and_over_sentences(root: Path) -> None:
+    one = judge(root, BETTER)
+    run(root, BOTH, seed=2)
+    two = judge(root, BETTER, [1, 2, 3])
+    must_name(two["interval"], "Student's t", "2 seeds", "paired bootstrap")
+    assert two["seeds"] == "1 2"
+    assert two["high"] - two["low"] > (one["high"] - one["low"]) / 2**0.5
+    warned = ["several seeds" in " ".join(claim_formats.notes([each])) for each in (one, two)]
+    assert warned == [True, False]
+
+
+def test_a_margin_may_be_a_share_of_the_right_side(root: Path) -> None:
+    about = "compare: teacher ~ student ±"
+    record = judge(root, f"{about} 1")
+    right = float(record["numbers"].split()[-1])
+    low, ours, high = (100 * abs(record[end]) / right for end in ("low", "ours", "high"))
+    for margin, expected in ((low + 1, HOLDS), (ours, UNDECIDED), (high - 1, FAILS)):
+        assert verdict(root, f"{about} {margin:.1f}%") == expected
+
+
+@pytest.mark.parametrize(
+    ("compared", "bound"),
+    [
+        ("student > teacher", ""),
+        ("student > teacher + 12", "above 12"),
+        ("student < teacher - 2", "below −2"),
+        ("student <= teacher + 0.5", "at most 0.5"),
+        ("student >= teacher - 1", "at least −1"),
+        ("student >= teacher + 7", "at least 7"),
+        ("student ~ teacher ± 50%", "within ±50%"),
+    ],
+)
+def test_a_claim_with_a_margin_says_where_it_puts_the_difference(
+    root: Path, compared: str, bound: str
+) -> None:
+    record = judge(root, f"compare: {compared}")
+    assert (record["bound"], bound in shown(record, "claim")) == (bound, True)
+
+
+# What cannot be judged
+
+
+def test_what_has_no_number_says_why(root: Path) -> None:
+    record = judge(root, "compare: student > nat")
+    assert (record["verdict"], record["reason"]) == (NOT_RUN, "nat: not run")
+    record = judge(root, f"{BETTER}, task: {OTHER_TASK}")
+    assert record["verdict"] == UNJUDGED
+    must_name(record["reason"], "demo", OTHER_TASK)
+
+
+def test_published_values_are_only_compared_with_what_the_paper_ran(root: Path) -> None:
+    run(root, {"nat-kd": 0.25}, "one-pass")
+    text = f"{IN_TABLE}, compare: ours > GLAT, where: {{ours: NAT, GLAT: quoted}}"
+    record = judge(root, text)
+    assert record["verdict"] == UNJUDGED and record["published"] == pytest.approx(20.5 - 25.2)
+    must_name(record["reason"], CORPUS, "demo", TASK)
+    made_up_run.publish(root, made_up_run.PUBLISHED.replace("25.2", "N/A"))
+    assert judge(root, text)["reason"].startswith("GLAT: ")
+    made_up_run.publish(root)
+    paper = {**PAPER, "claims": {"it": claim(text)}}
+    there = made_up_run.as_the_paper(root, {"paper": paper})
+    (record,) = judgements.judge(there, "paper")
+    assert record["verdict"] in (HOLDS, FAILS, UNDECIDED)
+    must_name(record["numbers"], "GLAT 25.20")
+
+
+# Cases
+
+
+def test_each_case_is_judged(root: Path) -> None:
+    number, there = "{label: number, where: {teacher: 99}}", f"{{label: there, task: {OTHER_TASK}}}"
+    text = f"{BETTER}, each: [{{label: here}}, {number}, {there}]"
+    found = judgements.judge(configuration(root, text), "paper")
+    expected = {"here": HOLDS, "number": FAILS, "there": UNJUDGED}
+    assert {each["case"]: each["verdict"] for each in found} == expected
+    assert claim_formats.summary(found) == f"1 {HOLDS}, 1 {FAILS}, 1 {UNJUDGED}"
+
+
+def test_lists_and_the_tasks_of_a_table_are_cases(root: Path) -> None:
+    found = checked(root, f"{IN_TABLE}, task: null, compare: DiMS > NAT")
+    cases = [(check.case, check.sides[1].first.published) for check in found]
+    assert cases == [("WMT14 En-De", 20.5), ("WMT14 De-En", None)]
+    decoding = {"decoding": "mask-predict-{steps}-lb5"}
+    where = {name: WHERE[name] | decoding for name in ("student", "teacher")}
+    text = f"where: {where}, steps: [1, 4], label: '{{steps}} passes'"
+    found = checked(root, f"{BETTER}, {text}")
+    assert [(check.case, check.sides[0].first.decoding) for check in found] == [
+        ("1 step passes", "mask-predict-1-lb5"),
+        ("4 steps passes", "mask-predict-4-lb5"),
+    ]
+
+
+def test_names_of_the_paper_and_systems_of_cases(root: Path) -> None:
+    where = {
+        "better": {"system": "dims-{system}", "decoding": STEP},
+        "worse": {"system": "{system}", "decoding": STEP},
+    }
+    text = "system: [cmlm-kd], compare: better > worse"
+    (check,) = checked(root, text, where=where)
+    assert check.case == "cmlm-kd"
+    assert [side.first.system for side in check.sides] == ["dims-cmlm-kd", "cmlm-kd"]
+
+
+def test_a_majority_of_cases_is_one_judgement(root: Path) -> None:
+    run(root, {"nat-kd": 0.6}, "one-pass")
+    student, nat = WHERE["student"], WHERE["nat"]
+    others = f"{{where: {{nat: {student}, teacher: {nat}}}}}, {{}}"
+    text = "compare: nat > teacher, majority: true"
+    record = judge(root, f"{text}, each: [{{where: {{nat: {student}}}}}, {others}]")
+    assert (record["verdict"], record["numbers"]) == (HOLDS, "2 of 3 cases, mean")
+    assert verdict(root, f"{text}, each: [{others}]") == FAILS  # one of two is no majority
+
+
+# Several sides
+
+
+def test_trends_and_the_largest(root: Path) -> None:
+    sides = []
+    for steps, share in {2: 0.5, 4: 0.25, 8: 0.05}.items():
+        run(root, {"cmlm-kd": share}, f"mask-predict-{steps}-lb5")
+        sides.append(f"{{label: '{steps}', system: cmlm-kd, decoding: mask-predict-{steps}-lb5}}")
+    of = f"of: [{', '.join(sides)}]"
+    rising = judge(root, f"trend: {{{of}, is: rising}}")
+    assert rising["verdict"] == HOLDS and 0 < rising["low"] < rising["ours"] < rising["high"]
+    assert shown(rising, "ours").endswith(f"from first to last: +{rising['ours']:.2f} BLEU")
+    for relation in ("falling", "flat"):
+        assert verdict(root, f"trend: {{{of}, is: {relation}}}, margin: 1") == FAILS
+    turned = ", ".join([sides[0], sides[2], sides[1]])
+    assert verdict(root, f"trend: {{of: [{turned}], is: rising}}") == FAILS
+    largest = judge(root, f"largest: {{{of}, is: '8'}}")
+    assert largest["verdict"] == HOLDS
+    assert 0 < largest["ours"] < rising["ours"]  # over the best of the others
+    assert verdict(root, f"largest: {{{of}, is: '4'}}") == FAILS
+    run(root, {"nat-kd": 0.06}, "one-pass")  # as good
+    assert verdict(root, f"largest: {{of: [{', '.join(sides)}, nat], is: '8'}}") == UNDECIDED
+
+
+def test_gains_by_length(root: Path) -> None:
+    fifths = "[{label: 'fifth {fifth}', with: {fifth: [1, 2, 3, 4, 5]}}]"
+    gains = f"gains: {{system: student, over: teacher, of: {fifths}, is: fifth 5}}"
+    record = judge(root, f"{gains}, measure: 'tokenised_bleu_bucket_{{fifth}}'")
+    named = record["numbers"].split(";")[0].split(", ")
+    values = [float(each.split()[-1].replace("−", "-")) for each in named]
+    assert record["verdict"] == UNDECIDED and len(values) == 5
+    assert record["ours"] == pytest.approx(values[4] - max(values[:4]), abs=0.011)
+    assert record["low"] < record["ours"] < record["high"]
+
+
+def correlation(over: str, more: str = "") -> str:
+    measures = "of: {measure: sacrebleu}, with: {measure: chrf}"
+    return f"measure: null, correlation: {{{measures}, over: [{over}], is: above}}{more}"
+
+
+def test_a_correlation_over_systems(root: Path) -> None:
+    run(root, {"nat-kd": 0.25}, "one-pass")
+    assert verdict(root, correlation("teacher, student, nat, raw")) == NOT_RUN
+    three = judge(root, correlation("teacher, student, nat", ", margin: 0.8"))
+    numbers = [read(root / path, "test") for path in dict.fromkeys(three["sources"].split())]
+    values = [[each[name].value or 0 for each in numbers] for name in ("sacrebleu", "chrf")]
+    assert three["ours"] == pytest.approx(np.corrcoef(*values)[0, 1])
+    assert shown(three, "claim").endswith("; r above 0.8)")
+    # three systems tell nothing of others
+    assert (three["verdict"], three["interval"]) == (UNDECIDED, NO_INTERVAL)
+    run(root, {"nat-raw": 0.6}, "one-pass")
+    four = judge(root, correlation("teacher, student, nat, raw"))
+    assert (four["verdict"], four["interval"]) == (HOLDS, "Fisher's z over 4 systems")
+
+
+def test_draws_of_a_decoding_are_no_trainings(root: Path) -> None:
+    for draw, share in ((1, 0.1), (2, 0.6)):
+        run(root, {"dims-cmlm-kd": share}, f"masked-at-random-0.5-seed{draw}")
+    run(root, {"nat-kd": 0.25}, "one-pass")
+    decoding = "masked-at-random-0.5-seed{draw}"
+    random = {"system": "dims-cmlm-kd", "decoding": decoding, "draws": [1, 2]}
+    paper = {"systems": {"RANDOM": random}}
+    (check,) = checked(root, "compare: RANDOM > teacher", **paper)
+    (own, other), reader = (side.own for side in check.sides), Reader(root)
+    alone = [difference([draw], other, reader) for draw in own]
+    found = difference(own, other, reader)
+    assert found is not None and found.interval is not None and found.seeds == (1,)
+    assert found.value == pytest.approx(sum(each.value for each in alone if each) / 2)
+    assert "bootstrap" in found.interval.method
+    assert found.interval.low < found.value < found.interval.high
+    # a correlation is of their means
+    text = correlation("RANDOM, teacher, nat")
+    (check,), record = checked(root, text, **paper), judge(root, text, **paper)
+    numbers = [[reader.number(cell).value or 0 for cell in side.own] for side in check.sides]
+    means = [sum(each) / len(each) for each in numbers]
+    assert record["ours"] == pytest.approx(np.corrcoef(means[::2], means[1::2])[0, 1])
+    assert record["seeds"] == "1"
+
+
+# Other measures
+
+
+TIMES = {"cpu-1": {"AT": 8.0, "DiMS": 2.0}, "cpu-32": {"AT": 3.0, "DiMS": 1.0}, "cuda-1": {}}
+"""Milliseconds; there is no GPU."""
+
+
+@pytest.mark.parametrize(
+    ("compared", "found"),
+    [
+        ("DiMS > 3", (HOLDS, 1.0, "[+1.00, +1.00]", "", 1)),
+        ("batch < DiMS", (HOLDS, -1.0, "[−1.00, −1.00]", "", 2)),
+        ("gpu < DiMS", (UNJUDGED, None, "–", "no GPU", 2)),
+        ("DiMS > gpu", (UNJUDGED, None, "–", "no GPU", 2)),
+    ],
+)
+def test_speed_ups_are_over_a_named_system(
+    root: Path, compared: str, found: tuple[Any, ...]
+) -> None:
+    table = {
+        "title": "latencies",
+        "cells": {"task": TASK, "measure": "latency"},
+        "columns": [{"label": "{setting}", "setting": [*TIMES]}],
+        "rows": [{"label": "AT", **WHERE["teacher"]}, {"label": "DiMS", **WHERE["student"]}],
+    }
+    where = "{batch: {of: DiMS, setting: cpu-32}, gpu: {of: DiMS, setting: cuda-1}}"
+    text = f"in: table 2, measure: speed_up, setting: cpu-1, over: AT, where: {where}"
+    tables = {**PAPER["tables"], "2": table}
+    plain = configuration(root, f"{text}, compare: {compared}", tables=tables)
+    cells = reports.cells(plain, ("paper", "table", "2"))
+    times = {cell: TIMES[cell.setting].get(cell.row) for cell in cells}
+    repeats = {cell: [time] * 5 if time else "no GPU" for cell, time in times.items()}
+    write_latencies(root, repeats)
+    (record,) = judgements.judge(plain, "paper")
+    judged = (record["verdict"], record["ours"], shown(record, "95% interval"), record["reason"])
+    assert (*judged, len(reports.files(plain, TARGET))) == found
+
+
+def test_what_a_training_counted_needs_no_interval(root: Path) -> None:
+    write_training(root, "cmlm-kd", [(1, 25.0), (2, 20.0)])
+    write_training(root, "dims-cmlm-kd", [(1, 25.0), (2, 0.5)])
+    record = judge(root, "measure: collapsed, compare: student > 0")
+    assert (record["verdict"], record["interval"], record["detectable"]) == (HOLDS, COUNTED, None)
+    assert shown(record, "95% interval") == COUNTED
+    assert verdict(root, "measure: collapsed, compare: teacher > 0") == FAILS
+    # a BLEU of one training is no count, and has no sentences to resample
+    record = judge(root, "measure: best_validation_bleu, compare: teacher > 1")
+    assert (record["verdict"], record["interval"]) == (UNDECIDED, NO_INTERVAL)
+
+
+@pytest.mark.parametrize(
+    ("planned", "expected"), [((40, 40), UNJUDGED), ((40, 41), UNJUDGED), ((50, 41), HOLDS)]
+)
+def test_updates_are_only_judged_where_early_stopping_ended_both_trainings(
+    root: Path, planned: tuple[int, int], expected: str
+) -> None:
+    for system, updates in zip(BOTH, planned, strict=True):
+        write_training(root, system, [(1, 25.0)], lengths={"updates": updates})
+    text = "measure: updates, compare: student ~ teacher ± 1"
+    assert verdict(root, text) == expected
+
+
+# The deciding measure
+
+
+@pytest.fixture
+def generated(tmp_path: Path) -> Path:
+    """A run on a corpus whose references are all correct translations."""
+    made_up_run.publish(tmp_path)
+    made_up_run.write_corpus(tmp_path, complete=True)
+    run(tmp_path, BOTH)
+    return tmp_path
+
+
+def judge_generated(root: Path, text: str) -> dict[str, Any]:
+    found = configuration(root, text)
+    pairs = {"train": 1, "valid": 1, "test": 1}
+    own = found.files["corpora"][CORPUS] | {"generator": {"pairs": pairs}}
+    corpora = {"corpora": {CORPUS: own}}
+    (record,) = judgements.judge(replace(found, files={**found.files, **corpora}), "paper")
+    return record
+
+
+def test_all_correct_translations_decide_where_they_are_references(generated: Path) -> None:
+    record, own = judge_generated(generated, BETTER), judge(generated, BETTER)
+    measures = [each["measure"] for each in (record, own)]
+    assert measures == ["multi_reference_bleu", "tokenised_bleu"]
+    assert record["own_measure"] == own["own_measure"] == "tokenised_bleu"
+    assert record["ours"] != own["ours"] == record["in_own_measure"]
+    assert record["low_in_own_measure"] == own["low"] and own["in_own_measure"] is None
+    assert shown(record, "ours").endswith(" multi-ref. BLEU")
+    assert shown(record, "in the claim's measure").startswith(f"+{own['ours']:.2f} [")
+    notes = [" ".join(claim_formats.notes([each])) for each in (record, own)]
+    assert ["all the correct translations" in each for each in notes] == [True, False]
+
+
+@pytest.mark.parametrize(
+    ("change", "measure"),
+    [
+        ("compare: student > teacher + 3", "tokenised_bleu"),
+        ("compare: student > 3", "tokenised_bleu"),
+        ("compare: student >= teacher + 3", "tokenised_bleu"),
+        ("measure: chrf", "chrf"),
+        # all of its sentences have all references too
+        ("measure: tokenised_bleu_bucket_5", "multi_reference_bleu_bucket_5"),
+    ],
+)
+def test_points_of_a_measure_and_other_measures_are_judged_by_their_own(
+    generated: Path, change: str, measure: str
+) -> None:
+    text = change if "compare" in change else f"{BETTER}, {change}"
+    record = judge_generated(generated, text)
+    assert record["measure"] == measure and record["low"] < record["ours"] < record["high"]
+
+
+# Tables, files and texts
+
+
+def test_resamples_of_one_test_set_stay_together(root: Path) -> None:
+    (check,) = checked(root, BETTER)
+    one, other = (side.own for side in check.sides)
+    found = difference(one, other, Reader(root))
+    assert found is not None
+
+    def minus(second: Difference) -> Any:
+        return combined([found, second], lambda pair: pair[0] - pair[1]).interval()
+
+    assert (minus(found).low, minus(found).high) == (0, 0)
+    elsewhere = minus(replace(found, sentences=("another", "test", "")))
+    assert elsewhere.low < 0 < elsewhere.high
+    assert minus(replace(found, seeds=(2,))) is None
+
+
+@pytest.mark.parametrize(
+    ("text", "files"),
+    [
+        (BETTER, 4),  # each score, and the counts beside it
+        ("compare: student > 3", 2),
+        (correlation("student, teacher, nat"), 3),
+    ],
+)
+def test_files_are_those_that_are_read(root: Path, text: str, files: int) -> None:
+    run(root, {"nat-kd": 0.25}, "one-pass")
+    found = configuration(root, text)
+    assert TARGET in reports.targets(found)
+    paths = [root / each.path for each in reports.files(found, TARGET)]
+    assert len(paths) == files and all(path.exists() for path in paths)
+
+
+@pytest.mark.parametrize(("seeds", "said"), [([1], "one training"), ([1, 2, 3], "3 trainings")])
+def test_what_is_written_and_shown(root: Path, seeds: list[int], said: str) -> None:
+    second = f"{{label: second, where: {{teacher: {WHERE['nat']}}}}}"
+    plain = configuration(root, f"{BETTER}, each: [{{label: first}}, {second}]", seeds)
+    found = judgements.judge(plain, "paper")
+    claim_formats.write(plain, "paper", found, root / "claims.csv")
+    written = (root / "claims.md").read_text()
+    console = Console(width=100, record=True)
+    claim_formats.show(plain, "paper", claim_formats.read(root / "claims.csv"), console)
+    screen = " ".join(console.export_text().split())
+    for text in (written, screen):
+        must_name(text, "1 holds, 1 not run", "scale demo", said, CORPUS, TASK, "teacher: not run")
+    must_name(screen, "holds first", "not run second")
+
+
+def test_judgements_that_are_incomplete_are_not_read(root: Path) -> None:
+    plain, csv = configuration(root, BETTER), root / "claims.csv"
+    claim_formats.write(plain, "paper", judgements.judge(plain, "paper"), csv)
+    record_of(csv).unlink()
+    heading, line, *_ = csv.read_text().splitlines()
+    csv.write_text(f"{heading}\n{line[: len(line) // 4]}\n")
+    with told("claims.csv"):
+        claim_formats.read(csv)
+
+
+# Mistakes
+
+
+TABLES = copy.deepcopy(PAPER["tables"])
+GAIN = {"label": "gain", "derived": {"difference": ["DiMS", "NAT"]}, "ours_only": True}
+TABLES["1"]["rows"].append(GAIN)
+TABLES["3"] = {
+    "kind": "settings",
+    "title": "settings",
+    "columns": ["nat-kd"],
+    "rows": [{"label": "rate", "key": "recipe.learning_rate"}],
+}
+GAINS = "gains: {system: student, over: teacher, of: [{label: a}, {label: b}], is: a}"
+SPEED_UP = "in: table 1, measure: speed_up, setting: cpu-1, compare: NAT > 3"
+
+
+@pytest.mark.parametrize(
+    ("text", "named"),
+    [
+        ("trend: {of: [student, teacher], is: flat}, compare: nat > 3", ["compare"]),
+        (f"{BETTER}, measure: null", ["measure"]),
+        (f"{BETTER}, measure: parameter_share", ["parameters"]),
+        # unknown names
+        (f"{BETTER}, where: {{student: {{system: cmlm-dk}}}}", ["cmlm-dk", "cmlm-kd"]),
+        ("compare: student > techer", ["techer"]),
+        ("in: table 1, compare: DiM > 3", ["DiM", "DiMS"]),
+        (f"{BETTER}, in: table 9", ["in", "table 9"]),
+        (f"{BETTER}, in: table 3", ["in", "table 3"]),
+        (GAINS.replace("is: a", "is: c"), ["c"]),
+        # another number than the claim says
+        ("in: table 1, compare: raw > 3", ["table 1", "raw"]),
+        (
+            "in: table 1, compare: DiMS > NAT, decoding: one-pass",
+            ["DiMS", "decoding", STEP, "one-pass", "NAT"],
+        ),
+        # what is not run
+        ("in: table 1, compare: quoted < NAT", ["quoted"]),
+        ("in: table 1, trend: {of: [NAT, quoted], is: rising}", ["quoted"]),
+        ("in: table 1, largest: {of: [NAT, quoted], is: quoted}", ["quoted"]),
+        ("in: table 1, compare: NAT > gain", ["gain"]),
+        ("in: table 1, compare: renamed > 1, where: {renamed: gain}", ["gain"]),
+        (f"{SPEED_UP}, over: gain", ["over", "gain"]),
+        (f"{SPEED_UP}, over: quoted", ["over", "quoted"]),
+        (SPEED_UP, ["over"]),
+        # too few, or the same number twice
+        ("trend: {of: [student], is: rising}", ["rising"]),
+        ("largest: {of: [student], is: student}", ["student"]),
+        (GAINS.replace(", {label: b}", ""), ["a"]),
+        ("compare: student > student", ["student"]),
+        ("trend: {of: [nat, nat], is: rising}", ["trend.of", "nat"]),
+        ("largest: {of: [nat, raw, nat], is: raw}", ["largest.of", "nat"]),
+        (correlation("nat, nat, raw"), ["correlation.over", "nat"]),
+        (correlation("nat, raw, student").replace("chrf", "sacrebleu"), ["nat"]),
+        (f"{BETTER}, each: [{{}}, {{}}]", []),
+        (f"{BETTER}, each: [{{label: a}}, {{label: a, where: {{teacher: 3}}}}]", ["a"]),
+        # margins
+        ("compare: student ~ teacher", ["± 1"]),
+        ("compare: student = teacher", ["compare"]),
+        ("trend: {of: [nat, raw], is: flat}, margin: 0", ["± 1"]),
+    ],
+)
+def test_errors_name_the_claim(root: Path, text: str, named: list[str]) -> None:
+    with told("config/papers/paper.yaml", "claims.it", *named):
+        checked(root, text, tables=TABLES)
+
+
+def test_a_claim_takes_the_only_measure_of_its_table(root: Path) -> None:
+    text = "in: table 1, measure: null, compare: DiMS > NAT"
+    tables = copy.deepcopy(PAPER["tables"])
+    columns, cells = tables["1"]["columns"], tables["1"]["cells"]
+    columns[:] = [column | {"measure": cells["measure"]} for column in columns]
+    del cells["measure"]
+    (check,) = checked(root, text, tables=tables)
+    assert {side.first.measure for side in check.sides} == {"sacrebleu"}
+    columns.append({"label": "chrF", "measure": "chrf", "task": TASK, "ours_only": True})
+    with told("claims.it", "measure"):
+        checked(root, text, tables=tables)
+
+
+def test_a_paper_without_claims_is_not_judged(root: Path) -> None:
+    with told("config/papers/paper.yaml", "claims"):
+        judgements.judge(configuration(root, BETTER, claims={}), "paper")
