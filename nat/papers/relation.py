@@ -589,7 +589,7 @@ class Relation:
             if (
                 given is None
                 and "steps" in row.varied
-                and row.chosen["system"] in self.paper.systems
+                and row.chosen.get("system") in self.paper.systems
             ):
                 given = row.chosen["system"]
             if given is None:
@@ -717,10 +717,11 @@ class Relation:
             of = [(label, column.label) if of_row else (row.label, label) for label in named]
         for operand in of:
             if operand not in found:
-                label = operand[0] if of_row and operand[1] == column.label else operand[1]
-                known = [each.label for each in (rows if of_row else columns)]
+                is_row = of_row and operand[1] == column.label
+                label, known = (operand[0], rows) if is_row else (operand[1], columns)
+                labels = [each.label for each in known]
                 raise UserError(
-                    f"{self.file}: {where}: '{label}' is no earlier label; {hint(label, known)}"
+                    f"{self.file}: {where}: '{label}' is no earlier label; {hint(label, labels)}"
                 )
         if derived.absolute:
             operation = f"absolute_{operation}"
