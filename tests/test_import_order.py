@@ -13,8 +13,7 @@ PACKAGES_IN_ORDER = (
     "decoding",
     *("objective", "inputs", "targets", "distillation", "artifacts", "training"),
     *("export", "fairseq_plugin", "measures", "analyses"),
-    *("published", "cells", "tables", "figures", "claims"),
-    *("papers", "report", "documentation", "workflow", "jobs", "deploy"),
+    *("papers", "published", "figures", "report", "documentation", "workflow", "jobs", "deploy"),
 )
 """Folders and modules of nat/; each may import from those before it."""
 

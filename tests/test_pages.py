@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 from repository import configured
 
-from nat.cells.known_measures import MEASURES
+from nat.measures.known import MEASURES
 from nat.documentation import BEGIN, PAGES, decodings, row, with_tables
 
 ROOT = Path(__file__).resolve().parents[1]

@@ -116,7 +116,7 @@ main()
 def test_what_an_analysis_needs_is_said_without_what_it_computes_with() -> None:
     modules = run("""
 import importlib, sys
-from nat.cells.known_measures import ANALYSES
+from nat.measures.known import ANALYSES
 
 for name in ANALYSES:
     importlib.import_module("nat.analyses.needs." + name)

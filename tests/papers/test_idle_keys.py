@@ -1,0 +1,174 @@
+"""No key in a file of `config/papers` is without effect.
+
+A key has an effect if the file without it, or with another value of it, is refused, or if other
+cells or another layout follow from it.
+"""
+
+import copy
+import json
+from collections.abc import Iterator
+from dataclasses import replace
+from functools import cache
+from typing import Any
+
+import pytest
+from made_up_run import REPOSITORY
+from pydantic import ValidationError
+
+from nat.configuration import Configuration
+from nat.configuration.reading import read
+from nat.errors import UserError
+from nat.papers import hyper_parameters
+from nat.papers.description import Figure, Paper, PrintedSystem, Table
+from nat.papers.relation import Relation
+
+Path = tuple[str | int, ...]
+MODELS: dict[str, Any] = {"tables": Table, "figures": Figure, "systems": PrintedSystem}
+WORDS = ("title", "notes", "text")
+LAYOUT = ("interval", "hidden", "log", "even", "ticks", "style", "joined", "front")
+"""Keys that change only how cells are shown."""
+DRAWN = ("x", "y", "matrix", "points")
+"""Parts of a figure whose labels are drawn, but are of no cell."""
+KNOWN = {
+    "fully_nat: tables.3.cells.measure",
+    "hrt: figures.4.cells.with.batch",
+    *(f"hrt: tables.12.rows.{row}.ours_only" for row in range(7)),
+}
+"""Without effect, to be removed."""
+
+
+@cache
+def configured() -> Configuration:
+    """Of the papers' scale with one seed, which takes a third of the time."""
+    found = read("paper", REPOSITORY, checked=False)
+    papers = {
+        name: {key: value for key, value in content.items() if key != "seeds"}
+        for name, content in found.files["papers"].items()
+    }
+    scale = {**found.files["scales"]["paper"], "seeds": [1]}
+    scales = {**found.files["scales"], "paper": scale}
+    return replace(found, files={**found.files, "papers": papers, "scales": scales})
+
+
+def keys(content: Any, at: Path = ()) -> Iterator[Path]:
+    """The path of every key of every mapping, but for what is only printed.
+
+    A key that has a mapping has the effects of the keys in it.
+    """
+    if isinstance(content, dict):
+        for key, value in content.items():
+            if key not in WORDS or at[-1:] == ("with",):
+                if not isinstance(value, dict):
+                    yield (*at, key)
+                yield from keys(value, (*at, key))
+    elif isinstance(content, list):
+        for number, value in enumerate(content):
+            yield from keys(value, (*at, number))
+
+
+def changes(content: Any, path: Path) -> Iterator[Any]:
+    """The content without a key, and with another value of it."""
+    key, *rest = path
+    same = content.copy()
+    if rest:
+        for each in changes(content[key], tuple(rest)):
+            same[key] = each
+            yield same.copy()
+        return
+    del same[key]
+    yield same
+    yield {**content, key: _other(content[key])}
+
+
+def _other(value: Any) -> Any:
+    if isinstance(value, bool):
+        return not value
+    if isinstance(value, int | float):
+        return value + 1
+    if isinstance(value, str):
+        return f"{value}x"
+    if isinstance(value, list):
+        return [_other(each) for each in value]
+    return None
+
+
+def shown(relation: Relation, report: str) -> Any:
+    """All that follows from the description of a table or figure, before anything has run."""
+    number, part = report.split()[1], relation.paper.part(report)
+    if isinstance(part, Figure):
+        return relation.figure(number), part.keys and relation.keys_of_panels(number)
+    if part is not None and part.kind == "settings":
+        return hyper_parameters.records(relation.configuration, relation.name, number)
+    texts = part is not None and part.kind == "texts"
+    return relation.table(number), texts and relation.keys_of_texts(number)
+
+
+class Described:
+    """A paper, and what follows from changes of it."""
+
+    def __init__(self, name: str, patch: pytest.MonkeyPatch) -> None:
+        self.relation = Relation(configured(), name)
+        self.paper, self.patch = self.relation.paper, patch
+        content = configured().files["papers"][name]
+        self.content = {
+            kind: {str(key): value for key, value in content.get(kind, {}).items()}
+            for kind in MODELS
+        }
+        self.reports = {
+            f"{kind[:-1]} {number}": json.dumps(content)
+            for kind in ("tables", "figures")
+            for number, content in self.content[kind].items()
+        }
+        self.shown = {report: shown(self.relation, report) for report in self.reports}
+
+    def has_effect(self, kind: str, name: str, path: Path) -> bool:
+        """Tell whether a key has an effect."""
+        return any(
+            self._differs(kind, name, path, changed)
+            for changed in changes(self.content[kind][name], path)
+        )
+
+    def _differs(self, kind: str, name: str, path: Path, changed: Any) -> bool:
+        parts = getattr(self.paper, kind)
+        try:
+            made = MODELS[kind].model_validate(changed)
+            if self._is_layout(kind, path):
+                return bool(made != parts[name])
+            return self._shows_others(
+                kind, name, self.paper.model_copy(update={kind: {**parts, name: made}})
+            )
+        except (UserError, ValidationError):
+            return True
+
+    @staticmethod
+    def _is_layout(kind: str, path: Path) -> bool:
+        of_axis = kind == "figures" and path[0] in DRAWN and path[-1] == "label"
+        return path[-1] in LAYOUT or of_axis or path[0] == "footnotes"
+
+    def _shows_others(self, kind: str, name: str, paper: Paper) -> bool:
+        self.patch.setattr(Configuration, "paper", lambda *_: paper)
+        relation = copy.copy(self.relation)
+        relation.paper = paper
+        if kind != "figures":
+            relation._tables, relation._systems = {}, {}
+        if kind != "systems":
+            report = f"{kind[:-1]} {name}"
+            return bool(shown(relation, report) != self.shown[report])
+        # first those that name the system
+        order = sorted(
+            self.reports, key=lambda report: json.dumps(name) not in self.reports[report]
+        )
+        return any(shown(relation, report) != self.shown[report] for report in order)
+
+
+@pytest.mark.parametrize("paper", configured().papers)
+def test_every_key_has_an_effect(paper: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    described = Described(paper, monkeypatch)
+    idle = {
+        f"{paper}: {'.'.join(map(str, (kind, name, *path)))}"
+        for kind, parts in described.content.items()
+        for name, content in parts.items()
+        for path in keys(content)
+        if not described.has_effect(kind, name, path)
+    }
+    assert idle - KNOWN == set()
