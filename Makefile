@@ -17,15 +17,14 @@
 # make bench-gpu   training speed, and one pass beside beam search, on an NVIDIA GPU; some minutes
 # make environment   .venv, from the lock files in envs/; made anew when these change;
 #                    PYTHON= is the Python that makes it
-# make public-report   docs/report, a small copy of the report of the demo as it is
 # make pictures   docs/figures/report_*.png, of the report of the demo as it is; needs Chromium,
 #                 whose program CHROMIUM= names
 #
-# All but test-latest, audit, pictures and public-report make the environment .venv first.
+# All but test-latest, audit and pictures make the environment .venv first.
 SHELL := bash
 .SHELLFLAGS := -euo pipefail -c
 .ONESHELL:
-.PHONY: help demo test golden formatting types test-long test-gpu test-slurm test-endurance test-learning test-latest audit bench bench-gpu environment pictures public-report
+.PHONY: help demo test golden formatting types test-long test-gpu test-slurm test-endurance test-learning test-latest audit bench bench-gpu environment pictures
 
 PYTHON ?= python3
 BIN := .venv/bin
@@ -132,6 +131,3 @@ pictures:
 		$(CHROMIUM) --headless=new --no-sandbox --disable-gpu --hide-scrollbars --window-size=1280,1000 --virtual-time-budget=10000 --screenshot=docs/figures/report_$$(basename $$page).png "file://$$PWD/results/demo/report/$$page.html" > /dev/null 2>&1
 		echo "docs/figures/report_$$(basename $$page).png"
 	done
-
-public-report:
-	@$(BIN)/python workflow_scripts/pack_report.py --scale demo --to docs/report

@@ -1051,7 +1051,7 @@ class InputsOfLatency(Inputs):
 class Latency(Artifact):
     """How long several decodings take, measured by turns in one job.
 
-    `nat.cells.timing` finds the one of a table or figure.
+    `nat.papers.relation` finds the one of a table or figure.
 
     Attributes:
         group: the table or figure whose systems are measured together, as in `dims_table_1`.

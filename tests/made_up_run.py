@@ -10,15 +10,16 @@ from typing import Any
 import numpy as np
 from made_up_corpus import corpus_file
 
-from nat.artifacts import Score, TrainingRecord
+from nat.artifacts import Latency, Score, TrainingRecord
 from nat.configuration.configuration import Configuration
 from nat.configuration.reading import read
 from nat.files import read_json, write_json
 from nat.measures import score
+from nat.measures import training_curve as curve
 from nat.measures.latency_numbers import TIMES, with_measures
 from nat.measures.latency_setting import STATE
-from nat.papers.relation import Cell, Relation, timed_together
-from nat.training import curve
+from nat.papers.cells import Cell
+from nat.papers.coordinates import Resolver
 
 REPOSITORY = Path(__file__).resolve().parents[1]
 CORPUS, SENTENCES = "made-up", 60
@@ -258,5 +259,10 @@ def cells(
     """The cells of a measure of a system, one for each seed, as table 1 of the paper has them."""
     chosen = {"measure": measure, "system": system, "task": TASK, **coordinates}
     at = {"report": "table 1", "row": system, "column": measure}
-    found = Relation(configuration, "paper").numbers(chosen, "here", **at)
-    return timed_together(configuration, "paper", found)
+    found = []
+    for cell in Resolver(configuration, "paper").numbers(chosen, "here", **at):
+        source = cell.source
+        if isinstance(source, Latency):
+            source = replace(source, group="paper_table_1")
+        found.append(cell._replace(source=source, path=source.path if source else ""))
+    return found

@@ -1,5 +1,4 @@
 import copy
-import json
 import re
 import shutil
 from dataclasses import replace
@@ -21,7 +20,8 @@ from nat.claims import claim_checks, claim_reports, claims
 from nat.claims.claims import UNJUDGED
 from nat.papers.verdicts import FAILS, HOLDS, UNDECIDED
 from nat.errors import UserError
-from nat.files import read_json, write_json
+from nat.files import read_json
+from nat.measures.results import read
 from nat.papers import reports
 from nat.tables import tables
 
@@ -105,7 +105,7 @@ def test_one_sentence_says_nothing_of_the_spread(
     made_up_run.write_corpus(tmp_path, several=False)
     for system, errors in (("cmlm-kd", 0.4), ("dims-cmlm-kd", 0.0)):
         score = read_json(made_up_run.run(tmp_path, system, "mask-predict-1-lb5", errors))
-        ends = [score["measures"]["tokenised_bleu"][key] for key in ("low", "high")]
+        ends = [score["measures"]["test"]["tokenised_bleu"][key] for key in ("low", "high")]
         assert ends == [None, None]
     record = judge(tmp_path, compare("student", "above", "teacher"))
     assert record["verdict"] == UNDECIDED and record["ours"] > 0
@@ -215,7 +215,7 @@ def test_a_correlation_over_systems(root: Path) -> None:
     }
     scores = [
         [
-            json.loads((root / cell.score_path).read_text())["measures"][measure]["value"]
+            read(root / cell.score_path, "test")[measure].value
             for place in reports.cells(configuration(root, it=claim), ("paper", "claims", ""))
             if (cell := place).measure == measure
         ]
@@ -438,11 +438,14 @@ def test_speed_ups_are_over_a_named_system(root: Path) -> None:
 
 
 def test_records_of_trainings(root: Path) -> None:
-    for system, end in (("cmlm-kd", 20.0), ("dims-cmlm-kd", 0.5)):
-        write_run(
-            root / f"results/demo/models/{CORPUS}/{system}/seed1/training.json",
-            [(1, 25.0), (2, end)],
-        )
+    ends = {"cmlm-kd": 20.0, "dims-cmlm-kd": 0.5}
+
+    def train(system: str, planned: int) -> None:
+        path = root / f"results/demo/models/{CORPUS}/{system}/seed1/training.json"
+        write_run(path, [(1, 25.0), (2, ends[system])], lengths={"updates": planned})
+
+    for system in ends:
+        train(system, 40)
 
     def trained(left: str, relation: str, right: Any, measure: str) -> dict[str, Any]:
         claim = compare(left, relation, right, measure=measure, split=None)
@@ -457,11 +460,9 @@ def test_records_of_trainings(root: Path) -> None:
     claim = trained("student", "about", "teacher", "updates")
     record = judge(root, claim)
     assert record["verdict"] == UNJUDGED and "last update of the recipe" in record["reason"]
-    for system, length in (("cmlm-kd", 41), ("dims-cmlm-kd", 40)):
-        path = root / f"results/demo/models/{CORPUS}/{system}/seed1/training.json"
-        write_json(path, read_json(path) | {"lengths": {"updates": length}})
+    train("cmlm-kd", 41)
     assert judge(root, claim)["verdict"] == UNJUDGED
-    write_json(path, read_json(path) | {"lengths": {"updates": 50}})
+    train("dims-cmlm-kd", 50)
     record = judge(root, claim)
     assert (record["verdict"], record["ours"]) == (HOLDS, 0)
     # a BLEU of one training is no count, and has no sentences to resample
@@ -526,7 +527,7 @@ def test_all_correct_translations_decide_where_they_are_references(generated: Pa
     assert record["ours"] != own["ours"] == record["in_own_measure"]
     assert record["low_in_own_measure"] == own["low"] and own["in_own_measure"] is None
     scores = [
-        json.loads((generated / path).read_text())["measures"]["multi_reference_bleu"]["value"]
+        read(generated / path, "test")["multi_reference_bleu"].value
         for path in record["sources"].split()
     ]
     assert record["ours"] == pytest.approx(scores[0] - scores[1])

@@ -439,7 +439,7 @@ def test_scores_of_other_weights_are_not_taken(options: list[str], nat: Run, own
     file = Path("results/micro/scores") / CORPUS / "ctc-kd/seed1/ctc/test.json"
     file.parent.mkdir(parents=True)
     measures = {"sacrebleu": {"value": 1.0, "low": 0.5, "high": 1.5, "signature": "nrefs:1"}}
-    score = {"decoding": "ctc", "split": "test", "measures": measures}
+    score = {"decoding": "ctc", "split": "test", "measures": {"test": measures}}
     file.write_text(json.dumps(score | {"model": {"fingerprint": "first"}}))
     record = model("ctc-kd") / REPORT
     record.write_text(json.dumps({"fingerprint": "second"}))
@@ -496,7 +496,7 @@ def test_a_named_run_is_read_with_its_override(root: Path, tmp_path: Path) -> No
 def test_decodings_that_the_run_has_scored_are_packed(root: Path, tmp_path: Path) -> None:
     score = root / "results/micro/scores" / CORPUS / "cmlm-kd/seed1/mask-predict-3-lb1/test.json"
     score.parent.mkdir(parents=True)
-    score.write_text("{}")
+    score.write_text('{"measures": {}}')
     assert scored_decodings(model("cmlm-kd")) == ["mask-predict-3-lb1"]
     packed(model("cmlm-kd"), tmp_path / "packed")
     found = open_folder(tmp_path / "packed").package.decodings
@@ -778,7 +778,8 @@ def test_translations_that_differ_are_counted() -> None:
 
 def test_a_model_card_has_scores_and_settings(tmp_path: Path, root: Path) -> None:
     measured = {"value": 38.269, "low": 36.79, "high": 39.71, "signature": "nrefs:1|bs:1000"}
-    score = {"decoding": "one-pass", "split": "test", "measures": {"sacrebleu": measured}}
+    measures = {"test": {"sacrebleu": measured}}
+    score = {"decoding": "one-pass", "split": "test", "measures": measures}
     path = root / "results/micro/scores" / CORPUS / "nat-kd/seed1/one-pass/test.json"
     path.parent.mkdir(parents=True)
     path.write_text(json.dumps(score))

@@ -355,8 +355,8 @@ def test_a_full_disk_is_told_and_leaves_the_results_before_it(tmp_path: Path) ->
     show("full disks", found)
 
 
-TIMES = ("seconds", "update_seconds", "tokens_per_second", "energy")
-"""Keys of JSON and columns of tables that a clock or a meter fills."""
+TIMES = ("seconds", "training_seconds", "update_seconds", "tokens_per_second")
+"""Keys of JSON and columns of tables that a clock fills."""
 
 OF_TIMES = {"translations": SCORED_FROM}
 """The key of a JSON by its folder of results, where it is of files with `TIMES` in them: that of
@@ -392,7 +392,7 @@ def without_keys(path: Path, keys: Set[str]) -> bytes:
 
 def test_what_is_made_is_compared_without_times(tmp_path: Path) -> None:
     def made(score: float, seconds: float) -> dict[str, str]:
-        report = {"value": score, "seconds": seconds, "of": [{"energy": seconds}]}
+        report = {"value": score, "seconds": seconds, "of": [{"seconds": seconds}]}
         write_json(tmp_path / "results/micro/scores/test.json", report)
         curve = tmp_path / "results/micro/models/training.csv"
         curve.parent.mkdir(parents=True, exist_ok=True)

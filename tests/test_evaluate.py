@@ -275,7 +275,7 @@ def test_translations_are_kept_and_scored_again(
     statistic = statistics.MEASURED["repeated_tokens"]
     monkeypatch.setitem(statistics.MEASURED, "new_measure", statistic)
     after = run("beam2")
-    found = json.loads(after[score.path])["measures"]
+    found = json.loads(after[score.path])["measures"]["test"]
     assert found["new_measure"]["value"] == found["repeated_tokens"]["value"]
     description = load("micro", checked=False).corpus(CORPUS)
     reference = Path(f"results/corpora/{CORPUS}/tests/test/text/test.{description.target}")

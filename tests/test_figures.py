@@ -10,7 +10,7 @@ import made_up_run
 import matplotlib as mpl
 import pandas as pd
 import pytest
-from made_up_run import CORPUS, OTHER_TASK, PAPER, TASK
+from made_up_run import CORPUS, OTHER_TASK, PAPER, TASK, write_numbers
 from matplotlib.figure import Figure
 from matplotlib.text import Text
 from repository import configured
@@ -22,7 +22,9 @@ from nat.configuration import configuration as module
 from nat.errors import UserError
 from nat.figures import drawing, figures, panels, point_names, word_panels
 from nat.files import write_json
-from nat.measures.latency_setting import NO_GPU, STATE
+from nat.jobs.analyse import with_measures
+from nat.measures.latency_setting import NO_GPU
+from nat.measures.results import missing
 from nat.papers import reports
 from nat.transformer.fairseq_models import NEEDS_COMPILED
 
@@ -479,7 +481,7 @@ def test_a_panel_without_a_gpu_says_so(
     write_latency(plain, {"mask-predict-1-lb5": 2.0, "mask-predict-4-lb5": 8.0})
     for cell in reports.cells(plain, ("paper", "figure", "2")):
         if cell.setting == "cuda-1":
-            write_json(root / cell.score_path, {STATE: NO_GPU})
+            write_numbers(root / cell.score_path, cell.timed_name, missing(["latency"], NO_GPU))
     plot = figures.make(plain, "paper", "2")
     found = [record["status"] for record in plot.records if record["row"] == "CMLM"]
     assert sorted(found) == [NO_GPU, NO_GPU, "run", "run"]
@@ -575,19 +577,19 @@ def test_a_heat_map_of_an_analysis(root: Path) -> None:
     plain = drawn_paper(root, figure)
     cell = reports.cells(plain, ("paper", "figure", "2"))[0]
     cosines = [[1.0, 0.25], [0.25, 1.0]]
-    content = {"measures": {}, "map": {"labels": ["a", "a"], "cosines": cosines}}
-    write_json(root / cell.score_path, {"splits": {"test": content}})
+    content = {"map": {"labels": ["a", "a"], "cosines": cosines}}
+    write_of_test(root / cell.score_path, content)
     plot = figures.make(plain, "paper", "2")
     page, texts = drawn(plot)
     assert page.axes[0].images[0].get_array().tolist() == cosines
     assert "not run" in {text.get_text() for text in texts}
     other = reports.cells(plain, ("paper", "figure", "2"))[1]
     wider = {**content, "map": {**content["map"], "cosines": [[1.0, -0.5], [-0.5, 1.0]]}}
-    write_json(root / other.score_path, {"splits": {"test": wider}})
+    write_of_test(root / other.score_path, wider)
     page, _ = drawn(figures.make(plain, "paper", "2"))
     assert [axes.images[0].get_clim() for axes in page.axes if axes.images] == [(-0.5, 1.0)] * 2
     content["map"]["label"] = content["map"].pop("labels")
-    write_json(root / cell.score_path, {"splits": {"test": content}})
+    write_of_test(root / cell.score_path, content)
     words = "^config/papers/paper.yaml: figures.2: .* has no 'map.labels' of the split test; "
     with pytest.raises(UserError, match=words + "did you mean 'label'"):
         figures.make(plain, "paper", "2")
@@ -609,9 +611,9 @@ def test_upright_names_of_a_heat_map_cover_nothing(root: Path) -> None:
     plain = drawn_paper(root, figure)
     words = [f"aratherlongword{number}" for number in range(12)]
     cosines = [[float(row == column) for column in words] for row in words]
-    content = {"measures": {}, "map": {"labels": words, "cosines": cosines}}
+    content = {"map": {"labels": words, "cosines": cosines}}
     for cell in reports.cells(plain, ("paper", "figure", "2")):
-        write_json(root / cell.score_path, {"splits": {"test": content}})
+        write_of_test(root / cell.score_path, content)
     page, texts = drawn(figures.make(plain, "paper", "2"))
     names = {each.get_text() for axes in page.axes for each in axes.get_xticklabels()}
     assert set(words) <= names
@@ -619,7 +621,7 @@ def test_upright_names_of_a_heat_map_cover_nothing(root: Path) -> None:
     readable(page, texts, 505)
     path = root / reports.cells(plain, ("paper", "figure", "2"))[1].score_path
     short = {"labels": ["a", "b"], "cosines": [[1.0, 0.0], [0.0, 1.0]]}
-    write_json(path, {"splits": {"test": {"measures": {}, "map": short}}})
+    write_of_test(path, {"map": short})
     page, _ = drawn(figures.make(plain, "paper", "2"))
     turned = {each.get_rotation() for axes in page.axes[:2] for each in axes.get_xticklabels()}
     assert turned == {90}
@@ -638,9 +640,9 @@ def test_a_heat_map_of_a_long_sentence_names_every_position(root: Path) -> None:
     plain = drawn_paper(root, figure)
     words = [f"word{number}" for number in range(30)]
     cosines = [[float(row == column) for column in words] for row in words]
-    content = {"measures": {}, "map": {"labels": words, "cosines": cosines}}
+    content = {"map": {"labels": words, "cosines": cosines}}
     for cell in reports.cells(plain, ("paper", "figure", "2")):
-        write_json(root / cell.score_path, {"splits": {"test": content}})
+        write_of_test(root / cell.score_path, content)
     page, texts = drawn(figures.make(plain, "paper", "2"))
     axes = page.axes[0]
     names = axes.get_yticklabels()
@@ -652,11 +654,16 @@ def test_a_heat_map_of_a_long_sentence_names_every_position(root: Path) -> None:
     readable(page, texts, 505)
 
 
+def write_of_test(path: Path, content: dict[str, Any]) -> None:
+    """Write an analysis of the test set."""
+    write_json(path, with_measures({"splits": {"test": content}}))
+
+
 def write_analysis(plain: Any, content: dict[str, Any]) -> Path:
     """Write what an analysis found on the test set; returns its file."""
     [cell] = dict.fromkeys(reports.cells(plain, ("paper", "figure", "2")))
     path = Path(plain.root) / cell.score_path
-    write_json(path, {"splits": {"test": {"measures": {}, **content}}})
+    write_of_test(path, content)
     return path
 
 
@@ -687,8 +694,8 @@ def test_a_contour_map_of_an_analysis(root: Path) -> None:
     bits: list[list[float | None]] = [[10 * x + y for x in PLANE["x"]] for y in PLANE["y"]]
     bits[0][0] = None
     cell = reports.cells(plain, ("paper", "figure", "2"))[0]
-    content = {"measures": {}, "plane": {**PLANE, "nll": nll, "nll_bits": bits}}
-    write_json(root / cell.score_path, {"splits": {"test": content}})
+    content = {"plane": {**PLANE, "nll": nll, "nll_bits": bits}}
+    write_of_test(root / cell.score_path, content)
     plot = figures.make(plain, "paper", "2")
     heights = {(r["column"], r["x"], r["y"]): r["ours"] for r in plot.records if not r["point"]}
     assert len(heights) == 39 and heights["NLL", 1.5, 0.5] == nll[2][4]
@@ -703,11 +710,11 @@ def test_a_contour_map_of_an_analysis(root: Path) -> None:
     frame = pd.read_csv(root / "figure_2.csv", keep_default_na=False)
     assert [point for point in frame["point"] if point][:3] == ["start", "GLAT + KD", "MLE"]
     content["plane"]["x"] = ["a", "b"]
-    write_json(root / cell.score_path, {"splits": {"test": content}})
+    write_of_test(root / cell.score_path, content)
     with pytest.raises(UserError, match=r"likelihood.json: 'plane.x', 0"):
         figures.make(plain, "paper", "2")
     content["plane"]["x"] = [0, 1]
-    write_json(root / cell.score_path, {"splits": {"test": content}})
+    write_of_test(root / cell.score_path, content)
     with pytest.raises(UserError, match=r"likelihood.json: split test, panel 'NLL': 'values'"):
         figures.make(plain, "paper", "2")
 

@@ -17,7 +17,17 @@ from nat.decoding.hypothesis import Hypothesis
 from nat.files import read_json
 from nat.jobs import measure_latency
 from nat.measures.latency import System, largest_batch, measure, without_device
-from nat.measures.latency_setting import ALL_CORES, NO_CUBLAS, ONLY_GPUS, Setting, parse_setting
+from nat.measures.latency_numbers import NAMES, TIMES, with_measures
+from nat.measures.latency_setting import (
+    ALL_CORES,
+    NO_CUBLAS,
+    NO_GPU,
+    ONLY_GPUS,
+    STATE,
+    Setting,
+    parse_setting,
+)
+from nat.measures.results import missing, read
 from tests.messages import told
 
 
@@ -250,6 +260,32 @@ def test_what_one_system_cannot_do_leaves_the_others(sentences: list[np.ndarray]
     assert len(found["small"]["milliseconds_per_sentence"]["repeats"]) == 5
 
 
+def test_numbers_of_a_latency() -> None:
+    times = {"median": 4.0, "mean": 5.0, "quartile_1": 2.0, "quartile_3": 8.0, "highest": 9.0}
+    fast = {"threads": 1, "model_bytes": 2_500_000, "memory_bytes": None}
+    systems = {
+        "fast": fast | {TIMES: times | {"repeats": [4.0] * 5}},
+        "large": {"threads": 1, STATE: "out of memory", "model_bytes": 1, "memory_bytes": 1},
+    }
+    facts = {"sentences_of_split": 3000, "source_words_per_sentence": 12.0, "device": "a processor"}
+    found = with_measures({**facts, "systems": systems})
+    assert found["measures"]["fast"] == {
+        "latency": {"value": 4.0, "low": 2.0, "high": 8.0, "repeats": [4.0] * 5},
+        "latency_mean": {"value": 5.0, "low": 2.0, "high": 8.0},
+        "latency_quartile_1": {"value": 2.0},
+        "latency_quartile_3": {"value": 8.0},
+        "decoding_seconds": {"value": 15.0, "low": 6.0, "high": 24.0},
+        "words_per_second": {"value": 3000.0, "low": 1500.0, "high": 6000.0},
+        "model_size": {"value": 2.5},
+    }
+    assert found["measures"]["large"] == missing(NAMES, "out of memory")
+    assert found["systems"] == dict.fromkeys(systems, {"threads": 1})
+    assert found.items() >= facts.items()
+    everywhere = with_measures({STATE: NO_GPU, "split": "test"}, ["fast", "large"])
+    numbers = missing(NAMES, NO_GPU)
+    assert everywhere == {"measures": {"fast": numbers, "large": numbers}, "split": "test"}
+
+
 @pytest.mark.parametrize(("batch", "emptied"), [(3, 0), ("largest", 1 + 5)])
 def test_a_gpu_is_waited_for_and_its_memory_is_free(
     sentences: list[np.ndarray], monkeypatch: pytest.MonkeyPatch, batch: int | str, emptied: int
@@ -322,10 +358,11 @@ def test_the_file_of_latencies_says_what_was_measured(
     assert found["source_words_per_sentence"] == pytest.approx(sum(words) / 6)
     folder = Path("results/micro/models") / made_up_models.CORPUS / "at-base/seed1"
     for name, file in zip(names, ("model.pt", "ctranslate2/float32/model.bin"), strict=True):
-        own = found["systems"][name]
-        assert own["model_bytes"] == (folder / file).stat().st_size
-        assert own["memory_bytes"] > 0 or sys.platform != "linux"
-        assert len(own["milliseconds_per_sentence"]["repeats"]) >= 5
+        own = read(Path(latency.path), name)
+        assert own["model_size"].value == (folder / file).stat().st_size / 1e6
+        assert "memory" in own or sys.platform != "linux"
+        assert len(own["latency"].repeats) >= 5 and own["latency"].low
+        assert found["systems"][name]["threads"] == int(setting[-1])
 
 
 def test_float16_of_ctranslate2_is_not_timed_on_a_processor(

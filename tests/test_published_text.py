@@ -292,7 +292,7 @@ def test_a_checkpoint_is_scored_on_a_test_set_with_its_subwords(
     record = Path(Model("micro", NAME, "checkpoint", 1).path).with_name("training.json")
     assert read_json(record)["imported"]["symbols_left_out"] == 0
     evaluate(there, [score])
-    assert 0 <= read_json(Path(score.path))["measures"]["sacrebleu"]["value"] <= 100
+    assert 0 <= read_json(Path(score.path))["measures"]["test"]["sacrebleu"]["value"] <= 100
 
 
 @pytest.mark.parametrize("pair", ["en-de", "de-en", "en-ro", "ro-en", "ja-en"])

@@ -86,3 +86,8 @@ def test_what_is_no_number_is_neither_best_nor_kept(metric: str, by: str, bad: f
 def test_bleu_of_the_last_validation() -> None:
     assert choose([1.0, 2.0], "loss", 2, "best").last_bleu is None
     assert choose([3.0, 0.0], "bleu", 2, "best").last_bleu == 0
+
+
+def test_a_checkpoint_of_an_earlier_version_is_still_read() -> None:
+    state = {**Record(updates=3).state(), "joules": 1.5}
+    assert Record.from_state(state).updates == 3

@@ -12,22 +12,21 @@ from urllib.parse import parse_qs
 import made_up_run as made_up
 import pytest
 from made_up_run import CORPUS, PAPER, REPOSITORY, run, write_corpus, write_latencies
+from nat.cells.cell import Cell
+from nat.claims import claim_reports
+from nat.tables import tables
 from repository import configured
 from test_sentences import called
 
 from nat.artifacts import TrainingRecord
-from nat.cells.cell import Cell
-from nat.claims import claim_reports
-from nat.papers.verdicts import FAILS, HOLDS
 from nat.configuration import Configuration, load
-from nat.errors import UserError
 from nat.figures import figures
 from nat.files import write_json
+from nat.measures.training_curve import with_measures
 from nat.papers import reports
-from nat.papers.conflicts import Conflict
-from nat.report import ancestors, charts, overview, packing, papers, scale, site, systems
+from nat.papers.verdicts import FAILS, HOLDS
+from nat.report import ancestors, charts, overview, papers, scale, site, systems
 from nat.report.results import COMPLETE, NOTHING, PART, Results
-from nat.tables import tables
 
 HOSTILE = "<script>alert(1)</script>"
 CLAIMS = {
@@ -93,8 +92,9 @@ def write_record(
     training["recipe"] |= changed or {}
     path = found.root / TrainingRecord("demo", CORPUS, system, seed).path
     record = {"training": training, "fingerprint": "None", "updates": 7, "seconds": 90.0}
-    write_json(path, record)
-    path.with_suffix(".csv").write_text("update,split,loss,bleu\n1,train,2.5,\n7,valid,2.1,30.5\n")
+    curve = "update,split,loss,bleu\n1,train,2.5,\n7,valid,2.1,30.5\n"
+    write_json(path, with_measures(record, curve.splitlines()))
+    path.with_suffix(".csv").write_text(curve)
     return path
 
 
@@ -315,42 +315,6 @@ def test_numbers_that_rest_on_an_older_model_are_marked_too(root: Path) -> None:
     assert line.startswith("cmlm-kd: recipe.dropout: 0.45 is now")
 
 
-@pytest.mark.parametrize(
-    ("recorded", "shown"),
-    [
-        ({}, ("not recorded", "energy")),
-        ({"energy": None}, ("the device does not tell", "energy")),
-        (
-            {"energy": {"joules": 720_000.0, "of": "GPU"}},
-            ("0.2 kWh", "energy, GPU: 1 of 1 trainings"),
-        ),
-    ],
-    ids=["old record", "unknown", "known"],
-)
-def test_the_cost_says_what_the_device_tells(
-    root: Path, recorded: dict[str, Any], shown: tuple[str, str]
-) -> None:
-    path = write_record(configuration(root), "nat-kd")
-    write_json(path, json.loads(path.read_text()) | recorded)
-    folder = write(root)
-    text = Page(folder / "papers/paper.html").text
-    for said in shown:
-        assert f">{said}</p>" in text
-    lines = [line for each in details(folder / "papers/paper.html") for line in each["lines"]]
-    assert any(term == "energy" and shown[0] in said for term, said, *_ in lines)
-
-
-def test_conflicts_stand_on_the_page_of_their_paper(
-    root: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    found = [
-        Conflict("kind", papers, f"{papers[0]} conflicts") for papers in (("paper",), ("other",))
-    ]
-    monkeypatch.setattr("nat.report.results.conflicts", lambda configuration: found)
-    text = Page(write(root) / "papers/paper.html").text
-    assert "<li>paper conflicts</li>" in text and "other conflicts" not in text
-
-
 def test_translations_of_an_earlier_model_are_marked(root: Path) -> None:
     found = configuration(root)
     path = write_record(found, "nat-kd")
@@ -543,7 +507,7 @@ def test_what_no_paper_prints_has_a_caption_instead_of_a_number() -> None:
 def test_scores_of_a_system_have_their_interval(written: Path) -> None:
     root = written.parents[2]
     cell = Cell("demo", CORPUS, "nat-kd", 1, "one-pass", "test", "sacrebleu")
-    found = json.loads((root / cell.score_path).read_text())["measures"]["sacrebleu"]
+    found = json.loads((root / cell.score_path).read_text())["measures"]["test"]["sacrebleu"]
     shown = f"{found['value']:.2f} [{found['low']:.1f},\N{NO-BREAK SPACE}{found['high']:.1f}]"
     assert f"<td>{shown}</td>" in Page(written / f"systems/{CORPUS}/nat-kd.html").text
 
@@ -695,8 +659,6 @@ def test_a_damaged_report_is_made_again(root: Path) -> None:
     site.write(configuration(root), folder)
     charts = folder / "assets" / site.CHARTS
     charts.write_text("// damaged")
-    with pytest.raises(UserError, match="--force results/demo/report/index.html"):
-        packing.pack(folder, root / "copy", 10_000_000)
     site.write(configuration(root), folder)
     assert charts.read_text() == "// no charts"
 

@@ -1,17 +1,15 @@
 """The report in a real browser: no errors, no requests, and what a reader does with it."""
 
-import time
 from collections.abc import Iterator
 from pathlib import Path
 
 import made_up_run as made_up
 import pytest
-from chromium import PATIENCE, Browser, needs_chromium
+from chromium import Browser, needs_chromium
 from made_up_run import CORPUS, PAPER
 from test_report import CLAIMS, configuration, prepare, write_record
 
-from nat.errors import UserError
-from nat.report import packing, site
+from nat.report import site
 
 pytestmark = [needs_chromium, pytest.mark.timeout(900)]
 TABLE, PHONE = "papers/paper.html", 390
@@ -183,78 +181,3 @@ def test_pages_of_a_paper_without_results_open(tmp_path: Path, browser: Browser)
         browser.open(tmp_path / "report" / page)
         assert browser.problems == []
         assert "not run" in browser.run("document.body.textContent")
-
-
-# A packed copy
-
-READY = """document.readyState === "complete" && document.querySelector("footer") !== null &&
-  [...document.querySelectorAll("script[data-chart]")].every(
-    (script) => document.querySelector(`#${script.dataset.chart} svg`))"""
-SHOWN = "document.querySelector('main').innerText"
-
-
-@pytest.fixture(scope="module")
-def copy(folder: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A packed copy of the report."""
-    copy = tmp_path_factory.mktemp("packed") / "copy"
-    size = packing.pack(folder, copy, 10_000_000)
-    with pytest.raises(UserError, match="browser"):
-        packing.pack(folder, copy, size // 2)
-    assert (copy / "index.html").exists()  # the earlier copy
-    assert size == sum(path.stat().st_size for path in copy.rglob("*") if path.is_file())
-    libraries = f"assets/{site.CHARTS}"
-    assert (copy / libraries).stat().st_size < 0.5 * (folder / libraries).stat().st_size
-    # most of this report are the libraries of its charts
-    assert size < 0.5 * sum(path.stat().st_size for path in folder.rglob("*") if path.is_file())
-    return copy
-
-
-def open_packed(browser: Browser, page: Path) -> None:
-    """Open a page of a packed copy and wait until it is drawn."""
-    browser.open(page)
-    end = time.monotonic() + PATIENCE
-    while not browser.run(READY):
-        assert time.monotonic() < end, f"{page} was not drawn"
-        time.sleep(0.05)
-
-
-def test_pages_of_a_packed_copy_are_those_of_the_report(
-    folder: Path, copy: Path, browser: Browser
-) -> None:
-    for page in ("index.html", TABLE, "systems/index.html", f"systems/{CORPUS}/nat-kd.html"):
-        browser.open(folder / page)
-        title, shown = browser.run("document.title"), browser.run(SHOWN)
-        open_packed(browser, copy / page)
-        assert browser.problems == [], page
-        assert browser.run("document.title") == title
-        # the figures as PDF are left out
-        assert browser.run(SHOWN) == shown.replace("PDF, PNG", "WebP"), page
-        assert browser.run(
-            "[...document.images].every((image) => image.complete && image.naturalWidth > 0)"
-        )
-
-
-def test_a_packed_copy_can_be_used(folder: Path, copy: Path, browser: Browser) -> None:
-    open_packed(browser, copy / TABLE)
-    browser.run("document.querySelector('#table-1-rows button[data-number]').click()")
-    assert browser.run("document.getElementById('details').open")
-    browser.run(
-        """URL.createObjectURL = (blob) => {
-             blob.text().then((text) => (window.downloaded = text));
-             return "#";
-           };
-           document.querySelector("a[href$='table_1.csv']").click()"""
-    )
-    end = time.monotonic() + PATIENCE
-    while browser.run("window.downloaded === undefined"):
-        assert time.monotonic() < end
-        time.sleep(0.05)
-    expected = (folder / "downloads/paper/table_1.csv").read_text()
-    assert browser.run("window.downloaded") == expected
-    open_packed(browser, copy / "sentences.html")
-    end = time.monotonic() + PATIENCE
-    while not browser.run("document.querySelectorAll('#list li').length"):
-        assert time.monotonic() < end
-        time.sleep(0.05)
-    assert browser.run("document.getElementById('sentence').innerText")
-    assert browser.problems == []

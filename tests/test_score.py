@@ -19,6 +19,7 @@ from nat.checksums import record_of
 from nat.data.lines import read_lines, write_lines
 from nat.files import atomic_directory, read_json
 from nat.measures import score, significance, statistics
+from nat.measures.results import NOT_AVAILABLE, missing
 from tests.messages import must_name, told
 
 
@@ -41,7 +42,7 @@ def change(path: Path, edit: Callable[[list[dict[str, Any]]], list[dict[str, Any
 
 def test_every_measure_is_there(root: Path) -> None:
     found = read_json(made_up_run.run(root, "nat-kd", "one-pass", errors=0.2))
-    measures = found["measures"]
+    measures = found["measures"]["test"]
     assert found["sentences"] == SENTENCES and found["not_decoded"] == 0
     both = ("multi_reference_bleu", "multi_reference_tokenised_bleu")
     for name in ("sacrebleu", "tokenised_bleu", "chrf", *both):
@@ -59,7 +60,8 @@ def test_every_measure_is_there(root: Path) -> None:
 def test_several_references_only_where_there_are_some(root: Path) -> None:
     path = root / "test.jsonl"
     made_up_run.write_translations_to(path, errors=0.1)
-    assert "multi_reference_bleu" not in score.score(path, references(root)).report["measures"]
+    measures = score.score(path, references(root)).report["measures"]
+    assert measures["multi_reference_bleu"] == {"value": None, "reason": NOT_AVAILABLE}
 
 
 def test_every_reference_is_tokenised_as_the_corpus_is(root: Path) -> None:
@@ -113,9 +115,9 @@ def test_two_scorings_are_equal(root: Path) -> None:
     path = root / "test.jsonl"
     made_up_run.write_translations_to(path, errors=0.3)
     for name in ("first", "second"):
-        score.score(path, references(root)).write(root / f"{name}.json")
+        score.score(path, references(root)).write(root / name / "test.json")
     for ending in ("json", "npz"):
-        first, second = (root / f"{name}.{ending}" for name in ("first", "second"))
+        first, second = (root / name / f"test.{ending}" for name in ("first", "second"))
         assert first.read_bytes() == second.read_bytes()
 
 
@@ -125,10 +127,12 @@ def test_every_measure_follows_from_the_counts_beside_it(tmp_path: Path, complet
     made_up_run.write_corpus(root, complete=complete)
     path = made_up_run.run(root, "nat-kd", "one-pass", errors=0.2, not_decoded=3)
     arrays = statistics.read(path.with_suffix(".npz"))
-    measures = read_json(path)["measures"]
+    measures = read_json(path)["measures"]["test"]
     buckets = {f"multi_reference_bleu_bucket_{number}" for number in range(1, 6)}
     without = {"tokenised_bleu_long", "multi_reference_bleu_long"}
     without |= set() if complete else buckets
+    lacking = missing(without, NOT_AVAILABLE)
+    assert {name: measures.pop(name) for name in without} == lacking
     assert set(measures) == set(statistics.MEASURED) - without
     for name, measure in measures.items():
         found = statistics.resampled(name, arrays)

@@ -100,7 +100,9 @@ def test_systems_are_trained_distilled_and_scored() -> None:
         assert trained.vocabulary_sizes == sizes
         score = Score("micro", CORPUS, system, 1, decoding, "test")
         evaluate(configuration, [score])
-        assert json.loads(Path(score.path).read_text())["measures"]["sacrebleu"]["value"] >= 0
+        assert (
+            json.loads(Path(score.path).read_text())["measures"]["test"]["sacrebleu"]["value"] >= 0
+        )
     with told(CORPUS, f"{sizes.target} symbols"):
         matching_model(
             Model("micro", CORPUS, "nat-kd", 1), configuration, VocabularySizes(sizes.target)

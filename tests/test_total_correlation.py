@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 from repository import configured
 
-from nat.measures.total_correlation import check, estimate, with_exact
+from nat.measures.total_correlation import check, estimate, with_exact, with_measures
 from tests.messages import told
 
 
@@ -58,6 +58,17 @@ def test_the_estimate_is_split_into_the_truth_and_what_the_models_lose() -> None
     assert split["exact_per_token"]["padded"]["nats"] == 7.0 / 4
     plain = estimate(likelihood("nat", {"nll": 60.0}), likelihood("at", {"nll": 40.0}))
     assert "exact_per_token" not in with_exact(plain, {"splits": {}})["splits"]["test"]
+    numbers = with_measures(found)["measures"]["test"]
+    assert {name: each["value"] * math.log(2) for name, each in numbers.items()} == {
+        "total_correlation": pytest.approx(1.0),
+        "total_correlation_nats": pytest.approx(math.log(2)),
+        "exact_total_correlation": pytest.approx(3.5 / 4, abs=1e-6),
+        "exact_total_correlation_padded": pytest.approx(7.0 / 4, abs=1e-6),
+        "parallel_excess": pytest.approx(1.5 / 4, abs=1e-6),
+        "autoregressive_excess": pytest.approx(1.0 / 4, abs=1e-6),
+    }
+    assert numbers["total_correlation"]["by_sentence"]["tokens"] == [4.0] * 5
+    assert len(with_measures(plain)["measures"]["test"]) == 2
 
 
 def test_sentences_add_up_to_the_estimate() -> None:

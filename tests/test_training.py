@@ -29,7 +29,6 @@ from nat.data.vocabulary import Vocabulary, VocabularySizes
 from nat.fairseq_plugin.dataset import batches_per_epoch
 from nat.jobs import train as train_module
 from nat.jobs.train import describe, flags, train_system
-from nat.training import energy
 from nat.training.model_file import build_model, load_model, save_model
 from nat.training.record import Record
 from tests.messages import must_name, told
@@ -526,31 +525,6 @@ def test_counts_and_report(folder: Path) -> None:
     # the label of a build, such as +cpu, is not in the package's version with every build
     release = found["versions"]["torch"].partition("+")[0]
     assert release == torch.__version__.partition("+")[0]
-
-
-class RisingCounter:
-    """Counts a joule with every reading."""
-
-    of = energy.PACKAGES
-
-    def __init__(self) -> None:
-        self.read = 0
-
-    def joules(self) -> float:
-        self.read += 1
-        return float(self.read)
-
-
-@pytest.mark.parametrize("tells", [True, False])
-def test_energy_is_what_the_device_tells(
-    folder: Path, monkeypatch: pytest.MonkeyPatch, tells: bool
-) -> None:
-    counter = RisingCounter()
-    monkeypatch.setattr(energy, "counter", lambda device: counter if tells else None)
-    train("at")
-    expected = {"joules": counter.read - 1, "of": energy.PACKAGES} if tells else None
-    assert report("at")["energy"] == expected
-    assert not tells or counter.read > 12  # updates
 
 
 @pytest.fixture

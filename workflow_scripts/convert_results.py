@@ -3,7 +3,7 @@
 import argparse
 
 from nat import program
-from nat.workflow.earlier_results import convert
+from nat.jobs.earlier_results import convert
 
 
 def main() -> None:

@@ -20,7 +20,7 @@ have is left out. With Gaussian latents L_input is their divergence.
 The paper takes L_NAT and L_input from the validation set and L_target from a set with several
 references, and beta from the task. So this analysis measures L_NAT, L_input and the BLEU of the
 target on every split, and L_target and L_MPLE are put together where they are reported
-(`nat.cells.cell`).
+(`nat.papers.reader`).
 """
 
 import math

@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 
 
 _OF_ALL_PAPERS = "settings.csv"
-"""Settings that all papers print, see `nat.published.stated`."""
+"""Settings that all papers print, see `nat.papers.settings`."""
 
 
 def check_names(configuration: Configuration) -> None:

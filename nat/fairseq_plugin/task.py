@@ -1,7 +1,5 @@
 """The one fairseq task: a system's training on a corpus."""
 
-import math
-import os
 import time
 from collections import Counter
 from collections.abc import Mapping
@@ -29,7 +27,6 @@ from nat.fairseq_plugin.dataset import Pairs, passes
 from nat.fairseq_plugin.model import Model
 from nat.files import atomic_write_text, write_json
 from nat.program import Progress
-from nat.training import energy
 from nat.training.averaging import (
     kept_path,
     remove_weights_except,
@@ -44,7 +41,6 @@ from nat.transformer.model import Transformer
 ORDERS = 4
 """N-gram orders of BLEU."""
 
-_CPU = torch.device("cpu")
 
 NO_METRIC = "none"
 """The metric of the best checkpoint for fairseq. It has no value; otherwise fairseq would copy
@@ -91,10 +87,6 @@ class Task(FairseqTask):
         self._seconds_before = 0.0
         self._started = self._update_started = time.monotonic()
         self._in_update = False
-        on_gpu = torch.cuda.is_available()
-        self._device = torch.device("cuda", torch.cuda.current_device()) if on_gpu else _CPU
-        self._energy = energy.counter(self._device)
-        self._joules_before, self._joules_started = 0.0, self._counted_joules()
         self._learning_rate = 0.0
         self._validation: dict[str, float] = {}
         self._kept_before: list[int] = []
@@ -215,7 +207,6 @@ class Task(FairseqTask):
         sums["training_seconds"] = time.monotonic() - self._update_started
         self._in_update = False
         record.seconds = self._wall()
-        self._counted_joules()  # so often that no counter starts again unseen
         norm = metrics.get_meter("train", "gnorm")
         record.add_update(sums, self._learning_rate, float(norm.val))
         self._show_progress()
@@ -263,7 +254,6 @@ class Task(FairseqTask):
         """
         record = self.record
         record.seconds = self._wall()
-        record.joules = self._joules()
         last = record.updates >= self.run.updates
         saved = last or record.updates % self.run.lengths.save_every == 0
         values, keep = self._note_validation(self._validation, saved)
@@ -311,7 +301,6 @@ class Task(FairseqTask):
         """Resume from a checkpoint."""
         self.record = Record.from_state(state)
         self._seconds_before = self.record.seconds
-        self._joules_before = math.nan if self.record.joules is None else self.record.joules
         self._kept_before = [update for update, _ in self.record.candidates]
         if self._writes:
             self._progress.say(f"resumes from its checkpoint of update {self.record.updates:,}")
@@ -326,24 +315,6 @@ class Task(FairseqTask):
 
     def _wall(self) -> float:
         return self._seconds_before + time.monotonic() - self._started
-
-    def _counted_joules(self) -> float:
-        """Of this process's device; not a number if it does not tell."""
-        if self._energy is None:
-            return math.nan
-        if self._energy.of == energy.PACKAGES and os.environ.get("LOCAL_RANK", "0") != "0":
-            return 0.0  # another process of this machine counts them
-        return self._energy.joules()
-
-    def _joules(self) -> float | None:
-        """What all devices have used for this training; `None` if one of them does not tell."""
-        used = torch.tensor(
-            self._counted_joules() - self._joules_started, dtype=torch.float64, device=self._device
-        )
-        if torch.distributed.is_initialized():
-            torch.distributed.all_reduce(used)
-        joules = self._joules_before + used.item()
-        return None if math.isnan(joules) else joules
 
     def _finished(self) -> dict[str, Any]:
         used = {split: len(pairs) for split, pairs in self.datasets.items()}

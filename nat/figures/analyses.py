@@ -10,9 +10,9 @@ from pydantic import BaseModel, ConfigDict, Field, NonNegativeInt, TypeAdapter, 
 
 from nat.errors import UserError
 from nat.papers import values
+from nat.papers.cells import Cell, shown
 from nat.papers.description import Figure, Mark
 from nat.papers.reader import NOT_RUN, Reader
-from nat.papers.relation import Cell, shown
 from nat.papers.texts import analysed
 from nat.papers.values import Record
 

@@ -36,8 +36,8 @@ from nat.figures.drawing import (
 from nat.figures.points import Plot
 from nat.files import atomic_path
 from nat.papers import values
+from nat.papers.cells import QUOTED
 from nat.papers.reader import NOT_RUN
-from nat.papers.relation import QUOTED
 from nat.papers.values import Record
 
 STYLE: Any = {

@@ -40,8 +40,8 @@ from nat.figures.drawing import (
 from nat.figures.point_names import Named, Segment, name_points
 from nat.measures.known import MEASURES
 from nat.papers import values
+from nat.papers.cells import QUOTED
 from nat.papers.description import Axis
-from nat.papers.relation import QUOTED
 from nat.papers.values import Record
 
 TITLE_SIZE = 10.0

@@ -9,13 +9,16 @@ from nat.configuration import Configuration, fingerprint
 from nat.errors import told_of
 from nat.figures import analyses
 from nat.measures.known import TRAINING
+from nat.measures.training_curve import Validations, chain, validations
 from nat.papers import values
+from nat.papers.cells import Cell, shown
+from nat.papers.coordinates import Resolver
 from nat.papers.description import Figure, Mark
+from nat.papers.figure_cells import panels_of, series_of
 from nat.papers.reader import NOT_RUN, Reader
-from nat.papers.relation import Cell, Relation, report, shown
+from nat.papers.relation import report
 from nat.papers.tables import title
 from nat.papers.values import Record
-from nat.training.curve import Validations, chain, validations
 
 
 @dataclass(frozen=True)
@@ -53,16 +56,16 @@ def make(configuration: Configuration, paper: str, number: str) -> Plot:
         UserError: for unknown names, and for damaged results.
     """
     reader, scale = Reader(Path(configuration.root)), configuration.scale
-    relation = Relation(configuration, paper)
-    description = relation.paper.figures[number]
-    name, at = f"figure {number}", f"figures.{number}"
+    resolver = Resolver(configuration, paper)
+    description = resolver.paper.figures[number]
+    name = f"figure {number}"
     cells = report(configuration, paper, name)
     contents: dict[str, dict[str, Any]] = {}
     if description.kind == "curves":
         records = _curves(scale, cells, reader)
     elif description.keys:
-        keys = relation.keys_of_panels(number)
-        with told_of(f"{relation.file}: {at}: "):
+        keys = _keys(resolver, number)
+        with told_of(f"{resolver.file}: figures.{number}: "):
             records, contents = analyses.read(scale, description, cells, keys, reader)
     else:
         records = _points(scale, cells, reader)
@@ -72,17 +75,31 @@ def make(configuration: Configuration, paper: str, number: str) -> Plot:
         title=title(configuration, paper, name),
         origin=values.origin(configuration, [cell for cell in cells if cell.axis == "y"]),
         description=description,
-        panels=tuple(panel.label for panel in relation.panels(description, at)),
-        series=_styles(relation, description, at),
+        panels=tuple(panel.label for panel in panels_of(resolver, number)),
+        series=_styles(resolver, number),
         records=[{"paper": paper, "figure": number} | record for record in records],
         contents=contents,
     )
 
 
-def _styles(relation: Relation, description: Figure, at: str) -> dict[str, str | None]:
+def _keys(resolver: Resolver, number: str) -> dict[str, dict[str, str]]:
+    """The keys in the analysis that each panel shows, by what they stand for."""
+    figure, at = resolver.paper.figures[number], f"figures.{number}"
+    levels = {**resolver.defaults, **figure.cells.given()}
+    return {
+        panel.label: {
+            name: resolver.filled(key, {**levels, **panel.chosen}, at)
+            for name, key in figure.keys.items()
+        }
+        for panel in panels_of(resolver, number)
+    }
+
+
+def _styles(resolver: Resolver, number: str) -> dict[str, str | None]:
     """The style of each series, in order."""
+    description = resolver.paper.figures[number]
     if description.kind != "scatter":
-        return {each.label: each.given.style for each in relation.series(description, at)}
+        return {each.label: each.given.style for each in series_of(resolver, number)}
     found: dict[str, str | None] = {}
     for series in description.series:
         names = series.quoted or [str(series.system)]

@@ -35,10 +35,9 @@ from nat.jobs.threads import threads
 from nat.jobs.tune_gamma import tuned_gamma
 from nat.locks import alone
 from nat.machine import processor_name
+from nat.measures.training_curve import with_measures
 from nat.program import Progress
-from nat.training import energy
 from nat.training.averaging import average, kept_path, weights_path
-from nat.training.curve import with_measures
 from nat.training.model_file import build_model, save_model
 from nat.training.record import Record
 from nat.training.run import (
@@ -371,7 +370,6 @@ def _report(run: Run, record: Record, finished: dict[str, Any]) -> dict[str, Any
         "seconds": round(record.seconds, 1),
         "update_seconds": round(record.training_seconds, 1),
         "tokens_per_second": round(record.tokens / max(record.training_seconds, 1e-9), 1),
-        "energy": _energy(record.joules),
         "precision": "bf16" if run.bfloat16 else "fp32",
         "device": torch.cuda.get_device_name() if on_gpu else processor_name(),
         "devices": run.devices,
@@ -385,14 +383,6 @@ def _report(run: Run, record: Record, finished: dict[str, Any]) -> dict[str, Any
         "training": run.training.as_json(),
         "corpus": run.corpus,
     }
-
-
-def _energy(joules: float | None) -> dict[str, Any] | None:
-    """The energy of a training and what was counted; nothing where the device does not tell."""
-    if joules is None:
-        return None
-    of = energy.GPU if torch.cuda.is_available() else energy.PACKAGES
-    return {"joules": round(joules, 1), "of": of}
 
 
 def flags(record: Record, pairs: dict[str, Any]) -> list[str]:

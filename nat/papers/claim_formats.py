@@ -13,6 +13,7 @@ from nat.measures.significance import POWER
 from nat.papers import values
 from nat.papers.judgements import COUNTED, NO_INTERVAL, UNJUDGED, WITHOUT_NUMBER, digits_of
 from nat.papers.reader import NOT_RUN
+from nat.papers.settings import deviations
 from nat.papers.table_formats import (
     NOTHING,
     escape_markdown,
@@ -25,7 +26,6 @@ from nat.papers.table_formats import (
 )
 from nat.papers.values import Record
 from nat.papers.verdicts import FAILS, HOLDS, UNDECIDED, how_many
-from nat.published.stated import deviations
 
 DEVIATIONS = "Settings at the scale of the papers that differ from those stated"
 VERDICTS = (HOLDS, UNDECIDED, FAILS, UNJUDGED, NOT_RUN)

@@ -2,9 +2,7 @@
 
 A claim of `config/papers/*.yaml` is one of five checks:
 
-- `compare`: a cell against another, or against a number: `above` (left - right > margin),
-  `below` (< -margin), `not_above` (<= margin), `not_below` (>= -margin), `about` (at most the
-  margin apart);
+- `compare`: a cell against another, or against a number;
 - `trend`: cells in order, each compared with the one before it: `rising`, `falling` or `flat`;
 - `largest`: of several cells, the named one is the largest;
 - `gains`: of what a system gains over another in several cases, the named gain is the largest;
@@ -15,37 +13,31 @@ its own coordinates take precedence. It is judged once per case, unless it need 
 majority of them; `nat.papers.judgements` judges.
 """
 
+import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import cache
 from itertools import pairwise
 from typing import Any, NamedTuple
 
-from nat.artifacts import Latency, Score
+from nat.artifacts import Latency
 from nat.configuration import Configuration, fingerprint
 from nat.data.references import are_complete
-from nat.errors import UserError
 from nat.measures.correlation import pearson
 from nat.measures.known import AGAINST_ALL, LATENCY, MEASURES, SPEED_UP
-from nat.papers.description import Bound, Case, Claim, Coordinates, Side
-from nat.papers.differences import can_be_resampled
-from nat.papers.relation import (
-    QUOTED,
-    Cell,
-    Chosen,
-    Relation,
-    no_repetition,
-    product,
-    report,
-    with_like_published,
-)
+from nat.papers.cells import OWN, QUOTED, Cell
+from nat.papers.coordinates import Chosen, Resolver, product
+from nat.papers.description import Case, Claim, Coordinates, Side
+from nat.papers.relation import named, report
 from nat.papers.verdicts import states_an_effect
-from nat.spelling import hint
 
 CLAIMS = "claims"
 """The report that the cells of claims belong to."""
 MAJORITY = "majority"
 TREND = {"rising": "above", "falling": "below", "flat": "about"}
+_NUMBER = re.compile(r"-?[0-9]+(\.[0-9]+)?")
+_STEPS = re.compile(r"(.+), ([0-9]+) steps?")
+_PARTS = re.compile(r"\b(table|figure)s? (\w+)")
 
 
 class Compared(NamedTuple):
@@ -56,7 +48,7 @@ class Compared(NamedTuple):
 
     @property
     def first(self) -> Cell:
-        """The first of them, which all share their address with."""
+        """The first of them; all have its address."""
         return self.own[0]
 
     @property
@@ -109,21 +101,18 @@ def checks(configuration: Configuration, paper: str) -> tuple[Check, ...]:
     Raises:
         UserError: for a cell that does not exist; names the file and the claim.
     """
-    relation = Relation(configuration, paper)
+    resolver = Resolver(configuration, paper)
     sources: dict[str, _Source] = {}
     found: list[Check] = []
-    for name, claim in relation.paper.claims.items():
-        resolver = _Claim(relation, name, claim, sources)
-        judged = list(resolver.checks())
+    for name, claim in resolver.paper.claims.items():
+        at = f"claims.{name}"
+        judged = list(_Claim(resolver, name, claim, sources).checks())
         if not judged:
-            raise UserError(f"{resolver.file}: there is no case to judge; give it a task")
-        no_repetition([each.case for each in judged if each.case], f"{resolver.file}: its cases")
+            raise resolver.missing(at, "task")
+        resolver.no_repetition(at, [each.case for each in judged if each.case])
         compared = [(each.sides, each.number) for each in judged]
-        for at, each in enumerate(compared):
-            if each in compared[:at]:
-                raise UserError(
-                    f"{resolver.file}: '{judged[at].case}' is compared twice; remove it"
-                )
+        if any(each in compared[:number] for number, each in enumerate(compared)):
+            raise resolver.error(at, "two cases compare the same; remove one")
         if claim.majority:
             sides = tuple(side for each in judged for side in each.sides)
             judged = [replace(judged[0], case="", kind=MAJORITY, sides=sides)]
@@ -139,34 +128,34 @@ class _Source:
         named: coordinates of its rows, series and points, by label.
         points: labels of its points or rows, in order.
         tasks: of its columns or panels, in order.
+        derived: labels of derived rows, which claims cannot name.
     """
 
-    def __init__(self, relation: Relation, name: str, where: str) -> None:
-        part = relation.paper.part(name)
+    def __init__(self, resolver: Resolver, name: str, at: str) -> None:
+        paper, configuration = resolver.paper, resolver.configuration
+        part = paper.part(name)
         if part is None or getattr(part, "kind", "") == "settings":
-            known = [f"table {each}" for each in relation.paper.tables]
-            known += [f"figure {each}" for each in relation.paper.figures]
-            raise UserError(f"{where}: key 'in': '{name}' shows no numbers; {hint(name, known)}")
+            known = [f"table {each}" for each in paper.tables]
+            known += [f"figure {each}" for each in paper.figures]
+            raise resolver.unknown(at, "table or figure in 'in':", name, known)
         self.name = name
-        self.shown = report(relation.configuration, relation.name, name)
+        self.shown = report(configuration, resolver.name, name)
+        own = [cell for cell in self.shown if cell.role == OWN]
         self.cells = part.cells.given()
-        own = [cell for cell in self.shown if cell.role == "own"]
         measures = {cell.measure for cell in own if cell.derived is None}
-        if "measure" not in relation.defaults and len(measures) == 1:  # no other could be meant
+        if "measure" not in resolver.defaults and len(measures) == 1:  # no other could be meant
             self.cells.setdefault("measure", *measures)
         self.tasks = list(dict.fromkeys(cell.task for cell in own))
-        self.named, self.points = relation.named(name)
-        derived = {cell.row for cell in own if cell.derived is not None}
-        self.derived = derived - {cell.row for cell in own if cell.derived is None}
-        quotes = [str(each) for each in getattr(part, "quotes", [])]
-        overs = {cell.where for cell in self.shown if cell.role != "own"}
-        self._values = {
-            cell.address: cell
-            for cell in reversed(own)
-            if cell.system and cell.printed
-            if cell.where not in overs or MEASURES[cell.measure].relative
-        }
-        self._values = relation.values(quotes) | self._values
+        self.named, self.points = named(resolver, name)
+        self.derived = {cell.row for cell in own if cell.derived is not None}
+        self.derived -= {cell.row for cell in own if cell.derived is None}
+        # what is shown over others is a difference, not the number of its address
+        overs = {cell.where for cell in self.shown if cell.role != OWN}
+        printed = [e for e in own if e.where not in overs or MEASURES[e.measure].relative]
+        for each in getattr(part, "quotes", []):
+            quoted = report(configuration, resolver.name, f"table {each}")
+            printed += [cell for cell in quoted if cell.is_own and cell.role == OWN]
+        self._values = {c.address: c for c in reversed(printed) if c.system and c.printed}
         self._quoted = {
             (cell.row, cell.task, cell.measure): cell
             for cell in own
@@ -179,7 +168,7 @@ class _Source:
         value = self._values.get(first.address) if first.system else None
         if not first.system:
             value = self._quoted.get((str(called), first.task, first.measure))
-        return [each if value is None else with_like_published(each, value) for each in cells]
+        return [each.with_published(value) for each in cells]
 
     def shows(self, cell: Cell) -> bool:
         """Whether it shows a system on a task, decoded like this where both say how."""
@@ -200,19 +189,17 @@ class _Source:
 
 
 class _Claim:
-    """Resolves the cases and sides of one claim.
-
-    Attributes:
-        at: key of the claim, for messages.
-        file: file and key.
-    """
+    """Resolves the cases and sides of one claim."""
 
     def __init__(
-        self, relation: Relation, name: str, claim: Claim, sources: dict[str, _Source]
+        self, resolver: Resolver, name: str, claim: Claim, sources: dict[str, _Source]
     ) -> None:
-        self.relation, self.name, self.claim, self.sources = relation, name, claim, sources
+        self.resolver, self.name, self.claim, self.sources = resolver, name, claim, sources
         self.at = f"claims.{name}"
-        self.file = f"{relation.file}: {self.at}"
+        self.place = claim.source
+        if "source" not in claim.model_fields_set:
+            parts = (f"{kind} {number}" for kind, number in _PARTS.findall(claim.origin))
+            self.place = next((each for each in parts if resolver.paper.part(each)), None)
 
     def checks(self) -> Iterator[Check]:
         """The judgement of each case."""
@@ -229,35 +216,34 @@ class _Claim:
         for chosen, varied in product(both):
             parts = [case.label] if case.label else []
             if self.claim.label or varied:
-                parts.append(self.relation.label(self.claim.label, chosen, varied, self.at))
+                parts.append(self.resolver.label(self.claim.label, chosen, varied, self.at))
             yield ", ".join(parts), chosen
 
     def _source(self, *given: Case | Side) -> _Source | None:
-        name = next((each.source for each in given if each.source), self.claim.source)
+        name = next((each.source for each in given if each.source), self.place)
         if name is None:
             return None
         if name not in self.sources:
-            self.sources[name] = _Source(self.relation, name, self.file)
+            self.sources[name] = _Source(self.resolver, name, self.at)
         return self.sources[name]
 
     def _check(self, case: Case, label: str, chosen: Chosen) -> Check:
         claim, kind = self.claim, self.claim.check
-        number: float | None = None
+        number, margin = None, str(claim.margin)
         if kind == "compare":
-            assert claim.compare is not None
-            left, relation, right = claim.compare
+            left, relation, right, margin = claim.comparison
             sides = [self._side(left, case, chosen)]
             other = self._bound(right, case)
-            if isinstance(other, int | float):
-                number = float(other)
+            if isinstance(other, int | float) or _NUMBER.fullmatch(right):
+                number = float(right if isinstance(other, str | Side) else other)
             else:
                 sides.append(self._side(right, case, chosen))
         else:
             options = getattr(claim, kind)
             relation = options.relation
             sides = list(self._several(kind, options, case, chosen))
-        self._check_sides(kind, relation, sides)
-        margin = claim.margin
+        size = float(margin.rstrip("%"))
+        self._check_sides(kind, relation, sides, size)
         return Check(
             claim=self.name,
             case=label,
@@ -265,13 +251,15 @@ class _Claim:
             source=claim.origin,
             kind=kind,
             relation=relation,
-            margin=float(margin.rstrip("%")) / 100 if isinstance(margin, str) else float(margin),
-            share=isinstance(margin, str),
+            margin=size / 100 if margin.endswith("%") else size,
+            share=margin.endswith("%"),
             sides=tuple(sides),
             number=number,
         )
 
-    def _check_sides(self, kind: str, relation: str, sides: Sequence[Compared]) -> None:
+    def _check_sides(
+        self, kind: str, relation: str, sides: Sequence[Compared], margin: float
+    ) -> None:
         """Refuse a side that has no run of ours but would need one, and senseless comparisons."""
         left = {
             "compare": sides[:1],
@@ -281,101 +269,88 @@ class _Claim:
         }
         for side in left.get(kind, sides):
             if side.first.reason == QUOTED:
-                raise UserError(f"{self.file}: '{side.label}' is not run here, so not judged")
+                raise self.resolver.error(self.at, f"'{side.label}' is not run here, only quoted")
         pairs = zip(sides[::2], sides[1::2], strict=False)
         for one, other in pairs if kind in ("compare", "correlation") else ():
             over = [[cell.address for cell in side.over] for side in (one, other)]
             same = one.first.address == other.first.address and over[0] == over[1]
             if one.first.system and same:
-                raise UserError(
-                    f"{self.file}: '{one.label}' and '{other.label}' are the same number"
-                )
+                text = f"'{one.label}' and '{other.label}' are the same number"
+                raise self.resolver.error(self.at, text)
         labels = [side.label for side in sides[:: 2 if kind == "gains" else 1]]
         if kind in ("trend", "largest", "gains"):
-            no_repetition(labels, f"{self.file}: key '{kind}.of'")
+            self.resolver.no_repetition(f"{self.at}.{kind}.of", labels)
             if len(labels) < 2 or (kind != "trend" and relation not in labels):
-                raise UserError(f"{self.file}: '{relation}': {hint(relation, labels)}")
-        margin, counted = (
-            str(self.claim.margin),
-            all(MEASURES[side.first.measure].counted for side in sides),
-        )
-        if relation in ("about", "flat") and not counted and float(margin.rstrip("%")) <= 0:
-            raise UserError(
-                f"{self.file}: key 'margin': no interval lies within a margin of {margin}; say how "
-                "far apart the cells may be"
-            )
-        if margin.endswith("%") and kind in ("gains", "correlation"):
-            raise UserError(
-                f"{self.file}: key 'margin': '{kind}' has no percentage of a right side"
+                raise self.resolver.unknown(f"{self.at}.{kind}", "label", relation, labels)
+        counted = all(MEASURES[side.first.measure].counted for side in sides)
+        if relation in ("about", "flat") and not counted and margin <= 0:
+            raise self.resolver.error(
+                self.at, "no interval lies within no margin; give one, as ± 1"
             )
 
-    def _bound(self, name: str | float, case: Case) -> Bound:
+    def _bound(self, name: str, case: Case) -> str | float | Side:
         """What a name stands for: in the case, the claim or the paper, in this order."""
-        if not isinstance(name, str):
-            return name
-        everywhere = self.relation.paper.where
+        everywhere = self.resolver.paper.where
         return case.where.get(name, self.claim.where.get(name, everywhere.get(name, name)))
 
-    def _side(
-        self, name: str | float, case: Case, chosen: Chosen, label: str | None = None
-    ) -> Compared:
+    def _side(self, name: str, case: Case, chosen: Chosen, label: str | None = None) -> Compared:
         """The cells that a name refers to in a case."""
-        bound = self._bound(name, case)
+        resolver, bound = self.resolver, self._bound(name, case)
         if isinstance(bound, int | float):
-            raise UserError(f"{self.file}: '{name}' is a number, expected a row or a system")
+            raise resolver.error(self.at, f"'{name}' is a number, expected a row or a system")
         side = Side(of=bound) if isinstance(bound, str) else bound
-        words = self.relation.defaults | chosen
-        called = self.relation.filled(str(name), words, self.at)
+        words = resolver.defaults | chosen
+        called = resolver.filled(name, words, self.at)
         if side.of is not None:
-            side = side.model_copy(update={"of": self.relation.filled(side.of, words, self.at)})
+            side = side.model_copy(update={"of": resolver.filled(side.of, words, self.at)})
         if isinstance(side.system, str) and "{system}" in side.system and "system" in chosen:
-            own = self.relation.filled("{system}", chosen, self.at)
-            side = side.model_copy(update={"system": side.system.replace("{system}", own)})
-        return self._cells(side, called if label is None else label, str(name), case, chosen)
+            own = side.system.replace("{system}", chosen["system"])
+            side = side.model_copy(update={"system": own})
+        return self._cells(side, called if label is None else label, name, case, chosen)
 
     def _cells(self, side: Side, label: str, name: str, case: Case, chosen: Chosen) -> Compared:
-        relation, source, own = self.relation, self._source(side, case), side.given()
+        resolver, source, own = self.resolver, self._source(side, case), side.given()
         # The system of a case is only for templates; the name of a side determines its system.
         chosen = {key: value for key, value in chosen.items() if key != "system"}
         called = side.of or (None if side.system else name)
-        named = self._named(called, source, chosen | own) if called is not None else {}
+        row = self._row(called, source, chosen | own) if called is not None else {}
         cells = source.cells if source is not None else {}
-        base = {"system": relation.defaults.get("system")}
+        base = {"system": resolver.defaults.get("system")}
         labels = {"report": CLAIMS, "row": label, "column": self.name}
-        where = f"{self.at}: '{label}'"
-        found = relation.numbers({**base, **cells, **named, **chosen, **own}, where, **labels)
+        at = f"{self.at}: '{label}'"
+        found = resolver.numbers({**base, **cells, **row, **chosen, **own}, at, **labels)
         measure = MEASURES[found[0].measure]
-        if measure.relative and found[0].measure != SPEED_UP:
-            raise UserError(f"{self.file}: '{found[0].measure}' is relative; compare 'parameters'")
         over: list[Cell] = []
         if found[0].measure == SPEED_UP:
             over = self._over(source, {**base, **cells, **chosen}, own, labels)
+        elif measure.relative:
+            raise resolver.error(at, "is relative to another system; compare 'parameters'")
         if found[0].source is not None and measure.source == LATENCY:
             found, over = self._timed(source, found), self._timed(source, over)
         if source is not None:
             if found[0].system and not source.shows(found[0]):
-                raise UserError(f"{self.file}: {source.name} does not show '{label}'")
+                raise resolver.error(at, f"{source.name} does not show it")
             found = source.published(found, called)
         return Compared(tuple(found), tuple(over))
 
-    def _named(self, called: str, source: _Source | None, asked: Chosen) -> Chosen:
-        """Coordinates of a row, series or point of the source, or of a system of the paper."""
+    def _row(self, called: str, source: _Source | None, asked: Chosen) -> Chosen:
+        """Coordinates of a row, series or point of the source, or of a system."""
+        known = {} if source is None else source.named
         if source is not None and called in source.derived:
-            raise UserError(f"{self.file}: '{called}' is derived; name what it is computed from")
-        if source is None or called not in source.named:
-            if called in self.relation.paper.systems:
-                return {"system": called}
-            known = [*(source.named if source else []), *self.relation.paper.systems]
-            raise UserError(f"{self.file}: unknown '{called}'; {hint(called, known)}")
-        row = source.named[called]
-        for key, value in asked.items():
-            if row.get(key, value) != value:
-                others = [label for label, own in source.named.items() if own.get(key) == value]
-                raise UserError(
-                    f"{self.file}: '{called}' of {source.name} has the {key} {row[key]}, not "
-                    f"{value} as the claim says; {hint(called, others or source.named)}"
-                )
-        return row
+            raise self.resolver.error(self.at, f"'{called}' is derived; name what it is made of")
+        if called in known:
+            row = known[called]
+            for key, value in asked.items():
+                if row.get(key, value) != value:
+                    others = [label for label, own in known.items() if own.get(key) == value]
+                    at = f"{self.at}: '{called}' has the {key} {row[key]}, not {value}"
+                    raise self.resolver.unknown(at, "row", called, others or known)
+            return row
+        if called in self.resolver.paper.systems or called in self.resolver.configuration.systems:
+            return {"system": called}
+        if steps := _STEPS.fullmatch(called):
+            return {**self._row(steps[1], source, asked), "steps": int(steps[2])}
+        raise self.resolver.unknown(self.at, "name", called, [*known, *self.resolver.paper.systems])
 
     def _over(
         self, source: _Source | None, chosen: Chosen, own: Chosen, labels: dict[str, str]
@@ -383,27 +358,24 @@ class _Claim:
         """The cells that a speed-up is over, in the same setting."""
         name = self.claim.over
         if name is None:
-            raise UserError(f"{self.file}: missing key 'over', which '{SPEED_UP}' needs")
-        named = source.named.get(name) if source is not None else None
+            raise self.resolver.missing(self.at, "over")
+        row = source.named.get(name) if source is not None else None
         same: Chosen = {key: own[key] for key in ("measure", "task", "setting") if key in own}
-        here = {**chosen, **(named or {"system": name}), **same}
-        found = self.relation.numbers(here, f"{self.at}: '{name}'", **{**labels, "row": name})
+        here = {**chosen, **(row or {"system": name}), **same}
+        found = self.resolver.numbers(here, f"{self.at}: '{name}'", **{**labels, "row": name})
         if found[0].reason == QUOTED:
-            raise UserError(f"{self.file}: key 'over': '{name}' is not run here")
+            raise self.resolver.error(f"{self.at}.over", f"'{name}' is not run here, only quoted")
         return [cell for cell in found if cell.source is not None]
 
     def _timed(self, source: _Source | None, cells: Sequence[Cell]) -> list[Cell]:
         """Latencies as they were measured among those of the table or figure of the claim."""
-        if source is None:
-            raise UserError(f"{self.file}: missing key 'in', of which a latency is one")
         found = []
         for cell in cells:
-            timed = source.timed(cell)
+            timed = source.timed(cell) if source is not None else None
             if timed is None:
-                raise UserError(
-                    f"{self.file}: '{cell.row}': {source.name} shows no latency of {cell.part} in "
-                    f"the setting '{cell.setting}'"
-                )
+                where = "no table or figure (key 'in')" if source is None else source.name
+                text = f"{where} shows no latency of {cell.part} in the setting '{cell.setting}'"
+                raise self.resolver.error(f"{self.at}: '{cell.row}'", text)
             found.append(timed)
         return found
 
@@ -412,7 +384,7 @@ class _Claim:
         if kind == "gains":
             yield from self._gains(options, case, chosen)
         elif kind == "correlation":
-            no_repetition(options.over, f"{self.file}: key 'correlation.over'")
+            self.resolver.no_repetition(f"{self.at}.correlation.over", options.over)
             for name in options.over:
                 for measured in (options.of, options.other):
                     side = self._measured(name, case, measured)
@@ -424,7 +396,7 @@ class _Claim:
                     yield self._side(item, case, chosen)
                     continue
                 for own, varied in product(item.given()):
-                    label = self.relation.label(item.label, own, varied, self.at)
+                    label = self.resolver.label(item.label, own, varied, self.at)
                     yield self._cells(_side_of(own), label, label, case, chosen)
 
     def _measured(self, name: str, case: Case, measured: Coordinates) -> Side:
@@ -439,7 +411,7 @@ class _Claim:
             for own, varied in product(item.given()):
                 label = ""
                 if item.label or varied:
-                    label = self.relation.label(item.label, own, varied, self.at)
+                    label = self.resolver.label(item.label, own, varied, self.at)
                 for name in (options.system, options.over):
                     yield self._side(name, inner, chosen | own, label)
 
@@ -504,8 +476,8 @@ def printed_sides(check: Check) -> list[tuple[float, float]] | None:
     if check.kind == "gains":
         known = [first - second for first, second in zip(known[::2], known[1::2], strict=True)]
         labels = labels[::2]
-    named = labels.index(check.relation)
-    return [(known[named], value) for at, value in enumerate(known) if at != named]
+    at = labels.index(check.relation)
+    return [(known[at], value) for other, value in enumerate(known) if other != at]
 
 
 def published_difference(check: Check) -> float | None:
@@ -517,9 +489,3 @@ def published_difference(check: Check) -> float | None:
     if check.kind == "trend":
         return sum(found)
     return sum(found) / len(found) if check.kind == MAJORITY else min(found)
-
-
-def resampled(check: Check, cell: Cell) -> bool:
-    """Whether the judgement reads the counts beside a score, for its intervals."""
-    score = isinstance(cell.source, Score)
-    return check.kind != "correlation" and score and can_be_resampled(cell.measure)

@@ -8,7 +8,7 @@ or result.
 
 import re
 from collections.abc import Collection
-from typing import Annotated, Any, Literal, Self, TypeAlias, TypeVar
+from typing import Annotated, Any, Literal, NamedTuple, Self, TypeAlias, TypeVar
 
 from pydantic import (
     AfterValidator,
@@ -457,14 +457,16 @@ class Side(Coordinates):
     source: Text | None = Field(None, alias="in")
 
 
-Bound = Text | Number | Side
-
-
 class Case(Labelled):
-    """Cases of a claim; `where` says what the names in the claim stand for."""
+    """Cases of a claim; `where` says what the names in the claim stand for.
+
+    Attributes:
+        source: the table or figure that the names are of, under the key `in`; by default the first
+            that `from` names, and nothing for `null`.
+    """
 
     source: Text | None = Field(None, alias="in")
-    where: dict[str, Bound] = {}
+    where: dict[str, Text | Number | Side] = {}
 
 
 class Trend(Model):
@@ -499,6 +501,38 @@ class Correlation(Model):
     relation: Literal["above", "below", "not_above", "not_below", "about"] = Field(alias="is")
 
 
+class Comparison(NamedTuple):
+    """Two names, or a name and a number, and where their difference lies.
+
+    Attributes:
+        relation: `above`: left - right > margin; `below`: < -margin; `not_above`: <= margin;
+            `not_below`: >= -margin; `about`: at most the margin apart.
+        margin: in the unit of the measure or, with a percent sign, a share of the right side.
+    """
+
+    left: str
+    relation: str
+    right: str
+    margin: str
+
+
+_COMPARISON = re.compile(r"(.+?) (>=|<=|>|<|~) (.+?)(?: ([+-]|±) ([0-9.]+%?))?")
+_RELATIONS = {
+    ">": ("above", "+"),
+    "<": ("below", "-"),
+    "<=": ("not_above", "+"),
+    ">=": ("not_below", "-"),
+    "~": ("about", "±"),
+}
+"""Relations by their sign, and the sign of a positive margin."""
+
+
+def _comparison(text: str) -> str:
+    if not _COMPARISON.fullmatch(text):
+        raise ValueError("expected two names and a sign, such as 'A >= B - 0.5' or 'A ~ B ± 10%'")
+    return text
+
+
 CHECKS = ("compare", "trend", "largest", "gains", "correlation")
 """The kinds of checks of a claim."""
 
@@ -512,8 +546,9 @@ class Claim(Case):
     Attributes:
         origin: where the paper claims it.
         each: cases that do not form a product.
-        compare: two names, or a name and a number, with a relation between them.
-        margin: in the unit of the measure, or a percentage of the right side.
+        compare: two names, or a name and a number, and a sign between them; a tolerance or a number
+            of points, or a percentage of the right side, is added to the right side.
+        margin: of a correlation, its least size.
         majority: whether the comparison need only hold in more than half of the cases, which are
             then one judgement.
         over: of speed-ups the row or system that they are over.
@@ -522,17 +557,10 @@ class Claim(Case):
     claim: Label
     origin: Label = Field(alias="from")
     each: list[Case] = []
-    margin: Number | Annotated[str, Field(pattern=r"^-?[0-9]+(\.[0-9]+)?%$")] = 0
+    compare: Annotated[Text, AfterValidator(_comparison)] | None = None
+    margin: Number = 0
     majority: bool = False
     over: Text | None = None
-    compare: (
-        tuple[
-            Text | Number,
-            Literal["above", "below", "not_above", "not_below", "about"],
-            Text | Number,
-        ]
-        | None
-    ) = None
     trend: Trend | None = None
     largest: Largest | None = None
     gains: Gains | None = None
@@ -548,6 +576,16 @@ class Claim(Case):
     def check(self) -> str:
         """The kind of its check."""
         return next(check for check in CHECKS if getattr(self, check) is not None)
+
+    @property
+    def comparison(self) -> Comparison:
+        """What `compare` says."""
+        found = _COMPARISON.fullmatch(self.compare or "")
+        assert found is not None
+        left, sign, right, direction, margin = found.groups()
+        relation, positive = _RELATIONS[sign]
+        opposite = "" if direction in (None, positive) else "-"
+        return Comparison(left, relation, right, f"{opposite}{margin or 0}")
 
 
 class Paper(Model):
@@ -568,7 +606,7 @@ class Paper(Model):
     seeds: Seeds | None = None
     cells: Defaults = Coordinates()
     systems: dict[Text, PrintedSystem] = {}
-    where: dict[str, Bound] = {}
+    where: dict[str, Text | Number | Side] = {}
     tables: dict[PartName, Table] = {}
     figures: dict[PartName, Figure] = {}
     diagrams: dict[DiagramName, Text] = {}

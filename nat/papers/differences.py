@@ -27,8 +27,8 @@ from nat.measures.significance import (
     resample,
     resampled_medians,
 )
+from nat.papers.cells import Cell
 from nat.papers.reader import Reader
-from nat.papers.relation import Cell
 
 RATIOS = {*ANALYSES, PAIR}
 """Sources of numbers that may be ratios of sums over sentences."""

@@ -14,8 +14,9 @@ from nat.configuration.file_names import PAPER_SCALE, file_of
 from nat.configuration.lengths import UNITS
 from nat.errors import UserError
 from nat.papers import published
+from nat.papers.coordinates import Resolver
 from nat.papers.description import Row
-from nat.papers.relation import Relation, no_repetition
+from nat.papers.table_cells import lines
 from nat.papers.table_formats import NOTHING, PUBLISHED, STAR, TableText
 from nat.papers.tables import title
 from nat.papers.values import Record
@@ -30,15 +31,15 @@ def systems(configuration: Configuration, paper: str, number: str) -> dict[str, 
     Raises:
         UserError: for an unknown system.
     """
-    relation = Relation(configuration, paper)
-    table, at = relation.paper.tables[number], f"tables.{number}"
+    resolver = Resolver(configuration, paper)
+    table, at = resolver.paper.tables[number], f"tables.{number}"
     found: dict[str, str] = {}
     for column in table.columns:
         name = column if isinstance(column, str) else str(column.system)
         label = name if isinstance(column, str) else column.label or name
-        no_repetition([*found, label], f"{relation.file}: {at}.columns")
-        here = {**relation.defaults, **table.cells.given(), "system": name}
-        found[label] = relation.configured(name, here, at)
+        resolver.no_repetition(f"{at}.columns", [*found, label])
+        here = {**resolver.defaults, **table.cells.given(), "system": name}
+        found[label] = resolver.configured(name, here, at)
     return found
 
 
@@ -48,12 +49,12 @@ def records(configuration: Configuration, paper: str, number: str) -> list[Recor
     Raises:
         UserError: for a system, setting or published value that does not exist.
     """
-    relation = Relation(configuration, paper)
-    rows, columns = relation.paper.tables[number].rows, systems(configuration, paper, number)
-    where = f"{relation.file}: tables.{number}"
+    resolver = Resolver(configuration, paper)
+    rows, columns = resolver.paper.tables[number].rows, systems(configuration, paper, number)
+    where = f"{resolver.file}: tables.{number}"
     printed = published.join(
         paper,
-        relation.lines(number),
+        lines(resolver, number),
         {str(row.label): not row.ours_only for row in rows},
         dict.fromkeys(columns, True),
         where,

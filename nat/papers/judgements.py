@@ -17,6 +17,7 @@ from nat.measures.correlation import pearson
 from nat.measures.known import MEASURES, SPEED_UP
 from nat.measures.significance import LEVEL, Estimate, Interval, interval_of_correlation
 from nat.papers import values
+from nat.papers.cells import QUOTED
 from nat.papers.claims import (
     MAJORITY,
     Check,
@@ -28,7 +29,6 @@ from nat.papers.claims import (
 )
 from nat.papers.differences import Difference, combined, difference, difference_of_speed_ups
 from nat.papers.reader import NOT_RUN, Reader
-from nat.papers.relation import QUOTED
 from nat.papers.table_formats import MINUS, signed
 from nat.papers.tables import digits_of_ends
 from nat.papers.values import Record

@@ -8,7 +8,7 @@ from nat.artifacts import TrainingRecord
 from nat.measures import results
 from nat.measures.known import LATENCY, MEASURES, SCORE, TRAINING, VALIDATION
 from nat.measures.results import Number
-from nat.papers.relation import Cell
+from nat.papers.cells import Cell
 
 NOT_RUN = "not run"
 NOTHING = Number(None, reason=results.NOT_AVAILABLE)

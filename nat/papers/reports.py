@@ -12,12 +12,11 @@ from typing import Any, ClassVar, Literal
 from nat.artifacts import Artifact, File, Inputs, Score, Statistics, step_of
 from nat.configuration import Configuration
 from nat.configuration.file_names import file_of
-from nat.papers import claims, hyper_parameters, published, samples, tables, texts
+from nat.papers import claims, hyper_parameters, published, samples, settings, tables, texts
+from nat.papers.cells import Cell, shown
 from nat.papers.differences import can_be_resampled
-from nat.papers.relation import Cell, shown
 from nat.papers.relation import report as cells_of_report
 from nat.papers.table_formats import TableText, read_back, read_records
-from nat.published import stated as settings
 
 Kind = Literal["table", "figure", "claims"]
 Target = tuple[str, Kind, str]

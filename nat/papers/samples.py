@@ -18,8 +18,10 @@ from nat.data.translations import read_in_order
 from nat.errors import UserError
 from nat.measures.repetition import missing_words, repeated_positions
 from nat.papers import values
+from nat.papers.cells import Cell
 from nat.papers.reader import NOT_RUN, Reader
-from nat.papers.relation import STUDENT, TEACHER, Cell, report
+from nat.papers.relation import report
+from nat.papers.table_cells import STUDENT, TEACHER
 from nat.papers.table_formats import NOTHING, TableText, signed
 from nat.papers.tables import title
 from nat.papers.values import Record

@@ -8,10 +8,12 @@ from nat.measures.known import LATENCY, measure_of
 from nat.measures.latency_setting import OUT_OF_MEMORY
 from nat.measures.significance import LEVEL
 from nat.papers import published, values
+from nat.papers.cells import QUOTED, Cell, shown
+from nat.papers.coordinates import Resolver
 from nat.papers.description import Column, Table
 from nat.papers.differences import Difference, difference
 from nat.papers.reader import NOT_RUN, Reader
-from nat.papers.relation import QUOTED, Cell, Relation, report, shown
+from nat.papers.relation import report
 from nat.papers.table_formats import (
     DAGGER,
     DIFFERENCE,
@@ -141,7 +143,7 @@ def title(configuration: Configuration, paper: str, name: str) -> str:
 def _columns_with(configuration: Configuration, paper: str, table: Table, key: str) -> set[str]:
     """Labels of the columns of a table that show an interval, or are hidden."""
     given_ = [each for each in table.columns if isinstance(each, Column) and getattr(each, key)]
-    headings = Relation(configuration, paper).headings(given_, "columns")
+    headings = Resolver(configuration, paper).headings(given_, "columns")
     return {each.label for each in headings}
 
 

@@ -6,8 +6,11 @@ from typing import Any
 from nat.configuration import Configuration
 from nat.errors import UserError, told_of
 from nat.papers import values
+from nat.papers.cells import QUOTED, Cell, shown
+from nat.papers.coordinates import Resolver
 from nat.papers.reader import NOT_RUN, Reader
-from nat.papers.relation import QUOTED, Cell, Relation, report, shown
+from nat.papers.relation import report
+from nat.papers.table_cells import rows_of
 from nat.papers.table_formats import NOTHING, OURS, PUBLISHED, TableText
 from nat.papers.tables import title
 from nat.papers.values import Record
@@ -23,7 +26,7 @@ def records(configuration: Configuration, paper: str, number: str) -> list[Recor
         UserError: if an analysis has not the text that is asked of it.
     """
     reader = Reader(Path(configuration.root))
-    keys = Relation(configuration, paper).keys_of_texts(number)
+    keys = _keys(Resolver(configuration, paper), number)
     found = []
     for own, _ in shown(report(configuration, paper, f"table {number}")).values():
         each: Record = {"paper": paper, "table": number}
@@ -39,6 +42,16 @@ def records(configuration: Configuration, paper: str, number: str) -> list[Recor
             each |= {"status": NOT_RUN}
         found.append(each)
     return found
+
+
+def _keys(resolver: Resolver, number: str) -> dict[str, str]:
+    """The key of each text of a table in the file of its analysis, by the row's label."""
+    levels, at = resolver.paper.tables[number].cells.given(), f"tables.{number}"
+    return {
+        row.label: resolver.filled(row.given.key or "", {**levels, **row.chosen}, at)
+        for row in rows_of(resolver, number)
+        if row.given is not None
+    }
 
 
 def analysed(reader: Reader, cell: Cell, key: str) -> Any:

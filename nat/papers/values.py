@@ -15,9 +15,9 @@ from nat.measures import significance
 from nat.measures.correlation import pearson
 from nat.measures.known import LATENCY, MEASURES, measure_of
 from nat.measures.latency_setting import STEADY
+from nat.papers.cells import COMPUTED, QUOTED, Cell, Derivation, shown
 from nat.papers.differences import Difference, difference, ratio
 from nat.papers.reader import NOT_RUN, Reader
-from nat.papers.relation import COMPUTED, QUOTED, Cell, Derivation, shown
 
 Record = dict[str, Any]
 NOT_AVAILABLE = "not available"

@@ -9,10 +9,10 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from nat.artifacts import Latency, Score
+from nat.papers.cells import Cell
 from nat.papers.reader import NOT_RUN
-from nat.papers.relation import Cell
 from nat.papers.reports import snakemake
-from nat.report import addresses, energy
+from nat.report import addresses
 from nat.report.page import root_of
 from nat.report.results import Results, made_again
 
@@ -88,7 +88,6 @@ class Details:
                     "trained", f"{record['updates']:,} updates, {hours}, {record.get('device', '')}"
                 )
             )
-            lines.append(line("energy", energy.text(record)))
             lines.append(line("versions", addresses.listed(record.get("versions", {}))))
         older = self.results.changes(*key)
         if older:

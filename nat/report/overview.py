@@ -9,8 +9,9 @@ from nat import registry
 from nat.artifacts import Latency
 from nat.configuration import choice, load
 from nat.papers import claim_formats, judgements, reports, values
+from nat.papers.cells import Cell
+from nat.papers.coordinates import heading
 from nat.papers.reader import Reader
-from nat.papers.relation import Cell, heading
 from nat.papers.reports import Target, snakemake
 from nat.report import addresses, charts, papers, systems
 from nat.report.page import Page

@@ -9,11 +9,12 @@ from nat.figures.points import Plot
 from nat.files import copy
 from nat.measures.known import measure_of
 from nat.papers import claim_formats, reports, table_formats, tables, values
-from nat.papers.relation import Cell, report, shown
+from nat.papers.cells import Cell, shown
+from nat.papers.relation import report
 from nat.papers.reports import snakemake
+from nat.papers.settings import deviations
 from nat.papers.table_formats import given
-from nat.published.stated import deviations
-from nat.report import addresses, energy
+from nat.report import addresses
 from nat.report.details import Details, Line, line
 from nat.report.page import Page
 from nat.report.results import NOTHING, Results
@@ -402,7 +403,6 @@ def cost(results: Results, papers: Collection[str]) -> list[tuple[str, str]]:
         *found,
         (HOURS, f"{seconds / 3600:,.2f}"),
         ("target tokens seen", f"{tokens:,}"),
-        *energy.tiles(records),
         ("devices", ", ".join(devices)),
     ]
 

@@ -22,9 +22,9 @@ from nat.figures.points import Plot
 from nat.files import read_json
 from nat.measures.results import read, read_file
 from nat.papers import claim_formats, judgements, published, reports, tables
+from nat.papers.cells import Cell
 from nat.papers.claims import Check, checks, made_from
 from nat.papers.conflicts import Conflict, conflicts
-from nat.papers.relation import Cell
 from nat.papers.reports import Target, snakemake
 from nat.papers.table_formats import TableText, read_records
 from nat.papers.values import Record

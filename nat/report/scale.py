@@ -7,7 +7,7 @@ from nat.configuration import Configuration
 from nat.configuration.file_names import PAPER_SCALE
 from nat.configuration.overrides import Overrides
 from nat.data.splits import derived_from
-from nat.papers.relation import heading
+from nat.papers.coordinates import heading
 
 BASE = "base"
 """The size of models that papers compare with."""

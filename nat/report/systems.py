@@ -4,23 +4,19 @@ import csv
 import itertools
 import json
 from collections.abc import Iterator, Mapping
-from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 from nat.artifacts import Model, Score, TrainingCurve, step_of
 from nat.checksums import verified
-from nat.configuration.file_names import PAPER_SCALE
-from nat.configuration.overrides import Overrides
 from nat.data.splits import sides
 from nat.measures.known import MEASURES
 from nat.nested import at
 from nat.papers.reports import snakemake
-from nat.published import stated_files
-from nat.published.stated import CHECKED, DEVIATION, Stated
-from nat.published.stated_files import Row
+from nat.papers.settings import CHECKED, DEVIATION, Stated, at_paper_scale
+from nat.papers.settings_files import Row
 from nat.registry import TargetTraits
-from nat.report import addresses, ancestors, charts, energy
+from nat.report import addresses, ancestors, charts
 from nat.report.page import Page, root_of
 from nat.report.results import COMPLETE, MEASURED, NOTHING, PART, Results, State
 
@@ -142,7 +138,6 @@ def _training(results: Results, corpus: str, system: str, seed: int) -> dict[str
         facts.append(("parameters", f"{record['parameters']:,}"))
     if record.get("device"):
         facts.append((f"device, {record.get('precision', '')}", record["device"]))
-    facts.append(("energy", energy.text(record)))
     validation = record.get("validation") or {}
     if validation.get("best") is not None:
         metric = validation["metric"].replace("bleu", "BLEU")
@@ -246,13 +241,11 @@ def _stated(results: Results, asked: Mapping[Place, list[int]]) -> dict[Place, l
     """
     configuration = results.configuration
     found: dict[Place, list[list[str]]] = {}
-    if not stated_files.exist(results.root):
-        return found
-    stated = Stated(replace(configuration, scale=PAPER_SCALE, overrides=Overrides()))
+    stated = at_paper_scale(configuration)
     here = Stated(configuration)
-    for verdict in stated.verdicts():
-        row = verdict.row
-        if row.key.startswith("decoding.") or verdict.kind not in (CHECKED, DEVIATION):
+    for row in stated.rows:
+        verdict = stated.verdict(row)
+        if row.of_decoding or verdict.kind not in (CHECKED, DEVIATION):
             continue
         for task, name in itertools.product(stated.tasks(row), stated.named(row)):
             corpus = configuration.tasks.get(task)

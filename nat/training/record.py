@@ -9,7 +9,7 @@ import io
 import math
 from collections import Counter
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, dataclass, field, fields
 from typing import Any
 
 ROWS = 200
@@ -34,7 +34,6 @@ class Record:
         tokens: target tokens seen.
         seconds: wall time, without time lost when a run was killed.
         training_seconds: wall time of updates.
-        joules: energy of all devices until the last validation, None where one does not tell.
         rows: of the training curve.
         open: sums since the last row: losses (nats), positions, tokens, and so on.
         candidates: (update, validation metric) whose weights are kept for the mean.
@@ -48,7 +47,6 @@ class Record:
     tokens: int = 0
     seconds: float = 0.0
     training_seconds: float = 0.0
-    joules: float | None = None
     rows: list[dict[str, Any]] = field(default_factory=list)
     open: dict[str, float] = field(default_factory=dict)
     candidates: list[tuple[int, float]] = field(default_factory=list)
@@ -63,9 +61,10 @@ class Record:
 
     @classmethod
     def from_state(cls, state: Mapping[str, Any]) -> "Record":
-        """The record with the fields `state`."""
+        """The record with the fields `state`; checkpoints of earlier versions have others, too."""
+        known = {each.name: state[each.name] for each in fields(cls) if each.name in state}
         candidates = [(int(update), float(metric)) for update, metric in state["candidates"]]
-        return cls(**{**state, "candidates": candidates})
+        return cls(**{**known, "candidates": candidates})
 
     def add_update(self, sums: Mapping[str, float], learning_rate: float, norm: float) -> None:
         """Count one update.

@@ -42,10 +42,10 @@ from nat.data.splits import (
 )
 from nat.errors import UserError
 from nat.measures.known import TOYS
-from nat.papers import hyper_parameters, reports
-from nat.papers.relation import Cell, latency
+from nat.papers import hyper_parameters, reports, settings
+from nat.papers.cells import Cell
+from nat.papers.relation import latency
 from nat.papers.reports import Report, Site, Target
-from nat.published import stated_checks
 from nat.spelling import hint
 from nat.workflow.code import code_of
 from nat.workflow.together import Together, together
@@ -112,7 +112,7 @@ class Graph:
                 for number, table in configuration.paper(paper).tables.items():
                     if table.kind == "settings":
                         hyper_parameters.records(configuration, paper, number)
-            stated_checks.check(configuration)
+            settings.check(configuration)
 
     # Targets
 

@@ -20,7 +20,7 @@ from nat.configuration import load
 from nat.configuration.overrides import Choice
 from nat.errors import UserError
 from nat.papers import claims, judgements, reports
-from nat.papers.relation import Cell, shown
+from nat.papers.cells import Cell, shown
 from nat.workflow import dry_run
 
 HERE = Path(__file__).parent
@@ -116,17 +116,19 @@ def _line(*parts: Any) -> str:
     return "\t".join("" if part is None else str(part) for part in parts)
 
 
-FACTS: dict[str, Callable[[str], Iterator[str]]] = {
-    **{f"cells_{scale}": cells for scale in SCALES},
-    **{f"trainings_{scale}": trainings for scale in SCALES},
-    **{f"graph_{scale}": graph for scale in SCALES},
-    "records_micro": records,
+FACTS: dict[str, tuple[Callable[[str], Iterator[str]], Sequence[str]]] = {
+    "cells": (cells, SCALES),
+    "trainings": (trainings, SCALES),
+    "graph": (graph, SCALES),
+    "records": (records, SCALES[:1]),
 }
+"""What finds the facts of each kind, and at which scales."""
 
 
 def now(name: str) -> list[str]:
-    """What is the case now, in order."""
-    return sorted(FACTS[name](name.rpartition("_")[2]))
+    """What is the case now, scale by scale, in order."""
+    found, scales = FACTS[name]
+    return [f"{scale}\t{line}" for scale in scales for line in sorted(found(scale))]
 
 
 def stored(name: str) -> list[str]:
@@ -143,7 +145,7 @@ def differences(name: str) -> list[str]:
 
 def _renew(name: str) -> None:
     text = "\n".join(now(name)) + "\n"
-    (HERE / f"{name}.xz").write_bytes(lzma.compress(text.encode(), preset=9))
+    (HERE / f"{name}.xz").write_bytes(lzma.compress(text.encode(), preset=9 | lzma.PRESET_EXTREME))
 
 
 def main() -> None:

@@ -5,7 +5,7 @@ import pytest
 from tests.golden import freeze
 
 
-@pytest.mark.parametrize("name", [name for name in freeze.FACTS if not name.startswith("graph")])
+@pytest.mark.parametrize("name", ["cells", "trainings", "records"])
 def test_as_stored(name: str) -> None:
     changes = freeze.differences(name)
     assert not changes, "\n".join(changes[: freeze.SHOWN])

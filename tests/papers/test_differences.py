@@ -11,9 +11,9 @@ from made_up_run import cells, write_latencies, write_numbers
 from messages import told
 
 from nat.artifacts import TotalCorrelation
+from nat.papers.cells import Cell
 from nat.papers.differences import Difference, difference, difference_of_speed_ups, ratio
 from nat.papers.reader import Reader
-from nat.papers.relation import Cell
 
 TIMED = {"decoding": "one-pass", "setting": "cpu-1"}
 STEADY = [2.0, 2.2, 2.1, 1.9, 2.4]

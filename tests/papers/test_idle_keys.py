@@ -4,7 +4,6 @@ A key has an effect if the file without it, or with another value of it, is refu
 cells or another layout follow from it.
 """
 
-import copy
 import json
 from collections.abc import Iterator
 from dataclasses import replace
@@ -18,9 +17,13 @@ from pydantic import ValidationError
 from nat.configuration import Configuration
 from nat.configuration.reading import read
 from nat.errors import UserError
-from nat.papers import hyper_parameters
+from nat.figures import points
+from nat.papers import hyper_parameters, texts
+from nat.papers.cells import Cell
+from nat.papers.coordinates import Resolver
 from nat.papers.description import Figure, Paper, PrintedSystem, Table
-from nat.papers.relation import Relation
+from nat.papers.figure_cells import figure_cells
+from nat.papers.table_cells import table_cells
 
 Path = tuple[str | int, ...]
 MODELS: dict[str, Any] = {"tables": Table, "figures": Figure, "systems": PrintedSystem}
@@ -73,11 +76,11 @@ def changes(content: Any, path: Path) -> Iterator[Any]:
     if rest:
         for each in changes(content[key], tuple(rest)):
             same[key] = each
-            yield same.copy()
+            yield same
         return
+    yield {**content, key: _other(content[key])}
     del same[key]
     yield same
-    yield {**content, key: _other(content[key])}
 
 
 def _other(value: Any) -> Any:
@@ -87,39 +90,44 @@ def _other(value: Any) -> Any:
         return value + 1
     if isinstance(value, str):
         return f"{value}x"
-    if isinstance(value, list):
-        return [_other(each) for each in value]
-    return None
-
-
-def shown(relation: Relation, report: str) -> Any:
-    """All that follows from the description of a table or figure, before anything has run."""
-    number, part = report.split()[1], relation.paper.part(report)
-    if isinstance(part, Figure):
-        return relation.figure(number), part.keys and relation.keys_of_panels(number)
-    if part is not None and part.kind == "settings":
-        return hyper_parameters.records(relation.configuration, relation.name, number)
-    texts = part is not None and part.kind == "texts"
-    return relation.table(number), texts and relation.keys_of_texts(number)
+    return [_other(each) for each in value] if isinstance(value, list) else None
 
 
 class Described:
     """A paper, and what follows from changes of it."""
 
     def __init__(self, name: str, patch: pytest.MonkeyPatch) -> None:
-        self.relation = Relation(configured(), name)
-        self.paper, self.patch = self.relation.paper, patch
+        self.name, self.patch = name, patch
+        self.paper = self.changed = configured().paper(name)
+        patch.setattr(Configuration, "paper", lambda *_: self.changed)
         content = configured().files["papers"][name]
         self.content = {
             kind: {str(key): value for key, value in content.get(kind, {}).items()}
             for kind in MODELS
         }
-        self.reports = {
-            f"{kind[:-1]} {number}": json.dumps(content)
-            for kind in ("tables", "figures")
-            for number, content in self.content[kind].items()
-        }
-        self.shown = {report: shown(self.relation, report) for report in self.reports}
+        resolver = Resolver(configured(), name)
+        self.cells = {number: table_cells(resolver, number) for number in self.paper.tables}
+        self.tables = {number: self._table(number) for number in self.paper.tables}
+        self.figures = {number: self._figure(number) for number in self.paper.figures}
+
+    def _table(self, number: str) -> Any:
+        """The cells of a table, and the settings or keys of texts that it shows."""
+        resolver, kind = Resolver(configured(), self.name), self.changed.tables[number].kind
+        if kind == "settings":
+            return hyper_parameters.records(configured(), self.name, number)
+        return table_cells(resolver, number), kind == "texts" and texts._keys(resolver, number)
+
+    def _figure(self, number: str) -> Any:
+        """The cells of a figure, and the keys of the analyses that it shows."""
+        resolver = Resolver(configured(), self.name)
+
+        def quoted(table: str) -> list[Cell]:
+            if table not in self.cells:
+                raise resolver.unknown("quotes", "table", table, self.cells)
+            return self.cells[table]
+
+        keys_ = self.changed.figures[number].keys and points._keys(resolver, number)
+        return figure_cells(resolver, number, quoted), keys_
 
     def has_effect(self, kind: str, name: str, path: Path) -> bool:
         """Tell whether a key has an effect."""
@@ -134,9 +142,8 @@ class Described:
             made = MODELS[kind].model_validate(changed)
             if self._is_layout(kind, path):
                 return bool(made != parts[name])
-            return self._shows_others(
-                kind, name, self.paper.model_copy(update={kind: {**parts, name: made}})
-            )
+            paper = self.paper.model_copy(update={kind: {**parts, name: made}})
+            return self._shows_others(kind, name, paper)
         except (UserError, ValidationError):
             return True
 
@@ -146,19 +153,22 @@ class Described:
         return path[-1] in LAYOUT or of_axis or path[0] == "footnotes"
 
     def _shows_others(self, kind: str, name: str, paper: Paper) -> bool:
-        self.patch.setattr(Configuration, "paper", lambda *_: paper)
-        relation = copy.copy(self.relation)
-        relation.paper = paper
-        if kind != "figures":
-            relation._tables, relation._systems = {}, {}
-        if kind != "systems":
-            report = f"{kind[:-1]} {name}"
-            return bool(shown(relation, report) != self.shown[report])
+        self.changed = paper
+        if kind == "tables":
+            return bool(self._table(name) != self.tables[name])
+        if kind == "figures":
+            return bool(self._figure(name) != self.figures[name])
+        reports = [
+            (of, number, make, shown)
+            for of, make, known in (
+                ("tables", self._table, self.tables),
+                ("figures", self._figure, self.figures),
+            )
+            for number, shown in known.items()
+        ]
         # first those that name the system
-        order = sorted(
-            self.reports, key=lambda report: json.dumps(name) not in self.reports[report]
-        )
-        return any(shown(relation, report) != self.shown[report] for report in order)
+        reports.sort(key=lambda each: f'"{name}"' not in json.dumps(self.content[each[0]][each[1]]))
+        return any(make(number) != shown for _, number, make, shown in reports)
 
 
 @pytest.mark.parametrize("paper", configured().papers)

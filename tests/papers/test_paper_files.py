@@ -20,8 +20,9 @@ from nat.data.splits import local_files, local_references
 from nat.data.vocabulary import VocabularySizes
 from nat.measures.known import LATENCY, LAW_STEPS, MEASURES
 from nat.papers import claims, published, reports, values
+from nat.papers.cells import OVER, Cell, shown
 from nat.papers.reader import NOT_RUN, Reader
-from nat.papers.relation import OVER, Cell, report, shown
+from nat.papers.relation import report
 from nat.papers.table_formats import NOTHING, heading
 from nat.papers.verdicts import region
 from nat.training.model_file import build_model
@@ -276,5 +277,3 @@ def test_published_checkpoints_are_run_where_their_files_are(tmp_path: Path) -> 
         file.parent.mkdir(parents=True, exist_ok=True)
         file.touch()
     assert states("3") == {"wmt20-ja-en": {""}}
-
-

@@ -10,7 +10,8 @@ from made_up_run import HEADER, PAPER, PUBLISHED, TASK
 from messages import told
 
 from nat.papers import published
-from nat.papers.relation import Cell, is_own, report
+from nat.papers.cells import Cell
+from nat.papers.relation import report
 
 FILE, ROWS = "config/published/paper.csv", PAPER["tables"]["1"]["rows"]
 
@@ -25,9 +26,9 @@ def resolved(root: Path, text: str = PUBLISHED, **changes: Any) -> list[Cell]:
 def test_values_stand_at_their_cells_with_their_source(tmp_path: Path) -> None:
     found = {(each.row, each.column): each for each in resolved(tmp_path)}
     ours, quoted = found["NAT", "En-De"], found["quoted", "En-De"]
-    assert (ours.published, ours.printed, is_own(ours)) == (20.5, "20.5", True)
+    assert (ours.published, ours.printed, ours.is_own) == (20.5, "20.5", True)
     assert ours.origin == f"{FILE} row 4: table1; source=authors"
-    assert (quoted.published, is_own(quoted), quoted.source) == (25.2, False, None)
+    assert (quoted.published, quoted.is_own, quoted.source) == (25.2, False, None)
     assert found["NAT", "De-En"].published is found["DiMS", "En-De"].published is None
 
 

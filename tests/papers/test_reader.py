@@ -9,8 +9,8 @@ from made_up_run import cells, write_latencies, write_numbers
 
 from nat.configuration import Configuration
 from nat.measures.results import NOT_AVAILABLE
+from nat.papers.cells import Cell
 from nat.papers.reader import NOT_RUN, NOTHING, Reader
-from nat.papers.relation import Cell
 
 TIMED = {"decoding": "one-pass", "setting": "cpu-1"}
 SCORED = {"decoding": "one-pass", "split": "test"}

@@ -16,7 +16,9 @@ from messages import told
 from nat.artifacts import Latency
 from nat.configuration import Configuration
 from nat.papers import relation, reports
-from nat.papers.relation import Cell, check_setting, heading, report
+from nat.papers.cells import Cell
+from nat.papers.coordinates import check_setting, heading
+from nat.papers.relation import report
 
 FILE = "config/papers/paper.yaml"
 CMLM = {"1": "mask-predict-1-lb5", "n": "mask-predict-{steps}-lb5"}
@@ -94,8 +96,8 @@ def test_headings_of_tasks(tmp_path: Path) -> None:
         ({"system": "nat-{txt}"}, ["nat-{txt}", "'txt'", "text"]),
         ({"label": "{txt}"}, ["rows", "'txt'"]),
         ({"label": "s"}, ["rows", "label 's'"]),
-        ({"baseline": "ss"}, ["baseline", "'ss'", "row 'r'", "'s'"]),
-        ({"columns": ["En-D"]}, ["rows", "columns of 'r'", "En-D", "En-De"]),
+        ({"baseline": "ss"}, ["rows", "baseline", "'ss'", "'s'"]),
+        ({"columns": ["En-D"]}, ["rows", "columns", "En-D", "En-De"]),
         ({"over": "ss", "measure": "parameter_share"}, ["over", "'ss'", "'s'"]),
     ],
 )
@@ -144,13 +146,13 @@ def test_what_a_row_cannot_be_derived_from(
     tmp_path: Path, derived: dict[str, Any], names: list[str]
 ) -> None:
     rows = [{**NAT, "task": TASK}, {"label": "x", "derived": derived}]
-    with told(FILE, "tables.1.rows", "derived of 'x'", *names):
+    with told(FILE, "tables.1.rows", "derived", *names):
         table(tmp_path, *rows, columns=["sacrebleu"])
 
 
 def test_a_column_is_no_correlation(tmp_path: Path) -> None:
     correlation = {"label": "r", "derived": {"correlation": "NAT"}}
-    with told(FILE, "tables.1.columns", "derived of 'r'", "correlation"):
+    with told(FILE, "tables.1.columns", "derived"):
         table(tmp_path, {**NAT, "task": TASK}, columns=["sacrebleu", correlation])
 
 
@@ -230,7 +232,7 @@ def test_figures_quote_the_papers_own_values_of_the_same_cells(tmp_path: Path) -
     found = report(made_up_run.configuration(tmp_path, {"paper": paper}), "paper", "figure 2")
     assert {each.row: each.published for each in found} == {"CMLM": None, "NAT": 20.5}
     paper["figures"]["2"]["quotes"] = [7]
-    with told(FILE, "quotes", "table 7"):
+    with told(FILE, "quotes", "table '7'"):
         report(made_up_run.configuration(tmp_path, {"paper": paper}), "paper", "figure 2")
 
 

@@ -27,7 +27,7 @@ def configuration(root: Path, seeds: list[int] | None = None, **changes: Any) ->
 
 
 def test_targets_are_all_tables_figures_and_claims(root: Path) -> None:
-    claim = {"claim": "c", "from": "f", "in": "table 1", "compare": ["DiMS", "above", "NAT"]}
+    claim = {"claim": "c", "from": "f", "in": "table 1", "compare": "DiMS > NAT"}
     plain = configuration(root, claims={"better": claim})
     assert reports.targets(plain) == [TABLE, FIGURE, ("paper", "claims", "")]
     names = ("paper_table_1", "paper_figure_2", "paper_claims")

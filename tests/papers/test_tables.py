@@ -14,7 +14,8 @@ from messages import must_name
 
 from nat.artifacts import Latency
 from nat.papers import reports
-from nat.papers.relation import OWN, Cell, report
+from nat.papers.cells import OWN, Cell
+from nat.papers.relation import report
 from nat.papers.table_formats import NOTHING, TableText, heading
 from nat.papers.values import Record
 

@@ -9,8 +9,9 @@ import pytest
 from made_up_run import PAPER, write_numbers
 
 from nat.papers import values
+from nat.papers.cells import Cell
 from nat.papers.reader import Reader
-from nat.papers.relation import Cell, report
+from nat.papers.relation import report
 
 THREE = [1, 2, 3]
 

@@ -19,8 +19,8 @@ from nat.measures.latency_setting import STATE
 from nat.measures.results import NOT_AVAILABLE, is_current, missing
 from nat.measures.statistics import MEASURED
 from nat.measures.total_correlation import with_measures as of_pair
+from nat.measures.training_curve import with_measures as of_training
 from nat.papers.relation import latency
-from nat.training.curve import with_measures as of_training
 
 
 def convert() -> Iterator[str]:

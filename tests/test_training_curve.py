@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 from messages import told
 
-from nat.training import curve
+from nat.measures import training_curve as curve
 
 HEADER = "update,split,loss,bleu"
 EXTRA = {"lengths": {"updates": 40}, "epochs": 8.0}
