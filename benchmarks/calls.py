@@ -1,15 +1,17 @@
-"""Functions of this project that are called to fill a table with nothing run.
+"""Functions of this project that are called for a table with nothing run.
 
     python benchmarks/calls.py [PAPER NUMBER]
 
-It says how much a reader has to follow from a table to its numbers. The configuration is loaded
-before. Functions that Python generates, such as those of dataclasses, do not count.
+It says how much a reader has to follow, in two steps: from the loaded configuration to the relation
+of the paper, which all its reports share, and from the relation to the filled table. Functions that
+Python generates, such as those of dataclasses, do not count.
 """
 
 import argparse
 import sys
 import tempfile
 from collections import Counter
+from collections.abc import Callable
 from pathlib import Path
 from types import FrameType
 from typing import Any
@@ -17,16 +19,28 @@ from typing import Any
 from nat.configuration import load
 from nat.configuration.overrides import Choice
 from nat.papers import reports
+from nat.papers.relation import relation
 
 ROOT = Path(__file__).resolve().parents[1]
 
 
 def main() -> None:
-    """Count, and print the functions by file."""
+    """Count, and print the functions of both steps by file."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("paper", nargs="?", default="dims")
     parser.add_argument("number", nargs="?", default="2")
     chosen = parser.parse_args()
+    with tempfile.TemporaryDirectory() as folder:
+        (Path(folder) / "config").symlink_to(ROOT / "config")
+        configuration = load(Choice("demo"), root=Path(folder), checked=False)
+        paper = chosen.paper
+        show(f"the relation of {paper}", calls_of(lambda: relation(configuration, paper)))
+        filled = calls_of(lambda: reports.make_table(configuration, paper, chosen.number))
+        show(f"table {chosen.number} from it", filled)
+
+
+def calls_of(run: Callable[[], Any]) -> Counter[tuple[str, str]]:
+    """Count the calls by file and function."""
     calls: Counter[tuple[str, str]] = Counter()
 
     def count(frame: FrameType, event: str, _: Any) -> None:
@@ -35,18 +49,19 @@ def main() -> None:
             if not code.co_name.startswith("<"):
                 calls[code.co_filename, code.co_qualname] += 1
 
-    with tempfile.TemporaryDirectory() as folder:
-        (Path(folder) / "config").symlink_to(ROOT / "config")
-        configuration = load(Choice("demo"), root=Path(folder), checked=False)
-        configuration.paper(chosen.paper)
-        sys.setprofile(count)
-        reports.make_table(configuration, chosen.paper, chosen.number)
-        sys.setprofile(None)
+    sys.setprofile(count)
+    run()
+    sys.setprofile(None)
+    return calls
+
+
+def show(step: str, calls: Counter[tuple[str, str]]) -> None:
+    """Print the functions by file, and their number."""
     files = sorted({file for file, _ in calls})
+    print(f"{step}: {len(calls)} functions in {len(files)} files, {calls.total():,} calls")
     for file in files:
         names = [f"{name} ({number})" for (at, name), number in calls.items() if at == file]
-        print(f"{Path(file).relative_to(ROOT)}: {', '.join(names)}")
-    print(f"{len(calls)} functions in {len(files)} files, {calls.total():,} calls")
+        print(f"  {Path(file).relative_to(ROOT)}: {', '.join(names)}")
 
 
 if __name__ == "__main__":

@@ -44,6 +44,9 @@ class Cell(NamedTuple):
         seed: of the training; 0 without a source.
         source: the result with the number.
         part: of that file, see `nat.measures.results`.
+        baseline: label of the row that a table tests this one against.
+        interval: whether a table shows the interval, too.
+        hidden: whether a table shows nothing here, but computes others from it.
         published: the printed number, or the printed words where it is none.
         printed: as the paper prints it.
         origin: of the printed value.
@@ -75,6 +78,8 @@ class Cell(NamedTuple):
     path: str = ""
     part: str = ""
     baseline: str = ""
+    interval: bool = False
+    hidden: bool = False
     published: float | str | None = None
     printed: str = ""
     origin: str = ""

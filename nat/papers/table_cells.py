@@ -98,8 +98,8 @@ class _Grid:
         everything = list(itertools.product(self.rows, self.columns))
         for row, column in everything:
             if _derived(row) is None and _derived(column) is None:
-                labels = {"group": groups[row.label], "baseline": baselines[row.label]}
-                self.found[row.label, column.label] = self._cell(row, column, labels)
+                cells = self._cell(row, column, groups[row.label], baselines[row.label])
+                self.found[row.label, column.label] = cells
         # Derived columns first: a derived row may be made of them too.
         for of_row in (False, True):
             for row, column in everything:
@@ -107,7 +107,9 @@ class _Grid:
                     cell = self._computed(row, column)._replace(group=groups[row.label])
                     self.found[row.label, column.label] = [cell]
         return [
-            cell.with_published(self.published.get((row.label, column.label)))
+            cell.with_published(self.published.get((row.label, column.label)))._replace(
+                interval=column.given.interval, hidden=column.given.hidden
+            )
             for row, column in everything
             for cell in self.found[row.label, column.label]
         ]
@@ -160,7 +162,7 @@ class _Grid:
             if label not in known:
                 raise self.resolver.unknown(f"{self.at}.{key}", "name", label, known)
 
-    def _cell(self, row: Heading, column: Heading, labels: dict[str, str]) -> list[Cell]:
+    def _cell(self, row: Heading, column: Heading, group: str, baseline: str) -> list[Cell]:
         """What the table shows in a row and a column: measured, or only quoted."""
         resolver = self.resolver
         at = f"{self.at}: row '{row.label}', column '{column.label}'"
@@ -170,7 +172,7 @@ class _Grid:
         levels = {**self.table.cells.given(), **column.chosen}
         here = {**levels, **own, **({"system": None} if blank else {})}
         names = {"report": f"table {self.number}", "row": row.label, "column": column.label}
-        found = resolver.numbers(here, at, **names, **labels)
+        found = resolver.numbers(here, at, **names, group=group, baseline=baseline)
         relative = MEASURES[found[0].measure].relative
         of_row = relative and row.given is not None and row.given.over is not None
         other = row.given.over if of_row else column.given.over

@@ -9,8 +9,6 @@ from nat.measures.latency_setting import OUT_OF_MEMORY
 from nat.measures.significance import LEVEL
 from nat.papers import published, values
 from nat.papers.cells import QUOTED, Cell, shown
-from nat.papers.coordinates import Resolver
-from nat.papers.description import Column, Table
 from nat.papers.differences import Difference, difference
 from nat.papers.reader import NOT_RUN, Reader
 from nat.papers.relation import report
@@ -81,9 +79,10 @@ def lay_out(
 ) -> TableText:
     """Arrange records for reading: one row per row, sub-columns where something is published."""
     table = configuration.paper(paper).tables[number]
-    intervals = _columns_with(configuration, paper, table, "interval")
-    left_out = _columns_with(configuration, paper, table, "hidden")
-    compares = published.exists(Path(configuration.root), paper)
+    cells = report(configuration, paper, f"table {number}")
+    intervals = {cell.column for cell in cells if cell.interval}
+    left_out = {cell.column for cell in cells if cell.hidden}
+    compares = any(given(each["published"]) for each in found)
     at = {(each["row"], each["column"]): each for each in found}
     rows = list(dict.fromkeys(each["row"] for each in found))
     labels: list[str] = []
@@ -122,7 +121,7 @@ def lay_out(
     )
     return TableText(
         title=title(configuration, paper, f"table {number}"),
-        origin=values.origin(configuration, report(configuration, paper, f"table {number}")),
+        origin=values.origin(configuration, cells),
         records=found,
         columns=marked,
         rows=texts,
@@ -135,16 +134,9 @@ def lay_out(
 def title(configuration: Configuration, paper: str, name: str) -> str:
     """Title of a table or figure, after the paper and its name."""
     described = configuration.paper(paper)
-    part = described.part(name)
-    assert part is not None
+    kind, _, number = name.partition(" ")
+    part = (described.tables if kind == "table" else described.figures)[number]
     return f"{described.title}, {name}: {part.title}"
-
-
-def _columns_with(configuration: Configuration, paper: str, table: Table, key: str) -> set[str]:
-    """Labels of the columns of a table that show an interval, or are hidden."""
-    given_ = [each for each in table.columns if isinstance(each, Column) and getattr(each, key)]
-    headings = Resolver(configuration, paper).headings(given_, "columns")
-    return {each.label for each in headings}
 
 
 def _marked(
