@@ -28,7 +28,7 @@ from nat.papers.table_cells import table_cells
 Path = tuple[str | int, ...]
 MODELS: dict[str, Any] = {"tables": Table, "figures": Figure, "systems": PrintedSystem}
 WORDS = ("title", "notes", "text")
-LAYOUT = ("interval", "hidden", "log", "even", "ticks", "style", "joined", "front")
+LAYOUT = ("log", "even", "ticks", "style", "joined", "front")
 """Keys that change only how cells are shown."""
 DRAWN = ("x", "y", "matrix", "points")
 """Parts of a figure whose labels are drawn, but are of no cell."""
