@@ -12,7 +12,7 @@ from messages import told
 
 from nat.artifacts import TotalCorrelation
 from nat.papers.cells import Cell
-from nat.papers.differences import Difference, difference, difference_of_speed_ups, ratio
+from nat.papers.differences import difference, difference_of_speed_ups, ratio
 from nat.papers.reader import Reader
 
 TIMED = {"decoding": "one-pass", "setting": "cpu-1"}
@@ -27,7 +27,7 @@ def speed_ups(root: Path, *systems: str, seeds: int = 1, **coordinates: Any) -> 
     return [cells(paper, "speed_up", system, **{**TIMED, **coordinates}) for system in systems]
 
 
-def compared(root: Path, left: Found, right: Found) -> Difference:
+def compared(root: Path, left: Found, right: Found) -> Any:
     found = ratio(left, right, Reader(root))
     assert found is not None and found.interval is not None
     return found

@@ -13,7 +13,8 @@ from nat.papers import hyper_parameters, reports, table_formats
 from nat.papers.description import Row
 from nat.workflow.graph import Graph
 
-FILE, TARGET = "config/papers/paper.yaml", ("paper", "table", "1")
+FILE = "config/papers/paper.yaml"
+TARGET: reports.Target = ("paper", "table", "1")
 SYSTEMS = {"DiMS": {"system": "dims-cmlm-kd"}}
 RATE = {"label": "rate", "key": "recipe.learning_rate"}
 ROWS: list[dict[str, Any]] = [

@@ -12,7 +12,8 @@ from messages import told
 from nat.checksums import record_of
 from nat.papers import reports, table_formats
 
-TABLE, FIGURE = ("paper", "table", "1"), ("paper", "figure", "2")
+TABLE: reports.Target = ("paper", "table", "1")
+FIGURE: reports.Target = ("paper", "figure", "2")
 
 
 @pytest.fixture
@@ -37,7 +38,8 @@ def test_targets_are_all_tables_figures_and_claims(root: Path) -> None:
         made = reports.report(plain, target)
         assert (reports.name(target), reports.title(plain, target)) == (name, title)
         assert made.path == f"results/demo/papers/paper/{path}" and made.target == target
-        assert made.inputs(plain).published.path == "config/published/paper.csv"
+        values = made.inputs(plain).published
+        assert values is not None and values.path == "config/published/paper.csv"
         assert all(part in reports.module(plain, target) for part in ("nat.", target[1][:-1]))
 
 

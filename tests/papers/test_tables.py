@@ -266,7 +266,7 @@ def test_means_of_hidden_columns_say_why_one_of_them_is_missing(root: Path) -> N
 
 
 def test_the_spread_of_times_is_shown_and_what_was_measured_is_said(root: Path) -> None:
-    columns = [
+    columns: list[Any] = [
         {"measure": "latency", "setting": "cpu-1", "interval": True},
         {**SPEED_UP, "interval": True},
         {"measure": "decoding_seconds", "setting": "cpu-1"},
@@ -305,7 +305,7 @@ def test_the_spread_of_times_is_shown_and_what_was_measured_is_said(root: Path) 
 def test_differences_of_times_have_no_quartiles_and_are_not_compared(root: Path) -> None:
     measure = {"task": TASK, "measure": "latency", "setting": "cpu-1", "interval": True}
     columns = [{**measure, "label": "ms"}, {**measure, "label": "more", "over": "NAT"}]
-    rows = [NAT, DIMS, {"label": "mean", "derived": {"mean": ["NAT", "DiMS"]}}]
+    rows: list[Any] = [NAT, DIMS, {"label": "mean", "derived": {"mean": ["NAT", "DiMS"]}}]
     lines = (
         f"table1,{row['label']},{column['label']},,NAT,,,ms,2.0,ms,source=authors,ours\n"
         for row, column in itertools.product(rows, columns)
@@ -357,7 +357,11 @@ def test_notes_define_measures_by_the_headings_of_their_columns(scored: Path) ->
     ],
 )
 def test_a_spread_says_whether_it_is_over_draws(root: Path, seeds: list[int], over: str) -> None:
-    drawn = {"system": "cmlm-kd", "decoding": "masked-at-random-0.5-seed{draw}", "draws": [1, 2]}
+    drawn: dict[str, Any] = {
+        "system": "cmlm-kd",
+        "decoding": "masked-at-random-0.5-seed{draw}",
+        "draws": [1, 2],
+    }
     described = {"title": "t", "columns": ["sacrebleu"], "rows": [{"system": "RANDOM"}]}
     content = {"cells": {"task": TASK, "split": "test"}, "tables": {"1": described}}
     plain = made_up_run.paper(root, seeds, systems={"RANDOM": drawn}, **content)
