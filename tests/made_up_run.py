@@ -10,15 +10,16 @@ from typing import Any
 import numpy as np
 from made_up_corpus import corpus_file
 
-from nat.artifacts import Score, TrainingRecord
+from nat.artifacts import Latency, Score, TrainingRecord
 from nat.configuration.configuration import Configuration
 from nat.configuration.reading import read
 from nat.files import read_json, write_json
 from nat.measures import score
+from nat.measures import training_curve as curve
 from nat.measures.latency_numbers import TIMES, with_measures
 from nat.measures.latency_setting import STATE
-from nat.measures.training_curve import with_measures as with_numbers_of_training
 from nat.papers.cells import Cell
+from nat.papers.coordinates import Resolver
 
 REPOSITORY = Path(__file__).resolve().parents[1]
 CORPUS, SENTENCES = "made-up", 60
@@ -106,6 +107,11 @@ def configuration(
     return replace(found, root=root, files=files)
 
 
+def paper(root: Path, seeds: list[int] | None = None, **content: Any) -> Configuration:
+    """The same with one paper, called `paper`."""
+    return configuration(root, {"paper": {"title": "Paper", **content}}, seeds)
+
+
 def as_the_paper(root: Path, papers: dict[str, Any]) -> Configuration:
     """The same run, as if it had been at the paper's scale and on its corpus."""
     (root / "results/demo").rename(root / "results/paper")
@@ -175,26 +181,17 @@ def write_numbers(path: Path, part: str, numbers: Mapping[str, Any], **facts: An
     write_json(path, {**before, "measures": {**before["measures"], part: written}, **facts})
 
 
-def write_latencies(root: Path, found: dict[Cell, list[float] | str]) -> None:
+def write_latencies(root: Path, found: Mapping[Cell, Sequence[float] | str], **facts: Any) -> None:
     """Latencies of cells by their repeats in milliseconds, or the state of one that has none."""
-    files: dict[str, dict[str, Any]] = {}
     for cell, repeats in found.items():
-        systems = files.setdefault(cell.path, {})
-        if isinstance(repeats, str):
-            systems[cell.part] = {STATE: repeats}
-            continue
-        numbers = np.array(repeats)
-        times = {
-            "median": float(np.median(numbers)),
-            "mean": float(numbers.mean()),
-            "quartile_1": float(np.percentile(numbers, 25)),
-            "quartile_3": float(np.percentile(numbers, 75)),
-            "repeats": repeats,
-        }
-        systems[cell.part] = {TIMES: times}
-    facts = {"sentences_of_split": 3003, "source_words_per_sentence": 12}
-    for path, systems in files.items():
-        write_json(root / path, with_measures({**facts, "systems": systems}))
+        system: dict[str, Any] = {STATE: repeats}
+        if not isinstance(repeats, str):
+            quartiles = {f"quartile_{n}": float(np.percentile(repeats, 25 * n)) for n in (1, 3)}
+            times = {"median": float(np.median(repeats)), "mean": float(np.mean(repeats))}
+            system = {TIMES: {**times, **quartiles, "repeats": repeats}}
+        known = {"sentences_of_split": 3003, "source_words_per_sentence": 12, **facts}
+        made = with_measures({**known, "systems": {cell.part: system}})
+        write_numbers(root / cell.path, cell.part, made.pop("measures")[cell.part], **made)
 
 
 def collapse(path: Path) -> str:
@@ -252,5 +249,20 @@ def write_training(
     lines = f"update,split,loss,bleu\n5,train,2.0,\n{rows}"
     path.parent.mkdir(parents=True, exist_ok=True)
     path.with_suffix(".csv").write_text(lines)
-    write_json(path, with_numbers_of_training({"updates": 40, **facts}, lines.splitlines()))
+    write_json(path, curve.with_measures({"updates": 40, **facts}, lines.splitlines()))
     return path
+
+
+def cells(
+    configuration: Configuration, measure: str, system: str, **coordinates: Any
+) -> list[Cell]:
+    """The cells of a measure of a system, one for each seed, as table 1 of the paper has them."""
+    chosen = {"measure": measure, "system": system, "task": TASK, **coordinates}
+    at = {"report": "table 1", "row": system, "column": measure}
+    found = []
+    for cell in Resolver(configuration, "paper").numbers(chosen, "here", **at):
+        source = cell.source
+        if isinstance(source, Latency):
+            source = replace(source, group="paper_table_1")
+        found.append(cell._replace(source=source, path=source.path if source else ""))
+    return found

@@ -122,7 +122,10 @@ CHANGES = {
         "nat/figures/drawing.py", "LABEL_SIZE = 9.0", "LABEL_SIZE = 9.5", {"figure": 2}
     ),
     "code of tables": Change(
-        "nat/tables/tables.py", '"†", "*"', '"‡", "*"', {"table": 2, "claims": 1}
+        "nat/papers/table_formats.py",
+        '"†", "‡"',
+        '"‡", "‡"',
+        {"table": 2, "figure": 2, "claims": 1},
     ),
     "a comment in code of plots": Change(
         "nat/figures/drawing.py", "LABEL_SIZE = 9.0", "LABEL_SIZE = 9.0  # points"

@@ -9,7 +9,7 @@ import pytest
 from nat.workflow import code
 
 FIGURES, TABLES, CLAIMS, SITE = REPORTS = (
-    *("nat.figures.figures", "nat.tables.tables", "nat.claims.claims", "nat.report.site"),
+    *("nat.figures.figures", "nat.papers.tables", "nat.papers.claim_formats", "nat.report.site"),
 )
 
 
@@ -39,15 +39,16 @@ def test_every_package_of_reports_exists() -> None:
     ("file", "added", "made_again"),
     [
         ("measures/significance.py", "ADDED = 1", set(REPORTS)),
-        ("published/published.py", "ADDED = 1", set(REPORTS)),
-        ("cells/values.py", "ADDED = 1", set(REPORTS)),
-        ("tables/tables.py", "ADDED = 1", {TABLES, CLAIMS, SITE}),
+        ("papers/published.py", "ADDED = 1", set(REPORTS)),
+        ("papers/values.py", "ADDED = 1", set(REPORTS)),
+        ("papers/tables.py", "ADDED = 1", set(REPORTS)),
+        ("papers/samples.py", "ADDED = 1", {SITE}),
         ("figures/panels.py", "ADDED = 1", {FIGURES, SITE}),
-        ("claims/verdicts.py", "ADDED = 1", {CLAIMS, SITE}),
+        ("papers/verdicts.py", "ADDED = 1", {CLAIMS, SITE}),
         ("papers/conflicts.py", "ADDED = 1", {SITE}),
         ("report/templates/report.css", "body {}", {SITE}),
         ("decoding/beams.py", "ADDED = 1", set()),
-        ("cells/values.py", '\n\n# why\n"""What is shown."""', set()),
+        ("papers/values.py", '\n\n# why\n"""What is shown."""', set()),
     ],
 )
 def test_a_report_is_made_again_when_its_own_code_changes(

@@ -18,6 +18,7 @@ import pytest
 
 import nat.data.download as module
 from nat.data.download import Checksum, download, probe, probe_all
+from nat.errors import UserError
 from nat.workflow.verification import Found, verify
 from tests.messages import must_name, told
 

@@ -5,6 +5,7 @@ from pathlib import Path
 import pytest
 
 from nat.checksums import OF_FOLDER, TIMESTAMP, is_record
+from nat.errors import UserError
 from nat.files import (
     atomic_directory,
     atomic_path,

@@ -17,8 +17,8 @@ from nat.analyses.schedule_bounds import (
     sets_of,
     to_reveal,
 )
-from nat.cells.known_measures import MEASURES
 from nat.configuration.reading import read
+from nat.measures.known import MEASURES
 from tests.made_up_run import REPOSITORY
 from tests.test_revealing import law
 

@@ -23,6 +23,8 @@ WITH_TORCH = {
     *("analyse", "convert", "import_checkpoint", "measure_latency", "trace_decoding", "train"),
     *("translate", "translate_and_score", "tune_decoding"),
 }
+WITH_RELATION = {"judge_claims", "make_table"}
+"""Those that read the cells of papers, which are a frame of pandas; `measure_latency` does, too."""
 DRAWING = {"make_figure": {"matplotlib", "pandas"}}
 DRAWING["make_report"] = {*DRAWING["make_figure"], "altair"}
 
@@ -116,7 +118,7 @@ main()
 def test_what_an_analysis_needs_is_said_without_what_it_computes_with() -> None:
     modules = run("""
 import importlib, sys
-from nat.cells.known_measures import ANALYSES
+from nat.measures.known import ANALYSES
 
 for name in ANALYSES:
     importlib.import_module("nat.analyses.needs." + name)
@@ -139,9 +141,10 @@ def imported(*programs: str) -> set[str]:
 
 
 def test_a_program_starts_with_what_it_needs_and_no_more() -> None:
-    assert {*WITH_TORCH, *DRAWING} < set(jobs())
-    assert imported(*(set(jobs()) - WITH_TORCH - set(DRAWING))) == set()
-    assert imported(*WITH_TORCH) == {"torch"}
+    assert {*WITH_TORCH, *WITH_RELATION, *DRAWING} < set(jobs())
+    assert imported(*(set(jobs()) - WITH_TORCH - WITH_RELATION - set(DRAWING))) == set()
+    assert imported(*WITH_RELATION) == imported("measure_latency") - {"torch"} == {"pandas"}
+    assert imported(*(WITH_TORCH - {"measure_latency"})) == {"torch"}
 
 
 @pytest.mark.parametrize("program", DRAWING)

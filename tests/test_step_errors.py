@@ -16,12 +16,12 @@ from nat.analyses import revealing, step_errors
 from nat.analyses.known_law import Known, Targets
 from nat.analyses.needs.step_errors import check, reads
 from nat.analyses.revealing import Law, by_length, ended, root, split
-from nat.cells.known_measures import MEASURES
 from nat.data.batch import pad, source_tensor
 from nat.data.vocabulary import BEGIN_OF_CHUNKS, BLANK, BOS, EOS, MASK, NEVER_WRITTEN, PAD
 from nat.decoding.forced import forced_scores
 from nat.decoding.mask_predict import MaskPredict
 from nat.measures import significance
+from nat.measures.known import MEASURES
 from tests.messages import told
 from tests.test_revealing import law
 

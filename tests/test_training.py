@@ -26,6 +26,7 @@ from nat.checksums import is_record
 from nat.configuration import load
 from nat.data.binarised import BinarisedText, write_binarised
 from nat.data.vocabulary import Vocabulary, VocabularySizes
+from nat.errors import UserError
 from nat.fairseq_plugin.dataset import batches_per_epoch
 from nat.jobs import train as train_module
 from nat.jobs.train import describe, flags, train_system

@@ -93,7 +93,7 @@ def _read(path: Path, file: str, _changed: int) -> tuple[Published, ...]:
     try:
         frame = pd.read_csv(path, dtype=str, keep_default_na=False, skip_blank_lines=False)
     except (OSError, ValueError) as error:  # of pandas, also for text that is not UTF-8
-        raise UserError(f"{file}: cannot be read as CSV ({error})") from error
+        raise UserError(f"{file}: cannot be read as CSV ({str(error).strip()})") from error
     if tuple(frame.columns) != COLUMNS:
         raise UserError(f"{file} line 1: the columns must be {','.join(COLUMNS)}, in this order")
     lines = tuple(_line(row, f"{file} line {row['line']}") for row in _rows(frame))

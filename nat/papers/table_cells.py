@@ -192,7 +192,6 @@ class _Grid:
         """A cell that is computed from others."""
         of_row = _derived(row) is not None
         derived = _derived(row) or _derived(column)
-        headings = self.rows if of_row else self.columns
         at = f"{self.at}.{'rows' if of_row else 'columns'}.derived"
         operation = next(name for name in OPERATIONS if getattr(derived, name) is not None)
         named = getattr(derived, operation)
@@ -206,8 +205,10 @@ class _Grid:
             of = [(label, column.label) if of_row else (row.label, label) for label in named]
         for operand in of:
             if operand not in self.found:
-                label = operand[0] if of_row and operand[1] == column.label else operand[1]
-                raise self.resolver.unknown(at, "earlier label", label, [e.label for e in headings])
+                is_row = of_row and operand[1] == column.label
+                label, known = (operand[0], self.rows) if is_row else (operand[1], self.columns)
+                others = [each.label for each in known if each.label != label]
+                raise self.resolver.unknown(at, "earlier label", label, others)
         if derived.absolute:
             operation = f"absolute_{operation}"
         first = self.found[of[0]][0]

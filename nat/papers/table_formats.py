@@ -75,7 +75,7 @@ class TableText:
 
 
 def given(value: Any) -> bool:
-    """Tell whether a number of a record is there: neither `None` nor, from a file, not a number."""
+    """Tell whether a number of a record is there: neither `None` nor not a number."""
     return value is not None and value == value
 
 
@@ -130,7 +130,7 @@ def read_records(csv: Path, numbers: bool = True) -> list[Record]:
             kept = found.notna() | (frame[name] == "")
             if name != PUBLISHED and not kept.all():
                 raise ValueError(name)
-            frame[name] = found.where(kept, frame[name])
+            frame[name] = found.where(found.notna(), None).where(kept, frame[name])
     return [{str(key): value for key, value in row.items()} for row in frame.to_dict("records")]
 
 

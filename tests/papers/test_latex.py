@@ -1,16 +1,15 @@
-"""Tables in LaTeX, set by LaTeX in the columns of a paper."""
+"""The tables of all papers in LaTeX, set by LaTeX in the columns of a paper."""
 
 import shutil
 import subprocess
 from pathlib import Path
 
 import pytest
+from made_up_run import REPOSITORY
 
 from nat.configuration import load
-from nat.papers import reports
-from nat.tables import tables
+from nat.papers import reports, table_formats
 
-ROOT = Path(__file__).resolve().parents[1]
 DOCUMENT = r"""\documentclass[twocolumn]{article}
 \usepackage[T1]{fontenc}
 \usepackage{booktabs,graphicx}
@@ -20,20 +19,20 @@ DOCUMENT = r"""\documentclass[twocolumn]{article}
 """
 
 
-@pytest.mark.skipif(
-    shutil.which("pdflatex") is None,
-    reason="there is no LaTeX here (Debian: apt-get install texlive-latex-recommended)",
-)
-@pytest.mark.parametrize("paper", load("demo", ROOT, checked=False).papers)
+@pytest.mark.parametrize("paper", load("demo", REPOSITORY, checked=False).papers)
 def test_all_tables_of_a_paper_fit_its_columns(tmp_path: Path, paper: str) -> None:
-    found = load("demo", ROOT, checked=False)
+    found = load("demo", REPOSITORY, checked=False)
     inputs = []
     for number in found.paper(paper).tables:
         table = reports.make_table(found, paper, number)
         table.signatures.append("sacreBLEU: nrefs:1|bs:1000|seed:12345|case:mixed|eff:no|tok:13a")
-        (tmp_path / f"{number}.tex").write_text(tables.latex(table), encoding="utf-8")
+        text = table_formats.latex(table)
+        assert text.isascii()
+        (tmp_path / f"{number}.tex").write_text(text)
         inputs.append(rf"\input{{{number}.tex}}\clearpage")
-    (tmp_path / "all.tex").write_text(DOCUMENT % "\n".join(inputs), encoding="utf-8")
+    if shutil.which("pdflatex") is None:
+        pytest.skip("there is no LaTeX here (Debian: apt-get install texlive-latex-recommended)")
+    (tmp_path / "all.tex").write_text(DOCUMENT % "\n".join(inputs))
     ended = subprocess.run(
         ["pdflatex", "-interaction=nonstopmode", "-halt-on-error", "all.tex"],
         cwd=tmp_path,

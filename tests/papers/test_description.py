@@ -1,0 +1,84 @@
+"""What a file of `config/papers` may say."""
+
+from typing import Any
+
+import pytest
+from made_up_run import TASK
+from messages import told
+
+from nat.configuration.models import read_model
+from nat.papers.description import Paper
+
+FILE = "config/papers/paper.yaml"
+GRID: dict[str, Any] = {"title": "t", "columns": [TASK], "rows": [{"system": "nat-kd"}]}
+LINES: dict[str, Any] = {
+    "title": "t",
+    "kind": "lines",
+    "panels": [TASK],
+    "series": [{"system": "nat-kd"}],
+}
+
+
+def read(content: dict[str, Any]) -> Paper:
+    return read_model(Paper, {"title": "Paper", **content}, FILE)
+
+
+def table(**changes: Any) -> dict[str, Any]:
+    return {"tables": {"1": {**GRID, **changes}}}
+
+
+def figure(kind: str, **changes: Any) -> dict[str, Any]:
+    described = {**LINES, "kind": kind, **changes}
+    return {"figures": {"1": {key: value for key, value in described.items() if value is not None}}}
+
+
+def derived(**operation: Any) -> dict[str, Any]:
+    return table(rows=[{"label": "d", "derived": operation}])
+
+
+@pytest.mark.parametrize(
+    ("content", "names"),
+    [
+        ({"sistems": {}}, ["sistems", "systems"]),
+        ({"seeds": [1, 1]}, ["seeds"]),
+        ({"cells": {"task": ["a", "b"]}}, ["cells", "task"]),
+        ({"systems": {"A": {"decoding": {"two": "x"}}}}, ["systems.A", "decoding", "two"]),
+        ({"systems": {"A": {"draws": [1]}}}, ["systems.A.draws"]),
+        ({"tables": {"1-a": GRID}}, ["tables", "1-a"]),
+        (table(rows=[]), ["tables.1.rows"]),
+        (table(columns=[]), ["tables.1", "columns"]),
+        (table(columns=[{"mesure": "x"}]), ["tables.1.columns", "mesure", "measure"]),
+        (table(rows=[{"label": "C\nM"}]), ["tables.1.rows.0.label"]),
+        (table(rows=[{"steps": 0}]), ["tables.1.rows.0.steps"]),
+        (table(footnotes=[{"text": "x"}]), ["tables.1.footnotes.0", "row", "column"]),
+        (table(kind="sample"), ["tables.1.kind", "sample", "samples"]),
+        (table(kind="texts"), ["tables.1", "texts", "columns"]),
+        (derived(difference=["a", "b"], mean=["a", "b"]), ["rows.0.derived", "difference"]),
+        (derived(reaching="a"), ["rows.0.derived", "reaching", "among"]),
+        (derived(difference=["a"]), ["rows.0.derived.difference"]),
+        (figure("linse"), ["figures.1.kind", "linse", "lines"]),
+        (figure("bars", log=True), ["figures.1", "bars", "log"]),
+        (figure("lines", series=None), ["figures.1", "series"]),
+        (figure("heat_map", series=None), ["figures.1", "series", "matrix"]),
+        (figure("steps", series=None), ["figures.1", "passes"]),
+        (figure("alignment", series=None, first="a", links="b"), ["figures.1", "second"]),
+        (figure("contour", points="examples"), ["figures.1", "points", "matrix"]),
+        (figure("lines", series=[{"points": []}]), ["figures.1.series.0.points"]),
+    ],
+)
+def test_mistakes_are_named_by_file_and_key(content: dict[str, Any], names: list[str]) -> None:
+    with told(FILE, *names):
+        read(content)
+
+
+def test_a_folded_label_loses_the_end_of_its_line() -> None:
+    paper = read(table(rows=[{"label": "NAT\n"}]))
+    assert paper.tables["1"].rows[0].label == "NAT"
+
+
+def test_parts_have_names() -> None:
+    paper = read(table() | figure("lines"))
+    assert (paper.part("table 1"), paper.part("figure 1")) == (
+        *(paper.tables["1"], paper.figures["1"]),
+    )
+    assert paper.part("table 2") is None and paper.part("claims") is None

@@ -1,0 +1,111 @@
+"""Published values, and where they stand in tables."""
+
+import copy
+from pathlib import Path
+from typing import Any
+
+import made_up_run
+import pytest
+from made_up_run import HEADER, PAPER, PUBLISHED, TASK
+from messages import told
+
+from nat.papers import published
+from nat.papers.cells import Cell
+from nat.papers.relation import report
+
+FILE, ROWS = "config/published/paper.csv", PAPER["tables"]["1"]["rows"]
+
+
+def resolved(root: Path, text: str = PUBLISHED, **changes: Any) -> list[Cell]:
+    made_up_run.publish(root, text)
+    paper = copy.deepcopy(PAPER)
+    paper["tables"]["1"] |= changes
+    return report(made_up_run.configuration(root, {"paper": paper}), "paper", "table 1")
+
+
+def test_values_stand_at_their_cells_with_their_source(tmp_path: Path) -> None:
+    found = {(each.row, each.column): each for each in resolved(tmp_path)}
+    ours, quoted = found["NAT", "En-De"], found["quoted", "En-De"]
+    assert (ours.published, ours.printed, ours.is_own) == (20.5, "20.5", True)
+    assert ours.origin == f"{FILE} row 4: table1; source=authors"
+    assert (quoted.published, quoted.is_own, quoted.source) == (25.2, False, None)
+    assert found["NAT", "De-En"].published is found["DiMS", "En-De"].published is None
+
+
+def test_several_columns_may_have_one_value(tmp_path: Path) -> None:
+    text = PUBLISHED.replace("NAT,En-De,", "NAT,En-De | De-En,")
+    found = {each.column: each.published for each in resolved(tmp_path, text) if each.row == "NAT"}
+    assert found == {"En-De": 20.5, "De-En": 20.5}
+
+
+def test_quoted_rows_stand_behind_those_that_they_follow(tmp_path: Path) -> None:
+    text = f"{PUBLISHED}table1,last,En-De,,X,,,bleu,1.0,BLEU,source=cited,quoted\n"
+    assert [each.row for each in resolved(tmp_path, text)[::2]] == ["quoted", "NAT", "last", "DiMS"]
+    placed = [*ROWS, {"quoted": ["quoted"], "group": "g"}]
+    assert [(each.row, each.group) for each in resolved(tmp_path, text, rows=placed)[::2]] == [
+        *(("NAT", ""), ("last", ""), ("DiMS", ""), ("quoted", "g")),
+    ]
+
+
+def test_groups_are_the_papers_or_ours(tmp_path: Path) -> None:
+    text = PUBLISHED.replace("En-De,,NAT", "En-De,printed,NAT")
+
+    def group(**changes: Any) -> str:
+        return {each.row: each.group for each in resolved(tmp_path, text, **changes)}["NAT"]
+
+    assert (group(), group(groups={"printed": "ours"})) == ("printed", "ours")
+    with told("config/papers/paper.yaml", "tables.1.groups", "printd", "printed"):
+        group(groups={"printd": "ours"})
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "names"),
+    [
+        ("table1,NAT", "table1,NATT", ["line 4", "'NATT'", "'NAT'"]),
+        ("table1,NAT", "table9,NAT", ["line 4", "table9"]),
+        ("NAT,En-De", "NAT,En-Fr", ["line 4", "En-Fr", "En-De"]),
+        ("authors,ours", "authors,quoted", ["line 4", "'NAT'", "ours"]),
+        ("authors,ours", "authors,our", ["line 4", "use", "'our'", "ours"]),
+        ("table1,NAT,En-De", "table1,,", ["line 4", "'row'"]),
+        ("text,,,", "text,a,b,", ["line 5", "'row'"]),
+        (",20.5,", ",,", ["line 4", "value"]),
+        (",20.5,", ',"27,3",', ["line 4", "value", "27,3"]),
+        (",20.5,", ",27.3 ± 0.2,", ["line 4", "value", "27.3 ± 0.2"]),
+        ("source=authors,ours", "a, b,ours", ["line 4"]),
+        ("quoted,De-En", "quoted,En-De", ["line 3", "line 2", "'quoted'", "En-De"]),
+        ("row_group", "rowgroup", ["line 1", "row_group"]),
+        ("\ntable1,NAT", "\n\ntable1,NATT", ["line 5", "'NATT'"]),  # a blank line is skipped
+    ],
+)
+def test_mistakes_are_named_by_their_line(
+    tmp_path: Path, old: str, new: str, names: list[str]
+) -> None:
+    assert old in PUBLISHED
+    with told(FILE, *names):
+        resolved(tmp_path, PUBLISHED.replace(old, new, 1))
+
+
+def test_rows_and_columns_of_ours_need_a_partner(tmp_path: Path) -> None:
+    row = {"label": "NAT 2", "system": "nat-raw", "decoding": "one-pass"}
+    with told("config/papers/paper.yaml", "tables.1.rows", FILE, "'NAT 2'", "ours_only", "'NAT'"):
+        resolved(tmp_path, rows=[*ROWS, row])
+    resolved(tmp_path, rows=[*ROWS, {**row, "ours_only": True}])
+    with told("tables.1.rows", FILE, "'NAT'", "ours_only"):
+        resolved(tmp_path, rows=[{**ROWS[0], "ours_only": True}, ROWS[1]])
+    columns = [*PAPER["tables"]["1"]["columns"], {"label": "chrF", "task": TASK, "measure": "chrf"}]
+    with told("tables.1.columns", FILE, "'chrF'", "ours_only"):
+        resolved(tmp_path, columns=columns)
+    hidden = [*columns[:2], {**columns[2], "hidden": True}]
+    resolved(tmp_path, columns=hidden)
+
+
+@pytest.mark.parametrize("content", [b'table1,"a"b\n', b"\xff\n", None])
+def test_a_file_that_is_no_csv(tmp_path: Path, content: bytes | None) -> None:
+    path = made_up_run.publish(tmp_path)
+    if content is None:
+        path.unlink()
+        path.mkdir()
+    else:
+        path.write_bytes(HEADER.encode() + content)
+    with told(FILE):
+        published.read(tmp_path, "paper")

@@ -1,0 +1,293 @@
+"""What descriptions of tables and figures cannot say, and what is timed together.
+
+The cells that the papers' files stand for are those of `tests/golden`.
+"""
+
+import copy
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import made_up_run
+import pytest
+from made_up_run import CORPUS, OTHER_TASK, PAPER, TASK
+from messages import told
+
+from nat.artifacts import Latency
+from nat.configuration import Configuration
+from nat.papers import relation, reports
+from nat.papers.cells import Cell
+from nat.papers.coordinates import check_setting, heading
+from nat.papers.relation import report
+
+FILE = "config/papers/paper.yaml"
+CMLM = {"1": "mask-predict-1-lb5", "n": "mask-predict-{steps}-lb5"}
+SYSTEMS: dict[str, Any] = {
+    "CMLM": {"system": "cmlm-{text}", "decoding": CMLM},
+    "CMLM + DiMS": {"like": "CMLM", "system": "dims-cmlm-{text}", "baseline": "CMLM"},
+}
+CELLS = {"measure": "sacrebleu", "split": "test", "with": {"text": "kd"}}
+NAT = {"label": "NAT", "system": "nat-kd", "decoding": "one-pass"}
+AT = {"label": "AT", "system": "at-base", "decoding": "beam5"}
+
+
+def table(root: Path, *rows: Any, systems: Any = SYSTEMS, **described: Any) -> list[Cell]:
+    """The cells of a table of these rows."""
+    tables = {"1": {"title": "t", "rows": [*rows], **described}}
+    if described.get("kind") != "samples":
+        tables["1"].setdefault("columns", [TASK])
+    made = made_up_run.paper(root, cells=CELLS, systems=systems, tables=tables)
+    return report(made, "paper", "table 1")
+
+
+def figure(root: Path, **described: Any) -> list[Cell]:
+    figures = {"1": {"title": "f", "panels": [TASK], **described}}
+    made = made_up_run.paper(root, cells=CELLS, systems=SYSTEMS, figures=figures)
+    return report(made, "paper", "figure 1")
+
+
+def test_rows_are_products_of_their_lists(tmp_path: Path) -> None:
+    found = table(tmp_path, {"system": ["CMLM", "CMLM + DiMS"], "steps": [1, 4]})
+    assert [
+        (each.row, each.group, each.baseline, each.system, each.decoding) for each in found
+    ] == [
+        ("CMLM, 1 step", "CMLM", "", "cmlm-kd", "mask-predict-1-lb5"),
+        ("CMLM, 4 steps", "CMLM", "", "cmlm-kd", "mask-predict-4-lb5"),
+        *(
+            (f"CMLM + DiMS, {end}", "CMLM + DiMS", f"CMLM, {end}", "dims-cmlm-kd", decoding)
+            for end, decoding in (
+                ("1 step", "mask-predict-1-lb5"),
+                ("4 steps", "mask-predict-4-lb5"),
+            )
+        ),
+    ]
+
+
+def test_headings_of_tasks(tmp_path: Path) -> None:
+    tasks = ("wmt14-en-de", "multi30k-en-de", "mine")
+    assert [heading(task) for task in tasks] == ["WMT14 En-De", "Multi30k En-De", "Mine"]
+    described = {"title": "t", "columns": ["mine"], "rows": [NAT]}
+    found = made_up_run.paper(tmp_path, cells=CELLS, tables={"1": described})
+    known = found.files["scales"][found.scale]["tasks"]
+    for task, label in ((CORPUS, "Mine"), ({"corpus": CORPUS, "heading": "My news"}, "My news")):
+        known.clear()
+        known["mine"] = task
+        (cell,) = report(replace(found), "paper", "table 1")
+        assert (cell.column, cell.corpus) == (label, CORPUS)
+
+
+@pytest.mark.parametrize(
+    ("row", "names"),
+    [
+        ({"system": "nat-kt"}, ["row 'r'", "En-De", "nat-kt", "nat-kd"]),
+        ({"decoding": "one-pas"}, ["row 'r'", "one-pas", "one-pass"]),
+        ({"decoding": "beam5"}, ["beam5", "nat-kd"]),
+        ({"decoding": None}, ["row 'r'", "'decoding'"]),
+        ({"system": None}, ["row 'r'", "'system'"]),
+        ({"system": None, "label": None, "steps": [1, 4]}, ["row '1 step'", "'system'"]),
+        ({"measure": "sacreblue"}, ["sacreblue", "sacrebleu"]),
+        ({"measure": "latency"}, ["row 'r'", "'setting'"]),
+        ({"measure": "latency", "setting": "gpu-1"}, ["gpu-1"]),
+        ({"measure": "speed_up", "setting": "cpu-1"}, ["row 'r'", "'over'"]),
+        ({"split": "tset"}, ["split", "tset", "test"]),
+        ({"split": "train"}, ["split", "train", "valid"]),
+        ({"task": OTHER_TASK}, ["row 'r'", "column 'En-De'", "'task'"]),
+        ({"with": {"text": "raw"}}, ["row 'r'", "column 'En-De'", "'text'"]),
+        ({"system": "nat-{txt}"}, ["nat-{txt}", "'txt'", "text"]),
+        ({"label": "{txt}"}, ["rows", "'txt'"]),
+        ({"label": "s"}, ["rows", "label 's'"]),
+        ({"baseline": "ss"}, ["rows", "baseline", "'ss'", "'s'"]),
+        ({"columns": ["En-D"]}, ["rows", "columns", "En-D", "En-De"]),
+        ({"over": "ss", "measure": "parameter_share"}, ["over", "'ss'", "'s'"]),
+    ],
+)
+def test_mistakes_of_a_row(tmp_path: Path, row: dict[str, Any], names: list[str]) -> None:
+    changed = {**NAT, "label": "r", **row}
+    changed = {key: value for key, value in changed.items() if value is not None}
+    column = {"label": "En-De", "task": TASK, "with": {"text": "kd"}}
+    with told(FILE, "tables.1", *names):
+        table(tmp_path, changed, {**NAT, "label": "s"}, columns=[column])
+
+
+@pytest.mark.parametrize(
+    ("changes", "names"),
+    [
+        ({"columns": ["wmt14-en-fr"]}, ["columns", "wmt14-en-fr"]),
+        ({"columns": ["sacreblue"]}, ["columns", "sacreblue", "sacrebleu"]),
+        ({"columns": [TASK, {"task": TASK}]}, ["columns", "label 'WMT14 En-De'"]),
+        ({"columns": [{"task": TASK, "over": "NATT"}]}, ["over", "NATT", "NAT"]),
+        ({"baseline": {"nat-kt": "NAT"}}, ["baseline", "nat-kt", "nat-kd"]),
+        ({"footnotes": [{"row": "NATT", "text": "x"}]}, ["footnotes", "row", "NATT", "NAT"]),
+        ({"footnotes": [{"column": "En", "text": "x"}]}, ["footnotes", "column", "'En'"]),
+        ({"kind": "samples"}, ["rows", "'nat-kd'", "baseline"]),
+    ],
+)
+def test_mistakes_of_a_table(tmp_path: Path, changes: dict[str, Any], names: list[str]) -> None:
+    with told(FILE, "tables.1", *names):
+        table(tmp_path, {**NAT, "task": TASK}, **changes)
+
+
+def test_samples_are_of_bleu(tmp_path: Path) -> None:
+    row = {"system": "CMLM + DiMS", "task": TASK, "steps": 1, "measure": "length_ratio"}
+    with told(FILE, "tables.1", "measure", "length_ratio"):
+        table(tmp_path, row, kind="samples")
+
+
+@pytest.mark.parametrize(
+    ("derived", "names"),
+    [
+        ({"difference": ["NAT", "NATT"]}, ["NATT", "NAT"]),
+        ({"difference": ["x", "NAT"]}, ["'x'"]),
+        ({"correlation": "sacreBLUE"}, ["sacreBLUE", "sacreBLEU"]),
+        ({"reaching": "NAT", "among": {"NAT": "NATT"}}, ["NATT", "NAT"]),
+    ],
+)
+def test_what_a_row_cannot_be_derived_from(
+    tmp_path: Path, derived: dict[str, Any], names: list[str]
+) -> None:
+    rows = [{**NAT, "task": TASK}, {"label": "x", "derived": derived}]
+    with told(FILE, "tables.1.rows", "derived", *names):
+        table(tmp_path, *rows, columns=["sacrebleu"])
+
+
+def test_a_column_is_no_correlation(tmp_path: Path) -> None:
+    correlation = {"label": "r", "derived": {"correlation": "NAT"}}
+    with told(FILE, "tables.1.columns", "derived"):
+        table(tmp_path, {**NAT, "task": TASK}, columns=["sacrebleu", correlation])
+
+
+@pytest.mark.parametrize(
+    ("system", "names"),
+    [
+        ({"like": "B"}, ["systems.B.like", "'A'"]),
+        ({"like": "CMLMM"}, ["systems.A.like", "CMLMM", "CMLM"]),
+        ({"decoding": "one-pass"}, ["systems.A", "'system'"]),
+        ({"system": "cmlm-kd", "decoding": {"1": "x"}}, ["tables.1", "'decoding'"]),
+        ({"system": "cmlm-{txt}"}, ["tables.1", "cmlm-{txt}", "'txt'", "text"]),
+        ({"system": "cmlmm-{text}"}, ["tables.1", "cmlmm-kd", "cmlm-kd"]),
+        ({"system": "nat-kd", "decoding": CMLM["n"]}, ["tables.1", "nat-kd", "mask-predict-4-lb5"]),
+        ({"system": "cmlm-kd", "decoding": CMLM["1"], "draws": [1, 2]}, ["'A'", "{draw}"]),
+    ],
+)
+def test_mistakes_of_the_systems_of_a_paper(tmp_path: Path, system: Any, names: list[str]) -> None:
+    systems = {"A": system, "B": {"like": "A"}, "CMLM": SYSTEMS["CMLM"]}
+    with told(FILE, *names):
+        table(tmp_path, {"system": "A", "steps": 4}, systems=systems)
+
+
+@pytest.mark.parametrize(
+    ("measure", "setting"),
+    [("latency", "tpu-1"), ("speed_up", ""), ("l_mple", "-1"), ("sacrebleu", "cpu-1")],
+)
+def test_a_setting_that_a_measure_cannot_have(measure: str, setting: str) -> None:
+    with told("setting", f"'{setting}'"):
+        check_setting(measure, setting)
+    for known, fits in (("latency", "cuda-largest"), ("l_target", "0.25"), ("sacrebleu", "")):
+        check_setting(known, fits)
+
+
+# Figures
+
+LINES = {"kind": "lines", "x": {"of": "n", "log": True}}
+SCATTER = {
+    "kind": "scatter",
+    "x": {"measure": "latency", "setting": "cpu-1"},
+    "y": {"measure": "sacrebleu"},
+}
+SHARES = {**SCATTER, "x": {"measure": "parameter_share"}}
+CURVES = {"kind": "curves", "series": [{"label": "s", "chain": ["cmlm-{text}"], "task": TASK}]}
+
+
+@pytest.mark.parametrize(
+    ("described", "panel", "series", "names"),
+    [
+        (LINES, {}, {"measure": "speed_up", "setting": "cpu-1", "with": {"n": 1}}, ["'over'"]),
+        (LINES, {}, {"with": {"n": [1, 0]}}, ["'0'"]),
+        (LINES, {}, {"with": {"n": "a"}}, ["'a'"]),
+        (LINES, {}, {}, ["'n'"]),
+        (LINES, {}, {"with": {"n": [1, 2]}, "style": "level"}, ["level"]),
+        (SHARES, {}, {}, ["panel 'p'", "'over'"]),
+        (SCATTER, {"setting": "cuda-1"}, {}, ["panel 'p'", "'setting'"]),
+        (SCATTER, {}, {"setting": "cuda-1"}, ["panel 'p'", "'setting'"]),
+        (SCATTER, {"steps": 4}, {}, ["panel 'p'", "'steps'"]),
+        (CURVES, {"task": OTHER_TASK}, {}, ["panel 'p'", "'task'"]),
+        (CURVES, {"system": "nat-kd"}, {}, ["panel 'p'", "'system'"]),
+    ],
+)
+def test_what_figures_cannot_show(
+    tmp_path: Path, described: Any, panel: Any, series: Any, names: list[str]
+) -> None:
+    panels = [{"label": "p", "task": TASK, **panel}]
+    shown = described.get("series", [{"label": "s", "system": "CMLM", "steps": 1, **series}])
+    with told(FILE, "figures.1", "series 's'", *names):
+        figure(tmp_path, **{**described, "panels": panels, "series": shown})
+
+
+def test_figures_quote_the_papers_own_values_of_the_same_cells(tmp_path: Path) -> None:
+    made_up_run.publish(tmp_path)
+    paper = copy.deepcopy(PAPER)
+    series = {"label": "NAT", "system": "nat-kd", "points": [{"x": 1, "decoding": "one-pass"}]}
+    paper["figures"]["2"]["quotes"] = [1]
+    paper["figures"]["2"]["series"].append(series)
+    found = report(made_up_run.configuration(tmp_path, {"paper": paper}), "paper", "figure 2")
+    assert {each.row: each.published for each in found} == {"CMLM": None, "NAT": 20.5}
+    paper["figures"]["2"]["quotes"] = [7]
+    with told(FILE, "quotes", "table '7'"):
+        report(made_up_run.configuration(tmp_path, {"paper": paper}), "paper", "figure 2")
+
+
+# What is timed together
+
+SPEED: dict[str, Any] = {
+    "title": "speed",
+    "columns": [
+        {"measure": "sacrebleu"},
+        {"label": "latency, {setting}", "measure": "latency", "setting": ["cpu-1", "cuda-1"]},
+        {"measure": "speed_up", "setting": "cpu-1", "over": "AT"},
+    ],
+    "rows": [AT, NAT],
+}
+
+
+def latencies(configuration: Configuration, kind: Any, number: str) -> dict[str, Latency]:
+    found = reports.files(configuration, ("paper", kind, number))
+    return {each.path: each for each in found if isinstance(each, Latency)}
+
+
+def timed(root: Path, seeds: list[int] | None = None, **content: Any) -> Configuration:
+    return made_up_run.paper(root, seeds, cells={"task": TASK, "split": "test"}, **content)
+
+
+def test_the_systems_of_a_table_are_timed_in_one_job_of_each_setting_and_seed(
+    tmp_path: Path,
+) -> None:
+    plain = timed(tmp_path, [1, 2], tables={"1": SPEED})
+    found = latencies(plain, "table", "1")
+    names = ("at-base/beam5", "nat-kd/one-pass")
+    assert {path: each.names for path, each in found.items()} == {
+        f"results/demo/latency/{CORPUS}/paper_table_1/seed{seed}/{setting}.json": names
+        for seed in (1, 2)
+        for setting in ("cpu-1", "cuda-1")
+    }
+    for each in found.values():
+        again = relation.latency(plain, CORPUS, "paper_table_1", each.seed, each.setting)
+        assert again == each
+    with told("paper_tabel_1", "paper_table_1"):
+        relation.latency(plain, CORPUS, "paper_tabel_1", 1, "cpu-1")
+    with told("paper_table_1", "cpu-2", "cpu-1"):
+        relation.latency(plain, CORPUS, "paper_table_1", 1, "cpu-2")
+
+
+def test_a_group_within_another_of_the_paper_is_not_measured_again(tmp_path: Path) -> None:
+    def tables(*rows: Any) -> Configuration:
+        figures = {"3": {"title": "f", **SCATTER, "panels": [TASK], "series": [AT, NAT]}}
+        smaller = {**SPEED, "rows": [*rows]}
+        return timed(tmp_path, tables={"1": smaller, "2": SPEED}, figures=figures)
+
+    within = tables(AT)
+    (path,) = latencies(within, "figure", "3")
+    assert path.endswith("/paper_table_2/seed1/cpu-1.json")
+    assert latencies(within, "table", "1") == latencies(within, "table", "2")
+    apart = tables(AT, {"label": "CMLM", "system": "cmlm-kd", "decoding": "one-pass"})
+    for number in ("1", "2"):
+        assert all(f"/paper_table_{number}/" in each for each in latencies(apart, "table", number))

@@ -1,0 +1,90 @@
+"""The reports of a run: their names, files and inputs."""
+
+import copy
+from pathlib import Path
+from typing import Any
+
+import made_up_run
+import pytest
+from made_up_run import PAPER, TASK
+from messages import told
+
+from nat.checksums import record_of
+from nat.papers import reports, table_formats
+
+TABLE: reports.Target = ("paper", "table", "1")
+FIGURE: reports.Target = ("paper", "figure", "2")
+
+
+@pytest.fixture
+def root(tmp_path: Path) -> Path:
+    made_up_run.publish(tmp_path)
+    return tmp_path
+
+
+def configuration(root: Path, seeds: list[int] | None = None, **changes: Any) -> Any:
+    paper = {**copy.deepcopy(PAPER), **changes}
+    return made_up_run.configuration(root, {"paper": paper}, seeds)
+
+
+def test_targets_are_all_tables_figures_and_claims(root: Path) -> None:
+    claim = {"claim": "c", "from": "f", "in": "table 1", "compare": "DiMS > NAT"}
+    plain = configuration(root, claims={"better": claim})
+    assert reports.targets(plain) == [TABLE, FIGURE, ("paper", "claims", "")]
+    names = ("paper_table_1", "paper_figure_2", "paper_claims")
+    paths = ("table_1.csv", "figure_2.pdf", "claims.csv")
+    titles = ("table 1, rows against tasks", "figure 2, steps", "claims")
+    for target, name, path, title in zip(reports.targets(plain), names, paths, titles, strict=True):
+        made = reports.report(plain, target)
+        assert (reports.name(target), reports.title(plain, target)) == (name, title)
+        assert made.path == f"results/demo/papers/paper/{path}" and made.target == target
+        values = made.inputs(plain).published
+        assert values is not None and values.path == "config/published/paper.csv"
+        assert all(part in reports.module(plain, target) for part in ("nat.", target[1][:-1]))
+
+
+def test_a_table_needs_scores_and_what_its_tests_are_computed_from(root: Path) -> None:
+    scores = {
+        f"results/demo/scores/{made_up_run.CORPUS}/{system}/seed{seed}/{decoding}/test"
+        for system, decoding in (
+            ("nat-kd", "one-pass"),
+            ("dims-cmlm-kd", "mask-predict-1-lb5"),
+        )
+        for seed in (1, 2)
+    }
+    found = [each.path for each in reports.files(configuration(root, [1, 2]), TABLE)]
+    assert sorted(found) == sorted(f"{each}.{end}" for each in scores for end in ("json", "npz"))
+
+
+def test_a_figure_needs_what_tells_that_a_training_collapsed(root: Path) -> None:
+    found = {Path(each.path).name for each in reports.files(configuration(root), FIGURE)}
+    assert found == {"test.json", "training.json", "training.csv"}
+
+
+def test_a_report_is_made_anew_when_what_it_shows_is_another() -> None:
+    def configured(root: Path = Path("nowhere"), seeds: Any = None, **systems: Any) -> Any:
+        described = {"title": "t", "columns": [TASK], "rows": [{"system": "A", "steps": 1}]}
+        cells = {"measure": "sacrebleu", "split": "test"}
+        content = {"cells": cells, "systems": systems, "tables": {"1": described}}
+        return reports.configured(made_up_run.paper(root, seeds, **content), TABLE)
+
+    one = {"system": "cmlm-kd", "decoding": "mask-predict-{steps}-lb5"}
+    plain = configured(A=one)
+    assert plain == configured(A=one, unused={"system": "x"})
+    assert plain != configured(A={**one, "system": "cmlm-raw"})
+    assert plain != configured(A=one, seeds=[1, 2])
+
+
+def test_a_table_is_read_as_it_was_made(root: Path) -> None:
+    made_up_run.write_corpus(root, several=False)
+    made_up_run.run(root, "nat-kd", "one-pass", errors=0.4)
+    made_up_run.run(root, "dims-cmlm-kd", "mask-predict-1-lb5", errors=0.1, not_decoded=2)
+    plain, csv = configuration(root), root / "table_1.csv"
+    made = reports.make_table(plain, "paper", "1")
+    table_formats.write(made, csv)
+    again = reports.read_table(plain, "paper", "1", csv)
+    assert (again.rows, again.columns, again.notes) == (made.rows, made.columns, made.notes)
+    record_of(csv).unlink()
+    csv.write_text("".join(csv.read_text().splitlines(keepends=True)[:-1]))
+    with told(csv):
+        reports.read_table(plain, "paper", "1", csv)

@@ -1,0 +1,416 @@
+"""What a table shows of its cells."""
+
+import copy
+import itertools
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+import made_up_run
+import numpy as np
+import pytest
+from made_up_run import CORPUS, HEADER, OTHER_TASK, PAPER, TASK, write_latencies
+from messages import must_name
+
+from nat.artifacts import Latency
+from nat.papers import reports
+from nat.papers.cells import OWN, Cell
+from nat.papers.relation import report
+from nat.papers.table_formats import NOTHING, TableText, heading
+from nat.papers.values import Record
+
+NAT, CMLM, DIMS = ROWS = [
+    {"label": "NAT", "system": "nat-kd", "decoding": "one-pass"},
+    {"label": "CMLM", "system": "cmlm-kd", "decoding": "mask-predict-1-lb5"},
+    {"label": "DiMS", "system": "dims-cmlm-kd", "decoding": "mask-predict-1-lb5"},
+]
+ERRORS = {"NAT": 0.3, "CMLM": 0.4, "DiMS": 0.1}
+SPEED_UP = {"measure": "speed_up", "setting": "cpu-1", "over": "CMLM"}
+
+
+@pytest.fixture
+def root(tmp_path: Path) -> Path:
+    made_up_run.write_corpus(tmp_path, several=False)
+    return tmp_path
+
+
+@pytest.fixture
+def scored(root: Path) -> Path:
+    """With the scores of all of `ROWS`."""
+    for row in ROWS:
+        made_up_run.run(root, row["system"], row["decoding"], errors=ERRORS[row["label"]])
+    return root
+
+
+def configured(root: Path, columns: Any, rows: Any, seeds: Any = None, **changes: Any) -> Any:
+    described = {"title": "t", "columns": columns, "rows": rows, **changes}
+    content = {"cells": {"task": TASK, "split": "test"}, "tables": {"1": described}}
+    return made_up_run.paper(root, seeds, **content)
+
+
+def table(root: Path, columns: Any, rows: Any, seeds: Any = None, **changes: Any) -> TableText:
+    return reports.make_table(configured(root, columns, rows, seeds, **changes), "paper", "1")
+
+
+def printed(root: Path, seeds: Any = None, text: str = made_up_run.PUBLISHED) -> TableText:
+    """The table of `PAPER`, which has published values."""
+    made_up_run.publish(root, text)
+    paper = {"paper": copy.deepcopy(PAPER)}
+    return reports.make_table(made_up_run.configuration(root, paper, seeds), "paper", "1")
+
+
+def texts(made: TableText) -> dict[str, dict[str, str]]:
+    """Row label, then column heading, to text."""
+    headings = [heading(column) for column in made.columns]
+    at = headings.index("system")
+    return {row[at]: dict(zip(headings, row, strict=True)) for row in made.rows}
+
+
+def by_cell(made: TableText) -> dict[tuple[str, str], Record]:
+    return {(each["row"], each["column"]): each for each in made.records}
+
+
+def times(root: Path, configuration: Any, found: Mapping[str, Any], **facts: Any) -> None:
+    """Write the repeats of rows by their label, or of rows and settings."""
+    known: dict[Cell, Any] = {
+        cell: found[key]
+        for cell in report(configuration, "paper", "table 1")
+        for key in (cell.row, f"{cell.row}, {cell.setting}")
+        if key in found and cell.role == OWN and isinstance(cell.source, Latency)
+    }
+    write_latencies(root, known, **facts)
+
+
+# Ours beside the published
+
+
+def test_ours_and_published(root: Path) -> None:
+    made_up_run.run(root, "nat-kd", "one-pass", errors=0.3)
+    made = printed(root)
+    rows = texts(made)
+    assert rows["NAT"]["En-De: ours"] == f"{by_cell(made)['NAT', 'En-De']['ours']:.2f}†"
+    assert rows["NAT"]["En-De: published"] == "20.5"
+    assert "En-De: difference" not in rows["NAT"]  # another corpus
+    assert (rows["quoted"]["De-En: published"], rows["quoted"]["En-De: ours"]) == ("29.8", NOTHING)
+    assert rows["DiMS"]["En-De: ours"] == rows["NAT"]["De-En: ours"] == "not run"
+    assert f"† corpus {CORPUS} at scale demo stands in for {TASK}." in made.notes
+    assert made.notes[-1] == f"De-En: scale demo has no corpus for {OTHER_TASK}."
+    assert made.title == "Paper, table 1: rows against tasks"
+    assert made.origin == f"scale demo: {CORPUS} test set"
+
+
+def test_on_the_papers_corpus_the_difference_is_shown(root: Path) -> None:
+    made_up_run.publish(root)
+    made_up_run.run(root, "nat-kd", "one-pass", errors=0.3)
+    made = reports.make_table(made_up_run.as_the_paper(root, {"paper": PAPER}), "paper", "1")
+    ours = by_cell(made)["NAT", "En-De"]["ours"]
+    shown = texts(made)["NAT"]
+    assert shown["En-De: ours"] == f"{ours:.2f}"
+    assert shown["En-De: difference"] == f"{ours - 20.5:+.2f}"
+
+
+@pytest.mark.parametrize("text", ["345", "1e-1", "20.50", "NaN", "N/A", "≈ N/5"])
+def test_published_values_are_shown_as_printed(root: Path, text: str) -> None:
+    made = printed(root, text=made_up_run.PUBLISHED.replace("20.5", text))
+    assert texts(made)["NAT"]["En-De: published"] == text
+    assert by_cell(made)["NAT", "En-De"]["difference"] is None
+
+
+def test_published_differences_have_a_sign(scored: Path) -> None:
+    line = f"table1,DiMS,gain,,DiMS,,{TASK},bleu,-0.28,BLEU,source=authors,ours\n"
+    made_up_run.publish(scored, HEADER + line)
+    gain = {"label": "gain", "measure": "sacrebleu", "over": "CMLM"}
+    rows = [{**NAT, "ours_only": True}, {**CMLM, "ours_only": True}, DIMS]
+    shown = texts(table(scored, [gain], rows))["DiMS"]
+    assert shown["gain: published"] == "\N{MINUS SIGN}0.28"
+
+
+def test_every_cell_leads_back_to_its_files(root: Path) -> None:
+    for seed in (1, 2):
+        made_up_run.run(root, "nat-kd", "one-pass", errors=0.3, seed=seed)
+    made = printed(root, seeds=[1, 2])
+    found = by_cell(made)["NAT", "En-De"]
+    assert [(root / path).exists() for path in found["sources"].split()] == [True, True]
+    assert found["published_source"].startswith("config/published/paper.csv row 4: table1; ")
+    assert found["spread"] > 0 and found["seeds"] == "1 2"
+    assert " ± " in texts(made)["NAT"]["En-De: ours"]
+    assert "±: standard deviation over seeds 1, 2." in made.notes
+
+
+# Tests
+
+
+def test_significant_differences_are_starred(scored: Path) -> None:
+    made = printed(scored)
+    assert texts(made)["DiMS"]["En-De: ours"].endswith("*†")
+    assert "*" not in texts(made)["NAT"]["En-De: ours"]
+    own, other = (by_cell(made)[row, "En-De"] for row in ("DiMS", "NAT"))
+    assert own["baseline_difference"] == pytest.approx(own["ours"] - other["ours"], abs=1e-4)
+    assert own["p_value"] < 0.05 and "paired bootstrap" in own["test"]
+    (note,) = (each for each in made.notes if each.startswith("*"))
+    must_name(note, "DiMS against NAT", "En-De +", "p = 0.002", "paired bootstrap")
+
+
+def test_with_several_seeds_they_are_tested_over_seeds(root: Path) -> None:
+    for seed, errors in ((1, 0.5), (2, 0.1), (3, 0.3)):
+        made_up_run.run(root, "nat-kd", "one-pass", errors=0.3, seed=seed)
+        made_up_run.run(root, "dims-cmlm-kd", "mask-predict-1-lb5", errors=errors, seed=seed)
+    made = printed(root, seeds=[1, 2, 3])
+    found = by_cell(made)["DiMS", "En-De"]
+    assert found["test"].startswith("Student's t over 3 seeds") and found["p_value"] > 0.05
+    assert "*" not in texts(made)["DiMS"]["En-De: ours"]
+
+
+# Computed and relative numbers
+
+
+def test_derived_rows_and_columns_in_any_order(scored: Path) -> None:
+    columns = [
+        *("sacrebleu", "chrf"),
+        {"label": "more", "derived": {"difference": ["chrF2", "sacreBLEU"]}},
+        {"label": "share", "derived": {"ratio": ["more", "chrF2"]}},
+        {"label": "gain", "measure": "sacrebleu", "over": "CMLM"},
+    ]
+    rows = [
+        {"label": "mean", "derived": {"mean": ["NAT", "CMLM"]}},
+        {"label": "to NAT", "derived": {"difference": ["mean", "NAT"]}},
+        *ROWS,
+        {"label": "r", "derived": {"correlation": "sacreBLEU"}},
+    ]
+    made = table(scored, columns, rows)
+    ours = {key: each["ours"] for key, each in by_cell(made).items()}
+    bleu, chrf = ([ours[row["label"], name] for row in ROWS] for name in ("sacreBLEU", "chrF2"))
+    expected = {
+        ("NAT", "more"): chrf[0] - bleu[0],
+        ("NAT", "share"): (chrf[0] - bleu[0]) / chrf[0],
+        ("mean", "sacreBLEU"): (bleu[0] + bleu[1]) / 2,
+        ("to NAT", "more"): (chrf[1] - bleu[1] - chrf[0] + bleu[0]) / 2,
+        ("DiMS", "gain"): bleu[2] - bleu[1],
+        ("r", "sacreBLEU"): 1.0,
+        ("r", "chrF2"): np.corrcoef(bleu, chrf)[0, 1],
+    }
+    assert {key: ours[key] for key in expected} == pytest.approx(expected, abs=1e-5)
+    shown = texts(made)
+    assert shown["NAT"]["more"].startswith("+") and shown["DiMS"]["gain"].startswith("+")
+    assert all(shown["mean"][each].startswith("+") for each in ("more", "gain"))
+    assert not shown["mean"]["sacreBLEU"].startswith("+")
+    assert (shown["CMLM"]["gain"], shown["r"]["sacreBLEU"]) == ("0.00", "1.000")
+    gained = by_cell(made)["DiMS", "gain"]
+    assert gained["low"] < gained["ours"] < gained["high"] and gained["over"] == "cmlm-kd"
+
+
+def test_what_is_computed_rests_on_the_seeds_that_all_have(root: Path) -> None:
+    for row, seeds in zip(ROWS, ([1], [1, 2], [1, 2]), strict=True):
+        for seed in seeds:
+            errors = ERRORS[row["label"]] * seed
+            made_up_run.run(root, row["system"], row["decoding"], errors=errors, seed=seed)
+    columns = ["sacrebleu", {"label": "gain", "measure": "sacrebleu", "over": "NAT"}]
+    rows = [
+        *ROWS,
+        {"label": "more", "derived": {"difference": ["CMLM", "NAT"]}},
+        {"label": "both", "derived": {"mean": ["CMLM", "DiMS"]}},
+        {"label": "more than both", "derived": {"difference": ["both", "NAT"]}},
+    ]
+    made = table(root, columns, rows, [1, 2])
+    found, first = by_cell(made), by_cell(table(root, columns, rows, [1]))
+    for place in (("CMLM", "gain"), ("more", "sacreBLEU"), ("more than both", "sacreBLEU")):
+        for key in ("ours", "seeds", "sources"):
+            assert found[place][key] == first[place][key]
+        assert found[place]["remark"].startswith("without seed 2, which was not run for ")
+    assert found["both", "sacreBLEU"]["seeds"] == "1 2"
+    assert found["both", "sacreBLEU"]["ours"] != first["both", "sacreBLEU"]["ours"]
+    made_up_run.run(root, "nat-kd", "one-pass", errors=0.1, seed=3)
+    other = table(root, columns, rows, [2, 3])
+    assert texts(other)["more"]["sacreBLEU"] == "not run"
+
+
+def test_a_row_is_over_another_in_relative_measures_only(scored: Path) -> None:
+    relative = {**DIMS, "label": "relative", "over": "NAT"}
+    columns = ["sacrebleu", SPEED_UP]
+    configuration = configured(scored, columns, [*ROWS, relative])
+    times(scored, configuration, {"NAT": [2.0] * 5, "CMLM": [8.0] * 5, "DiMS": [4.0] * 5})
+    shown = texts(reports.make_table(configuration, "paper", "1"))
+    assert shown["relative"]["sacreBLEU"] == shown["DiMS"]["sacreBLEU"]
+    assert (shown["DiMS"]["speed-up"], shown["relative"]["speed-up"]) == ("2.0", "0.5")
+
+
+# Times
+
+
+def test_means_of_hidden_columns_say_why_one_of_them_is_missing(root: Path) -> None:
+    columns = [
+        {
+            **SPEED_UP,
+            "label": "{batch}",
+            "setting": "cpu-{batch}",
+            "over": "{other}",
+            "with": {"batch": [1, 8]},
+            "hidden": True,
+        },
+        {"label": "mean", "derived": {"mean": ["1", "8"]}},
+    ]
+    rows = [{**row, "with": {"other": "CMLM"}} for row in ROWS]
+    configuration = configured(root, columns, rows)
+    found = {"NAT": (2.0, 1.0), "CMLM": (8.0, 2.0), "DiMS": (4.0, None)}
+    repeats = {
+        f"{row}, {setting}": [each] * 5 if each else "out of memory"
+        for row, both in found.items()
+        for setting, each in zip(("cpu-1", "cpu-8"), both, strict=True)
+    }
+    times(root, configuration, repeats)
+    made = reports.make_table(configuration, "paper", "1")
+    assert texts(made)["NAT"] == {"system": "NAT", "mean": "3.0"}
+    assert texts(made)["DiMS"]["mean"] == "N/A (out of memory)"
+    # the hidden columns are in the CSV
+    assert {each["column"] for each in made.records} == {"1", "8", "mean"}
+
+
+def test_the_spread_of_times_is_shown_and_what_was_measured_is_said(root: Path) -> None:
+    columns: list[Any] = [
+        {"measure": "latency", "setting": "cpu-1", "interval": True},
+        {**SPEED_UP, "interval": True},
+        {"measure": "decoding_seconds", "setting": "cpu-1"},
+    ]
+    configuration = configured(root, columns, ROWS)
+
+    def measured(*repeats: float, sentences: int) -> TableText:
+        facts = {"device": "Processor X", "sentences": sentences, "sentences_of_split": 2000}
+        found = {"NAT": [*repeats], "CMLM": [8.0] * 5, "DiMS": "no GPU"}
+        setting = {"device": "cpu", "threads": 2}
+        times(root, configuration, found, setting=setting, **facts)
+        return reports.make_table(configuration, "paper", "1")
+
+    steady = measured(1.9, 2.0, 2.0, 2.1, 9.0, sentences=200)
+    shown = texts(steady)
+    assert shown["NAT"]["latency"] == "2.00 [2.00, 2.10]"
+    assert shown["NAT"]["speed-up"].startswith("4.0 [") and shown["DiMS"]["latency"] == "no GPU"
+    notes = "\n".join(steady.notes)
+    must_name(
+        notes,
+        "[low, high] of latency: quartiles of the repeats",
+        "[low, high] of speed-up: 95% bootstrap interval over the repeats",
+        "Processor X, 2 threads (200 of 2,000 sentences of the test set)",
+        "speed-up: median latency of CMLM over its own.",
+        "extrapolated from 200 of 2,000.",
+    )
+    assert "‡" not in notes
+    unsteady = measured(1.0, 2.0, 2.0, 3.0, 3.0, sentences=2000)
+    shown = texts(unsteady)
+    assert shown["NAT"]["latency"] == "2.00‡ [2.00, 3.00]"
+    assert shown["NAT"]["speed-up"].startswith("4.0‡ [") and "‡" not in shown["CMLM"]["speed-up"]
+    assert any(note.startswith("‡ do not rely on it") for note in unsteady.notes)
+    assert "extrapolated" not in "".join(unsteady.notes)
+
+
+def test_differences_of_times_have_no_quartiles_and_are_not_compared(root: Path) -> None:
+    measure = {"task": TASK, "measure": "latency", "setting": "cpu-1", "interval": True}
+    columns = [{**measure, "label": "ms"}, {**measure, "label": "more", "over": "NAT"}]
+    rows: list[Any] = [NAT, DIMS, {"label": "mean", "derived": {"mean": ["NAT", "DiMS"]}}]
+    lines = (
+        f"table1,{row['label']},{column['label']},,NAT,,,ms,2.0,ms,source=authors,ours\n"
+        for row, column in itertools.product(rows, columns)
+    )
+    made_up_run.publish(root, HEADER + "".join(lines))
+    described = {"title": "t", "columns": columns, "rows": rows}
+    paper = {"paper": {"title": "Paper", "tables": {"1": described}}}
+    own = made_up_run.configuration(root, paper, scale="paper", corpus=TASK)
+    times(root, own, {"NAT": [2.0, 2.1, 2.2, 2.1, 2.0], "DiMS": [4.0, 4.1, 4.2, 4.1, 4.0]})
+    made = reports.make_table(own, "paper", "1")
+    assert {(each["stand_in"], each["difference"]) for each in made.records} == {("", None)}
+    assert "[low, high] of latency: quartiles of the repeats." in made.notes
+    (note,) = (each for each in made.notes if each.startswith("[low, high] of differences"))
+    must_name(note, "differences of latency", "95% bootstrap")
+
+
+# Columns, notes and footnotes
+
+
+def test_a_measure_that_the_corpus_does_not_allow_is_left_out(scored: Path) -> None:
+    row = {**NAT, "group": "g"}
+    rows = [row, {**row, "label": "later", "decoding": "one-pass-lb5"}]
+    made = table(scored, ["sacrebleu", "multi_reference_bleu", "length_ratio"], rows)
+    assert made.columns == [("", ""), ("system", ""), ("sacreBLEU", ""), ("length ratio", "")]
+    assert "multi-ref. sacreBLEU: not available on this corpus." in made.notes
+    assert [row[0] for row in made.rows] == ["g", ""]
+
+
+def test_a_row_may_be_run_in_some_columns_only(scored: Path) -> None:
+    short = {**NAT, "label": "short", "columns": ["chrF2"]}
+    shown = texts(table(scored, ["sacrebleu", "chrf"], [NAT, short]))
+    assert shown["short"] == {**shown["NAT"], "system": "short", "sacreBLEU": NOTHING}
+
+
+def test_notes_define_measures_by_the_headings_of_their_columns(scored: Path) -> None:
+    steps = {"label": "steps", "measure": "passes"}
+    notes = table(scored, [steps, {"label": "words", "measure": "length_ratio"}], ROWS).notes
+    assert "steps: of the decoder, mean over sentences." in notes
+    assert "words: words of the translations / words of the reference." in notes
+    notes = table(scored, [steps, {**steps, "label": "again"}], ROWS).notes
+    assert "passes: of the decoder, mean over sentences." in notes
+
+
+@pytest.mark.parametrize(
+    ("seeds", "over"),
+    [
+        ([1], "draws of a random decoding"),
+        ([1, 2], "seeds 1, 2, of a random decoding also over its draws"),
+    ],
+)
+def test_a_spread_says_whether_it_is_over_draws(root: Path, seeds: list[int], over: str) -> None:
+    drawn: dict[str, Any] = {
+        "system": "cmlm-kd",
+        "decoding": "masked-at-random-0.5-seed{draw}",
+        "draws": [1, 2],
+    }
+    described = {"title": "t", "columns": ["sacrebleu"], "rows": [{"system": "RANDOM"}]}
+    content = {"cells": {"task": TASK, "split": "test"}, "tables": {"1": described}}
+    plain = made_up_run.paper(root, seeds, systems={"RANDOM": drawn}, **content)
+    for draw, seed in itertools.product(drawn["draws"], seeds):
+        decoding = f"masked-at-random-0.5-seed{draw}"
+        last = made_up_run.run(root, "cmlm-kd", decoding, errors=0.2 * draw, seed=seed)
+    made = reports.make_table(plain, "paper", "1")
+    assert f"±: standard deviation over {over}." in made.notes and not made.records[0]["remark"]
+    last.unlink()
+    made = reports.make_table(plain, "paper", "1")
+    assert made.records[0]["remark"] == f"without {decoding} of seed {seed}, which was not run"
+
+
+def test_every_remark_on_a_row_is_shown_with_its_columns(root: Path) -> None:
+    collapsed = made_up_run.collapse(made_up_run.run(root, "nat-kd", "one-pass", errors=0.3))
+    for decoding, seed in (("one-pass", 2), ("npd9", 1)):
+        made_up_run.run(root, "nat-kd", decoding, errors=0.3, seed=seed, not_decoded=2)
+    columns = [
+        {"label": "one pass", "decoding": "one-pass"},
+        {"label": "rescored", "decoding": "npd9"},
+    ]
+    cells = {"measure": "sacrebleu"}
+    made = table(root, columns, [{"label": "NAT", "system": "nat-kd"}], [1, 2], cells=cells)
+    assert made.notes[-3:] == [
+        "NAT: 2 sentences were not decoded, scored as empty.",
+        f"NAT (one pass): {collapsed} (seed 1).",
+        "NAT (rescored): without seed 2, which was not run.",
+    ]
+
+
+def test_footnotes_stand_at_what_they_are_about(root: Path) -> None:
+    made_up_run.publish(root)
+    paper = copy.deepcopy(PAPER)
+    paper["tables"]["1"]["footnotes"] = [
+        {"row": "quoted", "text": "first"},
+        {"row": "NAT", "column": "En-De", "text": "second"},
+        {"column": "De-En", "text": "third"},
+        {"row": "quoted", "text": "fourth"},
+    ]
+    made = reports.make_table(made_up_run.configuration(root, {"paper": paper}), "paper", "1")
+    shown = texts(made)
+    assert "quoted¹⁴" in shown and shown["NAT"]["En-De: published"] == "20.5²"
+    assert "De-En³: ours" in shown["NAT"] and "En-De: ours" in shown["NAT"]
+    assert made.notes[-4:] == ["¹ first", "² second", "³ third", "⁴ fourth"]
+
+
+def test_labels_may_end_like_footnotes_and_be_called_system(root: Path) -> None:
+    footnotes = [{"row": "NAT²", "text": "first"}, {"column": "system", "text": "second"}]
+    columns = [{"label": "system", "measure": "chrf"}]
+    made = table(root, columns, [{**NAT, "label": "NAT²"}], footnotes=footnotes)
+    assert made.columns == [("system", ""), ("system²", "")] and made.rows[0][0] == "NAT²¹"
+    assert made.labels == 1 and made.names == ("system", "system")

@@ -1,0 +1,111 @@
+"""What is read of the cells of a table: records."""
+
+import copy
+from pathlib import Path
+from typing import Any
+
+import made_up_run
+import pytest
+from made_up_run import PAPER, write_numbers
+
+from nat.papers import values
+from nat.papers.cells import Cell
+from nat.papers.reader import Reader
+from nat.papers.relation import report
+
+THREE = [1, 2, 3]
+
+
+def nat(root: Path, seeds: list[int] | None = None) -> list[Cell]:
+    """The cells of the row NAT, which has a published value."""
+    made_up_run.publish(root)
+    plain = made_up_run.configuration(root, {"paper": copy.deepcopy(PAPER)}, seeds)
+    found = report(plain, "paper", "table 1")
+    return [each for each in found if (each.row, each.column) == ("NAT", "En-De")]
+
+
+def score(root: Path, cell: Cell, number: Any, **facts: Any) -> None:
+    write_numbers(root / cell.path, "test", {"sacrebleu": number}, **facts)
+
+
+def record(root: Path, cells: list[Cell]) -> values.Record:
+    return values.record("demo", cells, [], Reader(root))
+
+
+def test_mean_and_spread_over_seeds(tmp_path: Path) -> None:
+    cells = nat(tmp_path, THREE)
+    for cell, value in zip(cells, (20.0, 24.0), strict=False):
+        known = {"value": value, "low": value - 1, "high": value + 1}
+        score(tmp_path, cell, known, not_decoded=1)
+    found = record(tmp_path, cells)
+    assert (found["ours"], found["seeds"], found["not_decoded"]) == (22.0, "1 2", 2)
+    assert found["spread"] == pytest.approx(8**0.5, abs=1e-6) and found["low"] is None
+    assert found["remark"] == "without seed 3, which was not run"
+    assert found["sources"].split() == [cell.path for cell in cells[:2]]
+    alone = record(tmp_path, cells[:1])
+    assert (alone["spread"], alone["low"], alone["high"]) == (None, 19.0, 21.0)
+
+
+@pytest.mark.parametrize(("measure", "difference"), [("sacrebleu", 1.5), ("latency", None)])
+def test_what_is_compared_with_the_papers_number(
+    tmp_path: Path, measure: str, difference: float | None
+) -> None:
+    """Times of different machines are not, and nothing that stands for something else."""
+    (cell,) = nat(tmp_path)
+    cell = cell._replace(measure=measure)
+    number = {"value": 22.0, "low": 21.0, "high": 23.0}
+    write_numbers(tmp_path / cell.path, "test", {measure: number}, systems={}, sentences_of_split=3)
+    assert record(tmp_path, [cell])["difference"] is None
+    found = record(tmp_path, [cell._replace(stand_in="")])
+    assert (found["published"], found["difference"]) == (20.5, difference)
+
+
+def test_a_flag_names_the_seeds_that_it_is_of(tmp_path: Path) -> None:
+    cells = nat(tmp_path, THREE)
+    for cell, flags in zip(cells, (["a", "b"], ["a", "c"], ["a", "b"]), strict=True):
+        score(tmp_path, cell, 20.0, flags=flags)
+    assert record(tmp_path, cells)["remark"] == "a; b (seed 1, 3); c (seed 2)"
+
+
+@pytest.mark.parametrize(
+    ("operation", "numbers", "expected"),
+    [
+        ("difference", [3.0, 1.0], 2.0),
+        ("ratio", [3.0, 2.0], 1.5),
+        ("ratio", [3.0, 0.0], None),
+        ("mean", [1.0, 2.0, 6.0], 3.0),
+        ("mean", [1.0, None], None),
+        # pairs of what is compared with the first number, and of what belongs to it
+        ("reaching", [5.0, 4.0, 10.0, 5.0, 20.0, 6.0, 30.0], 20.0),
+        ("short_of", [5.0, 4.0, 10.0, 5.0, 20.0, 6.0, 30.0], 10.0),
+        ("reaching", [7.0, 4.0, 10.0, 5.0, 20.0], None),
+        ("short_of", [7.0, 4.0, 10.0, 5.0, 20.0], 20.0),
+        ("short_of", [3.0, 4.0, 10.0, 5.0, 20.0], None),
+        ("correlation", [1.0, 3.0, 2.0, 2.0, 3.0, 1.0], -1.0),
+        ("absolute_correlation", [1.0, 3.0, 2.0, 2.0, 3.0, 1.0], 1.0),
+        ("correlation", [1.0, 3.0, 1.0, 2.0, 1.0, 1.0], None),
+    ],
+)
+def test_numbers_that_are_computed_from_others(
+    operation: str, numbers: list[float | None], expected: float | None
+) -> None:
+    assert values.computed(operation, numbers) == pytest.approx(expected)
+
+
+def test_a_note_names_the_rows_or_columns_that_it_is_about() -> None:
+    def note(*at: str) -> list[str]:
+        """The place of a text that is said of some of the cells of the rows A, B and C."""
+        records = [
+            {"row": row, "column": column, "status": "run"}
+            for row in "ABC"
+            for column in ("en", "de")
+        ]
+        named = [(each, "why") for each in records if f"{each['row']} {each['column']}" in at]
+        return [each.removesuffix(": why.") for each in values.with_places(named, records)]
+
+    assert note("A en", "A de") == ["A"]
+    assert note("A en", "A de", "B en", "B de") == ["A; B"]
+    assert note("C de") == ["C (de)"]
+    assert note("A en", "A de", "C de") == ["A; C (de)"]
+    assert note("A en", "B en") == ["en, for A; B"]
+    assert note("A en", "B en", "C en") == ["en"]
