@@ -45,9 +45,9 @@ def calls_of(run: Callable[[], Any]) -> Counter[tuple[str, str]]:
 
     def count(frame: FrameType, event: str, _: Any) -> None:
         code = frame.f_code
-        if event == "call" and code.co_filename.startswith(str(ROOT / "nat")):
-            if not code.co_name.startswith("<"):
-                calls[code.co_filename, code.co_qualname] += 1
+        own = code.co_filename.startswith(str(ROOT / "nat")) and not code.co_name.startswith("<")
+        if event == "call" and own:
+            calls[code.co_filename, code.co_qualname] += 1
 
     sys.setprofile(count)
     run()
@@ -58,10 +58,11 @@ def calls_of(run: Callable[[], Any]) -> Counter[tuple[str, str]]:
 def show(step: str, calls: Counter[tuple[str, str]]) -> None:
     """Print the functions by file, and their number."""
     files = sorted({file for file, _ in calls})
-    print(f"{step}: {len(calls)} functions in {len(files)} files, {calls.total():,} calls")
+    lines = [f"{step}: {len(calls)} functions in {len(files)} files, {calls.total():,} calls"]
     for file in files:
         names = [f"{name} ({number})" for (at, name), number in calls.items() if at == file]
-        print(f"  {Path(file).relative_to(ROOT)}: {', '.join(names)}")
+        lines.append(f"  {Path(file).relative_to(ROOT)}: {', '.join(names)}")
+    sys.stdout.write("".join(f"{line}\n" for line in lines))
 
 
 if __name__ == "__main__":
