@@ -2,6 +2,7 @@
 
 import json
 import random
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -9,11 +10,15 @@ from typing import Any
 import numpy as np
 from made_up_corpus import corpus_file
 
-from nat.cells.cell import TIMES, Cell
+from nat.artifacts import Score, TrainingRecord
 from nat.configuration.configuration import Configuration
 from nat.configuration.reading import read
 from nat.files import read_json, write_json
 from nat.measures import score
+from nat.measures.latency_numbers import TIMES, with_measures
+from nat.measures.latency_setting import STATE
+from nat.papers.relation import Cell
+from nat.training import curve
 
 REPOSITORY = Path(__file__).resolve().parents[1]
 CORPUS, SENTENCES = "made-up", 60
@@ -161,11 +166,24 @@ def write_translations_to(path: Path, errors: float, seed: int = 1, not_decoded:
     path.write_text("".join(json.dumps(row) + "\n" for row in rows))
 
 
+def write_numbers(path: Path, part: str, numbers: Mapping[str, Any], **facts: Any) -> None:
+    """Write the numbers of a part, values or what else is known of them; other parts stay."""
+    written = {
+        name: each if isinstance(each, dict) else {"value": each} for name, each in numbers.items()
+    }
+    before = read_json(path) if path.exists() else {"measures": {}}
+    write_json(path, {**before, "measures": {**before["measures"], part: written}, **facts})
+
+
 def write_latencies(root: Path, found: dict[Cell, list[float] | str]) -> None:
     """Latencies of cells by their repeats in milliseconds, or the state of one that has none."""
     files: dict[str, dict[str, Any]] = {}
     for cell, repeats in found.items():
-        numbers = np.array(0.0 if isinstance(repeats, str) else repeats)
+        systems = files.setdefault(cell.path, {})
+        if isinstance(repeats, str):
+            systems[cell.part] = {STATE: repeats}
+            continue
+        numbers = np.array(repeats)
         times = {
             "median": float(np.median(numbers)),
             "mean": float(numbers.mean()),
@@ -173,10 +191,10 @@ def write_latencies(root: Path, found: dict[Cell, list[float] | str]) -> None:
             "quartile_3": float(np.percentile(numbers, 75)),
             "repeats": repeats,
         }
-        measured = {"state": repeats} if isinstance(repeats, str) else {TIMES: times}
-        files.setdefault(cell.score_path, {})[cell.timed_name] = measured
+        systems[cell.part] = {TIMES: times}
+    facts = {"sentences_of_split": 3003, "source_words_per_sentence": 12}
     for path, systems in files.items():
-        write_json(root / path, {"sentences_of_split": 3003, "systems": systems})
+        write_json(root / path, with_measures({**facts, "systems": systems}))
 
 
 def collapse(path: Path) -> str:
@@ -211,8 +229,9 @@ def scored(translations: Path, references: score.References) -> score.Score:
 
 def run(root: Path, system: str, decoding: str, errors: float, **options: Any) -> Path:
     """Write and score the translations of one system; returns the score file."""
-    cell = Cell("demo", CORPUS, system, options.get("seed", 1), decoding, "test", "")
-    write_translations_to(root / cell.translations_path, errors, **options)
+    artifact = Score("demo", CORPUS, system, options.get("seed", 1), decoding, "test")
+    translations, path = root / artifact.translations.path, root / artifact.path
+    write_translations_to(translations, errors, **options)
     folder = root / "results/corpora" / CORPUS / "tests/test"
     several = folder / "references/test.yy.jsonl"
     references = score.References(
@@ -220,5 +239,18 @@ def run(root: Path, system: str, decoding: str, errors: float, **options: Any) -
         folder / "tokens/test.yy",
         several if several.exists() else None,
     )
-    scored(root / cell.translations_path, references).write(root / cell.score_path)
-    return root / cell.score_path
+    scored(translations, references).write(path)
+    return path
+
+
+def write_training(
+    root: Path, system: str, validated: Sequence[tuple[int, float]], seed: int = 1, **facts: Any
+) -> Path:
+    """Write the record of a training of 40 updates and its curve; returns the record."""
+    path = root / TrainingRecord("demo", CORPUS, system, seed).path
+    rows = "".join(f"{update},valid,1.0,{bleu}\n" for update, bleu in validated)
+    lines = f"update,split,loss,bleu\n5,train,2.0,\n{rows}"
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.with_suffix(".csv").write_text(lines)
+    write_json(path, curve.with_measures({"updates": 40, **facts}, lines.splitlines()))
+    return path

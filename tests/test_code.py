@@ -44,7 +44,6 @@ def test_every_package_of_reports_exists() -> None:
         ("tables/tables.py", "ADDED = 1", {TABLES, CLAIMS, SITE}),
         ("figures/panels.py", "ADDED = 1", {FIGURES, SITE}),
         ("claims/verdicts.py", "ADDED = 1", {CLAIMS, SITE}),
-        ("papers/conflicts.py", "ADDED = 1", {SITE}),
         ("report/templates/report.css", "body {}", {SITE}),
         ("decoding/beams.py", "ADDED = 1", set()),
         ("cells/values.py", '\n\n# why\n"""What is shown."""', set()),

@@ -9,6 +9,7 @@ import itertools
 import json
 from collections.abc import Iterable
 from pathlib import Path
+from statistics import mean
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -41,6 +42,8 @@ NOISY = f"sampled with noise; {UNLISTED}"
 
 OF_MASKS = ("mask_predict", "mask_correct", "imputer")
 """Methods of decoding that fill in masks, in one pass or several."""
+PROBE, MASKS, STUDENT, OTHER = "probe", "masks", "student", ""
+"""Kinds of decodings, by which those are chosen that are shown at first."""
 
 
 class TestSet(NamedTuple):
@@ -48,11 +51,6 @@ class TestSet(NamedTuple):
 
     corpus: str
     split: str
-
-    @property
-    def name(self) -> str:
-        """Both names, as in `toy-ka-lu/test`."""
-        return f"{self.corpus}/{self.split}"
 
     @property
     def file(self) -> str:
@@ -68,39 +66,34 @@ def page(results: Results, folder: Path) -> Page:
     """
     (folder / FOLDER).mkdir()
     found = []
-    most_first = sorted(translated(results).items(), key=lambda each: -len(each[1]))
-    for place, scores in most_first:
-        content = _test_set(results.configuration, place, scores, folder)
-        _write(folder / place.file, "addTestSet", place.name, content)
-        found.append(
-            {
-                "name": place.name,
-                "file": place.file,
-                "label": f"{place.corpus}, {place.split}: {len(content['systems'])} translations",
-            }
-        )
+    for place, scores in sorted(translated(results).items(), key=lambda each: -len(each[1])):
+        _write(folder, place.file, _test_set(results.configuration, place, scores, folder))
+        label = f"{place.corpus}, {place.split}: {len(scores)} translations"
+        found.append({"name": f"{place.corpus}/{place.split}", "file": place.file, "label": label})
+    shown = results.configuration.browser.sentences
+    lead = (
+        f"The first {shown} sentences of every test set, as each system translates them, step by "
+        "step where steps are recorded."
+    )
     content = {
         "test_sets": found,
-        "shown": results.configuration.browser.sentences,
-        "command": snakemake(results.configuration, "traces", "report"),
+        "traced_by": snakemake(results.configuration, "traces", "report"),
     }
-    return Page(addresses.SENTENCES, "Sentences", "sentences.html", content)
+    return Page(addresses.SENTENCES, "Sentences", lead, content=content, template="sentences.html")
 
 
 def translated(results: Results) -> dict[TestSet, list[Score]]:
     """The scores that reports show and that exist, by test set; of several seeds the first one."""
-    root = results.root
     firsts: dict[tuple[str, str, str, str], Score] = {}
-    for cells in results.cells.values():
-        for score in (cell.source for cell in cells):
-            if not isinstance(score, Score) or score.split == TRAIN:
-                continue
-            names = score.corpus, score.split, score.system, score.decoding
-            files = score.path, score.statistics.path, score.translations.path
-            if names in firsts and firsts[names].seed <= score.seed:
-                continue
-            if all((root / path).exists() for path in files):
-                firsts[names] = score
+    for cell in itertools.chain.from_iterable(results.cells.values()):
+        score = cell.source
+        if not isinstance(score, Score) or score.split == TRAIN:
+            continue
+        names = score.corpus, score.split, score.system, score.decoding
+        files = score.path, score.statistics.path, score.translations.path
+        first = names not in firsts or score.seed < firsts[names].seed
+        if first and all((results.root / path).exists() for path in files):
+            firsts[names] = score
     found: dict[TestSet, list[Score]] = {}
     for _, score in sorted(firsts.items()):
         found.setdefault(TestSet(score.corpus, score.split), []).append(score)
@@ -126,28 +119,55 @@ def _test_set(
     if artifact is not None:
         path = root / artifact.path / f"{split}.{target}.jsonl"
         several = read_references(path, len(sources))
-    uncounted = []
+    uncounted = [
+        sentence
+        for sentence, texts in several.items()
+        if sentence < number and correct[sentence][0] not in texts
+    ]
     for sentence, texts in several.items():
-        if sentence < number and correct[sentence][0] not in texts:
-            uncounted.append(sentence)
         correct[sentence] = list(dict.fromkeys(correct[sentence] + texts))
     systems = [
         _translations(configuration, score, len(sources), sorted(several), folder)
         for score in scores
     ]
-    translations = _shared(systems)
+    systems.sort(key=lambda each: bool(each["kind"] == PROBE))
+    complete = are_complete(configuration.corpus(place.corpus), split)
     return {
+        "chosen": _chosen(systems),
         "languages": [source, target],
         "sentences": len(sources),
         "sources": sources[:number],
         "references": correct[:number],
         "uncounted": uncounted,
-        "why_uncounted": NOISY
-        if are_complete(configuration.corpus(place.corpus), split)
-        else UNLISTED,
-        "translations": translations,
+        "why_uncounted": NOISY if complete else UNLISTED,
+        "translations": _shared(systems),
         "systems": systems,
     }
+
+
+def _chosen(systems: list[dict[str, Any]]) -> list[str]:
+    """The two translations that the page shows at first, as `system/decoding`.
+
+    These are the best student of one pass, and the best translations by several passes over masks,
+    with recorded steps if there are any; without both of them, the two best systems.
+    """
+
+    def last_best(system: dict[str, Any]) -> tuple[bool, float]:
+        return system["kind"] == PROBE, -mean(system["bleu"])
+
+    ranked = sorted(systems, key=last_best)
+    several = [each for each in ranked if each["kind"] == MASKS and mean(each["passes"]) > 1]
+    iterative = min(several, key=lambda each: each["steps"] is None, default=None)
+    students = [
+        each
+        for each in ranked
+        if iterative and each["kind"] in (MASKS, STUDENT) and each["system"] != iterative["system"]
+        if mean(each["passes"]) <= 1
+    ]
+    best = ranked[0]
+    others = [each for each in ranked if each["system"] != best["system"]] or ranked[1:] or ranked
+    pair = (students[0], iterative) if iterative and students else (others[0], best)
+    return [f"{each['system']}/{each['decoding']}" for each in pair]
 
 
 def _shared(systems: list[dict[str, Any]]) -> list[list[tuple[Any, ...]]]:
@@ -219,13 +239,12 @@ def _translations(
 
 
 def _kind(method: str, traits: DecodingTraits) -> str:
-    """The kind of a decoding, by which the page chooses the translations that it shows at first."""
     if traits.starts_from_assistant:
-        return "probe"
+        return PROBE
     if method in OF_MASKS:
-        return "masks"
+        return MASKS
     is_student = traits.decoding_order == "parallel" and not (traits.assistant or traits.converted)
-    return "student" if is_student else ""
+    return STUDENT if is_student else OTHER
 
 
 def _steps(path: Path, trace: Trace, rows: list[dict[str, Any]], folder: Path) -> str | None:
@@ -255,7 +274,7 @@ def _steps(path: Path, trace: Trace, rows: list[dict[str, Any]], folder: Path) -
         found[number] = [line["positions"], int(differs), passes]
     names = trace.corpus, trace.split, trace.system, trace.decoding
     file = f"{FOLDER}/{'.'.join(names)}.js"
-    _write(folder / file, "addSteps", file, found)
+    _write(folder, file, found)
     return file
 
 
@@ -263,9 +282,10 @@ def _rounded(values: np.ndarray, digits: int = 1) -> list[float]:
     return [round(float(value), digits) for value in values]
 
 
-def _write(path: Path, function: str, name: str, content: Any) -> None:
-    """Write a script that calls a function of the page with a name and its content."""
+def _write(folder: Path, file: str, content: Any) -> None:
+    """Write a script that hands its content to the page."""
     arguments = (
-        json.dumps(each, ensure_ascii=False, separators=(",", ":")) for each in (name, content)
+        json.dumps(each, ensure_ascii=False, separators=(",", ":")) for each in (file, content)
     )
-    path.write_text(f"sentenceBrowser.{function}({','.join(arguments)});\n", encoding="utf-8")
+    text = f"sentenceBrowser.add({','.join(arguments)});\n"
+    (folder / file).write_text(text, encoding="utf-8")

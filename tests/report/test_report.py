@@ -1,0 +1,381 @@
+"""The pages of a run, made from whatever exists."""
+
+import json
+import re
+from html.parser import HTMLParser
+from pathlib import Path
+from typing import Any
+from urllib.parse import parse_qs
+
+import made_up_run as made_up
+import pytest
+from made_up_run import CORPUS, PAPER, run, write_corpus, write_latencies
+from repository import configured
+from test_sentences import called
+
+from nat.configuration import Configuration
+from nat.files import read_json, write_json
+from nat.measures.results import read
+from nat.papers import reports
+from nat.report import papers, site, systems
+from nat.report.page import COMPLETE, NOTHING, PART
+from nat.report.results import CONFIGURED, Results, stand_ins
+from tests.messages import must_name
+
+HOSTILE = "<script>alert(1)</script>"
+TABLE, FIGURE = PAPER["tables"]["1"], PAPER["figures"]["2"]
+CLAIM = {"claim": "DiMS is better than the NAT.", "from": "abstract", "in": "table 1"}
+CLAIM |= {"task": made_up.TASK, "compare": ["DiMS", "above", "NAT"]}
+OTHER_CLAIM = {
+    **CLAIM,
+    "claim": "DiMS is better than GLAT.",
+    "compare": ["DiMS", "above", "quoted"],
+}
+CLAIMS = {"better": CLAIM, "state-of-the-art": OTHER_CLAIM}
+NAT, DIMS = ("nat-kd", "one-pass"), ("dims-cmlm-kd", "mask-predict-1-lb5")
+SCORE = f"results/demo/scores/{CORPUS}/nat-kd/seed1/one-pass/test.json"
+TRANSLATIONS = SCORE.replace("scores", "translations") + "l"
+OF_PAPER, OF_NAT = "papers/paper.html", f"systems/{CORPUS}/nat-kd.html"
+
+
+def prepare(root: Path) -> Path:
+    """Of the systems of the paper two were run, NAT and DiMS; the CMLM was not."""
+    write_corpus(root)
+    for names, errors in ((NAT, 0.4), (DIMS, 0.1)):
+        summary = str(run(root, *names, errors)).replace("/scores/", "/translations/")
+        write_json(summary, {"mean_steps": 1.0})
+    made_up.publish(root)
+    return root
+
+
+@pytest.fixture
+def root(tmp_path: Path) -> Path:
+    return prepare(tmp_path)
+
+
+def configuration(root: Path, **paper: Any) -> Configuration:
+    return made_up.configuration(root, {"paper": PAPER | paper})
+
+
+def write(found: Configuration) -> Path:
+    """Make the report; returns its folder."""
+    folder = Path(found.root) / "results/demo/report"
+    site.write(found, folder)
+    return folder
+
+
+def write_record(found: Configuration, system: str, **changed: Any) -> Path:
+    """The record of a training; some keys of the recipe may have had other values."""
+    training = found.training(CORPUS, system).as_json()
+    training["recipe"] |= changed
+    facts = {"training": training, "fingerprint": "None", "updates": 7, "seconds": 90.0}
+    facts |= {"validation": {"metric": "bleu", "best": 30.5}}
+    return made_up.write_training(Path(found.root), system, [(7, 30.5)], **facts)
+
+
+@pytest.fixture(scope="module")
+def written(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A report to look at, with claims, a training and a hostile name."""
+    found = configuration(
+        prepare(tmp_path_factory.mktemp("written")),
+        claims=CLAIMS,
+        description=HOSTILE,
+        diagrams={"figure 1": "how it works"},
+    )
+    made_up.collapse(Path(found.root) / SCORE)
+    for system in ("nat-kd", "dims-cmlm-kd"):
+        write_record(found, system)
+    return write(found)
+
+
+class Page(HTMLParser):
+    """What a page links to and shows."""
+
+    def __init__(self, path: Path) -> None:
+        super().__init__()
+        self.links: list[str] = []
+        self.identifiers: list[str] = []
+        self.alternatives: list[str | None] = []
+        self.source = path.read_text(encoding="utf-8")
+        self.feed(self.source)
+
+    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        given = dict(attrs)
+        self.links += [value for key in ("href", "src") if (value := given.get(key))]
+        self.identifiers += [value for key, value in attrs if key == "id" and value]
+        self.alternatives += [given.get("alt")] if tag == "img" else []
+
+    def text(self, identifier: str = "") -> str:
+        """Its text without tags, from an identifier on."""
+        found = self.source
+        found = found[found.index(f'id="{identifier}"') :] if identifier else found
+        return " ".join(re.sub(r"<[^>]+>", " ", found).split())
+
+    def script(self, name: str) -> Any:
+        """The data of a script."""
+        match = re.search(rf'{name}">(.*?)</script>', self.source, re.DOTALL)
+        assert match
+        return json.loads(match[1])
+
+    def details(self) -> dict[str, list[list[Any]]]:
+        """What it says of its numbers, the shared lines included."""
+        found = self.script('id="numbers')
+        return {
+            number["title"]: number["lines"]
+            + [line for at in number["shared"] for line in found["shared"][at]]
+            for number in found["numbers"]
+        }
+
+
+# What pages show
+
+
+def test_every_link_leads_to_a_file_of_the_folder(written: Path) -> None:
+    pages = {path: Page(path) for path in sorted(written.rglob("*.html"))}
+    assert len(pages) > 5
+    chosen = []
+    for path, page in pages.items():
+        assert len(set(page.identifiers)) == len(page.identifiers), path
+        for link in page.links:
+            file, _, place = link.partition("#")
+            target = (path.parent / file).resolve() if file else path
+            if link.startswith("data:"):
+                continue
+            assert target.is_relative_to(written.resolve()) and target.exists(), (path, link)
+            if "=" in place:
+                assert target == written / "sentences.html"
+                chosen.append(parse_qs(place))
+            else:
+                assert not place or place in pages[target].identifiers, (path, link)
+        assert all(page.alternatives)
+        assert not re.search(r"(src|href)=.https?:", page.source)
+    data = called(written / f"sentences/{CORPUS}.test.js")
+    names = [f"{each['system']}/{each['decoding']}" for each in data["systems"]]
+    assert len(names) == len(chosen) == 2
+    for each in chosen:
+        assert each == {"test-set": [f"{CORPUS}/test"], "b": each["b"]} and each["b"][0] in names
+
+
+NOT_COMPARABLE = f"the published value is not comparable: corpus {CORPUS} at scale demo"
+
+
+@pytest.mark.parametrize(
+    ("page", "place", "said"),
+    [
+        ("index.html", "papers-rows", "2 of 3 0 1 holds, 1 cannot be judged here 2 of 3 0.05"),
+        ("index.html", "", "Trainings: 2 of 3, 0.05 device hours"),
+        ("index.html", "reports-rows", "Figure 1 How it works a diagram, not reproduced"),
+        (OF_PAPER, "", "snakemake paper_figure_2 --config scale=demo"),
+        (OF_PAPER, "figure-2", "not run Made by"),
+        (OF_PAPER, "table-1", "NAT (En-De): few distinct translations: 1 for"),
+        (OF_PAPER, "claims-rows", f"DiMS is better than the NAT. (abstract) {CORPUS} ✓ holds"),
+        (OF_PAPER, "claims-rows", NOT_COMPARABLE),
+        (OF_NAT, "", "best validation BLEU 30.50"),
+        (f"systems/{CORPUS}/dims-cmlm-kd.html", "", systems.WITH_TEACHER),
+    ],
+)
+def test_what_pages_say(written: Path, page: str, place: str, said: str) -> None:
+    assert said in Page(written / page).text(place)
+    assert systems.WITH_TEACHER not in Page(written / OF_NAT).text()
+    assert not (written / "downloads/paper/figure_2.png").exists()  # no point of it was run
+
+
+def test_numbers_have_intervals_and_published_values(written: Path) -> None:
+    found = read(written.parents[2] / SCORE, "test")["sacrebleu"]
+    ends = f"{found.low:.1f}, {found.high:.1f}"
+    source = Page(written / OF_PAPER).source
+    assert f"{found.value:.2f}" in source and f"[{ends}]" in source
+    assert "20.5<" in source and "20.50" not in source
+    entry = f">{found.value:.2f}<small>[{ends}]</small>"
+    assert entry in Page(written / OF_NAT).source
+
+
+def test_intervals_stand_below_the_numbers_of_every_column(root: Path) -> None:
+    first, *others = TABLE["columns"]
+    noted = {"row": "NAT", "column": first["label"], "text": "a note"}
+    columns = [{**first, "interval": True}, *others]
+    made_up.publish(root, made_up.HEADER)
+    found = configuration(root, tables={"1": TABLE | {"columns": columns, "footnotes": [noted]}})
+    ours = read(root / SCORE, "test")["sacrebleu"]
+    interval = re.escape(f"[{ours.low:.1f}, {ours.high:.1f}]")
+    source = Page(write(found) / OF_PAPER).source
+    assert re.search(rf">{ours.value:.2f}†¹</button><small>{interval}<", source)
+
+
+def test_texts_are_not_taken_for_html(written: Path) -> None:
+    assert not any(HOSTILE in path.read_text() for path in written.rglob("*.html"))
+    assert "&lt;script&gt;alert(1)" in Page(written / OF_PAPER).source
+
+
+def test_a_number_leads_back_to_its_files_model_and_command(written: Path) -> None:
+    lines = Page(written / OF_PAPER).details()["NAT, En-De"]
+    said = {term: text for term, text, *_ in lines}
+    assert (said["file"], said["translations"]) == (SCORE, TRANSLATIONS)
+    assert said["made again by"] == (
+        f"rm -f {TRANSLATIONS} && snakemake {SCORE} --forcerun {SCORE} --config scale=demo"
+    )
+    assert said["trained"].startswith("7 updates, 1.5 min") and said["remark"].startswith("few")
+    assert json.loads(said["decoding"].partition(": ")[2])["method"] == "one_pass"
+    assert [how for _, _, how in lines if how not in ("", "code")] == [f"../{OF_NAT}"]
+
+
+@pytest.mark.parametrize("settings", [("", "cpu-1", "thread-8"), ("cpu-1", "thread-8", "")])
+def test_latencies_stand_with_their_setting_and_their_job(
+    root: Path, settings: tuple[str, ...]
+) -> None:
+    quality = TABLE["columns"][0] | {"label": "quality"}
+    latency = {"task": made_up.TASK, "measure": "latency"}
+    columns = [latency | {"label": each, "setting": each} if each else quality for each in settings]
+    (root / "config/published/paper.csv").unlink()
+    another = {"label": "CMLM", "system": "cmlm-kd", "decoding": "mask-predict-1-lb5"}
+    one = {**TABLE, "columns": columns}
+    two = {**one, "rows": [TABLE["rows"][0], another]}
+    found = configuration(root, tables={"1": one, "2": two}, figures={})
+    for number, repeats in (("1", 5.0), ("2", 9.0)):  # as if on two machines
+        cells = [each for each in reports.cells(found, ("paper", "table", number)) if each.setting]
+        write_latencies(root, {cell: [repeats] * 5 for cell in cells})
+    page = Page(write(found) / OF_PAPER)
+    must_name(page.text(), "of sacreBLEU: 95% bootstrap interval", "of latency: quartiles")
+    for title, lines in page.details().items():
+        told_of = [text.split(":")[0] for term, text, *_ in lines if term == "latency"]
+        assert told_of == [each for each in settings if each and title.endswith(f", {each}")]
+
+
+# States
+
+
+def test_states_count_the_results_that_exist(root: Path) -> None:
+    def states() -> dict[Any, Any]:
+        results = Results(configuration(root))
+        return {target[1:]: results.state(target) for target in results.cells}
+
+    kinds = {target: state.kind for target, state in states().items()}
+    assert kinds == {("table", "1"): COMPLETE, ("figure", "2"): NOTHING}
+    run(root, "cmlm-kd", "mask-predict-1-lb5", 0.2)
+    figure = states()["figure", "2"]
+    assert (figure.kind, figure.text) == (PART, "1 of 2")
+    # a figure is drawn from the points that exist
+    folder = write(configuration(root))
+    assert (folder / "downloads/paper/figure_2.png").stat().st_size > 1000
+    assert "CMLM 1 " in Page(folder / OF_PAPER).text("figure-2-rows")
+
+
+def test_settings_need_no_run(root: Path) -> None:
+    settings = {
+        "title": "settings",
+        "kind": "settings",
+        "columns": [{"label": "NAT", "system": "nat-kd"}],
+        "rows": [{"label": "dropout", "key": "recipe.dropout"}],
+    }
+    found = configuration(root, tables=PAPER["tables"] | {"8": settings})
+    assert Results(found).state(("paper", "table", "8")) == CONFIGURED
+
+
+# Older configurations
+
+
+@pytest.mark.parametrize(("recorded", "shown"), [({}, False), ({"dropout": 0.45}, True)])
+def test_numbers_of_an_older_configuration_are_marked(
+    root: Path, recorded: dict[str, Any], shown: bool
+) -> None:
+    found = configuration(root)
+    write_record(found, "nat-kd", **recorded)
+    folder = write(found)
+    assert ("older configuration" in Page(folder / OF_PAPER).source) == shown
+    assert ("recipe.dropout: 0.45 is now" in Page(folder / OF_NAT).source) == shown
+
+
+def test_differences_from_an_older_configuration_are_marked(root: Path) -> None:
+    made_up.publish(root, made_up.ONE_COLUMN)
+    gain = {"label": "gain", "task": made_up.TASK, "over": "NAT", "ours_only": True}
+    more = {"label": "more", "derived": {"difference": ["DiMS", "NAT"]}, "ours_only": True}
+    table = {**TABLE, "columns": [TABLE["columns"][0], gain], "rows": [*TABLE["rows"], more]}
+    found = configuration(root, tables={"1": table})
+    write_record(found, "dims-cmlm-kd")
+    write_record(found, "nat-kd", dropout=0.45)
+    rows = {}
+    for row in Page(write(found) / OF_PAPER).source.split("<tr>"):
+        if label := re.search(r"<th[^>]*>\s*(DiMS|more|NAT)", row):
+            rows[label[1]] = row.count("<small>older configuration</small>")
+    assert rows == {"NAT": 2, "DiMS": 1, "more": 2}
+
+
+def test_numbers_that_rest_on_an_older_model_are_marked_too(root: Path) -> None:
+    found = configuration(root)
+    write_record(found, "dims-cmlm-kd")
+    assert Results(found).changes(CORPUS, "dims-cmlm-kd", 1) == []
+    write_record(found, "cmlm-kd", dropout=0.45)
+    (line,) = Results(found).changes(CORPUS, "dims-cmlm-kd", 1)
+    must_name(line, "cmlm-kd", "recipe.dropout", 0.45)
+
+
+def test_translations_of_an_earlier_model_are_marked(root: Path) -> None:
+    found = configuration(root)
+    path, score = write_record(found, "nat-kd"), root / SCORE
+    cell = next(
+        each for each in reports.cells(found, ("paper", "table", "1")) if each.path == SCORE
+    )
+    write_json(score, read_json(score) | {"model": {"fingerprint": "None"}})
+    assert Results(found).older([cell]) == []
+    write_json(path, read_json(path) | {"fingerprint": "another"})
+    (line,) = Results(found).older([cell])
+    assert "earlier training" in line
+
+
+def test_the_same_results_give_the_same_pages(root: Path) -> None:
+    found = configuration(root, claims=CLAIMS)
+    folder = write(found)
+    before = {path: path.read_bytes() for path in folder.rglob("*") if path.is_file()}
+    write(found)
+    assert {path: path.read_bytes() for path in folder.rglob("*") if path.is_file()} == before
+
+
+# Papers, claims and systems
+
+
+def test_claims_are_sorted_by_their_numbers(root: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("nat.papers.claims.are_complete", lambda *_: True)
+    worse, more = ({**CLAIM, "compare": ["NAT", "above", other]} for other in ("DiMS", 90))
+    found = configuration(root, claims=CLAIMS | {"worse": worse, "more": more})
+    source = Page(write(found) / OF_PAPER).source
+    rows = source[source.index('id="claims-rows"') :].partition("</table>")[0].split("<tr>")[2:]
+    records = {record["claim"]: record for _, record in Results(found).claims["paper"]}
+    keys = ("ours", "low", "detectable", "in_own_measure", "published")
+    for row, record in zip(rows, records.values(), strict=True):
+        sorted_by = ["" if record[key] is None else str(record[key]) for key in keys]
+        assert re.findall(r'data-sort="([^"]*)"', row) == sorted_by
+    assert records["worse"]["in_own_measure"] < 0 and records["more"]["published"] < 0
+    assert records["state-of-the-art"]["ours"] is None
+
+
+@pytest.mark.parametrize(
+    ("chosen", "parts"),
+    [
+        ("demo", ["invented languages", "toy-ka-lu for WMT14 En-De", "a base model is 64 wide"]),
+        ("small", ["other corpora", "multi30k-en-de for WMT14 En-De"]),
+        ("paper", []),
+    ],
+)
+def test_what_stands_in_for_the_papers_is_told(chosen: str, parts: list[str]) -> None:
+    said = stand_ins(configured(chosen))
+    must_name(said, *parts)
+    assert bool(said) == bool(parts)
+
+
+def test_papers_stand_before_what_else_is_measured(root: Path) -> None:
+    found = made_up.configuration(root, {"a-look": {"title": "A look"}, "paper": PAPER})
+    source = Page(write(found) / "index.html").source.partition("</nav>")[0]
+    assert source.index(">Paper<") < source.index(">A look<")
+
+
+def test_what_no_paper_prints_has_a_caption_instead_of_a_number() -> None:
+    assert papers.label("table", "10") == "Table 10"
+    assert papers.label("figure", "shares") == "Figure"
+
+
+def test_ancestors_stand_before_what_learns_from_them(root: Path) -> None:
+    found = systems.ancestors(configuration(root).on(CORPUS), "dims-cmlm-kd")
+    assert list(found) == ["at-base", "cmlm-kd", "dims-cmlm-kd"]
+    page = Page(write(configuration(root)) / f"systems/{CORPUS}/dims-cmlm-kd.html")
+    assert "dims-cmlm-kd text of at-base, starts from cmlm-kd" in page.text("ancestors-rows")
+    assert "../../systems/made-up/cmlm-kd.html" in page.links
