@@ -4,7 +4,8 @@ The lines that many numbers share, such as those of a model, are written once to
 """
 
 import json
-from collections.abc import Callable, Hashable, Iterable, Sequence
+from collections.abc import Callable, Hashable, Iterable, Iterator, Sequence
+from functools import partial
 from typing import Any
 
 from nat.artifacts import Latency, Score
@@ -49,54 +50,40 @@ class Details:
             own.append(("made by", snakemake(configuration, *paths), CODE))
         elif there:
             own.append(("made again by", made_again(configuration, there), CODE))
-        shared = [
-            place
-            for of in (self._model, self._decoding, self._latency)
-            for cell in there
-            for place in of(cell)
-        ]
-        self.numbers.append({"title": title, "lines": own, "shared": list(dict.fromkeys(shared))})
+        shared = [self._place(*group) for cell in there for group in self._groups(cell)]
+        self.numbers.append({"title": title, "lines": own, "shared": sorted(set(shared))})
         return len(self.numbers) - 1
 
-    def _share(self, key: Hashable, lines: Callable[[], list[Line]]) -> list[int]:
+    def _place(self, key: Hashable, lines: Callable[[], list[Line]]) -> int:
         if key not in self._places:
             self._places[key] = len(self.shared)
             self.shared.append(lines())
-        return [self._places[key]]
+        return self._places[key]
 
-    def _model(self, cell: Cell) -> list[int]:
-        key = cell.corpus, cell.model, cell.seed
+    def _groups(self, cell: Cell) -> Iterator[tuple[Hashable, Callable[[], list[Line]]]]:
+        """What a number shares with others: a key, and what makes the lines."""
+        if cell.of_training:
+            yield (cell.corpus, cell.model, cell.seed), partial(self._model, cell)
+        there = self._results.configuration.on(cell.corpus)
+        if cell.decoding:
+            options = there.decoding(cell.decoding).as_json()
+            text = f"{cell.decoding}: {json.dumps(options)}"
+            yield text, lambda: [("decoding", text, CODE)]
+        if isinstance(cell.source, Latency):
+            setting = f"{cell.setting}: {json.dumps(there.latency.model_dump(mode='json'))}"
+            yield setting, lambda: [("latency", setting, CODE)]
 
-        def lines() -> list[Line]:
-            said = f"{cell.model} on {cell.corpus}, seed {cell.seed}"
-            found = [("model", said, self._root + addresses.system(cell.corpus, cell.model))]
-            if record := self._results.training(*key):
-                time = f"{record['seconds'] / 60:,.1f} min" if "seconds" in record else "?"
-                done = f"{record['updates']:,} updates, {time}, {record.get('device', '')}"
-                found.append(("trained", done, ""))
-                found.append(("versions", versions(record), ""))
-            if older := self._results.changes(*key):
-                found.append(("older configuration", "; ".join(older), ""))
-            return found
-
-        return self._share(key, lines) if cell.of_training else []
-
-    def _decoding(self, cell: Cell) -> list[int]:
-        def lines() -> list[Line]:
-            there = self._results.configuration.on(cell.corpus)
-            options = json.dumps(there.decoding(cell.decoding).as_json())
-            return [("decoding", f"{cell.decoding}: {options}", CODE)]
-
-        return self._share((cell.corpus, cell.decoding), lines) if cell.decoding else []
-
-    def _latency(self, cell: Cell) -> list[int]:
-        def lines() -> list[Line]:
-            latency = self._results.configuration.on(cell.corpus).latency
-            options = json.dumps(latency.model_dump(mode="json"))
-            return [("latency", f"{cell.setting}: {options}", CODE)]
-
-        key = cell.corpus, Latency, cell.setting
-        return self._share(key, lines) if isinstance(cell.source, Latency) else []
+    def _model(self, cell: Cell) -> list[Line]:
+        names = cell.corpus, cell.model, cell.seed
+        said = f"{cell.model} on {cell.corpus}, seed {cell.seed}"
+        found = [("model", said, self._root + addresses.system(cell.corpus, cell.model))]
+        if record := self._results.training(*names):
+            time = f"{record['seconds'] / 60:,.1f} min" if "seconds" in record else "?"
+            done = f"{record['updates']:,} updates, {time}, {record.get('device', '')}"
+            found += [("trained", done, ""), ("versions", versions(record), "")]
+        if older := self._results.changes(*names):
+            found.append(("older configuration", "; ".join(older), ""))
+        return found
 
 
 def versions(record: dict[str, Any]) -> str:

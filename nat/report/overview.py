@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from nat.papers import claim_formats, reports
 from nat.papers.reports import snakemake
 from nat.report import addresses, papers
-from nat.report.page import COMPLETE, NOTHING, PART, Entry, Page, Section, State
+from nat.report.page import COMPLETE, NOTHING, PART, Entry, Page, Section
 from nat.report.results import Results, stand_ins
 
 DIAGRAM, WORDS = "a diagram, not reproduced", "in words, not reproduced"
@@ -42,7 +42,7 @@ def page(results: Results) -> Page:
 def _papers(results: Results, name: str, title: str, shown: Sequence[str]) -> Section:
     rows: list[list[Entry | str]] = []
     for paper in shown:
-        kinds = [results.state(target).kind for target in results.cells if target[0] == paper]
+        kinds = [results.state(target).look for target in results.cells if target[0] == paper]
         judged = [record for _, record in results.claims.get(paper, [])]
         cost = papers.cost(results, [paper])
         address = addresses.paper(paper)
@@ -68,7 +68,6 @@ def _reports(results: Results) -> Section:
         paper, kind, number = target
         if kind == "claims":
             continue
-        state = results.state(target)
         title = reports.title(configuration, target).partition(", ")[2]
         address = f"{addresses.paper(paper)}#{addresses.section(kind, number)}"
         rows.append(
@@ -76,14 +75,14 @@ def _reports(results: Results) -> Section:
                 configuration.paper(paper).title,
                 Entry(papers.label(kind, number), link=address, look="label"),
                 papers.titled(title),
-                state.entry,
+                results.state(target),
             ]
         )
     for paper in results.papers:
         described = configuration.paper(paper)
         for name, what in described.diagrams.items():
-            state = State(NOTHING, WORDS if name.startswith("table") else DIAGRAM)
-            rows.append([described.title, name.capitalize(), papers.titled(what), state.entry])
+            state = Entry(WORDS if name.startswith("table") else DIAGRAM, look=NOTHING)
+            rows.append([described.title, name.capitalize(), papers.titled(what), state])
     columns = ("paper", "report", "title", "results")
     text = "How many of the results of each table and figure exist at this scale."
     return Section("reports", "Tables and figures", text, columns=columns, rows=rows)

@@ -6,7 +6,10 @@ from typing import Any
 
 from markupsafe import Markup
 
-COMPLETE, PART, NOTHING = "complete", "part", "nothing"
+COMPLETE, PART, NOTHING = "badge complete", "badge part", "badge nothing"
+"""Looks of entries that say how much of something exists."""
+OLDER = "older configuration"
+"""What is said below a number that is not of today's configuration."""
 
 
 @dataclass(frozen=True)
@@ -31,19 +34,6 @@ class Entry:
 
 
 @dataclass(frozen=True)
-class State:
-    """How much of what a report shows exists: its kind, for the eye, and in words."""
-
-    kind: str
-    text: str
-
-    @property
-    def entry(self) -> Entry:
-        """How a table shows it."""
-        return Entry(self.text, look=f"badge {self.kind}")
-
-
-@dataclass(frozen=True)
 class Section:
     """A part of a page, of which most have only some of these.
 
@@ -52,7 +42,6 @@ class Section:
         title: its heading.
         text: below the heading.
         state: how much of it exists.
-        older: whether it has numbers of an older configuration.
         columns: headings of its table.
         above: headings of several columns, each with their number.
         rows: of the table.
@@ -67,8 +56,7 @@ class Section:
     name: str
     title: str
     text: str = ""
-    state: State | None = None
-    older: bool = False
+    state: Entry | None = None
     columns: Sequence[str] = ()
     above: Sequence[tuple[str, int]] = ()
     rows: Sequence[Sequence[Entry | str]] = ()
@@ -92,7 +80,6 @@ class Page:
         facts: below the lead.
         warning: what its numbers are not.
         state: how much of what it shows exists.
-        older: whether that is of an older configuration.
         command: that makes all of it.
         details: of its numbers, for its script.
         content: more that its template shows.
@@ -105,8 +92,7 @@ class Page:
     sections: Sequence[Section] = ()
     facts: Sequence[str] = ()
     warning: str = ""
-    state: State | None = None
-    older: bool = False
+    state: Entry | None = None
     command: str = ""
     details: Mapping[str, Any] | None = None
     content: Mapping[str, Any] = field(default_factory=dict)

@@ -17,10 +17,9 @@ from nat.papers.verdicts import FAILS, HOLDS, UNDECIDED
 from nat.published.stated import deviations
 from nat.report import addresses
 from nat.report.details import CODE, Details, Line
-from nat.report.page import NOTHING, Entry, Page, Section
+from nat.report.page import NOTHING, OLDER, Entry, Page, Section
 from nat.report.results import Results, stand_ins
 
-OLDER = "older configuration"
 MARKS = {HOLDS: "✓", FAILS: "✗", UNDECIDED: "≈", UNJUDGED: "?", NOT_RUN: "–"}
 SORTED_BY = {
     "ours": "ours",
@@ -74,8 +73,9 @@ def _section(results: Results, target: Target, title: str) -> Section:
     paper, kind, number = target
     heading = f"{label(kind, number)}: {titled(title)}" if title else label(kind, "")
     command = snakemake(results.configuration, reports.name(target))
-    name = addresses.section(kind, number)
-    return Section(name, heading, state=results.state(target), command=command)
+    older = [OLDER] * bool(results.older(results.cells[target]))
+    state = replace(results.state(target), small=older)
+    return Section(addresses.section(kind, number), heading, state=state, command=command)
 
 
 def _files(folder: Path, paper: str, stem: str, formats: Sequence[str]) -> tuple[Path, Any]:
@@ -95,7 +95,7 @@ def _table(results: Results, paper: str, number: str, details: Details, folder: 
     table = reports.make_table(configuration, paper, number)
     section = _section(results, (paper, "table", number), described.title)
     files: dict[str, str] = {}
-    if results.state((paper, "table", number)).kind != NOTHING:
+    if results.state((paper, "table", number)).look != NOTHING:
         csv, files = _files(folder, paper, f"table_{number}", reports.Table.formats)
         table_formats.write(table, csv)
     labels, group = table.labels, ""
@@ -119,9 +119,6 @@ def _table(results: Results, paper: str, number: str, details: Details, folder: 
     return replace(
         section,
         text=table.origin,
-        older=any(
-            OLDER in entry.small for row in body for entry in row if isinstance(entry, Entry)
-        ),
         columns=columns,
         above=above,
         rows=body,
@@ -200,33 +197,27 @@ def _sort(value: Any) -> float | str:
 def _lines(record: Mapping[str, Any]) -> list[Line]:
     """The lines of details that the record of a place gives."""
     measure = measure_of(record["measure"])
-    found = [("measure", ", ".join(filter(None, (measure.label, measure.definition))), "")]
-    if record["status"] != "run":
-        found.append(("state", record["status"], ""))
-    else:
-        found.append(("ours", f"{record['ours']:.{measure.digits + 2}f} {measure.unit}", ""))
-        if given(record["low"]):
-            name = "quartiles" if values.shows_quartiles(record) else "95% interval"
-            found.append((name, f"{record['low']} to {record['high']}", ""))
-        if given(record["spread"]):
-            over = values.what_spreads_are_over([record])
-            found.append(("standard deviation", f"{record['spread']} over {over}", ""))
-        found.append(("seeds", str(record["seeds"]), ""))
-    if given(record["published"]) and record["published"] != "":
-        said = f"{record['published']} {record['published_source']}"
-        found.append(("published", said, ""))
-    if record.get("baseline") and given(record.get("p_value")):
-        gain = f"{record['baseline_difference']:+.2f}"
+    ran = record["status"] == "run"
+    said = {
+        "measure": ", ".join(filter(None, (measure.label, measure.definition))),
+        "state": "" if ran else record["status"],
+        "ours": f"{record['ours']:.{measure.digits + 2}f} {measure.unit}" if ran else "",
+    }
+    if ran and given(record["low"]):
+        name = "quartiles" if values.shows_quartiles(record) else "95% interval"
+        said[name] = f"{record['low']} to {record['high']}"
+    if ran and given(record["spread"]):
+        over = values.what_spreads_are_over([record])
+        said["standard deviation"] = f"{record['spread']} over {over}"
+    said["seeds"] = str(record["seeds"]) if ran else ""
+    if given(record["published"]):
+        said["published"] = f"{record['published']} {record['published_source']}".strip()
+    said |= {"not comparable": record["stand_in"], "remark": record["remark"]}
+    if record["baseline"] and given(record["p_value"]):
         test = f"{table_formats.p_value(record['p_value'])} ({record['test']})"
-        found.append(("baseline", f"{record['baseline']}: {gain}, {test}", ""))
-    for term, key, how in (
-        ("not comparable", "stand_in", ""),
-        ("remark", "remark", ""),
-        ("signature", "signature", CODE),
-    ):
-        if record.get(key):
-            found.append((term, record[key], how))
-    return found
+        said["baseline"] = f"{record['baseline']}: {record['baseline_difference']:+.2f}, {test}"
+    lines = [(term, text, "") for term, text in said.items() if text]
+    return lines + [("signature", record["signature"], CODE)] * bool(record["signature"])
 
 
 # Figures
@@ -236,7 +227,7 @@ def _figure(results: Results, paper: str, number: str, folder: Path) -> Section:
     target: Target = (paper, "figure", number)
     described = results.configuration.paper(paper).figures[number]
     section = _section(results, target, described.title)
-    if results.state(target).kind == NOTHING:
+    if results.state(target).look == NOTHING:
         return section
     plot = points.make(results.configuration, paper, number)
     pdf, files = _files(folder, paper, f"figure_{number}", reports.Figure.formats)
@@ -250,7 +241,6 @@ def _figure(results: Results, paper: str, number: str, folder: Path) -> Section:
     return replace(
         section,
         text=plot.origin,
-        older=bool(results.older(results.cells[target])),
         columns=("panel", "series", "at", "ours", "published", "state"),
         rows=rows,
         picture=files["PNG"],

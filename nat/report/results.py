@@ -21,13 +21,11 @@ from nat.papers.claims import Check, checks
 from nat.papers.relation import Cell, heading
 from nat.papers.reports import Target, snakemake
 from nat.papers.values import Record
-from nat.report.page import COMPLETE, NOTHING, PART, State
+from nat.report.page import COMPLETE, NOTHING, PART, Entry
 
-MEASURED = ("sacrebleu", "tokenised_bleu", "multi_reference_bleu", "chrf", "repeated_tokens")
-"""The measures that pages show of every score."""
 BASE = "base"
 """The size of models that papers compare with."""
-CONFIGURED = State(COMPLETE, "configuration")
+CONFIGURED = Entry("configuration", look=COMPLETE)
 """The state of a table of settings, which needs no results."""
 
 
@@ -62,18 +60,20 @@ class Results:
         return {target: reports.cells(self.configuration, target) for target in targets}
 
     @cached_method
-    def state(self, target: Target) -> State:
+    def state(self, target: Target) -> Entry:
         """How much exists of what a table, figure or the claims of a paper are made from."""
         paper, kind, number = target
         paths = {cell.path for cell in self.cells[target]}
         if not paths:
             tables = self.configuration.paper(paper).tables
             stated = kind == "table" and tables[number].kind == "settings"
-            return CONFIGURED if stated else State(NOTHING, "no corpus")
+            return CONFIGURED if stated else Entry("no corpus", look=NOTHING)
         there = sum((self.root / path).exists() for path in paths)
         if there == len(paths):
-            return State(COMPLETE, "complete")
-        return State(PART, f"{there} of {len(paths)}") if there else State(NOTHING, "not run")
+            return Entry("complete", look=COMPLETE)
+        if not there:
+            return Entry("not run", look=NOTHING)
+        return Entry(f"{there} of {len(paths)}", look=PART)
 
     @cached_property
     def claims(self) -> dict[str, list[tuple[Check, Record]]]:
@@ -95,28 +95,27 @@ class Results:
         """Every score of a system that exists, whatever asked for it.
 
         Returns:
-            The names of the score, the `numbers` of `MEASURED`, the mean number of `passes` of the
+            The names of the score, its `numbers` by measure, the mean number of `passes` of the
             decoder for a sentence, the configuration that the translations were `made_with`, and
             the fingerprint of the training of the `model` that translated; `None` for what is
             unknown.
         """
         template = Score(self.configuration.run, corpus, system, 0, "decoding", "split").path
         folder = self.root / Path(template).parents[2]
-        return [self._score(path, corpus, system) for path in sorted(folder.glob("seed*/*/*.json"))]
-
-    def _score(self, path: Path, corpus: str, system: str) -> dict[str, Any]:
-        seed, decoding = path.parts[-3].removeprefix("seed"), path.parts[-2]
-        score = Score(self.configuration.run, corpus, system, int(seed), decoding, path.stem)
-        summary = self.root / score.translations.summary
-        translated = read_json(summary) if summary.exists() else {}
-        found = read(path, path.stem)
-        return {
-            **vars(score),
-            "numbers": {name: found[name] for name in MEASURED if name in found},
-            "passes": translated.get("mean_steps"),
-            MADE_WITH: translated.get(MADE_WITH),
-            "model": read_file(path).get("model", {}).get("fingerprint"),
-        }
+        scores = []
+        for path in sorted(folder.glob("seed*/*/*.json")):
+            seed, decoding = path.parts[-3].removeprefix("seed"), path.parts[-2]
+            score = Score(self.configuration.run, corpus, system, int(seed), decoding, path.stem)
+            summary = self.root / score.translations.summary
+            translated = read_json(summary) if summary.exists() else {}
+            found = {
+                "numbers": read(path, path.stem),
+                "passes": translated.get("mean_steps"),
+                MADE_WITH: translated.get(MADE_WITH),
+                "model": read_file(path).get("model", {}).get("fingerprint"),
+            }
+            scores.append(vars(score) | found)
+        return scores
 
     # Trainings
 
@@ -134,24 +133,22 @@ class Results:
             Lines such as `recipe.dropout: 0.1 is now 0.3`, none if there is no record.
         """
         key = corpus, system, seed
-        if key not in self._changes:
-            self._changes[key] = []  # also ends circles
-            self._changes[key] = list(self._found_changes(*key))
-        return self._changes[key]
-
-    def _found_changes(self, corpus: str, system: str, seed: int) -> Iterator[str]:
-        record = self.training(corpus, system, seed)
+        if key in self._changes:
+            return self._changes[key]
+        found = self._changes[key] = []  # also ends circles
+        record = self.training(*key)
         if record is None:
-            return
-        today = self.configuration.training(corpus, system).as_json()
-        yield from differences(record["training"], today)
+            return found
+        found += differences(
+            record["training"], self.configuration.training(corpus, system).as_json()
+        )
         if record.get("corpus"):
             prepared = prepared_as(self.configuration.corpus(corpus), TRAIN)
-            yield from differences({"corpus": record["corpus"]}, {"corpus": prepared})
-        there = self.configuration.on(corpus)
-        for name, key in there.needed_systems(system):
-            its = seed if key == "init_from" else self.configuration.teacher_seed
-            yield from (f"{name}: {line}" for line in self.changes(corpus, name, its))
+            found += differences({"corpus": record["corpus"]}, {"corpus": prepared})
+        for name, how in self.configuration.on(corpus).needed_systems(system):
+            its = seed if how == "init_from" else self.configuration.teacher_seed
+            found += [f"{name}: {line}" for line in self.changes(corpus, name, its)]
+        return found
 
     def older(self, cells: Sequence[Cell]) -> list[str]:
         """Why numbers are of an older configuration; nothing if they are of today's."""

@@ -10,7 +10,7 @@ import json
 from collections.abc import Iterable
 from pathlib import Path
 from statistics import mean
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 
@@ -25,7 +25,6 @@ from nat.errors import UserError
 from nat.measures import bleu, statistics
 from nat.measures.score import read_references
 from nat.papers.reports import snakemake
-from nat.registry import DecodingTraits
 from nat.report import addresses
 from nat.report.page import Page
 from nat.report.results import Results
@@ -33,29 +32,9 @@ from nat.report.results import Results
 FOLDER = "sentences"
 """The folder of the data, beside the page."""
 
-SHARED = ("outputs", "bleu", "chrf", "ratio", "repeated")
-"""A translation and its measures, by the names and in the order by which the page reads them."""
-
 UNLISTED = "sacreBLEU and chrF2 use it, this BLEU does not"
 NOISY = f"sampled with noise; {UNLISTED}"
 """What is said of a single reference that is not one of the several ones."""
-
-OF_MASKS = ("mask_predict", "mask_correct", "imputer")
-"""Methods of decoding that fill in masks, in one pass or several."""
-PROBE, MASKS, STUDENT, OTHER = "probe", "masks", "student", ""
-"""Kinds of decodings, by which those are chosen that are shown at first."""
-
-
-class TestSet(NamedTuple):
-    """The test set of a corpus."""
-
-    corpus: str
-    split: str
-
-    @property
-    def file(self) -> str:
-        """The file from which the page reads its data."""
-        return f"{FOLDER}/{self.corpus}.{self.split}.js"
 
 
 def page(results: Results, folder: Path) -> Page:
@@ -67,9 +46,10 @@ def page(results: Results, folder: Path) -> Page:
     (folder / FOLDER).mkdir()
     found = []
     for place, scores in sorted(translated(results).items(), key=lambda each: -len(each[1])):
-        _write(folder, place.file, _test_set(results.configuration, place, scores, folder))
-        label = f"{place.corpus}, {place.split}: {len(scores)} translations"
-        found.append({"name": f"{place.corpus}/{place.split}", "file": place.file, "label": label})
+        file = f"{FOLDER}/{'.'.join(place)}.js"
+        _write(folder, file, _test_set(results.configuration, *place, scores, folder))
+        label = f"{', '.join(place)}: {len(scores)} translations"
+        found.append({"name": "/".join(place), "file": file, "label": label})
     shown = results.configuration.browser.sentences
     lead = (
         f"The first {shown} sentences of every test set, as each system translates them, step by "
@@ -82,8 +62,8 @@ def page(results: Results, folder: Path) -> Page:
     return Page(addresses.SENTENCES, "Sentences", lead, content=content, template="sentences.html")
 
 
-def translated(results: Results) -> dict[TestSet, list[Score]]:
-    """The scores that reports show and that exist, by test set; of several seeds the first one."""
+def translated(results: Results) -> dict[tuple[str, str], list[Score]]:
+    """The scores that reports show and that exist, by corpus and split, with the first seed."""
     firsts: dict[tuple[str, str, str, str], Score] = {}
     for cell in itertools.chain.from_iterable(results.cells.values()):
         score = cell.source
@@ -94,28 +74,27 @@ def translated(results: Results) -> dict[TestSet, list[Score]]:
         first = names not in firsts or score.seed < firsts[names].seed
         if first and all((results.root / path).exists() for path in files):
             firsts[names] = score
-    found: dict[TestSet, list[Score]] = {}
+    found: dict[tuple[str, str], list[Score]] = {}
     for _, score in sorted(firsts.items()):
-        found.setdefault(TestSet(score.corpus, score.split), []).append(score)
+        found.setdefault((score.corpus, score.split), []).append(score)
     return found
 
 
 def _test_set(
-    configuration: Configuration, place: TestSet, scores: Iterable[Score], folder: Path
+    configuration: Configuration, corpus: str, split: str, scores: Iterable[Score], folder: Path
 ) -> dict[str, Any]:
     """Sources, references and translations of the sentences that are shown.
 
     BLEU is against the several references of a sentence, where it has some. The single reference
     need not be one of them, and stands before them even then, since other measures are against it.
     """
-    root, split = Path(configuration.root), place.split
-    number = configuration.browser.sentences
-    source, target = sides(configuration.corpus(place.corpus))
-    text = root / step_of(place.corpus, split, "text").path
+    root, number = Path(configuration.root), configuration.browser.sentences
+    source, target = sides(configuration.corpus(corpus))
+    text = root / step_of(corpus, split, "text").path
     sources = list(read_lines(text / f"{split}.{source}"))
     correct = [[line] for line in read_lines(text / f"{split}.{target}")]
     several: dict[int, list[str]] = {}
-    artifact = references(configuration, place.corpus, split)
+    artifact = references(configuration, corpus, split)
     if artifact is not None:
         path = root / artifact.path / f"{split}.{target}.jsonl"
         several = read_references(path, len(sources))
@@ -130,8 +109,7 @@ def _test_set(
         _translations(configuration, score, len(sources), sorted(several), folder)
         for score in scores
     ]
-    systems.sort(key=lambda each: bool(each["kind"] == PROBE))
-    complete = are_complete(configuration.corpus(place.corpus), split)
+    complete = are_complete(configuration.corpus(corpus), split)
     return {
         "chosen": _chosen(systems),
         "languages": [source, target],
@@ -140,7 +118,6 @@ def _test_set(
         "references": correct[:number],
         "uncounted": uncounted,
         "why_uncounted": NOISY if complete else UNLISTED,
-        "translations": _shared(systems),
         "systems": systems,
     }
 
@@ -148,42 +125,16 @@ def _test_set(
 def _chosen(systems: list[dict[str, Any]]) -> list[str]:
     """The two translations that the page shows at first, as `system/decoding`.
 
-    These are the best student of one pass, and the best translations by several passes over masks,
-    with recorded steps if there are any; without both of them, the two best systems.
+    These are the best of one pass and the best of several passes, with recorded steps if there are
+    any; without both of them, the two best systems.
     """
-
-    def last_best(system: dict[str, Any]) -> tuple[bool, float]:
-        return system["kind"] == PROBE, -mean(system["bleu"])
-
-    ranked = sorted(systems, key=last_best)
-    several = [each for each in ranked if each["kind"] == MASKS and mean(each["passes"]) > 1]
-    iterative = min(several, key=lambda each: each["steps"] is None, default=None)
-    students = [
-        each
-        for each in ranked
-        if iterative and each["kind"] in (MASKS, STUDENT) and each["system"] != iterative["system"]
-        if mean(each["passes"]) <= 1
-    ]
-    best = ranked[0]
-    others = [each for each in ranked if each["system"] != best["system"]] or ranked[1:] or ranked
-    pair = (students[0], iterative) if iterative and students else (others[0], best)
-    return [f"{each['system']}/{each['decoding']}" for each in pair]
-
-
-def _shared(systems: list[dict[str, Any]]) -> list[list[tuple[Any, ...]]]:
-    """Store each different translation of a sentence once, since many systems translate it alike.
-
-    Returns:
-        For each sentence its different translations, each with the values of `SHARED`. `systems`
-        lose these keys and have `places` instead, the number of their translation in each list.
-    """
-    found: list[dict[tuple[Any, ...], int]] = [{} for _ in systems[0]["outputs"]]
-    for system in systems:
-        values = zip(*(system.pop(key) for key in SHARED), strict=True)
-        system["places"] = [
-            known.setdefault(each, len(known)) for known, each in zip(found, values, strict=True)
-        ]
-    return [list(known) for known in found]
+    ranked = sorted(systems, key=lambda each: (not each["parallel"], -mean(each["bleu"])))
+    several = [each for each in ranked if each["parallel"] and mean(each["passes"]) > 1]
+    best = min(several, key=lambda each: each["steps"] is None, default=ranked[0])
+    others = [each for each in ranked if each["system"] != best["system"]]
+    once = [each for each in others if each["parallel"] and mean(each["passes"]) <= 1]
+    first = (once or others or ranked)[0]
+    return [f"{each['system']}/{each['decoding']}" for each in (first, best)]
 
 
 def _translations(
@@ -216,6 +167,7 @@ def _translations(
         of_bleu[several] = counts["multi_reference_bleu"]
     there = configuration.on(score.corpus)
     traits = there.decoding_traits(score.decoding)
+    helped = traits.assistant or traits.converted or traits.starts_from_assistant
     traced = there.is_traced(score.decoding)
     trace = Trace(**vars(score))
     steps = _steps(root / trace.path, trace, rows, folder) if traced else None
@@ -224,7 +176,7 @@ def _translations(
         "decoding": score.decoding,
         "seed": score.seed,
         "page": addresses.system(score.corpus, score.system),
-        "kind": _kind(there.decoding(score.decoding).as_json()["method"], traits),
+        "parallel": traits.decoding_order == "parallel" and not helped,
         "frames": traits.upsampled is True,
         "steps": steps,
         "command": snakemake(configuration, trace.path, "report") if traced and not steps else "",
@@ -236,15 +188,6 @@ def _translations(
         "ratio": _rounded(bleu.length_ratio(of_bleu[:number]), digits=2),
         "repeated": counts["repeated_tokens"][:number, 0].tolist(),
     }
-
-
-def _kind(method: str, traits: DecodingTraits) -> str:
-    if traits.starts_from_assistant:
-        return PROBE
-    if method in OF_MASKS:
-        return MASKS
-    is_student = traits.decoding_order == "parallel" and not (traits.assistant or traits.converted)
-    return STUDENT if is_student else OTHER
 
 
 def _steps(path: Path, trace: Trace, rows: list[dict[str, Any]], folder: Path) -> str | None:

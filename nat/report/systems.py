@@ -11,12 +11,22 @@ from nat.measures.known import MEASURES
 from nat.papers.reports import snakemake
 from nat.report import addresses, curves
 from nat.report.details import versions
-from nat.report.page import COMPLETE, NOTHING, PART, Entry, Page, Section, State
-from nat.report.papers import OLDER
-from nat.report.results import MEASURED, Results
+from nat.report.page import COMPLETE, NOTHING, OLDER, PART, Entry, Page, Section
+from nat.report.results import Results
 from nat.report.sentences import translated
 
 TEST = "test"
+MEASURED = ("sacrebleu", "tokenised_bleu", "multi_reference_bleu", "chrf", "repeated_tokens")
+"""The measures that are shown of every score."""
+FACTS = {
+    "updates": "{:,} updates",
+    "seconds": "{:,.0f} seconds",
+    "tokens": "{:,} target tokens seen",
+    "parameters": "{:,} parameters",
+    "device": "on {}",
+    "precision": "in {}",
+}
+"""What is said of a training, by the key of its record."""
 WITH_TEACHER = (
     "In training the loss has terms of the teacher; in validation, without the teacher, it is that "
     "of the references alone. The two do not compare."
@@ -84,11 +94,12 @@ def _page(
     described = configuration.files["systems"][system].get("description", "")
     records = {seed: record for seed in seeds if (record := results.training(corpus, system, seed))}
     older = [line for seed in records for line in results.changes(corpus, system, seed)]
-    state = State(NOTHING, "not run")
-    if records:
-        complete = len(records) == len(seeds)
-        text = "trained" if complete else f"{len(records)} of {len(seeds)} seeds"
-        state = State(COMPLETE if complete else PART, text)
+    state = Entry("not run", look=NOTHING)
+    if len(records) == len(seeds):
+        state = Entry("trained", look=COMPLETE)
+    elif records:
+        state = Entry(f"{len(records)} of {len(seeds)} seeds", look=PART)
+    state = replace(state, small=[OLDER] * bool(older))
     same = [
         name
         for name in configuration.systems
@@ -120,7 +131,7 @@ def _page(
     row = [
         Entry(system, link=addresses.root_of(addresses.SYSTEMS) + path, look="label"),
         corpus,
-        replace(state.entry, small=[OLDER] * bool(older)),
+        state,
         effective["input"]["method"],
         effective["target"]["method"],
         _number(best, ".2f"),
@@ -135,7 +146,6 @@ def _page(
         sections,
         facts=facts,
         state=state,
-        older=bool(older),
         command=snakemake(configuration, *models),
     )
     return page, row
@@ -160,15 +170,7 @@ def _training(
     results: Results, corpus: str, system: str, seed: int, record: dict[str, Any]
 ) -> Section:
     """What the record of a training says, and its curves."""
-    facts = [f"{record['updates']:,} updates"]
-    if record.get("seconds"):
-        facts.append(f"{record['seconds'] / 60:,.1f} minutes")
-    if record.get("tokens"):
-        facts.append(f"{record['tokens']:,} target tokens seen")
-    if record.get("parameters"):
-        facts.append(f"{record['parameters']:,} parameters")
-    if record.get("device"):
-        facts.append(f"on {record['device']} in {record.get('precision', 'unknown precision')}")
+    facts = [said.format(record[key]) for key, said in FACTS.items() if record.get(key)]
     validation = record.get("validation") or {}
     if validation.get("best") is not None:
         metric = validation["metric"].replace("bleu", "BLEU")
@@ -197,7 +199,11 @@ def _scores(
         link = f"{root}{addresses.SENTENCES}#test-set={test_set}&b={system}/{decoding}"
         if (corpus, score["split"], system, decoding) not in browsed:
             link = ""
-        row = [Entry(decoding, link=link, look="label"), score["split"], str(score["seed"])]
+        row = [
+            Entry(decoding, link=link, look="label"),
+            score["split"],
+            _number(score["seed"], "d"),
+        ]
         for name in MEASURED:
             number = score["numbers"].get(name)
             entry = _number(number and number.value, ".2f")

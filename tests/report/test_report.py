@@ -249,11 +249,11 @@ def test_states_count_the_results_that_exist(root: Path) -> None:
         results = Results(configuration(root))
         return {target[1:]: results.state(target) for target in results.cells}
 
-    kinds = {target: state.kind for target, state in states().items()}
+    kinds = {target: state.look for target, state in states().items()}
     assert kinds == {("table", "1"): COMPLETE, ("figure", "2"): NOTHING}
     run(root, "cmlm-kd", "mask-predict-1-lb5", 0.2)
     figure = states()["figure", "2"]
-    assert (figure.kind, figure.text) == (PART, "1 of 2")
+    assert (figure.look, figure.text) == (PART, "1 of 2")
     # a figure is drawn from the points that exist
     folder = write(configuration(root))
     assert (folder / "downloads/paper/figure_2.png").stat().st_size > 1000

@@ -3,7 +3,6 @@
 // chosen stands in the address after #, so that a view can be kept and sent.
 const sentenceBrowser = (() => {
   const byId = (id) => document.getElementById(id);
-  const SHARED = ["outputs", "bleu", "chrf", "ratio", "repeated"];
   const ROWS = 12; // passes that are shown below each other
 
   let data = null; // of the test set
@@ -35,14 +34,7 @@ const sentenceBrowser = (() => {
     }
     return files.get(file).content;
   }
-  function add(file, content) {
-    // each sentence has its different translations once, with what is measured of them
-    for (const system of content.systems ?? [])
-      SHARED.forEach((key, at) => {
-        system[key] = system.places.map((place, number) => content.translations[number][place][at]);
-      });
-    files.get(file).done(content);
-  }
+  const add = (file, content) => files.get(file).done(content);
 
   // Words and how they differ
 
