@@ -15,7 +15,7 @@ REPOSITORY = Path(__file__).resolve().parents[1]
 PROGRAMS = sorted(path.stem for path in (REPOSITORY / "workflow_scripts").glob("*.py"))
 
 HEAVY = {
-    *("torch", "fairseq", "scipy", "sklearn", "pandas", "matplotlib", "altair"),
+    *("torch", "fairseq", "scipy", "sklearn", "pandas", "matplotlib"),
     *("requests", "snakemake", "onnxruntime", "ctranslate2"),
 }
 """Packages that take as long to import as all that most programs need together."""
@@ -25,8 +25,7 @@ WITH_TORCH = {
 }
 WITH_RELATION = {"judge_claims", "make_table"}
 """Those that read the cells of papers, which are a frame of pandas; `measure_latency` does, too."""
-DRAWING = {"make_figure": {"matplotlib", "pandas"}}
-DRAWING["make_report"] = {*DRAWING["make_figure"], "altair"}
+DRAWING = dict.fromkeys(("make_figure", "make_report"), {"matplotlib", "pandas"})
 
 WITHOUT_TORCH = """
 import sys

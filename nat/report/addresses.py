@@ -1,8 +1,5 @@
 """Where the pages of the report lie, below its folder."""
 
-from collections.abc import Mapping
-from typing import Any
-
 OVERVIEW = "index.html"
 SYSTEMS = "systems/index.html"
 SENTENCES = "sentences.html"
@@ -23,6 +20,6 @@ def system(corpus: str, name: str) -> str:
     return f"systems/{corpus}/{name}.html"
 
 
-def listed(values: Mapping[str, Any]) -> str:
-    """Names and values on one line."""
-    return ", ".join(f"{name} {value}" for name, value in values.items())
+def root_of(path: str) -> str:
+    """The relative path from a page to the folder of the report."""
+    return "../" * path.count("/")

@@ -4,8 +4,8 @@ The lines that many numbers share, such as those of a model, are written once to
 """
 
 import json
-from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Callable, Hashable, Iterable, Iterator, Sequence
+from functools import partial
 from typing import Any
 
 from nat.artifacts import Latency, Score
@@ -13,99 +13,79 @@ from nat.papers.cells import Cell
 from nat.papers.reader import NOT_RUN
 from nat.papers.reports import snakemake
 from nat.report import addresses
-from nat.report.page import root_of
 from nat.report.results import Results, made_again
 
-Line = tuple[str, str, str, bool]
-"""A term, its text, the page that it leads to (or nothing), and whether it is code."""
+Line = tuple[str, str, str]
+"""A term, its text, and `CODE`, the address that it leads to, or nothing."""
+CODE = "code"
 
 
-def line(term: str, text: Any, address: str = "", code: bool = False) -> Line:
-    """A line of details."""
-    return term, str(text), address, code
-
-
-@dataclass
 class Details:
     """What a page says of its numbers.
 
     Attributes:
-        results: of the run.
-        path: of the page.
-        numbers: a title, the lines of this number alone, and the places of the others in `shared`.
+        numbers: of each a title, the lines of it alone, and the places of others in `shared`.
         shared: groups of lines.
     """
 
-    results: Results
-    path: str
-    numbers: list[dict[str, Any]] = field(default_factory=list)
-    shared: list[list[Line]] = field(default_factory=list)
-    _places: dict[Any, int] = field(default_factory=dict)
+    def __init__(self, results: Results, path: str) -> None:
+        self.numbers: list[dict[str, Any]] = []
+        self.shared: list[list[Line]] = []
+        self._results = results
+        self._root = addresses.root_of(path)
+        self._places: dict[Hashable, int] = {}
 
     def add(self, title: str, lines: Iterable[Line], cells: Sequence[Cell]) -> int:
         """Add a number with the cells behind it; returns its place in `numbers`."""
-        own = list(lines)
-        there = [cell for cell in cells if (self.results.root / cell.path).exists()]
-        missing = [cell for cell in cells if cell not in there]
+        own, configuration = list(lines), self._results.configuration
+        there = [cell for cell in cells if (self._results.root / cell.path).exists()]
+        missing = [cell.path for cell in cells if cell not in there]
         for cell in there:
-            own.append(line("file", cell.path, code=True))
+            own.append(("file", cell.path, CODE))
             if isinstance(cell.source, Score):
-                own.append(line("translations", cell.source.translations.path, code=True))
-        shared = [self._of_model(cell) for cell in there if cell.of_training]
-        shared += [self._of_decoding(cell) for cell in there if cell.decoding]
-        shared += [self._of_setting(cell) for cell in there if isinstance(cell.source, Latency)]
-        configuration = self.results.configuration
+                own.append(("translations", cell.source.translations.path, CODE))
         if missing:
             paths = dict.fromkeys(cell.path for cell in cells)
-            own.append(line(NOT_RUN, "; ".join(cell.path for cell in missing), code=True))
-            own.append(line("made by", snakemake(configuration, *paths), code=True))
+            own.append((NOT_RUN, "; ".join(missing), CODE))
+            own.append(("made by", snakemake(configuration, *paths), CODE))
         elif there:
-            own.append(line("made again by", made_again(configuration, there), code=True))
-        self.numbers.append({"title": title, "lines": own, "shared": list(dict.fromkeys(shared))})
+            own.append(("made again by", made_again(configuration, there), CODE))
+        shared = [self._place(*group) for cell in there for group in self._groups(cell)]
+        self.numbers.append({"title": title, "lines": own, "shared": sorted(set(shared))})
         return len(self.numbers) - 1
 
-    def as_json(self) -> dict[str, Any]:
-        """For the script of the page."""
-        return {"numbers": self.numbers, "shared": self.shared}
-
-    def _share(self, key: Any, lines: list[Line]) -> int:
+    def _place(self, key: Hashable, lines: Callable[[], list[Line]]) -> int:
         if key not in self._places:
             self._places[key] = len(self.shared)
-            self.shared.append(lines)
+            self.shared.append(lines())
         return self._places[key]
 
-    def _of_model(self, cell: Cell) -> int:
-        key = cell.corpus, cell.model, cell.seed
-        if key in self._places:
-            return self._places[key]
-        address = root_of(self.path) + addresses.system(cell.corpus, cell.model)
-        lines = [line("model", f"{cell.model} on {cell.corpus}, seed {cell.seed}", address)]
-        record = self.results.training(*key)
-        if record is not None:
-            hours = f"{record['seconds'] / 60:,.1f} min" if "seconds" in record else "unknown time"
-            lines.append(
-                line(
-                    "trained", f"{record['updates']:,} updates, {hours}, {record.get('device', '')}"
-                )
-            )
-            lines.append(line("versions", addresses.listed(record.get("versions", {}))))
-        older = self.results.changes(*key)
-        if older:
-            lines.append(line("older configuration", "; ".join(older)))
-        return self._share(key, lines)
+    def _groups(self, cell: Cell) -> Iterator[tuple[Hashable, Callable[[], list[Line]]]]:
+        """What a number shares with others: a key, and what makes the lines."""
+        if cell.of_training:
+            yield (cell.corpus, cell.model, cell.seed), partial(self._model, cell)
+        there = self._results.configuration.on(cell.corpus)
+        if cell.decoding:
+            options = there.decoding(cell.decoding).as_json()
+            text = f"{cell.decoding}: {json.dumps(options)}"
+            yield text, lambda: [("decoding", text, CODE)]
+        if isinstance(cell.source, Latency):
+            setting = f"{cell.setting}: {json.dumps(there.latency.model_dump(mode='json'))}"
+            yield setting, lambda: [("latency", setting, CODE)]
 
-    def _of_decoding(self, cell: Cell) -> int:
-        key = cell.corpus, cell.decoding
-        if key in self._places:
-            return self._places[key]
-        options = self.results.configuration.on(cell.corpus).decoding(cell.decoding).as_json()
-        text = f"{cell.decoding}: {json.dumps(options)}"
-        return self._share(key, [line("decoding", text, code=True)])
+    def _model(self, cell: Cell) -> list[Line]:
+        names = cell.corpus, cell.model, cell.seed
+        said = f"{cell.model} on {cell.corpus}, seed {cell.seed}"
+        found = [("model", said, self._root + addresses.system(cell.corpus, cell.model))]
+        if record := self._results.training(*names):
+            time = f"{record['seconds'] / 60:,.1f} min" if "seconds" in record else "?"
+            done = f"{record['updates']:,} updates, {time}, {record.get('device', '')}"
+            found += [("trained", done, ""), ("versions", versions(record), "")]
+        if older := self._results.changes(*names):
+            found.append(("older configuration", "; ".join(older), ""))
+        return found
 
-    def _of_setting(self, cell: Cell) -> int:
-        key = cell.corpus, Latency, cell.setting
-        if key in self._places:
-            return self._places[key]
-        latency = self.results.configuration.on(cell.corpus).latency.model_dump(mode="json")
-        text = f"{cell.setting}: {json.dumps(latency)}"
-        return self._share(key, [line("latency", text, code=True)])
+
+def versions(record: dict[str, Any]) -> str:
+    """The packages that a training used."""
+    return ", ".join(f"{name} {version}" for name, version in record.get("versions", {}).items())

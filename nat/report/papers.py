@@ -1,28 +1,27 @@
-"""The page of a paper: its tables, figures and claims beside what the paper prints."""
+"""The page of a paper: its claims, tables and figures beside what the paper prints."""
 
 from collections.abc import Collection, Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from nat.figures import figures
-from nat.figures.points import Plot
-from nat.files import copy
+from nat.figures import figures, points
 from nat.measures.known import measure_of
 from nat.papers import claim_formats, reports, table_formats, tables, values
 from nat.papers.cells import Cell, shown
+from nat.papers.judgements import UNJUDGED
+from nat.papers.reader import NOT_RUN
 from nat.papers.relation import report
-from nat.papers.reports import snakemake
+from nat.papers.reports import Target, snakemake
 from nat.papers.settings import deviations
-from nat.papers.table_formats import given
+from nat.papers.table_formats import DIFFERENCE, PUBLISHED, given
+from nat.papers.verdicts import FAILS, HOLDS, UNDECIDED
 from nat.report import addresses
-from nat.report.details import Details, Line, line
-from nat.report.page import Page
-from nat.report.results import NOTHING, Results
+from nat.report.details import CODE, Details, Line
+from nat.report.page import NOTHING, OLDER, Entry, Page, Section
+from nat.report.results import Results, stand_ins
 
-FOLDER = "downloads"
-CORPUS = "corpus"
-"""A column of claims."""
-
+MARKS = {HOLDS: "✓", FAILS: "✗", UNDECIDED: "≈", UNJUDGED: "?", NOT_RUN: "–"}
 SORTED_BY = {
     "ours": "ours",
     "95% interval": "low",
@@ -42,34 +41,30 @@ def page(results: Results, paper: str, folder: Path) -> Page:
     configuration = results.configuration
     described = configuration.paper(paper)
     details = Details(results, addresses.paper(paper))
-    files = folder / FOLDER / paper
-    content = {
-        "description": described.description,
-        "paper": paper,
-        "command": snakemake(configuration, paper),
-        "tables": [_table(results, paper, number, details, files) for number in described.tables],
-        "figures": [_figure(results, paper, number, files) for number in described.figures],
-        "claims": _claims(results, paper, details) if described.claims else None,
-        "conflicts": _conflicts(results, paper),
-        "deviations": deviations(configuration, paper),
-        "cost": cost(results, [paper]),
-        "stand_ins": results.stand_ins,
-        "folder": f"../{FOLDER}/{paper}",
-    }
-    content["numbers"] = details.as_json()
-    return Page(addresses.paper(paper), described.title, "paper.html", content)
-
-
-def _section(results: Results, paper: str, kind: Any, number: str) -> dict[str, Any]:
-    target = (paper, kind, number)
-    name = reports.name(target)
-    return {
-        "id": addresses.section(kind, number),
-        "label": label(kind, number),
-        "name": name,
-        "state": results.states[target],
-        "command": snakemake(results.configuration, name),
-    }
+    sections = [_claims(results, paper, details)] if described.claims else []
+    sections += [_table(results, paper, number, details, folder) for number in described.tables]
+    sections += [_figure(results, paper, number, folder) for number in described.figures]
+    if found := [each for each in results.conflicts if paper in each.papers]:
+        text = (
+            "Published numbers and settings that disagree by more than their rounding. The tables "
+            "show each as it is printed."
+        )
+        notes = [f"{each.kind}: {each.text}" for each in found]
+        sections.append(Section("conflicts", "Conflicts in what is printed", text, notes=notes))
+    if settings := deviations(configuration, paper):
+        text = "Where the configuration at the scale of the papers differs from what is stated."
+        title = "Deviations from the paper’s settings"
+        sections.append(Section("deviations", title, text, notes=settings))
+    return Page(
+        addresses.paper(paper),
+        described.title,
+        described.description,
+        sections,
+        facts=[cost_text(results, [paper])],
+        warning=stand_ins(configuration),
+        command=snakemake(configuration, paper),
+        details={"numbers": details.numbers, "shared": details.shared},
+    )
 
 
 def label(kind: str, number: str) -> str:
@@ -82,80 +77,99 @@ def titled(title: str) -> str:
     return title[:1].upper() + title[1:]
 
 
+def _section(results: Results, target: Target, title: str) -> Section:
+    paper, kind, number = target
+    heading = f"{label(kind, number)}: {titled(title)}" if title else label(kind, "")
+    command = snakemake(results.configuration, reports.name(target))
+    older = [OLDER] * bool(results.older(results.cells[target]))
+    state = replace(results.state(target), small=older)
+    return Section(addresses.section(kind, number), heading, state=state, command=command)
+
+
+def _files(folder: Path, paper: str, stem: str, formats: Sequence[str]) -> tuple[Path, Any]:
+    """The first of the files of a report, and how its page links to all of them."""
+    below = f"downloads/{paper}/{stem}"
+    (folder / below).parent.mkdir(parents=True, exist_ok=True)
+    links = {each.upper(): f"../{below}.{each}" for each in formats}
+    return folder / f"{below}.{formats[0]}", links
+
+
 # Tables
 
 
-def _table(
-    results: Results, paper: str, number: str, details: Details, files: Path
-) -> dict[str, Any]:
-    table = results.table(paper, number)
-    section = _section(results, paper, "table", number)
-    written = section["state"].kind != NOTHING
-    if written:
-        files.mkdir(parents=True, exist_ok=True)
-        table_formats.write(table, files / f"table_{number}.csv")
-    described = results.configuration.paper(paper).tables[number]
-    cells_ = shown(report(results.configuration, paper, f"table {number}")).values()
-    groups = {(own[0].row, own[0].column): (own, over) for own, over in cells_}
-    labels = table.labels
-    numeric = described.kind == "grid"
-    records = table.records if numeric else []
-    rows = list(dict.fromkeys(record["row"] for record in records))
-    by_place = {(record["row"], record["column"]): record for record in records}
-    body, group = [], ""
-    indices: dict[tuple[str, str], int] = {}
-    for row, texts in zip(rows, table.rows, strict=True) if numeric else ():
-        again = labels > 1 and not texts[0]
-        group = texts[0] or group if labels > 1 else ""
-        texts_: list[dict[str, Any]] = []
+def _table(results: Results, paper: str, number: str, details: Details, folder: Path) -> Section:
+    configuration = results.configuration
+    described = configuration.paper(paper).tables[number]
+    table = reports.make_table(configuration, paper, number)
+    section = _section(results, (paper, "table", number), described.title)
+    files: dict[str, str] = {}
+    if results.state((paper, "table", number)).look != NOTHING:
+        csv, files = _files(folder, paper, f"table_{number}", reports.Table.formats)
+        table_formats.write(table, csv)
+    labels, group = table.labels, ""
+    numbers = _numbers(results, paper, number, table, details) if described.kind == "grid" else []
+    body: list[list[Entry | str]] = []
+    for place, texts in enumerate(table.rows):
+        group = texts[0] or group
+        row: list[Entry | str] = [Entry(texts[labels - 1], look="label")]
         if labels > 1:
-            texts_.append({"kind": "group", "text": group, "again": again})
-        texts_.append({"kind": "label", "text": texts[labels - 1]})
-        places_of_row = zip(table.names, table.columns, texts, strict=True)
-        for column, (_, part), text in list(places_of_row)[labels:]:
-            record = by_place[row, column]
-            cells = _behind((row, column), groups)
-            texts_.append(_number(results, record, cells, part, text, details, indices))
-        body.append(texts_)
-    if not numeric:
-        for texts in table.rows:
-            group = texts[0] or group if labels > 1 else ""
-            start = [{"kind": "group", "text": group, "again": not texts[0]}] if labels > 1 else []
-            start.append({"kind": "label", "text": texts[labels - 1]})
-            body.append(start + [{"kind": "text", "text": text} for text in texts[labels:]])
-    return section | {
-        "written": written,
-        "title": titled(described.title),
-        "origin": table.origin,
-        "head": _head(table.columns, labels),
-        "body": body,
-        "notes": (_notes(table) if numeric else table.notes) + table.signatures,
-        "older": any(cell.get("older") for row in body for cell in row),
-        "stem": f"table_{number}",
-    }
+            row.insert(0, Entry(group, look="" if texts[0] else "again"))
+        body.append(row + (numbers[place] if numbers else list(texts[labels:])))
+    parted = any(part for _, part in table.columns)
+    columns = [name or "group" for name, _ in table.columns[:labels]]
+    above: list[tuple[str, int]] = [("", labels)] if parted else []
+    for name, part in table.columns[labels:]:
+        columns.append(part or "ours" if parted else name)
+        if parted and part in (PUBLISHED, DIFFERENCE):
+            above[-1] = above[-1][0], above[-1][1] + 1
+        elif parted:
+            above.append((name, 1))
+    return replace(
+        section,
+        text=table.origin,
+        columns=columns,
+        above=above,
+        rows=body,
+        notes=(notes(table) if numbers else table.notes) + table.signatures,
+        files=files,
+    )
 
 
-def _notes(table: table_formats.TableText) -> list[str]:
+def notes(table: table_formats.TableText) -> list[str]:
     """The notes of a table, of which a page shows the intervals of all columns."""
     ran = [each for each in table.records if each["status"] == "run" and given(each["low"])]
     others = [note for note in table.notes if not note.startswith(tables.INTERVAL)]
     return values.what_intervals_are(tables.INTERVAL, ran) + others
 
 
-def _head(columns: Sequence[tuple[str, str]], labels: int) -> list[list[dict[str, Any]]]:
-    """Two rows of headings where columns are divided, otherwise one."""
-    start = [{"text": name or "group", "at": at} for at, (name, _) in enumerate(columns[:labels])]
-    if not any(part for _, part in columns):
-        rest = [{"text": name, "at": at} for at, (name, _) in enumerate(columns)][labels:]
-        return [[*start, *rest]]
-    above: list[dict[str, Any]] = [{"text": "", "span": 1} for _ in start]
-    below: list[dict[str, Any]] = list(start)
-    for at, (name, part) in enumerate(columns[labels:], labels):
-        if part != table_formats.PUBLISHED and part != table_formats.DIFFERENCE:
-            above.append({"text": name, "span": 0})
-        above[-1]["span"] += 1
-        below.append({"text": part or "ours", "at": at})
-    return [above, below]
+def _numbers(
+    results: Results, paper: str, number: str, table: table_formats.TableText, details: Details
+) -> list[list[Entry | str]]:
+    """The numbers of each row: what they show, are sorted by, and where they come from."""
+    groups = {
+        (own[0].row, own[0].column): (own, over)
+        for own, over in shown(report(results.configuration, paper, f"table {number}")).values()
+    }
+    records = {(record["row"], record["column"]): record for record in table.records}
+    found = []
+    for row, texts in zip(dict.fromkeys(row for row, _ in records), table.rows, strict=True):
+        entries: list[Entry | str] = []
+        places = zip(table.names, table.columns, texts, strict=True)
+        for column, (_, part), text in list(places)[table.labels :]:
+            record = records[row, column]
+            if part in (PUBLISHED, DIFFERENCE):
+                value = record["published" if part == PUBLISHED else "difference"]
+                entries.append(Entry(text, _sort(value), look="number"))
+                continue
+            entry = _ours(record, text)
+            if cells := _behind((row, column), groups):
+                title = ", ".join(filter(None, (row, column)))
+                entry = replace(entry, details=details.add(title, _lines(record), cells))
+                if results.older(cells):
+                    entry = replace(entry, small=(*entry.small, OLDER), look="number older")
+            entries.append(entry)
+        found.append(entries)
+    return found
 
 
 def _behind(
@@ -169,44 +183,18 @@ def _behind(
     return list(dict.fromkeys(found))
 
 
-def _number(
-    results: Results,
-    record: Mapping[str, Any],
-    cells: Sequence[Cell],
-    part: str,
-    text: str,
-    details: Details,
-    indices: dict[tuple[str, str], int],
-) -> dict[str, Any]:
-    """A cell of a table: what it shows, what it is sorted by, and where it comes from."""
-    key = {table_formats.PUBLISHED: "published", table_formats.DIFFERENCE: "difference"}.get(
-        part, "ours"
-    )
-    value = record[key]
-    found: dict[str, Any] = {"kind": "number", "text": text, "older": False, "small": ""}
-    found["sort"] = _sort(value)
-    if part in (table_formats.PUBLISHED, table_formats.DIFFERENCE):
-        return found
+def _ours(record: Mapping[str, Any], text: str) -> Entry:
+    """A number of ours, with its interval below it."""
+    small = []
     if record["status"] == "run":
-        small = []
         if given(record["low"]):
             # also where other formats have it beside the number, before the mark of a footnote
             number, _, rest = text.partition(" [")
-            found["text"] = number + rest.partition("]")[2]
+            text = number + rest.partition("]")[2]
             small.append(tables.ends(dict(record)))
-        if len(str(record["seeds"]).split()) > 1:
-            small.append(f"{len(str(record['seeds']).split())} seeds")
-        found["small"] = " ".join(small)
-    elif not cells:
-        return found | {"kind": "nothing"}
-    else:
-        found["kind"] = "nothing"
-    found["older"] = bool(results.older(cells))
-    place = record["row"], record["column"]
-    if place not in indices:
-        title = ", ".join(each for each in place if each)
-        indices[place] = details.add(title, _lines(record), cells)
-    return found | {"details": indices[place]}
+        if (seeds := len(str(record["seeds"]).split())) > 1:
+            small.append(f"{seeds} seeds")
+    return Entry(text, _sort(record["ours"]), small, look="number")
 
 
 def _sort(value: Any) -> float | str:
@@ -217,195 +205,123 @@ def _sort(value: Any) -> float | str:
 def _lines(record: Mapping[str, Any]) -> list[Line]:
     """The lines of details that the record of a place gives."""
     measure = measure_of(record["measure"])
-    found = [line("measure", ", ".join(filter(None, (measure.label, measure.definition))))]
-    if record["status"] != "run":
-        found.append(line("state", record["status"]))
-    else:
-        found.append(line("ours", f"{record['ours']:.{measure.digits + 2}f} {measure.unit}"))
-        if given(record["low"]):
-            name = "quartiles" if values.shows_quartiles(record) else "95% interval"
-            found.append(line(name, f"{record['low']} to {record['high']}"))
-        if given(record["spread"]):
-            over = values.what_spreads_are_over([record])
-            found.append(line("standard deviation", f"{record['spread']} over {over}"))
-        found.append(line("seeds", record["seeds"]))
-    if given(record["published"]) and record["published"] != "":
-        found.append(line("published", f"{record['published']} {record['published_source']}"))
-    for term, key in (("not comparable", "stand_in"), ("remark", "remark")):
-        if record.get(key):
-            found.append(line(term, record[key]))
-    if record.get("baseline") and given(record.get("p_value")):
-        found.append(
-            line(
-                "baseline",
-                f"{record['baseline']}: {record['baseline_difference']:+.2f}, "
-                f"{table_formats.p_value(record['p_value'])} ({record['test']})",
-            )
-        )
-    if record.get("signature"):
-        found.append(line("signature", record["signature"], code=True))
-    return found
+    ran = record["status"] == "run"
+    said = {
+        "measure": ", ".join(filter(None, (measure.label, measure.definition))),
+        "state": "" if ran else record["status"],
+        "ours": f"{record['ours']:.{measure.digits + 2}f} {measure.unit}" if ran else "",
+    }
+    if ran and given(record["low"]):
+        name = "quartiles" if values.shows_quartiles(record) else "95% interval"
+        said[name] = f"{record['low']} to {record['high']}"
+    if ran and given(record["spread"]):
+        over = values.what_spreads_are_over([record])
+        said["standard deviation"] = f"{record['spread']} over {over}"
+    said["seeds"] = str(record["seeds"]) if ran else ""
+    if given(record["published"]):
+        said["published"] = f"{record['published']} {record['published_source']}".strip()
+    said |= {"not comparable": record["stand_in"], "remark": record["remark"]}
+    if record["baseline"] and given(record["p_value"]):
+        test = f"{table_formats.p_value(record['p_value'])} ({record['test']})"
+        said["baseline"] = f"{record['baseline']}: {record['baseline_difference']:+.2f}, {test}"
+    lines = [(term, text, "") for term, text in said.items() if text]
+    return lines + [("signature", record["signature"], CODE)] * bool(record["signature"])
 
 
 # Figures
 
 
-def _figure(results: Results, paper: str, number: str, files: Path) -> dict[str, Any]:
-    target = reports.report(results.configuration, (paper, "figure", number))
-    section = _section(results, paper, "figure", number)
-    found = section | {
-        "title": titled(results.configuration.paper(paper).figures[number].title),
-        "stem": f"figure_{number}",
-        "shown": section["state"].kind != NOTHING,
-        "origin": "",
-        "alternative": "",
-        "points": [],
-        "older": False,
-    }
-    if not found["shown"]:
-        return found
-    plot = results.plot(paper, number)
-    files.mkdir(parents=True, exist_ok=True)
-    drawn = results.drawn(paper, number, plot)
-    pdf = files / f"figure_{number}.pdf"
-    if drawn is not None:
-        for suffix in (".pdf", ".png", ".csv"):
-            copy(drawn.with_suffix(suffix), pdf.with_suffix(suffix))
-    else:
-        figures.write(plot, pdf)
-    assert target.path.endswith(pdf.name)
-    return found | {
-        "origin": plot.origin,
-        "alternative": _alternative(plot),
-        "points": _points(plot),
-        "older": bool(results.older(results.cells[paper, "figure", number])),
-    }
-
-
-def _alternative(plot: Plot) -> str:
-    """A figure in words: its title, and the numbers of each series."""
-    parts = [f"{plot.title} ({plot.origin})."]
-    series: dict[tuple[str, str], list[str]] = {}
-    for record in plot.records:
-        if given(record.get("ours")) and isinstance(record["ours"], float | int):
-            at = record["category"] or record["x"]
-            where = "" if at is None or at == "" else f"{at:g}: " if _is_number(at) else f"{at}: "
-            series.setdefault((record["column"], record["row"]), []).append(
-                f"{where}{record['ours']:g}"
-            )
-    for (panel, name), points in list(series.items())[:24]:
-        shown = points if len(points) <= 12 else [*points[:6], "…", *points[-3:]]
-        parts.append(f"{', '.join(filter(None, (panel, name)))}: {'; '.join(shown)}.")
-    return " ".join(parts)
-
-
-def _is_number(value: Any) -> bool:
-    return isinstance(value, float | int)
-
-
-def _points(plot: Plot) -> list[list[Any]]:
-    """The points of a figure: panel, series, place, ours, published, state."""
-    found = []
+def _figure(results: Results, paper: str, number: str, folder: Path) -> Section:
+    target: Target = (paper, "figure", number)
+    described = results.configuration.paper(paper).figures[number]
+    section = _section(results, target, described.title)
+    if results.state(target).look == NOTHING:
+        return section
+    plot = points.make(results.configuration, paper, number)
+    pdf, files = _files(folder, paper, f"figure_{number}", reports.Figure.formats)
+    figures.write(plot, pdf)
+    rows: list[list[Entry | str]] = []
     for record in plot.records:
         at = record["category"] or record["x"]
-        found.append(
-            [
-                record["column"],
-                record["row"],
-                "" if at is None else at,
-                *("" if not given(record[key]) else record[key] for key in ("ours", "published")),
-                record["status"],
-            ]
-        )
-    return found
+        numbers = [record[key] if given(record[key]) else "" for key in ("ours", "published")]
+        texts = map(str, ("" if at is None else at, *numbers))
+        rows.append([record["column"], record["row"], *texts, record["status"]])
+    return replace(
+        section,
+        text=plot.origin,
+        columns=("panel", "series", "at", "ours", "published", "state"),
+        rows=rows,
+        picture=files["PNG"],
+        files=files,
+    )
 
 
 # Claims
 
 
-def _claims(results: Results, paper: str, details: Details) -> dict[str, Any]:
-    records = results.claims[paper]
-    rows: list[dict[str, Any]] = []
-    for record, check in zip(records, results.checks[paper], strict=True):
-        texts = claim_formats.lines(record) | {CORPUS: record["corpus"].replace(" ", ", ")}
-        cells = [cell for cell in check.cells if cell.source is not None]
-        older = results.older(cells)
-        index = details.add(
-            " ".join(filter(None, (check.text, f"({check.case})" if check.case else ""))),
-            [
-                line("verdict", record["verdict"]),
-                line("check", f"{check.kind} {check.relation}, margin {check.margin:g}"),
-                *([line("numbers", record["numbers"])] if record["numbers"] else []),
-                *([line("reason", record["reason"])] if record["reason"] else []),
-                *([line("seeds", record["seeds"])] if record["seeds"] else []),
-            ],
-            list(dict.fromkeys(cells)),
-        )
-        rows.append(
-            {
-                "id": anchor(record),
-                "texts": texts,
-                "sort": {column: _sort(record[key]) for column, key in SORTED_BY.items()},
-                "verdict": record["verdict"],
-                "details": index,
-                "older": bool(older),
-                "again": bool(rows) and rows[-1]["texts"]["claim"] == texts["claim"],
-            }
-        )
-    return _section(results, paper, "claims", "") | {
-        "rows": rows,
-        "summary": claim_formats.summary(records),
-        "notes": claim_formats.notes(records),
-        "columns": (*claim_formats.COLUMNS[:2], CORPUS, *claim_formats.COLUMNS[2:]),
-    }
-
-
-def anchor(record: Mapping[str, Any]) -> str:
-    """Where the judgement of a claim stands on the page of its paper."""
-    words = f"claim {record['claim']} {record['case']}".lower()
-    return "-".join("".join(each if each.isalnum() else " " for each in words).split())
-
-
-# Conflicts
-
-
-def _conflicts(results: Results, paper: str) -> dict[str, list[str]]:
-    """What the paper prints that does not agree with itself or another, by kind."""
-    found: dict[str, list[str]] = {}
-    for conflict in results.conflicts:
-        if paper in conflict.papers:
-            found.setdefault(conflict.kind, []).append(conflict.text)
-    return found
+def _claims(results: Results, paper: str, details: Details) -> Section:
+    columns = (*claim_formats.COLUMNS[:2], "corpus", *claim_formats.COLUMNS[2:])
+    rows: list[list[Entry]] = []
+    for check, record in results.claims[paper]:
+        texts = claim_formats.lines(record) | {"corpus": record["corpus"].replace(" ", ", ")}
+        row = {
+            name: Entry(text, _sort(record[SORTED_BY[name]]) if name in SORTED_BY else None)
+            for name, text in texts.items()
+        }
+        cells = list(dict.fromkeys(cell for cell in check.cells if cell.source is not None))
+        said = {
+            "verdict": record["verdict"],
+            "check": f"{check.kind} {check.relation}, margin {check.margin:g}",
+            **{key: record[key] for key in ("numbers", "reason", "seeds")},
+        }
+        title = f"{check.text} ({check.case})" if check.case else check.text
+        lines = [(term, str(text), "") for term, text in said.items() if text]
+        row["ours"] = replace(row["ours"], details=details.add(title, lines, cells))
+        verdict = f"{MARKS[record['verdict']]} {record['verdict']}"
+        look = f"badge {record['verdict'].replace(' ', '-')}"
+        row["verdict"] = Entry(verdict, small=[OLDER] * bool(results.older(cells)), look=look)
+        if rows and rows[-1][0].text == row["claim"].text:
+            row["claim"] = replace(row["claim"], look="again")
+        rows.append([row[name] for name in columns])
+    records = [record for _, record in results.claims[paper]]
+    return replace(
+        _section(results, (paper, "claims", ""), ""),
+        text=f"{claim_formats.summary(records)}.",
+        columns=columns,
+        rows=rows,
+        notes=claim_formats.notes(records),
+    )
 
 
 # Cost
 
-TRAININGS, HOURS = "trainings", "device hours"
 
-
-def cost(results: Results, papers: Collection[str]) -> list[tuple[str, str]]:
+def cost(results: Results, papers: Collection[str]) -> dict[str, str]:
     """What the trainings behind papers took, those of teachers included where they are shown."""
-    cells = {
+    models = {
         (cell.corpus, cell.model, cell.seed)
-        for target in results.targets
-        if target[0] in papers
-        for cell in results.cells[target]
-        if cell.of_training
+        for target, cells in results.cells.items()
+        for cell in cells
+        if target[0] in papers and cell.of_training
     }
-    records = [record for key in sorted(cells) if (record := results.training(*key)) is not None]
-    found = [(TRAININGS, f"{len(records)} of {len(cells)}")]
-    if not records:
-        return found
-    seconds = sum(float(record.get("seconds") or 0) * _devices(record) for record in records)
-    tokens = sum(int(record.get("tokens") or 0) for record in records)
+    records = [record for key in sorted(models) if (record := results.training(*key)) is not None]
+    hours = sum(
+        float(record.get("seconds") or 0) * int(record.get("devices") or 1) / 3600
+        for record in records
+    )
     devices = dict.fromkeys(str(record.get("device", "unknown device")) for record in records)
-    return [
-        *found,
-        (HOURS, f"{seconds / 3600:,.2f}"),
-        ("target tokens seen", f"{tokens:,}"),
-        ("devices", ", ".join(devices)),
-    ]
+    return {
+        "trainings": f"{len(records)} of {len(models)}",
+        "device hours": f"{hours:,.2f}",
+        "target tokens": f"{sum(int(record.get('tokens') or 0) for record in records):,}",
+        "devices": ", ".join(devices),
+    }
 
 
-def _devices(record: Mapping[str, Any]) -> int:
-    return int(record.get("devices") or 1)
+def cost_text(results: Results, papers: Collection[str]) -> str:
+    """What the trainings behind papers took, in a sentence."""
+    found = cost(results, papers)
+    devices = f" on {found['devices']}" if found["devices"] else ""
+    hours, tokens = found["device hours"], found["target tokens"]
+    trainings = found["trainings"]
+    return f"Trainings: {trainings}, {hours} device hours{devices}, {tokens} target tokens."

@@ -1,85 +1,34 @@
-"""What exists of a run: tables, figures, judged claims, and the records of trainings.
-
-A report that a job has made is read back, unless a result that it shows, what the paper's file says
-of it, or a published value has changed since. All others are computed here from the results that
-exist, by the same functions as in the job.
-"""
+"""What exists of a run: how much of each report, its scores, and the records of its trainings."""
 
 import shlex
-from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import replace
 from functools import cached_property
 from pathlib import Path
 from typing import Any
 
-from nat.artifacts import Score, TotalCorrelation, TrainingRecord
+from nat.artifacts import Score, TotalCorrelation, TrainingRecord, is_generated
 from nat.cached_method import cached_method
 from nat.configuration import Configuration, differences
-from nat.data.splits import TRAIN, prepared_as
+from nat.configuration.file_names import PAPER_SCALE
+from nat.configuration.overrides import Overrides
+from nat.data.splits import TRAIN, derived_from, prepared_as
 from nat.data.translations import MADE_WITH
-from nat.figures import points
-from nat.figures.points import Plot
 from nat.files import read_json
 from nat.measures.results import read, read_file
-from nat.papers import claim_formats, judgements, published, reports, tables
+from nat.papers import judgements, published, reports
 from nat.papers.cells import Cell
-from nat.papers.claims import Check, checks, made_from
+from nat.papers.claims import Check, checks
 from nat.papers.conflicts import Conflict, conflicts
+from nat.papers.coordinates import heading
 from nat.papers.reports import Target, snakemake
-from nat.papers.table_formats import TableText, read_records
 from nat.papers.values import Record
-from nat.report import scale
+from nat.report.page import COMPLETE, NOTHING, PART, Entry
 
-MEASURED = ("sacrebleu", "tokenised_bleu", "multi_reference_bleu", "chrf", "repeated_tokens")
-"""The measures that pages show of every score."""
-
-COMPLETE, PART, NOTHING = "complete", "part", "nothing"
-
-
-def made_again(configuration: Configuration, cells: Iterable[Cell]) -> str:
-    """The command line that makes the numbers of cells again, and nothing else.
-
-    A job that is forced keeps translations of the same model with the same options, so they are
-    removed before.
-    """
-    asked = list(cells)
-    files = list(dict.fromkeys(cell.path for cell in asked))
-    command = snakemake(configuration, *files, "--forcerun", *files)
-    kept = dict.fromkeys(
-        cell.source.translations.path for cell in asked if isinstance(cell.source, Score)
-    )
-    return f"{shlex.join(['rm', '-f', *kept])} && {command}" if kept else command
-
-
-@dataclass(frozen=True)
-class State:
-    """How much of a report's results exists.
-
-    Attributes:
-        kind: `COMPLETE`, `PART` or `NOTHING`.
-        text: for the reader.
-    """
-
-    kind: str
-    text: str
-
-
-CONFIGURED = State(COMPLETE, "configuration")
+BASE = "base"
+"""The size of models that papers compare with."""
+CONFIGURED = Entry("configuration", look=COMPLETE)
 """The state of a table of settings, which needs no results."""
-
-
-def state(configuration: Configuration, target: Target, cells: Iterable[Cell]) -> State:
-    """How much exists of what a table, figure or the claims of a paper are made from."""
-    paths = {cell.path for cell in cells}
-    if not paths:
-        paper, kind, number = target
-        if kind == "table" and configuration.paper(paper).tables[number].kind == "settings":
-            return CONFIGURED
-        return State(NOTHING, "no corpus")
-    there = sum((Path(configuration.root) / path).exists() for path in paths)
-    if there == len(paths):
-        return State(COMPLETE, "complete")
-    return State(PART, f"{there} of {len(paths)}") if there else State(NOTHING, "not run")
 
 
 class Results:
@@ -106,136 +55,74 @@ class Results:
         return [name for name in self.configuration.papers if name not in self.papers]
 
     @cached_property
-    def targets(self) -> list[Target]:
-        """Every table, figure and set of claims, those of papers first."""
-        order = [*self.papers, *self.others]
-        return sorted(reports.targets(self.configuration), key=lambda each: order.index(each[0]))
-
-    @cached_property
-    def stand_ins(self) -> str:
-        """What stands in for the corpora and models of the papers."""
-        return scale.stand_ins(self.configuration)
-
-    @cached_property
-    def cells(self) -> dict[Target, list[Cell]]:
-        """The cells of every table, figure and set of claims."""
-        return {target: reports.cells(self.configuration, target) for target in self.targets}
-
-    @cached_property
-    def states(self) -> dict[Target, State]:
-        """How much exists of every table, figure and set of claims."""
-        return {
-            target: state(self.configuration, target, self.cells[target]) for target in self.targets
-        }
-
-    def made(self, target: Target) -> Path | None:
-        """The main file of a report, if a job made it from all that exists today."""
-        path = self.root / reports.report(self.configuration, target).path
-        if not path.exists():
-            return None
-        when = path.stat().st_mtime
-        shown = (self.root / cell.path for cell in self.cells[target])
-        return None if any(_changed_after(each, when) for each in shown) else path
-
-    def table(self, paper: str, number: str) -> TableText:
-        """A table, filled with what exists.
-
-        Raises:
-            UserError: for damaged results.
-        """
-        path = self.made((paper, "table", number))
-        if path is not None:
-            grid = self.configuration.paper(paper).tables[number].kind == "grid"
-            made = read_records(path) if grid else []
-            asked = tables.made_from(self.configuration, paper, number)
-            if made and [each.get("made_from") for each in made] == asked:
-                return reports.read_table(self.configuration, paper, number, path)
-        return reports.make_table(self.configuration, paper, number)
-
-    def judged(self, paper: str) -> list[Record]:
-        """The claims of a paper, judged by what exists.
-
-        Raises:
-            UserError: for damaged results.
-        """
-        path = self.made((paper, "claims", ""))
-        if path is not None:
-            found = claim_formats.read(path)
-            asked = [made_from(self.configuration, each) for each in self.checks[paper]]
-            if [each.get("made_from") for each in found] == asked:
-                return found
-        return judgements.judge(self.configuration, paper)
-
-    @cached_property
-    def claims(self) -> dict[str, list[Record]]:
-        """The judged claims of each paper that makes some."""
-        return {paper: self.judged(paper) for paper in self.checks}
-
-    @cached_property
-    def checks(self) -> dict[str, tuple[Check, ...]]:
-        """What each of these claims is judged by."""
-        with_claims = [paper for paper, kind, _ in self.targets if kind == "claims"]
-        return {paper: checks(self.configuration, paper) for paper in with_claims}
-
-    @cached_property
     def conflicts(self) -> list[Conflict]:
         """The conflicts in what the papers print, see `nat.papers.conflicts`."""
         return conflicts(self.configuration)
 
-    def plot(self, paper: str, number: str) -> Plot:
-        """The points of a figure that exist.
+    @cached_property
+    def cells(self) -> dict[Target, list[Cell]]:
+        """The cells of every table, figure and set of claims, those of papers first."""
+        order = [*self.papers, *self.others]
+        targets = sorted(reports.targets(self.configuration), key=lambda each: order.index(each[0]))
+        return {target: reports.cells(self.configuration, target) for target in targets}
 
-        Raises:
-            UserError: for damaged results.
-        """
-        return points.make(self.configuration, paper, number)
+    @cached_method
+    def state(self, target: Target) -> Entry:
+        """How much exists of what a table, figure or the claims of a paper are made from."""
+        paper, kind, number = target
+        paths = {cell.path for cell in self.cells[target]}
+        if not paths:
+            tables = self.configuration.paper(paper).tables
+            stated = kind == "table" and tables[number].kind == "settings"
+            return CONFIGURED if stated else Entry("no corpus", look=NOTHING)
+        there = sum((self.root / path).exists() for path in paths)
+        if there == len(paths):
+            return Entry("complete", look=COMPLETE)
+        if not there:
+            return Entry("not run", look=NOTHING)
+        return Entry(f"{there} of {len(paths)}", look=PART)
 
-    def drawn(self, paper: str, number: str, plot: Plot) -> Path | None:
-        """The main file of a figure, if a job drew it with all that `plot` shows.
-
-        Raises:
-            UserError: if the points of the job's figure are damaged.
-        """
-        path = self.root / reports.report(self.configuration, (paper, "figure", number)).path
-        csv = path.with_suffix(".csv")
-        if not (path.exists() and csv.exists()):
-            return None
-        records = read_records(csv)
-        return path if records and records[0].get("made_from") == plot.made_from else None
+    @cached_property
+    def claims(self) -> dict[str, list[tuple[Check, Record]]]:
+        """The claims of each paper that makes some, and the judgement of each."""
+        papers = [paper for paper, kind, _ in self.cells if kind == "claims"]
+        return {
+            paper: list(
+                zip(
+                    checks(self.configuration, paper),
+                    judgements.judge(self.configuration, paper),
+                    strict=True,
+                )
+            )
+            for paper in papers
+        }
 
     @cached_method
     def scores(self, corpus: str, system: str) -> list[dict[str, Any]]:
         """Every score of a system that exists, whatever asked for it.
 
         Returns:
-            The names of the score, the values of `MEASURED` and their `intervals`, the mean number
-            of `passes` of the decoder for a sentence, the configuration that the translations were
-            `made_with`, and the fingerprint of the training of the `model` that translated; `None`
-            for what is unknown.
+            The names of the score, its `numbers` by measure, the mean number of `passes` of the
+            decoder for a sentence, the configuration that the translations were `made_with`, and
+            the fingerprint of the training of the `model` that translated; `None` for what is
+            unknown.
         """
         template = Score(self.configuration.run, corpus, system, 0, "decoding", "split").path
         folder = self.root / Path(template).parents[2]
-        return [self._score(path, corpus, system) for path in sorted(folder.glob("seed*/*/*.json"))]
-
-    def _score(self, path: Path, corpus: str, system: str) -> dict[str, Any]:
-        content, found = read_file(path), read(path, path.stem)
-        seed, decoding = path.parts[-3].removeprefix("seed"), path.parts[-2]
-        score = Score(self.configuration.run, corpus, system, int(seed), decoding, path.stem)
-        summary = self.root / score.translations.summary
-        translated = read_json(summary) if summary.exists() else {}
-        numbers = {name: found[name] for name in MEASURED if name in found}
-        return {
-            **vars(score),
-            **{name: numbers[name].value if name in numbers else None for name in MEASURED},
-            "intervals": {
-                name: (each.low, each.high)
-                for name, each in numbers.items()
-                if each.low is not None
-            },
-            "passes": translated.get("mean_steps"),
-            MADE_WITH: translated.get(MADE_WITH),
-            "model": content.get("model", {}).get("fingerprint"),
-        }
+        scores = []
+        for path in sorted(folder.glob("seed*/*/*.json")):
+            seed, decoding = path.parts[-3].removeprefix("seed"), path.parts[-2]
+            score = Score(self.configuration.run, corpus, system, int(seed), decoding, path.stem)
+            summary = self.root / score.translations.summary
+            translated = read_json(summary) if summary.exists() else {}
+            found = {
+                "numbers": read(path, path.stem),
+                "passes": translated.get("mean_steps"),
+                MADE_WITH: translated.get(MADE_WITH),
+                "model": read_file(path).get("model", {}).get("fingerprint"),
+            }
+            scores.append(vars(score) | found)
+        return scores
 
     # Trainings
 
@@ -253,24 +140,22 @@ class Results:
             Lines such as `recipe.dropout: 0.1 is now 0.3`, none if there is no record.
         """
         key = corpus, system, seed
-        if key not in self._changes:
-            self._changes[key] = []  # also ends circles
-            self._changes[key] = list(self._found_changes(*key))
-        return self._changes[key]
-
-    def _found_changes(self, corpus: str, system: str, seed: int) -> Iterable[str]:
-        record = self.training(corpus, system, seed)
+        if key in self._changes:
+            return self._changes[key]
+        found = self._changes[key] = []  # also ends circles
+        record = self.training(*key)
         if record is None:
-            return
-        today = self.configuration.training(corpus, system).as_json()
-        yield from differences(record["training"], today)
+            return found
+        found += differences(
+            record["training"], self.configuration.training(corpus, system).as_json()
+        )
         if record.get("corpus"):
             prepared = prepared_as(self.configuration.corpus(corpus), TRAIN)
-            yield from differences({"corpus": record["corpus"]}, {"corpus": prepared})
-        there = self.configuration.on(corpus)
-        for name, key in there.needed_systems(system):
-            its = seed if key == "init_from" else self.configuration.teacher_seed
-            yield from (f"{name}: {line}" for line in self.changes(corpus, name, its))
+            found += differences({"corpus": record["corpus"]}, {"corpus": prepared})
+        for name, how in self.configuration.on(corpus).needed_systems(system):
+            its = seed if how == "init_from" else self.configuration.teacher_seed
+            found += [f"{name}: {line}" for line in self.changes(corpus, name, its)]
+        return found
 
     def older(self, cells: Sequence[Cell]) -> list[str]:
         """Why numbers are of an older configuration; nothing if they are of today's."""
@@ -286,7 +171,7 @@ class Results:
                 found |= dict.fromkeys(self._translated_otherwise(cell))
         return list(found)
 
-    def _translated_otherwise(self, cell: Cell) -> Iterable[str]:
+    def _translated_otherwise(self, cell: Cell) -> Iterator[str]:
         """Why the translations of a score are not those of today's model and configuration."""
         record = self.training(cell.corpus, cell.model, cell.seed)
         names = cell.seed, cell.decoding, cell.split
@@ -304,5 +189,43 @@ class Results:
                 yield from differences(score[MADE_WITH], today)
 
 
-def _changed_after(path: Path, when: float) -> bool:
-    return path.exists() and path.stat().st_mtime > when
+def made_again(configuration: Configuration, cells: Iterable[Cell]) -> str:
+    """The command line that makes the numbers of cells again, and nothing else.
+
+    A job that is forced keeps translations of the same model with the same options, so they are
+    removed before.
+    """
+    asked = list(cells)
+    files = list(dict.fromkeys(cell.path for cell in asked))
+    command = snakemake(configuration, *files, "--forcerun", *files)
+    kept = dict.fromkeys(
+        cell.source.translations.path for cell in asked if isinstance(cell.source, Score)
+    )
+    return f"{shlex.join(['rm', '-f', *kept])} && {command}" if kept else command
+
+
+def stand_ins(configuration: Configuration) -> str:
+    """A sentence on corpora and models that are not those of the papers; empty without such."""
+    papers = replace(configuration, scale=PAPER_SCALE, overrides=Overrides())
+    corpora: dict[str, str] = {}
+    for task, corpus in configuration.tasks.items():
+        if papers.tasks.get(task, corpus) != corpus:
+            corpora.setdefault(corpus, heading(task))
+    parts = []
+    if corpora:
+        invented = all(
+            is_generated(configuration, derived_from(configuration.corpus(corpus)) or corpus)
+            for corpus in corpora
+        )
+        kind = "invented languages" if invented else "other corpora"
+        pairs = ", ".join(f"{corpus} for {task}" for corpus, task in corpora.items())
+        parts.append(f"{kind} stand in for the corpora of the papers ({pairs})")
+    ours, theirs = (each.scale_settings.sizes[BASE] for each in (configuration, papers))
+    if ours.model_dim != theirs.model_dim:
+        parts.append(
+            f"a base model is {ours.model_dim} wide with {ours.encoder_layers} + "
+            f"{ours.decoder_layers} layers, in the papers {theirs.model_dim} with "
+            f"{theirs.encoder_layers} + {theirs.decoder_layers}"
+        )
+    told = f"Numbers of scale {configuration.scale} are not results on the corpora of the papers"
+    return f"{told}: here {', and '.join(parts)}." if parts else ""

@@ -9,7 +9,8 @@ import itertools
 import json
 from collections.abc import Iterable
 from pathlib import Path
-from typing import Any, NamedTuple
+from statistics import mean
+from typing import Any
 
 import numpy as np
 
@@ -24,7 +25,6 @@ from nat.errors import UserError
 from nat.measures import bleu, statistics
 from nat.measures.score import read_references
 from nat.papers.reports import snakemake
-from nat.registry import DecodingTraits
 from nat.report import addresses
 from nat.report.page import Page
 from nat.report.results import Results
@@ -32,32 +32,9 @@ from nat.report.results import Results
 FOLDER = "sentences"
 """The folder of the data, beside the page."""
 
-SHARED = ("outputs", "bleu", "chrf", "ratio", "repeated")
-"""A translation and its measures, by the names and in the order by which the page reads them."""
-
 UNLISTED = "sacreBLEU and chrF2 use it, this BLEU does not"
 NOISY = f"sampled with noise; {UNLISTED}"
 """What is said of a single reference that is not one of the several ones."""
-
-OF_MASKS = ("mask_predict", "mask_correct", "imputer")
-"""Methods of decoding that fill in masks, in one pass or several."""
-
-
-class TestSet(NamedTuple):
-    """The test set of a corpus."""
-
-    corpus: str
-    split: str
-
-    @property
-    def name(self) -> str:
-        """Both names, as in `toy-ka-lu/test`."""
-        return f"{self.corpus}/{self.split}"
-
-    @property
-    def file(self) -> str:
-        """The file from which the page reads its data."""
-        return f"{FOLDER}/{self.corpus}.{self.split}.js"
 
 
 def page(results: Results, folder: Path) -> Page:
@@ -68,102 +45,96 @@ def page(results: Results, folder: Path) -> Page:
     """
     (folder / FOLDER).mkdir()
     found = []
-    most_first = sorted(translated(results).items(), key=lambda each: -len(each[1]))
-    for place, scores in most_first:
-        content = _test_set(results.configuration, place, scores, folder)
-        _write(folder / place.file, "addTestSet", place.name, content)
-        found.append(
-            {
-                "name": place.name,
-                "file": place.file,
-                "label": f"{place.corpus}, {place.split}: {len(content['systems'])} translations",
-            }
-        )
+    for place, scores in sorted(translated(results).items(), key=lambda each: -len(each[1])):
+        file = f"{FOLDER}/{'.'.join(place)}.js"
+        _write(folder, file, _test_set(results.configuration, *place, scores, folder))
+        label = f"{', '.join(place)}: {len(scores)} translations"
+        found.append({"name": "/".join(place), "file": file, "label": label})
+    shown = results.configuration.browser.sentences
+    lead = (
+        f"The first {shown} sentences of every test set, as each system translates them, step by "
+        "step where steps are recorded."
+    )
     content = {
         "test_sets": found,
-        "shown": results.configuration.browser.sentences,
-        "command": snakemake(results.configuration, "traces", "report"),
+        "traced_by": snakemake(results.configuration, "traces", "report"),
     }
-    return Page(addresses.SENTENCES, "Sentences", "sentences.html", content)
+    return Page(addresses.SENTENCES, "Sentences", lead, content=content, template="sentences.html")
 
 
-def translated(results: Results) -> dict[TestSet, list[Score]]:
-    """The scores that reports show and that exist, by test set; of several seeds the first one."""
-    root = results.root
+def translated(results: Results) -> dict[tuple[str, str], list[Score]]:
+    """The scores that reports show and that exist, by corpus and split, with the first seed."""
     firsts: dict[tuple[str, str, str, str], Score] = {}
-    for cells in results.cells.values():
-        for score in (cell.source for cell in cells):
-            if not isinstance(score, Score) or score.split == TRAIN:
-                continue
-            names = score.corpus, score.split, score.system, score.decoding
-            files = score.path, score.statistics.path, score.translations.path
-            if names in firsts and firsts[names].seed <= score.seed:
-                continue
-            if all((root / path).exists() for path in files):
-                firsts[names] = score
-    found: dict[TestSet, list[Score]] = {}
+    for cell in itertools.chain.from_iterable(results.cells.values()):
+        score = cell.source
+        if not isinstance(score, Score) or score.split == TRAIN:
+            continue
+        names = score.corpus, score.split, score.system, score.decoding
+        files = score.path, score.statistics.path, score.translations.path
+        first = names not in firsts or score.seed < firsts[names].seed
+        if first and all((results.root / path).exists() for path in files):
+            firsts[names] = score
+    found: dict[tuple[str, str], list[Score]] = {}
     for _, score in sorted(firsts.items()):
-        found.setdefault(TestSet(score.corpus, score.split), []).append(score)
+        found.setdefault((score.corpus, score.split), []).append(score)
     return found
 
 
 def _test_set(
-    configuration: Configuration, place: TestSet, scores: Iterable[Score], folder: Path
+    configuration: Configuration, corpus: str, split: str, scores: Iterable[Score], folder: Path
 ) -> dict[str, Any]:
     """Sources, references and translations of the sentences that are shown.
 
     BLEU is against the several references of a sentence, where it has some. The single reference
     need not be one of them, and stands before them even then, since other measures are against it.
     """
-    root, split = Path(configuration.root), place.split
-    number = configuration.browser.sentences
-    source, target = sides(configuration.corpus(place.corpus))
-    text = root / step_of(place.corpus, split, "text").path
+    root, number = Path(configuration.root), configuration.browser.sentences
+    source, target = sides(configuration.corpus(corpus))
+    text = root / step_of(corpus, split, "text").path
     sources = list(read_lines(text / f"{split}.{source}"))
     correct = [[line] for line in read_lines(text / f"{split}.{target}")]
     several: dict[int, list[str]] = {}
-    artifact = references(configuration, place.corpus, split)
+    artifact = references(configuration, corpus, split)
     if artifact is not None:
         path = root / artifact.path / f"{split}.{target}.jsonl"
         several = read_references(path, len(sources))
-    uncounted = []
+    uncounted = [
+        sentence
+        for sentence, texts in several.items()
+        if sentence < number and correct[sentence][0] not in texts
+    ]
     for sentence, texts in several.items():
-        if sentence < number and correct[sentence][0] not in texts:
-            uncounted.append(sentence)
         correct[sentence] = list(dict.fromkeys(correct[sentence] + texts))
     systems = [
         _translations(configuration, score, len(sources), sorted(several), folder)
         for score in scores
     ]
-    translations = _shared(systems)
+    complete = are_complete(configuration.corpus(corpus), split)
     return {
+        "chosen": _chosen(systems),
         "languages": [source, target],
         "sentences": len(sources),
         "sources": sources[:number],
         "references": correct[:number],
         "uncounted": uncounted,
-        "why_uncounted": NOISY
-        if are_complete(configuration.corpus(place.corpus), split)
-        else UNLISTED,
-        "translations": translations,
+        "why_uncounted": NOISY if complete else UNLISTED,
         "systems": systems,
     }
 
 
-def _shared(systems: list[dict[str, Any]]) -> list[list[tuple[Any, ...]]]:
-    """Store each different translation of a sentence once, since many systems translate it alike.
+def _chosen(systems: list[dict[str, Any]]) -> list[str]:
+    """The two translations that the page shows at first, as `system/decoding`.
 
-    Returns:
-        For each sentence its different translations, each with the values of `SHARED`. `systems`
-        lose these keys and have `places` instead, the number of their translation in each list.
+    These are the best of one pass and the best of several passes, with recorded steps if there are
+    any; without both of them, the two best systems.
     """
-    found: list[dict[tuple[Any, ...], int]] = [{} for _ in systems[0]["outputs"]]
-    for system in systems:
-        values = zip(*(system.pop(key) for key in SHARED), strict=True)
-        system["places"] = [
-            known.setdefault(each, len(known)) for known, each in zip(found, values, strict=True)
-        ]
-    return [list(known) for known in found]
+    ranked = sorted(systems, key=lambda each: (not each["parallel"], -mean(each["bleu"])))
+    several = [each for each in ranked if each["parallel"] and mean(each["passes"]) > 1]
+    best = min(several, key=lambda each: each["steps"] is None, default=ranked[0])
+    others = [each for each in ranked if each["system"] != best["system"]]
+    once = [each for each in others if each["parallel"] and mean(each["passes"]) <= 1]
+    first = (once or others or ranked)[0]
+    return [f"{each['system']}/{each['decoding']}" for each in (first, best)]
 
 
 def _translations(
@@ -196,6 +167,7 @@ def _translations(
         of_bleu[several] = counts["multi_reference_bleu"]
     there = configuration.on(score.corpus)
     traits = there.decoding_traits(score.decoding)
+    helped = traits.assistant or traits.converted or traits.starts_from_assistant
     traced = there.is_traced(score.decoding)
     trace = Trace(**vars(score))
     steps = _steps(root / trace.path, trace, rows, folder) if traced else None
@@ -204,7 +176,7 @@ def _translations(
         "decoding": score.decoding,
         "seed": score.seed,
         "page": addresses.system(score.corpus, score.system),
-        "kind": _kind(there.decoding(score.decoding).as_json()["method"], traits),
+        "parallel": traits.decoding_order == "parallel" and not helped,
         "frames": traits.upsampled is True,
         "steps": steps,
         "command": snakemake(configuration, trace.path, "report") if traced and not steps else "",
@@ -216,16 +188,6 @@ def _translations(
         "ratio": _rounded(bleu.length_ratio(of_bleu[:number]), digits=2),
         "repeated": counts["repeated_tokens"][:number, 0].tolist(),
     }
-
-
-def _kind(method: str, traits: DecodingTraits) -> str:
-    """The kind of a decoding, by which the page chooses the translations that it shows at first."""
-    if traits.starts_from_assistant:
-        return "probe"
-    if method in OF_MASKS:
-        return "masks"
-    is_student = traits.decoding_order == "parallel" and not (traits.assistant or traits.converted)
-    return "student" if is_student else ""
 
 
 def _steps(path: Path, trace: Trace, rows: list[dict[str, Any]], folder: Path) -> str | None:
@@ -255,7 +217,7 @@ def _steps(path: Path, trace: Trace, rows: list[dict[str, Any]], folder: Path) -
         found[number] = [line["positions"], int(differs), passes]
     names = trace.corpus, trace.split, trace.system, trace.decoding
     file = f"{FOLDER}/{'.'.join(names)}.js"
-    _write(folder / file, "addSteps", file, found)
+    _write(folder, file, found)
     return file
 
 
@@ -263,9 +225,10 @@ def _rounded(values: np.ndarray, digits: int = 1) -> list[float]:
     return [round(float(value), digits) for value in values]
 
 
-def _write(path: Path, function: str, name: str, content: Any) -> None:
-    """Write a script that calls a function of the page with a name and its content."""
+def _write(folder: Path, file: str, content: Any) -> None:
+    """Write a script that hands its content to the page."""
     arguments = (
-        json.dumps(each, ensure_ascii=False, separators=(",", ":")) for each in (name, content)
+        json.dumps(each, ensure_ascii=False, separators=(",", ":")) for each in (file, content)
     )
-    path.write_text(f"sentenceBrowser.{function}({','.join(arguments)});\n", encoding="utf-8")
+    text = f"sentenceBrowser.add({','.join(arguments)});\n"
+    (folder / file).write_text(text, encoding="utf-8")

@@ -1,60 +1,83 @@
-"""The pages of systems: curves, scores, samples, settings and ancestors; and their list."""
+"""The pages of systems: what they learn from, curves, scores and settings; and their list."""
 
-import csv
-import itertools
 import json
-from collections.abc import Iterator, Mapping
-from pathlib import Path
+from collections.abc import Iterator
+from dataclasses import replace
 from typing import Any
 
-from nat.artifacts import Model, Score, TrainingCurve, step_of
-from nat.checksums import verified
-from nat.data.splits import sides
+from nat.artifacts import Model, TrainingCurve
+from nat.configuration import Configuration
 from nat.measures.known import MEASURES
-from nat.nested import at
 from nat.papers.reports import snakemake
-from nat.papers.settings import CHECKED, DEVIATION, Stated, at_paper_scale
-from nat.papers.settings_files import Row
-from nat.registry import TargetTraits
-from nat.report import addresses, ancestors, charts
-from nat.report.page import Page, root_of
-from nat.report.results import COMPLETE, MEASURED, NOTHING, PART, Results, State
+from nat.report import addresses, curves
+from nat.report.details import versions
+from nat.report.page import COMPLETE, NOTHING, OLDER, PART, Entry, Page, Section
+from nat.report.results import Results
+from nat.report.sentences import translated
 
-SAMPLES = 8
 TEST = "test"
+MEASURED = ("sacrebleu", "tokenised_bleu", "multi_reference_bleu", "chrf", "repeated_tokens")
+"""The measures that are shown of every score."""
+FACTS = {
+    "updates": "{:,} updates",
+    "seconds": "{:,.0f} seconds",
+    "tokens": "{:,} target tokens seen",
+    "parameters": "{:,} parameters",
+    "device": "on {}",
+    "precision": "in {}",
+}
+"""What is said of a training, by the key of its record."""
 WITH_TEACHER = (
     "In training the loss has terms of the teacher; in validation, without the teacher, it is that "
     "of the references alone. The two do not compare."
 )
 Place = tuple[str, str]
 """Corpus and system."""
+_NEEDS = {"text": "text of", "init_from": "starts from", "teacher": "teacher"}
 
 
 def places(results: Results) -> dict[Place, list[int]]:
     """Corpora and systems of all cells, with the seeds that are asked for."""
-    found: dict[Place, dict[int, None]] = {}
+    found: dict[Place, set[int]] = {}
     for cells in results.cells.values():
         for cell in cells:
             if cell.of_training:
-                found.setdefault((cell.corpus, cell.model), {})[cell.seed] = None
+                found.setdefault((cell.corpus, cell.model), set()).add(cell.seed)
     for corpus, system in list(found):
-        there = results.configuration.on(corpus)
-        for name in ancestors.ancestors(there, system):
-            seeds = found.setdefault((corpus, name), {})
-            seeds.setdefault(results.configuration.teacher_seed)
+        for name in ancestors(results.configuration.on(corpus), system):
+            found.setdefault((corpus, name), {results.configuration.teacher_seed})
     return {place: sorted(seeds) for place, seeds in sorted(found.items())}
+
+
+def ancestors(configuration: Configuration, system: str) -> dict[str, list[tuple[str, str]]]:
+    """A system and all that it depends on, each after those of its references (system, key)."""
+    found: dict[str, list[tuple[str, str]]] = {}
+    references = list(dict.fromkeys(configuration.needed_systems(system)))
+    for name, _ in references:
+        found |= ancestors(configuration, name)
+    return {**found, system: references}
 
 
 def pages(results: Results) -> Iterator[Page]:
     """The list of systems, and a page for each."""
-    asked = places(results)
-    stated = _stated(results, asked)
+    browsed = {
+        (score.corpus, score.split, score.system, score.decoding)
+        for scores in translated(results).values()
+        for score in scores
+    }
     rows = []
-    for (corpus, system), seeds in asked.items():
-        page, row = _page(results, corpus, system, seeds, asked, stated.get((corpus, system), []))
+    for (corpus, system), seeds in places(results).items():
+        page, row = _page(results, corpus, system, seeds, browsed)
         rows.append(row)
         yield page
-    yield Page(addresses.SYSTEMS, "Systems", "systems.html", {"rows": rows})
+    columns = ["system", "corpus", "state", "proxy input", "proxy target", "best sacreBLEU"]
+    columns += ["parameters", "minutes", "description"]
+    lead = (
+        "Every system that a table, figure or claim asks for, and those that it learns or starts "
+        "from. The best sacreBLEU is the highest on the test set among the decodings of a system."
+    )
+    section = Section("systems", "On the corpora of this scale", columns=columns, rows=rows)
+    yield Page(addresses.SYSTEMS, "Systems", lead, [section])
 
 
 def _page(
@@ -62,210 +85,133 @@ def _page(
     corpus: str,
     system: str,
     seeds: list[int],
-    asked: dict[Place, list[int]],
-    settings: list[list[str]],
-) -> tuple[Page, dict[str, Any]]:
+    browsed: set[tuple[str, str, str, str]],
+) -> tuple[Page, list[Entry | str]]:
+    """The page of a system, and its row in the list."""
     configuration = results.configuration
     there = configuration.on(corpus)
     path = addresses.system(corpus, system)
-    described = configuration.files["systems"][system]
-    models = [Model(configuration.run, corpus, system, seed) for seed in seeds]
-    trained = [seed for seed in seeds if results.training(corpus, system, seed) is not None]
-    found = results.scores(corpus, system)
+    described = configuration.files["systems"][system].get("description", "")
+    records = {seed: record for seed in seeds if (record := results.training(corpus, system, seed))}
+    older = [line for seed in records for line in results.changes(corpus, system, seed)]
+    state = Entry("not run", look=NOTHING)
+    if len(records) == len(seeds):
+        state = Entry("trained", look=COMPLETE)
+    elif records:
+        state = Entry(f"{len(records)} of {len(seeds)} seeds", look=PART)
+    state = replace(state, small=[OLDER] * bool(older))
+    same = [
+        name
+        for name in configuration.systems
+        if name != system and configuration.canonical(corpus, name) == system
+    ]
     effective = configuration.training(corpus, system).as_json()
-    older = [line for seed in trained for line in results.changes(corpus, system, seed)]
-    state = State(NOTHING, "not run")
-    if trained:
-        complete = len(trained) == len(seeds)
-        text = "trained" if complete else f"{len(trained)} of {len(seeds)} seeds"
-        state = State(COMPLETE if complete else PART, text)
-    root = root_of(path)
-    links = {name: root + addresses.system(corpus, name) for its, name in asked if its == corpus}
-    trainings = [_training(results, corpus, system, seed) for seed in trained]
-    test = [each for each in found if each["split"] == TEST]
-    best = max(test, key=lambda each: each["sacrebleu"] or 0.0, default=None)
-    record = results.training(corpus, system, trained[0]) if trained else None
-    content = {
-        "corpus": corpus,
-        "description": described.get("description", ""),
-        "file": configuration.file_of("systems", system).partition(":")[0],
-        "state": state,
-        "older": list(dict.fromkeys(older)),
-        "command": snakemake(configuration, *(model.path for model in models)),
-        "names": [
-            name
-            for name in configuration.systems
-            if name != system and configuration.canonical(corpus, name) == system
-        ],
-        "ancestors": ancestors.draw(there, system, links),
-        "trainings": trainings,
-        "score_columns": [
-            *("decoding", "split", "seed"),
-            *(MEASURES[name].label for name in MEASURED),
-            "passes",
-        ],
-        "scores": [_shown(each) for each in found],
-        "samples": _samples(results, corpus, system, best) if best else None,
-        "settings": settings,
-        "configuration": json.dumps(effective, indent=2),
-    }
-    row = {
-        "path": path,
-        "system": system,
-        "corpus": corpus,
-        "state": state,
-        "older": bool(older),
-        "input": effective["input"]["method"],
-        "target": effective["target"]["method"],
-        "best": best["sacrebleu"] if best else None,
-        "parameters": (record or {}).get("parameters") or "",
-        "minutes": f"{record['seconds'] / 60:.1f}" if record and record.get("seconds") else "",
-        "description": content["description"],
-    }
-    return Page(path, system, "system.html", content), row
+    sections = [_ancestors(there, corpus, system, addresses.root_of(path))]
+    if older:
+        title = "What has changed in the configuration since it was trained"
+        sections.append(Section("older", title, notes=list(dict.fromkeys(older))))
+    for seed, record in records.items():
+        sections.append(_training(results, corpus, system, seed, record))
+    if not records:
+        sections.append(Section("training", "Training", "Not run."))
+    scores = results.scores(corpus, system)
+    sections.append(_scores(scores, browsed, addresses.root_of(path)))
+    written = json.dumps(effective, indent=2)
+    sections.append(Section("configuration", "Effective configuration", code=written))
+    file = configuration.file_of("systems", system).partition(":")[0]
+    facts = [f"On {corpus}, configured in {file}."]
+    facts += [f"The same on this corpus, and trained once: {', '.join(same)}."] if same else []
+    models = [Model(configuration.run, corpus, system, seed).path for seed in seeds]
+    best = max(
+        (each["numbers"]["sacrebleu"].value or 0.0 for each in scores if each["split"] == TEST),
+        default=None,
+    )
+    first: dict[str, Any] = next(iter(records.values()), {})
+    parameters, seconds = first.get("parameters"), first.get("seconds")
+    row = [
+        Entry(system, link=addresses.root_of(addresses.SYSTEMS) + path, look="label"),
+        corpus,
+        state,
+        effective["input"]["method"],
+        effective["target"]["method"],
+        _number(best, ".2f"),
+        _number(parameters, ",d"),
+        _number(seconds and seconds / 60, ".1f"),
+        described,
+    ]
+    page = Page(
+        path,
+        system,
+        described,
+        sections,
+        facts=facts,
+        state=state,
+        command=snakemake(configuration, *models),
+    )
+    return page, row
 
 
-def _training(results: Results, corpus: str, system: str, seed: int) -> dict[str, Any]:
+def _number(value: float | None, how: str) -> Entry:
+    shown = "" if value is None else format(value, how)
+    return Entry(shown, "" if value is None else value, look="number")
+
+
+def _ancestors(there: Configuration, corpus: str, system: str, root: str) -> Section:
+    rows: list[list[Entry | str]] = []
+    for name, references in ancestors(there, system).items():
+        needs = ", ".join(f"{_NEEDS[key]} {other}" for other, key in references)
+        link = "" if name == system else root + addresses.system(corpus, name)
+        rows.append([Entry(name, link=link, look="label"), needs or "no other"])
+    columns = ("system", "learns from")
+    return Section("ancestors", "Ancestors, the oldest first", columns=columns, rows=rows)
+
+
+def _training(
+    results: Results, corpus: str, system: str, seed: int, record: dict[str, Any]
+) -> Section:
     """What the record of a training says, and its curves."""
-    record = results.training(corpus, system, seed)
-    assert record is not None
-    facts = [("updates", f"{record['updates']:,}")]
-    if record.get("seconds"):
-        facts.append(("minutes", f"{record['seconds'] / 60:,.1f}"))
-    if record.get("tokens"):
-        facts.append(("target tokens seen", f"{record['tokens']:,}"))
-    if record.get("parameters"):
-        facts.append(("parameters", f"{record['parameters']:,}"))
-    if record.get("device"):
-        facts.append((f"device, {record.get('precision', '')}", record["device"]))
+    facts = [said.format(record[key]) for key, said in FACTS.items() if record.get(key)]
     validation = record.get("validation") or {}
     if validation.get("best") is not None:
         metric = validation["metric"].replace("bleu", "BLEU")
         digits = MEASURES["best_validation_bleu"].digits if metric == "BLEU" else 3
-        facts.append((f"best validation {metric}", f"{validation['best']:.{digits}f}"))
+        facts.append(f"best validation {metric} {validation['best']:.{digits}f}")
     curve = results.root / TrainingCurve(results.configuration.run, corpus, system, seed).path
-    return {
-        "seed": seed,
-        "facts": facts,
-        "versions": addresses.listed(record.get("versions", {})),
-        "charts": _charts(curve, system, results.configuration.target_traits(system)),
-    }
+    target = results.configuration.target_traits(system)
+    notes = [WITH_TEACHER] if target.distils or target.teacher else []
+    return Section(
+        f"training-{seed}",
+        f"Training, seed {seed}",
+        f"{', '.join(facts)}.",
+        drawings=curves.of_training(curve) if curve.exists() else [],
+        notes=notes + list(filter(None, [versions(record)])),
+    )
 
 
-def _charts(path: Path, system: str, target: TargetTraits) -> list[dict[str, Any]]:
-    """Loss and validation BLEU over the updates."""
-    if not path.exists():
-        return []
-    with verified(path).open(encoding="utf-8", newline="") as file:
-        rows = list(csv.DictReader(file))
-    found = []
-    for column, title in (("loss", "loss"), ("bleu", "validation BLEU")):
-        points = [
-            {
-                "update": int(row["update"]),
-                "value": float(f"{float(row[column]):.4g}"),
-                "series": row["split"],
-            }
-            for row in rows
-            if row.get(column)
+def _scores(
+    scores: list[dict[str, Any]], browsed: set[tuple[str, str, str, str]], root: str
+) -> Section:
+    """Every score, with its interval; a decoding leads to its sentences."""
+    rows: list[list[Entry | str]] = []
+    for score in scores:
+        corpus, system, decoding = (score[name] for name in ("corpus", "system", "decoding"))
+        test_set = f"{corpus}/{score['split']}"
+        link = f"{root}{addresses.SENTENCES}#test-set={test_set}&b={system}/{decoding}"
+        if (corpus, score["split"], system, decoding) not in browsed:
+            link = ""
+        row = [
+            Entry(decoding, link=link, look="label"),
+            score["split"],
+            _number(score["seed"], "d"),
         ]
-        if not points:
-            continue
-        last = points[-1]
-        with_teacher = title == "loss" and (target.distils or target.teacher)
-        found.append(
-            {
-                "note": WITH_TEACHER if with_teacher else "",
-                "title": title.capitalize() if title == "loss" else "Validation BLEU",
-                "specification": charts.curve(points, title),
-                "alternative": (
-                    f"{title} of {system} over its updates, from {points[0]['value']:g} at "
-                    f"{points[0]['update']} to {last['value']:g} at {last['update']}"
-                ),
-            }
-        )
-    return found
-
-
-def _shown(score: dict[str, Any]) -> list[str]:
-    """A score as texts, with the 95% interval behind a number that has one."""
-    texts = [str(score[name]) for name in ("decoding", "split", "seed")]
-    for name in (*MEASURED, "passes"):
-        text = "" if score[name] is None else f"{score[name]:.2f}"
-        if name in score["intervals"]:
-            text += " [{:.1f},\N{NO-BREAK SPACE}{:.1f}]".format(*score["intervals"][name])
-        texts.append(text)
-    return texts
-
-
-def _samples(
-    results: Results, corpus: str, system: str, best: dict[str, Any]
-) -> dict[str, Any] | None:
-    """The first sentences of the test set under a decoding."""
-    score = Score(results.configuration.run, corpus, system, best["seed"], best["decoding"], TEST)
-    translations = results.root / score.translations.path
-    folder = results.root / step_of(corpus, TEST, "tokens").path
-    texts = [folder / f"{TEST}.{side}" for side in sides(results.configuration.corpus(corpus))]
-    if not all(path.exists() for path in (translations, *texts)):
-        return None
-    with verified(translations).open(encoding="utf-8") as file:
-        made = [json.loads(each)["text"] for each in itertools.islice(file, SAMPLES)]
-    columns = []
-    for path in texts:
-        with verified(path).open(encoding="utf-8") as file:
-            columns.append([each.strip() for each in itertools.islice(file, SAMPLES)])
-    return {
-        "decoding": best["decoding"],
-        "seed": best["seed"],
-        "rows": list(zip(*columns, made, strict=False)),
-    }
-
-
-def _as_text(value: Any) -> str:
-    return json.dumps(value) if isinstance(value, dict | list | bool | None) else str(value)
-
-
-def _used(here: Stated, row: Row, task: str, name: str, record: Mapping[str, Any] | None) -> Any:
-    """A setting of this run: as the record of the training has it, otherwise as it is today."""
-    path = here.path(row)
-    found = None if record is None or path == "text" else at(record["training"], path)
-    return here.value(row, task, name) if found is None or isinstance(found, Mapping) else found
-
-
-def _stated(results: Results, asked: Mapping[Place, list[int]]) -> dict[Place, list[list[str]]]:
-    """The settings that papers state, by the corpus and system that stand for theirs here.
-
-    Args:
-        results: of the run.
-        asked: places and their seeds, the first of which is shown.
-    """
-    configuration = results.configuration
-    found: dict[Place, list[list[str]]] = {}
-    stated = at_paper_scale(configuration)
-    here = Stated(configuration)
-    for row in stated.rows:
-        verdict = stated.verdict(row)
-        if row.of_decoding or verdict.kind not in (CHECKED, DEVIATION):
-            continue
-        for task, name in itertools.product(stated.tasks(row), stated.named(row)):
-            corpus = configuration.tasks.get(task)
-            if corpus is None or name not in configuration.systems:
-                continue
-            place = corpus, configuration.canonical(corpus, name)
-            if place not in asked:
-                continue
-            ours = verdict.ours.get(f"{name} on {task}", "")
-            record = results.training(*place, asked[place][0])
-            line = [
-                row.paper,
-                f"{row.system}, {task}",
-                row.key,
-                f"{row.value} ({row.source})",
-                _as_text(ours),
-                _as_text(_used(here, row, task, name, record)),
-                verdict.kind + (f": {verdict.reason}" if verdict.reason else ""),
-            ]
-            known = found.setdefault(place, [])
-            if line not in known:
-                known.append(line)
-    return found
+        for name in MEASURED:
+            number = score["numbers"].get(name)
+            entry = _number(number and number.value, ".2f")
+            if number and number.low is not None:
+                entry = replace(entry, small=[f"[{number.low:.1f}, {number.high:.1f}]"])
+            row.append(entry)
+        rows.append([*row, _number(score["passes"], ".2f")])
+    columns = ["decoding", "split", "seed", *(MEASURES[name].label for name in MEASURED), "passes"]
+    text = "With 95% intervals. A decoding leads to its translations." if rows else "Not run."
+    columns = columns if rows else []
+    return Section("scores", "Scores under every decoding", text, columns=columns, rows=rows)

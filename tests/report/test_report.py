@@ -1,9 +1,7 @@
 """The pages of a run, made from whatever exists."""
 
 import json
-import os
 import re
-from collections.abc import Iterator
 from html.parser import HTMLParser
 from pathlib import Path
 from typing import Any
@@ -11,43 +9,33 @@ from urllib.parse import parse_qs
 
 import made_up_run as made_up
 import pytest
-from made_up_run import CORPUS, PAPER, REPOSITORY, run, write_corpus, write_latencies
+from made_up_run import CORPUS, PAPER, run, write_corpus, write_latencies
 from repository import configured
 from test_sentences import called
 
-from nat.configuration import Configuration, load
-from nat.figures import figures
+from nat.configuration import Configuration
 from nat.files import read_json, write_json
 from nat.measures.results import read
-from nat.papers import claim_formats, reports, table_formats
-from nat.papers.conflicts import Conflict
-from nat.papers.verdicts import FAILS, HOLDS
-from nat.report import ancestors, overview, papers, scale, site, systems
-from nat.report.results import COMPLETE, NOTHING, PART, Results
+from nat.papers import reports
+from nat.report import papers, site, systems
+from nat.report.page import COMPLETE, NOTHING, PART
+from nat.report.results import CONFIGURED, Results, stand_ins
 from tests.messages import must_name
 
 HOSTILE = "<script>alert(1)</script>"
 TABLE, FIGURE = PAPER["tables"]["1"], PAPER["figures"]["2"]
 CLAIM = {"claim": "DiMS is better than the NAT.", "from": "abstract", "in": "table 1"}
-CLAIM |= {"task": made_up.TASK, "compare": "DiMS > NAT"}
+CLAIM |= {"task": made_up.TASK, "compare": ["DiMS", "above", "NAT"]}
 OTHER_CLAIM = {
     **CLAIM,
     "claim": "DiMS is better than GLAT.",
-    "compare": "DiMS > quoted",
+    "compare": ["DiMS", "above", "quoted"],
 }
 CLAIMS = {"better": CLAIM, "state-of-the-art": OTHER_CLAIM}
 NAT, DIMS = ("nat-kd", "one-pass"), ("dims-cmlm-kd", "mask-predict-1-lb5")
 SCORE = f"results/demo/scores/{CORPUS}/nat-kd/seed1/one-pass/test.json"
 TRANSLATIONS = SCORE.replace("scores", "translations") + "l"
 OF_PAPER, OF_NAT = "papers/paper.html", f"systems/{CORPUS}/nat-kd.html"
-
-
-@pytest.fixture(autouse=True, scope="module")
-def no_bundle() -> Iterator[None]:
-    """Without the libraries that draw charts, whose bundling takes seconds."""
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(site.vl_convert, "javascript_bundle", lambda: "// no charts")
-        yield
 
 
 def prepare(root: Path) -> Path:
@@ -174,16 +162,15 @@ NOT_COMPARABLE = f"the published value is not comparable: corpus {CORPUS} at sca
 @pytest.mark.parametrize(
     ("page", "place", "said"),
     [
-        ("index.html", "", "claims: 1 holds, 1 cannot be judged here"),
-        ("index.html", "", "trainings: 2 of 3, 0.05 device hours"),
-        ("index.html", "board", f"DiMS is better than GLAT. Paper, on {CORPUS} {NOT_COMPARABLE}"),
-        ("index.html", "experiments-rows", "Figure 1 How it works a diagram, not reproduced"),
+        ("index.html", "papers-rows", "2 of 3 0 1 holds, 1 cannot be judged here 2 of 3 0.05"),
+        ("index.html", "", "Trainings: 2 of 3, 0.05 device hours"),
+        ("index.html", "reports-rows", "Figure 1 How it works a diagram, not reproduced"),
         (OF_PAPER, "", "snakemake paper_figure_2 --config scale=demo"),
-        (OF_PAPER, "", "Not run. It is made by"),
+        (OF_PAPER, "figure-2", "not run Made by"),
         (OF_PAPER, "table-1", "NAT (En-De): few distinct translations: 1 for"),
-        (OF_PAPER, "claims-table", f"DiMS is better than the NAT. (abstract) {CORPUS} ✓ holds"),
-        (OF_PAPER, "claims-table", NOT_COMPARABLE),
-        (OF_NAT, "", "30.50 best validation BLEU"),
+        (OF_PAPER, "claims-rows", f"DiMS is better than the NAT. (abstract) {CORPUS} ✓ holds"),
+        (OF_PAPER, "claims-rows", NOT_COMPARABLE),
+        (OF_NAT, "", "best validation BLEU 30.50"),
         (f"systems/{CORPUS}/dims-cmlm-kd.html", "", systems.WITH_TEACHER),
     ],
 )
@@ -199,8 +186,8 @@ def test_numbers_have_intervals_and_published_values(written: Path) -> None:
     source = Page(written / OF_PAPER).source
     assert f"{found.value:.2f}" in source and f"[{ends}]" in source
     assert "20.5<" in source and "20.50" not in source
-    ends = ends.replace(" ", "\N{NO-BREAK SPACE}")
-    assert f"<td>{found.value:.2f} [{ends}]</td>" in Page(written / OF_NAT).source
+    entry = f">{found.value:.2f}<small>[{ends}]</small>"
+    assert entry in Page(written / OF_NAT).source
 
 
 def test_intervals_stand_below_the_numbers_of_every_column(root: Path) -> None:
@@ -212,17 +199,12 @@ def test_intervals_stand_below_the_numbers_of_every_column(root: Path) -> None:
     ours = read(root / SCORE, "test")["sacrebleu"]
     interval = re.escape(f"[{ours.low:.1f}, {ours.high:.1f}]")
     source = Page(write(found) / OF_PAPER).source
-    assert re.search(rf">{ours.value:.2f}¹</button><small>{interval}<", source)
+    assert re.search(rf">{ours.value:.2f}†¹</button><small>{interval}<", source)
 
 
 def test_texts_are_not_taken_for_html(written: Path) -> None:
     assert not any(HOSTILE in path.read_text() for path in written.rglob("*.html"))
     assert "&lt;script&gt;alert(1)" in Page(written / OF_PAPER).source
-
-
-def test_samples_have_the_direction_of_their_words(written: Path) -> None:
-    (row, *_) = re.findall(r"<tr>(<td.*?)</tr>", Page(written / OF_NAT).source.split("Samples<")[1])
-    assert row.count('<td dir="auto">') == row.count("<td") == 3
 
 
 def test_a_number_leads_back_to_its_files_model_and_command(written: Path) -> None:
@@ -234,7 +216,7 @@ def test_a_number_leads_back_to_its_files_model_and_command(written: Path) -> No
     )
     assert said["trained"].startswith("7 updates, 1.5 min") and said["remark"].startswith("few")
     assert json.loads(said["decoding"].partition(": ")[2])["method"] == "one_pass"
-    assert [address for _, _, address, _ in lines if address] == [f"../{OF_NAT}"]
+    assert [how for _, _, how in lines if how not in ("", "code")] == [f"../{OF_NAT}"]
 
 
 @pytest.mark.parametrize("settings", [("", "cpu-1", "thread-8"), ("cpu-1", "thread-8", "")])
@@ -252,15 +234,11 @@ def test_latencies_stand_with_their_setting_and_their_job(
     for number, repeats in (("1", 5.0), ("2", 9.0)):  # as if on two machines
         cells = [each for each in reports.cells(found, ("paper", "table", number)) if each.setting]
         write_latencies(root, {cell: [repeats] * 5 for cell in cells})
-    folder = write(found)
-    page = Page(folder / OF_PAPER)
+    page = Page(write(found) / OF_PAPER)
     must_name(page.text(), "of sacreBLEU: 95% bootstrap interval", "of latency: quartiles")
     for title, lines in page.details().items():
         told_of = [text.split(":")[0] for term, text, *_ in lines if term == "latency"]
         assert told_of == [each for each in settings if each and title.endswith(f", {each}")]
-    points = Page(folder / "index.html").script('data-chart="quality')["data"]["values"]
-    timed = {(p["system"], p["time"], p["timed in"]) for p in points if p["setting"] == "cpu-1"}
-    assert timed == {(system, 5.0, "paper_table_1") for system in ("nat-kd", "dims-cmlm-kd")}
 
 
 # States
@@ -268,32 +246,29 @@ def test_latencies_stand_with_their_setting_and_their_job(
 
 def test_states_count_the_results_that_exist(root: Path) -> None:
     def states() -> dict[Any, Any]:
-        return {target[1:]: state for target, state in Results(configuration(root)).states.items()}
+        results = Results(configuration(root))
+        return {target[1:]: results.state(target) for target in results.cells}
 
-    kinds = {target: state.kind for target, state in states().items()}
+    kinds = {target: state.look for target, state in states().items()}
     assert kinds == {("table", "1"): COMPLETE, ("figure", "2"): NOTHING}
     run(root, "cmlm-kd", "mask-predict-1-lb5", 0.2)
     figure = states()["figure", "2"]
-    assert (figure.kind, figure.text) == (PART, "1 of 2")
+    assert (figure.look, figure.text) == (PART, "1 of 2")
     # a figure is drawn from the points that exist
     folder = write(configuration(root))
     assert (folder / "downloads/paper/figure_2.png").stat().st_size > 1000
-    assert "CMLM: 1: " in str(Page(folder / OF_PAPER).alternatives[0])
+    assert "CMLM 1 " in Page(folder / OF_PAPER).text("figure-2-rows")
 
 
-def test_another_scale_is_read_only_where_it_has_results(
-    root: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    found, asked = configuration(root), []
-
-    def note(chosen: Any, **_: Any) -> Configuration:
-        asked.append(chosen.scale)
-        return found
-
-    monkeypatch.setattr("nat.report.overview.load", note)
-    (root / "results/small").mkdir()
-    write(found)
-    assert asked == ["small"]
+def test_settings_need_no_run(root: Path) -> None:
+    settings = {
+        "title": "settings",
+        "kind": "settings",
+        "columns": [{"label": "NAT", "system": "nat-kd"}],
+        "rows": [{"label": "dropout", "key": "recipe.dropout"}],
+    }
+    found = configuration(root, tables=PAPER["tables"] | {"8": settings})
+    assert Results(found).state(("paper", "table", "8")) == CONFIGURED
 
 
 # Older configurations
@@ -347,92 +322,6 @@ def test_translations_of_an_earlier_model_are_marked(root: Path) -> None:
     assert "earlier training" in line
 
 
-# What jobs made
-
-
-def make(found: Configuration, *kinds: str) -> dict[str, Path]:
-    """Let jobs make the table, the figure or the judged claims of the paper."""
-    numbers = {"table": "1", "figure": "2", "claims": ""}
-    paths = {}
-    for kind in kinds:
-        target: Any = ("paper", kind, numbers[kind])
-        paths[kind] = path = Path(found.root) / reports.report(found, target).path
-        path.parent.mkdir(parents=True, exist_ok=True)
-        results = Results(found)
-        if kind == "table":
-            table_formats.write(results.table("paper", "1"), path)
-        elif kind == "figure":
-            figures.write(results.plot("paper", "2"), path)
-        else:
-            claim_formats.write(found, "paper", results.judged("paper"), path)
-    return paths
-
-
-def test_a_table_of_a_job_is_read_back_until_a_result_changes(
-    root: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    found = configuration(root)
-    made, csv = reports.make_table(found, "paper", "1"), make(found, "table")["table"]
-
-    def refuse(*_: Any) -> None:
-        raise AssertionError("computed again")
-
-    monkeypatch.setattr(reports, "make_table", refuse)
-    assert Results(found).table("paper", "1").rows == made.rows
-    later = csv.stat().st_mtime + 10
-    os.utime(root / SCORE, (later, later))
-    with pytest.raises(AssertionError, match="computed again"):
-        Results(found).table("paper", "1")
-
-
-@pytest.mark.parametrize(("published", "label"), [("21.7", "DiMS"), ("20.5", "ours")])
-def test_what_no_longer_fits_the_configuration_is_made_anew(
-    root: Path, published: str, label: str
-) -> None:
-    before = configuration(root, claims={"it": CLAIM})
-    make(before, "table", "claims")
-    assert Results(before).judged("paper")[0]["verdict"] == HOLDS
-    made_up.publish(root, made_up.PUBLISHED.replace("20.5", published))
-    renamed = {**TABLE, "rows": [TABLE["rows"][0], {**TABLE["rows"][1], "label": label}]}
-    claim = {**CLAIM, "compare": f"{label} > NAT + 99"}
-    after = Results(configuration(root, tables={"1": renamed}, claims={"it": claim}))
-    assert after.judged("paper")[0]["verdict"] == FAILS
-    table = after.table("paper", "1")
-    assert label in [row[0] for row in table.rows]
-    assert float(published) in {record["published"] for record in table.records}
-
-
-SERIES = FIGURE["series"][0]
-ELSEWHERE = {"x": 40, "decoding": "mask-predict-4-lb5"}
-
-
-@pytest.mark.parametrize(
-    ("change", "kept"),
-    [
-        ({}, True),
-        ({"title": "other steps"}, False),
-        ({"x": {"label": "passes"}}, False),
-        ({"series": [{**SERIES, "label": "RENAMED"}]}, False),
-        ({"series": [{**SERIES, "points": [SERIES["points"][0], ELSEWHERE]}]}, False),
-        (None, False),
-    ],
-    ids=["nothing", "title", "axis", "label", "point", "result"],
-)
-def test_a_figure_of_a_job_is_copied_until_what_it_shows_changes(
-    root: Path, monkeypatch: pytest.MonkeyPatch, change: dict[str, Any] | None, kept: bool
-) -> None:
-    for steps, errors in ((1, 0.4), (4, 0.2)):
-        run(root, "cmlm-kd", f"mask-predict-{steps}-lb5", errors)
-    make(configuration(root), "figure")
-    drawn: list[Path] = []
-    monkeypatch.setattr(figures, "write", lambda plot, path: drawn.append(path))
-    if change is None:
-        run(root, "cmlm-kd", "mask-predict-4-lb5", 0.3)
-    papers.page(Results(configuration(root, figures={"2": FIGURE | (change or {})})), "paper", root)
-    copied = root / "downloads/paper/figure_2.pdf"
-    assert (drawn, copied.exists()) == (([], True) if kept else ([copied], False))
-
-
 def test_the_same_results_give_the_same_pages(root: Path) -> None:
     found = configuration(root, claims=CLAIMS)
     folder = write(found)
@@ -441,33 +330,16 @@ def test_the_same_results_give_the_same_pages(root: Path) -> None:
     assert {path: path.read_bytes() for path in folder.rglob("*") if path.is_file()} == before
 
 
-def test_a_damaged_report_is_made_again(root: Path) -> None:
-    folder = write(configuration(root))
-    libraries = folder / "assets" / site.CHARTS
-    libraries.write_text("// damaged")
-    write(configuration(root))
-    assert libraries.read_text() == "// no charts"
-
-
 # Papers, claims and systems
-
-
-def test_conflicts_stand_on_the_page_of_their_paper(
-    root: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    found = [Conflict("kind", (name,), f"{name} conflicts") for name in ("paper", "other")]
-    monkeypatch.setattr("nat.report.results.conflicts", lambda configuration: found)
-    text = Page(write(configuration(root)) / OF_PAPER).source
-    assert "<li>paper conflicts</li>" in text and "other conflicts" not in text
 
 
 def test_claims_are_sorted_by_their_numbers(root: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("nat.papers.claims.are_complete", lambda *_: True)
-    worse, more = ({**CLAIM, "compare": f"NAT > {other}"} for other in ("DiMS", 90))
+    worse, more = ({**CLAIM, "compare": ["NAT", "above", other]} for other in ("DiMS", 90))
     found = configuration(root, claims=CLAIMS | {"worse": worse, "more": more})
     source = Page(write(found) / OF_PAPER).source
-    rows = re.findall(r'<tr id="claim-[^>]*>(.*?)</tr>', source, re.DOTALL)
-    records = {record["claim"]: record for record in Results(found).judged("paper")}
+    rows = source[source.index('id="claims-rows"') :].partition("</table>")[0].split("<tr>")[2:]
+    records = {record["claim"]: record for _, record in Results(found).claims["paper"]}
     keys = ("ours", "low", "detectable", "in_own_measure", "published")
     for row, record in zip(rows, records.values(), strict=True):
         sorted_by = ["" if record[key] is None else str(record[key]) for key in keys]
@@ -485,59 +357,25 @@ def test_claims_are_sorted_by_their_numbers(root: Path, monkeypatch: pytest.Monk
     ],
 )
 def test_what_stands_in_for_the_papers_is_told(chosen: str, parts: list[str]) -> None:
-    said = scale.stand_ins(configured(chosen))
+    said = stand_ins(configured(chosen))
     must_name(said, *parts)
     assert bool(said) == bool(parts)
 
 
 def test_papers_stand_before_what_else_is_measured(root: Path) -> None:
     found = made_up.configuration(root, {"a-look": {"title": "A look"}, "paper": PAPER})
-    links = [(link.label, link.group) for link in site._navigation(Results(found))][-2:]
-    assert links == [("Paper", ""), ("A look", "Beyond the papers")]
+    source = Page(write(found) / "index.html").source.partition("</nav>")[0]
+    assert source.index(">Paper<") < source.index(">A look<")
 
 
-def test_stated_settings_stand_beside_those_of_this_run(tmp_path: Path) -> None:
-    (tmp_path / "config").symlink_to(REPOSITORY / "config")
-    found = load("demo", tmp_path, checked=False)
-    place = "toy-ka-lu", "dims-cmlm-kd"
-    today = found.training(*place).as_json()
-    trained = {**today, "recipe": today["recipe"] | {"dropout": 0.77}}
-    path = tmp_path / f"results/demo/models/{'/'.join(place)}/seed1/training.json"
-    write_json(path, {"training": trained, "fingerprint": "None", "updates": 7})
-    used = {row[2]: row[5] for row in systems._stated(Results(found), {place: [1]})[place]}
-    assert (used["dropout"], used["warmup_updates"], used["text"]) == ("0.77", "100", "distilled")
+def test_what_no_paper_prints_has_a_caption_instead_of_a_number() -> None:
+    assert papers.label("table", "10") == "Table 10"
+    assert papers.label("figure", "shares") == "Figure"
 
 
-def test_ancestors_are_drawn_oldest_first(root: Path) -> None:
-    there = configuration(root).on(CORPUS)
-    drawing = ancestors.draw(there, "dims-cmlm-kd", {"cmlm-kd": "cmlm-kd.html"})
-    assert "dims-cmlm-kd: text of at-base, starts from cmlm-kd" in drawing.alternative
-    assert 'href="cmlm-kd.html"' in drawing.drawing
-    found = re.findall(r'<text x="([\d.]+)"[^>]*>([a-z-]+)</text></a>', drawing.drawing)
-    places = {name: float(x) for x, name in found}
-    assert places["at-base"] < places["cmlm-kd"] < places["dims-cmlm-kd"]
-
-
-# The plot and the map
-
-
-def test_the_plot_has_every_point(written: Path) -> None:
-    points = Page(written / "index.html").script('data-chart="quality')["data"]["values"]
-    found = {(each["system"], each["setting"]) for each in points}
-    assert found == {("nat-kd", "decoder passes"), ("dims-cmlm-kd", "decoder passes")}
-
-
-def test_the_map_shows_the_corpus_that_most_systems_share(
-    root: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    most = {("most", "cmlm-kd"): 20.0, ("most", "at-base"): 25.0, ("most", "nat-kd"): 15.0}
-    scores = {("few", "cmlm-kd"): 62.0, ("few", "ctc-kd"): 60.0, **most}
-    results = Results(configuration(root))
-    monkeypatch.setattr(overview.systems, "places", lambda _: dict.fromkeys(scores, [1]))
-    found = {place: [{"split": "test", "sacrebleu": bleu}] for place, bleu in scores.items()}
-    monkeypatch.setattr(results, "scores", lambda *place: found[place])
-    shown = overview._map(results)
-    cells = [cell for row in shown["rows"] for cell in row["cells"] if cell]
-    listed = {each["name"]: each["number"] for cell in cells for each in cell["systems"]}
-    assert shown["corpus"] == "most"
-    assert (listed["cmlm-kd"], listed["ctc-kd"]) == ("20.00", "on other corpora")
+def test_ancestors_stand_before_what_learns_from_them(root: Path) -> None:
+    found = systems.ancestors(configuration(root).on(CORPUS), "dims-cmlm-kd")
+    assert list(found) == ["at-base", "cmlm-kd", "dims-cmlm-kd"]
+    page = Page(write(configuration(root)) / f"systems/{CORPUS}/dims-cmlm-kd.html")
+    assert "dims-cmlm-kd text of at-base, starts from cmlm-kd" in page.text("ancestors-rows")
+    assert "../../systems/made-up/cmlm-kd.html" in page.links
