@@ -88,7 +88,7 @@ def write(plot: Plot, pdf: Path) -> None:
                 figure.savefig(temporary, format=path.suffix[1:], metadata=metadata, **cut)
     with atomic_path(pdf.with_suffix(".csv")) as temporary:
         frame = pd.DataFrame(plot.records).rename(columns={"row": "series", "column": "panel"})
-        frame = frame.drop(columns="group", errors="ignore").assign(made_from=plot.made_from)
+        frame = frame.drop(columns="group", errors="ignore")
         frame.to_csv(temporary, index=False, lineterminator="\n")
 
 

@@ -5,7 +5,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from nat.configuration import Configuration, fingerprint
+from nat.configuration import Configuration
 from nat.errors import told_of
 from nat.figures import analyses
 from nat.measures.known import TRAINING
@@ -42,11 +42,6 @@ class Plot:
     series: dict[str, str | None]
     records: list[Record]
     contents: dict[str, dict[str, Any]] = field(default_factory=dict)
-
-    @property
-    def made_from(self) -> str:
-        """A fingerprint of all that the figure shows."""
-        return fingerprint(repr(self))
 
 
 def make(configuration: Configuration, paper: str, number: str) -> Plot:

@@ -21,7 +21,7 @@ from itertools import pairwise
 from typing import Any, NamedTuple
 
 from nat.artifacts import Latency
-from nat.configuration import Configuration, fingerprint
+from nat.configuration import Configuration
 from nat.data.references import are_complete
 from nat.measures.correlation import pearson
 from nat.measures.known import AGAINST_ALL, LATENCY, MEASURES, SPEED_UP
@@ -448,11 +448,6 @@ def decisive(configuration: Configuration, check: Check) -> Check:
         for side in check.sides
     )
     return replace(check, sides=tuple(sides))
-
-
-def made_from(configuration: Configuration, check: Check) -> str:
-    """A fingerprint of what the record of a judgement rests on besides results."""
-    return fingerprint(repr((check, decisive(configuration, check))))
 
 
 def printed_sides(check: Check) -> list[tuple[float, float]] | None:

@@ -24,7 +24,6 @@ from nat.papers.claims import (
     Compared,
     checks,
     decisive,
-    made_from,
     published_difference,
 )
 from nat.papers.differences import Difference, combined, difference, difference_of_speed_ups
@@ -118,7 +117,6 @@ def _record(configuration: Configuration, check: Check, reader: Reader) -> Recor
         "bound": bound(check),
         "check": check.kind,
         "published": values.rounded(published_difference(check)),
-        "made_from": made_from(configuration, check),
     }
     if isinstance(found, str):
         nothing = dict.fromkeys(("ours", "low", "high", "detectable"))

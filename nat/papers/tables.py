@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from pathlib import Path
 
-from nat.configuration import Configuration, fingerprint
+from nat.configuration import Configuration
 from nat.measures.known import LATENCY, measure_of
 from nat.measures.latency_setting import OUT_OF_MEMORY
 from nat.measures.significance import LEVEL
@@ -46,7 +46,7 @@ def records(configuration: Configuration, paper: str, number: str) -> list[Recor
     groups = shown(cells)
     by_cell = {(own[0].row, own[0].column): own for own, _ in groups.values()}
     found = values.records(configuration.scale, cells, reader)
-    for each, (own, over) in zip(found, groups.values(), strict=True):
+    for each, (own, _) in zip(found, groups.values(), strict=True):
         baseline = by_cell.get((own[0].baseline, own[0].column))
         test = _test(own, baseline, reader) if baseline else None
         each |= {
@@ -54,15 +54,8 @@ def records(configuration: Configuration, paper: str, number: str) -> list[Recor
             "baseline_difference": values.rounded(test.value) if test else None,
             "p_value": values.rounded(test.estimate.p_value) if test else None,
             "test": test.interval.method if test and test.interval else "",
-            "made_from": fingerprint(repr((own, over))),
         }
     return [{"paper": paper, "table": number} | each for each in found]
-
-
-def made_from(configuration: Configuration, paper: str, number: str) -> list[str]:
-    """Fingerprints of what the records of a table rest on besides results, in order."""
-    groups = shown(report(configuration, paper, f"table {number}")).values()
-    return [fingerprint(repr(group)) for group in groups]
 
 
 def _test(own: Sequence[Cell], baseline: Sequence[Cell], reader: Reader) -> Difference | None:
