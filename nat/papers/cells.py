@@ -5,7 +5,7 @@ from typing import Any, NamedTuple
 
 import pandas as pd
 
-from nat.artifacts import Artifact, TrainingCurve, TrainingRecord
+from nat.artifacts import Artifact, TrainingRecord
 from nat.measures.known import MEASURES, TOYS
 from nat.papers.published import OWN as OWN_RUNS
 from nat.papers.published import Published
@@ -106,19 +106,16 @@ class Cell(NamedTuple):
 
     @property
     def of_training(self) -> list[Artifact]:
-        """The record and the curve of the training of the model; of a toy there are none."""
+        """The record of the training of the model; of a toy there is none."""
         if self.source is None or MEASURES[self.measure].source in TOYS:
             return []
         run: str = self.source.run  # type: ignore[attr-defined]
-        names = run, self.corpus, self.model, self.seed
-        return [TrainingRecord(*names), TrainingCurve(*names)]
+        return [TrainingRecord(run, self.corpus, self.model, self.seed)]
 
     @property
     def results(self) -> list[Artifact]:
         """The results that are read for the number."""
-        if self.source is None or isinstance(self.source, TrainingRecord):
-            return self.of_training
-        return [self.source]
+        return [] if self.source is None else [self.source]
 
     def with_published(self, value: "Published | Cell | None") -> "Cell":
         """The cell with a printed value, or with that of another cell."""

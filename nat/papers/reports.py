@@ -9,7 +9,7 @@ from pathlib import Path
 from types import ModuleType
 from typing import Any, ClassVar, Literal
 
-from nat.artifacts import Artifact, File, Inputs, Score, Statistics, step_of
+from nat.artifacts import Artifact, File, Inputs, Score, Statistics, TrainingCurve, step_of
 from nat.configuration import Configuration
 from nat.configuration.file_names import file_of
 from nat.papers import claims, hyper_parameters, published, samples, settings, tables, texts
@@ -180,6 +180,8 @@ def files(configuration: Configuration, target: Target) -> list[Artifact]:
                 found += [translations, step_of(cell.corpus, cell.split, "tokens")]
             elif own[0].row in tested or over:
                 found += _statistics(cell)
+            if getattr(part, "kind", "") == "curves" and cell.source:
+                found.append(TrainingCurve(**vars(cell.source)))
             if marks and cell in own:  # what collapsed
                 found += cell.of_training
     return list(dict.fromkeys(found))
