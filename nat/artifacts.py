@@ -38,6 +38,7 @@ from nat.data.splits import (
     text_part,
 )
 from nat.errors import UserError
+from nat.spelling import hint
 
 # Corpora
 
@@ -303,7 +304,11 @@ class OfTexts(Artifact):
         """These texts, as a system that chooses among them has them."""
         there = configuration.on(self.corpus)
         known = (there.text(system).with_seed(self.seed).compared for system in there.systems)
-        return {joined_names(texts): texts for texts in known}[self.candidates]
+        by_name = {joined_names(texts): texts for texts in known}
+        if self.candidates not in by_name:
+            near = hint(self.candidates, sorted(filter(None, by_name)))
+            raise UserError(f"no system compares the texts '{self.candidates}'; {near}")
+        return by_name[self.candidates]
 
     def _subwords(self, configuration: Configuration) -> tuple[Artifact, ...]:
         texts = self.texts(configuration)

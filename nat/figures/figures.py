@@ -56,6 +56,7 @@ STYLE: Any = {
     "xtick.labelcolor": "black",
     "ytick.labelcolor": "black",
     "pdf.fonttype": 42,
+    "text.parse_math": False,
     "text.usetex": False,
 }
 PAINTERS: dict[str, Callable[[Axes, Panel], float | None]] = {

@@ -14,13 +14,14 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import NamedTuple
 
-from nat.artifacts import Model, Ngrams, Score, TunedOptions
+from nat.artifacts import Model, Ngrams, Score, TunedOptions, is_sharded
 from nat.checksums import is_intact, sha256_of
 from nat.configuration import Configuration, fingerprint
 from nat.data.binarised import files_of
 from nat.data.splits import prepared_as, sides
 from nat.data.translations import MADE_WITH, write_translations
 from nat.data.vocabulary import vocabulary_files
+from nat.errors import UserError
 from nat.files import atomic_path, copy, read_json, write_json
 from nat.jobs.translate import Shared, Translator
 from nat.measures import statistics
@@ -54,6 +55,10 @@ def evaluate(configuration: Configuration, wanted: Sequence[Score]) -> None:
         UserError: if something is missing or does not belong together; what was finished before
             stays.
     """
+    if is_sharded(configuration, wanted[0].split):
+        raise UserError(
+            f"--split: several jobs translate '{wanted[0].split}'; run 'snakemake {wanted[0].path}'"
+        )
     due: dict[Score, MadeFrom] = {}
     for score in wanted:
         made_from = _made_from(configuration, score)
