@@ -4,9 +4,11 @@ import gc
 import os
 import re
 import shlex
+import subprocess
 import sys
 from pathlib import Path
 
+from snakemake.cli import get_argument_parser
 from snakemake.settings.types import DeploymentMethod
 
 import nat
@@ -27,6 +29,7 @@ from nat.registry import ENGINES, remember
 from nat.workflow.cluster import (
     AT_ONCE,
     DEFAULT_NEEDS,
+    in_shards,
     needs,
     read_cluster,
     resources,
@@ -40,7 +43,6 @@ from nat.program import end_without_garbage_collection
 from nat.workflow.graph import BEFORE_TRAININGS, FAST_MEMORY, TARGETS, Graph, inputs_of
 from nat.workflow.requests import NUMBER, why_no_rule
 from nat.workflow.log import Screen
-from nat.workflow.plan import in_shards
 from nat.workflow.records import (
     hold_folder,
     is_current,

@@ -160,9 +160,7 @@ def test_a_shard_ends_in_its_second_attempt_at_the_latest() -> None:
         corpus = paper.task(task)
         names = {"corpus": corpus, "system": "at-base", "decoding": "beam5", "split": "train"}
         shard = Job("translate", {**names, "shards": str(count)}, outputs=("made",))
-        (found,) = plan.estimate(paper, [shard])
-        assert found.longest is not None
-        assert 60 * found.longest <= 2 * minutes, corpus
+        assert plan.Estimates(paper).seconds(shard) <= 2 * 60 * minutes, corpus
 
 
 @pytest.mark.parametrize("at_once", [1, 2, AT_ONCE])
