@@ -42,7 +42,6 @@ from nat.papers import reports
 from nat.program import end_without_garbage_collection
 from nat.workflow.graph import BEFORE_TRAININGS, FAST_MEMORY, TARGETS, Graph, inputs_of
 from nat.workflow.requests import NUMBER, why_no_rule
-from nat.workflow.log import Screen
 from nat.workflow.records import (
     hold_folder,
     is_current,
@@ -61,6 +60,7 @@ from nat.workflow.slurm import (
     status_command,
     stop_left_behind,
 )
+from snakemake_logger_plugin_nat import LogHandler
 
 end_without_garbage_collection()
 
@@ -136,7 +136,7 @@ os.environ.update(
 )
 
 for handler in workflow.logger_manager.get_log_handlers():
-    if isinstance(handler, Screen):
+    if isinstance(handler, LogHandler):
         handler.targets = [*TARGETS, *configuration.papers, *graph.reports]
         handler.explain = lambda path: why_no_rule(
             configuration, path, outputs("results/{run}/")
