@@ -4,9 +4,11 @@ import gc
 import os
 import re
 import shlex
+import subprocess
 import sys
 from pathlib import Path
 
+from snakemake.cli import get_argument_parser
 from snakemake.settings.types import DeploymentMethod
 
 import nat
@@ -27,6 +29,7 @@ from nat.registry import ENGINES, remember
 from nat.workflow.cluster import (
     AT_ONCE,
     DEFAULT_NEEDS,
+    in_shards,
     needs,
     read_cluster,
     resources,
@@ -39,8 +42,6 @@ from nat.papers import reports
 from nat.program import end_without_garbage_collection
 from nat.workflow.graph import BEFORE_TRAININGS, FAST_MEMORY, TARGETS, Graph, inputs_of
 from nat.workflow.requests import NUMBER, why_no_rule
-from nat.workflow.log import Screen
-from nat.workflow.plan import in_shards
 from nat.workflow.records import (
     hold_folder,
     is_current,
@@ -59,6 +60,7 @@ from nat.workflow.slurm import (
     status_command,
     stop_left_behind,
 )
+from snakemake_logger_plugin_nat import LogHandler
 
 end_without_garbage_collection()
 
@@ -134,7 +136,7 @@ os.environ.update(
 )
 
 for handler in workflow.logger_manager.get_log_handlers():
-    if isinstance(handler, Screen):
+    if isinstance(handler, LogHandler):
         handler.targets = [*TARGETS, *configuration.papers, *graph.reports]
         handler.explain = lambda path: why_no_rule(
             configuration, path, outputs("results/{run}/")

@@ -11,6 +11,8 @@ rule generate_text:
         references=directory("results/corpora/{corpus}/references"),
     log:
         "results/corpora/{corpus}/logs/text.log",
+    benchmark:
+        "results/corpora/{corpus}/benchmarks/text.tsv"
     wildcard_constraints:
         corpus=one_of(GENERATED),
     priority: BEFORE_TRAININGS
@@ -40,6 +42,8 @@ rule fetch_text:
         text=directory("results/corpora/{corpus}/text"),
     log:
         "results/corpora/{corpus}/logs/text.log",
+    benchmark:
+        "results/corpora/{corpus}/benchmarks/text.tsv"
     wildcard_constraints:
         corpus=one_of(FETCHED),
     priority: BEFORE_TRAININGS
@@ -65,6 +69,8 @@ use rule generate_text as generate_test_text with:
         references=directory("results/corpora/{corpus}/tests/{split}/references"),
     log:
         "results/corpora/{corpus}/tests/{split}/logs/text.log",
+    benchmark:
+        "results/corpora/{corpus}/tests/{split}/benchmarks/text.tsv"
     priority: 0
     message:
         "generate {wildcards.split} of {wildcards.corpus}"
@@ -77,6 +83,8 @@ use rule fetch_text as fetch_test_text with:
         text=directory("results/corpora/{corpus}/tests/{split}/text"),
     log:
         "results/corpora/{corpus}/tests/{split}/logs/text.log",
+    benchmark:
+        "results/corpora/{corpus}/tests/{split}/benchmarks/text.tsv"
     priority: 0
     localrule: True  # is not inherited
     message:
@@ -90,6 +98,8 @@ rule fetch_references:
         references=directory("results/corpora/{corpus}/references"),
     log:
         "results/corpora/{corpus}/logs/references.log",
+    benchmark:
+        "results/corpora/{corpus}/benchmarks/references.tsv"
     wildcard_constraints:
         corpus=one_of(FETCHED),
     localrule: True
@@ -115,6 +125,8 @@ use rule fetch_references as fetch_test_references with:
         references=directory("results/corpora/{corpus}/tests/{split}/references"),
     log:
         "results/corpora/{corpus}/tests/{split}/logs/references.log",
+    benchmark:
+        "results/corpora/{corpus}/tests/{split}/benchmarks/references.tsv"
     localrule: True  # is not inherited
     params:
         configuration=lambda wildcards: graph.origin_of_references(
@@ -136,6 +148,8 @@ rule prepare_test_set:
         binarised=directory("results/corpora/{corpus}/tests/{split}/binarised"),
     log:
         "results/corpora/{corpus}/tests/{split}/logs/prepare.log",
+    benchmark:
+        "results/corpora/{corpus}/tests/{split}/benchmarks/prepare.tsv"
     group:
         "corpus"
     conda:
@@ -161,6 +175,8 @@ rule clean:
         clean=directory("results/corpora/{corpus}/clean"),
     log:
         "results/corpora/{corpus}/logs/clean.log",
+    benchmark:
+        "results/corpora/{corpus}/benchmarks/clean.tsv"
     priority: BEFORE_TRAININGS
     group:
         "corpus"
@@ -186,6 +202,8 @@ rule tokenise:
         tokens=directory("results/corpora/{corpus}/tokens"),
     log:
         "results/corpora/{corpus}/logs/tokenise.log",
+    benchmark:
+        "results/corpora/{corpus}/benchmarks/tokenise.tsv"
     priority: BEFORE_TRAININGS
     group:
         "corpus"
@@ -212,6 +230,8 @@ rule apply_bpe:
         bpe=directory("results/corpora/{corpus}/bpe"),
     log:
         "results/corpora/{corpus}/logs/bpe.log",
+    benchmark:
+        "results/corpora/{corpus}/benchmarks/bpe.tsv"
     priority: BEFORE_TRAININGS
     group:
         "corpus"
@@ -237,6 +257,8 @@ rule binarise:
         binarised=directory("results/corpora/{corpus}/binarised"),
     log:
         "results/corpora/{corpus}/logs/binarise.log",
+    benchmark:
+        "results/corpora/{corpus}/benchmarks/binarise.tsv"
     priority: BEFORE_TRAININGS
     group:
         "corpus"
@@ -259,6 +281,8 @@ rule summarise_corpus:
         summary="results/corpora/{corpus}/corpus.json",
     log:
         "results/corpora/{corpus}/logs/summary.log",
+    benchmark:
+        "results/corpora/{corpus}/benchmarks/summary.tsv"
     group:
         "corpus"
     conda:

@@ -30,6 +30,8 @@ rule convert:
         converted=directory("<run>/models/{corpus}/{system}/seed{seed}/{engine}"),
     log:
         "<run>/logs/convert/{corpus}/{system}/seed{seed}/{engine}.log",
+    benchmark:
+        "<run>/benchmarks/convert/{corpus}/{system}/seed{seed}/{engine}.tsv"
     wildcard_constraints:
         engine=one_of(ENGINES),
     conda:
@@ -63,6 +65,8 @@ rule translate_and_score:
         ),
     log:
         "<run>/logs/translate_and_score/{corpus}/{system}/seed{seed}/{decoding}/{split}.log",
+    benchmark:
+        "<run>/benchmarks/translate_and_score/{corpus}/{system}/seed{seed}/{decoding}/{split}.tsv"
     wildcard_constraints:
         split=one_of(WHOLE),
     conda:
@@ -95,7 +99,9 @@ for job in graph.together:
         output:
             [update(path) for path in job.outputs(configuration.run)],
         log:
-            f"<run>/logs/translate_and_score/{job.log}",
+            f"<run>/logs/translate_and_score/{job.place}.log",
+        benchmark:
+            f"<run>/benchmarks/translate_and_score/{job.place}.tsv"
         wildcard_constraints:
             seed=one_of(map(str, job.seeds)),
         conda:
@@ -134,6 +140,9 @@ rule translate:
     log:
         "<run>/logs/translate/{corpus}/{system}/seed{seed}/{decoding}/"
         "{split}.{shard}of{shards}.log",
+    benchmark:
+        "<run>/benchmarks/translate/{corpus}/{system}/seed{seed}/{decoding}/"
+        "{split}.{shard}of{shards}.tsv"
     priority: lambda wildcards: graph.priority(wildcards.corpus, wildcards.system, wildcards.split)
     conda:
         ENVIRONMENT
@@ -162,6 +171,8 @@ rule merge_shards:
         summary="<run>/translations/{corpus}/{system}/seed{seed}/{decoding}/{split}.json",
     log:
         "<run>/logs/merge_shards/{corpus}/{system}/seed{seed}/{decoding}/{split}.log",
+    benchmark:
+        "<run>/benchmarks/merge_shards/{corpus}/{system}/seed{seed}/{decoding}/{split}.tsv"
     wildcard_constraints:
         split=one_of(SHARDED),
     priority: lambda wildcards: graph.priority(wildcards.corpus, wildcards.system, wildcards.split)
@@ -193,6 +204,8 @@ rule tune_decoding:
         tuned="<run>/tuning/{corpus}/{system}/seed{seed}/{decoding}.json",
     log:
         "<run>/logs/tune_decoding/{corpus}/{system}/seed{seed}/{decoding}.log",
+    benchmark:
+        "<run>/benchmarks/tune_decoding/{corpus}/{system}/seed{seed}/{decoding}.tsv"
     conda:
         ENVIRONMENT
     threads: configuration.threads
@@ -221,6 +234,8 @@ rule trace_decoding:
         trace="<run>/traces/{corpus}/{system}/seed{seed}/{decoding}/{split}.jsonl",
     log:
         "<run>/logs/trace/{corpus}/{system}/seed{seed}/{decoding}/{split}.log",
+    benchmark:
+        "<run>/benchmarks/trace/{corpus}/{system}/seed{seed}/{decoding}/{split}.tsv"
     conda:
         ENVIRONMENT
     threads: configuration.threads

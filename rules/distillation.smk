@@ -20,6 +20,8 @@ rule distil:
         report="<run>/distilled/{corpus}/{system}/seed{seed}/{decoding}/distillation.json",
     log:
         "<run>/logs/distil/{corpus}/{system}/seed{seed}/{decoding}.log",
+    benchmark:
+        "<run>/benchmarks/distil/{corpus}/{system}/seed{seed}/{decoding}.tsv"
     priority: lambda wildcards: graph.priority(wildcards.corpus, wildcards.system)
     group:
         "distil"
@@ -47,6 +49,8 @@ rule compare_texts:
         ),
     log:
         "<run>/logs/compare_texts/{corpus}/{candidates}/seed{seed}/{shard}of{shards}.log",
+    benchmark:
+        "<run>/benchmarks/compare_texts/{corpus}/{candidates}/seed{seed}/{shard}of{shards}.tsv"
     wildcard_constraints:
         candidates=r"[^/]+",
     conda:
@@ -70,6 +74,8 @@ rule merge_comparisons:
         report="<run>/distilled/{corpus}/pairwise_bleu/{candidates}/seed{seed}/pairwise_bleu.json",
     log:
         "<run>/logs/merge_comparisons/{corpus}/{candidates}/seed{seed}.log",
+    benchmark:
+        "<run>/benchmarks/merge_comparisons/{corpus}/{candidates}/seed{seed}.tsv"
     wildcard_constraints:
         candidates=r"[^/]+",
     conda:
@@ -92,6 +98,8 @@ rule tune_gamma:
         gamma="<run>/distilled/{corpus}/pairwise_bleu/{candidates}/seed{seed}/gamma.json",
     log:
         "<run>/logs/tune_gamma/{corpus}/{candidates}/seed{seed}.log",
+    benchmark:
+        "<run>/benchmarks/tune_gamma/{corpus}/{candidates}/seed{seed}.tsv"
     wildcard_constraints:
         candidates=r"[^/]+",
     group:
@@ -117,6 +125,8 @@ rule estimate_ngrams:
         report="<run>/ngram/{corpus}/{system}/seed{seed}/{decoding}/order{order}.json",
     log:
         "<run>/logs/estimate_ngrams/{corpus}/{system}/seed{seed}/{decoding}/order{order}.log",
+    benchmark:
+        "<run>/benchmarks/estimate_ngrams/{corpus}/{system}/seed{seed}/{decoding}/order{order}.tsv"
     wildcard_constraints:
         order=r"[1-9]",
     conda:

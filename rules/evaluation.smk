@@ -16,6 +16,8 @@ rule score:
         statistics="<run>/scores/{corpus}/{system}/seed{seed}/{decoding}/{split}.npz",
     log:
         "<run>/logs/score/{corpus}/{system}/seed{seed}/{decoding}/{split}.log",
+    benchmark:
+        "<run>/benchmarks/score/{corpus}/{system}/seed{seed}/{decoding}/{split}.tsv"
     wildcard_constraints:
         split=one_of(SHARDED),
     group:
@@ -41,6 +43,8 @@ rule analyse:
         analysis="<run>/analyses/{corpus}/{system}/seed{seed}/{analysis}.json",
     log:
         "<run>/logs/analyse/{corpus}/{system}/seed{seed}/{analysis}.log",
+    benchmark:
+        "<run>/benchmarks/analyse/{corpus}/{system}/seed{seed}/{analysis}.tsv"
     conda:
         ENVIRONMENT
     threads: configuration.threads
@@ -66,6 +70,8 @@ rule estimate_total_correlation:
         estimate="<run>/total_correlation/{corpus}/{system}/{other}/seed{seed}.json",
     log:
         "<run>/logs/total_correlation/{corpus}/{system}/{other}/seed{seed}.log",
+    benchmark:
+        "<run>/benchmarks/total_correlation/{corpus}/{system}/{other}/seed{seed}.tsv"
     wildcard_constraints:
         other=one_of(configuration.systems),
     group:

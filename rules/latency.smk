@@ -17,6 +17,8 @@ rule measure_latency:
         latency="<run>/latency/{corpus}/{group}/seed{seed}/{setting}.json",
     log:
         "<run>/logs/latency/{corpus}/{group}/seed{seed}/{setting}.log",
+    benchmark:
+        "<run>/benchmarks/latency/{corpus}/{group}/seed{seed}/{setting}.tsv"
     wildcard_constraints:
         group=one_of(graph.reports),
         setting=r"(cpu|thread|cores)-[1-9]\d*|cuda-([1-9]\d*|largest)",

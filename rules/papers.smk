@@ -17,6 +17,8 @@ rule table:
         latex="<run>/papers/{paper}/table_{number}.tex",
     log:
         "<run>/logs/papers/{paper}/table_{number}.log",
+    benchmark:
+        "<run>/benchmarks/papers/{paper}/table_{number}.tsv"
     group:
         "report"
     conda:
@@ -49,6 +51,8 @@ rule figure:
         csv="<run>/papers/{paper}/figure_{number}.csv",
     log:
         "<run>/logs/papers/{paper}/figure_{number}.log",
+    benchmark:
+        "<run>/benchmarks/papers/{paper}/figure_{number}.tsv"
     group:
         "report"
     conda:
@@ -80,6 +84,8 @@ rule claims:
         markdown="<run>/papers/{paper}/claims.md",
     log:
         "<run>/logs/papers/{paper}/claims.log",
+    benchmark:
+        "<run>/benchmarks/papers/{paper}/claims.tsv"
     group:
         "report"
     conda:

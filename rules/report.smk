@@ -14,6 +14,8 @@ rule make_report:
         "results/{run}/report/index.html",
     log:
         "results/{run}/logs/make_report.log",
+    benchmark:
+        "results/{run}/benchmarks/make_report.tsv"
     wildcard_constraints:
         run=one_of([configuration.run]),
     localrule: True
@@ -27,14 +29,15 @@ rule make_report:
         f"python workflow_scripts/make_report.py {CONFIGURATION_ARGUMENTS} 2> {{log}}"
 
 
-# An estimate of what `all` takes, to look at before submitting it; workflow_scripts/plan.py makes
-# one for other targets.
 rule plan:
-    """jobs, hours and disk that all of it takes; nothing is run"""
-    log:
-        f"results/{configuration.run}/logs/plan.log",
+    """jobs, hours and disk that the other targets take, or all of it; nothing is run"""
     localrule: True
-    conda:
-        ENVIRONMENT
-    shell:
-        f"python workflow_scripts/plan.py {CONFIGURATION_ARGUMENTS} 2> {{log}}"
+
+
+# The plan ends here: Snakemake would go on and make the other targets.
+if workflow.is_main_process and "plan" in sys.argv[1:]:
+    planned = get_argument_parser().parse_known_args(sys.argv[1:])[0].targets
+    if "plan" in planned:
+        program = [sys.executable, "workflow_scripts/plan.py", *configuration.arguments]
+        others = [target for target in planned if target != "plan"]
+        sys.exit(subprocess.run([*program, *others]).returncode)

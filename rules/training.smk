@@ -14,6 +14,8 @@ rule train:
         curve="<run>/models/{corpus}/{system}/seed{seed}/training.csv",
     log:
         "<run>/logs/train/{corpus}/{system}/seed{seed}.log",
+    benchmark:
+        "<run>/benchmarks/train/{corpus}/{system}/seed{seed}.tsv"
     wildcard_constraints:
         system=one_of({*configuration.systems} - {*graph.keeping, *graph.imported}),
     priority: lambda wildcards: graph.priority(wildcards.corpus, wildcards.system)
@@ -58,6 +60,8 @@ if graph.imported:
             curve="<run>/models/{corpus}/{system}/seed{seed}/training.csv",
         log:
             "<run>/logs/import_checkpoint/{corpus}/{system}/seed{seed}.log",
+        benchmark:
+            "<run>/benchmarks/import_checkpoint/{corpus}/{system}/seed{seed}.tsv"
         wildcard_constraints:
             system=one_of(graph.imported),
         group:

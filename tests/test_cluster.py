@@ -32,7 +32,6 @@ from nat.workflow.cluster import (
 )
 from nat.workflow.dry_run import Job
 from nat.workflow.graph import PROCESSES_OF_A_TEXT, Graph
-from nat.workflow.log import _slurm_job
 from nat.workflow.records import LOCK
 from nat.workflow.slurm import (
     Watch,
@@ -160,9 +159,7 @@ def test_a_shard_ends_in_its_second_attempt_at_the_latest() -> None:
         corpus = paper.task(task)
         names = {"corpus": corpus, "system": "at-base", "decoding": "beam5", "split": "train"}
         shard = Job("translate", {**names, "shards": str(count)}, outputs=("made",))
-        (found,) = plan.estimate(paper, [shard])
-        assert found.longest is not None
-        assert 60 * found.longest <= 2 * minutes, corpus
+        assert plan.Estimates(paper).seconds(shard) <= 2 * 60 * minutes, corpus
 
 
 @pytest.mark.parametrize("at_once", [1, 2, AT_ONCE])
@@ -250,22 +247,6 @@ def test_a_refusal_by_slurm_is_told_in_a_line() -> None:
     )
     said = "Batch job submission failed: Requested node configuration is not available"
     must_name(what_slurm_refused(message)[0], said)
-
-
-@pytest.mark.parametrize(
-    ("message", "expected"),
-    [
-        ("SLURM-job '7' failed, SLURM status is: 'TIMEOUT'. Detailed", ("7", "TIMEOUT")),
-        (
-            "SLURM-job '8' failed due to a node failure, SLURM status is: 'NODE_FAIL'. Failed",
-            ("8", "NODE_FAIL"),
-        ),
-        ("CalledProcessError", None),
-    ],
-)
-def test_number_and_state_of_a_failed_job(message: str, expected: tuple[str, str] | None) -> None:
-    assert _slurm_job(message) == expected
-    assert what_slurm_refused(message) == []
 
 
 @pytest.fixture

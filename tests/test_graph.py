@@ -803,6 +803,6 @@ def test_programs_open_what_their_rules_declare(run: tuple[Path, str]) -> None:
 LIST = """
 import json, sys
 from nat.workflow.dry_run import pending
-jobs, _ = pending(sys.argv[1:], ["--forceall", "--config", "scale=micro"])
+jobs = pending(sys.argv[1:], ["--forceall", "--config", "scale=micro"])
 print(json.dumps([[job.rule, job.command, job.inputs, job.outputs] for job in jobs]))
 """

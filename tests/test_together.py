@@ -57,7 +57,7 @@ def test_decodings_that_consult_the_same_model_share_a_job_of_their_own() -> Non
         ((), ("ctc", "one-pass")),
         (("at-base",), ("hints-npd9", "npd3", "npd9")),  # the same model at this scale
     ]
-    assert len({each.rule for each in found}) == len({each.log for each in found}) == 2
+    assert len({each.rule for each in found}) == len({each.place for each in found}) == 2
 
 
 def test_what_is_tuned_shares_no_job_with_what_is_not() -> None:
@@ -68,7 +68,7 @@ def test_what_is_tuned_shares_no_job_with_what_is_not() -> None:
         ((), ("ctc", "onnx-int8-1-lb1")),
         (("tuned",), ("ctc-tuned", "onnx-int8-ctc-tuned")),
     ]
-    assert len({each.rule for each in found}) == len({each.log for each in found}) == 2
+    assert len({each.rule for each in found}) == len({each.place for each in found}) == 2
 
 
 def test_jobs_for_other_papers_have_a_log_of_their_own() -> None:
@@ -79,7 +79,7 @@ def test_jobs_for_other_papers_have_a_log_of_their_own() -> None:
     }
     found = together(configuration(), asked)
     assert (
-        len(found) == len({each.rule for each in found}) == len({each.log for each in found}) == 2
+        len(found) == len({each.rule for each in found}) == len({each.place for each in found}) == 2
     )
 
 

@@ -11,230 +11,127 @@ from snakemake.settings.types import OutputSettings
 from snakemake_interface_logger_plugins.common import LogEvent
 from snakemake_interface_logger_plugins.settings import LogHandlerSettingsBase
 
-from nat.workflow.log import Screen
+from snakemake_logger_plugin_nat import LogHandler
 from tests.messages import must_name
 
 
-def show(screen: Screen, text: str | None = None, **event: Any) -> None:
-    record = logging.LogRecord("snakemake", logging.INFO, "", 0, text, None, None)
-    record.__dict__.update(event)
-    screen.emit(record)
+def shown(*events: dict[str, Any], text: str | None = None, **settings: bool) -> list[str]:
+    """The lines that are shown of events, the last of which has a text."""
+    screen = LogHandler(OutputSettings(**settings), None)
+    screen.stream, screen.targets = io.StringIO(), ["all", "dims"]
+    for number, event in enumerate(events, 1):
+        said = text if number == len(events) else None
+        level = logging.ERROR if "error" in event.get("event", "") else logging.INFO
+        record = logging.LogRecord("snakemake", level, "", 0, said, None, None)
+        vars(record).update(event, created=100.0 + number)
+        screen.emit(record)
+    return screen.stream.getvalue().splitlines()
 
 
-def started(screen: Screen, number: int, name: str | None, reason: str = "") -> None:
-    show(screen, event="job_info", jobid=number, rule_msg=name, rule_name="train", reason=reason)
+def started(number: int, name: str | None, reason: str = "") -> dict[str, Any]:
+    return {"event": "job_info", "jobid": number, "rule_msg": name, "reason": reason}
 
 
-@pytest.fixture
-def stream() -> io.StringIO:
-    return io.StringIO()
+def failed(*logs: Path, **more: Any) -> dict[str, Any]:
+    event = {"event": "job_error", "jobid": 1, "rule_name": "train", "log": [*map(str, logs)]}
+    return event | more
 
 
-def make_screen(stream: io.StringIO, **settings: bool) -> Screen:
-    screen = Screen(OutputSettings(**settings), None)
-    screen.stream, screen.targets = stream, ["all", "dims"]
-    return screen
-
-
-@pytest.fixture
-def screen(stream: io.StringIO) -> Screen:
-    return make_screen(stream)
-
-
-@pytest.mark.parametrize("verbose", [False, True])
-def test_snakemake_writes_through_the_plugin_alone(stream: io.StringIO, verbose: bool) -> None:
+def test_snakemake_writes_through_the_plugin_alone() -> None:
     logger = logging.getLogger("test of the plugin")
-    settings = OutputSettings(
-        log_handler_settings={"nat": LogHandlerSettingsBase()}, verbose=verbose
-    )
+    settings = OutputSettings(log_handler_settings={"nat": LogHandlerSettingsBase()})
     manager = LoggerManager(logger, settings)
     (screen,) = manager.get_log_handlers()
-    assert isinstance(screen, Screen)
+    assert isinstance(screen, LogHandler)
     assert not any(isinstance(each, logging.StreamHandler) for each in logger.handlers)
-    screen.stream = stream
-    logger.info("Building DAG of jobs...")
+    screen.stream = io.StringIO()
     stats = {"train": 1, "total": 1}
     logger.info("Job stats: 1", extra={"event": LogEvent.RUN_INFO, "stats": stats})
-    logger.info(None, extra={"event": LogEvent.RESOURCES_INFO})
-    logger.info(None)
     manager.stop()  # waits for the last record
-    shown = ["Building DAG of jobs...", "Job stats: 1"] if verbose else ["1 job to do: 1 train"]
-    assert stream.getvalue().splitlines() == shown
+    assert screen.stream.getvalue() == "1 to do: 1 train\n"
 
 
-def test_one_line_per_start_and_end(screen: Screen, stream: io.StringIO) -> None:
-    show(screen, event="run_info", stats={"train": 2, "all": 1, "total": 3})
-    started(screen, 1, "train a")
-    started(screen, 2, "train b")
-    started(screen, 3, None)
-    show(screen, event="job_finished", job_id=2)
-    show(screen, event="progress", done=1, total=3)
-    show(screen, event="job_finished", job_id=1)
-    show(screen, event="progress", done=2, total=3)
-    show(screen, event="job_finished", job_id=3)
-    show(screen, event="progress", done=3, total=3)
-    assert stream.getvalue().splitlines() == [
-        "3 jobs to do: 2 train, 1 all",
-        "[0/3] start  train a",
-        "[0/3] start  train b",
-        "[1/3] done   train b in 0:00:00",
-        "[2/3] done   train a in 0:00:00",
-        "finished 3 jobs in 0:00:00",
+def test_one_line_per_start_and_end() -> None:
+    stats = {"train": 2, "translate_and_score_a": 1, "translate_and_score_b": 1, "total": 4}
+    ends = ({"event": "job_finished", "job_id": number} for number in (2, 1, 3))
+    events = started(1, "train a"), started(2, "train b"), started(3, None), *ends
+    assert shown({"event": "run_info", "stats": stats}, *events) == [
+        "4 to do: 2 train, 2 translate_and_score",
+        "[0/4] start  train a",
+        "[0/4] start  train b",
+        "[1/4] done   train b in 0:00:02",
+        "[2/4] done   train a in 0:00:04",
+        "finished 3 of 4",
     ]
 
 
-def test_a_failure_shows_the_end_of_its_log(
-    screen: Screen, stream: io.StringIO, tmp_path: Path
-) -> None:
-    log = tmp_path / "a.log"
-    log.write_text("".join(f"line {number}\n" for number in range(100)) + "error: no text\n")
-    started(screen, 1, "train a")
-    show(screen, "CalledProcessError in file x", event="error", exception="RuleException")
-    show(
-        screen,
-        event="job_error",
-        jobid=1,
-        rule_name="train",
-        log=[f"{log} (check log file(s) for error details)"],
-    )
-    lines = stream.getvalue().splitlines()
-    assert lines[1] == "[0/0] FAILED train a"
-    assert lines[2:] == ["        error: no text", f"        log: {log}"]
+def test_a_dry_run_lists_jobs_with_reasons() -> None:
+    stats = {"event": "run_info", "stats": {"train": 1, "total": 1}}
+    job = started(1, "train a", "Missing output files: x, y; Params have changed since: a")
+    lines = ["train a: params have changed since", "1 to do: 1 train"]
+    assert shown(stats, job, stats, dryrun=True) == lines
 
 
 @pytest.mark.parametrize(
-    ("log", "shown"),
+    ("log", "end"),
     [
-        ("Traceback\n  line 1\nValueError: no\n", "  line 1 | ValueError: no"),
-        ("update 1\nupdate 2\n", "killed"),
-        ("update 1\ninterrupted\n", "interrupted"),
+        ("line 1\n" * 50 + "error: no text\nChildFailedError\n", ["error: no text"]),
+        ("Traceback\n  line 1\nValueError: no\n", ["Traceback", "  line 1", "ValueError: no"]),
     ],
 )
-def test_what_a_log_without_an_error_means(
-    screen: Screen, stream: io.StringIO, tmp_path: Path, log: str, shown: str
-) -> None:
+def test_a_failure_shows_the_end_of_its_log(tmp_path: Path, log: str, end: list[str]) -> None:
     (tmp_path / "a.log").write_text(log)
-    show(screen, event="job_error", jobid=1, rule_name="train", log=[str(tmp_path / "a.log")])
-    assert shown in stream.getvalue().replace("\n        ", " | ")
+    lines = shown(started(1, "train a"), failed(tmp_path / "a.log"))[1:]
+    assert lines[0] == "[0/0] FAILED train a"
+    assert [line[8:] for line in lines[1:]] == [*end, f"log: {tmp_path / 'a.log'}"]
+    (tmp_path / "a.log").write_text("update 1\n")
+    must_name(" ".join(shown(failed(tmp_path / "a.log"))), "update 1", "killed")
 
 
-def test_a_lock_that_was_left_behind_names_the_remedy(screen: Screen, stream: io.StringIO) -> None:
-    text = "LockException:\nError: Directory cannot be locked. Please make sure that no other\n"
-    show(screen, text, event="error", exception="LockException")
-    must_name(stream.getvalue(), "error: another run", "snakemake --unlock")
-
-
-def test_a_dry_run_beside_a_run_says_so(screen: Screen, stream: io.StringIO) -> None:
-    show(screen, "Error: Directory cannot be locked. Another Snakemake instance is running.")
-    must_name(stream.getvalue(), "note: another run")
-
-
-def test_a_dry_run_lists_jobs_with_reasons(stream: io.StringIO) -> None:
-    screen = make_screen(stream, dryrun=True)
-    stats = {"train": 1, "total": 1}
-    show(screen, event="run_info", stats=stats)
-    started(screen, 1, "train a", "Missing output files: x, y; Params have changed since: a")
-    show(screen, event="run_info", stats=stats)
-    assert stream.getvalue().splitlines() == [
-        "train a: params have changed since",
-        "1 job to do: 1 train",
-    ]
-
-
-def test_unknown_targets_get_a_hint(screen: Screen, stream: io.StringIO) -> None:
-    text = "MissingRuleException:\nNo rule to produce dimz (if you use input functions ...)."
-    show(screen, text, event="error", exception="MissingRuleException")
-    must_name(stream.getvalue(), "'dimz'", "'dims'")
-
-
-@pytest.mark.parametrize(
-    ("exception", "text"),
-    [
-        (
-            "InputFunctionException",
-            "InputFunctionException in rule merge_shards:\nError:\n  UserError: cannot be done\n"
-            "Wildcards:\n  corpus=a\nTraceback:\n  File b",
-        ),
-        (
-            "UserError",
-            'UserError in file "/a/Snakefile", line 59:\ncannot be done\n  File "/a/Snakefile"',
-        ),
-    ],
-)
-def test_a_path_that_asks_for_nonsense_gets_one_sentence(
-    screen: Screen, stream: io.StringIO, exception: str, text: str
+@pytest.mark.parametrize(("own", "end"), [("update 8\n", "update 8"), ("\n", "no python")])
+def test_a_failed_slurm_job_shows_its_number_its_state_and_a_log(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, own: str, end: str
 ) -> None:
-    show(screen, text, event="error", exception=exception)
-    assert stream.getvalue() == "error: cannot be done\n"
-
-
-def test_what_is_left_unsaid(screen: Screen, stream: io.StringIO) -> None:
-    for text in ("Building DAG of jobs...", "Select jobs to execute...", None):
-        show(screen, text)
-    assert not stream.getvalue()
-    show(screen, "Nothing to be done (all requested files are present and up to date).")
-    assert stream.getvalue()
-
-
-def slurm_log(folder: Path) -> Path:
-    found = folder / "slurm_logs/7.log"
-    found.parent.mkdir()
-    found.write_text(
-        "Building DAG of jobs...\n\nbash: python: not found\nShutting down, this might\n"
-    )
-    return found
-
-
-@pytest.mark.parametrize(
-    ("own", "state", "shown"),
-    [
-        ("".join(f"update {number}\n" for number in range(9)), "TIMEOUT", "update 8"),
-        (None, "FAILED", "bash: python: not found"),
-        ("\n", "FAILED", "bash: python: not found"),
-        ("update 1\nerror: no text\n", "FAILED", "error: no text"),
-    ],
-)
-def test_a_failed_slurm_job_shows_its_number_its_state_and_what_its_log_says(
-    screen: Screen, stream: io.StringIO, tmp_path: Path, own: str | None, state: str, shown: str
-) -> None:
-    log, of_slurm = tmp_path / "a.log", slurm_log(tmp_path)
-    if own is not None:
-        log.write_text(own)
-    message = f"SLURM-job '7' failed, SLURM status is: '{state}'. Detailed failure reason"
-    failed = {"jobid": 1, "rule_name": "train", "rule_msg": message}
-    show(screen, event="job_error", log=[str(log), str(of_slurm)], **failed)
-    lines = [line.strip() for line in stream.getvalue().splitlines()]
-    assert lines[0] == f"[0/0] FAILED train (Slurm job 7: {state})"
-    assert lines[-2:] == [shown, f"log: {log if own and own.strip() else of_slurm}"]
-    if state == "TIMEOUT":
-        assert lines[2:-2] == [f"update {number}" for number in range(4, 8)]
-
-
-def test_a_failed_group_shows_the_slurm_job_that_its_steps_shared(
-    screen: Screen, stream: io.StringIO, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr("nat.workflow.log.state_of", {"7": "OUT_OF_MEMORY"}.__getitem__)
-    log = slurm_log(tmp_path)
-    show(
-        screen,
-        "Error in group score",
-        event="group_error",
-        groupid="score",
-        aux_logs=[str(log)],
-        job_error_info=[{}, {}],
-        external_jobid="7",
-    )
-    lines = [line.strip() for line in stream.getvalue().splitlines()]
+    of_slurm, log = tmp_path / "slurm_logs/7.log", tmp_path / "a.log"
+    of_slurm.parent.mkdir()
+    of_slurm.write_text("no python\n")
+    log.write_text(own)
+    message = "SLURM-job '7' failed, SLURM status is: 'TIMEOUT'. Detailed failure reason"
+    lines = [line.strip() for line in shown(failed(log, of_slurm, rule_msg=message))]
+    assert lines[0] == "[0/0] FAILED train (Slurm job 7: TIMEOUT)"
+    must_name(lines[1], "out of time")
+    assert lines[2:] == [end, f"log: {log if own.strip() else of_slurm}"]
+    monkeypatch.setattr("nat.workflow.slurm.state_of", {"7": "OUT_OF_MEMORY"}.__getitem__)
+    group = {"event": "group_error", "groupid": "score", "job_error_info": [{}, {}]}
+    lines = shown({**group, "external_jobid": "7", "aux_logs": [str(of_slurm)]})
     assert lines[0] == "[0/0] FAILED 2 steps of the group score (Slurm job 7: OUT_OF_MEMORY)"
     must_name(lines[1], "'memory_mb'")
-    assert lines[2:] == ["bash: python: not found", f"log: {log}"]
+    assert lines[2].strip() == "no python"
 
 
-def test_the_error_of_a_process_is_found_before_what_its_launcher_says(
-    screen: Screen, stream: io.StringIO, tmp_path: Path
-) -> None:
-    (tmp_path / "a.log").write_text("error: no such file\n" + "ChildFailedError\n" * 40)
-    logs = [str(tmp_path / "a.log")]
-    show(screen, event="job_error", jobid=1, rule_name="train", log=logs)
-    assert "error: no such file" in stream.getvalue()
-    assert "ChildFailedError" not in stream.getvalue()
+LOCK = "Error: Directory cannot be locked. Please make sure"
+
+
+@pytest.mark.parametrize(
+    ("event", "text", "words"),
+    [
+        ("error", f"LockException:\n{LOCK}", ["error: another run", "snakemake --unlock"]),
+        (None, LOCK, ["note: another run"]),
+        (
+            "error",
+            "Missing...:\nNo rule to produce dimz (if",
+            ["there is no target 'dimz'", "'dims'"],
+        ),
+        ("error", "Missing...:\nNo rule to produce a/b (if", ["error: no rule makes a/b"]),
+        ("error", "In rule a:\nError:\n  UserError: not done\nWildcards:\n", ["error: not done"]),
+        ("error", 'UserError in file "/a", line 59:\nnot done\n  File', ["error: not done"]),
+        ("error", "WorkflowError:\nAt least one job failed", ["error: At least one job failed"]),
+        ("error", "RuleException:\nCalledProcessError in file x", []),
+        (None, "Nothing to be done (all requested files)", ["Nothing to be done"]),
+        (None, "Building DAG of jobs...", []),
+    ],
+)
+def test_what_is_said_of_no_job(event: str | None, text: str | None, words: list[str]) -> None:
+    lines = shown({"event": event} if event else {}, text=text)
+    assert len(lines) == bool(words)
+    must_name(" ".join(lines), *words)

@@ -1,4 +1,4 @@
-"""Say how many jobs, device hours and disk a run will take; nothing is run."""
+"""Say how many jobs, hours and disk space a run still takes; nothing is run."""
 
 import argparse
 import sys
@@ -18,17 +18,19 @@ def main() -> None:
     parser.add_argument("targets", nargs="*", default=["all"], help="of snakemake (default: all)")
     arguments = parser.parse_args()
     configuration = configuration_from(arguments)
-    chosen = [f"{key}={value}" for key, value in configuration.choices.items()]
-    jobs, noted = pending(arguments.targets, ["--config", *chosen])
-    console = Console()
-    console.print(plan.table(configuration, plan.estimate(configuration, jobs)))
-    for note in noted:  # `snakemake plan` says them itself
-        sys.stderr.write(f"{note}\n")
-    for sentence in [
-        *plan.assumptions(configuration, jobs),
-        *plan.too_long(configuration, jobs),
-    ]:
-        console.print(f"- {sentence}", highlight=False, soft_wrap=True)
+    chosen = ["--config", *(f"{key}={value}" for key, value in configuration.choices.items())]
+    targets = list(dict.fromkeys(arguments.targets))
+    if "all" in targets:
+        targets += [name for name in configuration.papers if name not in targets]
+    jobs = pending(targets, chosen)
+    run = configuration.root / "results" / configuration.run
+    measured = any((run / "benchmarks").rglob("*.tsv"))
+    made = pending(targets, ["--forceall", "--nolock", *chosen]) if measured else []
+    estimates = plan.Estimates(configuration, made)
+    shown = plan.table(estimates, jobs, [name for name in targets if name != "all"])
+    Console().print(shown)
+    for sentence in plan.notes(estimates, jobs):
+        sys.stdout.write(f"{sentence}\n")
 
 
 if __name__ == "__main__":

@@ -585,18 +585,6 @@ class Browser(Model):
     steps: Annotated[list[str], Unique] = []
 
 
-class Speed(Model):
-    """Assumed, for the estimates of `snakemake plan`, of one device and the size base.
-
-    Attributes:
-        training: target tokens per second.
-        decoding: sentences per second and pass of the decoder.
-    """
-
-    training: float = Field(gt=0)
-    decoding: float = Field(gt=0)
-
-
 class Task(Model):
     """A task of a scale with its own heading.
 
@@ -635,7 +623,6 @@ class Scale(Model):
             sees.
         nodes: nodes of a training; more than one only inside a Slurm job.
         stages: what a job of each stage requests from a cluster.
-        speed: for the estimates of `snakemake plan`.
     """
 
     model_config = ConfigDict(json_schema_extra=_like)
@@ -673,7 +660,6 @@ class Scale(Model):
     devices: OrAbsent[Count] = None
     nodes: Count = 1
     stages: dict[Stage, Needs] = {}
-    speed: OrAbsent[Speed] = None
 
 
 # config/corpora
@@ -734,9 +720,51 @@ class Cluster(Model):
     gpu: GpuNodes = GpuNodes()
 
 
+# config/plan.yaml
+
+
+class OfModels(Model):
+    """What the size base takes at a scale, on one device; other sizes in proportion to weights.
+
+    Attributes:
+        train: seconds for a million target tokens.
+        translate: seconds for a million sentences in each pass of the decoder.
+        symbols: of the vocabularies.
+    """
+
+    train: float = Field(gt=0)
+    translate: float = Field(gt=0)
+    symbols: Count
+
+
+class Assumptions(Model):
+    """`config/plan.yaml`: what `snakemake plan` assumes of jobs like which none was measured.
+
+    Attributes:
+        gpus: of the cluster that the plan is for, at scales with GPUs.
+        scales: what models take, by scale.
+        tokens: of one side of a pair, where the length of a training is given in epochs.
+        beam: passes of the decoder for each member of a beam.
+        settings: how many times as long as full batches latencies take where there are GPUs.
+        texts: seconds of a core for a million pairs, by rule.
+        jobs: seconds of a job of any other rule.
+        megabytes: that stay on the disk of a million sentences or pairs, by rule.
+    """
+
+    gpus: Count
+    scales: dict[str, OfModels]
+    tokens: Count
+    beam: float = Field(gt=0)
+    settings: dict[str, float]
+    texts: dict[str, float]
+    jobs: dict[str, float]
+    megabytes: dict[str, float]
+
+
 MODELS: dict[str, type[BaseModel]] = {
     "config": Settings,
     "cluster": Cluster,
+    "plan": Assumptions,
     "scales": Scale,
     "corpora": CorpusFile,
     "recipes": Recipe,

@@ -94,10 +94,11 @@ def _parser() -> argparse.ArgumentParser:
 
     doctor = commands.add_parser(
         "doctor",
-        help="look at this cluster's Slurm and fill in config/cluster.yaml",
-        description="Look at the Slurm of this login node, and at a node from a small job, and "
-        "fill in what is null in config/cluster.yaml. Run it in the repository.",
+        help="look at this cluster's Slurm, and say what to write into config/cluster.yaml",
+        description="Look at the Slurm of this login node, and at a node from a small job. Run it "
+        "in the repository.",
     )
+    doctor.add_argument("--scale", help="that is to run here (default: that of config/config.yaml)")
     doctor.set_defaults(do=_doctor)
     return parser
 
@@ -160,9 +161,12 @@ def _export(arguments: argparse.Namespace) -> None:
 
 
 def _doctor(arguments: argparse.Namespace) -> None:
+    from nat.configuration import load
+    from nat.configuration.overrides import Choice
     from nat.workflow.doctor import doctor
 
-    doctor(Path(), lambda line: sys.stdout.write(f"{line}\n"))
+    found = load(Choice(arguments.scale), Path().resolve(), checked=False)
+    doctor(found, lambda line: sys.stdout.write(f"{line}\n"))
 
 
 def _blocks(lines: Iterable[str], size: int) -> Iterator[list[str]]:

@@ -12,7 +12,10 @@ from nat.configuration.configuration import Configuration
 from nat.configuration.file_names import file_of
 from nat.configuration.models import Cluster, GpuNodes, Needs, Stage, read_model
 from nat.configuration.yaml_file import read_yaml
+from nat.data.corpus import number_of
+from nat.data.splits import TRAIN
 from nat.errors import UserError
+from nat.files import read_json
 
 CLUSTER = "config/cluster.yaml"
 Resource = int | str | Callable[..., int]
@@ -61,11 +64,10 @@ def nodes(configuration: Configuration) -> int:
     return configuration.scale_settings.nodes
 
 
-def hours_of_attempts(configuration: Configuration, cluster: Cluster, stage: Stage) -> list[float]:
-    """Hours that a job of a stage has in each of its attempts on a cluster."""
-    need = needs(configuration, stage)
-    most = (cluster.gpu if need.gpu else cluster.cpu).most_minutes
-    grow = _growing(need.minutes, most)
+def hours_of_attempts(configuration: Configuration, stage: Stage) -> list[float]:
+    """Hours that a job of a stage has in each of its attempts on the cluster."""
+    need, cluster = needs(configuration, stage), read_cluster(configuration)
+    grow = _growing(need.minutes, (cluster.gpu if need.gpu else cluster.cpu).most_minutes)
     return [grow(None, attempt) / 60 for attempt in range(1, ATTEMPTS + 1)]
 
 
@@ -140,6 +142,36 @@ def resources(
     if need.gpu:
         found |= _gpus(cluster.gpu, here, everywhere)
     return found
+
+
+def in_shards(configuration: Configuration, corpus: str, split: str, decodings: int) -> int:
+    """How many times as long as a shard of the training text a job may take, at least 1.
+
+    Args:
+        configuration: of the run.
+        corpus: corpus with the split.
+        split: split that the job translates.
+        decodings: number of decodings by which it does.
+    """
+    shard = sentences(configuration, corpus, TRAIN) / configuration.shards[TRAIN]
+    work = sentences(configuration, corpus, split) * decodings
+    return max(1, math.ceil(work / shard)) if shard else 1
+
+
+def sentences(configuration: Configuration, corpus: str, split: str) -> int:
+    """Pairs of a split: counted where the corpus is made, else as its file says; 0 if unknown."""
+    made = configuration.root / f"results/corpora/{corpus}/corpus.json"
+    if made.exists():
+        counted = read_json(made).get("splits", {}).get(split, {}).get("pairs")
+        if isinstance(counted, int):
+            return counted
+    found = configuration.corpus(corpus)
+    if found.generator is not None:
+        return found.generator.pairs.get(split, 0)
+    for sizes in (found.expected.tokens, found.expected.clean, found.expected.text):
+        if split in sizes:
+            return number_of(sizes[split])
+    return (found.splits[split].pairs or 0) if split in found.splits else 0
 
 
 def _gpus(kind: GpuNodes, here: int, everywhere: int) -> dict[str, Resource]:

@@ -3,6 +3,7 @@
 import io
 import logging
 import re
+import sys
 from collections.abc import Iterable, Mapping
 from contextlib import redirect_stderr, redirect_stdout
 from dataclasses import dataclass
@@ -27,6 +28,7 @@ class Job:
         inputs: files and folders that it reads.
         outputs: files and folders that it makes.
         command: of the shell.
+        benchmark: file for the seconds that it takes; empty without one.
     """
 
     rule: str
@@ -34,10 +36,11 @@ class Job:
     inputs: tuple[str, ...] = ()
     outputs: tuple[str, ...] = ()
     command: str = ""
+    benchmark: str = ""
 
 
-def pending(targets: Iterable[str], arguments: Iterable[str]) -> tuple[list[Job], list[str]]:
-    """The jobs that are still to run, and the notes of the configuration; nothing is run.
+def pending(targets: Iterable[str], arguments: Iterable[str]) -> list[Job]:
+    """The jobs that are still to run; nothing is run.
 
     Args:
         targets: of snakemake.
@@ -57,8 +60,15 @@ def pending(targets: Iterable[str], arguments: Iterable[str]) -> tuple[list[Job]
             wildcards = dict(job["wildcards"])
             if rule_kind(name) != name:
                 wildcards |= names_in(outputs[0], Translations.template) or {}
+            paths = tuple(job["input"]), outputs
             found.append(
-                Job(rule_kind(name), wildcards, tuple(job["input"]), outputs, job["shellcmd"] or "")
+                Job(
+                    rule_kind(name),
+                    wildcards,
+                    *paths,
+                    job["shellcmd"] or "",
+                    job["benchmark"] or "",
+                )
             )
         return record.levelno >= logging.ERROR
 
@@ -67,17 +77,18 @@ def pending(targets: Iterable[str], arguments: Iterable[str]) -> tuple[list[Job]
     logger.addFilter(collect)
     logger.propagate = False
     said = io.StringIO()
+    own, sys.argv[1:] = sys.argv[1:], ["--dry-run", *targets, *arguments]  # the Snakefile reads it
     try:
         with redirect_stdout(said), redirect_stderr(said):
-            cli.main(["--dry-run", *targets, *arguments])
+            cli.main(sys.argv[1:])
     except SystemExit as end:
         if end.code:
             told = end.code if isinstance(end.code, str) else ""  # else the exit status
             raise UserError(_error(f"{said.getvalue()}\n{told}")) from end
     finally:
+        sys.argv[1:] = own
         logger.removeFilter(collect)
-    noted = [line for line in said.getvalue().splitlines() if line.startswith("note: ")]
-    return found, noted
+    return found
 
 
 def _error(said: str) -> str:

@@ -123,12 +123,15 @@ def record_from_the_start(workflow: "Workflow") -> None:
     """Have Snakemake record with what a result is made when its job starts, too.
 
     Jobs survive a Snakemake that is killed. Their results would have no record, so that no later
-    run could use them.
+    run could use them. The times of an earlier job are removed: Snakemake takes them for a part of
+    what a job makes, and a result for as old as they are.
     """
     persistence, started = workflow.persistence, workflow.persistence.started
 
     def record(job: "Job", external_jobid: str | None = None) -> None:
         if external_jobid is None:
+            if job.benchmark:
+                Path(job.benchmark).unlink(missing_ok=True)
             workflow.async_run(persistence.finished(job))
         started(job, external_jobid)
 

@@ -51,6 +51,16 @@ NEVER = (
 )
 """Reasons for waiting that do not disappear when other jobs end."""
 
+RESUMES = "; a training resumes from its last checkpoint when it runs again"
+ENDS = {
+    "TIMEOUT": f"out of time{RESUMES}",
+    "OUT_OF_MEMORY": "out of memory; raise 'memory_mb' of its stage in the scale",
+    "NODE_FAIL": f"its node failed{RESUMES}",
+    "CANCELLED": f"cancelled{RESUMES}",
+    "PREEMPTED": f"preempted{RESUMES}",
+}
+"""The states in which Slurm's jobs end, in words."""
+
 REFUSED = (
     "look at what its stage asks for in config/scales, and at partition, account and GPU in "
     "config/cluster.yaml"
@@ -147,6 +157,25 @@ def what_slurm_refused(message: str) -> list[str]:
         return []
     said = " ".join(refused[1].replace("sbatch: error: ", "").split())
     return [f"Slurm refused the job: {said}", REFUSED]
+
+
+def how_it_ended(message: str | None, number: str | None) -> list[str]:
+    """How a Slurm job has ended, by the executor's message or else its number.
+
+    Returns:
+        What to add to the name of the job, empty if it was not one of Slurm; and what that means.
+    """
+    state = re.search(
+        r"SLURM-job '(\S+)' failed.*?SLURM status is: '(\w+)'", message or "", re.DOTALL
+    )
+    if state:
+        number, ended = state.groups()
+    elif number:
+        ended = state_of(number)
+    else:
+        return ["", *what_slurm_refused(message or "")]
+    words = [ENDS[ended]] if ended in ENDS else []
+    return [f" (Slurm job {number}{f': {ended}' if ended else ''})", *words]
 
 
 def left_behind() -> list[SlurmJob]:

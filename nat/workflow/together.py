@@ -40,9 +40,9 @@ class Together:
         return "_".join([RULE, *names, *self.consulted])
 
     @property
-    def log(self) -> str:
+    def place(self) -> str:
         """Path of its log below that of the rule; other papers may ask for other decodings."""
-        file = ".".join([self.split, *self.papers, *self.consulted, "log"])
+        file = ".".join([self.split, *self.papers, *self.consulted])
         return f"{self.corpus}/{self.system}/seed{{seed}}/{file}"
 
     def outputs(self, run: str) -> list[str]:

@@ -22,8 +22,8 @@ from nat.data.download import record_of_download
 from nat.errors import UserError
 from nat.program import Progress
 
-_LOGS = "logs"
-"""Name of folders whose files have no record."""
+_WITHOUT_RECORDS = ("logs", "benchmarks")
+"""Names of folders whose files have no record: they say how a job ran."""
 
 
 @dataclass(frozen=True)
@@ -140,7 +140,7 @@ def _files(folder: Path, unreadable: dict[Path, OSError]) -> Iterator[tuple[Path
             folders.clear()
             continue
         walked.add((found.st_dev, found.st_ino))
-        folders[:] = sorted(name for name in folders if name != _LOGS)
+        folders[:] = sorted(name for name in folders if name not in _WITHOUT_RECORDS)
         owner = folder_of(here / OF_FOLDER)
         listed = {owner / name for name, _ in in_folder(owner)} if owner else set()
         listed = {path for path in listed if path.is_relative_to(folder)}

@@ -77,7 +77,7 @@ def trainings(scale: str) -> Iterator[str]:
 def graph(scale: str) -> Iterator[str]:
     """The jobs of `all`: rule, inputs, outputs."""
     arguments = ["--forceall", "--nolock", "--config", f"scale={scale}"]
-    for job in dry_run.pending(["all"], arguments)[0]:
+    for job in dry_run.pending(["all"], arguments):
         yield _line(job.rule, " ".join(sorted(job.inputs)), " ".join(sorted(job.outputs)))
 
 
