@@ -112,7 +112,7 @@ def test_what_only_some_systems_have(folder: Folder) -> None:
         ("upsampled", "several", "5 lengths"),
         ("upsampled", "tuned-several", "5 lengths"),
         ("nat", "tuned-steps", "4 steps"),
-        ("nat", "penalised", "BLANK"),
+        ("nat", "penalised", "blank_penalty"),
         ("nat", "tuned", "blank_penalty"),
         ("predicted", "drawn", "latents"),
         ("nat", "probe", "part of a translation"),

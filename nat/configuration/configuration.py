@@ -2,7 +2,7 @@
 
 from collections.abc import Iterable
 from dataclasses import dataclass, field, replace
-from functools import cached_property
+from functools import cache, cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -13,7 +13,6 @@ from nat.configuration.file_names import FOLDERS, SETTINGS, file_of, mirror_of
 from nat.configuration.json_values import copied, differences, fingerprint
 from nat.configuration.lengths import at_length, in_proportion
 from nat.configuration.models import (
-    Browser,
     Kind,
     Latency,
     Recipe,
@@ -23,7 +22,6 @@ from nat.configuration.models import (
     Task,
     Teacher,
     Training,
-    Tuning,
     read_model,
 )
 from nat.configuration.overrides import Overrides
@@ -127,45 +125,15 @@ class Configuration:
         return mirror_of(self.settings.mirror, self.root)
 
     @property
-    def precision(self) -> str:
-        """Inputs of the linear layers in training: auto, fp32 or bf16."""
-        return self.settings.precision
-
-    @property
     def threads(self) -> int:
         """Threads of one training on CPU."""
         return self.settings.threads
-
-    @property
-    def tensorboard(self) -> bool:
-        """Whether trainings write event files."""
-        return self.settings.tensorboard
 
     @property
     def latency(self) -> Latency:
         """How latencies are measured."""
         own = self.scale_settings.latency
         return own.model_copy(update={"threads": own.threads or self.threads})
-
-    @property
-    def tuning(self) -> Tuning:
-        """How options of decodings are tuned."""
-        return self.scale_settings.tuning
-
-    @property
-    def browser(self) -> Browser:
-        """What the sentence browser of the report shows."""
-        return self.scale_settings.browser
-
-    @property
-    def decoding_tokens(self) -> int:
-        """Number of tokens in a decoding batch."""
-        return self.scale_settings.decoding_tokens
-
-    @property
-    def tokens_per_device(self) -> int | None:
-        """Most tokens in one batch of a device; larger updates are accumulated."""
-        return self.scale_settings.tokens_per_device
 
     @property
     def shards(self) -> dict[str, int]:
@@ -250,18 +218,17 @@ class Configuration:
         }
         if changed["decodings"]:
             return self.systems
-        found = {
-            name
-            for name in self.systems
-            if name in changed["systems"]
-            or not changed["recipes"].isdisjoint(plain._recipes(plain.system(name).recipe))
-        }
-        needed = {name: plain.dependencies(name) for name in self.systems}
-        heirs = found
-        while heirs:
-            heirs = {name for name in needed.keys() - found if not heirs.isdisjoint(needed[name])}
-            found |= heirs
-        return [name for name in self.systems if name in found]
+
+        @cache
+        def is_changed(name: str) -> bool:
+            recipes = plain._recipes(plain.system(name).recipe)
+            return (
+                name in changed["systems"]
+                or not changed["recipes"].isdisjoint(recipes)
+                or any(map(is_changed, plain.dependencies(name)))
+            )
+
+        return list(filter(is_changed, self.systems))
 
     def shared_identities(self, tasks: tuple[str, ...], defaults: bool = False) -> dict[str, str]:
         """The identities of systems that these tasks do not change, see `identity`."""
@@ -305,10 +272,7 @@ class Configuration:
 
     def example_of(self, decoding: str) -> str:
         """A decoding itself; of a family, the one with which it is checked."""
-        if not families.is_family(decoding):
-            return decoding
-        with told_of(f"{self.file_of('decodings', decoding)}: "):
-            return families.example(decoding, self.files["decodings"][decoding])
+        return families.example(decoding, self.files["decodings"].get(decoding, {}))
 
     @property
     def decoding_pattern(self) -> str:
@@ -405,26 +369,6 @@ class Configuration:
             )
         return self._architectures[size]
 
-    def check_positions(self, system: str, other: str, sees: str) -> None:
-        """Refuse a second system for which the sentences of the first may be too long.
-
-        Args:
-            system: the first one.
-            other: the second one, which sees the same sentences.
-            sees: in what place, as the beginning of the message.
-
-        Raises:
-            UserError: if the second one has fewer positions.
-        """
-        sizes = [self.system(each).size for each in (system, other)]
-        own, its = (self.architecture(size).max_positions for size in sizes)
-        if its < own:
-            raise UserError(
-                f"{sees}, but '{other}' has fewer positions ({its}, not {own}); "
-                f"{file_of('scales', self.scale)}: give the size '{sizes[1]}' as many "
-                f"'max_positions' as '{sizes[0]}', or '{sizes[0]}' as few"
-            )
-
     def training(self, corpus: str, system: str) -> Training:
         """Everything that determines the model of a system, including all defaults.
 
@@ -484,7 +428,7 @@ class Configuration:
             "init_from": None if found.init_from is None else found.init_from.as_json(),
             "recipe": self._recipe(found.recipe),
             "validation_decoding": None if decoding is None else self._options(decoding),
-            "precision": self.precision,
+            "precision": self.settings.precision,
             **({} if found.imported is None else {"imported": found.imported.model_dump()}),
         }
 
@@ -821,20 +765,9 @@ class Configuration:
     @cached_method
     def _family(self, name: str) -> str | None:
         """The family that the name of a decoding belongs to, None if there is none."""
-        if name in self.files["decodings"]:
-            return None
-        fitting = [
-            each
-            for each in self.files["decodings"]
-            if families.is_family(each) and families.options_in(each, name) is not None
-        ]
-        if len(fitting) > 1:
-            places = " and ".join(self.file_of("decodings", each) for each in fitting)
-            raise UserError(
-                f"the decoding '{name}' fits several families ({', '.join(fitting)}), of {places}; "
-                "rename one of them"
-            )
-        return fitting[0] if fitting else None
+        return (
+            None if name in (known := self.files["decodings"]) else families.family_of(name, known)
+        )
 
     @cached_method
     def _read(self, model: type[Kind], folder: str, name: str) -> Kind:
@@ -847,8 +780,8 @@ class Configuration:
         found = self.files[folder].get(name)
         family = self._family(name) if folder == "decodings" else None
         if family is not None:
-            given = families.options_in(family, name)
-            found = families.merged(self.files[folder][family], given or {})
+            options = families.options_in(family, name)
+            found = families.merged(self.files[folder][family], options)
         if found is None or families.is_family(name):
             missing = f"nothing in config/{folder} has this name"
             if folder not in families.FOLDERS:

@@ -81,7 +81,7 @@ def page(results: Results, folder: Path) -> Page:
         )
     content = {
         "test_sets": found,
-        "shown": results.configuration.browser.sentences,
+        "shown": results.configuration.scale_settings.browser.sentences,
         "command": snakemake(results.configuration, "traces", "report"),
     }
     return Page(addresses.SENTENCES, "Sentences", "sentences.html", content)
@@ -116,7 +116,7 @@ def _test_set(
     need not be one of them, and stands before them even then, since other measures are against it.
     """
     root, split = Path(configuration.root), place.split
-    number = configuration.browser.sentences
+    number = configuration.scale_settings.browser.sentences
     source, target = sides(configuration.corpus(place.corpus))
     text = root / step_of(place.corpus, split, "text").path
     sources = list(read_lines(text / f"{split}.{source}"))
@@ -181,7 +181,7 @@ def _translations(
     Raises:
         UserError: if the score is of another test set.
     """
-    root, number = Path(configuration.root), configuration.browser.sentences
+    root, number = Path(configuration.root), configuration.scale_settings.browser.sentences
     counts = statistics.read(root / score.statistics.path)
     if len(counts["sacrebleu"]) != sentences:
         raise UserError(

@@ -380,7 +380,7 @@ def _seconds_of_models(configuration: Configuration, job: Job) -> float | None:
         decoded = sentences(configuration, corpus, names["split"]) * passes
     elif job.rule == "trace_decoding":
         shown = sentences(configuration, corpus, names["split"])
-        shown = min(shown, configuration.browser.sentences)
+        shown = min(shown, configuration.scale_settings.browser.sentences)
         # decoded twice: once for the passes, once for the translations
         decoded = 2 * shown * _passes(configuration.decoding(names["decoding"]))
     elif job.rule == "tune_decoding":
@@ -398,7 +398,10 @@ def _seconds_of_models(configuration: Configuration, job: Job) -> float | None:
 
 def _tuned_on(configuration: Configuration, corpus: str) -> float:
     """Sentences of the validation set on which decodings are tuned."""
-    there, most = sentences(configuration, corpus, VALID), configuration.tuning.sentences
+    there, most = (
+        sentences(configuration, corpus, VALID),
+        configuration.scale_settings.tuning.sentences,
+    )
     return there if most is None else min(there, most)
 
 
