@@ -483,7 +483,7 @@ def test_a_misspelt_key_is_told_before_the_key_that_it_leaves_out(folder: Folder
 def test_splits_of_a_corpus(folder: Folder) -> None:
     splits = folder.files["corpora/own"]["splits"]
     splits["testing"] = splits.pop("test_2017")
-    names = ["'splits'", "'testing'", "train, valid, test, test_NAME"]
+    names = ["'splits'", "'testing'", "train", "valid", "test"]
     check_words(folder.error(), "corpora/own", names)
     splits["test_new"] = splits.pop("testing")
     splits["test_new"]["urls"] = {"en": "https://host/a", "no": "https://host/b"}

@@ -115,7 +115,7 @@ def test_what_only_some_systems_have(folder: Folder) -> None:
         ("nat", "penalised", "blank_penalty"),
         ("nat", "tuned", "blank_penalty"),
         ("predicted", "drawn", "latents"),
-        ("nat", "probe", "part of a translation"),
+        ("nat", "probe", "part of the target"),
         ("nat", "beam20", "upsampled canvas"),
     ):
         with told(f"'{name}'", f"'{decoding}'", part):
