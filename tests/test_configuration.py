@@ -378,12 +378,12 @@ def test_a_system_that_starts_from_a_refining_one_refines(folder: Folder) -> Non
 # Errors of a single file
 
 
-def test_the_mirror_is_a_folder(folder: Folder, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_mirror_may_be_in_the_home_folder(
+    folder: Folder, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setenv("HOME", "/home/me")
     folder.files["config"]["mirror"] = "~/mirror"
     assert folder.load().mirror == Path("/home/me/mirror")
-    folder.files["config"]["mirror"] = "config/config.yaml"
-    check_words(folder.error(), "config", ["'mirror'"])
 
 
 def test_an_unknown_scale(folder: Folder) -> None:
@@ -493,7 +493,7 @@ def test_splits_of_a_corpus(folder: Folder) -> None:
     splits["test_new"]["sha256"] = {"en": "0" * 64, "no": "0" * 63}
     check_words(folder.error(), "corpora/own", ["'splits.test_new.sha256.no'"])
     splits["test_new"]["sha256"] = {"en": "0" * 64, "de": "0" * 64}
-    check_words(folder.error(), "corpora/own", ["de, en", "en and no"])
+    check_words(folder.error(), "corpora/own", ["'splits.test_new'", "'sha256'", "'urls'"])
     splits["test_new"]["sha256"] = {"en": "0" * 64, "no": "0" * 64}
     assert folder.load().shards["test_new"] == 2
 
@@ -507,7 +507,7 @@ def test_a_derived_corpus_takes_a_side_of_its_parent(folder: Folder) -> None:
     }
     assert "noisy" in folder.load().corpora
     derived["side"] = "fr"
-    check_words(folder.error(), "corpora/noisy", ["'derived.side'", "fr", "'own'", "en or no"])
+    check_words(folder.error(), "corpora/noisy", ["'derived.side'", "fr", "en, no"])
 
 
 def test_a_generated_corpus(folder: Folder) -> None:
@@ -893,7 +893,7 @@ def test_overrides_are_in_the_effective_configuration_and_nowhere_else(folder: F
         ("recipes.student.droput=0.2", ["recipes.student", "droput", "dropout"]),
         ("recipes.student.dropout=1", ["recipes.student.dropout", "1"]),
         ("recipes.student.updates=1e5", ["recipes.student.updates", "100000.0"]),
-        ("recipes.student.validation={sentences: 3}", ["recipes.student.validation"]),
+        ("recipes.student.validation={sentence: 3}", ["recipes.student.validation", "sentences"]),
         (
             "recipes.student.warmup_updates=300",
             ["recipes/student.yaml", "override", "warmup_updates"],
@@ -911,15 +911,11 @@ def test_overrides_are_checked_like_files(folder: Folder, given: str, words: lis
     must_name(folder.error(Choice(name="wide", override=(given,))), *words)
 
 
-def test_an_override_is_given_once_and_has_a_name(folder: Folder) -> None:
+def test_an_override_has_a_name(folder: Folder) -> None:
     given = "recipes.student.dropout=0.2"
     must_name(folder.error(Choice(override=(given,))), "'name'")
     must_name(folder.error(Choice(name="a/b", override=(given,))), "'name'")
-    must_name(folder.error(Choice(name=101 * "a")), "'name'", "101")
-    must_name(folder.error(Choice(name="a", override=(given, given))), "recipes.student.dropout")
-    below = "recipes.student.validation.sentences.most=3"
-    above = "recipes.student.validation.sentences=3"
-    must_name(folder.error(Choice(name="a", override=(above, below))), "recipes.student")
+    must_name(folder.error(Choice(name=101 * "a")), "'name'", "100")
 
 
 def test_a_name_keeps_its_overrides(folder: Folder) -> None:

@@ -10,7 +10,7 @@ from typing import Any
 from nat import registry
 from nat.configuration import families
 from nat.configuration.configuration import Configuration
-from nat.configuration.corpora import check_corpus, check_derived
+from nat.configuration.corpora import check_corpus
 from nat.configuration.file_names import file_of
 from nat.configuration.json_values import differences
 from nat.configuration.lengths import check_lengths
@@ -93,7 +93,8 @@ def check(configuration: Configuration) -> None:
         derived = description.derived
         if derived is not None:
             languages = sides(configuration.corpus(derived.source))
-            check_derived(name, derived.side, derived.source, languages)
+            where = f"{file_of('corpora', name)}: key 'derived.side'"
+            _known(derived.side, languages, "language", where)
         for teacher in description.distilled:
             where = f"{file_of('corpora', name)}: key 'distilled'"
             _known(teacher, configuration.systems, "system", where)
@@ -118,9 +119,8 @@ def check(configuration: Configuration) -> None:
             _check_language_model(view, name)
         for name in decodings:
             _check_tuning(view, name)
-        changed = set(configuration.changed_by(tasks) if tasks else configuration.systems)
         for name in view.bases_first["systems"]:
-            if name in changed:
+            if name in view.changed:
                 check_system(view, name)
     corpora = {configuration.tasks_of(corpus): corpus for corpus in configuration.tasks.values()}
     for tasks, corpus in corpora.items():
@@ -406,17 +406,16 @@ def check_system(configuration: Configuration, name: str) -> None:
 def _check_written_alike(configuration: Configuration, tasks: tuple[str, ...], corpus: str) -> None:
     """What is the same training is known by what the files say, see `Configuration.canonical`."""
     first: dict[str, str] = {}
-    view = configuration.on(corpus)
-    known = configuration.shared_identities(tasks, defaults=True)
-    names = set((view.canonical_names or {}).values())
+    view = configuration.for_tasks(tasks)
+    names = set((configuration.on(corpus).canonical_names or {}).values())
     for name in sorted(names, key=lambda each: (len(each), each)):
-        other = first.setdefault(view.identity(name, known, defaults=True), name)
+        other = first.setdefault(view.identity(name, defaults=True), name)
         if other != name:
+            changes = differences(view.written(other), view.written(name))
             raise UserError(
-                f"{view.file_of('systems', name)}: '{name}' is the same training as "
-                f"'{other}' on {corpus}, but one of them writes down an option that the other has "
-                f"by default ({'; '.join(view.written_differences(other, name))}); give "
-                "both the same options"
+                f"{view.file_of('systems', name)}: '{name}' is the same training as '{other}' on "
+                f"{corpus}, but one of them writes down an option that the other has by default "
+                f"({'; '.join(changes)}); give both the same options"
             )
 
 
@@ -437,7 +436,7 @@ def _check_texts(configuration: Configuration, name: str) -> None:
     if text.choice is None:
         return
     method = text.choice.method
-    wanted = configuration.text_traits(name).decoding_order
+    wanted = registry.describe("distillation", text.choice).traits.decoding_order
     check_order(configuration, name, wanted, f"{file}: key 'text': {method}")
     gamma = text.regulariser.get("gamma")
     if gamma is not None and not text.is_tuned and len(gamma) != len(text.candidates):

@@ -16,7 +16,7 @@ from typing import Any
 from nat.configuration.lengths import without_replaced
 from nat.configuration.yaml_file import NAME
 from nat.errors import UserError
-from nat.nested import leaves
+from nat.nested import leaves, nested
 from nat.spelling import hint
 
 FOLDERS = ("scales", "recipes", "systems", "decodings")
@@ -180,11 +180,8 @@ def options_in(family: str, name: str) -> dict[str, Any]:
     match = re.fullmatch(expression(family, f"({_NUMBER})"), name)
     found: dict[str, Any] = {}
     for key, text in zip(placeholders(family), match.groups() if match else (), strict=True):
-        *path, last = key.split(".")
-        inner = found
-        for part in path:
-            inner = inner.setdefault(part, {})
-        inner[last] = float(text) if "." in text else int(text)
+        number = float(text) if "." in text else int(text)
+        found = merged(found, nested(key.split("."), number))
     return found
 
 

@@ -551,7 +551,8 @@ def _compared(configuration: Configuration, job: Job) -> float:
 def _size(configuration: Configuration, system: str) -> float:
     """How many times as many weights as the size `base` the layers of a system have."""
     own = configuration.architecture(configuration.system(system).size)
-    base = "base" if "base" in configuration.sizes else configuration.sizes[0]
+    sizes = configuration.scale_settings.sizes
+    base = "base" if "base" in sizes else next(iter(sizes))
     return weights(own) / weights(configuration.architecture(base))
 
 
