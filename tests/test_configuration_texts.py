@@ -72,7 +72,7 @@ def test_all_teachers_are_references(folder: Folder) -> None:
     folder.files["systems/at-big"]["text"] = {"mixed": {"distilled": TRANSLATIONS}}
     assert folder.load().dependencies("at-big") == ["at"]
     folder.files["systems/at"]["text"] = {"distilled": BIG}
-    must_name(folder.error(), "at-big -(text)-> at -(text)-> at-big")
+    must_name(folder.error(), "at -(text)-> at-big -(text)-> at")
 
 
 def test_assistants_of_decodings(folder: Folder) -> None:

@@ -5,6 +5,8 @@ Every check raises `UserError` with file, key and reason.
 
 from collections.abc import Iterable, Mapping
 from dataclasses import replace
+from graphlib import CycleError, TopologicalSorter
+from itertools import pairwise
 from typing import Any
 
 from nat import registry
@@ -206,48 +208,30 @@ def _check_scale(configuration: Configuration) -> None:
     assert configuration.scale_settings  # validated
     for task, corpus in configuration.tasks.items():
         _known(corpus, configuration.corpora, "corpus", f"{scale}: key 'tasks.{task}'")
-    changed = configuration.files["scales"][configuration.scale]["recipes"]
     recipes = configuration.files["recipes"]
-    chains = {name: [name] for name in configuration.bases_first["recipes"]}
-    for recipe, change in changed.items():
+    for recipe, change in configuration.files["scales"][configuration.scale]["recipes"].items():
         _known(recipe, recipes, "recipe", f"{scale}: key 'recipes'")
-        followed = [recipe]
-        while "as" in change:
-            where = f"{scale}: key 'recipes.{followed[-1]}.as'"
-            _known(change["as"], recipes, "recipe", where)
-            if change["as"] in followed:
-                circle = " -> ".join([*followed, change["as"]])
-                raise UserError(
-                    f"{where}: the replacements by 'as' form a circle: {circle}; change one of them"
-                )
-            followed.append(change["as"])
-            change = changed.get(change["as"], {})
-        chains[recipe] = followed
+        if "as" in change:
+            _known(change["as"], recipes, "recipe", f"{scale}: key 'recipes.{recipe}.as'")
     for decoding in configuration.scale_settings.browser.steps:
-        where = f"{scale}: key 'browser.steps'"
-        _known_decoding(configuration, decoding, where)
-    _check_recipes(configuration, chains, "")
+        _known_decoding(configuration, decoding, f"{scale}: key 'browser.steps'")
+    names = configuration.bases_first["recipes"]
+    _check_recipes(configuration, names)
     for task in dict.fromkeys(task for each in recipes.values() for task in each.get("tasks", {})):
-        on_task = {name: families.on_task(content, task) for name, content in recipes.items()}
-        files = {**configuration.files, "recipes": on_task}
-        different = {
-            name: chain
-            for name, chain in chains.items()
-            if task in recipes[chain[-1]].get("tasks", {})
-        }
-        _check_recipes(replace(configuration, files=files), different, f" on {task}")
+        view = configuration.for_tasks((task,))
+        own = {name for name in names if task in recipes[name].get("tasks", {})}
+        _check_recipes(view, [name for name in names if view.replacements(name)[-1] in own])
 
 
-def _check_recipes(
-    configuration: Configuration, chains: Mapping[str, list[str]], on_task: str
-) -> None:
+def _check_recipes(configuration: Configuration, names: Iterable[str]) -> None:
     """Check recipes, each with those that replace it in turn at the scale."""
     scale = file_of("scales", configuration.scale)
-    for name, chain in chains.items():
+    for name in names:
+        chain = configuration.replacements(name)
         recipe = configuration.recipe(name)
         overridden = [each for each in chain if each in configuration.overrides.recipes]
         # what replaces a recipe leaves nothing of it but its own overrides
-        where = configuration.file_of("recipes", [*overridden, chain[-1]][0]) + on_task
+        where = configuration.file_of("recipes", [*overridden, chain[-1]][0])
         if name in configuration.files["scales"][configuration.scale]["recipes"]:
             where += f" with {scale}"
         if overridden:
@@ -291,25 +275,25 @@ def _check_names(configuration: Configuration, name: str) -> None:
 def _check_cycles(
     configuration: Configuration, needed: Mapping[str, list[tuple[str, str]]]
 ) -> None:
-    finished: set[str] = set()
+    graph = {name: [other for other, _ in its] for name, its in needed.items()}
+    try:
+        TopologicalSorter(graph).prepare()
+    except CycleError as error:
+        circle = error.args[1][:0:-1]
+        start = circle.index(min(circle))
+        names = [*circle[start:], *circle[: start + 1]]
+        steps = [f"{one} -({dict(needed[one])[two]})-> " for one, two in pairwise(names)]
+        file = configuration.file_of("systems", names[0])
+        raise UserError(
+            f"{file}: '{names[0]}' needs itself: {''.join(steps)}{names[0]}; change one of these "
+            "keys"
+        ) from error
 
-    def visit(name: str, path: Mapping[str, str]) -> None:
-        """Follow what a system needs; `path` has, by system, the text that leads to it."""
-        for other, key in needed[name]:
-            steps = {**path, name: f"{name} -({key})-> "}
-            if other in steps:
-                circle = "".join([*steps.values()][[*steps].index(other) :])
-                raise UserError(
-                    f"{configuration.file_of('systems', other)}: key '{key}': '{other}' needs "
-                    f"itself: {circle}{other}; change one of these keys"
-                )
-            if other not in finished:
-                visit(other, steps)
-        finished.add(name)
 
-    for name in configuration.systems:
-        if name not in finished:
-            visit(name, {})
+_ENCODER_ONLY = (
+    "has no decoder layers, so give 'copy: repeated' and 'upsample', and no key that changes layers"
+)
+_LATENT_INPUT = "decoder_input needs 'decoder.copy' to be 'soft', 'soft_upsampled' or 'soft_index'"
 
 
 def check_system(configuration: Configuration, name: str) -> None:
@@ -321,76 +305,35 @@ def check_system(configuration: Configuration, name: str) -> None:
     file = configuration.file_of("systems", name)
     system = configuration.system(name)
     input_, target = configuration.input_traits(name), configuration.target_traits(name)
-    decoder, latent, method = system.decoder, configuration.latent(name), system.target.method
-    order, encoder_only = input_.decoding_order, configuration.is_encoder_only(name)
-    chunked, has_length = decoder.chunk is not None, system.length is not None
-    upsampled, parallel = decoder.upsample is not None, order == "parallel"
-    of_source = DecoderOptions(
+    decoder, latent, order = system.decoder, configuration.latent(name), input_.decoding_order
+    parallel, encoder_only = order == "parallel", configuration.is_encoder_only(name)
+    source_alone = DecoderOptions(
         copy="repeated", upsample=decoder.upsample, count_source_end=decoder.count_source_end
     )
-    own = f"'{name}' is {KINDS[order]} (input {system.input.method})"
-    shown_on = "an upsampled canvas" if target.upsampled else "a canvas as long as the target"
+    shows_source = decoder == source_alone and decoder.upsample is not None
+    is_plain = replace(decoder, chunk=None) == DecoderOptions()
+    chunked = order in ("hybrid", "semi-autoregressive")
+    aligned, upsampled = system.input.options.get("aligned_by"), decoder.upsample is not None
+    in_input = latent is not None and latent.added_to == "decoder_input"
+    suits_canvas = input_.upsampled in (None, target.upsampled)
+    has_length = parallel and not target.upsampled
+    method, shown = system.target.method, system.input.method
+    own = f"'{name}' is {KINDS[order]} (input {shown})"
+    canvas = "an upsampled canvas" if target.upsampled else "a canvas as long as the target"
+    lengths = "'target', 'offset' or 'constant'" if has_length else "null"
     check_order(configuration, name, target.decoding_order, f"{file}: key 'target': {method}")
     for fits, key, problem in (
-        (
-            chunked == (order in ("hybrid", "semi-autoregressive")),
-            "decoder.chunk",
-            f"found {decoder.chunk or 'null, expected a number such as 2'}, but {own}",
-        ),
-        (
-            parallel or replace(decoder, chunk=None) == DecoderOptions(),
-            "decoder",
-            f"a canvas is for non-autoregressive systems, but {own}",
-        ),
-        (
-            not encoder_only or (upsampled and decoder == of_source),
-            "decoder",
-            f"the size {system.size} has no decoder layers, so give 'copy: repeated' and "
-            "'upsample', and no key that changes layers of the decoder",
-        ),
-        (
-            upsampled == target.upsampled,
-            "decoder.upsample",
-            f"found {decoder.upsample or 'null, expected a number such as 2'}, but {method} needs "
-            f"{shown_on}",
-        ),
-        (
-            input_.upsampled in (None, target.upsampled),
-            "input",
-            f"{system.input.method} is not for {shown_on}, as {method} needs it",
-        ),
+        ((decoder.chunk is not None) == chunked, "decoder.chunk", f"found {decoder.chunk}; {own}"),
+        (parallel or is_plain, "decoder", f"a canvas is for non-autoregressive systems, but {own}"),
+        (shows_source or not encoder_only, "decoder", f"the size {system.size} {_ENCODER_ONLY}"),
+        (upsampled == target.upsampled, "decoder.upsample", f"{method} needs {canvas}"),
+        (suits_canvas, "input", f"{shown} is not for {canvas}, which {method} needs"),
         (parallel or not latent, "latent", f"for non-autoregressive systems, but {own}"),
-        (
-            not (latent and encoder_only),
-            "latent",
-            f"latents need decoder layers, but the size {system.size} has none",
-        ),
-        (
-            not latent or latent.added_to == "encoder_output" or decoder.copy.startswith("soft"),
-            "latent.added_to",
-            "decoder_input needs 'decoder.copy' to be 'soft', 'soft_upsampled' or 'soft_index'",
-        ),
-        (
-            not has_length or (parallel and not target.upsampled),
-            "length",
-            f"found {system.length}, expected null: with {system.input.method} and {method} "
-            "there is no length to predict",
-        ),
-        (
-            has_length or not parallel or target.upsampled,
-            "length",
-            f"found null, expected 'target', 'offset' or 'constant' with {method}",
-        ),
-        (
-            target.distils or system.input.options.get("aligned_by") != "teacher",
-            "input.aligned_by",
-            f"found teacher, but {method} distils none",
-        ),
-        (
-            parallel or not target.distils,
-            "target",
-            f"{method} is for non-autoregressive systems, but {own}",
-        ),
+        (not (latent and encoder_only), "latent", f"the size {system.size} has no decoder layers"),
+        (decoder.copy.startswith("soft") or not in_input, "latent.added_to", _LATENT_INPUT),
+        ((system.length is not None) == has_length, "length", f"expected {lengths} with {method}"),
+        (target.distils or aligned != "teacher", "input.aligned_by", f"{method} has no teacher"),
+        (parallel or not target.distils, "target", f"{method} is non-autoregressive; {own}"),
     ):
         if not fits:
             raise UserError(f"{file}: key '{key}': {problem}")
@@ -433,11 +376,12 @@ def _check_texts(configuration: Configuration, name: str) -> None:
             check_order(configuration, each.system, "autoregressive", user)
         with told_of(f"{where}.decoding': "):
             configuration.check_decoding(each.system, each.decoding)
-    if text.choice is None:
+    choice = configuration.text_choice(name)
+    if choice is None:
         return
-    method = text.choice.method
-    wanted = registry.describe("distillation", text.choice).traits.decoding_order
-    check_order(configuration, name, wanted, f"{file}: key 'text': {method}")
+    method = choice.method.method
+    user = f"{file}: key 'text': {method}"
+    check_order(configuration, name, choice.traits.decoding_order, user)
     gamma = text.regulariser.get("gamma")
     if gamma is not None and not text.is_tuned and len(gamma) != len(text.candidates):
         raise UserError(
@@ -453,23 +397,13 @@ def _check_teacher(configuration: Configuration, name: str) -> None:
     if system.decoder.input_predictor:
         wanted = "parallel"
         both = [name] if system.teacher is None else [name, system.teacher]
+        aligned = [configuration.system(each).decoder.upsample is None for each in both]
+        has_teacher = target.distils or target.teacher is not None
         for fits, problem in (
-            (
-                input_.trains_on_partial_targets,
-                f"nothing to predict, since {system.input.method} never reveals a token",
-            ),
-            (
-                not (target.distils or target.teacher),
-                f"the key 'teacher' is for the predictor, but {system.target.method} has one, too",
-            ),
-            (
-                all(configuration.system(each).decoder.upsample is None for each in both),
-                "the predictor and its teacher need canvases as long as the target",
-            ),
-            (
-                system.latent is None,
-                "the predictor depends on the source alone, not on latents; remove 'latent'",
-            ),
+            (input_.trains_on_partial_targets, f"{system.input.method} never reveals a token"),
+            (not has_teacher, f"{system.target.method} has a teacher, too (key 'teacher')"),
+            (all(aligned), "it and its teacher need canvases as long as the target"),
+            (system.latent is None, "it depends on the source alone, so remove 'latent'"),
         ):
             if not fits:
                 raise UserError(f"{file}: key 'decoder.input_predictor': {problem}")

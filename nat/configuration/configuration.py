@@ -391,15 +391,12 @@ class Configuration:
         Raises:
             UserError: if the scale has none for it.
         """
-        corpus = self.tasks.get(task)
-        if corpus is None and task in self.all_tasks:
+        if task not in self.tasks:
             raise UserError(
-                f"{file_of('scales', self.scale)}: the task '{task}' has no corpus at the scale "
-                f"'{self.scale}'"
+                f"{file_of('scales', self.scale)}: key 'tasks': no corpus for the task '{task}'; "
+                f"{hint(task, self.tasks)}"
             )
-        if corpus is None:
-            raise UserError(f"unknown task '{task}'; {hint(task, self.all_tasks)}")
-        return corpus
+        return self.tasks[task]
 
     def recipe(self, name: str) -> Recipe:
         """A recipe with the changes of the scale and of the command line."""
@@ -434,7 +431,7 @@ class Configuration:
     def _with_defaults(self, system: str) -> dict[str, Any]:
         """What `training` has, JSON-able, but with decays as they are stated."""
         found, decoding = self.written(system), self._validation_decoding(system)
-        text, chosen = self.text(system).with_seed(self.teacher_seed), self._choice(system)
+        text, chosen = self.text(system).with_seed(self.teacher_seed), self.text_choice(system)
         input_, target = self._methods(system)
         return {
             **found,
@@ -496,9 +493,20 @@ class Configuration:
         return stated / found["updates"] if stated and "updates" in found else 1.0
 
     def replacements(self, recipe: str) -> list[str]:
-        """A recipe, and the one that replaces it at this scale, and so on."""
-        other = self._raw_scale["recipes"].get(recipe, {}).get("as")
-        return [recipe] if other is None else [recipe, *self.replacements(other)]
+        """A recipe, and the one that replaces it at this scale (key `as`), and so on.
+
+        Raises:
+            UserError: for a circle.
+        """
+        found = [recipe]
+        while other := self._raw_scale["recipes"].get(found[-1], {}).get("as"):
+            if other in found:
+                raise UserError(
+                    f"{file_of('scales', self.scale)}: key 'recipes.{found[-1]}.as': recipes "
+                    f"replace each other in a circle: {' -> '.join([*found, other])}"
+                )
+            found.append(other)
+        return found
 
     def _validation_decoding(self, system: str) -> str | None:
         found: str | None = self._recipe(self.system(system).recipe)["validation"]["decoding"]
@@ -512,27 +520,22 @@ class Configuration:
         """Systems that a system needs, each with the key that names it (`text`, also for what
         the decodings of its texts use)."""
         found = self.system(system)
-        needed = []
+        needed: list[tuple[str | None, str]] = []
         for text in found.text.candidates:
-            if text.system is not None:
-                needed.append((text.system, "text"))
+            needed.append((text.system, "text"))
             if text.decoding is not None:
                 needed += [(used, "text") for used in self.helpers(text.decoding)]
-        if found.init_from is not None:
-            needed.append((found.init_from.system, "init_from"))
-        if found.teacher is not None:
-            needed.append((found.teacher, "teacher"))
-        return needed
+        needed.append((found.init_from.system if found.init_from else None, "init_from"))
+        needed.append((found.teacher, "teacher"))
+        return [(name, key) for name, key in needed if name is not None]
 
     def helpers(self, decoding: str) -> list[str]:
         """Systems that a decoding uses besides the one that it decodes."""
         assistant, estimated = self.assistant(decoding), self.language_model(decoding)
         found = [] if assistant is None else [assistant]
-        return (
-            found
-            if estimated is None
-            else [*found, estimated.system, *self.helpers(estimated.decoding)]
-        )
+        if estimated is not None:
+            found += [estimated.system, *self.helpers(estimated.decoding)]
+        return found
 
     def cannot_train(self, system: str) -> str:
         """Why there can be no model of a system on this machine; empty if there can be one."""
@@ -592,11 +595,8 @@ class Configuration:
         found = self._find("systems", system).get("latent")
         if found is None:
             return None
-        try:
+        with told_of(f"{file_of('scales', self.scale)}: key 'latent': "):
             return validated(LatentOptions, {**found, **self.scale_settings.latent})
-        except UserError as error:
-            where = file_of("scales", self.scale)
-            raise UserError(f"{where}: key 'latent': {error}") from error
 
     def text(self, system: str) -> Text:
         """What a system learns, with the changes of the scale."""
@@ -635,10 +635,8 @@ class Configuration:
             UserError: if there is no decoding of CTranslate2 with these options.
         """
         engine = self.settings.distillation_engine
-        if engine == "pytorch":  # the default; do not import torch for it
-            return decoding
-        found = self.decoding(decoding)
-        if found.method != "beam_search":
+        # "pytorch" is the default; do not import torch for it
+        if engine == "pytorch" or (found := self.decoding(decoding)).method != "beam_search":
             return decoding
         name = f"{engine}-float32-{decoding}"
         wanted = {**found.options, "precision": "float32"}
@@ -648,9 +646,8 @@ class Configuration:
             or self.tried(name) != self.tried(decoding)
         ):
             raise UserError(
-                f"{SETTINGS}: key 'distillation_engine': with {engine} the training text is "
-                f"translated by '{name}' in the place of '{decoding}', but config/decodings has "
-                "no decoding of this name with the same options; add it, or use pytorch"
+                f"{SETTINGS}: key 'distillation_engine': with {engine}, '{name}' translates in the "
+                f"place of '{decoding}'; add it to config/decodings with the same options"
             )
         return name
 
@@ -678,7 +675,7 @@ class Configuration:
         with told_of(f"{file}: 'target': "):
             return input_, registry.describe("targets", found.target)
 
-    def _choice(self, system: str) -> registry.Description[registry.DistillationTraits] | None:
+    def text_choice(self, system: str) -> registry.Description[registry.DistillationTraits] | None:
         """How a system chooses among its texts, None where it has only one."""
         chosen = self.text(system).choice
         if chosen is None:

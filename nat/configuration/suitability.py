@@ -9,6 +9,9 @@ if TYPE_CHECKING:
     from nat.configuration.configuration import Configuration
 
 
+_REVEALED = "a system trained with part of the target revealed, by an input such as random_mask"
+
+
 def check_suits(configuration: "Configuration", system: str, decoding: str) -> None:
     """Refuse a decoding that does not suit a system.
 
@@ -27,36 +30,23 @@ def check_suits(configuration: "Configuration", system: str, decoding: str) -> N
         """The largest value of an option, of those that are tried if it is tuned."""
         return max(tried.get(option, [method.options.get(option, 1)]))
 
-    upsampled = found.decoder.upsample is not None
+    canvas = found.decoder.upsample is not None
     penalised = method.options.get("blank_penalty") or "blank_penalty" in tried
     partial = configuration.trained_on_partial_targets(system)
-    revealed = "a system trained with part of the target revealed, by an input such as random_mask"
+    corrects = configuration.trained_to_correct(system)
+    encoder_only, predicts = configuration.is_encoder_only(system), found.decoder.input_predictor
+    lengths, steps = most("length_beam"), most("steps")
     for suits, needed in (
-        (upsampled or not traits.upsampled, "an upsampled canvas (key 'decoder.upsample')"),
-        (
-            traits.upsampled is not False or not upsampled,
-            "a canvas as long as the target (key 'decoder.upsample': null)",
-        ),
-        (
-            most("length_beam") == 1 or not upsampled,
-            f"a canvas as long as the target for {most('length_beam')} lengths",
-        ),
-        (upsampled or not penalised, "an upsampled canvas for its 'blank_penalty'"),
-        (
-            configuration.is_encoder_only(system) or not traits.encoder_only,
-            "a size without decoder layers",
-        ),
-        (
-            found.decoder.input_predictor or not traits.input_predictor,
-            "a system that learns to predict its input (key 'decoder.input_predictor')",
-        ),
+        (canvas or not traits.upsampled, "an upsampled canvas (key 'decoder.upsample')"),
+        (not canvas or traits.upsampled is not False, "'decoder.upsample: null'"),
+        (not canvas or lengths == 1, f"'decoder.upsample: null' to try {lengths} lengths"),
+        (canvas or not penalised, "an upsampled canvas for its 'blank_penalty'"),
+        (encoder_only or not traits.encoder_only, "a size without decoder layers"),
+        (predicts or not traits.input_predictor, "'decoder.input_predictor: true'"),
         (found.latent is not None or not traits.latent, "latents (key 'latent')"),
-        (partial or not traits.needs_partial_targets, revealed),
-        (
-            configuration.trained_to_correct(system) or not traits.needs_correction,
-            "a system that learns to replace wrong tokens, by a target such as cmlmc",
-        ),
-        (partial or most("steps") == 1, f"for {most('steps')} steps {revealed}"),
+        (partial or not traits.needs_partial_targets, _REVEALED),
+        (corrects or not traits.needs_correction, "a target such as cmlmc, to replace tokens"),
+        (partial or steps == 1, f"for {steps} steps {_REVEALED}"),
     ):
         if not suits:
             file = configuration.file_of("systems", system)
