@@ -1,8 +1,8 @@
 """What `functools.cache` is for functions, for methods."""
 
 from collections.abc import Callable
-from functools import wraps
-from typing import Concatenate, ParamSpec, TypeVar
+from functools import cache, cached_property, partial
+from typing import Any, Concatenate, ParamSpec, TypeVar, cast
 
 Own = TypeVar("Own")
 Given = ParamSpec("Given")
@@ -14,16 +14,8 @@ def cached_method(
 ) -> Callable[Concatenate[Own, Given], Found]:
     """Keep what a method returns for each of its arguments, which are hashable, with its object.
 
-    `functools.cache` would never let go of the object.
+    `functools.cache` alone would never let go of the object. A subclass that calls the method of
+    its base needs another name for its own.
     """
-    name = f"_cached_{method.__name__}"
-
-    @wraps(method)
-    def cached(self: Own, /, *given: Given.args, **named: Given.kwargs) -> Found:
-        known: dict[object, Found] = vars(self).setdefault(name, {})
-        key = (*given, *named.items())
-        if key not in known:
-            known[key] = method(self, *given, **named)
-        return known[key]
-
-    return cached
+    found: Any = cached_property(lambda own: cache(partial(method, own)))
+    return cast(Callable[Concatenate[Own, Given], Found], found)

@@ -1,6 +1,6 @@
 """Values of nested mappings, by paths of keys with dots between."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 
@@ -11,6 +11,13 @@ def leaves(value: Any, path: str = "") -> Iterator[tuple[str, Any]]:
             yield from leaves(part, f"{path}.{key}" if path else str(key))
     else:
         yield path, value
+
+
+def nested(path: Sequence[str], value: Any) -> Any:
+    """A mapping that has nothing but a value at a path."""
+    for key in reversed(path):
+        value = {key: value}
+    return value
 
 
 def at(value: Any, path: str) -> Any:

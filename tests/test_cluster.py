@@ -221,7 +221,7 @@ def test_nodes_without_devices_are_refused() -> None:
 @pytest.mark.parametrize(
     ("gpu", "words"),
     [
-        ({"request": "gpu"}, ["'gpu.request'", "gpus, gres"]),
+        ({"request": "gpu"}, ["'gpu.request'", "'gpus' or 'gres'"]),
         ({"type": 3090}, ["'gpu.type'", "3090"]),
     ],
 )

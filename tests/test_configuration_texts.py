@@ -72,7 +72,7 @@ def test_all_teachers_are_references(folder: Folder) -> None:
     folder.files["systems/at-big"]["text"] = {"mixed": {"distilled": TRANSLATIONS}}
     assert folder.load().dependencies("at-big") == ["at"]
     folder.files["systems/at"]["text"] = {"distilled": BIG}
-    must_name(folder.error(), "at-big -(text)-> at -(text)-> at-big")
+    must_name(folder.error(), "at -(text)-> at-big -(text)-> at")
 
 
 def test_assistants_of_decodings(folder: Folder) -> None:
@@ -112,10 +112,10 @@ def test_what_only_some_systems_have(folder: Folder) -> None:
         ("upsampled", "several", "5 lengths"),
         ("upsampled", "tuned-several", "5 lengths"),
         ("nat", "tuned-steps", "4 steps"),
-        ("nat", "penalised", "BLANK"),
+        ("nat", "penalised", "blank_penalty"),
         ("nat", "tuned", "blank_penalty"),
         ("predicted", "drawn", "latents"),
-        ("nat", "probe", "part of a translation"),
+        ("nat", "probe", "part of the target"),
         ("nat", "beam20", "upsampled canvas"),
     ):
         with told(f"'{name}'", f"'{decoding}'", part):

@@ -71,7 +71,7 @@ def subject(configuration: Configuration, corpus: str, system: str, seed: int) -
             for name in held_out(configuration, corpus)
             for path in [step_of(corpus, name, "binarised").path]
         ],
-        configuration.decoding_tokens,
+        configuration.scale_settings.decoding_tokens,
     )
 
 

@@ -5,28 +5,26 @@ Every check raises `UserError` with file, key and reason.
 
 from collections.abc import Iterable, Mapping
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any
+from graphlib import CycleError, TopologicalSorter
+from itertools import pairwise
+from typing import Any
 
 from nat import registry
 from nat.configuration import families
 from nat.configuration.configuration import Configuration
-from nat.configuration.corpora import check_corpus, check_derived
-from nat.configuration.file_names import PAPER_SCALE, file_of
+from nat.configuration.corpora import check_corpus
+from nat.configuration.file_names import file_of
 from nat.configuration.json_values import differences
 from nat.configuration.lengths import check_lengths
-from nat.configuration.models import Start, read_model
+from nat.configuration.models import Start
 from nat.configuration.overrides import Overrides
-from nat.data.candidates import RAW
+from nat.configuration.suitability import check_order, check_positions
 from nat.data.splits import sides
 from nat.errors import UserError, told_of
 from nat.options import options_of
-from nat.registry import KINDS
+from nat.registry import KINDS, Order
 from nat.spelling import hint
 from nat.transformer.decoder_options import DecoderOptions
-
-if TYPE_CHECKING:
-    from nat.papers.description import Paper
-
 
 _OF_ALL_PAPERS = "settings.csv"
 """Settings that all papers print, see `nat.papers.settings`."""
@@ -41,7 +39,11 @@ def check_names(configuration: Configuration) -> None:
     Raises:
         UserError: for the first problem.
     """
-    _check_tasks(configuration)
+    for folder in families.WITH_TASKS:
+        for name in configuration.bases_first[folder]:
+            for task in configuration.files[folder][name].get("tasks", {}):
+                where = f"{configuration.places[folder][name]}: key 'tasks'"
+                _known(task, configuration.all_tasks, "task", where)
     if configuration.checked:
         for scale in configuration.bases_first["scales"]:
             _check_scale(replace(configuration, scale=scale, overrides=Overrides()))
@@ -93,21 +95,24 @@ def check(configuration: Configuration) -> None:
         derived = description.derived
         if derived is not None:
             languages = sides(configuration.corpus(derived.source))
-            check_derived(name, derived.side, derived.source, languages)
+            where = f"{file_of('corpora', name)}: key 'derived.side'"
+            _known(derived.side, languages, "language", where)
         for teacher in description.distilled:
             where = f"{file_of('corpora', name)}: key 'distilled'"
             _known(teacher, configuration.systems, "system", where)
-    from nat.papers.description import Paper  # see `MODELS`
-
-    for name, content in configuration.files["papers"].items():
-        paper = read_model(Paper, content, file_of("papers", name))
-        _check_systems_of_paper(configuration, paper, file_of("papers", name))
-    if configuration.papers and PAPER_SCALE not in configuration.files["scales"]:
-        raise UserError(
-            f"there is no {file_of('scales', PAPER_SCALE)}, with which tables of settings and the "
-            "report compare a run; add it"
-        )
-    _check_published(configuration)
+    for name in configuration.papers:
+        file = file_of("papers", name)
+        systems = configuration.paper(name).systems
+        for own, described in systems.items():
+            key = f"{file}: key 'systems.{own}"
+            for task in described.tasks:
+                _known(task, configuration.all_tasks, "task", f"{key}.tasks'")
+            if described.baseline is not None:
+                known = [*systems, *configuration.systems]
+                _known(described.baseline, known, "system", f"{key}.baseline'")
+    for path in sorted((configuration.root / "config" / "published").glob("[!.]*.csv")):
+        if path.name != _OF_ALL_PAPERS:
+            _known(path.stem, configuration.papers, "paper", f"config/published/{path.name}")
     for tasks in _tasks(configuration):
         view = configuration.for_tasks(tasks)
         decodings = view.bases_first["decodings"]
@@ -116,47 +121,18 @@ def check(configuration: Configuration) -> None:
             _check_language_model(view, name)
         for name in decodings:
             _check_tuning(view, name)
-        changed = set(configuration.changed_by(tasks) if tasks else configuration.systems)
         for name in view.bases_first["systems"]:
-            if name in changed:
+            if name in view.changed:
                 check_system(view, name)
     corpora = {configuration.tasks_of(corpus): corpus for corpus in configuration.tasks.values()}
     for tasks, corpus in corpora.items():
         _check_written_alike(configuration, tasks, corpus)
 
 
-def _check_published(configuration: Configuration) -> None:
-    """Refuse published values that no table shows, since no paper has the name of their file."""
-    for path in sorted((configuration.root / "config" / "published").glob("[!.]*.csv")):
-        if path.name != _OF_ALL_PAPERS and path.stem not in configuration.papers:
-            raise UserError(
-                f"config/published/{path.name}: there is no paper '{path.stem}'; "
-                f"{hint(path.stem, configuration.papers)} (rename or remove the file)"
-            )
-
-
-def _check_systems_of_paper(configuration: Configuration, paper: "Paper", file: str) -> None:
-    for name, system in paper.systems.items():
-        for task in system.tasks:
-            where = f"{file}: key 'systems.{name}.tasks'"
-            _known(task, configuration.all_tasks, "task", where)
-        if system.baseline is not None:
-            known = [*paper.systems, *configuration.systems]
-            _known(system.baseline, known, "system", f"{file}: key 'systems.{name}.baseline'")
-
-
 def _tasks(configuration: Configuration) -> list[tuple[str, ...]]:
     """No task, and the tasks of each corpus of the scale."""
     of_corpora = map(configuration.tasks_of, configuration.tasks.values())
     return list(dict.fromkeys([(), *of_corpora]))
-
-
-def _check_tasks(configuration: Configuration) -> None:
-    for folder in families.WITH_TASKS:
-        for name in configuration.bases_first[folder]:
-            for task in configuration.files[folder][name].get("tasks", {}):
-                where = f"{configuration.places[folder][name]}: key 'tasks'"
-                _known(task, configuration.all_tasks, "task", where)
 
 
 def _known(name: str, known: Iterable[str], what: str, where: str) -> None:
@@ -172,48 +148,43 @@ def _known_decoding(configuration: Configuration, name: str, where: str) -> None
         )
 
 
+def _check_second(
+    configuration: Configuration, second: str | None, wanted: Order | None, user: str
+) -> None:
+    """Check the second system that something uses: there is one if it is wanted, of its order."""
+    if (second is None) != (wanted is None):
+        expected = "no second system" if wanted is None else f"a second, {KINDS[wanted]} system"
+        raise UserError(f"{user} uses {expected}, but found {second or 'null'}")
+    if second is not None:
+        _known(second, configuration.systems, "system", user)
+        check_order(configuration, second, wanted, user)
+
+
 def _check_assistant(configuration: Configuration, name: str) -> None:
-    where = f"{configuration.file_of('decodings', name)}: key 'assistant'"
-    method = configuration.decoding(name).method
-    traits = configuration.decoding_traits(name)
-    wanted = traits.assistant
-    assistant = configuration.assistant(name)
-    if wanted is None:
-        if assistant is not None:
-            raise UserError(
-                f"{where}: found {assistant}, but {method} uses no second system; remove the key"
-            )
-        return
+    assistant, traits = configuration.assistant(name), configuration.decoding_traits(name)
     if assistant is None and traits.assistant_optional:
         return
-    if assistant is None:
-        raise UserError(f"{where}: missing, expected the {KINDS[wanted]} system that {method} uses")
-    _known(assistant, configuration.systems, "system", where)
-    if configuration.decoding_order(assistant) != wanted:
+    method = configuration.decoding(name).method
+    user = f"{configuration.file_of('decodings', name)}: key 'assistant': {method}"
+    _check_second(configuration, assistant, traits.assistant, user)
+    if assistant is None or traits.assistant != "parallel":
+        return
+    if configuration.system(assistant).decoder.upsample is not None:
         raise UserError(
-            f"{where}: {method} needs a system that is {KINDS[wanted]}, but '{assistant}' is "
-            f"{KINDS[configuration.decoding_order(assistant)]}"
-        )
-    if wanted == "parallel" and configuration.system(assistant).decoder.upsample is not None:
-        raise UserError(
-            f"{where}: {method} shares its canvas, which is as long as the target, with the second "
-            f"system, but the canvas of '{assistant}' is upsampled"
+            f"{user} needs a canvas as long as the target, but that of '{assistant}' is upsampled"
         )
 
 
 def _check_tuning(configuration: Configuration, decoding: str) -> None:
     name = configuration.example_of(decoding)
-    method = configuration.decoding(name)
     for option, values in configuration.tried(name).items():
         where = f"{configuration.file_of('decodings', decoding)}: key 'tuning.{option}'"
         if option in families.placeholders(decoding):
-            raise UserError(
-                f"{where}: the name '{decoding}' says the value of '{option}', so it cannot be "
-                "tuned; remove the key, or the placeholder from the name"
-            )
+            raise UserError(f"{where}: the name '{decoding}' says its value, so it is not tuned")
         for value in values:
             with told_of(f"{where}: "):
-                registry.describe("decoding", method.with_options({option: value}))
+                method = configuration.decoding(name).with_options({option: value})
+                registry.describe("decoding", method)
 
 
 def _check_language_model(configuration: Configuration, name: str) -> None:
@@ -222,92 +193,63 @@ def _check_language_model(configuration: Configuration, name: str) -> None:
         return
     where = f"{configuration.file_of('decodings', name)}: key 'language_model"
     _known(options.system, configuration.systems, "system", f"{where}.system'")
-    _known_decoding(configuration, options.decoding, f"{where}.decoding'")
+    where += ".decoding'"
+    _known_decoding(configuration, options.decoding, where)
     if configuration.language_model(options.decoding) is not None:
         raise UserError(
-            f"{where}.decoding': found {options.decoding}, which uses a language model itself; use "
-            "a decoding without one for the text that the language model is estimated on"
+            f"{where}: found {options.decoding}, expected a decoding without a language model"
         )
-    _check_decoding(configuration, options.system, options.decoding, f"{where}.decoding'")
+    with told_of(f"{where}: "):
+        configuration.check_decoding(options.system, options.decoding)
 
 
 def _check_scale(configuration: Configuration) -> None:
     scale = file_of("scales", configuration.scale)
-    for size in configuration.sizes:
-        configuration.architecture(size)
+    assert configuration.scale_settings  # validated
     for task, corpus in configuration.tasks.items():
         _known(corpus, configuration.corpora, "corpus", f"{scale}: key 'tasks.{task}'")
-    changed = configuration.files["scales"][configuration.scale]["recipes"]
     recipes = configuration.files["recipes"]
-    chains = {name: [name] for name in configuration.bases_first["recipes"]}
-    for recipe, change in changed.items():
+    for recipe, change in configuration.files["scales"][configuration.scale]["recipes"].items():
         _known(recipe, recipes, "recipe", f"{scale}: key 'recipes'")
-        followed = [recipe]
-        while "as" in change:
-            where = f"{scale}: key 'recipes.{followed[-1]}.as'"
-            _known(change["as"], recipes, "recipe", where)
-            if change["as"] in followed:
-                circle = " -> ".join([*followed, change["as"]])
-                raise UserError(
-                    f"{where}: the replacements by 'as' form a circle: {circle}; change one of them"
-                )
-            followed.append(change["as"])
-            change = changed.get(change["as"], {})
-        chains[recipe] = followed
-    for decoding in configuration.browser.steps:
-        where = f"{scale}: key 'browser.steps'"
-        _known_decoding(configuration, decoding, where)
-    _check_recipes(configuration, chains, "")
+        if "as" in change:
+            _known(change["as"], recipes, "recipe", f"{scale}: key 'recipes.{recipe}.as'")
+    for decoding in configuration.scale_settings.browser.steps:
+        _known_decoding(configuration, decoding, f"{scale}: key 'browser.steps'")
+    names = configuration.bases_first["recipes"]
+    _check_recipes(configuration, names)
     for task in dict.fromkeys(task for each in recipes.values() for task in each.get("tasks", {})):
-        on_task = {name: families.on_task(content, task) for name, content in recipes.items()}
-        files = {**configuration.files, "recipes": on_task}
-        different = {
-            name: chain
-            for name, chain in chains.items()
-            if task in recipes[chain[-1]].get("tasks", {})
-        }
-        _check_recipes(replace(configuration, files=files), different, f" on {task}")
+        view = configuration.for_tasks((task,))
+        own = {name for name in names if task in recipes[name].get("tasks", {})}
+        _check_recipes(view, [name for name in names if view.replacements(name)[-1] in own])
 
 
-def _check_recipes(
-    configuration: Configuration, chains: Mapping[str, list[str]], on_task: str
-) -> None:
+def _check_recipes(configuration: Configuration, names: Iterable[str]) -> None:
     """Check recipes, each with those that replace it in turn at the scale."""
     scale = file_of("scales", configuration.scale)
-    for name, chain in chains.items():
+    for name in names:
+        chain = configuration.replacements(name)
         recipe = configuration.recipe(name)
         overridden = [each for each in chain if each in configuration.overrides.recipes]
         # what replaces a recipe leaves nothing of it but its own overrides
-        where = configuration.file_of("recipes", [*overridden, chain[-1]][0]) + on_task
+        where = configuration.file_of("recipes", [*overridden, chain[-1]][0])
         if name in configuration.files["scales"][configuration.scale]["recipes"]:
             where += f" with {scale}"
         if overridden:
             where += " with 'override'"
         validation = recipe.validation
         decoding = validation.decoding
+        place = f"{where}: key 'validation.decoding': found {decoding or 'null'}"
+        if decoding is None and validation.metric == "bleu":
+            raise UserError(f"{place}, expected a decoding, since 'validation.metric' is bleu")
         if decoding is not None:
-            _known_decoding(configuration, decoding, f"{where}: key 'validation.decoding'")
-            assistant = configuration.assistant(decoding)
-            if assistant is not None:
-                raise UserError(
-                    f"{where}: key 'validation.decoding': found {decoding}, which uses "
-                    f"'{assistant}', but validation decodes with the model that is trained alone"
-                )
-            if configuration.language_model(decoding) is not None:
-                raise UserError(
-                    f"{where}: key 'validation.decoding': found {decoding}, which uses a "
-                    "language model, but validation decodes with the model that is trained alone"
-                )
-            if configuration.is_tuned(decoding):
-                raise UserError(
-                    f"{where}: key 'validation.decoding': found {decoding}, whose options "
-                    "are tuned with the trained model; use one with options of its own"
-                )
-        elif validation.metric == "bleu":
-            raise UserError(
-                f"{where}: key 'validation.decoding': found null, expected a decoding, since "
-                "'validation.metric' is bleu"
-            )
+            _known_decoding(configuration, decoding, place)
+            for used, what in (
+                (configuration.assistant(decoding), "a second system"),
+                (configuration.language_model(decoding), "a language model"),
+                (configuration.tried(decoding), "options that are tuned with the trained model"),
+            ):
+                if used:
+                    raise UserError(f"{place}, which has {what}; give one without")
         check_lengths(recipe, where)
 
 
@@ -333,31 +275,25 @@ def _check_names(configuration: Configuration, name: str) -> None:
 def _check_cycles(
     configuration: Configuration, needed: Mapping[str, list[tuple[str, str]]]
 ) -> None:
-    finished: set[str] = set()
+    graph = {name: [other for other, _ in its] for name, its in needed.items()}
+    try:
+        TopologicalSorter(graph).prepare()
+    except CycleError as error:
+        circle = error.args[1][:0:-1]
+        start = circle.index(min(circle))
+        names = [*circle[start:], *circle[: start + 1]]
+        steps = [f"{one} -({dict(needed[one])[two]})-> " for one, two in pairwise(names)]
+        file = configuration.file_of("systems", names[0])
+        raise UserError(
+            f"{file}: '{names[0]}' needs itself: {''.join(steps)}{names[0]}; change one of these "
+            "keys"
+        ) from error
 
-    def visit(name: str, path: list[str], shown: str) -> None:
-        for other, key in needed[name]:
-            if other == name:
-                verb = {"text": "distils from", "init_from": "starts from"}.get(key, "uses")
-                raise UserError(
-                    f"{configuration.file_of('systems', name)}: key '{key}': '{name}' {verb} "
-                    "itself; name another system"
-                )
-            longer = f"{shown} -({key})-> {other}"
-            if other in path:
-                start = shown.split(f"{other} -(", 1)[0] if path[0] != other else ""
-                cycle = longer.removeprefix(start)
-                raise UserError(
-                    f"{configuration.file_of('systems', other)}: '{other}' needs itself: {cycle}; "
-                    "change one of these keys"
-                )
-            if other not in finished:
-                visit(other, [*path, other], longer)
-        finished.add(name)
 
-    for name in configuration.systems:
-        if name not in finished:
-            visit(name, [name], name)
+_ENCODER_ONLY = (
+    "has no decoder layers, so give 'copy: repeated' and 'upsample', and no key that changes layers"
+)
+_LATENT_INPUT = "decoder_input needs 'decoder.copy' to be 'soft', 'soft_upsampled' or 'soft_index'"
 
 
 def check_system(configuration: Configuration, name: str) -> None:
@@ -368,334 +304,158 @@ def check_system(configuration: Configuration, name: str) -> None:
     """
     file = configuration.file_of("systems", name)
     system = configuration.system(name)
-    target = configuration.target_traits(name)
-    if target.decoding_order not in (None, configuration.decoding_order(name)):
-        raise UserError(
-            f"{file}: key 'target': {system.target.method} is for "
-            f"{KINDS[target.decoding_order]} systems, but '{name}' is "
-            f"{KINDS[configuration.decoding_order(name)]} (input {system.input.method})"
-        )
-    _check_canvas(configuration, name)
-    _check_latent(configuration, name)
-    _check_length(configuration, name)
+    input_, target = configuration.input_traits(name), configuration.target_traits(name)
+    decoder, latent, order = system.decoder, configuration.latent(name), input_.decoding_order
+    parallel, encoder_only = order == "parallel", configuration.is_encoder_only(name)
+    source_alone = DecoderOptions(
+        copy="repeated", upsample=decoder.upsample, count_source_end=decoder.count_source_end
+    )
+    shows_source = decoder == source_alone and decoder.upsample is not None
+    is_plain = replace(decoder, chunk=None) == DecoderOptions()
+    chunked = order in ("hybrid", "semi-autoregressive")
+    aligned, upsampled = system.input.options.get("aligned_by"), decoder.upsample is not None
+    in_input = latent is not None and latent.added_to == "decoder_input"
+    suits_canvas = input_.upsampled in (None, target.upsampled)
+    has_length = parallel and not target.upsampled
+    method, shown = system.target.method, system.input.method
+    own = f"'{name}' is {KINDS[order]} (input {shown})"
+    canvas = "an upsampled canvas" if target.upsampled else "a canvas as long as the target"
+    lengths = "'target', 'offset' or 'constant'" if has_length else "null"
+    check_order(configuration, name, target.decoding_order, f"{file}: key 'target': {method}")
+    for fits, key, problem in (
+        ((decoder.chunk is not None) == chunked, "decoder.chunk", f"found {decoder.chunk}; {own}"),
+        (parallel or is_plain, "decoder", f"a canvas is for non-autoregressive systems, but {own}"),
+        (shows_source or not encoder_only, "decoder", f"the size {system.size} {_ENCODER_ONLY}"),
+        (upsampled == target.upsampled, "decoder.upsample", f"{method} needs {canvas}"),
+        (suits_canvas, "input", f"{shown} is not for {canvas}, which {method} needs"),
+        (parallel or not latent, "latent", f"for non-autoregressive systems, but {own}"),
+        (not (latent and encoder_only), "latent", f"the size {system.size} has no decoder layers"),
+        (decoder.copy.startswith("soft") or not in_input, "latent.added_to", _LATENT_INPUT),
+        ((system.length is not None) == has_length, "length", f"expected {lengths} with {method}"),
+        (target.distils or aligned != "teacher", "input.aligned_by", f"{method} has no teacher"),
+        (parallel or not target.distils, "target", f"{method} is non-autoregressive; {own}"),
+    ):
+        if not fits:
+            raise UserError(f"{file}: key '{key}': {problem}")
     _check_teacher(configuration, name)
-    if system.input.options.get("aligned_by") == "teacher" and not target.distils:
-        raise UserError(
-            f"{file}: key 'input.aligned_by': found teacher, but {system.target.method} "
-            "distils no teacher; remove the key"
-        )
-    if target.distils:
-        method = system.target.method
-        start = system.init_from
-        if configuration.decoding_order(name) != "parallel":
-            raise UserError(
-                f"{file}: key 'target': {method} is for non-autoregressive systems, but the input "
-                f"is {system.input.method}"
-            )
-        if start is None:
-            raise UserError(
-                f"{file}: key 'init_from': found null, expected the system whose steps "
-                f"{method} distils"
-            )
-        its_input = configuration.system(start.system).input.method
-        if configuration.is_autoregressive(
-            start.system
-        ) or not configuration.trained_on_partial_targets(start.system):
-            raise UserError(
-                f"{file}: key 'init_from': {method} distils several steps, but '{start.system}' "
-                f"takes only one (input {its_input}); start from a "
-                "system with an input such as random_mask"
-            )
-    if system.init_from is not None:
-        _check_start(configuration, name)
+    _check_start(configuration, name)
     _check_texts(configuration, name)
     decoding = configuration.recipe(system.recipe).validation.decoding
     if decoding is not None:
-        _check_decoding(
-            configuration,
-            name,
-            decoding,
-            f"{file}: key 'recipe': '{system.recipe}' validates with a decoding that does not fit",
-        )
+        with told_of(f"{file}: key 'recipe': validation by '{system.recipe}': "):
+            configuration.check_decoding(name, decoding)
 
 
 def _check_written_alike(configuration: Configuration, tasks: tuple[str, ...], corpus: str) -> None:
     """What is the same training is known by what the files say, see `Configuration.canonical`."""
     first: dict[str, str] = {}
-    view = configuration.on(corpus)
-    known = configuration.shared_identities(tasks, defaults=True)
-    names = set((view.canonical_names or {}).values())
+    view = configuration.for_tasks(tasks)
+    names = set((configuration.on(corpus).canonical_names or {}).values())
     for name in sorted(names, key=lambda each: (len(each), each)):
-        other = first.setdefault(view.identity(name, known, defaults=True), name)
+        other = first.setdefault(view.identity(name, defaults=True), name)
         if other != name:
+            changes = differences(view.written(other), view.written(name))
             raise UserError(
-                f"{view.file_of('systems', name)}: '{name}' is the same training as "
-                f"'{other}' on {corpus}, but one of them writes down an option that the other has "
-                f"by default ({'; '.join(view.written_differences(other, name))}); give "
-                "both the same options"
+                f"{view.file_of('systems', name)}: '{name}' is the same training as '{other}' on "
+                f"{corpus}, but one of them writes down an option that the other has by default "
+                f"({'; '.join(changes)}); give both the same options"
             )
 
 
 def _check_texts(configuration: Configuration, name: str) -> None:
     file = configuration.file_of("systems", name)
-    text = configuration.text(name)
-    found = text.candidates
-    for each in found:
+    text, start = configuration.text(name), configuration.system(name).init_from
+    # U-DiMS learns from translations of the system whose steps it distils
+    own_teacher = start if configuration.target_traits(name).distils else None
+    for each in text.candidates:
         if each.system is None or each.decoding is None:
             continue
         where = f"{file}: key '{each.key}"
-        if each.system == RAW:
-            raise UserError(
-                f"{where}.system': a system of the name '{RAW}' cannot be told from the raw text; "
-                "rename it"
-            )
-        own_teacher = (
-            configuration.target_traits(name).distils
-            and Start(each.system) == configuration.system(name).init_from
-        )
-        if not configuration.is_autoregressive(each.system) and not own_teacher:
-            raise UserError(
-                f"{where}.system': '{each.system}' is not autoregressive (input "
-                f"{configuration.system(each.system).input.method}), but a text is "
-                "distilled from an autoregressive system, or from the system whose steps are "
-                "distilled (U-DiMS)"
-            )
-        _check_decoding(configuration, each.system, each.decoding, f"{where}.decoding'")
-    chosen = text.choice
-    if chosen is None:
+        if Start(each.system) != own_teacher:
+            user = f"{where}.system': what translates a text"
+            check_order(configuration, each.system, "autoregressive", user)
+        with told_of(f"{where}.decoding': "):
+            configuration.check_decoding(each.system, each.decoding)
+    choice = configuration.text_choice(name)
+    if choice is None:
         return
-    method = chosen.method
-    wanted = configuration.text_traits(name).decoding_order
-    if wanted not in (None, configuration.decoding_order(name)):
-        raise UserError(
-            f"{file}: key 'text': {method} is for {KINDS[wanted]} systems, but '{name}' is "
-            f"{KINDS[configuration.decoding_order(name)]} "
-            f"(input {configuration.system(name).input.method})"
-        )
+    method = choice.method.method
+    user = f"{file}: key 'text': {method}"
+    check_order(configuration, name, choice.traits.decoding_order, user)
     gamma = text.regulariser.get("gamma")
-    if gamma is not None and not text.is_tuned and len(gamma) != len(found):
+    if gamma is not None and not text.is_tuned and len(gamma) != len(text.candidates):
         raise UserError(
             f"{file}: key 'text.{method}.regulariser.gamma': found {len(gamma)} weights, expected "
-            f"{len(found)}, one for each of the candidates"
-        )
-
-
-def _check_length(configuration: Configuration, name: str) -> None:
-    file = configuration.file_of("systems", name)
-    system = configuration.system(name)
-    length = system.length
-    order, method = configuration.decoding_order(name), system.target.method
-    if order != "parallel":
-        if length is not None:
-            article = "an" if KINDS[order][0] in "aeiou" else "a"
-            raise UserError(
-                f"{file}: key 'length': found {length}, expected null: {article} {KINDS[order]} "
-                f"system (input {system.input.method}) ends its sentences by itself"
-            )
-    elif configuration.target_traits(name).upsampled:
-        if length is not None:
-            raise UserError(
-                f"{file}: key 'length': found {length}, expected null: {method} determines the "
-                "length itself"
-            )
-    elif length is None:
-        raise UserError(
-            f"{file}: key 'length': found null, expected 'target', 'offset' or 'constant': a "
-            f"non-autoregressive system trained with {method} needs a length predictor"
-        )
-
-
-def _check_canvas(configuration: Configuration, name: str) -> None:
-    where = f"{configuration.file_of('systems', name)}: key 'decoder"
-    system = configuration.system(name)
-    decoder = system.decoder
-    order, method = configuration.decoding_order(name), system.target.method
-    chunked = order in ("hybrid", "semi-autoregressive")
-    if chunked != (decoder.chunk is not None):
-        found, expected = (
-            ("null", "a number such as 2, the tokens predicted at a time:")
-            if chunked
-            else (decoder.chunk, "null:")
-        )
-        raise UserError(
-            f"{where}.chunk': found {found}, expected {expected} '{name}' is {KINDS[order]} "
-            f"(input {system.input.method})"
-        )
-    if order != "parallel" and replace(decoder, chunk=None) != DecoderOptions():
-        raise UserError(
-            f"{where}': a canvas is for non-autoregressive systems, but '{name}' is "
-            f"{KINDS[order]} (input {system.input.method}); remove the key"
-        )
-    if configuration.is_encoder_only(name) and (
-        decoder.copy != "repeated"
-        or decoder.upsample is None
-        or replace(decoder, copy="none", upsample=None, count_source_end=False) != DecoderOptions()
-    ):
-        raise UserError(
-            f"{where}': the size {system.size} has no decoder layers, so the source can only be "
-            "shown on an upsampled canvas: give 'copy: repeated' and 'upsample', and no key that "
-            "changes layers of the decoder"
-        )
-    upsampled = configuration.target_traits(name).upsampled
-    if upsampled and decoder.upsample is None:
-        raise UserError(
-            f"{where}.upsample': found null, expected a number such as 2: {method} aligns the "
-            "target with a longer canvas"
-        )
-    if decoder.upsample is not None and not upsampled:
-        raise UserError(
-            f"{where}.upsample': found {decoder.upsample:g}, expected null: {method} needs a "
-            "canvas as long as the target; only targets such as ctc align it with a longer one"
-        )
-    wanted = configuration.input_traits(name).upsampled
-    if wanted is not None and wanted != upsampled:
-        shown, canvas = (
-            ("an alignment with an upsampled canvas", "as long as the target")
-            if wanted
-            else ("the target, token by token", "upsampled")
-        )
-        raise UserError(
-            f"{configuration.file_of('systems', name)}: key 'input': {system.input.method} "
-            f"reveals {shown}, but with {method} the canvas is {canvas}"
-        )
-
-
-def _check_latent(configuration: Configuration, name: str) -> None:
-    order = configuration.decoding_order(name)
-    if configuration.latent(name) is not None and order != "parallel":
-        raise UserError(
-            f"{configuration.file_of('systems', name)}: key 'latent': latents are for "
-            f"non-autoregressive systems, but '{name}' is {KINDS[order]} (input "
-            f"{configuration.system(name).input.method}); remove the key"
-        )
-    if configuration.latent(name) is not None and configuration.is_encoder_only(name):
-        raise UserError(
-            f"{configuration.file_of('systems', name)}: key 'latent': latents are added to the "
-            f"states of an encoder, but the size {configuration.system(name).size} has no decoder "
-            "layers that could see them; remove the key"
-        )
-    latent, copy = configuration.latent(name), configuration.system(name).decoder.copy
-    if latent and latent.added_to == "decoder_input" and not copy.startswith("soft"):
-        raise UserError(
-            f"{configuration.file_of('systems', name)}: key 'latent.added_to': found "
-            "decoder_input, but the decoder's input has no copy of the encoder states "
-            f"('decoder.copy' is {copy}); choose one of the copies 'soft', 'soft_upsampled' and "
-            "'soft_index'"
+            f"{len(text.candidates)}, one for each of the candidates"
         )
 
 
 def _check_teacher(configuration: Configuration, name: str) -> None:
-    where = f"{configuration.file_of('systems', name)}: key 'teacher'"
-    system = configuration.system(name)
-    teacher = system.teacher
-    wanted = None
-    for chosen, traits in (
-        (system.input, configuration.input_traits(name)),
-        (system.target, configuration.target_traits(name)),
-    ):
-        if traits.teacher is not None:
-            wanted, method = traits.teacher, chosen.method
-    if configuration.system(name).decoder.input_predictor:
-        _check_input_predictor(configuration, name)
-        wanted, method = "parallel", "the input predictor"
-    if wanted is None:
-        if teacher is not None:
-            raise UserError(
-                f"{where}: found {teacher}, expected null: neither {system.input.method} "
-                f"nor {system.target.method} uses a teacher"
-            )
-        return
-    if teacher is None:
-        raise UserError(
-            f"{where}: found null, expected the {KINDS[wanted]} system that {method} uses"
-        )
-    if configuration.decoding_order(teacher) != wanted:
-        raise UserError(
-            f"{where}: {method} needs a system that is {KINDS[wanted]}, but '{teacher}' is "
-            f"{KINDS[configuration.decoding_order(teacher)]}"
-        )
-    configuration.check_positions(name, teacher, f"{where}: it sees every pair of '{name}'")
-
-
-def _check_input_predictor(configuration: Configuration, name: str) -> None:
-    where = f"{configuration.file_of('systems', name)}: key 'decoder.input_predictor'"
-    system, traits = configuration.system(name), configuration.target_traits(name)
-    method, teacher = system.target.method, system.teacher
-    if not configuration.input_traits(name).trains_on_partial_targets:
-        raise UserError(
-            f"{where}: there is nothing to predict, since {system.input.method} never "
-            "reveals a token"
-        )
-    if traits.distils or traits.teacher is not None:
-        raise UserError(
-            f"{where}: the predictor uses the system of the key 'teacher', but so does "
-            f"{method} or another one; train without one of the two"
-        )
-    canvases = [system.decoder]
-    if teacher in configuration.systems:
-        canvases.append(configuration.system(teacher).decoder)
-    if any(canvas.upsample is not None for canvas in canvases):
-        raise UserError(
-            f"{where}: the predictor and its teacher need canvases as long as the target, but one "
-            "of them is upsampled"
-        )
-    if system.latent is not None:
-        raise UserError(
-            f"{where}: the predictor needs a decoder that depends on the source alone, and "
-            "not on latents of the target; remove 'latent'"
-        )
+    file, system = configuration.file_of("systems", name), configuration.system(name)
+    input_, target = configuration.input_traits(name), configuration.target_traits(name)
+    wanted = input_.teacher or target.teacher
+    if system.decoder.input_predictor:
+        wanted = "parallel"
+        both = [name] if system.teacher is None else [name, system.teacher]
+        aligned = [configuration.system(each).decoder.upsample is None for each in both]
+        has_teacher = target.distils or target.teacher is not None
+        for fits, problem in (
+            (input_.trains_on_partial_targets, f"{system.input.method} never reveals a token"),
+            (not has_teacher, f"{system.target.method} has a teacher, too (key 'teacher')"),
+            (all(aligned), "it and its teacher need canvases as long as the target"),
+            (system.latent is None, "it depends on the source alone, so remove 'latent'"),
+        ):
+            if not fits:
+                raise UserError(f"{file}: key 'decoder.input_predictor': {problem}")
+    method = f"{system.input.method} with {system.target.method}"
+    user = f"{file}: key 'teacher': {method}"
+    _check_second(configuration, system.teacher, wanted, user)
+    if system.teacher is not None:
+        check_positions(configuration, name, system.teacher, user)
 
 
 def _check_start(configuration: Configuration, name: str) -> None:
-    file = configuration.file_of("systems", name)
-    system = configuration.system(name)
-    named = system.init_from
-    assert named is not None
+    file, system = configuration.file_of("systems", name), configuration.system(name)
+    named, method = system.init_from, system.target.method
+    distils = configuration.target_traits(name).distils
+    if named is None:
+        if distils:
+            raise UserError(
+                f"{file}: key 'init_from': found null, expected the system that {method} distils"
+            )
+        return
     start = configuration.system(named.system)
+    if distils and (
+        configuration.decoding_order(named.system) == "autoregressive"
+        or not configuration.trained_on_partial_targets(named.system)
+    ):
+        raise UserError(
+            f"{file}: key 'init_from': {method} distils several steps, but '{named.system}' takes "
+            f"only one (input {start.input.method}); start from one such as random_mask"
+        )
     keep = configuration.recipe(start.recipe).keep or {}
     if named.kept is not None and named.kept not in keep:
-        help = hint(named.kept, keep) if keep else "give that recipe the key 'keep'"
         raise UserError(
             f"{file}: key 'init_from.kept': no checkpoint '{named.kept}' is kept by the recipe "
-            f"'{start.recipe}' of '{named.system}'; {help}"
+            f"'{start.recipe}' of '{named.system}' (key 'keep'); {hint(named.kept, keep)}"
         )
-    sizes = system.size, start.size
-    if set(sizes) <= set(configuration.sizes):  # a scale needs only the sizes that are used
-        here, there = map(configuration.architecture, sizes)
-        if here != there:
-            changes = "; ".join(differences(options_of(there), options_of(here)))
+    both = [(named.system, start), (name, system)]
+    sizes = configuration.scale_settings.sizes  # a scale needs only the sizes that are used
+    has_sizes = all(each.size in sizes for _, each in both)
+    latents = [configuration.latent(each) for each, _ in both]
+    parts: dict[str, list[Any]] = {
+        "size": [options_of(sizes[each.size]) if has_sizes else {} for _, each in both],
+        # the chunk size of the projection does not concern the weights
+        "decoder": [options_of(replace(each.decoder, chunk=None)) for _, each in both],
+        "latent": [
+            each and {"dim": each.dim, "posterior_layers": each.posterior_layers}
+            for each in latents
+        ],
+        "length": [each.length for _, each in both],
+    }
+    for key, (its, own) in parts.items():
+        if its != own:
             raise UserError(
-                f"{file}: key 'size': '{name}' starts from '{named.system}', which has the "
-                f"size '{start.size}', not '{system.size}' ({changes})"
+                f"{file}: key '{key}': '{name}' starts from '{named.system}', where it is another "
+                f"one ({'; '.join(differences(its, own))})"
             )
-    # the chunk size of the projection does not concern the weights
-    decoders = [options_of(replace(each.decoder, chunk=None)) for each in (start, system)]
-    changes = "; ".join(differences(*decoders))
-    if changes:
-        raise UserError(
-            f"{file}: key 'decoder': '{name}' starts from '{named.system}', which has "
-            f"a different decoder ({changes})"
-        )
-    latents = [configuration.latent(one) for one in (named.system, name)]
-    shapes = [
-        each and {"dim": each.dim, "posterior_layers": each.posterior_layers} for each in latents
-    ]
-    if shapes[0] != shapes[1]:
-        changes = "; ".join(differences(shapes[0], shapes[1]))
-        raise UserError(
-            f"{file}: key 'latent': '{name}' starts from '{named.system}', which has "
-            f"different latents ({changes})"
-        )
-    if system.length != start.length:
-        own, its = (length or "null" for length in (system.length, start.length))
-        raise UserError(
-            f"{file}: key 'length': '{name}' starts from '{named.system}', which has the length "
-            f"{its}, not {own}; start from a system with the same 'length'"
-        )
-
-
-def _check_decoding(configuration: Configuration, system: str, decoding: str, where: str) -> None:
-    try:
-        configuration.check_decoding(system, decoding)
-    except UserError as error:
-        raise UserError(f"{where}: {error}") from error

@@ -2,18 +2,17 @@
 
 from collections.abc import Iterable
 from dataclasses import dataclass, field, replace
-from functools import cached_property
+from functools import cache, cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from nat import registry
 from nat.cached_method import cached_method
 from nat.configuration import families
-from nat.configuration.file_names import FOLDERS, SETTINGS, file_of, mirror_of
-from nat.configuration.json_values import copied, differences, fingerprint
+from nat.configuration.file_names import FOLDERS, SETTINGS, file_of
+from nat.configuration.json_values import copied, fingerprint
 from nat.configuration.lengths import at_length, in_proportion
 from nat.configuration.models import (
-    Browser,
     Kind,
     Latency,
     Recipe,
@@ -21,9 +20,7 @@ from nat.configuration.models import (
     Settings,
     System,
     Task,
-    Teacher,
     Training,
-    Tuning,
     read_model,
 )
 from nat.configuration.overrides import Overrides
@@ -60,6 +57,7 @@ class Configuration:
         bases_first: the names of each folder, each after the one that it is `like`. Checks go in
             this order, so that a mistake is told of the file that it stands in.
         canonical_names: of all systems, in what `on` returns; None elsewhere.
+        plain: the same without changes by tasks, in what `for_tasks` returns; None elsewhere.
         checked: whether systems and decodings fit their methods, and so what reports ask of them
             is to be checked, too; see `load`.
     """
@@ -73,6 +71,7 @@ class Configuration:
     bases: dict[str, str] = field(default_factory=dict, repr=False)
     bases_first: dict[str, list[str]] = field(default_factory=dict, repr=False)
     canonical_names: dict[str, str] | None = field(default=None, repr=False)
+    plain: "Configuration | None" = field(default=None, repr=False)
     checked: bool = True
 
     def file_of(self, folder: str, name: str) -> str:
@@ -124,12 +123,8 @@ class Configuration:
     @property
     def mirror(self) -> Path | None:
         """Folder with files HOST/PATH that are used instead of downloads; it need not exist."""
-        return mirror_of(self.settings.mirror, self.root)
-
-    @property
-    def precision(self) -> str:
-        """Inputs of the linear layers in training: auto, fp32 or bf16."""
-        return self.settings.precision
+        mirror = self.settings.mirror
+        return None if mirror is None else self.root / Path(mirror).expanduser()
 
     @property
     def threads(self) -> int:
@@ -137,35 +132,10 @@ class Configuration:
         return self.settings.threads
 
     @property
-    def tensorboard(self) -> bool:
-        """Whether trainings write event files."""
-        return self.settings.tensorboard
-
-    @property
     def latency(self) -> Latency:
         """How latencies are measured."""
         own = self.scale_settings.latency
         return own.model_copy(update={"threads": own.threads or self.threads})
-
-    @property
-    def tuning(self) -> Tuning:
-        """How options of decodings are tuned."""
-        return self.scale_settings.tuning
-
-    @property
-    def browser(self) -> Browser:
-        """What the sentence browser of the report shows."""
-        return self.scale_settings.browser
-
-    @property
-    def decoding_tokens(self) -> int:
-        """Number of tokens in a decoding batch."""
-        return self.scale_settings.decoding_tokens
-
-    @property
-    def tokens_per_device(self) -> int | None:
-        """Most tokens in one batch of a device; larger updates are accumulated."""
-        return self.scale_settings.tokens_per_device
 
     @property
     def shards(self) -> dict[str, int]:
@@ -192,10 +162,17 @@ class Configuration:
         """Tasks that any scale knows."""
         return sorted({task for scale in self.files["scales"].values() for task in scale["tasks"]})
 
+    @cached_method
     def tasks_of(self, corpus: str) -> tuple[str, ...]:
         """Tasks that this scale uses a corpus for; empty if none of them changes anything."""
+        changing = {
+            task
+            for folder in families.WITH_TASKS
+            for content in self.files[folder].values()
+            for task in content.get("tasks", {})
+        }
         tasks = tuple(task for task, its in self.tasks.items() if its == corpus)
-        return tasks if self._changing.intersection(tasks) else ()
+        return tasks if changing.intersection(tasks) else ()
 
     @cached_method
     def for_tasks(self, tasks: tuple[str, ...]) -> "Configuration":
@@ -206,23 +183,26 @@ class Configuration:
         """
         files, places = dict(self.files), dict(self.places)
         for folder in families.WITH_TASKS:
-            files[folder], places[folder] = {}, dict(self.places.get(folder, {}))
+            files[folder] = dict(self.files[folder])
+            places[folder] = dict(self.places.get(folder, {}))
             for name, content in self.files[folder].items():
-                changes = [families.on_task(content, task) for task in tasks or ("",)]
-                for task, change in zip(tasks, changes, strict=False):
-                    if change != changes[0]:
-                        raise UserError(
-                            f"{file_of('scales', self.scale)}: key 'tasks': '{self.tasks[task]}' "
-                            f"is used for {tasks[0]} and {task}, but {self.file_of(folder, name)} "
-                            "treats them differently; give both tasks the same keys there (key "
-                            "'tasks'), or use another corpus for one of them"
-                        )
-                files[folder][name] = changes[0]
-                changed = [task for task in tasks if task in content.get("tasks", {})]
+                if "tasks" not in content:
+                    continue
+                first, *others = [families.on_task(content, task) for task in tasks or ("",)]
+                if any(other != first for other in others):
+                    raise UserError(
+                        f"{file_of('scales', self.scale)}: key 'tasks': '{self.tasks[tasks[0]]}' "
+                        f"is used for {' and '.join(tasks)}, but {self.file_of(folder, name)} "
+                        "treats them differently (key 'tasks'); use another corpus for one of them"
+                    )
+                files[folder][name] = first
+                changed = [task for task in tasks if task in content["tasks"]]
                 if changed:
                     place = self.places.get(folder, {}).get(name) or file_of(folder, name)
                     places[folder][name] = f"{place}: 'tasks.{changed[0]}'"
-        return replace(self, files=files, places=places)
+        return replace(
+            self, files=files, places=places, plain=self.for_tasks(()) if tasks else None
+        )
 
     def on(self, corpus: str) -> "Configuration":
         """The configuration that applies to a corpus.
@@ -234,40 +214,77 @@ class Configuration:
 
     @cached_method
     def _on(self, tasks: tuple[str, ...]) -> "Configuration":
-        known = self.shared_identities(tasks)
-        return self.for_tasks(tasks)._with_canonical_names(known)
-
-    def changed_by(self, tasks: tuple[str, ...]) -> list[str]:
-        """Systems that these tasks change: what files say of them, or of what they refer to."""
-        plain, view = self.for_tasks(()), self.for_tasks(tasks)
-        changed = {
-            folder: {
-                name
-                for name, content in view.files[folder].items()
-                if content != plain.files[folder][name]
+        view = self.for_tasks(tasks)
+        groups: dict[str, list[str]] = {}
+        for name in self.systems:
+            groups.setdefault(view.identity(name), []).append(name)
+        names = {name: self._first_of(group) for group in groups.values() for name in group}
+        files = dict(view.files)
+        for folder in ("systems", "decodings"):
+            files[folder] = {
+                name: families.renamed(content, names) for name, content in files[folder].items()
             }
-            for folder in families.WITH_TASKS
-        }
-        if changed["decodings"]:
-            return self.systems
-        found = {
-            name
-            for name in self.systems
-            if name in changed["systems"]
-            or not changed["recipes"].isdisjoint(plain._recipes(plain.system(name).recipe))
-        }
-        needed = {name: plain.dependencies(name) for name in self.systems}
-        heirs = found
-        while heirs:
-            heirs = {name for name in needed.keys() - found if not heirs.isdisjoint(needed[name])}
-            found |= heirs
-        return [name for name in self.systems if name in found]
+        return replace(view, files=files, canonical_names=names)
 
-    def shared_identities(self, tasks: tuple[str, ...], defaults: bool = False) -> dict[str, str]:
-        """The identities of systems that these tasks do not change, see `identity`."""
-        plain, known = self.for_tasks(()), self._identities[defaults]
-        names = set(self.systems).difference(self.changed_by(tasks))
-        return {name: plain.identity(name, known, defaults) for name in sorted(names)}
+    def _first_of(self, same: list[str]) -> str:
+        """The name under which systems that are the same are trained.
+
+        A copy with `like` gives way to the system that it is like, so that adding it does not make
+        the results of that system anew; among others the shortest name counts.
+        """
+
+        def is_copy(name: str) -> bool:
+            base = self.bases.get(name)
+            return base is not None and (base in same or is_copy(base))
+
+        originals = [name for name in same if not is_copy(name)]
+        return min(originals, key=lambda name: (len(name), name))
+
+    @cached_property
+    def changed(self) -> set[str]:
+        """Systems that are not as without tasks, by what files say of all that they refer to."""
+        plain = self.plain
+        if plain is None or self.files["decodings"] != plain.files["decodings"]:
+            return set(self.systems)
+
+        @cache
+        def is_changed(folder: str, name: str) -> bool:
+            if self.files[folder][name] != plain.files[folder][name]:
+                return True
+            if folder == "recipes":
+                return False
+            recipes = plain.replacements(plain.system(name).recipe)
+            return any(is_changed("recipes", each) for each in recipes) or any(
+                is_changed("systems", each) for each in plain.dependencies(name)
+            )
+
+        return {name for name in self.systems if is_changed("systems", name)}
+
+    @cached_method
+    def identity(self, system: str, defaults: bool = False) -> str:
+        """Fingerprint of a system and of all that it refers to, without names.
+
+        Args:
+            system: its name.
+            defaults: whether options that methods have by default count as if they were written.
+        """
+        if self.plain is not None and system not in self.changed:
+            return self.plain.identity(system, defaults)
+        if self.system(system).size not in self.scale_settings.sizes:
+            # it is not trained at this scale, so it is not equal to another
+            return fingerprint({"system": system})
+        others = {name: self.identity(name, defaults) for name in self.dependencies(system)}
+        found = self._with_defaults(system) if defaults else self.written(system)
+        effective = families.renamed(found, others)
+        effective["recipe"]["validation"].pop("decoding")  # its options are included
+        decodings = {}
+        for text in Text.of(effective["text"]).candidates:
+            if (name := text.decoding) is not None:
+                own = self.decoding(name).as_json() if defaults else self._options(name)
+                besides = {"assistant": self.assistant(name), "tuning": self.tried(name)}
+                decodings[name] = fingerprint(families.renamed({**own, **besides}, others))
+        effective["text"] = families.renamed(effective["text"], decodings, ("decoding",))
+        return fingerprint(effective)
 
     def canonical(self, corpus: str, system: str) -> str:
         """The name under which a system is trained on a corpus.
@@ -305,10 +322,7 @@ class Configuration:
 
     def example_of(self, decoding: str) -> str:
         """A decoding itself; of a family, the one with which it is checked."""
-        if not families.is_family(decoding):
-            return decoding
-        with told_of(f"{self.file_of('decodings', decoding)}: "):
-            return families.example(decoding, self.files["decodings"][decoding])
+        return families.example(decoding, self.files["decodings"].get(decoding, {}))
 
     @property
     def decoding_pattern(self) -> str:
@@ -377,53 +391,24 @@ class Configuration:
         Raises:
             UserError: if the scale has none for it.
         """
-        corpus = self.tasks.get(task)
-        if corpus is None and task in self.all_tasks:
+        if task not in self.tasks:
             raise UserError(
-                f"{file_of('scales', self.scale)}: the task '{task}' has no corpus at the scale "
-                f"'{self.scale}'"
+                f"{file_of('scales', self.scale)}: key 'tasks': no corpus for the task '{task}'; "
+                f"{hint(task, self.tasks)}"
             )
-        if corpus is None:
-            raise UserError(f"unknown task '{task}'; {hint(task, self.all_tasks)}")
-        return corpus
+        return self.tasks[task]
 
     def recipe(self, name: str) -> Recipe:
         """A recipe with the changes of the scale and of the command line."""
         return read_model(Recipe, self._recipe(name), self.file_of("recipes", name))
 
-    @property
-    def sizes(self) -> list[str]:
-        """Names of the architectures of this scale."""
-        return list(self._architectures)
-
     def architecture(self, size: str) -> Architecture:
         """The architecture of a size at this scale."""
-        if size not in self._architectures:
+        sizes = self.scale_settings.sizes
+        if size not in sizes:
             where = file_of("scales", self.scale)
-            raise UserError(
-                f"{where}: key 'sizes': unknown size '{size}'; {hint(size, self._architectures)}"
-            )
-        return self._architectures[size]
-
-    def check_positions(self, system: str, other: str, sees: str) -> None:
-        """Refuse a second system for which the sentences of the first may be too long.
-
-        Args:
-            system: the first one.
-            other: the second one, which sees the same sentences.
-            sees: in what place, as the beginning of the message.
-
-        Raises:
-            UserError: if the second one has fewer positions.
-        """
-        sizes = [self.system(each).size for each in (system, other)]
-        own, its = (self.architecture(size).max_positions for size in sizes)
-        if its < own:
-            raise UserError(
-                f"{sees}, but '{other}' has fewer positions ({its}, not {own}); "
-                f"{file_of('scales', self.scale)}: give the size '{sizes[1]}' as many "
-                f"'max_positions' as '{sizes[0]}', or '{sizes[0]}' as few"
-            )
+            raise UserError(f"{where}: key 'sizes': unknown size '{size}'; {hint(size, sizes)}")
+        return sizes[size]
 
     def training(self, corpus: str, system: str) -> Training:
         """Everything that determines the model of a system, including all defaults.
@@ -438,19 +423,15 @@ class Configuration:
 
     @cached_method
     def _training(self, corpus: str, system: str) -> Training:
-        return Training.of({"corpus": corpus, "system": system, **self._effective(system)})
-
-    def _effective(self, system: str) -> dict[str, Any]:
-        """`training` without the names of corpus and system, JSON-able."""
         found = self._with_defaults(system)
         found["recipe"].pop("reference_updates", None)
-        ratio = self._ratio(self.system(system).recipe)
-        return {**found, "target": at_length(found["target"], ratio)}
+        target = at_length(found["target"], self._ratio(self.system(system).recipe))
+        return Training.of({"corpus": corpus, "system": system, **found, "target": target})
 
     def _with_defaults(self, system: str) -> dict[str, Any]:
-        """As `_effective`, but with decays as they are stated."""
-        found, decoding = self._written(system), self._validation_decoding(system)
-        text, chosen = self.text(system).with_seed(self.teacher_seed), self._choice(system)
+        """What `training` has, JSON-able, but with decays as they are stated."""
+        found, decoding = self.written(system), self._validation_decoding(system)
+        text, chosen = self.text(system).with_seed(self.teacher_seed), self.text_choice(system)
         input_, target = self._methods(system)
         return {
             **found,
@@ -460,18 +441,17 @@ class Configuration:
             "validation_decoding": None if decoding is None else self.decoding(decoding).as_json(),
         }
 
-    def _written(self, system: str) -> dict[str, Any]:
-        """As `_with_defaults`, but with the options of methods as files give them."""
+    def written(self, system: str) -> dict[str, Any]:
+        """What `training` has, JSON-able, but with the options of methods as files give them."""
         found = self.system(system)
-        if found.size not in self._architectures:
+        if found.size not in self.scale_settings.sizes:
             raise UserError(
                 f"{self.file_of('systems', system)}: key 'size': the scale '{self.scale}' has no "
                 f"size '{found.size}'; describe it in {file_of('scales', self.scale)}, key "
                 "'sizes'"
             )
-        decoding, latent, teacher = self._validation_decoding(system), self.latent(system), None
-        if found.teacher is not None:
-            teacher = Teacher(system=found.teacher, seed=self.teacher_seed)
+        decoding, latent = self._validation_decoding(system), self.latent(system)
+        teacher = found.teacher and {"system": found.teacher, "seed": self.teacher_seed}
         return {
             "architecture": options_of(self.architecture(found.size)),
             "input": found.input.as_json(),
@@ -480,11 +460,11 @@ class Configuration:
             "latent": None if latent is None else options_of(latent),
             "length": found.length,
             "text": self.text(system).with_seed(self.teacher_seed).as_json(),
-            "teacher": None if teacher is None else teacher.model_dump(),
+            "teacher": teacher,
             "init_from": None if found.init_from is None else found.init_from.as_json(),
             "recipe": self._recipe(found.recipe),
             "validation_decoding": None if decoding is None else self._options(decoding),
-            "precision": self.precision,
+            "precision": self.settings.precision,
             **({} if found.imported is None else {"imported": found.imported.model_dump()}),
         }
 
@@ -508,22 +488,29 @@ class Configuration:
         """
         found = self._recipe(recipe)
         stated = found.get(
-            "reference_updates", self._find("recipes", self._recipes(recipe)[-1]).get("updates")
+            "reference_updates", self._find("recipes", self.replacements(recipe)[-1]).get("updates")
         )
         return stated / found["updates"] if stated and "updates" in found else 1.0
 
-    def _recipes(self, recipe: str) -> list[str]:
-        """A recipe, and the one that replaces it at this scale, and so on."""
-        other = self._raw_scale["recipes"].get(recipe, {}).get("as")
-        return [recipe] if other is None else [recipe, *self._recipes(other)]
+    def replacements(self, recipe: str) -> list[str]:
+        """A recipe, and the one that replaces it at this scale (key `as`), and so on.
+
+        Raises:
+            UserError: for a circle.
+        """
+        found = [recipe]
+        while other := self._raw_scale["recipes"].get(found[-1], {}).get("as"):
+            if other in found:
+                raise UserError(
+                    f"{file_of('scales', self.scale)}: key 'recipes.{found[-1]}.as': recipes "
+                    f"replace each other in a circle: {' -> '.join([*found, other])}"
+                )
+            found.append(other)
+        return found
 
     def _validation_decoding(self, system: str) -> str | None:
         found: str | None = self._recipe(self.system(system).recipe)["validation"]["decoding"]
         return found
-
-    def written_differences(self, one: str, other: str) -> list[str]:
-        """How what the files say of two systems differs."""
-        return differences(self._written(one), self._written(other))
 
     def dependencies(self, system: str) -> list[str]:
         """Systems that must be trained first: teachers and the initial model."""
@@ -533,36 +520,33 @@ class Configuration:
         """Systems that a system needs, each with the key that names it (`text`, also for what
         the decodings of its texts use)."""
         found = self.system(system)
-        needed = []
+        needed: list[tuple[str | None, str]] = []
         for text in found.text.candidates:
-            if text.system is not None:
-                needed.append((text.system, "text"))
+            needed.append((text.system, "text"))
             if text.decoding is not None:
-                needed += [(used, "text") for used in self._used(text.decoding)]
-        if found.init_from is not None:
-            needed.append((found.init_from.system, "init_from"))
-        if found.teacher is not None:
-            needed.append((found.teacher, "teacher"))
-        return needed
+                needed += [(used, "text") for used in self.helpers(text.decoding)]
+        needed.append((found.init_from.system if found.init_from else None, "init_from"))
+        needed.append((found.teacher, "teacher"))
+        return [(name, key) for name, key in needed if name is not None]
 
-    def _used(self, decoding: str) -> list[str]:
+    def helpers(self, decoding: str) -> list[str]:
         """Systems that a decoding uses besides the one that it decodes."""
         assistant, estimated = self.assistant(decoding), self.language_model(decoding)
         found = [] if assistant is None else [assistant]
-        return (
-            found
-            if estimated is None
-            else [*found, estimated.system, *self._used(estimated.decoding)]
-        )
+        if estimated is not None:
+            found += [estimated.system, *self.helpers(estimated.decoding)]
+        return found
 
     def cannot_train(self, system: str) -> str:
         """Why there can be no model of a system on this machine; empty if there can be one."""
         found = self.system(system)
         if found.target.options.get("model") in COMPILED and not has_compiled_parts():
             return NEEDS_COMPILED
-        if found.size not in self._architectures:
+        if found.size not in self.scale_settings.sizes:
             if found.imported is not None:
-                return f"not run: published models are of scale {self._scales_with(found.size)}"
+                scales = self.files["scales"].items()
+                having = [name for name, scale in scales if found.size in scale["sizes"]]
+                return f"not run: published models are of scale {' or '.join(having)}"
             return f"not run: scale {self.scale} has no size {found.size}"
         files = (
             () if found.imported is None else (found.imported.checkpoint, found.imported.dictionary)
@@ -593,14 +577,9 @@ class Configuration:
         missing = next((file for file in files if not (self.root / file).exists()), None)
         return "" if missing is None else f"not run: {missing} is not there"
 
-    def _scales_with(self, size: str) -> str:
-        """The scales whose files have a size."""
-        scales = self.files["scales"].items()
-        return " or ".join(name for name, each in scales if size in each["sizes"])
-
     def is_encoder_only(self, system: str) -> bool:
         """Whether the size of a system has no decoder layers; not if the scale lacks the size."""
-        size = self._architectures.get(self.system(system).size)
+        size = self.scale_settings.sizes.get(self.system(system).size)
         return size is not None and not size.decoder_layers
 
     def is_autoregressive(self, system: str) -> bool:
@@ -616,11 +595,8 @@ class Configuration:
         found = self._find("systems", system).get("latent")
         if found is None:
             return None
-        try:
+        with told_of(f"{file_of('scales', self.scale)}: key 'latent': "):
             return validated(LatentOptions, {**found, **self.scale_settings.latent})
-        except UserError as error:
-            where = file_of("scales", self.scale)
-            raise UserError(f"{where}: key 'latent': {error}") from error
 
     def text(self, system: str) -> Text:
         """What a system learns, with the changes of the scale."""
@@ -659,10 +635,8 @@ class Configuration:
             UserError: if there is no decoding of CTranslate2 with these options.
         """
         engine = self.settings.distillation_engine
-        if engine == "pytorch":  # the default; do not import torch for it
-            return decoding
-        found = self.decoding(decoding)
-        if found.method != "beam_search":
+        # "pytorch" is the default; do not import torch for it
+        if engine == "pytorch" or (found := self.decoding(decoding)).method != "beam_search":
             return decoding
         name = f"{engine}-float32-{decoding}"
         wanted = {**found.options, "precision": "float32"}
@@ -672,9 +646,8 @@ class Configuration:
             or self.tried(name) != self.tried(decoding)
         ):
             raise UserError(
-                f"{SETTINGS}: key 'distillation_engine': with {engine} the training text is "
-                f"translated by '{name}' in the place of '{decoding}', but config/decodings has "
-                "no decoding of this name with the same options; add it, or use pytorch"
+                f"{SETTINGS}: key 'distillation_engine': with {engine}, '{name}' translates in the "
+                f"place of '{decoding}'; add it to config/decodings with the same options"
             )
         return name
 
@@ -686,18 +659,9 @@ class Configuration:
         """What a system's proxy target says about itself."""
         return self._methods(system)[1].traits
 
-    def text_traits(self, system: str) -> registry.DistillationTraits:
-        """What a system's choice among texts says about itself, if it makes one."""
-        chosen = self._choice(system)
-        return registry.DistillationTraits() if chosen is None else chosen.traits
-
     @property
     def _raw_scale(self) -> dict[str, Any]:
         return self.files["scales"][self.scale]
-
-    @property
-    def _architectures(self) -> dict[str, Architecture]:
-        return self.scale_settings.sizes
 
     def _methods(
         self, system: str
@@ -711,7 +675,7 @@ class Configuration:
         with told_of(f"{file}: 'target': "):
             return input_, registry.describe("targets", found.target)
 
-    def _choice(self, system: str) -> registry.Description[registry.DistillationTraits] | None:
+    def text_choice(self, system: str) -> registry.Description[registry.DistillationTraits] | None:
         """How a system chooses among its texts, None where it has only one."""
         chosen = self.text(system).choice
         if chosen is None:
@@ -721,90 +685,6 @@ class Configuration:
             origin += f"with the key 'regulariser' of {file_of('scales', self.scale)}: "
         with told_of(origin):
             return registry.describe("distillation", chosen)
-
-    @cached_property
-    def _changing(self) -> set[str]:
-        """Tasks that change a system, a recipe or a decoding."""
-        return {
-            task
-            for folder in families.WITH_TASKS
-            for content in self.files[folder].values()
-            for task in content.get("tasks", {})
-        }
-
-    @cached_property
-    def _identities(self) -> tuple[dict[str, str], dict[str, str]]:
-        """What `shared_identities` has found, without and with defaults."""
-        return {}, {}
-
-    def _with_canonical_names(self, identities: dict[str, str]) -> "Configuration":
-        groups: dict[str, list[str]] = {}
-        for name in self.systems:
-            groups.setdefault(self.identity(name, identities), []).append(name)
-        chosen = {identity: self._first_of(names) for identity, names in groups.items()}
-        names = {name: chosen[identities[name]] for name in self.systems}
-        files = dict(self.files)
-        for folder in ("systems", "decodings"):
-            files[folder] = {
-                name: families.renamed(content, names)
-                for name, content in self.files[folder].items()
-            }
-        return replace(self, files=files, canonical_names=names)
-
-    def _first_of(self, same: list[str]) -> str:
-        """The name under which systems that are the same are trained.
-
-        A copy with `like` gives way to the system that it is like, so that adding it does not make
-        the results of that system anew; among others the shortest name counts.
-        """
-
-        def is_copy(name: str) -> bool:
-            base = self.bases.get(name)
-            return base is not None and (base in same or is_copy(base))
-
-        originals = [name for name in same if not is_copy(name)]
-        return min(originals, key=lambda name: (len(name), name))
-
-    def identity(self, system: str, known: dict[str, str], defaults: bool = False) -> str:
-        """Fingerprint of a system and of all that it refers to, without names.
-
-        Args:
-            system: its name.
-            known: fingerprints that were found before, by name; new ones are entered.
-            defaults: whether options that methods have by default count as if they were written.
-        """
-        if system not in known and self.system(system).size not in self._architectures:
-            # it is not trained at this scale, so it is not equal to another
-            known[system] = fingerprint({"system": system})
-        if system not in known:
-            others = {
-                name: self.identity(name, known, defaults)
-                for name, _ in self.needed_systems(system)
-            }
-            found = self._with_defaults(system) if defaults else self._written(system)
-            effective = families.renamed(found, others)
-            effective["recipe"]["validation"].pop("decoding")  # its options are included
-            decodings = {
-                text.decoding: fingerprint(
-                    families.renamed(
-                        {
-                            **(
-                                self.decoding(text.decoding).as_json()
-                                if defaults
-                                else self._options(text.decoding)
-                            ),
-                            "assistant": self.assistant(text.decoding),
-                            "tuning": self.tried(text.decoding),
-                        },
-                        others,
-                    )
-                )
-                for text in Text.of(effective["text"]).candidates
-                if text.decoding is not None
-            }
-            effective["text"] = families.renamed(effective["text"], decodings, ("decoding",))
-            known[system] = fingerprint(effective)
-        return known[system]
 
     @cached_method
     def _decoding(self, name: str) -> registry.Description[registry.DecodingTraits]:
@@ -821,20 +701,9 @@ class Configuration:
     @cached_method
     def _family(self, name: str) -> str | None:
         """The family that the name of a decoding belongs to, None if there is none."""
-        if name in self.files["decodings"]:
-            return None
-        fitting = [
-            each
-            for each in self.files["decodings"]
-            if families.is_family(each) and families.options_in(each, name) is not None
-        ]
-        if len(fitting) > 1:
-            places = " and ".join(self.file_of("decodings", each) for each in fitting)
-            raise UserError(
-                f"the decoding '{name}' fits several families ({', '.join(fitting)}), of {places}; "
-                "rename one of them"
-            )
-        return fitting[0] if fitting else None
+        return (
+            None if name in (known := self.files["decodings"]) else families.family_of(name, known)
+        )
 
     @cached_method
     def _read(self, model: type[Kind], folder: str, name: str) -> Kind:
@@ -847,8 +716,8 @@ class Configuration:
         found = self.files[folder].get(name)
         family = self._family(name) if folder == "decodings" else None
         if family is not None:
-            given = families.options_in(family, name)
-            found = families.merged(self.files[folder][family], given or {})
+            options = families.options_in(family, name)
+            found = families.merged(self.files[folder][family], options)
         if found is None or families.is_family(name):
             missing = f"nothing in config/{folder} has this name"
             if folder not in families.FOLDERS:

@@ -7,20 +7,16 @@ are the values of these options. All of this is expanded here, before the YAML i
 had been written in full.
 """
 
-import copy
-import itertools
-import json
 import re
-from collections.abc import Mapping
-from dataclasses import dataclass, replace
-from decimal import Decimal
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass
 from functools import cache
 from typing import Any
 
 from nat.configuration.lengths import without_replaced
 from nat.configuration.yaml_file import NAME
 from nat.errors import UserError
-from nat.nested import leaves
+from nat.nested import leaves, nested
 from nat.spelling import hint
 
 FOLDERS = ("scales", "recipes", "systems", "decodings")
@@ -32,7 +28,6 @@ REFERENCES = ("system", "init_from", "teacher", "assistant")
 _PLACEHOLDER = re.compile(r"\{([a-z_]+(?:\.[a-z_]+)*)\}")
 # one spelling for each number, so that a decoding has one name
 _NUMBER = r"(?:0|[1-9][0-9]*)(?:\.[0-9]*[1-9])?"
-_NOT_INHERITED = ("description", "like", "name", "variants")
 
 
 @dataclass(frozen=True)
@@ -59,17 +54,25 @@ def merged(base: Mapping[str, Any], change: Mapping[str, Any]) -> dict[str, Any]
     A mapping that names another `method` replaces the old one completely, because its options are
     different. So does a `text` of another kind (`distilled`, `mixed`, ...), a length of a recipe in
     another unit (`epochs` for `updates`), and in a scale `as` the changes of a recipe, or they it.
+    What is not changed is shared with `base`, so no one may change it in place.
     """
     found = without_replaced(base, change)
     for key, value in change.items():
         old = found.get(key)
-        if not isinstance(old, Mapping) or not isinstance(value, Mapping):
-            found[key] = copy.deepcopy(value)
-        elif _of_another_kind(key, old, value):
-            found[key] = copy.deepcopy(dict(value))
+        if isinstance(old, Mapping) and isinstance(value, Mapping):
+            found[key] = merged(old, value) if _of_one_kind(key, old, value) else value
         else:
-            found[key] = merged(old, value)
+            found[key] = value
     return found
+
+
+def _of_one_kind(key: str, old: Mapping[str, Any], new: Mapping[str, Any]) -> bool:
+    method = old.get("method")
+    return (
+        new.get("method", method) == method
+        and ("as" in old) == ("as" in new)
+        and (key != "text" or set(old) == set(new))
+    )
 
 
 def expanded(files: Mapping[str, dict[str, Any]], folder: str, kind: str) -> Expanded:
@@ -81,32 +84,43 @@ def expanded(files: Mapping[str, dict[str, Any]], folder: str, kind: str) -> Exp
         kind: of the entries, for messages: system, decoding, recipe, scale.
 
     Raises:
-        UserError: for a key of the wrong type, an impossible name, a name that is defined twice,
-            an unknown name after `like`, or a cycle.
+        UserError: for an impossible name, a name that is defined twice, an unknown name after
+            `like`, or a cycle.
     """
     written: dict[str, _Written] = {}
     for stem, content in files.items():
-        for entry in _entries(stem, content, f"config/{folder}/{stem}.yaml", folder, kind):
-            _refuse_second(entry, written, kind)
-            written[entry.name] = entry
-    found: dict[str, dict[str, Any]] = {}
-    for name in written:
-        _resolve(name, written, found, kind, ())
-    if folder == "scales":
-        for name, content in found.items():
-            _resolve_sizes(content, written[name].place)
+        for name, entry in _entries(stem, content, folder):
+            if not NAME.fullmatch(_PLACEHOLDER.sub("1", name) if folder == "decodings" else name):
+                raise UserError(
+                    f"{entry.place}: '{name}' is not a valid name; use letters, digits, '.', '_' "
+                    "and '-', and in the 'name' of decodings placeholders such as '{steps}'"
+                )
+            for other, its in written.items():
+                if family_of(name, [other]) or family_of(other, [name]):
+                    raise UserError(
+                        f"{entry.place}: the {kind} '{name}' is defined in {its.place}, too; "
+                        "rename one of them"
+                    )
+            written[name] = entry
+    found, bases = _resolved(written, kind)
+    for name, content in found.items() if folder == "scales" else ():
+        sizes = content.get("sizes", {})  # one may be like another: `{like: base, heads: 2}`
+        of_sizes = {
+            size: _Written(f"{written[name].place}: 'sizes.{size}'", *_without_like(own))
+            for size, own in sizes.items()
+            if isinstance(own, Mapping)
+        }
+        content["sizes"] = {**sizes, **_resolved(of_sizes, "size")[0]}
     return Expanded(
         {name: found[name] for name in written},
         {name: entry.place for name, entry in written.items()},
-        {name: entry.base for name, entry in written.items() if entry.base is not None},
+        bases,
         list(found),
     )
 
 
 def on_task(content: Mapping[str, Any], task: str) -> dict[str, Any]:
     """An entry with what its key `tasks` changes for a task, and without this key."""
-    if "tasks" not in content:
-        return dict(content)
     plain = {key: content[key] for key in content if key != "tasks"}
     return merged(plain, content.get("tasks", {}).get(task, {}))
 
@@ -136,246 +150,142 @@ def placeholders(name: str) -> list[str]:
     return _PLACEHOLDER.findall(name)
 
 
-def expression(name: str) -> str:
+@cache
+def expression(name: str, number: str = _NUMBER) -> str:
     """A regular expression, without groups that capture, of a name or of a family's names."""
-    return _NUMBER.join(re.escape(part) for part in _PLACEHOLDER.split(name)[::2])
+    return number.join(re.escape(part) for part in _PLACEHOLDER.split(name)[::2])
 
 
-def options_in(family: str, name: str) -> dict[str, Any] | None:
-    """The options of a family in a name, None if the name does not belong to the family.
+def family_of(name: str, known: Iterable[str]) -> str | None:
+    """The known name that a name is, or the family that it belongs to; None without one."""
+    pattern = expression(name)
+    return next(
+        (
+            each
+            for each in known
+            if each == name
+            or is_family(each)
+            and (re.fullmatch(expression(each), name) or expression(each) == pattern)
+        ),
+        None,
+    )
+
+
+def options_in(family: str, name: str) -> dict[str, Any]:
+    """The options of a family in one of its names; none if the family is a single name.
 
     `options_in("ctc-beam{beam}-lm{language_model.order}", "ctc-beam20-lm4")` is
     `{"beam": 20, "language_model": {"order": 4}}`.
     """
-    keys, pattern = _pattern(family)
-    match = pattern.fullmatch(name)
-    if match is None:
-        return None
-    return _nested(zip(keys, map(_number, match.groups()), strict=True))
-
-
-@cache
-def _pattern(family: str) -> tuple[list[str], re.Pattern[str]]:
-    """Placeholders of a family, and a pattern of its names with a group for each of them."""
-    parts = _PLACEHOLDER.split(family)
-    pattern = f"({_NUMBER})".join(re.escape(part) for part in parts[::2])
-    return parts[1::2], re.compile(pattern)
+    match = re.fullmatch(expression(family, f"({_NUMBER})"), name)
+    found: dict[str, Any] = {}
+    for key, text in zip(placeholders(family), match.groups() if match else (), strict=True):
+        number = float(text) if "." in text else int(text)
+        found = merged(found, nested(key.split("."), number))
+    return found
 
 
 def example(family: str, content: Mapping[str, Any]) -> str:
-    """A name of a family: with the values that its file gives, or with 3.
-
-    Raises:
-        UserError: for a value that no name can say, such as a text; names the key.
-    """
+    """A name of a family: with the values that its file gives, or with 3."""
+    values = dict(leaves(content))
 
     def value(match: re.Match[str]) -> str:
-        found = dict(leaves(content)).get(match[1], 3)
-        if isinstance(found, int | float) and not isinstance(found, bool):
-            text = f"{Decimal(str(found)):f}"  # names have no exponents
-            text = text.rstrip("0").rstrip(".") if "." in text else text
-            if re.fullmatch(_NUMBER, text):
-                return text
-        raise UserError(
-            f"key '{match[1]}': found {json.dumps(found)}, but names such as '{family}' need a "
-            "number of at least 0; correct the value"
-        )
+        found = values.get(match[1])
+        text = f"{found:g}" if isinstance(found, int | float) else ""
+        return text if re.fullmatch(_NUMBER, text) else "3"
 
     return _PLACEHOLDER.sub(value, family)
 
 
-def near(name: str, known: list[str]) -> str:
+def near(name: str, known: Iterable[str]) -> str:
     """A hint for an unknown name: the nearest name; of a family, with the same numbers."""
     numbers = re.findall(_NUMBER, name)
-    shown = []
-    for each in known:
-        parts = _PLACEHOLDER.split(each)[::2]
-        fits = len(parts) - 1 == len(numbers)
-        shown.append("".join(_alternate(parts, numbers)) if fits else each)
-    return hint(name, dict.fromkeys(shown))
+
+    def shown(each: str) -> str:
+        left = iter(numbers)
+        fits = len(placeholders(each)) == len(numbers)
+        return _PLACEHOLDER.sub(lambda _: next(left), each) if fits else each
+
+    return hint(name, map(shown, known))
 
 
 @dataclass(frozen=True)
 class _Written:
-    """An entry as written: its keys, those of its file, and the one that it is like."""
+    """An entry as written.
 
-    name: str
+    Attributes:
+        place: where, for messages.
+        like: the entry that it starts from.
+        changes: what is different from it, in turn.
+    """
+
     place: str
-    own: dict[str, Any]
     like: str | None
-    shared: "_Written | None" = None
-
-    @property
-    def base(self) -> str | None:
-        """The entry that it starts from."""
-        return self.shared.like if self.like is None and self.shared is not None else self.like
+    changes: list[dict[str, Any]]
 
 
-def _resolve_sizes(scale: dict[str, Any], place: str) -> None:
-    """Let sizes of a scale be like others: `base-learned: {like: base, positions: learned}`."""
-    sizes = scale.get("sizes")
-    if not isinstance(sizes, Mapping):
-        return
-    written = {
-        name: _Written(name, f"{place}: 'sizes.{name}'", dict(size), None)
-        for name, size in sizes.items()
-        if isinstance(size, Mapping)
-    }
-    for name, entry in written.items():
-        like = _like(entry.own, f"{entry.place}: ", "size")
-        entry.own.pop("like", None)
-        written[name] = replace(entry, like=like)
-    found: dict[str, dict[str, Any]] = {}
-    for name in written:
-        _resolve(name, written, found, "size", ())
-    scale["sizes"] = {**sizes, **found}
+def _without_like(content: Mapping[str, Any]) -> tuple[str | None, list[dict[str, Any]]]:
+    like = content.get("like")
+    own = {key: value for key, value in content.items() if key != "like"}
+    return None if like is None else str(like), [own]
 
 
-def _of_another_kind(key: str, old: Mapping[str, Any], new: Mapping[str, Any]) -> bool:
-    method = old.get("method")
-    if ("as" in old) != ("as" in new):
-        return True
-    return new.get("method", method) != method or (key == "text" and set(old) != set(new))
-
-
-def _entries(
-    stem: str, content: Mapping[str, Any], file: str, folder: str, kind: str
-) -> list[_Written]:
-    like = _like(content, f"{file}: ", kind)
-    if "variants" in content and folder not in WITH_VARIANTS:
-        raise UserError(f"{file}: key 'variants': only systems and decodings have variants")
-    if "name" in content and folder != "decodings":
-        raise UserError(f"{file}: key 'name': the name of a {kind} is that of its file")
-    own = {key: value for key, value in content.items() if key not in _NOT_INHERITED[1:]}
-    if "variants" not in content:
-        name = content.get("name", stem)
-        if "name" in content and not (isinstance(name, str) and is_family(name)):
+def _entries(stem: str, content: Mapping[str, Any], folder: str) -> Iterator[tuple[str, _Written]]:
+    """What a file describes: one entry, or its variants."""
+    place = f"config/{folder}/{stem}.yaml"
+    like, (shared,) = _without_like(content)
+    if "variants" not in content or folder not in WITH_VARIANTS:
+        name = shared.pop("name", stem) if folder == "decodings" else stem
+        if "name" in content and folder == "decodings" and not is_family(str(name)):
             raise UserError(
-                f"{file}: key 'name': found {name}, expected a name with placeholders such as "
+                f"{place}: key 'name': found {name}, expected a name with placeholders such as "
                 "'{steps}'; a single decoding is called as its file"
             )
-        _check_name(name, f"{file}: key 'name'", folder)
-        return [_Written(name, file, own, like)]
-    if "name" in content:
-        raise UserError(f"{file}: give either 'name' or 'variants'")
-    variants = content["variants"]
-    if not isinstance(variants, Mapping) or not variants:
-        raise UserError(f"{file}: key 'variants': expected at least one line 'NAME: {{...}}'")
-    shared = _Written(stem, file, own, like)
-    found = []
-    for name, change in variants.items():
-        place = f"{file}: '{name}'"
-        _check_name(name, place, folder)
-        if not isinstance(change, Mapping):
-            raise UserError(f"{place}: expected a mapping of what differs, or {{}}")
-        for key in ("name", "variants"):
-            if key in change:
-                raise UserError(f"{place}: key '{key}': a variant cannot have it; remove it")
-        its = {key: value for key, value in change.items() if key not in _NOT_INHERITED[1:]}
-        found.append(_Written(name, place, its, _like(change, f"{place}: ", kind), shared))
-    return found
+        yield str(name), _Written(place, like, [shared])
+        return
+    variants = shared.pop("variants")
+    for name, own in variants.items() if isinstance(variants, Mapping) else [("variants", None)]:
+        where = f"{place}: '{name}'"
+        if not isinstance(own, Mapping):
+            raise UserError(f"{where}: expected a mapping of what differs, or {{}}")
+        its_like, changes = _without_like(own)
+        if its_like is None:
+            yield name, _Written(where, like, [shared, *changes])
+        else:  # another base, but not another description
+            described = {key: shared[key] for key in shared if key == "description"}
+            yield name, _Written(where, its_like, [described, *changes])
 
 
-def _like(content: Mapping[str, Any], origin: str, kind: str) -> str | None:
-    like = content.get("like")
-    if "like" in content and not isinstance(like, str):
-        raise UserError(f"{origin}key 'like': found {like}, expected the name of a {kind}")
-    return like
+def _resolved(
+    written: Mapping[str, _Written], kind: str
+) -> tuple[dict[str, dict[str, Any]], dict[str, str]]:
+    """The full contents of entries, each after that which it is like, and what they are like."""
+    found: dict[str, dict[str, Any]] = {}
+    bases: dict[str, str] = {}
 
-
-def _check_name(name: str, where: str, folder: str) -> None:
-    plain = _PLACEHOLDER.sub("1", name) if folder == "decodings" else name
-    if not NAME.fullmatch(plain):
-        raise UserError(
-            f"{where}: '{name}' is not a valid name; use letters, digits, '.', '_' and '-'"
-            + (", and placeholders such as '{steps}'" if folder == "decodings" else "")
-        )
-    keys = _PLACEHOLDER.findall(name)
-    if len(set(keys)) < len(keys):
-        raise UserError(f"{where}: '{name}' has a placeholder twice")
-
-
-def _refuse_second(entry: _Written, written: Mapping[str, _Written], kind: str) -> None:
-    for name, other in written.items():
-        its, own = is_family(name), is_family(entry.name)
-        if (
-            entry.name == name
-            or (own and options_in(entry.name, name) is not None)
-            or (its and options_in(name, entry.name) is not None)
-        ):
-            raise UserError(
-                f"{entry.place}: the {kind} '{entry.name}' is defined in {other.place}, too; "
-                "rename one of them"
-            )
-
-
-def _resolve(
-    name: str,
-    written: Mapping[str, _Written],
-    found: dict[str, dict[str, Any]],
-    kind: str,
-    path: tuple[str, ...],
-) -> dict[str, Any]:
-    """The full content of an entry, also put into `found`; `path`: the entries that are like it."""
-    if name in path:
-        circle = " -> ".join([*path[path.index(name) :], name])
-        raise UserError(
-            f"{written[name].place}: key 'like': '{name}' is like itself: {circle}; change one "
-            "of these keys"
-        )
-    if name not in found:
-        entry, own_path = written[name], (*path, name)
-        shared = entry.shared
+    def resolve(name: str, heirs: tuple[str, ...]) -> dict[str, Any]:
+        entry = written[name]
+        if name in heirs:
+            circle = " -> ".join([*heirs[heirs.index(name) :], name])
+            raise UserError(f"{entry.place}: key 'like': '{name}' is like itself: {circle}")
+        if name in found:
+            return found[name]
+        content: dict[str, Any] = {}
         if entry.like is not None:
-            base = _base(entry.like, entry.place, written, found, kind, own_path)
-        elif shared is not None and shared.like is not None:
-            base = _base(shared.like, shared.place, written, found, kind, own_path)
-        else:
-            base = {}
-        if shared is not None and entry.like is None:
-            base = merged(base, shared.own)
-        elif shared is not None and "description" in shared.own:
-            base["description"] = shared.own["description"]
-        found[name] = merged(base, entry.own)
-    return found[name]
+            base = family_of(entry.like, written)
+            if base is None:
+                known = near(entry.like, [each for each in written if each != name])
+                raise UserError(
+                    f"{entry.place}: key 'like': unknown {kind} '{entry.like}'; {known}"
+                )
+            content = merged(resolve(base, (*heirs, name)), options_in(base, entry.like))
+            content.pop("description", None)
+            bases[name] = base
+        for change in entry.changes:
+            content = merged(content, change)
+        found[name] = content
+        return content
 
-
-def _base(
-    like: str,
-    place: str,
-    written: Mapping[str, _Written],
-    found: dict[str, dict[str, Any]],
-    kind: str,
-    path: tuple[str, ...],
-) -> dict[str, Any]:
-    """What an entry inherits from the one that it is like, which may belong to a family."""
-    families = [each for each in written if is_family(each) and options_in(each, like) is not None]
-    if like not in written and len(families) != 1:
-        known = [each for each in written if each != path[-1]]
-        raise UserError(f"{place}: key 'like': unknown {kind} '{like}'; {near(like, known)}")
-    other = like if like in written else families[0]
-    full = merged(
-        _resolve(other, written, found, kind, path),
-        {} if like in written else options_in(other, like) or {},
-    )
-    return {key: copy.deepcopy(full[key]) for key in full if key != "description"}
-
-
-def _nested(options: Any) -> dict[str, Any]:
-    found: dict[str, Any] = {}
-    for key, value in options:
-        *path, last = key.split(".")
-        inner = found
-        for part in path:
-            inner = inner.setdefault(part, {})
-        inner[last] = value
-    return found
-
-
-def _number(text: str) -> int | float:
-    return float(text) if "." in text else int(text)
-
-
-def _alternate(parts: list[str], between: Any) -> list[str]:
-    pairs = itertools.zip_longest(parts, between, fillvalue="")
-    return [text for pair in pairs for text in pair]
+    for name in written:
+        resolve(name, ())
+    return found, bases

@@ -61,10 +61,22 @@ def in_proportion(
         `keep` in proportion to its updates, and `patience` in proportion to its validations, each
         at least 1 (a warm-up of 0 stays).
     """
-    found = _lengths_in_proportion(recipe, changed, change)
-    meant, are = _validations(recipe), _validations(found)
-    if found.get("patience") and "patience" not in change and meant and are:
-        found["patience"] = max(1, round(found["patience"] * are / meant))
+    found = dict(changed)
+    meant = recipe.get("updates", changed.get("reference_updates"))
+    if "updates" in change and meant is not None:
+
+        def follow(values: dict[str, Any], keys: Iterable[str], given: Mapping[str, Any]) -> None:
+            for key in keys:
+                if values.get(key) and key not in given:
+                    values[key] = max(1, round(values[key] * change["updates"] / meant))
+
+        follow(found, (key for updates, _ in UNITS[1:] for key in updates), change)
+        if "keep" in found:
+            found["keep"] = dict(found["keep"])
+            follow(found["keep"], found["keep"], change.get("keep", {}))
+    was, is_ = _validations(recipe), _validations(found)
+    if found.get("patience") and "patience" not in change and was and is_:
+        found["patience"] = max(1, round(found["patience"] * is_ / was))
     return found
 
 
@@ -75,26 +87,6 @@ def _validations(recipe: Mapping[str, Any]) -> float | None:
     if recipe.get("epochs") and recipe.get("validations_per_epoch"):
         return float(recipe["epochs"] * recipe["validations_per_epoch"])
     return None
-
-
-def _lengths_in_proportion(
-    recipe: Mapping[str, Any], changed: Mapping[str, Any], change: Mapping[str, Any]
-) -> dict[str, Any]:
-    found = dict(changed)
-    meant = recipe.get("updates", changed.get("reference_updates"))
-    if "updates" not in change or meant is None:
-        return found
-
-    def follow(values: dict[str, Any], keys: Iterable[str], given: Mapping[str, Any]) -> None:
-        for key in keys:
-            if values.get(key) and key not in given:
-                values[key] = max(1, round(values[key] * change["updates"] / meant))
-
-    follow(found, (key for updates, _ in UNITS[1:] for key in updates), change)
-    if "keep" in found:
-        found["keep"] = dict(found["keep"])
-        follow(found["keep"], found["keep"], change.get("keep", {}))
-    return found
 
 
 def check_lengths(recipe: Recipe, where: str) -> None:
@@ -166,24 +158,21 @@ def in_updates(recipe: Recipe, updates_per_epoch: float | None, where: str) -> L
 
 
 def _check_updates(recipe: Recipe, lengths: Lengths, where: str) -> None:
-    if lengths.warmup_updates >= lengths.updates:
-        raise UserError(
-            f"{where}: key 'warmup_updates': found {lengths.warmup_updates}, expected less "
-            f"than 'updates', {lengths.updates}"
-        )
-    save, validate = lengths.save_every, lengths.validate_every
+    save, validate, keep = lengths.save_every, lengths.validate_every, recipe.keep or {}
+    limits = {"warmup_updates": (lengths.warmup_updates, lengths.updates - 1)}
+    limits |= {f"keep.{name}": (update, lengths.updates) for name, update in keep.items()}
+    for key, (found, most) in limits.items():
+        if found > most:
+            raise UserError(
+                f"{where}: key '{key}': found {found}, expected at most {most}: "
+                f"'updates' is {lengths.updates}"
+            )
     if save % validate:
         raise UserError(
             f"{where}: key 'validate_every': found {validate}, expected 'save_every', {save}, or a "
             "divisor of it: every checkpoint is validated"
         )
-    for name, update in (recipe.keep or {}).items():
-        if update > lengths.updates:
-            raise UserError(
-                f"{where}: key 'keep.{name}': found {update}, expected at most 'updates', "
-                f"{lengths.updates}"
-            )
-    if recipe.keep and recipe.patience is not None:
+    if keep and recipe.patience is not None:
         raise UserError(
             f"{where}: key 'patience': found {recipe.patience}, expected null: a training that "
             "may end early cannot promise the checkpoints of 'keep'"

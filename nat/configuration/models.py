@@ -22,7 +22,7 @@ from pydantic_core import CoreSchema, core_schema
 
 from nat.data import candidates as texts
 from nat.data.corpus import Corpus, Derived
-from nat.errors import UserError
+from nat.errors import told_of
 from nat.fields import (
     BelowOne,
     Count,
@@ -788,7 +788,5 @@ def read_model(model: type[Kind], content: dict[str, Any], file: str) -> Kind:
     Raises:
         UserError: for the first problem; names file, key, what was found and what is expected.
     """
-    try:
+    with told_of(f"{file}: "):
         return validated(model, content)
-    except UserError as error:
-        raise UserError(f"{file}: {error}") from error

@@ -30,10 +30,9 @@ def choice_of(root: Path, run: str) -> Choice:
     try:
         return Choice(scale, name, saved_override(record))
     except (OSError, ValueError) as error:
-        problem = "does not exist" if isinstance(error, FileNotFoundError) else "cannot be read"
         raise UserError(
-            f"{record} {problem}; it has the changes of the configuration with which the run "
-            f"'{name}' was made, so put it back from a copy"
+            f"{record} cannot be read ({error}); it has the changes of the configuration with "
+            f"which the run '{name}' was made, so put it back from a copy"
         ) from error
 
 

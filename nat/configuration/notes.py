@@ -1,6 +1,6 @@
 """Notes on a configuration that is valid but may not do what a user expects."""
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable
 
 from nat.configuration.configuration import Configuration
 from nat.configuration.file_names import PAPER_SCALE, file_of
@@ -38,13 +38,19 @@ def _used_recipes(configuration: Configuration, pairs: set[tuple[str, str]]) -> 
 def _lengths_of_papers(configuration: Configuration, used: set[str]) -> list[str]:
     if configuration.scale == PAPER_SCALE:
         return []
-    recipes = sorted(name for name in used if not _is_changed(configuration, name))
-    if not recipes:
+    changes = configuration.files["scales"][configuration.scale]["recipes"]
+    found = []
+    for name in sorted(used):
+        replaced = configuration.replacements(name)
+        if replaced[-1] not in {**changes, **configuration.overrides.recipes}:
+            recipe = configuration.recipe(name)
+            updates = f"{recipe.updates:,} updates" if recipe.updates is not None else ""
+            found.append(f"{name} ({updates or f'{recipe.epochs:,g} epochs'})")
+    if not found:
         return []
-    shown = ", ".join(f"{name} ({_length(configuration, name)})" for name in recipes)
     return [
         f"{file_of('scales', configuration.scale)}: these recipes train as long as in the papers, "
-        f"since the key 'recipes' does not change them: {shown}"
+        f"since the key 'recipes' does not change them: {', '.join(found)}"
     ]
 
 
@@ -57,43 +63,17 @@ def _overrides_without_use(
     helpers = {
         (corpus, helper)
         for corpus in {corpus for corpus, _ in pairs}
-        for helper in _helpers(configuration.on(corpus))
+        for there in [configuration.on(corpus)]
+        for decoding in map(there.example_of, there.decodings)
+        for helper in there.helpers(decoding)
     }
     used = used | _used_recipes(configuration, helpers)
-    changes = configuration.files["scales"][configuration.scale]["recipes"]
-    for recipe in list(used):
-        while "as" in changes.get(recipe, {}):
-            recipe = changes[recipe]["as"]
-            used.add(recipe)
+    effective = {each for name in used for each in configuration.replacements(name)}
     return [
         f"override: no system that reports show uses the recipe '{recipe}'; it changes nothing"
         for recipe in configuration.overrides.recipes
-        if recipe not in used
+        if recipe not in effective
     ]
-
-
-def _helpers(configuration: Configuration) -> Iterator[str]:
-    """The systems that decodings use besides the one that they decode."""
-    for name in map(configuration.example_of, configuration.decodings):
-        assistant, estimated = configuration.assistant(name), configuration.language_model(name)
-        if assistant is not None:
-            yield assistant
-        if estimated is not None:
-            yield estimated.system
-
-
-def _is_changed(configuration: Configuration, recipe: str) -> bool:
-    changes = configuration.files["scales"][configuration.scale]["recipes"]
-    if "as" in changes.get(recipe, {}):
-        return _is_changed(configuration, changes[recipe]["as"])
-    return recipe in changes or recipe in configuration.overrides.recipes
-
-
-def _length(configuration: Configuration, name: str) -> str:
-    recipe = configuration.recipe(name)
-    if recipe.epochs is not None:
-        return f"{recipe.epochs:,g} epochs"
-    return f"{recipe.updates:,} updates"
 
 
 def _tasks_without_paper(configuration: Configuration, corpora: set[str]) -> list[str]:
@@ -102,11 +82,8 @@ def _tasks_without_paper(configuration: Configuration, corpora: set[str]) -> lis
     known = {
         task for name in scales if name != configuration.scale for task in scales[name]["tasks"]
     }
-    own = [
-        f"'{task}'"
-        for task, corpus in configuration.tasks.items()
-        if task not in known and corpus not in corpora
-    ]
+    tasks = configuration.tasks.items()
+    own = [task for task, corpus in tasks if task not in known and corpus not in corpora]
     if not own:
         return []
     return [

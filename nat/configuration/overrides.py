@@ -9,9 +9,11 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
+from nat.configuration.families import merged
 from nat.configuration.models import Changes, read_model
 from nat.configuration.yaml_file import NAME, read_value
 from nat.errors import UserError
+from nat.nested import nested
 from nat.spelling import hint
 
 KEYS = ("scale", "name", "override")
@@ -67,10 +69,7 @@ def choice(config: Mapping[str, Any]) -> Choice:
     """
     for key in config:
         if key not in KEYS:
-            raise UserError(
-                f"--config: unknown key '{key}'; {hint(key, KEYS)} (a key of a file is changed by "
-                f"name=NAME override='{EXAMPLE}')"
-            )
+            raise UserError(f"--config: unknown key '{key}'; {hint(key, KEYS)}")
         if config[key] is None or str(config[key]).strip() == "":
             raise UserError(f"--config: the key '{key}' has no value; give it one, or leave it out")
     scale, name, given = (config.get(key) for key in KEYS)
@@ -100,14 +99,10 @@ def read_overrides(name: str | None, given: Iterable[str], recipes: Iterable[str
         UserError: for changes without a name, and for invalid keys or values.
     """
     given = tuple(given)
-    if name is not None and not NAME.fullmatch(name):
+    if name is not None and (not NAME.fullmatch(name) or len(name) > _LONGEST_NAME):
         raise UserError(
-            f"key 'name': found '{name}', but a name is made of letters, digits, '.', '_' and '-'"
-        )
-    if name is not None and len(name) > _LONGEST_NAME:
-        raise UserError(
-            f"key 'name': found {len(name)} characters, expected at most {_LONGEST_NAME}, since it "
-            "is part of the name of a folder"
+            f"key 'name': found '{name}', expected at most {_LONGEST_NAME} letters, digits, '.', "
+            "'_' and '-', since it is part of the name of a folder"
         )
     if given and name is None:
         raise UserError(
@@ -117,34 +112,22 @@ def read_overrides(name: str | None, given: Iterable[str], recipes: Iterable[str
     names = sorted(recipes, key=len, reverse=True)
     changes: dict[str, Any] = {}
     for change in given:
-        _enter(changes, change, names)
+        changes = merged(changes, _nested(change, names))
     found = read_model(Changes, changes, "override").model_dump(exclude_unset=True)
     return Overrides(name, given, found.get("config", {}), found.get("recipes", {}))
 
 
-def _enter(changes: dict[str, Any], change: str, recipes: list[str]) -> None:
-    """Insert one change at the place of its key."""
+def _nested(change: str, recipes: list[str]) -> dict[str, Any]:
+    """One change as the mapping that a file would have; `recipes`: known, the longest first."""
     where = f"override '{change}'"
     key, equals, text = change.partition("=")
-    kind, *path = key.split(".")
-    if not (equals and kind and path and all(path)):
+    kind, _, rest = key.partition(".")
+    if not equals or not rest:
         raise UserError(f"{where}: expected KEY=VALUE, such as {EXAMPLE}")
-    value = read_value(text, where)
-    if isinstance(value, Mapping):
-        raise UserError(f"{where}: found keys and values, expected one value; change key by key")
+    path = rest.split(".")
     if kind == "recipes":  # a recipe's name may have dots
-        rest = ".".join(path)
         recipe = next((name for name in recipes if f"{rest}.".startswith(f"{name}.")), None)
         if recipe is None:
             raise UserError(f"{where}: unknown recipe '{path[0]}'; {hint(path[0], recipes)}")
-        if rest == recipe:
-            raise UserError(f"{where}: expected a key of the recipe, such as {EXAMPLE}")
-        path = [recipe, *rest.removeprefix(f"{recipe}.").split(".")]
-    inner = changes
-    for part in (kind, *path[:-1]):
-        inner = inner.setdefault(part, {})
-        if not isinstance(inner, dict):
-            raise UserError(f"{where}: '{part}' has been given a value before")
-    if path[-1] in inner:
-        raise UserError(f"{where}: this key is given twice")
-    inner[path[-1]] = value
+        path = [recipe, *rest.removeprefix(recipe).split(".")[1:]]
+    return nested([kind, *path], read_value(text, where))

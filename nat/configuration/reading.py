@@ -7,7 +7,7 @@ from typing import Any
 from nat.configuration import families
 from nat.configuration.configuration import Configuration
 from nat.configuration.corpora import resolved
-from nat.configuration.file_names import FOLDERS, SETTINGS, file_of, mirror_of
+from nat.configuration.file_names import FOLDERS, SETTINGS, file_of
 from nat.configuration.models import MODELS, Settings, read_model
 from nat.configuration.overrides import Choice, read_overrides
 from nat.configuration.yaml_file import NAME, read_yaml
@@ -27,17 +27,12 @@ def read(choice: Choice | str | None, root: Path, checked: bool = True) -> Confi
 
     Raises:
         UserError: for a folder that is missing, a file that cannot be read or has a wrong name or
-            content, an unknown scale, and a mirror that is no folder.
+            content, and an unknown scale.
     """
     if not isinstance(choice, Choice):
         choice = Choice(choice)
     given = read_yaml(root, SETTINGS)
     settings = read_model(Settings, given, SETTINGS)
-    mirror = mirror_of(settings.mirror, root)
-    if mirror is not None and mirror.is_file():
-        raise UserError(
-            f"{SETTINGS}: key 'mirror': {settings.mirror} is a file, expected a folder or null"
-        )
     files, places, bases_first = {}, {}, {}
     bases: dict[str, str] = {}
     for folder, kind in FOLDERS.items():
@@ -79,12 +74,11 @@ def _without_dropped_tasks(
     Raises:
         UserError: for null at a task that is not inherited.
     """
-    found = {}
+    found = dict(scales)
     for name, scale in scales.items():
         tasks = scale.get("tasks")
-        inherited = scales[bases[name]].get("tasks") if name in bases else {}
-        if not isinstance(tasks, Mapping) or not isinstance(inherited, Mapping):
-            found[name] = scale
+        inherited = (scales[bases[name]].get("tasks") if name in bases else None) or {}
+        if not isinstance(tasks, Mapping):
             continue
         for task, corpus in tasks.items():
             if corpus is None and task not in inherited:
@@ -98,28 +92,21 @@ def _without_dropped_tasks(
 
 
 def _read_folder(root: Path, folder: str) -> dict[str, dict[str, Any]]:
-    found: dict[str, dict[str, Any]] = {}
     place = root / "config" / folder
     if folder == "papers" and not place.exists():
-        return found  # a training needs none
+        return {}  # a training needs none
     if not place.is_dir():
-        raise UserError(
-            f"config/{folder}: there is no such folder, with a file for each {FOLDERS[folder]}; "
-            "restore it"
-        )
+        raise UserError(f"config/{folder}: there is no such folder; restore it")
+    found = {}
     for path in sorted(place.glob("[!.]*")):
         file = f"config/{folder}/{path.name}"
-        if path.is_dir():
+        is_yaml = path.suffix.lower() in (".yaml", ".yml")
+        is_named = path.suffix == ".yaml" and NAME.fullmatch(path.stem)
+        if path.is_dir() or (is_yaml and not is_named):
             raise UserError(
-                f"{file}: a folder, in which nothing is read; move its files to config/{folder}"
+                f"{file}: expected a file NAME.yaml, with letters, digits, '.', '_' and '-' in its "
+                "name; rename or move it"
             )
-        if path.suffix.lower() not in (".yaml", ".yml"):
-            continue
-        if path.suffix != ".yaml":
-            raise UserError(f"{file}: the name must end in .yaml; rename the file")
-        if not NAME.fullmatch(path.stem):
-            raise UserError(
-                f"{file}: a name is made of letters, digits, '.', '_' and '-'; rename the file"
-            )
-        found[path.stem] = read_yaml(root, file)
+        if is_yaml:
+            found[path.stem] = read_yaml(root, file)
     return found

@@ -1,6 +1,6 @@
 """The effective configuration of systems as text: of one, or what differs between two."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from typing import Any
 
 import yaml
@@ -19,14 +19,18 @@ def effective(configuration: Configuration, corpus: str, system: str) -> str:
     Raises:
         UserError: for an unknown system or corpus, or one that the scale has no size for.
     """
-    return "\n".join(
-        [
-            _heading(configuration, corpus, system),
-            *_same(configuration, corpus, system),
-            *_elsewhere(configuration, corpus, system),
-            _yaml(_settings(configuration, corpus, system)),
-        ]
-    )
+    lines = [_heading(configuration, corpus, system)]
+    name, here = configuration.canonical(corpus, system), _settings(configuration, corpus, system)
+    if name != system:
+        lines.append(f"# trained under the name {name}, whose settings are the same")
+    different = [
+        other
+        for other in dict.fromkeys(configuration.tasks.values())
+        if other in configuration.corpora and _settings(configuration, other, system) != here
+    ]
+    if different:
+        lines.append(f"# differs on {', '.join(different)}: see --corpus")
+    return "\n".join([*lines, _yaml(here)])
 
 
 def compared(configuration: Configuration, corpus: str, system: str, other: str) -> str:
@@ -60,24 +64,6 @@ def _settings(configuration: Configuration, corpus: str, system: str) -> dict[st
 def _heading(configuration: Configuration, corpus: str, system: str) -> str:
     file = configuration.file_of("systems", system)
     return f"# {system} on {corpus}, scale {configuration.scale}: {file}"
-
-
-def _same(configuration: Configuration, corpus: str, system: str) -> Iterator[str]:
-    name = configuration.canonical(corpus, system)
-    if name != system:
-        yield f"# trained under the name {name}, whose settings are the same"
-
-
-def _elsewhere(configuration: Configuration, corpus: str, system: str) -> Iterator[str]:
-    here = _settings(configuration, corpus, system)
-    others = dict.fromkeys(configuration.tasks.values())
-    different = [
-        other
-        for other in others
-        if other in configuration.corpora and _settings(configuration, other, system) != here
-    ]
-    if different:
-        yield f"# differs on {', '.join(different)}: see --corpus"
 
 
 def _yaml(content: Mapping[str, Any]) -> str:

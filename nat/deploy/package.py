@@ -233,7 +233,7 @@ def of_training(folder: Path, decodings: Sequence[str] = ()) -> Opened:
         seed=seed,
         text=text,
         subwords=subwords.name,
-        batch_tokens=configuration.decoding_tokens,
+        batch_tokens=configuration.scale_settings.decoding_tokens,
         decodings=packaged,
     )
     return Opened(package, files, folder)

@@ -60,8 +60,11 @@ def trace_decoding(configuration: Configuration, trace: Trace) -> None:
     model = matching_model(inputs.model, configuration, vocabularies.sizes)
     device = next(model.parameters()).device
     method: Any = method_of(configuration, trace.decoding, inputs, vocabularies.sizes, device)
-    shown = [text[number] for number in range(min(configuration.browser.sentences, len(text)))]
-    tokens = configuration.decoding_tokens
+    shown = [
+        text[number]
+        for number in range(min(configuration.scale_settings.browser.sentences, len(text)))
+    ]
+    tokens = configuration.scale_settings.decoding_tokens
     passes = text_passes(method, model, shown, tokens)
     translations = translate(model, method, shown, range(len(shown)), tokens)
     lines = [

@@ -141,7 +141,7 @@ def describe(configuration: Configuration, model: Model) -> Run:
     precision = training.precision
     bfloat16 = has_bfloat16_products(device) if precision == "auto" else precision == "bf16"
     batches, tokens = accumulation(
-        training.recipe.batch_tokens, devices, configuration.tokens_per_device
+        training.recipe.batch_tokens, devices, configuration.scale_settings.tokens_per_device
     )
     files = [*dict.fromkeys(vocabulary_files(raw))] + [
         Path(f"{prefix}.{part}.npy")
@@ -193,7 +193,7 @@ def describe(configuration: Configuration, model: Model) -> Run:
 
 def _events(configuration: Configuration, model: Model) -> str | None:
     """The folder of event files, if they are asked for."""
-    if not configuration.tensorboard:
+    if not configuration.settings.tensorboard:
         return None
     if not any(map(importlib.util.find_spec, WRITERS)):
         raise UserError(

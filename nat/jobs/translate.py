@@ -98,7 +98,7 @@ class Translator:
             method,
             self._text,
             ids,
-            self._configuration.decoding_tokens,
+            self._configuration.scale_settings.decoding_tokens,
             Progress(job, len(ids), "sentences").update,
         )
         return records(translations, self._vocabularies.target, self._target, self._tokeniser)

@@ -38,7 +38,7 @@ def tune_decoding(configuration: Configuration, tuned: TunedOptions) -> None:
             f"{files.reference} has {len(references)} sentences but {inputs.corpus.path} has "
             f"{translator.sentences}; remove the corpus and make it again"
         )
-    first = range(translator.sentences)[: configuration.tuning.sentences]
+    first = range(translator.sentences)[: configuration.scale_settings.tuning.sentences]
     grid = points(configuration, tuned)
     shared, points_tried, signature = Shared(), [], ""
     for number, point in enumerate(grid, start=1):

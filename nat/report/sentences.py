@@ -50,7 +50,7 @@ def page(results: Results, folder: Path) -> Page:
         _write(folder, file, _test_set(results.configuration, *place, scores, folder))
         label = f"{', '.join(place)}: {len(scores)} translations"
         found.append({"name": "/".join(place), "file": file, "label": label})
-    shown = results.configuration.browser.sentences
+    shown = results.configuration.scale_settings.browser.sentences
     lead = (
         f"The first {shown} sentences of every test set, as each system translates them, step by "
         "step where steps are recorded."
@@ -88,7 +88,7 @@ def _test_set(
     BLEU is against the several references of a sentence, where it has some. The single reference
     need not be one of them, and stands before them even then, since other measures are against it.
     """
-    root, number = Path(configuration.root), configuration.browser.sentences
+    root, number = Path(configuration.root), configuration.scale_settings.browser.sentences
     source, target = sides(configuration.corpus(corpus))
     text = root / step_of(corpus, split, "text").path
     sources = list(read_lines(text / f"{split}.{source}"))
@@ -152,7 +152,7 @@ def _translations(
     Raises:
         UserError: if the score is of another test set.
     """
-    root, number = Path(configuration.root), configuration.browser.sentences
+    root, number = Path(configuration.root), configuration.scale_settings.browser.sentences
     counts = statistics.read(root / score.statistics.path)
     if len(counts["sacrebleu"]) != sentences:
         raise UserError(

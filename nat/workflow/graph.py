@@ -220,7 +220,10 @@ class Graph:
         root = Path(self.configuration.root)
         found: dict[tuple[str, ...], Trace] = {}
         for score in self.results():
-            if isinstance(score, Score) and score.decoding in self.configuration.browser.steps:
+            if (
+                isinstance(score, Score)
+                and score.decoding in self.configuration.scale_settings.browser.steps
+            ):
                 if not self.configuration.is_traced(score.decoding):
                     raise UserError(
                         f"{file_of('scales', self.configuration.scale)}: key 'browser.steps': the "
@@ -405,7 +408,7 @@ class Graph:
             [
                 there.decoding(decoding).as_json(),
                 there.tried(decoding),
-                self.configuration.tuning.model_dump(),
+                self.configuration.scale_settings.tuning.model_dump(),
             ]
         )
 
@@ -414,7 +417,7 @@ class Graph:
         return fingerprint(
             [
                 self.configuration.on(corpus).decoding(decoding).as_json(),
-                self.configuration.browser.sentences,
+                self.configuration.scale_settings.browser.sentences,
             ]
         )
 

@@ -187,7 +187,8 @@ def _decodings(job: Job) -> list[str]:
 
 def _size(configuration: Configuration, system: str) -> float:
     """How many times as many weights as the size `base` the layers of a system have."""
-    base = "base" if "base" in configuration.sizes else configuration.sizes[0]
+    sizes = configuration.scale_settings.sizes
+    base = "base" if "base" in sizes else next(iter(sizes))
     own = _weights(configuration.architecture(configuration.system(system).size))
     return own / _weights(configuration.architecture(base))
 
