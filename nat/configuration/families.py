@@ -171,6 +171,7 @@ def family_of(name: str, known: Iterable[str]) -> str | None:
     )
 
 
+@cache
 def options_in(family: str, name: str) -> dict[str, Any]:
     """The options of a family in one of its names; none if the family is a single name.
 
