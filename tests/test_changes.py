@@ -38,7 +38,7 @@ figures:
       - {label: distilled, system: nat-kd, points: [{x: 1}]}
 claims:
   distillation: {claim: Distilled text is better than raw text., from: nobody, in: table 1,
-    compare: [distilled, above, raw]}
+    compare: distilled > raw}
 """
 PUBLISHED = """table,row,column,row_group,system,variant,task,metric,value,unit,note,use
 table1,raw,tokenised BLEU,,raw,,wmt14-en-de,bleu,20.0,BLEU,source=authors,ours

@@ -101,16 +101,16 @@ def test_a_number_that_does_not_follow(tmp_path: Path, gain: str, agree: bool) -
 @pytest.mark.parametrize(
     ("check", "agree"),
     [
-        ({"compare": ["CMLM", "above", "NAT"]}, True),
-        ({"compare": ["CMLM", "above", "NAT"], "margin": 1.05}, True),
-        ({"compare": ["CMLM", "above", "NAT"], "margin": 1.2}, False),
-        ({"compare": ["NAT", "above", "CMLM"]}, False),
-        ({"compare": ["CMLM", "above", 20], "margin": "10%"}, False),
-        ({"compare": ["CMLM", "above", 20], "margin": "5%"}, True),
-        ({"compare": ["CMLM", "above", 0], "margin": "5%"}, True),
-        ({"trend": {"of": ["NAT", "CMLM", "DiMS"], "is": "rising"}, "margin": "1%"}, True),
-        ({"trend": {"of": ["NAT", "CMLM", "DiMS"], "is": "rising"}, "margin": "7%"}, False),
-        ({"largest": {"of": ["NAT", "CMLM", "DiMS"], "is": "DiMS"}, "margin": "2%"}, True),
+        ({"compare": "CMLM > NAT"}, True),
+        ({"compare": "CMLM > NAT + 1.05"}, True),
+        ({"compare": "CMLM > NAT + 1.2"}, False),
+        ({"compare": "NAT > CMLM"}, False),
+        ({"compare": "CMLM > 20 + 10%"}, False),
+        ({"compare": "CMLM > 20 + 5%"}, True),
+        ({"compare": "CMLM > 0 + 5%"}, True),
+        ({"trend": {"of": ["NAT", "CMLM", "DiMS"], "is": "rising"}, "margin": 0.2}, True),
+        ({"trend": {"of": ["NAT", "CMLM", "DiMS"], "is": "rising"}, "margin": 1.4}, False),
+        ({"largest": {"of": ["NAT", "CMLM", "DiMS"], "is": "DiMS"}, "margin": 0.4}, True),
     ],
 )
 def test_a_claim_against_the_numbers_of_its_paper(

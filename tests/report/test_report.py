@@ -25,11 +25,11 @@ from tests.messages import must_name
 HOSTILE = "<script>alert(1)</script>"
 TABLE, FIGURE = PAPER["tables"]["1"], PAPER["figures"]["2"]
 CLAIM = {"claim": "DiMS is better than the NAT.", "from": "abstract", "in": "table 1"}
-CLAIM |= {"task": made_up.TASK, "compare": ["DiMS", "above", "NAT"]}
+CLAIM |= {"task": made_up.TASK, "compare": "DiMS > NAT"}
 OTHER_CLAIM = {
     **CLAIM,
     "claim": "DiMS is better than GLAT.",
-    "compare": ["DiMS", "above", "quoted"],
+    "compare": "DiMS > quoted",
 }
 CLAIMS = {"better": CLAIM, "state-of-the-art": OTHER_CLAIM}
 NAT, DIMS = ("nat-kd", "one-pass"), ("dims-cmlm-kd", "mask-predict-1-lb5")
@@ -335,7 +335,7 @@ def test_the_same_results_give_the_same_pages(root: Path) -> None:
 
 def test_claims_are_sorted_by_their_numbers(root: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("nat.papers.claims.are_complete", lambda *_: True)
-    worse, more = ({**CLAIM, "compare": ["NAT", "above", other]} for other in ("DiMS", 90))
+    worse, more = ({**CLAIM, "compare": f"NAT > {other}"} for other in ("DiMS", 90))
     found = configuration(root, claims=CLAIMS | {"worse": worse, "more": more})
     source = Page(write(found) / OF_PAPER).source
     rows = source[source.index('id="claims-rows"') :].partition("</table>")[0].split("<tr>")[2:]
