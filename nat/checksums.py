@@ -144,7 +144,7 @@ def verified(path: Path | str) -> Path:
     """
     path = Path(path)
     if os.access(path, os.F_OK) and path.is_file() and not is_intact(path):
-        fault = "is damaged: its SHA-256 is not the one that was recorded when it was written"
+        fault = "is damaged: its SHA-256 differs from the one that was recorded of it"
         raise UserError(f"{path} {fault}; {remedy(path)}")
     return path
 
