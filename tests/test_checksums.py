@@ -8,8 +8,8 @@ import subprocess
 import sys
 from collections.abc import Callable
 from pathlib import Path
-from types import SimpleNamespace
 from typing import Any
+from unittest.mock import Mock
 
 import numpy as np
 import pytest
@@ -111,26 +111,21 @@ def test_any_flipped_bit_is_found_when_the_file_is_read(name: str, tmp_path: Pat
     read(path)
 
 
-@pytest.mark.parametrize("read", [load_model, lambda path: average([path]), read_checkpoint])
+READERS = [load_model, lambda path: average([path]), read_checkpoint]
+
+
+@pytest.mark.parametrize("read", READERS)
 @pytest.mark.parametrize("content", [b"hello\n", b"PK no archive", b""])
 def test_what_holds_no_weights_is_refused_without_a_record(
     tmp_path: Path, content: bytes, read: Callable[[Path], Any]
 ) -> None:
     path = tmp_path / "weights_10.pt"
     path.write_bytes(content)
-    with told("weights_10.pt", "damaged"):
+    with told(path.name, "damaged"):
         read(path)
 
 
-@pytest.mark.parametrize(
-    ("read", "loader"),
-    [
-        (load_model, (torch, "load")),
-        (lambda path: average([path]), (torch, "load")),
-        (read_checkpoint, (torch, "load")),
-        (NgramModel.load, (np, "load")),
-    ],
-)
+@pytest.mark.parametrize("read", [*READERS, NgramModel.load])
 @pytest.mark.parametrize(
     "error",
     [
@@ -144,13 +139,10 @@ def test_what_does_not_fit_the_memory_is_not_called_damaged(
     tmp_path: Path,
     monkeypatch: pytest.MonkeyPatch,
     read: Callable[[Path], Any],
-    loader: tuple[Any, str],
     error: Exception,
 ) -> None:
-    def fail(*_: Any, **__: Any) -> None:
-        raise error
-
-    monkeypatch.setattr(*loader, fail)
+    for library in (torch, np):
+        monkeypatch.setattr(library, "load", Mock(side_effect=error))
     with told("weights_10.pt", "memory"):
         read(tmp_path / "weights_10.pt")
 
@@ -419,10 +411,7 @@ def test_what_cannot_be_read_does_not_hide_what_else_is_damaged(
 def test_what_a_run_removes_meanwhile_is_not_missing(
     results: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    def remove(*_: object) -> Any:
-        shutil.rmtree(results)
-        return SimpleNamespace(update=lambda done: None)
-
+    remove = Mock(side_effect=lambda *_: shutil.rmtree(results) or Mock())
     monkeypatch.setattr(verification, "Progress", remove)
     assert verify(results) == Found(0, 0)
 

@@ -5,7 +5,6 @@ import io
 import os
 import socket
 import threading
-import time
 import zipfile
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
@@ -216,15 +215,11 @@ def test_silent_server_is_given_up(
     server: Server, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(module, "TIMEOUT", (1.0, 0.2))
-    server.stall_after, server.ranges = 16_384, False
-    started = time.monotonic()
-    with told("bytes", "fell silent"):
-        get(tmp_path, server.address)
-    assert time.monotonic() - started < 10
+    server.ranges = False
     # the piece that never completed may come again after headers only
-    server.stall_after = 0
-    with told("127.0.0.1"):
-        get(tmp_path, server.address)
+    for server.stall_after, part in ((16_384, "fell silent"), (0, "127.0.0.1")):
+        with told(part):
+            get(tmp_path, server.address)
 
 
 @pytest.mark.parametrize(("status", "attempts"), [(404, 1), (403, 1), (503, module.ATTEMPTS)])
