@@ -159,7 +159,6 @@ def test_steps_that_share_a_job_share_its_limits(stage: Stage, at_once: int) -> 
     [
         ({}, {}, {"gpu": 1}),
         ({"type": "a100"}, {}, {"gpu": 1, "gpu_model": "a100"}),
-        ({"request": "gres"}, {}, {"gres": "gpu:1"}),
         ({"request": "gres", "type": "a100"}, {"devices": 4}, {"gres": "gpu:a100:4", "nodes": 1}),
         ({}, {"devices": 8}, {"gpu": 8, "nodes": 1}),
         (
@@ -186,12 +185,9 @@ def test_gpus(options: dict[str, Any], scale: dict[str, Any], expected: dict[str
     assert "nodes" not in translating
 
 
-def test_nodes_without_devices_are_refused() -> None:
+def test_the_files_of_cluster_and_scale_are_checked(tmp_path: Path) -> None:
     with told("config/scales/micro.yaml", "nodes", "2", "devices"):
         resources(configuration(nodes=2), cluster(), "train")
-
-
-def test_the_file_of_the_cluster_is_checked(tmp_path: Path) -> None:
     assert read_cluster(configuration()).account is None
     there = replace(configuration(), root=tmp_path)
     assert read_cluster(there).gpu.request == "gpus"  # without a file

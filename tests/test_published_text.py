@@ -203,12 +203,8 @@ def test_the_files_are_inputs(folder: Path) -> None:
 @pytest.mark.parametrize(
     ("changes", "words"),
     [
-        (
-            {"distilled": {"at-bas": CORPUS["distilled"][TEACHER]}},
-            ["'distilled'", "'at-bas'", "at-base"],
-        ),
+        ({"distilled": {"at-bas": CORPUS["distilled"][TEACHER]}}, ["'distilled'", "'at-bas'"]),
         ({"distilled": {TEACHER: {"files": {"en": "x"}}}}, ["'distilled.at-base'", "en", "de"]),
-        ({"distilled": {TEACHER: {}}}, ["'distilled.at-base'", "'files'"]),
         ({"subwords": {"files": {"codes": "x"}}}, ["'subwords'", "codes", "vocabulary"]),
         ({"subwords": {"urls": {"codes": "https://x/y", "vocabulary": "https://x/z"}}}, ["sha256"]),
         (
