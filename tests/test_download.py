@@ -32,8 +32,8 @@ class Server:
     """What the test server does, and what it was asked."""
 
     content: bytes = CONTENT
-    cut_after: int | None = None  # bytes of each answer, then the connection closes
-    stall_after: int | None = None
+    cut_after: int | None = None  # bytes of each answer, then the connection closes, or
+    stalls: bool = False  # stays open without a word
     status: int = 200
     ranges: bool = True
     length: bool = True
@@ -53,29 +53,22 @@ def server(monkeypatch: pytest.MonkeyPatch) -> Iterator[Server]:
             if state.status != 200:
                 self.send_error(state.status)
                 return
-            start = 0
+            start, size = 0, len(state.content)
             if asked and state.ranges:
                 start = int(asked.removeprefix("bytes=").partition("-")[0])
-                if start >= len(state.content):
-                    self.send_response(416)
-                    self.send_header("Content-Range", f"bytes */{len(state.content)}")
-                    self.end_headers()
-                    return
-                self.send_response(206)
-                last, size = len(state.content) - 1, len(state.content)
-                self.send_header("Content-Range", f"bytes {start}-{last}/{size}")
+                self.send_response(206 if start < size else 416)
+                place = f"{start}-{size - 1}" if start < size else "*"
+                self.send_header("Content-Range", f"bytes {place}/{size}")
             else:
                 self.send_response(200)
             body = state.content[start:]
             if state.length:
                 self.send_header("Content-Length", str(len(body)))
             self.end_headers()
-            if state.stall_after is not None:
-                self.wfile.write(body[: state.stall_after])
-                self.wfile.flush()
+            self.wfile.write(body[: state.cut_after])
+            self.wfile.flush()
+            if state.stalls:
                 state.finished.wait(20)
-                return
-            self.wfile.write(body if state.cut_after is None else body[: state.cut_after])
 
         def log_message(self, *_: Any) -> None:
             pass
@@ -215,9 +208,9 @@ def test_silent_server_is_given_up(
     server: Server, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(module, "TIMEOUT", (1.0, 0.2))
-    server.ranges = False
+    server.ranges, server.stalls = False, True
     # the piece that never completed may come again after headers only
-    for server.stall_after, part in ((16_384, "fell silent"), (0, "127.0.0.1")):
+    for server.cut_after, part in ((16_384, "fell silent"), (0, "127.0.0.1")):
         with told(part):
             get(tmp_path, server.address)
 
@@ -293,13 +286,11 @@ def test_full_disk_leaves_nothing(
     server: Server, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     opened = Path.open
-    monkeypatch.setattr(
-        Path,
-        "open",
-        lambda path, mode="r", **named: (
-            _FullDisk(path, mode) if mode == "ab" else opened(path, mode, **named)
-        ),
-    )
+
+    def open_there(path: Path, mode: str = "r", **named: Any) -> Any:
+        return _FullDisk(path, mode) if mode == "ab" else opened(path, mode, **named)
+
+    monkeypatch.setattr(Path, "open", open_there)
     with told("train.en", "disk is full"):
         get(tmp_path, server.address)
     assert files(tmp_path) == []
@@ -407,7 +398,7 @@ def test_what_came_before_a_connection_went_silent_is_kept(
     server: Server, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(module, "TIMEOUT", (5.0, 1.0))
-    server.stall_after = 1000  # far less than is read at once
+    server.stalls, server.cut_after = True, 1000  # far less than is read at once
     server.content = CONTENT[:3500]
     checksum = hashlib.sha256(server.content).hexdigest()
     assert get(tmp_path, server.address, checksum).read_bytes() == server.content
