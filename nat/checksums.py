@@ -9,41 +9,29 @@ user keeps, is not checked.
 import hashlib
 import json
 import os
+import re
 import shlex
 import time
 from collections.abc import Iterator, Mapping, Sequence
+from contextlib import suppress
 from functools import cache
 from pathlib import Path
 
 from nat.errors import UserError
 from nat.nested import leaves
 
-OF_FOLDER = ".sha256sums"
-"""Name of the record of a folder."""
-
-TIMESTAMP = ".snakemake_timestamp"
-"""Name of the file with which Snakemake marks a folder that is the output of a job."""
-
-RESULTS = "results"
-"""Folder of all results, in the folder where Snakemake runs."""
-
-DOWNLOADS = "downloads"
-"""Folder of `RESULTS` whose files a job downloads again where it needs them."""
-
-OVERRIDE = "override.json"
-"""The file of a named run with its changes of the configuration."""
-
-PACKAGE = "package.json"
-"""File that makes a folder a package, see `nat.deploy.package`."""
-
-CHECKPOINTS = "checkpoints"
-"""Folder beside a model that its training owns; no job makes a file of it again."""
+OF_FOLDER = ".sha256sums"  # the record of a folder
+TIMESTAMP = ".snakemake_timestamp"  # marks a folder that is the output of a job of Snakemake
+RESULTS = "results"  # folder of all results, in the folder where Snakemake runs
+DOWNLOADS = "downloads"  # folder of `RESULTS` whose files a job downloads where it needs them
+OVERRIDE = "override.json"  # the changes of the configuration by a named run
+PACKAGE = "package.json"  # makes a folder a package, see `nat.deploy.package`
+CHECKPOINTS = "checkpoints"  # folder beside a model that its training owns; no job makes it again
 
 _CORPORA = "corpora"  # folder of `RESULTS` that is not of a run
 _REPORT = ("report", "index.html")  # the report is written as one, and this file is the output
-
+_RECORD = re.compile(r"([0-9a-f]{64}  .+\n)*")
 _NO_MEMORY = ("out of memory", "not enough memory", "allocate memory", "bad_alloc")
-
 _COARSE = 2_000_000_000  # nanoseconds: a later change may have the same time on some file systems
 
 
@@ -59,8 +47,6 @@ def is_record(path: Path) -> bool:
 
 def sha256_of(path: Path | str) -> str:
     """SHA-256 of a file, hexadecimal; computed once as long as the file does not change.
-
-    It costs about 0.8 seconds per GB of a processor with instructions for it.
 
     Raises:
         UserError: if the file cannot be read.
@@ -85,16 +71,8 @@ def _digest(path: Path) -> str:
         return hashlib.file_digest(file, "sha256").hexdigest()
 
 
-def file_lines(path: Path) -> str:
-    """The record of a file, to be written at `record_of(path)`."""
-    return f"{sha256_of(path)}  {path.name}\n"
-
-
 def folder_lines(folder: Path) -> str:
-    """The record of a folder, to be written to its `OF_FOLDER`.
-
-    Records of its single files, if there are any, are taken over and removed.
-    """
+    """The record of a folder, for its `OF_FOLDER`; takes over records of single files in it."""
     lines = []
     for path in sorted(path for path in folder.rglob("*") if path.is_file()):
         if not is_record(path):
@@ -104,23 +82,27 @@ def folder_lines(folder: Path) -> str:
 
 
 def recorded(path: Path) -> str | None:
-    """The SHA-256 that a file had when it was written; None if there is no record of it."""
+    """The SHA-256 that a file had when it was written; None if there is no record of it.
+
+    It is empty if the record of its folder is damaged where the file may have been.
+    """
     try:
         return record_of(path).read_text(encoding="utf-8", errors="replace").partition(" ")[0]
     except OSError:
         folder = folder_of(path)
-        if folder is None:
-            return None
-        return dict(in_folder(folder)).get(path.relative_to(folder).as_posix())
+    if folder is None:
+        return None
+    found = dict(in_folder(folder)).get(path.relative_to(folder).as_posix())
+    return "" if found is None and not has_whole_record(folder) else found
 
 
 def folder_of(path: Path, marks: Sequence[str] = (OF_FOLDER,)) -> Path | None:
-    """The nearest folder above a file that has one of the files `marks`; None if there is none.
+    """The nearest folder above a file that has one of the files `marks`, if there is one.
 
     Outside of `RESULTS` a folder above that of the file must have a record that lists the file.
     """
     for folder in path.parents:
-        if any(_is_there(folder / mark) for mark in marks):
+        if any(os.access(folder / mark, os.F_OK) for mark in marks):
             return folder
         if RESULTS not in folder.parent.parts:
             name = path.relative_to(folder.parent).as_posix()
@@ -129,22 +111,23 @@ def folder_of(path: Path, marks: Sequence[str] = (OF_FOLDER,)) -> Path | None:
     return None
 
 
-def _is_there(path: Path) -> bool:
-    try:
-        return path.exists()
-    except OSError:  # in a folder that may not be searched
-        return False
-
-
 def in_folder(folder: Path) -> Iterator[tuple[str, str]]:
     """Names and SHA-256 that the record of a folder lists; nothing without a record."""
+    with suppress(OSError):
+        text = (folder / OF_FOLDER).read_text(encoding="utf-8", errors="replace")
+        for line in text.splitlines():
+            digest, _, name = line.partition("  ")
+            yield name, digest
+
+
+def has_whole_record(folder: Path) -> bool:
+    """Whether the record of a folder is there, and lists its files line by line."""
     try:
-        lines = (folder / OF_FOLDER).read_text(encoding="utf-8", errors="replace").splitlines()
-    except OSError:
-        return
-    for line in lines:
-        digest, _, name = line.partition("  ")
-        yield name, digest
+        text = (folder / OF_FOLDER).read_text(encoding="utf-8")
+        has_files = bool({each.name for each in folder.iterdir()} - {OF_FOLDER, TIMESTAMP})
+    except (OSError, UnicodeDecodeError):
+        return False
+    return _RECORD.fullmatch(text) is not None and bool(text) == has_files
 
 
 def is_intact(path: Path) -> bool:
@@ -154,28 +137,20 @@ def is_intact(path: Path) -> bool:
 
 
 def verified(path: Path | str) -> Path:
-    """`path`, unless its content has changed since it was written.
-
-    A missing file is left to the reader.
+    """`path`, unless its content has changed; that a file is missing is left to the reader.
 
     Raises:
         UserError: if the file is damaged, or cannot be read, with the remedy.
     """
     path = Path(path)
-    if _is_there(path) and path.is_file() and not is_intact(path):
-        raise UserError(
-            f"{path} is damaged: its SHA-256 differs from the one of what was written there; "
-            f"{remedy(path)}"
-        )
+    if os.access(path, os.F_OK) and path.is_file() and not is_intact(path):
+        fault = "is damaged: its SHA-256 differs from the one that was recorded of it"
+        raise UserError(f"{path} {fault}; {remedy(path)}")
     return path
 
 
 def verified_folder(folder: Path) -> Path:
-    """`folder`, unless a file that was written there has changed or is missing.
-
-    Raises:
-        UserError: as `verified`.
-    """
+    """`folder`, unless a file of its record has changed (see `verified`) or is missing."""
     for name, _ in in_folder(folder):
         if not verified(folder / name).is_file():
             raise UserError(f"{folder / name} does not exist; {remedy(folder / name)}")
@@ -190,34 +165,19 @@ def unreadable(path: Path | str, error: OSError) -> UserError:
 
 
 def is_of_memory(error: Exception) -> bool:
-    """Whether the memory of the processor or of a GPU did not suffice.
-
-    PyTorch has no class of its own for an error of the processor's memory, only words.
-    """
-    reason = str(error).lower()
-    return isinstance(error, MemoryError) or any(words in reason for words in _NO_MEMORY)
+    """Whether memory did not suffice; PyTorch has only words for that of the processor."""
+    return isinstance(error, MemoryError) or any(each in str(error).lower() for each in _NO_MEMORY)
 
 
 def check_memory(path: Path | str, error: Exception) -> None:
-    """Tell an error of reading that says nothing about the file from one of damage.
-
-    Raises:
-        UserError: if the memory of the processor or of a GPU did not suffice.
-    """
+    """Raise a `UserError` if a file was not read for want of memory: then it is not damaged."""
     if is_of_memory(error):
-        raise UserError(
-            f"there is not enough memory to read {path}; end other programs, or use a machine with "
-            "more memory"
-        ) from error
+        remedy = "end other programs, or use a machine with more memory"
+        raise UserError(f"there is not enough memory to read {path}; {remedy}") from error
 
 
 def remedy(path: Path | str, error: OSError | None = None) -> str:
-    """How a file is made again or replaced, as the end of a message.
-
-    Args:
-        path: of a result, a file of a package or export, or a file of a user.
-        error: with which the system refused to read it; None if it was read, or is missing.
-    """
+    """How a file is made again, or made readable after an `error`, as the end of a message."""
     path = Path(path)
     if isinstance(error, PermissionError):
         return f"make {path} readable"
@@ -228,7 +188,7 @@ def remedy(path: Path | str, error: OSError | None = None) -> str:
     found = command(path)
     if found is not None:
         return f"run '{found}' to make it again"
-    if _package_of(path) is not None:
+    if _is_packed(path):
         return "pack the model again with 'nat pack', or copy the whole package again"
     if _in_results(path) is not None:
         return f"remove {path} and run again" if os.path.lexists(path) else "run again"
@@ -238,21 +198,16 @@ def remedy(path: Path | str, error: OSError | None = None) -> str:
     return "put the right file there"
 
 
-def _package_of(path: Path) -> Path | None:
-    """The package that a file belongs to; models of other engines are folders of folders in it."""
-    return next((each for each in path.parents[:3] if _is_there(each / PACKAGE)), None)
-
-
-def output_of(path: Path) -> Path:
-    """What a job makes as one: the folder above a file where that is the output, else the file."""
-    return folder_of(path, (OF_FOLDER, TIMESTAMP)) or path
+def _is_packed(path: Path) -> bool:
+    """Whether a file is of a package, where models of other engines are folders of folders."""
+    return any(os.access(each / PACKAGE, os.F_OK) for each in path.parents[:3])
 
 
 def command(path: Path | str) -> str | None:
     """The command that makes a file below `RESULTS` again; None for what no rule makes."""
-    path = output_of(Path(path))
+    path = folder_of(Path(path), (OF_FOLDER, TIMESTAMP)) or Path(path)
     results = _in_results(path)
-    if results is None or _package_of(path) is not None:
+    if results is None or _is_packed(path):
         return None
     run, *names = path.relative_to(results).parts or ("",)
     if run != _CORPORA and names[:1] == [_REPORT[0]]:
@@ -266,16 +221,16 @@ def command(path: Path | str) -> str | None:
         scale, _, name = run.partition("@")
         words += ["--config", f"scale={scale}"]
         words += [f"name={name}"] if name else []
-        given = " ".join(_saved_override(results / run / OVERRIDE))
-        words += [f"override={given}"] if given else []
+        with suppress(OSError, ValueError):  # without, or with a damaged one
+            changes = saved_override(results / run / OVERRIDE)
+            words += ["override=" + " ".join(changes)] if changes else []
     return shlex.join(words)
 
 
 def _in_results(path: Path) -> Path | None:
     """The folder of results that a path is in; None if it is in none.
 
-    Corpora, systems and decodings may have the name of that folder, too, and so may a folder of the
-    user above all this.
+    Corpora, systems and decodings may have the name of that folder, and folders above it, too.
     """
     here = Path.cwd() / RESULTS
     if (Path.cwd() / path).is_relative_to(here):
@@ -287,22 +242,10 @@ def saved_override(record: Path) -> tuple[str, ...]:
     """The changes of a named run, as its first run saved them, as typed: `KEY=VALUE`.
 
     Raises:
-        OSError: if the file cannot be read.
-        ValueError: if it is damaged.
+        OSError, ValueError: if the file cannot be read, or is damaged.
     """
     changes = json.loads(record.read_text(encoding="utf-8"))
     if not isinstance(changes, Mapping):
         raise ValueError("no keys and values")
-    return tuple(
-        f"{key}={json.dumps(value)}"
-        for key, value in leaves(changes)
-        if not isinstance(value, Mapping)
-    )
-
-
-def _saved_override(record: Path) -> tuple[str, ...]:
-    """The same, or nothing if the file is missing or damaged."""
-    try:
-        return saved_override(record)
-    except (OSError, ValueError):
-        return ()
+    given = ((key, value) for key, value in leaves(changes) if not isinstance(value, Mapping))
+    return tuple(f"{key}={json.dumps(value)}" for key, value in given)

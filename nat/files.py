@@ -13,11 +13,11 @@ from typing import Any
 from nat.checksums import (
     OF_FOLDER,
     TIMESTAMP,
-    file_lines,
     folder_lines,
     in_folder,
     record_of,
     remedy,
+    sha256_of,
     unreadable,
     verified,
     verified_folder,
@@ -47,7 +47,7 @@ def atomic_path(path: Path | str) -> Iterator[Path]:
     record = record_of(path)
     try:
         yield temporary
-        lines = file_lines(temporary).replace(temporary.name, path.name)
+        lines = f"{sha256_of(temporary)}  {path.name}\n"
         mask = os.umask(0)
         os.umask(mask)
         temporary.chmod(0o666 & ~mask)

@@ -1,7 +1,6 @@
 """What every program of `workflow_scripts/` shares: how it ends and how it shows progress."""
 
 import atexit
-import errno
 import gc
 import io
 import logging
@@ -10,38 +9,26 @@ import sys
 import time
 import warnings
 from collections.abc import Callable
-from typing import TYPE_CHECKING
+from contextlib import suppress
+from datetime import timedelta
+from typing import Any
 
 from nat.errors import UserError, refusal
-
-if TYPE_CHECKING:
-    from _typeshed import ReadableBuffer
-
-_NUMBER = 1  # of standard output, as the system knows it
 
 
 class OutputError(UserError):
     """Standard output does not take what a program writes."""
 
 
-class _ReaderEnded(OutputError):
-    """Nobody reads it any more."""
-
-
 class _Output(io.FileIO):
-    """Standard output, whose errors can be told from those of files."""
+    """Standard output, whose errors are not those of files; after the first it leads nowhere."""
 
-    def write(self, data: "ReadableBuffer", /) -> int:
+    def write(self, data: Any, /) -> int:
         try:
             return super().write(data)
-        except BrokenPipeError as error:
-            raise _ReaderEnded("the reader of standard output has ended") from error
         except OSError as error:
-            if error.errno == errno.EBADF:
-                told = "standard output is closed; leave it open, or send it to a file"
-            else:
-                told = f"cannot write to standard output: {refusal(error)}"
-            raise OutputError(told) from error
+            os.dup2(os.open(os.devnull, os.O_WRONLY), self.fileno())
+            raise OutputError(f"cannot write to standard output: {refusal(error)}") from error
 
 
 def run(main: Callable[[], None]) -> None:
@@ -52,54 +39,31 @@ def run(main: Callable[[], None]) -> None:
     end_without_garbage_collection()
     warnings.simplefilter("ignore")
     logging.basicConfig(level=logging.WARNING, format="%(levelname)s %(name)s: %(message)s")
-    if sys.stdout is sys.__stdout__:  # else a caller reads there what is written
-        sys.stdout = _standard_output()
+    given = sys.__stdout__
+    if given is not None and sys.stdout is given:  # else a caller reads there what is written
+        buffer = io.BufferedWriter(_Output(given.fileno(), "w", closefd=False))
+        by_line = given.line_buffering
+        sys.stdout = io.TextIOWrapper(buffer, given.encoding, given.errors, line_buffering=by_line)
     try:
         main()
         sys.stdout.flush()
-    except _ReaderEnded:
-        sys.exit(0)
     except UserError as error:
+        if isinstance(error.__cause__, BrokenPipeError):
+            sys.exit(0)
         sys.stderr.write(f"error: {error}\n")
         sys.exit(1)
     except KeyboardInterrupt:
         sys.stderr.write("interrupted\n")
         sys.exit(130)
     finally:
-        try:
+        with suppress(OutputError):
             sys.stdout.flush()
-        except OutputError:
-            _forget_unwritten()
-
-
-def _standard_output() -> io.TextIOWrapper:
-    """Standard output as Python has opened it, but for its errors."""
-    given = sys.__stdout__
-    if given is None:  # closed: nothing can be written, and no file may get its number
-        os.dup2(os.open(os.devnull, os.O_RDONLY), _NUMBER)
-    buffer = io.BufferedWriter(_Output(_NUMBER, "w", closefd=False))
-    if not isinstance(given, io.TextIOWrapper):
-        return io.TextIOWrapper(buffer)
-    by_line = given.line_buffering or given.write_through
-    return io.TextIOWrapper(buffer, given.encoding, given.errors, line_buffering=by_line)
-
-
-def _forget_unwritten() -> None:
-    """Drop what standard output has not taken, or each later write and the end try it again."""
-    kept, nowhere = os.dup(_NUMBER), os.open(os.devnull, os.O_WRONLY)
-    os.dup2(nowhere, _NUMBER)
-    sys.stdout.flush()
-    os.dup2(kept, _NUMBER)
-    os.close(kept)
-    os.close(nowhere)
 
 
 def end_without_garbage_collection() -> None:
-    """Let this process end without looking for garbage once more.
+    """Let this process end without looking for garbage once more, which takes up to a second.
 
-    This takes half a second where torch is imported, one second with fairseq, and longer than that
-    in a graph of 2,000 jobs. What is registered with `atexit` is run, but a file that nobody has
-    closed may lose what was written to it last.
+    What is registered with `atexit` is run, but a file that nobody has closed may lose its end.
     """
     atexit.register(gc.freeze)
 
@@ -126,22 +90,13 @@ class Progress:
             return
         self.shown = now
         rate = (done - self.first) / max(now - self.started, 1e-9)
-        left = (
-            f", {_clock((self.total - done) / rate)} left" if rate > 0 and done < self.total else ""
-        )
-        detail = f", {detail}" if detail else ""
-        self.say(f"{done:,}/{self.total:,} {self.unit}{detail}{left}")
+        parts = [f"{done:,}/{self.total:,} {self.unit}", detail]
+        if rate > 0 and done < self.total:
+            parts.append(f"{timedelta(seconds=round((self.total - done) / rate))} left")
+        self.say(", ".join(filter(None, parts)))
 
     def say(self, text: str) -> None:
         """Print one line that carries the job's name, if it can be printed."""
-        try:
+        with suppress(OutputError):  # what a job makes is worth more than what it says
             sys.stdout.write(f"  {self.job}: {text}\n")
             sys.stdout.flush()
-        except OutputError:  # what a job makes is worth more than what it says
-            _forget_unwritten()
-
-
-def _clock(seconds: float) -> str:
-    minutes, seconds = divmod(round(seconds), 60)
-    hours, minutes = divmod(minutes, 60)
-    return f"{hours}:{minutes:02}:{seconds:02}" if hours else f"{minutes}:{seconds:02}"

@@ -66,31 +66,22 @@ def asked(found: dict[str, Any], attempt: int = 1) -> dict[str, Any]:
     }
 
 
-def test_a_job_without_gpu_leaves_names_to_the_cluster() -> None:
-    found = resources(configuration(), cluster(), "score")
-    assert asked(found) == {"mem_mb": 2000, "runtime": 15, "cpus_per_task": 1}
-
-
-def test_names_of_the_cluster_reach_every_job() -> None:
+def test_a_job_leaves_names_to_the_cluster_or_names_what_its_file_does() -> None:
+    expected = {"mem_mb": 2000, "runtime": 15, "cpus_per_task": 1}
+    assert asked(resources(configuration(), cluster(), "score")) == expected
     named = Cluster(account="lab", qos="long", cpu=Nodes(partition="serial"))
-    found = asked(resources(configuration(), named, "score"))
-    assert found["slurm_account"] == "lab"
-    assert found["qos"] == "long"
-    assert found["slurm_partition"] == "serial"
+    names = {"slurm_account": "lab", "qos": "long", "slurm_partition": "serial"}
+    assert asked(resources(configuration(), named, "score")) == expected | names
 
 
-def test_retries_ask_for_more_up_to_the_limit() -> None:
-    scale = configuration(stages={"train": {"gpu": True, "memory_mb": 1000, "minutes": 50}})
-    found = resources(scale, cluster(most_minutes=120, most_memory_mb=2500), "train")
+@pytest.mark.parametrize(("decodings", "minutes"), [(1, [50, 100, 120]), (2, [100, 120, 120])])
+def test_retries_ask_for_more_up_to_the_limit(decodings: int, minutes: list[int]) -> None:
+    scale = configuration(stages={"translate": {"gpu": True, "memory_mb": 1000, "minutes": 50}})
+    limits = cluster(most_minutes=120, most_memory_mb=2500)
+    found = resources(scale, limits, "translate", times=decodings)
     attempts = [asked(found, attempt) for attempt in (1, 2, 3)]
-    assert [attempt["runtime"] for attempt in attempts] == [50, 100, 120]
+    assert [attempt["runtime"] for attempt in attempts] == minutes
     assert [attempt["mem_mb"] for attempt in attempts] == [1000, 2000, 2500]
-
-
-def test_a_job_of_several_decodings_asks_for_their_time() -> None:
-    scale = configuration(stages={"translate": {"minutes": 50}})
-    found = resources(scale, cluster({"most_minutes": 400}), "translate", times=3)
-    assert [asked(found, attempt)["runtime"] for attempt in (1, 2, 3)] == [150, 300, 400]
 
 
 def test_every_stage_can_be_said_and_is_used() -> None:
@@ -105,41 +96,20 @@ def test_latencies_have_their_node_alone(gpu: bool) -> None:
     assert found["slurm_extra"] == "--exclusive"
     assert not any(re.search(each, found["slurm_extra"]) for each in get_forbidden_slurm_options())
     assert "slurm_extra" not in resources(scale, cluster(), "translate")
-
-
-def test_latencies_have_one_machine_alone() -> None:
-    """On one machine, what takes all cores runs by itself."""
+    # on one machine, what takes all cores runs by itself
     assert "    threads: workflow.cores\n" in dict(rules())["measure_latency"]
 
 
-@pytest.mark.parametrize(
-    ("rule", "stage", "gpu"),
-    [
-        ("train", "train", True),
-        ("convert", "convert", False),
-        ("translate", "translate", True),
-        ("translate_and_score", "translate", True),
-        ("analyse", "translate", True),
-        ("tune_decoding", "translate", True),
-        ("measure_latency", "latency", True),
-        ("compare_texts", "compare", False),
-        ("estimate_ngrams", "ngrams", False),
-        ("estimate_total_correlation", "score", False),
-        ("score", "score", False),
-        ("tokenise", "prepare", False),
-        ("table", "report", False),
-    ],
-)
-def test_at_paper_scale_only_models_have_a_gpu(rule: str, stage: Stage, gpu: bool) -> None:
-    assert f'**RESOURCES["{stage}"]' in dict(rules())[rule]
-    assert needs(read("paper", ROOT), stage).gpu == gpu
-
-
-def test_processes_of_a_text_have_a_core_each_at_paper_scale() -> None:
+def test_at_paper_scale_only_models_have_a_gpu() -> None:
+    paper = read("paper", ROOT)
+    stages = {name: re.findall(r'RESOURCES\["(\w+)"\]', text) for name, text in rules()}
+    with_gpu = {name for name, found in stages.items() if found and needs(paper, found[0]).gpu}
+    translating = {"translate", "translate_and_score", "analyse", "tune_decoding"}
+    assert {"train", "measure_latency", *translating} <= with_gpu
+    assert {stages[name][0] for name in with_gpu} == {"train", "latency", "translate"}
     for name, text in rules():
         if "threads: threads_of_text" in text:
-            (stage,) = re.findall(r'RESOURCES\["(\w+)"\]', text)
-            assert needs(read("paper", ROOT), stage).cores == PROCESSES_OF_A_TEXT, name
+            assert needs(paper, stages[name][0]).cores == PROCESSES_OF_A_TEXT, name
 
 
 def test_the_preparation_of_a_text_leaves_cores_for_trainings() -> None:
@@ -186,7 +156,6 @@ def test_steps_that_share_a_job_share_its_limits(stage: Stage, at_once: int) -> 
     [
         ({}, {}, {"gpu": 1}),
         ({"type": "a100"}, {}, {"gpu": 1, "gpu_model": "a100"}),
-        ({"request": "gres"}, {}, {"gres": "gpu:1"}),
         ({"request": "gres", "type": "a100"}, {"devices": 4}, {"gres": "gpu:a100:4", "nodes": 1}),
         ({}, {"devices": 8}, {"gpu": 8, "nodes": 1}),
         (
@@ -213,31 +182,16 @@ def test_gpus(options: dict[str, Any], scale: dict[str, Any], expected: dict[str
     assert "nodes" not in translating
 
 
-def test_nodes_without_devices_are_refused() -> None:
+def test_the_files_of_cluster_and_scale_are_checked(tmp_path: Path) -> None:
     with told("config/scales/micro.yaml", "nodes", "2", "devices"):
         resources(configuration(nodes=2), cluster(), "train")
-
-
-@pytest.mark.parametrize(
-    ("gpu", "words"),
-    [
-        ({"request": "gpu"}, ["'gpu.request'", "'gpus' or 'gres'"]),
-        ({"type": 3090}, ["'gpu.type'", "3090"]),
-    ],
-)
-def test_the_file_of_the_cluster_is_checked(
-    tmp_path: Path, gpu: dict[str, Any], words: list[str]
-) -> None:
+    assert read_cluster(configuration()).account is None
     there = replace(configuration(), root=tmp_path)
     assert read_cluster(there).gpu.request == "gpus"  # without a file
     (tmp_path / CLUSTER).parent.mkdir()
-    (tmp_path / CLUSTER).write_text(yaml.safe_dump({"gpu": gpu}))
-    with told("config/cluster.yaml", *words):
+    (tmp_path / CLUSTER).write_text(yaml.safe_dump({"gpu": {"request": "gpu"}}))
+    with told("config/cluster.yaml", "'gpu.request'", "'gpus' or 'gres'"):
         read_cluster(there)
-
-
-def test_the_file_of_the_repository_is_valid() -> None:
-    assert read_cluster(configuration()).account is None
 
 
 def test_a_refusal_by_slurm_is_told_in_a_line() -> None:
@@ -249,18 +203,19 @@ def test_a_refusal_by_slurm_is_told_in_a_line() -> None:
     must_name(what_slurm_refused(message)[0], said)
 
 
+def program(path: Path, script: str) -> None:
+    path.write_text(f"#!/bin/sh\n{script}\n")
+    path.chmod(0o755)
+
+
 @pytest.fixture
 def queue(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """A stand-in for squeue and scancel; returns the file of jobs in the queue."""
     monkeypatch.chdir(tmp_path)
     jobs, tools = tmp_path / "jobs", tmp_path / "bin"
     tools.mkdir()
-    (tools / "squeue").write_text(f"#!/bin/sh\ncat {jobs}\n")
-    (tools / "scancel").write_text(
-        f'#!/bin/sh\nfor job in "$@"; do sed -i "/^$job\\t/d" {jobs}; done\n'
-    )
-    for tool in tools.iterdir():
-        tool.chmod(0o755)
+    program(tools / "squeue", f"cat {jobs}")
+    program(tools / "scancel", f'for job in "$@"; do sed -i "/^$job\\t/d" {jobs}; done')
     monkeypatch.setenv("PATH", f"{tools}:/usr/bin:/bin")
     (tmp_path / ".snakemake/slurm_logs").mkdir(parents=True)
     return jobs
@@ -318,22 +273,6 @@ def test_a_second_run_in_a_folder_does_no_harm(queue: Path, tmp_path: Path) -> N
     must_name(screen, "1 Slurm job", "11")
 
 
-def test_a_slurm_that_does_not_answer_stops_the_run(queue: Path) -> None:
-    (queue.parent / "bin/squeue").write_text("#!/bin/sh\necho 'no controller' >&2; exit 1\n")
-    with told("squeue", "no controller"):
-        stop_left_behind()
-    (queue.parent / ".snakemake/slurm_logs").rmdir()  # no job was ever submitted from here
-    assert stop_left_behind() == ""
-
-
-def test_without_an_answer_it_is_not_guessed_whether_slurm_keeps_accounts(queue: Path) -> None:
-    scontrol = queue.parent / "bin/scontrol"
-    scontrol.write_text("#!/bin/sh\necho 'no controller' >&2; exit 1\n")
-    scontrol.chmod(0o755)
-    with told("scontrol", "no controller"):
-        status_command("sacct", 40)
-
-
 @pytest.mark.parametrize(
     ("error", "part"),
     [(OSError(28, "No space left on device"), "No space left"), (AttributeError("rule"), "rule")],
@@ -349,23 +288,34 @@ def test_a_job_that_cannot_be_submitted_fails(error: Exception, part: str) -> No
     assert failed.args[0].job is job and part in failed.kwargs["msg"]
 
 
+HANGS = ("exec sleep 60", "2 seconds")
+FAILS = ("echo 'no controller' >&2; exit 1", "no controller")
+
+
 @pytest.mark.parametrize(
-    ("client", "call"),
+    ("client", "does", "call"),
     [
-        ("scancel", stop_left_behind),
-        ("scancel", Watch().look),
-        ("scontrol", lambda: status_command("sacct", 40)),
+        ("squeue", FAILS, stop_left_behind),
+        ("scancel", HANGS, stop_left_behind),
+        ("scancel", HANGS, Watch().look),
+        ("scontrol", FAILS, lambda: status_command("sacct", 40)),
+        ("scontrol", HANGS, lambda: status_command("sacct", 40)),
     ],
 )
-def test_a_client_that_hangs_is_told(
-    queue: Path, client: str, call: Callable[[], object], monkeypatch: pytest.MonkeyPatch
+def test_a_client_that_hangs_or_fails_is_told(
+    queue: Path,
+    client: str,
+    does: tuple[str, str],
+    call: Callable[[], object],
+    monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     monkeypatch.setattr("nat.workflow.slurm.SECONDS_TO_ANSWER", 2)
     queue.write_text(f"11\t{RUN}\tPartitionTimeLimit\trule_train\t{queue.parent}\n")
-    (queue.parent / "bin" / client).write_text("#!/bin/sh\nexec sleep 60\n")
-    (queue.parent / "bin" / client).chmod(0o755)
-    with told(client, "2 seconds"):
+    program(queue.parent / "bin" / client, does[0])
+    with told(client, does[1]):
         call()
+    (queue.parent / ".snakemake/slurm_logs").rmdir()  # no job was ever submitted from here
+    assert stop_left_behind() == ""
 
 
 @pytest.mark.parametrize(
@@ -377,9 +327,8 @@ def test_a_client_that_hangs_is_told(
     ],
 )
 def test_the_state_of_a_job(queue: Path, queued: str, accounted: str, state: str) -> None:
-    for name, answer in (("squeue", queued), ("sacct", accounted)):
-        (queue.parent / "bin" / name).write_text(f"#!/bin/sh\n{answer}\n")
-        (queue.parent / "bin" / name).chmod(0o755)
+    program(queue.parent / "bin/squeue", queued)
+    program(queue.parent / "bin/sacct", accounted)
     assert state_of("7") == state
 
 
@@ -391,66 +340,59 @@ def rules() -> list[tuple[str, str]]:
     return [(match[1], part) for match, part in named if match and "    shell:" in part]
 
 
-@pytest.mark.parametrize("text", [pytest.param(text, id=name) for name, text in rules()])
-def test_every_rule_asks_for_what_it_needs(text: str) -> None:
-    assert ("    localrule: True" in text) != ("**RESOURCES[" in text)
-    assert "ENVIRONMENT" in text
-    assert ("    group:" in text) == ("steps=1" in text), "steps that share a job are counted"
+def test_every_rule_asks_for_what_it_needs_and_small_steps_share_jobs() -> None:
+    """All that takes seconds or minutes of a core; what is left alone takes a job of its own."""
+    for name, text in rules():
+        assert ("    localrule: True" in text) != ("**RESOURCES[" in text), name
+        assert "ENVIRONMENT" in text, name
+        small = re.search(r'RESOURCES\["(prepare|distil|score|report)"\]', text)
+        assert ("    group:" in text) == ("steps=1" in text) == bool(small), name
+    profile = yaml.safe_load((ROOT / "slurm/config.yaml").read_text())
+    assert profile["group-components"] == [f"{name}={count}" for name, count in GROUPED.items()]
+    # generating texts (that of a test set by the same rule), four steps of the training text,
+    # preparing test sets, summary
+    assert sum('    group:\n        "corpus"' in text for _, text in rules()) == 7
 
 
-@pytest.fixture(scope="module")
-def repository(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A copy of the repository, and programs in bin that only say that they are there."""
+@pytest.fixture
+def repository(tmp_path_factory: pytest.TempPathFactory, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A copy of the repository, and programs that only say that they are there."""
     found = copy_repository(tmp_path_factory.mktemp("repository"), OVERVIEW)
-    (found / "bin").mkdir()
+    tools = found / "bin"
+    tools.mkdir()
     conda = {"conda_prefix": "/opt/conda", "platform": "linux-64"}
-    answers = {
-        "conda": f'case "$1 $2" in "info --json") echo \'{json.dumps(conda)}\';; '
+    program(
+        tools / "conda",
+        f'case "$1 $2" in "info --json") echo \'{json.dumps(conda)}\';; '
         '"--version ") echo conda 25.1.1;; '
         '"config --get") echo \'{"get": {"channel_priority": "strict"}}\';; *) exit 1; esac',
-        "apptainer": "echo apptainer version 1.3.4",
-    }
-    for name, answer in answers.items():
-        (found / "bin" / name).write_text(f"#!/bin/sh\n{answer}\n")
-        (found / "bin" / name).chmod(0o755)
+    )
+    program(tools / "apptainer", "echo apptainer version 1.3.4")
+    monkeypatch.setenv("PATH", f"{tools}{os.pathsep}{os.environ['PATH']}")
     return found
 
 
-@pytest.mark.parametrize("way", ["conda", "apptainer"])
-def test_the_environments_of_snakemake(
-    repository: Path, monkeypatch: pytest.MonkeyPatch, way: str
-) -> None:
-    monkeypatch.setenv("PATH", f"{repository / 'bin'}{os.pathsep}{os.environ['PATH']}")
-    (repository / "envs/nat.sif").touch()
-    status, screen = snakemake(repository, "-n", "corpora", "--sdm", way)
-    assert status == 0, screen
-    assert counts(screen)["clean"] == 1
-
-
-def test_the_image_is_missed_before_any_job(
-    repository: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setenv("PATH", f"{repository / 'bin'}{os.pathsep}{os.environ['PATH']}")
-    (repository / "envs/nat.sif").unlink(missing_ok=True)
+def test_the_environments_of_snakemake(repository: Path) -> None:
     status, screen = snakemake(repository, "corpora", "--sdm", "apptainer")
-    assert status == 1
+    assert status == 1  # the image is missed before any job
     must_name(screen, "--sdm apptainer", "apptainer build envs/nat.sif envs/apptainer.def")
     assert not (repository / "results/corpora").exists()
+    (repository / "envs/nat.sif").touch()
+    for way in ("conda", "apptainer"):
+        status, screen = snakemake(repository, "-n", "corpora", "--sdm", way)
+        assert status == 0, screen
+        assert counts(screen)["clean"] == 1
 
 
 @pytest.mark.parametrize("name", ["cpu", "cuda"])
 def test_the_conda_environment_is_made_of_the_lock_files(name: str) -> None:
     found = yaml.safe_load((ROOT / f"envs/{name}.yaml").read_text())
-    assert found.keys() == {"name", "channels", "dependencies"}
     # not `nodefaults`, too: conda 26.7 takes that for a channel of this name, and finds none
     assert found["channels"] == ["conda-forge"]
-    assert "python=3.11" in found["dependencies"]
-    assert "pip" in found["dependencies"]
-    assert not any("compiler" in each for each in found["dependencies"])
+    assert {"python=3.11", "pip"} <= {*found["dependencies"]}
     # Snakemake runs the script of the same name in the new environment
     script = (ROOT / f"envs/{name}.post-deploy.sh").read_text()
     assert "python envs/install.py --here\n" in script
-    assert ("torch.version.cuda" in script) == (name == "cuda")
 
 
 def test_a_rule_that_uses_a_local_one_is_local() -> None:
@@ -461,23 +403,3 @@ def test_a_rule_that_uses_a_local_one_is_local() -> None:
     assert "fetch_test_text" in {name for _, name, _ in found}
     for used, name, changes in found:
         assert ("    localrule: True" in changes) == (used in local), name
-
-
-def test_small_steps_share_jobs() -> None:
-    """All that takes seconds or minutes of a core; what is left alone takes a job of its own."""
-    for name, text in rules():
-        small = re.search(r'RESOURCES\["(prepare|distil|score|report)"\]', text)
-        assert ("    group:" in text) == bool(small), name
-
-
-def test_what_steps_may_request_follows_from_the_profile() -> None:
-    profile = yaml.safe_load((ROOT / "slurm/config.yaml").read_text())
-    components = {name: f"{name}={count}" for name, count in GROUPED.items()}
-    assert profile["group-components"] == list(components.values())
-    # generating texts (that of a test set by the same rule), four steps of the training text,
-    # preparing test sets, summary
-    assert len(rules_of("corpus")) == 7
-
-
-def rules_of(group: str) -> list[tuple[str, str]]:
-    return [(name, text) for name, text in rules() if f'    group:\n        "{group}"' in text]

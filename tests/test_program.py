@@ -46,11 +46,14 @@ def shell(program: str, redirection: str, folder: Path) -> subprocess.CompletedP
     )
 
 
-@pytest.mark.parametrize("program", [SHOW_SYSTEM, TABLE])
-def test_a_full_disk_is_one_sentence(program: str, tmp_path: Path) -> None:
+@pytest.mark.parametrize("program", [SHOW_SYSTEM, TABLE, JOB])
+def test_a_full_disk_is_one_sentence_and_ends_no_job(program: str, tmp_path: Path) -> None:
     done = shell(program, "> /dev/full", tmp_path)
-    assert done.returncode == 1 and done.stderr.count("\n") == 1
-    must_name(done.stderr, "standard output", "disk is full")
+    if program == JOB:
+        assert (done.returncode, done.stderr) == (0, "") and (tmp_path / "model").exists()
+    else:
+        assert done.returncode == 1 and done.stderr.count("\n") == 1
+        must_name(done.stderr, "standard output", "disk is full")
 
 
 @pytest.mark.parametrize("program", [SHOW_SYSTEM, TABLE, JOB])

@@ -34,6 +34,7 @@ from tests.messages import told
 
 ROOT = Path(__file__).resolve().parents[1]
 NAME, TEACHER = "published", "at-base"
+DISTILLED = Distilled("micro", NAME, TEACHER, 1, "beam5")
 WORDS = ["lower", "lowest", "newer", "newest", "wider", "widest", ",", "`` it 's @-@ so ''"]
 SOURCE = [f"{one} {other} ." for one in WORDS for other in WORDS[::2]]
 TARGET = [f"{line} {line}" for line in SOURCE]
@@ -42,13 +43,11 @@ CORPUS: dict[str, Any] = {
     "source": "en",
     "target": "de",
     "splits": {
-        **{
-            split: {
-                "files": {side: f"data/{split}.{side}" for side in ("en", "de")},
-                "segmented": split != "test",
-            }
-            for split in ("train", "valid", "test")
+        split: {
+            "files": {side: f"data/{split}.{side}" for side in ("en", "de")},
+            "segmented": split != "test",
         }
+        for split in ("train", "valid", "test")
     },
     "subwords": {"files": {"codes": "data/codes", "vocabulary": "data/dict.txt"}},
     "distilled": {TEACHER: {"files": {"de": "data/distilled.de"}, "segmented": True}},
@@ -141,36 +140,32 @@ def test_the_subwords_are_those_that_were_published(folder: Path, compressed: bo
     assert not (place / "tests/test/text" / GIVEN).exists()
 
 
+def distilled_lines() -> list[str]:
+    """Prepare the corpus and its published translations; what students learn from."""
+    prepare()
+    distil_text(configuration(), DISTILLED)
+    return list(read_lines(Path(DistilledText(**vars(DISTILLED)).path) / "train.de"))
+
+
 def test_students_learn_from_the_published_translations(folder: Path) -> None:
-    distilled = Distilled("micro", NAME, TEACHER, 1, "beam5")
-    inputs = distilled.inputs(configuration())
-    assert "translations" not in inputs  # by the teacher
     there = configuration()
+    assert "translations" not in DISTILLED.inputs(there)  # by the teacher
     student = Model("micro", NAME, there.canonical(NAME, "nat-kd"), 1)
-    assert distilled in student.inputs_of_training(there).texts
-    place = prepare()
-    distil_text(configuration(), distilled)
+    assert DISTILLED in student.inputs_of_training(there).texts
     published = list(read_lines("data/distilled.de"))
-    assert list(read_lines(Path(DistilledText(**vars(distilled)).path) / "train.de")) == published
-    report = read_json(Path(distilled.path).with_name("distillation.json"))
+    assert distilled_lines() == published
+    report = read_json(Path(DISTILLED.path).with_name("distillation.json"))
     assert report["translated"] == len(SOURCE) and report["unknown_tokens"] == 0
-    ids = BinarisedText(Path(distilled.path) / "train.de")
-    vocabulary = Vocabulary.load(place / "binarised/vocabulary.txt")
+    ids = BinarisedText(Path(DISTILLED.path) / "train.de")
+    vocabulary = Vocabulary.load(Path("results/corpora", NAME, "binarised/vocabulary.txt"))
     assert vocabulary.decode(ids[3].tolist()) == published[3]
 
 
 def test_translations_that_are_not_split_are_prepared_like_the_text(folder: Path) -> None:
-    raw = [f"“so”, it is {number}" for number in range(len(SOURCE))]
-    write("distilled.de", raw)
+    write("distilled.de", [f"“so”, it is {number}" for number in range(len(SOURCE))])
     describe(distilled={TEACHER: {"files": {"de": "data/distilled.de"}}})
-    prepare()
-    distilled = Distilled("micro", NAME, TEACHER, 1, "beam5")
-    distil_text(configuration(), distilled)
-    tokens = '" so " , it is 7'
     split = Segmenter(Path("data/codes").read_text()).split
-    assert list(read_lines(Path(DistilledText(**vars(distilled)).path) / "train.de"))[7] == split(
-        tokens
-    )
+    assert distilled_lines()[7] == split('" so " , it is 7')
 
 
 @pytest.mark.parametrize("segmented", [False, True])
@@ -182,21 +177,13 @@ def test_translations_lose_their_diacritics_like_the_text(folder: Path, segmente
     preprocessing = {**CORPUS["preprocessing"], "tokeniser": "none", "normalise_punctuation": False}
     changes = {"diacritics": {"de": "remove"}, "preprocessing": preprocessing}
     describe(distilled={TEACHER: translations}, **changes)
-    prepare()
-    distilled = Distilled("micro", NAME, TEACHER, 1, "beam5")
-    distil_text(configuration(), distilled)
-    lines = list(read_lines(Path(DistilledText(**vars(distilled)).path) / "train.de"))
-    assert lines == [split(line) for line in TRANSLATED]
+    assert distilled_lines() == [split(line) for line in TRANSLATED]
 
 
-def test_translations_of_another_text_are_refused(folder: Path) -> None:
+def test_files_that_do_not_fit_each_other_are_refused(folder: Path) -> None:
     write("distilled.de", TRANSLATED[1:])
-    prepare()
     with told("at-base.de", "31", "32", "max_tokens"):
-        distil_text(configuration(), Distilled("micro", NAME, TEACHER, 1, "beam5"))
-
-
-def test_a_dictionary_of_other_subwords_is_refused(folder: Path) -> None:
+        distilled_lines()
     write("dict.txt", ["low 3", "est 2"])
     with told("dictionary.txt", "'subwords'"):
         prepare()
@@ -208,8 +195,7 @@ def test_the_files_are_inputs(folder: Path) -> None:
     assert {"data/codes", "data/dict.txt", "data/distilled.de", "data/train.en"} <= set(names)
     assert "'subwords.files.codes'" in names["data/codes"]
     assert "'distilled.at-base.files.de'" in names["data/distilled.de"]
-    steps = CorpusStep(NAME, "bpe").inputs(configuration()).before
-    assert CorpusStep(NAME, "text") in steps
+    assert CorpusStep(NAME, "text") in CorpusStep(NAME, "bpe").inputs(configuration()).before
     test = step_of(NAME, "test", "text").inputs(configuration()).before
     assert {file.path for file in test} == {"data/test.en", "data/test.de"}
 
@@ -217,12 +203,8 @@ def test_the_files_are_inputs(folder: Path) -> None:
 @pytest.mark.parametrize(
     ("changes", "words"),
     [
-        (
-            {"distilled": {"at-bas": CORPUS["distilled"][TEACHER]}},
-            ["'distilled'", "'at-bas'", "at-base"],
-        ),
+        ({"distilled": {"at-bas": CORPUS["distilled"][TEACHER]}}, ["'distilled'", "'at-bas'"]),
         ({"distilled": {TEACHER: {"files": {"en": "x"}}}}, ["'distilled.at-base'", "en", "de"]),
-        ({"distilled": {TEACHER: {}}}, ["'distilled.at-base'", "'files'"]),
         ({"subwords": {"files": {"codes": "x"}}}, ["'subwords'", "codes", "vocabulary"]),
         ({"subwords": {"urls": {"codes": "https://x/y", "vocabulary": "https://x/z"}}}, ["sha256"]),
         (
@@ -240,12 +222,11 @@ def test_what_a_corpus_file_must_say(
 
 
 def test_a_corpus_like_another_has_subwords_of_its_own(folder: Path) -> None:
-    subwords = CORPUS["subwords"]
-    other = {"like": "toy-micro-files", "subwords": subwords}
     learned = {key: CORPUS[key] for key in ("source", "target", "splits")}
     learned["preprocessing"] = {**CORPUS["preprocessing"], "bpe_merges": 9}
-    Path("config/corpora/toy-micro-files.yaml").write_text(yaml.safe_dump(learned))
-    Path(f"config/corpora/{NAME}.yaml").write_text(yaml.safe_dump(other))
+    other = {"like": "learned", "subwords": CORPUS["subwords"]}
+    for name, content in (("learned", learned), (NAME, other)):
+        Path(f"config/corpora/{name}.yaml").write_text(yaml.safe_dump(content))
     found = load("micro", Path()).corpus(NAME)
     assert found.preprocessing.bpe_merges is None and found.subwords is not None
 
@@ -264,18 +245,15 @@ def test_pieces_have_the_marks_of_this_project(folder: Path) -> None:
     for name, lines in written.items():
         write(f"train.{name}", lines)
         write(f"valid.{name}", lines[:5])
-    symbols = sorted(
-        {symbol for lines in written.values() for each in lines for symbol in each.split()}
-    )
-    write("dict.txt", [f"{symbol} 9" for symbol in symbols])
+    symbols = {symbol for lines in written.values() for symbol in " ".join(lines).split()}
+    write("dict.txt", [f"{symbol} 9" for symbol in sorted(symbols)])
     files = {"pieces": "data/spm.model", "vocabulary": "data/dict.txt"}
     preprocessing = {**CORPUS["preprocessing"], "tokeniser": "none"}
     describe(subwords={"files": files}, distilled={}, preprocessing=preprocessing)
     place = prepare()
     split = Pieces(model).split
     assert list(read_lines(place / "bpe/train.en")) == [split(line) for line in SOURCE]
-    ids = BinarisedText(place / "binarised/train.en")
-    assert UNK not in ids.tokens
+    assert UNK not in BinarisedText(place / "binarised/train.en").tokens
 
 
 def test_a_checkpoint_is_scored_on_a_test_set_with_its_subwords(

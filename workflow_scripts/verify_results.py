@@ -16,13 +16,11 @@ def main() -> None:
     )
     found = verify(parser.parse_args().folder)
     print(f"{found.intact} files are intact; {found.unknown} have no recorded checksum")
-    for line in found.lines:
-        print(line)
-    if found.damaged:
-        raise UserError(
-            f"damaged, missing or not to be read: {len(found.damaged)}; to make them again: "
-            + "; ".join(found.remedies)
-        )
+    for path, fault in found.faults.items():
+        print(f"{fault}: {path}")
+    if found.faults:
+        count = f"damaged, missing or not to be read: {len(found.faults)}"
+        raise UserError("; ".join([count, *found.remedies]))
 
 
 if __name__ == "__main__":

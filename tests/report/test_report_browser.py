@@ -76,8 +76,7 @@ def test_claims_sort_by_number(
     folder: Path, tmp_path: Path, browser: Browser, at: int, column: str
 ) -> None:
     claims = {
-        f"above-{number}": {**CLAIM, "compare": f"NAT > {number}"}
-        for number in (10, 90, 15, 95)
+        f"above-{number}": {**CLAIM, "compare": f"NAT > {number}"} for number in (10, 90, 15, 95)
     }
     found = configuration(folder.parent, claims=CLAIMS | claims)
     site.write(found, tmp_path / "report")
