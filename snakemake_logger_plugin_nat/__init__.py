@@ -19,7 +19,7 @@ from nat.spelling import hint
 from nat.workflow.slurm import how_it_ended
 from nat.workflow.together import rule_kind
 
-ALSO_SHOWN = re.compile("Nothing to be|Creating conda|Downloading|Pulling|Unlocked|Trying to")
+ALSO_SHOWN = re.compile("Nothing to be|Lints for|Creating|Downloading|Pulling|Unlocked|Trying to")
 LOCKED = "another run is at work in this folder; if it was killed, run 'snakemake --unlock'"
 KILLED = "it was killed, by a signal or for want of memory; a training resumes when it runs again"
 
