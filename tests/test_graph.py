@@ -461,7 +461,7 @@ tables:
       - {label: student, system: nat-kd, decoding: npd9}
 claims:
   distillation: {claim: Distilled text is better than raw text., from: nobody, in: table 1,
-    measure: sacrebleu, compare: [distilled, above, raw]}
+    measure: sacrebleu, compare: distilled > raw}
 """
 
 CHOOSING = """
