@@ -6,7 +6,6 @@ import re
 import shutil
 import subprocess
 import sys
-from collections import Counter
 from collections.abc import Collection
 from dataclasses import replace
 from pathlib import Path
@@ -15,13 +14,13 @@ from typing import Any
 import pytest
 import yaml
 from filelock import FileLock
+from made_up_corpus import PREPROCESSING
 from prepared import run_snakemake
 from repository import configured
 
 from nat.configuration import load
 from nat.data.splits import folder_of
-from nat.papers import reports
-from nat.workflow.graph import TARGETS, Graph
+from nat.workflow.graph import OF_ALL_SCALES, TARGETS, Graph
 from tests.messages import must_name, told
 
 ROOT = Path(__file__).resolve().parents[1]
@@ -31,8 +30,7 @@ PARTS.append("snakemake_logger_plugin_nat")
 pytestmark = pytest.mark.timeout(1000)
 
 TEACHERS = {"at-base", "nat-kd", "nat-raw", "cmlm-kd", "cmlmc-kd", "imputer-kd"}
-STUDENTS = {"dims-cmlm-kd", "dims-cmlmc-kd", "dims-imputer-kd"}
-SYSTEMS = TEACHERS | STUDENTS
+"""Of the systems of `PAPERS`."""
 
 RUN = ["demo", "corpora", "dims_table_8"]
 """What is really run: every rule but those of claims and analyses."""
@@ -103,72 +101,62 @@ def repository(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return copy_repository(tmp_path_factory.mktemp("repository"), PAPERS)
 
 
-@pytest.fixture(scope="module")
-def small_repository(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """The same with one paper."""
-    return copy_repository(tmp_path_factory.mktemp("repository"), OVERVIEW)
+@pytest.fixture
+def own(tmp_path: Path) -> Path:
+    """A copy with the task and the corpus `own`, of the user's files in the folder `here`."""
+    repository = copy_repository(tmp_path, OVERVIEW)
+    write_own(repository, "test")
+    replace_in(repository / "config/scales/micro.yaml", "\ntasks:\n", "\ntasks:\n  own: own\n")
+    return repository
 
 
-@pytest.mark.parametrize(
-    "scale", ["demo", *(pytest.param(name, marks=pytest.mark.long) for name in ("small", "paper"))]
-)
-def test_the_whole_graph_of_each_scale_builds(tmp_path: Path, scale: str) -> None:
-    status, screen = snakemake(copy_repository(tmp_path), "-n", scale=scale)
-    assert status == 0, screen
-    found = counts(screen)
-    assert found["train"] + found.get("train_and_keep", 0) >= len(SYSTEMS)
-    assert found["distil"] >= 1
-    wanted = Counter(kind for _, kind, _ in reports.targets(configured(scale)))
-    assert {kind: found[kind] for kind in wanted} == wanted
+def write_own(repository: Path, *tests: str, references: Collection[str] = ()) -> None:
+    """The description of the corpus `own` with these test sets, and what it lacks of its files."""
+    splits: dict[str, Any] = {}
+    for name in ("train", "valid", *tests):
+        files = {side: f"here/{name}.{side}" for side in ("en", "de")}
+        splits[name] = {"files": files}
+        if name in references:
+            splits[name]["references"] = [{"files": {"de": files["de"]}}]
+        for path in map(repository.joinpath, files.values()):
+            path.parent.mkdir(exist_ok=True)
+            if not path.exists():
+                path.write_text("".join(f"low lower {name} {n}\n" for n in range(9)))
+    own = {"source": "en", "target": "de", "splits": splits}
+    own["preprocessing"] = {**PREPROCESSING, "bpe_merges": 5}
+    write_yaml(repository / "config/corpora/own.yaml", own)
 
 
-def test_every_public_target_is_there(repository: Path) -> None:
+def replace_in(path: Path, before: str, after: str) -> None:
+    text = path.read_text()
+    assert before in text
+    path.write_text(text.replace(before, after, 1))
+
+
+def test_every_public_target_is_there_and_listed_with_a_line(repository: Path) -> None:
     papers = ["dims", "dims_figure_3", "dims_claims", "overview", "overview_table_1"]
     status, screen = snakemake(repository, "-n", *TARGETS, *papers)
     assert status == 0, screen
-
-
-def test_all_texts_are_had_at_once(tmp_path: Path) -> None:
-    """On a cluster they are fetched before anything else, where there is a network."""
-    repository = copy_repository(tmp_path, OVERVIEW)
-    path = own_corpus(repository, "test", "test_mine")
-    own = yaml.safe_load(path.read_text())
-    for split in ("valid", "test"):
-        own["splits"][split]["references"] = [{"files": {"de": f"here/{split}.de"}}]
-    write_yaml(path, own)
-    scale = repository / "config/scales/micro.yaml"
-    scale.write_text(scale.read_text().replace("\ntasks:\n", "\ntasks:\n  own: own\n"))
-    status, screen = snakemake(repository, "texts")
-    assert status == 0, screen
-    made = repository / "results/corpora/own"
-    for folder in (made, made / "tests/test"):
-        assert (folder / "text").is_dir() and (folder / "references").is_dir()
-    assert (made / "tests/test_mine/text").is_dir()
-    assert not (made / "tests/test_mine/references").exists() and not (made / "bpe").exists()
-    _, screen = snakemake(repository, "-n", "results/corpora/own/corpus.json")
-    assert not any("fetch" in rule for rule in counts(screen))
-
-
-def test_every_public_target_is_listed_with_a_line(repository: Path) -> None:
-    status, screen = snakemake(repository, "--list-target-rules")
-    assert status == 0
+    _, screen = snakemake(repository, "--list-target-rules")
     listed = [line for line in screen.splitlines() if not line.startswith("Using")]
     assert all(re.fullmatch(r"[\w-]+ \(.+\)", line) for line in listed), listed
-    assert {"demo", "scores", "dims", "dims_table_1", "plan", "verify"} <= {
+    assert {*TARGETS, "dims", "dims_table_1", "plan", "verify"} <= {
         each.split()[0] for each in listed
     }
 
 
-def test_the_page_on_results_has_every_path() -> None:
-    page = (ROOT / "docs/results.md").read_text(encoding="utf-8")
-    rules = "".join(path.read_text() for path in (ROOT / "rules").glob("*.smk"))
-    made = re.findall(r'=(?:directory\(|update\(\s*)?"((?:results|<run>)/[^"]+)"', rules)
-    made = [path.replace("<run>", "results/{run}") for path in made]
-    made = [path for path in made if not path.endswith(("/bpe", "/text")) or "tests" in path]
-    assert len(made) > 30
-    for path in made:
-        stem = re.sub(r"(table_\{number\}|figure_\{number\}|claims)\.\w+$", r"\1", path)
-        assert f"`{stem}" in page, path
+def test_all_texts_are_had_at_once(own: Path) -> None:
+    """On a cluster they are fetched before anything else, where there is a network."""
+    write_own(own, "test", "test_mine", references=("valid", "test"))
+    status, screen = snakemake(own, "texts")
+    assert status == 0, screen
+    made = own / "results/corpora/own"
+    for folder in (made, made / "tests/test"):
+        assert (folder / "text").is_dir() and (folder / "references").is_dir()
+    assert (made / "tests/test_mine/text").is_dir()
+    assert not (made / "tests/test_mine/references").exists() and not (made / "bpe").exists()
+    _, screen = snakemake(own, "-n", "results/corpora/own/corpus.json")
+    assert not any("fetch" in rule for rule in counts(screen))
 
 
 def test_only_what_changes_a_text_makes_it_again() -> None:
@@ -196,47 +184,22 @@ def test_only_what_changes_a_text_makes_it_again() -> None:
         assert found[0] != train and found[1] != test
 
 
-def test_stages_hold_what_they_say(tmp_path: Path) -> None:
-    """With the papers that `SYSTEMS` are of."""
-    repository = copy_repository(tmp_path, PAPERS)
-    _, teachers = snakemake(repository, "-n", "teachers")
-    assert jobs(teachers, "train") == {f"{name} on toy-micro (seed 1)" for name in TEACHERS}
-    _, distilled = snakemake(repository, "-n", "distilled")
-    assert jobs(distilled, "train") == {"at-base on toy-micro (seed 1)"}
-    assert counts(distilled)["translate"] == 2  # shards of train at this scale
-    _, corpora = snakemake(repository, "-n", "corpora")
-    assert counts(corpora)["summarise_corpus"] == 1
-    assert "train" not in counts(corpora)
-
-
-def test_the_figure_needs_only_its_own_systems(repository: Path) -> None:
-    _, screen = snakemake(repository, "-n", "dims_figure_3")
-    assert {job.split(" ")[0] for job in jobs(screen, "train")} == {
-        "at-base",
-        "cmlm-kd",
-        "dims-cmlm-kd",
-        "cmlmc-kd",
-        "dims-cmlmc-kd",
-    }
-
-
-def test_starts_from_kept_checkpoints_share_one_training(tmp_path: Path) -> None:
-    repository = copy_repository(tmp_path, OVERVIEW)
-    recipe = yaml.safe_load((repository / "config/recipes/student.yaml").read_text())
-    recipe |= {"updates": 20, "warmup_updates": 5, "keep": {"early": 10, "late": 15}}
-    write_yaml(repository / "config/recipes/keeping.yaml", recipe)
-    systems = {"keeping": {"like": "nat-kd", "recipe": "keeping"}}
-    for name in ("early", "late"):
-        start = {"system": "keeping", "kept": name}
-        systems[f"from-{name}"] = {"like": "oaxe-kd", "init_from": start}
-    for name, system in systems.items():
-        write_yaml(repository / f"config/systems/{name}.yaml", system | {"description": "a test"})
-    folder = "results/micro/models/toy-micro"
-    models = [f"{folder}/from-{name}/seed1/model.pt" for name in ("early", "late")]
-    _, screen = snakemake(repository, "-n", *models)
-    trained = {job.split(" ")[0] for job in jobs(screen, "train")}
-    assert trained == {"at-base", "keeping", "from-early", "from-late"}
-    assert (counts(screen)["train"], counts(screen)["train_and_keep"]) == (3, 1)
+@pytest.mark.parametrize(
+    ("target", "trained", "others"),
+    [
+        ("corpora", set(), {"summarise_corpus": 1, "translate": 0}),
+        ("distilled", {"at-base"}, {"translate": 2}),  # shards of train at this scale
+        ("teachers", TEACHERS, {}),
+        ("dims_figure_3", {"at-base", "cmlm-kd", "dims-cmlm-kd", "cmlmc-kd", "dims-cmlmc-kd"}, {}),
+    ],
+)
+def test_targets_train_what_they_need(
+    repository: Path, target: str, trained: set[str], others: dict[str, int]
+) -> None:
+    _, screen = snakemake(repository, "-n", target)
+    assert jobs(screen, "train") == {f"{name} on toy-micro (seed 1)" for name in trained}
+    found = counts(screen)
+    assert {rule: found.get(rule, 0) for rule in others} == others
 
 
 @pytest.mark.parametrize(
@@ -246,50 +209,47 @@ def test_starts_from_kept_checkpoints_share_one_training(tmp_path: Path) -> None
         (["results/micro/models/toy-micro/nat-kdd/seed1/model.pt"], "micro", "'nat-kd'"),
         ([], "smal", "'small'"),
         (["--config", "thread=2"], "", "'thread'"),
-        (
-            ["results/micro/scores/toy-micro/imputer-kd/seed1/one-pass/test.json"],
-            "micro",
-            "'one-pass'",
-        ),
     ],
 )
 def test_wrong_targets_end_in_one_sentence(
-    small_repository: Path, arguments: list[str], scale: str, expected: str
+    repository: Path, arguments: list[str], scale: str, expected: str
 ) -> None:
-    status, screen = snakemake(small_repository, "-n", *arguments, scale=scale)
+    status, screen = snakemake(repository, "-n", *arguments, scale=scale)
     assert status == 1
     must_name(screen, expected)
     assert "Traceback" not in screen
     assert len([line for line in screen.splitlines() if "error" in line.lower()]) == 1
 
 
-def test_an_unknown_system_ends_before_any_job(tmp_path: Path) -> None:
-    repository = copy_repository(tmp_path, OVERVIEW)
-    paper = repository / "config/papers/overview.yaml"
-    paper.write_text(paper.read_text().replace("system: nat-raw", "system: nat-rwa", 1))
-    status, screen = snakemake(repository)
-    assert status == 1
-    must_name(screen, "nat-rwa", "'nat-raw'")
-    assert "Traceback" not in screen
-    assert not (repository / "results").exists()
+@pytest.mark.parametrize(
+    ("file", "before", "after", "parts"),
+    [
+        ("papers/overview", "system: nat-raw", "system: nat-rwa", ["nat-rwa", "'nat-raw'"]),
+        (
+            "scales/micro",
+            "steps: [mask-predict-4-lb5, beam5]",
+            "steps: [ctranslate2-float32-beam5-tuned]",
+            ["browser.steps", "ctranslate2-float32-beam5-tuned"],
+        ),
+    ],
+)
+def test_a_wrong_name_in_a_file_ends_before_any_job(
+    tmp_path: Path, file: str, before: str, after: str, parts: list[str]
+) -> None:
+    repository = copy_repository(tmp_path, OVERVIEW | {"deployment"})
+    replace_in(repository / f"config/{file}.yaml", before, after)
+    with told(*parts):
+        Graph(load("micro", repository)).traces()
 
 
-@pytest.mark.parametrize("name", ["train", "scores", "overview_table_1"])
-def test_a_paper_is_not_named_like_another_target(tmp_path: Path, name: str) -> None:
-    repository = copy_repository(tmp_path, OVERVIEW)
-    papers = repository / "config/papers"
-    shutil.copy(papers / "overview.yaml", papers / f"{name}.yaml")
-    with told(f"'{name}'", "rename the file"):
-        Graph(load("micro", repository))
-
-
-@pytest.mark.parametrize("name", ["corpora", "downloads", "bench", "logs"])
-def test_a_scale_is_not_named_like_a_folder_of_all_scales(name: str) -> None:
-    found = configured("micro")
-    scales = {**found.files["scales"], name: found.files["scales"]["micro"]}
-    changed = replace(found, scale=name, files={**found.files, "scales": scales})
-    with told(f"config/scales/{name}.yaml"):
-        Graph(changed)
+@pytest.mark.parametrize("name", ["train", "scores", "overview_table_1", *OF_ALL_SCALES])
+def test_a_name_that_is_taken_is_refused(tmp_path: Path, name: str) -> None:
+    is_scale = name in OF_ALL_SCALES
+    file = "scales/micro" if is_scale else "papers/overview"
+    original = copy_repository(tmp_path, OVERVIEW) / f"config/{file}.yaml"
+    shutil.copy(original, original.with_stem(name))
+    with told(name, "rename the file"):
+        Graph(load(name if is_scale else "micro", tmp_path))
 
 
 def test_a_paper_without_a_corpus_is_told() -> None:
@@ -300,128 +260,43 @@ def test_a_paper_without_a_corpus_is_told() -> None:
     assert graph.nothing_to_run(["demo", "results/micro/report/index.html"]) == []
 
 
-def test_only_decodings_that_are_traced_are_shown_step_by_step(tmp_path: Path) -> None:
-    repository = copy_repository(tmp_path, OVERVIEW | {"deployment"})
-    scale = repository / "config/scales/micro.yaml"
-    steps = "steps: [mask-predict-4-lb5, beam5]"
-    assert steps in scale.read_text()
-    scale.write_text(scale.read_text().replace(steps, "steps: [ctranslate2-float32-beam5-tuned]"))
-    with told("browser.steps", "ctranslate2-float32-beam5-tuned"):
-        Graph(load("micro", repository)).traces()
-
-
-def test_a_scale_can_leave_out_an_inherited_task(tmp_path: Path) -> None:
-    repository = copy_repository(tmp_path, OVERVIEW)
-    own = {"like": "micro", "description": "a test", "tasks": {"wmt14-en-de": None, "mine": "own"}}
-    own_corpus(repository, "test")
-    write_yaml(repository / "config/scales/own.yaml", own)
-    tasks = load("own", repository).tasks
-    assert tasks["mine"] == "own" and "wmt14-en-de" not in tasks
-    assert set(load("micro", repository).tasks) - set(tasks) == {"wmt14-en-de"}
-
-
-def own_corpus(repository: Path, *tests: str) -> Path:
-    """A corpus of the user's files in the folder `here`, with these test sets; its description."""
-    splits = {
-        name: {"files": {side: f"here/{name}.{side}" for side in ("en", "de")}}
-        for name in ("train", "valid", *tests)
-    }
-    preprocessing = {
-        "lowercase": False,
-        "normalise_punctuation": False,
-        "tokeniser": "none",
-        "max_tokens": 100,
-        "max_ratio": 2.0,
-        "bpe_merges": 5,
-    }
-    own = {"source": "en", "target": "de", "splits": splits, "preprocessing": preprocessing}
-    (repository / "here").mkdir(exist_ok=True)
-    for split in splits:
-        for side in ("en", "de"):
-            path = repository / f"here/{split}.{side}"
-            if not path.exists():
-                path.write_text("".join(f"low lower {split} {n}\n" for n in range(9)))
-    path = repository / "config/corpora/own.yaml"
-    write_yaml(path, own)
-    return path
-
-
-ASKS_ONLY_WHEN_A_JOB_ENDS = """
-from snakemake.cli import main
-from snakemake.scheduling.job_scheduler import JobScheduler
-
-def asked(scheduler, delay):
-    raise SystemExit("asks again after a while")
-
-JobScheduler._schedule_reevalutation = asked
-main()
-"""
-
-
-@pytest.mark.long
-def test_waiting_jobs_cost_nothing(tmp_path: Path) -> None:
-    """Else Snakemake looks at them every second, once more for each job that has ended."""
-    repository = copy_repository(tmp_path, OVERVIEW)
-    program = [sys.executable, "-c", ASKS_ONLY_WHEN_A_JOB_ENDS]
-    ended = subprocess.run(
-        [*program, "corpora", "--cores", "1", "--config", "scale=micro"],
-        cwd=repository,
-        text=True,
-        capture_output=True,
-    )
-    assert ended.returncode == 0, ended.stderr
-    assert "done" in ended.stdout + ended.stderr
-
-
-def test_a_failed_job_tells_its_error_and_leaves_nothing(tmp_path: Path) -> None:
-    repository = copy_repository(tmp_path, OVERVIEW)
-    own_corpus(repository, "test")
-    with (repository / "here/valid.de").open("a") as file:
+def test_a_failed_job_tells_its_error_and_leaves_nothing(own: Path) -> None:
+    with (own / "here/valid.de").open("a") as file:
         file.write("one more\n")
-    status, screen = snakemake(repository, "results/corpora/own/text")
+    status, screen = snakemake(own, "results/corpora/own/text")
     assert status == 1
     must_name(screen, "FAILED fetch own", "here/valid.en", "9 lines", "here/valid.de", "10")
     assert "Traceback" not in screen
-    assert not (repository / "results/corpora/own/text").exists()
+    assert not (own / "results/corpora/own/text").exists()
 
 
 @pytest.mark.parametrize("made_before", [pytest.param(False, marks=pytest.mark.long), True])
-def test_a_missing_text_is_told_before_any_job(tmp_path: Path, made_before: bool) -> None:
-    repository = copy_repository(tmp_path, OVERVIEW)
-    own_corpus(repository, "test")
+def test_a_missing_text_is_told_before_any_job(own: Path, made_before: bool) -> None:
+    keys = {
+        "results/corpora/own/text": "splits.valid.files.de",
+        "results/corpora/own/tests/test/text": "splits.test.files.en",
+    }
     if made_before:
-        texts = ("results/corpora/own/text", "results/corpora/own/tests/test/text")
-        status, screen = snakemake(repository, *texts)
+        status, screen = snakemake(own, *keys)
         assert status == 0, screen
-    (repository / "here/valid.de").unlink()
-    (repository / "here/test.en").unlink()
-    for target, key in (
-        ("results/corpora/own/text", "splits.valid.files.de"),
-        ("results/corpora/own/tests/test/text", "splits.test.files.en"),
-    ):
-        status, screen = snakemake(repository, "-n", target)
+    (own / "here/valid.de").unlink()
+    (own / "here/test.en").unlink()
+    for target, key in keys.items():
+        status, screen = snakemake(own, "-n", target)
         assert status == 1
         must_name(screen, "config/corpora/own.yaml", f"'{key}'", "here/")
         assert "Traceback" not in screen
-    _, screen = snakemake(repository, "-n", "results/corpora/own/tests/tset/text")
-    assert "Traceback" not in screen
 
 
 @pytest.mark.graph
 @pytest.mark.long
-def test_one_more_test_set_trains_nothing(tmp_path: Path) -> None:
-    repository = copy_repository(tmp_path, OVERVIEW)
-    own_corpus(repository, "test")
-    scale = repository / "config/scales/micro.yaml"
-    scale.write_text(scale.read_text().replace("\ntasks:\n", "\ntasks:\n  own: own\n"))
+def test_one_more_test_set_trains_nothing(own: Path) -> None:
     model, test = "micro/models/own/nat-raw/seed1/model.pt", "corpora/own/tests/{}/binarised"
     targets = [f"results/{model}", f"results/{test.format('test')}"]
-    status, screen = snakemake(repository, *targets)
+    status, screen = snakemake(own, *targets)
     assert status == 0, screen
-    _, screen = snakemake(repository, "-n", *targets)
-    assert "Nothing to be done" in screen
-    own_corpus(repository, "test", "test_mine")
-    _, screen = snakemake(repository, "-n", *targets, f"results/{test.format('test_mine')}")
+    write_own(own, "test", "test_mine")
+    _, screen = snakemake(own, "-n", *targets, f"results/{test.format('test_mine')}")
     assert counts(screen) == {"fetch_test_text": 1, "prepare_test_set": 1}
 
 
@@ -472,6 +347,10 @@ def test_run_makes_every_result(run: tuple[Path, str]) -> None:
     assert not list(results.rglob("*of?.jsonl")), "shards stay behind"
     logs = results.glob("logs/train/toy-micro/*/seed1.log")
     assert {path.parent.name for path in logs} == OF_RUN
+    lines = screen.splitlines()
+    started, done = ([one for one in lines if f"] {word} " in one] for word in ("start ", "done  "))
+    assert len(started) == len(done) > len(OF_RUN)
+    assert any("updates" in line and "tokens/s" in line for line in lines)
     assert "Warning" not in screen
     assert "no_progress_bar" not in (results / "logs/train/toy-micro/at-base/seed1.log").read_text()
 
@@ -491,63 +370,6 @@ def test_run_keeps_every_sentence(run: tuple[Path, str]) -> None:
     assert len((test / "bpe/test.ka").read_text().splitlines()) == 20
 
 
-TRANSLATE = """
-import json, sys
-from nat.deploy.translator import load
-asked, lines = json.load(sys.stdin)
-print(json.dumps([load(folder, decoding).translate(lines) for folder, decoding in asked]))
-"""
-
-
-@pytest.mark.graph
-def test_what_is_deployed_translates_as_the_run(run: tuple[Path, str]) -> None:
-    """All decodings in one process, since it takes longest to start, and one by the command."""
-    repository, _ = run
-    raw = (repository / "results/corpora/toy-micro/tests/test/text/test.ka").read_text()
-    found = list((repository / "results/micro/translations").glob("*/*/seed1/*/test.jsonl"))
-    assert len(found) == 10
-    asked = [
-        (f"results/micro/models/{'/'.join(path.parts[-5:-2])}", path.parent.name) for path in found
-    ]
-    expected = [
-        [json.loads(line)["text"] for line in path.read_text().splitlines()] for path in found
-    ]
-
-    def output(program: list[str], given: str) -> str:
-        ended = subprocess.run(
-            [sys.executable, *program], cwd=repository, input=given, capture_output=True, text=True
-        )
-        assert ended.returncode == 0, ended.stderr
-        return ended.stdout
-
-    translated = output(["-c", TRANSLATE], json.dumps([asked, raw.splitlines()]))
-    assert json.loads(translated) == expected
-    folder, decoding = asked[0]
-    command = ["-m", "nat.deploy.command", "translate", folder, "--decoding", decoding]
-    assert output(command, raw).split("\n")[:-1] == expected[0]
-
-
-@pytest.mark.graph
-def test_run_shows_jobs_and_progress(run: tuple[Path, str]) -> None:
-    _, screen = run
-    lines = screen.splitlines()
-    started = [line.split("start  ")[1] for line in lines if "] start  " in line]
-    done = [line.split("done   ")[1].rsplit(" in ", 1)[0] for line in lines if "] done   " in line]
-    assert sorted(started) == sorted(done)
-    assert len([name for name in started if name.startswith("train ")]) == len(OF_RUN)
-    assert any("updates" in line and "tokens/s" in line for line in lines)
-    assert any(line.startswith("finished ") for line in lines)
-    assert len(lines) < 3.5 * len(started)
-
-
-@pytest.mark.graph
-def test_second_run_does_nothing(run: tuple[Path, str]) -> None:
-    repository, _ = run
-    status, screen = snakemake(repository, *RUN)
-    assert status == 0
-    assert "Nothing to be done" in screen
-
-
 @pytest.mark.graph
 def test_a_table_is_there_in_all_formats_or_made_again(run: tuple[Path, str]) -> None:
     repository, _ = run
@@ -560,69 +382,47 @@ def test_a_table_is_there_in_all_formats_or_made_again(run: tuple[Path, str]) ->
         (repository / "table_1.tex").rename(latex)
 
 
-@pytest.mark.graph
-def test_a_changed_system_runs_again_with_what_depends_on_it(run: tuple[Path, str]) -> None:
-    repository, _ = run
-    system = repository / "config/systems/cmlm.yaml"
-    before = system.read_text()
-    try:
-        system.write_text(before.replace("label_smoothing: 0.1", "label_smoothing: 0.2"))
-        _, screen = snakemake(repository, "-n", *RUN)
-        names = {"cmlm-kd", "dims-cmlm-kd"}
-        assert {job.split(" ")[0] for job in jobs(screen, "train")} == names
-        translated = {job.split("with ")[1].split(",")[0] for job in jobs(screen, "translate and")}
-        assert translated == names
-        assert not {"distil", "clean", "binarise"} & counts(screen).keys()
-
-        system.write_text(before.replace("description: ", "description: Really a "))
-        _, screen = snakemake(repository, "-n", *RUN)
-        assert "Nothing to be done" in screen
-    finally:
-        system.write_text(before)
-
-
-@pytest.mark.graph
-def test_a_changed_learning_rate_touches_one_recipe(run: tuple[Path, str]) -> None:
-    repository, _ = run
-    scale, system = (
-        repository / "config/scales/micro.yaml",
-        repository / "config/systems/nat.yaml",
-    )
-    before = scale.read_text(), system.read_text()
-    try:
-        shutil.copy(
-            repository / "config/recipes/student.yaml", repository / "config/recipes/fast.yaml"
-        )
-        scale.write_text(
-            before[0].replace(
-                "  student: *recipe",
-                "  student: *recipe\n  fast: {<<: *recipe, learning_rate: 0.1}",
-            )
-        )
-        system.write_text(before[1].replace("  nat-kd:\n", "  nat-kd:\n    recipe: fast\n"))
-        _, screen = snakemake(repository, "-n", *RUN)
-        assert counts(screen) == {"train": 1, "translate_and_score": 1, "table": 1, "demo": 1}
-        assert jobs(screen, "train") == {"nat-kd on toy-micro (seed 1)"}
-    finally:
-        scale.write_text(before[0])
-        system.write_text(before[1])
-        (repository / "config/recipes/fast.yaml").unlink()
+CHANGES: dict[str, tuple[dict[str, tuple[str, str]], dict[str, int]]] = {
+    "a description": (
+        {"config/systems/cmlm.yaml": ("description: ", "description: Really a ")},
+        {},
+    ),
+    "a learning rate of one system": (
+        {
+            "config/scales/micro.yaml": (
+                "  ctc: *recipe",
+                "  ctc: *recipe\n  fast: {<<: *recipe, learning_rate: 0.1}",
+            ),
+            "config/systems/nat.yaml": ("  nat-kd:\n", "  nat-kd:\n    recipe: fast\n"),
+        },
+        {"train": 1, "translate_and_score": 1, "table": 1, "demo": 1},
+    ),
+    "one more decoding": (
+        {"config/papers/overview.yaml": ("steps: [1, 2, 4, 10]}", "steps: [1, 2, 4, 7, 10]}")},
+        {"translate_and_score": 1, "table": 1, "figure": 1, "demo": 1},
+    ),
+}
+"""Texts of files and what replaces them, and the jobs that it takes; see also test_changes."""
 
 
 @pytest.mark.graph
-def test_one_more_decoding_is_one_job(run: tuple[Path, str]) -> None:
+@pytest.mark.parametrize(("changes", "expected"), CHANGES.values(), ids=CHANGES)
+def test_what_a_change_runs_again(
+    run: tuple[Path, str], changes: dict[str, tuple[str, str]], expected: dict[str, int]
+) -> None:
     repository, _ = run
-    paper = repository / "config/papers/overview.yaml"
-    before = paper.read_text()
+    before = {path: (repository / path).read_text() for path in changes}
+    recipe = repository / "config/recipes/fast.yaml"
+    shutil.copy(repository / "config/recipes/student.yaml", recipe)
     try:
-        row = "{system: CMLM, steps: [1, 2, 4, 10]}"
-        assert before.count(row) == 1
-        paper.write_text(before.replace(row, row.replace("4,", "4, 7,")))
+        for path, texts in changes.items():
+            replace_in(repository / path, *texts)
         _, screen = snakemake(repository, "-n", *RUN)
-        assert counts(screen)["translate_and_score"] == 1
-        assert not {"train", "translate", "distil"} & counts(screen).keys()
+        assert ({} if "Nothing to be done" in screen else counts(screen)) == expected
     finally:
-        paper.write_text(before)
+        recipe.unlink()
+        for path, text in before.items():
+            (repository / path).write_text(text)
 
 
 @pytest.mark.graph
@@ -644,22 +444,6 @@ def test_results_without_their_records_are_refused(run: tuple[Path, str]) -> Non
     assert "Nothing to be done" in screen
 
 
-@pytest.mark.graph
-def test_results_are_shown(run: tuple[Path, str]) -> None:
-    repository, _ = run
-    shown = subprocess.run(
-        [sys.executable, "workflow_scripts/show_results.py", "--scale", "micro"],
-        cwd=repository,
-        env={**os.environ, "PYTHONPATH": str(repository)},
-        text=True,
-        capture_output=True,
-        timeout=60,
-    )
-    assert shown.returncode == 0, shown.stderr
-    assert "AT, beam 5" in shown.stdout
-    assert "figure_1" in shown.stdout
-
-
 CLAIM = """
 title: one claim
 description: for this test
@@ -677,7 +461,7 @@ tables:
       - {label: student, system: nat-kd, decoding: npd9}
 claims:
   distillation: {claim: Distilled text is better than raw text., from: nobody, in: table 1,
-    measure: sacrebleu, compare: [distilled, above, raw]}
+    measure: sacrebleu, compare: distilled > raw}
 """
 
 CHOOSING = """
@@ -712,33 +496,32 @@ OTHERS = [
 NOT_OPENED = {
     "merge_comparisons": ("bpe", "text"),  # its shards were made from them
     # joins shards, which are gone afterwards: what they were made of stands for them
-    "merge_shards": {"model.pt", ".npz", "-tuned.json"},
+    "merge_shards": ("model.pt", ".npz", "-tuned.json"),
 }
 """Endings of declared inputs that a program need not open, by rule, with the reason."""
 
 
+def in_repository(repository: Path, *program: str) -> "subprocess.CompletedProcess[str]":
+    environment = {**os.environ, "PYTHONPATH": str(repository)}
+    command = [sys.executable, *program]
+    return subprocess.run(command, cwd=repository, env=environment, text=True, capture_output=True)
+
+
 @pytest.mark.graph
-def test_another_scale_replaces_nothing(run: tuple[Path, str]) -> None:
+def test_another_scale_shows_and_replaces_nothing_of_this_one(run: tuple[Path, str]) -> None:
     repository, _ = run
+    shown = in_repository(repository, "workflow_scripts/show_results.py", "--scale", "micro")
+    assert shown.returncode == 0, shown.stderr
+    assert "AT, beam 5" in shown.stdout and "figure_1" in shown.stdout
+    shown = in_repository(repository, "workflow_scripts/show_results.py", "--scale", "demo")
+    assert shown.returncode == 1
+    must_name(shown.stderr, "results/demo/papers")
     model = "results/micro/models/toy-micro/nat-kd/seed1/model.pt"
     status, screen = snakemake(repository, "-n", model, scale="")  # the scale was forgotten
-    assert status == 1 and "--config scale=micro" in screen
+    assert status == 1
+    must_name(screen, "--config scale=micro")
     _, screen = snakemake(repository, "-n", "overview", scale="")
     assert "on toy-micro" not in screen
-    shown = subprocess.run(
-        [sys.executable, "workflow_scripts/show_results.py", "--scale", "demo"],
-        cwd=repository,
-        env={**os.environ, "PYTHONPATH": str(repository)},
-        text=True,
-        capture_output=True,
-        timeout=60,
-    )
-    assert shown.returncode == 1 and "below results/demo/papers" in shown.stderr
-
-
-def _is_checksum(path: Path) -> bool:
-    """Whether it is the record of a result's checksum, or one in the making."""
-    return path.name.startswith(".") and ".sha256" in path.name
 
 
 @pytest.mark.long
@@ -752,38 +535,31 @@ def test_programs_open_what_their_rules_declare(run: tuple[Path, str]) -> None:
     opened: dict[str, set[Path]] = {}
     for file in (repository / "opened").iterdir():
         for line in file.read_text().splitlines():
-            found = json.loads(line)
-            opened.setdefault(" ".join(found["program"]), set()).add(Path(found["path"]))
-    listed = subprocess.run(
-        [sys.executable, "-c", LIST, *RUN, *OTHERS],
-        cwd=repository,
-        env={**os.environ, "PYTHONPATH": str(repository)},
-        text=True,
-        capture_output=True,
-        check=True,
-    )
-    wrong = []
-    programs = set()
+            one = json.loads(line)
+            opened.setdefault(" ".join(one["program"]), set()).add(Path(one["path"]))
+    listed = in_repository(repository, "-c", LIST, *RUN, *OTHERS)
+    assert listed.returncode == 0, listed.stderr
+    wrong, programs = [], set()
     for rule, command, inputs, outputs in json.loads(listed.stdout):
-        read = [paths for program, paths in opened.items() if f"python {program} 2>" in command]
         if not command:
             continue
         programs.add(rule)
-        [found_] = read or [set()]
+        read = [paths for program, paths in opened.items() if f"python {program} 2>" in command]
+        [found] = read or [set()]
         made = [Path(path) for path in outputs]
-        declared = [Path(path) for path in inputs if path.startswith("results/")]
-        own = list(made)
         in_the_making = tuple(str(path.with_name(f".{path.name}.")) for path in made)
         if rule.startswith("train"):
-            own.append(made[0].with_name("checkpoints"))
-        for path in found_:
-            known = _is_checksum(path) or str(path).startswith(in_the_making)
-            known = known or path.parent.name.endswith(".finished")  # of decodings of one job
-            if not known and not any(path.is_relative_to(each) for each in (*declared, *own)):
+            made.append(made[0].with_name("checkpoints"))
+        declared = [Path(path) for path in inputs if path.startswith("results/")]
+        for path in found:
+            is_record = path.name.startswith(".") and ".sha256" in path.name
+            of_one_job = path.parent.name.endswith(".finished")
+            known = is_record or of_one_job or str(path).startswith(in_the_making)
+            if not known and not any(map(path.is_relative_to, (*declared, *made))):
                 wrong.append(f"{rule} opens {path}, which it does not declare: {command}")
         for each in declared:
-            allowed = any(each.name.endswith(name) for name in NOT_OPENED.get(rule, ()))
-            if not allowed and not any(path.is_relative_to(each) for path in found_):
+            allowed = each.name.endswith(NOT_OPENED.get(rule, ()))
+            if not allowed and not any(path.is_relative_to(each) for path in found):
                 wrong.append(f"{rule} declares {each}, which it does not open: {command}")
     assert wrong == [], "\n".join(sorted({each[:200] for each in wrong})[:20])
     rules = "".join(path.read_text() for path in (ROOT / "rules").glob("*.smk"))
