@@ -16,7 +16,6 @@ import torch
 import torch.nn.functional as F
 from torch import Tensor
 
-from nat import randomness
 from nat.analyses import likelihood, mple
 from nat.analyses.confidence import default_confidence, sampled_confidence
 from nat.analyses.latent_assignment import assignments
@@ -121,12 +120,6 @@ def test_losses_and_gradients(setting: Setting) -> None:
         assert one.isfinite().all()
         difference = (one.cpu().double() - other).norm()
         assert difference <= setting.error * other.norm() + 1e-6
-
-
-def test_random_numbers_are_those_of_the_processor(device: torch.device) -> None:
-    ids = torch.arange(5000)
-    found = randomness.uniform(1, 7, ids.to(device), 9, stream=2)
-    assert torch.equal(found.cpu(), randomness.uniform(1, 7, ids, 9, stream=2))
 
 
 @pytest.mark.parametrize("name", names())
@@ -286,10 +279,8 @@ def test_measure_of_an_objective(
 
 
 def test_latency(make_model: Callable[..., Any], device: torch.device) -> None:
-    settings = [latency.Setting(device.type, 3, torch.get_num_threads())]
-    if device == CUDA:
-        settings.append(latency.Setting(device.type, latency.LARGEST, torch.get_num_threads()))
-    for setting in settings:
+    for batch in (3, latency.LARGEST) if device == CUDA else (3,):
+        setting = latency.Setting(device.type, batch, torch.get_num_threads())
         model = make_model(**OFFSET).to(device)
         system = latency.System(model, OnePass, "torch", "float64", setting.threads)
         found = latency.measure({"nat": [system]}, SOURCES, range(4), setting)
