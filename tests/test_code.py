@@ -45,7 +45,6 @@ def test_every_package_of_reports_exists() -> None:
         ("papers/samples.py", "ADDED = 1", {SITE}),
         ("figures/panels.py", "ADDED = 1", {FIGURES, SITE}),
         ("papers/verdicts.py", "ADDED = 1", {CLAIMS, SITE}),
-        ("papers/conflicts.py", "ADDED = 1", {SITE}),
         ("report/templates/report.css", "body {}", {SITE}),
         ("decoding/beams.py", "ADDED = 1", set()),
         ("papers/values.py", '\n\n# why\n"""What is shown."""', set()),

@@ -44,13 +44,6 @@ def page(results: Results, paper: str, folder: Path) -> Page:
     sections = [_claims(results, paper, details)] if described.claims else []
     sections += [_table(results, paper, number, details, folder) for number in described.tables]
     sections += [_figure(results, paper, number, folder) for number in described.figures]
-    if found := [each for each in results.conflicts if paper in each.papers]:
-        text = (
-            "Published numbers and settings that disagree by more than their rounding. The tables "
-            "show each as it is printed."
-        )
-        notes = [f"{each.kind}: {each.text}" for each in found]
-        sections.append(Section("conflicts", "Conflicts in what is printed", text, notes=notes))
     if settings := deviations(configuration, paper):
         text = "Where the configuration at the scale of the papers differs from what is stated."
         title = "Deviations from the paper’s settings"

@@ -19,7 +19,6 @@ from nat.measures.results import read, read_file
 from nat.papers import judgements, published, reports
 from nat.papers.cells import Cell
 from nat.papers.claims import Check, checks
-from nat.papers.conflicts import Conflict, conflicts
 from nat.papers.coordinates import heading
 from nat.papers.reports import Target, snakemake
 from nat.papers.values import Record
@@ -53,11 +52,6 @@ class Results:
     def others(self) -> list[str]:
         """The files of `config/papers` that are not a paper."""
         return [name for name in self.configuration.papers if name not in self.papers]
-
-    @cached_property
-    def conflicts(self) -> list[Conflict]:
-        """The conflicts in what the papers print, see `nat.papers.conflicts`."""
-        return conflicts(self.configuration)
 
     @cached_property
     def cells(self) -> dict[Target, list[Cell]]:

@@ -58,7 +58,7 @@ def test_a_table_needs_scores_and_what_its_tests_are_computed_from(root: Path) -
 
 def test_a_figure_needs_what_tells_that_a_training_collapsed(root: Path) -> None:
     found = {Path(each.path).name for each in reports.files(configuration(root), FIGURE)}
-    assert found == {"test.json", "training.json", "training.csv"}
+    assert found == {"test.json", "training.json"}
 
 
 def test_a_report_is_made_anew_when_what_it_shows_is_another() -> None:
