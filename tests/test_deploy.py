@@ -437,7 +437,7 @@ def test_a_named_run_is_read_with_its_override(own_run: None) -> None:
     (results / "micro").rename(results / "micro@wide")
     folder = results / "micro@wide/models" / CORPUS / "cmlm-kd/seed1"
     decoding = "masked-at-head-0.5"
-    with told("micro@wide/override.json", "does not exist"):
+    with told("micro@wide/override.json"):
         of_training(folder, [decoding])
     for changes, assistant in (
         ({}, "at-base"),

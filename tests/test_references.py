@@ -151,12 +151,12 @@ def test_local_files_have_keys(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("references", "parts"),
     [
-        ({}, ["'urls', 'files' and 'archive'"]),
-        ({"files": {"fr": "one"}}, ["'fr'"]),
+        ({}, ["'urls'", "'files'", "'archive'"]),
+        ({"files": {"fr": "one"}}, ["'files'", "fr"]),
         ({"urls": {"en": "https://host/a"}}, ["'sha256'"]),
         ({"urls": {"en": "https://host/a"}, "sha256": None}, ["'sha256'"]),
         ({"archive": "https://host/a", "sha256": None}, ["'members'"]),
-        ({"files": {"de": "a", "en": "b"}, "format": "extra_refs"}, ["one file"]),
+        ({"files": {"de": "a", "en": "b"}, "format": "extra_refs"}, ["'files'", "de, en"]),
         ({"files": {"en": "a"}, "members": {"en": "b"}}, ["'members'"]),
         ({"files": {"en": "a"}, "md5": "0" * 32}, ["'md5'"]),
     ],

@@ -45,7 +45,7 @@ def configuration() -> Configuration:
         ("micro/analyses/toy-micro/nat-kd/seed1/mpel.json", "'mple'"),
         ("micro/models/toy-micro/nat-kd/seed01/model.pt", "seed '01'"),
         ("micro/latency/toy-micro/dims_table_1/seed1/cpu-x.json", "cpu-N"),
-        ("micro/latency/toy-micro/dms_table_1/seed1/cpu-1.json", "'dims_table_1'"),
+        ("micro/latency/toy-micro/hnts_table_1/seed1/cpu-1.json", "'hints_table_1'"),
         ("micro/latency/toy-micro/dims_table_1/seed1/cpu-1.json", "latency"),
         ("micro/papers/dms/table_1.csv", "'dims'"),
         ("nothing", "scale 'nothing'"),

@@ -29,7 +29,8 @@ def in_order(
         for chunk in chunks:
             yield from work(chunk)
         return
-    with multiprocessing.Pool(processes) as pool:
+    # a fork of a process with threads may wait for ever for a lock that one of them held
+    with multiprocessing.get_context("forkserver").Pool(processes) as pool:
         waiting = deque(
             pool.apply_async(work, (chunk,)) for chunk in islice(chunks, _AHEAD * processes)
         )
