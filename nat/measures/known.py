@@ -32,9 +32,6 @@ The setting of a latency is a device and a batch, as in `cpu-1` or `cuda-largest
 total correlation is an autoregressive system.
 """
 
-LAW_STEPS = (1, 2, 4, 8)
-"""Steps after which outputs are compared with a known law, see `nat.analyses.known_law`."""
-
 VALIDATION = "valid"
 """The split of L_NAT and L_input in L_MPLE, as in the paper (Huang et al. 2022, section 4)."""
 

@@ -18,7 +18,7 @@ from nat.configuration import Configuration, load
 from nat.configuration import configuration as module
 from nat.data.splits import local_files, local_references
 from nat.data.vocabulary import VocabularySizes
-from nat.measures.known import LATENCY, LAW_STEPS, MEASURES
+from nat.measures.known import LATENCY, MEASURES
 from nat.papers import claims, published, reports, values
 from nat.papers.cells import OVER, Cell, shown
 from nat.papers.reader import NOT_RUN, Reader
@@ -164,9 +164,10 @@ def test_a_system_without_a_law_is_refused(system: str) -> None:
 
 
 def test_measures_are_of_the_steps_that_are_analysed() -> None:
-    assert LAW_STEPS == known_law.STEPS == step_errors.STEPS == schedule_bounds.STEPS
-    named = {name for name in MEASURES if name.startswith("bound_factorisation_")}
-    assert named == {f"bound_factorisation_{steps}" for steps in known_law.STEPS}
+    assert known_law.STEPS == step_errors.STEPS == schedule_bounds.STEPS
+    for name, more in (("bound_factorisation", []), ("law_kl", ["all"])):
+        named = {each for each in MEASURES if each.startswith(f"{name}_")}
+        assert named == {f"{name}_{steps}" for steps in [*known_law.STEPS, *more]}
 
 
 def test_the_notes_say_what_the_bound_leaves_out() -> None:
