@@ -141,6 +141,6 @@ if workflow.is_main_process and "--unlock" not in sys.argv:
     atexit.register(remember)  # input functions describe further methods
     try:
         keep_finished_trainings(lambda report: is_current(configuration, report))
-        refuse_unknown_results(outputs())
+        refuse_unknown_results(outputs(workflow, RUN, RUN))
     except UserError as error:
         sys.exit(f"error: {error}")

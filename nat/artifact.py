@@ -35,12 +35,38 @@ class Inputs(dict[str, "Artifact | tuple[Artifact, ...] | None"]):
             if value is not None
         }
 
+    def as_json(self) -> dict[str, Any]:
+        """What is read, JSON-able."""
+        return {
+            name: value.as_json()
+            if isinstance(value, Artifact)
+            else value and [each.as_json() for each in value]
+            for name, value in self.items()
+        }
+
+    @classmethod
+    def of(cls, written: Mapping[str, Any]) -> "Inputs":
+        """Read what `as_json` gives."""
+        return cls(
+            {
+                name: tuple(map(artifact_of, value))
+                if isinstance(value, list)
+                else value and artifact_of(value)
+                for name, value in written.items()
+            }
+        )
+
 
 @dataclass(frozen=True)
 class Artifact:
     """A result. The fields of a subclass are the names that tell it from others of its kind."""
 
-    template: ClassVar[str]
+    template: ClassVar[str] = ""
+    kinds: ClassVar[dict[str, type["Artifact"]]] = {}
+    """All kinds by the names of their classes."""
+
+    def __init_subclass__(cls) -> None:
+        cls.kinds[cls.__name__] = cls
 
     @classmethod
     def of(cls, names: Mapping[str, Any], **changes: Any) -> Self:
@@ -63,6 +89,10 @@ class Artifact:
         """The file or folder that stands for it."""
         return self.template.format_map(vars(self))
 
+    def as_json(self) -> dict[str, Any]:
+        """The kind, the path and the names, JSON-able."""
+        return {"kind": type(self).__name__, "path": self.path, **vars(self)}
+
     def inputs(self, configuration: Configuration) -> Inputs:
         """What is read to make it; a subclass says so in `_read`.
 
@@ -73,6 +103,14 @@ class Artifact:
 
     def _read(self, configuration: Configuration) -> Inputs:
         raise NotImplementedError
+
+
+def artifact_of(written: Mapping[str, Any]) -> Artifact:
+    """The artefact that `Artifact.as_json` describes."""
+    names = {
+        key: tuple(value) if isinstance(value, list) else value for key, value in written.items()
+    }
+    return Artifact.kinds[written["kind"]].of(names)
 
 
 @dataclass(frozen=True)

@@ -102,16 +102,16 @@ def is_generated(configuration: Configuration, corpus: str) -> bool:
     return configuration.corpus(corpus).generator is not None
 
 
-def references(configuration: Configuration, corpus: str, split: str) -> CorpusStep | None:
+def references(description: Corpus, corpus: str, split: str) -> CorpusStep | None:
     """Several references of sentences of a split; None for a split without them."""
-    if not has_references(configuration.corpus(corpus), split):
+    if not has_references(description, split):
         return None
     return step_of(corpus, split, "references")
 
 
-def held_out(configuration: Configuration, corpus: str) -> list[str]:
+def held_out(description: Corpus) -> list[str]:
     """The splits of a corpus besides the training text."""
-    return [split for split in split_names(configuration.corpus(corpus)) if split != TRAIN]
+    return [split for split in split_names(description) if split != TRAIN]
 
 
 # Trainings
@@ -354,9 +354,10 @@ class TunedGamma(OfTexts):
         Raises:
             UserError: if the corpus has none.
         """
-        splits = held_out(configuration, self.corpus)
+        description = configuration.corpus(self.corpus)
+        splits = held_out(description)
         for split in sorted(splits, key=lambda name: name != VALID):
-            if references(configuration, self.corpus, split) is not None:
+            if references(description, self.corpus, split) is not None:
                 return split
         raise UserError(
             f"{file_of('corpora', self.corpus)}: no split has several references, on which the "
@@ -368,7 +369,7 @@ class TunedGamma(OfTexts):
         split = self.split(configuration)
         return Inputs(
             text=step_of(self.corpus, split, "text"),
-            references=references(configuration, self.corpus, split),
+            references=references(configuration.corpus(self.corpus), self.corpus, split),
             translations=tuple(
                 Translations.of(vars(text), run=self.run, corpus=self.corpus, split=split)
                 for text in self.texts(configuration)
@@ -437,6 +438,15 @@ class Trace(Decoded):
 
     template = "results/{run}/traces/{corpus}/{system}/seed{seed}/{decoding}/{split}.jsonl"
 
+    def _read(self, configuration: Configuration) -> Inputs:
+        if not configuration.is_traced(self.decoding):
+            raise UserError(
+                f"{configuration.file_of('decodings', self.decoding)}: '{self.decoding}' does not "
+                "tell what each of its passes does; ask for a decoding by one model whose method "
+                "does"
+            )
+        return super()._read(configuration)
+
 
 @dataclass(frozen=True)
 class Evaluated(Decoded):
@@ -449,7 +459,7 @@ class Evaluated(Decoded):
             translations if sharded else super()._read(configuration),
             text=step_of(self.corpus, self.split, "text"),
             tokens=step_of(self.corpus, self.split, "tokens"),
-            references=references(configuration, self.corpus, self.split),
+            references=references(configuration.corpus(self.corpus), self.corpus, self.split),
             training=TrainingRecord.of(vars(self)),
         )
 
@@ -541,7 +551,7 @@ class Analysis(OfSystem):
             corpus=CorpusStep(self.corpus, "binarised"),
             tests=tuple(step_of(self.corpus, split, "binarised") for split in tests),
             model=Model.of(vars(self)) if getattr(module, "READS_MODEL", True) else None,
-            others=tuple(others.artifacts()),
+            **others,
         )
 
 

@@ -14,7 +14,7 @@ rule generate_text:
     benchmark:
         "results/corpora/{corpus}/benchmarks/text.tsv"
     wildcard_constraints:
-        corpus=one_of(GENERATED),
+        corpus=one_of(wiring.generated),
     priority: BEFORE_TRAININGS
     group:
         "corpus"
@@ -24,15 +24,11 @@ rule generate_text:
         **RESOURCES["prepare"],
         steps=1,
     params:
-        configuration=lambda wildcards: graph.origin_of_text(
-            wildcards.corpus, wildcards.get("split")
-        ),
-        test=of_test_set,
+        **handed("make_text", artifacts.CorpusStep, step="text"),
     message:
         "generate {wildcards.corpus}"
     shell:
-        "python workflow_scripts/make_text.py --corpus {wildcards.corpus}{params.test}"
-        " --output {output.text} 2> {log}"
+        "python workflow_scripts/make_text.py {params.job} 2> {log}"
 
 
 rule fetch_text:
@@ -45,22 +41,18 @@ rule fetch_text:
     benchmark:
         "results/corpora/{corpus}/benchmarks/text.tsv"
     wildcard_constraints:
-        corpus=one_of(FETCHED),
+        corpus=one_of(wiring.fetched),
     priority: BEFORE_TRAININGS
     # It runs where Snakemake runs, since the nodes of many clusters have no network.
     localrule: True
     conda:
         ENVIRONMENT
     params:
-        configuration=lambda wildcards: graph.origin_of_text(
-            wildcards.corpus, wildcards.get("split")
-        ),
-        test=of_test_set,
+        **handed("make_text", artifacts.CorpusStep, step="text"),
     message:
         "fetch {wildcards.corpus}"
     shell:
-        "python workflow_scripts/make_text.py --corpus {wildcards.corpus}{params.test}"
-        " --output {output.text} 2> {log}"
+        "python workflow_scripts/make_text.py {params.job} 2> {log}"
 
 
 use rule generate_text as generate_test_text with:
@@ -101,21 +93,16 @@ rule fetch_references:
     benchmark:
         "results/corpora/{corpus}/benchmarks/references.tsv"
     wildcard_constraints:
-        corpus=one_of(FETCHED),
+        corpus=one_of(wiring.fetched),
     localrule: True
     conda:
         ENVIRONMENT
     params:
-        configuration=lambda wildcards: graph.origin_of_references(
-            wildcards.corpus, graph.splits_with_references(wildcards.corpus)
-        ),
-        splits=lambda wildcards: graph.splits_with_references(wildcards.corpus),
-        text="results/corpora/{corpus}/text",
+        **handed("make_references", artifacts.CorpusStep, step="references"),
     message:
         "fetch references of {wildcards.corpus}"
     shell:
-        "python workflow_scripts/make_references.py --corpus {wildcards.corpus}"
-        " --splits {params.splits} --text {params.text} --output {output.references} 2> {log}"
+        "python workflow_scripts/make_references.py {params.job} 2> {log}"
 
 
 use rule fetch_references as fetch_test_references with:
@@ -128,12 +115,6 @@ use rule fetch_references as fetch_test_references with:
     benchmark:
         "results/corpora/{corpus}/tests/{split}/benchmarks/references.tsv"
     localrule: True  # is not inherited
-    params:
-        configuration=lambda wildcards: graph.origin_of_references(
-            wildcards.corpus, [wildcards.split]
-        ),
-        splits="{split}",
-        text="results/corpora/{corpus}/tests/{split}/text",
     message:
         "fetch references of {wildcards.corpus}, {wildcards.split}"
 
@@ -158,19 +139,16 @@ rule prepare_test_set:
         **RESOURCES["prepare"],
         steps=1,
     params:
-        configuration=lambda wildcards: graph.preprocessing(wildcards.corpus),
-        folder="results/corpora/{corpus}/tests/{split}",
-        learned="results/corpora/{corpus}/bpe",
+        **handed("prepare_test_set", artifacts.CorpusStep, step="binarised"),
     message:
         "prepare {wildcards.split} of {wildcards.corpus}"
     shell:
-        "python workflow_scripts/prepare_test_set.py --corpus {wildcards.corpus}"
-        " --split {wildcards.split} --folder {params.folder} --learned {params.learned} 2> {log}"
+        "python workflow_scripts/prepare_test_set.py {params.job} 2> {log}"
 
 
 rule clean:
     input:
-        text="results/corpora/{corpus}/text",
+        unpack(reads(artifacts.CorpusStep, step="clean")),
     output:
         clean=directory("results/corpora/{corpus}/clean"),
     log:
@@ -182,22 +160,21 @@ rule clean:
         "corpus"
     conda:
         ENVIRONMENT
-    threads: threads_of_text
+    threads: wiring.threads_of_text
     resources:
         **RESOURCES["prepare"],
         steps=1,
     params:
-        configuration=lambda wildcards: graph.preprocessing(wildcards.corpus),
+        **handed("clean", artifacts.CorpusStep, step="clean", shared=True),
     message:
         "clean {wildcards.corpus}"
     shell:
-        "python workflow_scripts/clean.py --corpus {wildcards.corpus}"
-        " --text {input.text} --output {output.clean} --threads {threads} 2> {log}"
+        "python workflow_scripts/clean.py {params.job} 2> {log}"
 
 
 rule tokenise:
     input:
-        clean="results/corpora/{corpus}/clean",
+        unpack(reads(artifacts.CorpusStep, step="tokens")),
     output:
         tokens=directory("results/corpora/{corpus}/tokens"),
     log:
@@ -209,23 +186,21 @@ rule tokenise:
         "corpus"
     conda:
         ENVIRONMENT
-    threads: threads_of_text
+    threads: wiring.threads_of_text
     resources:
         **RESOURCES["prepare"],
         steps=1,
     params:
-        configuration=lambda wildcards: graph.preprocessing(wildcards.corpus),
+        **handed("tokenise", artifacts.CorpusStep, step="tokens", shared=True),
     message:
         "tokenise {wildcards.corpus}"
     shell:
-        "python workflow_scripts/tokenise.py --corpus {wildcards.corpus}"
-        " --clean {input.clean} --output {output.tokens} --threads {threads} 2> {log}"
+        "python workflow_scripts/tokenise.py {params.job} 2> {log}"
 
 
 rule apply_bpe:
     input:
-        tokens="results/corpora/{corpus}/tokens",
-        given=lambda wildcards: graph.subwords_given(wildcards.corpus),
+        unpack(reads(artifacts.CorpusStep, step="bpe")),
     output:
         bpe=directory("results/corpora/{corpus}/bpe"),
     log:
@@ -237,22 +212,21 @@ rule apply_bpe:
         "corpus"
     conda:
         ENVIRONMENT
-    threads: threads_of_text
+    threads: wiring.threads_of_text
     resources:
         **RESOURCES["prepare"],
         steps=1,
     params:
-        configuration=lambda wildcards: graph.preprocessing(wildcards.corpus),
+        **handed("apply_bpe", artifacts.CorpusStep, step="bpe", shared=True),
     message:
         "learn and apply BPE of {wildcards.corpus}"
     shell:
-        "python workflow_scripts/apply_bpe.py --corpus {wildcards.corpus}"
-        " --tokens {input.tokens} --output {output.bpe} --threads {threads} 2> {log}"
+        "python workflow_scripts/apply_bpe.py {params.job} 2> {log}"
 
 
 rule binarise:
     input:
-        bpe="results/corpora/{corpus}/bpe",
+        unpack(reads(artifacts.CorpusStep, step="binarised")),
     output:
         binarised=directory("results/corpora/{corpus}/binarised"),
     log:
@@ -267,11 +241,12 @@ rule binarise:
     resources:
         **RESOURCES["prepare"],
         steps=1,
+    params:
+        **handed("binarise", artifacts.CorpusStep, step="binarised"),
     message:
         "binarise {wildcards.corpus}"
     shell:
-        "python workflow_scripts/binarise.py --corpus {wildcards.corpus}"
-        " --bpe {input.bpe} --output {output.binarised} 2> {log}"
+        "python workflow_scripts/binarise.py {params.job} 2> {log}"
 
 
 rule summarise_corpus:
@@ -290,8 +265,9 @@ rule summarise_corpus:
     resources:
         **RESOURCES["prepare"],
         steps=1,
+    params:
+        **handed("summarise_corpus", artifacts.CorpusStep, step="corpus.json"),
     message:
         "summarise {wildcards.corpus}"
     shell:
-        "python workflow_scripts/summarise_corpus.py --corpus {wildcards.corpus}"
-        " --output {output.summary} 2> {log}"
+        "python workflow_scripts/summarise_corpus.py {params.job} 2> {log}"

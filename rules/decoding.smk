@@ -16,12 +16,6 @@
 # The models that CTranslate2 and ONNX Runtime translate with are converted before:
 # results/{run}/models/{corpus}/{system}/seed{seed}/{engine}.
 
-TRANSLATE_AND_SCORE = (
-    f"{FAST_MEMORY} python workflow_scripts/translate_and_score.py {CONFIGURATION_ARGUMENTS}"
-    " --corpus {params.corpus} --system {params.system} --seed {wildcards.seed}"
-    " --split {params.split} --decodings {params.decodings} 2> {log}"
-)
-
 
 rule convert:
     input:
@@ -38,13 +32,13 @@ rule convert:
         ENVIRONMENT
     resources:
         **RESOURCES["convert"],
+    params:
+        **handed("convert", artifacts.Converted),
     message:
         "convert {wildcards.system} on {wildcards.corpus} for {wildcards.engine} "
         "(seed {wildcards.seed})"
     shell:
-        f"python workflow_scripts/convert.py {CONFIGURATION_ARGUMENTS}"
-        " --corpus {wildcards.corpus} --system {wildcards.system} --seed {wildcards.seed}"
-        " --engine {wildcards.engine} 2> {log}"
+        "python workflow_scripts/convert.py {params.job} 2> {log}"
 
 
 rule translate_and_score:
@@ -68,42 +62,36 @@ rule translate_and_score:
     benchmark:
         "<run>/benchmarks/translate_and_score/{corpus}/{system}/seed{seed}/{decoding}/{split}.tsv"
     wildcard_constraints:
-        split=one_of(WHOLE),
+        split=one_of(wiring.whole),
     conda:
         ENVIRONMENT
     threads: configuration.threads
     resources:
         **RESOURCES["translate"],
     params:
-        configuration=lambda wildcards: graph.decoding(
-            wildcards.corpus, wildcards.decoding
-        ),
-        decodings="{decoding}",
-        corpus="{corpus}",
-        system="{system}",
-        split="{split}",
+        **handed("translate_and_score", artifacts.Score),
     message:
         "translate and score {wildcards.split} of {wildcards.corpus} with {wildcards.system}, "
         "{wildcards.decoding} (seed {wildcards.seed})"
     shell:
-        TRANSLATE_AND_SCORE
+        f"{FAST}/translate_and_score.py {{params.job}} 2> {{log}}"
 
 
-for job in graph.together:
+for several in graph.together:
 
     rule:
         name:
-            job.rule
+            several.rule
         input:
-            unpack(reads_together(job)),
+            unpack(reads_together(several)),
         output:
-            [update(path) for path in job.outputs(configuration.run)],
+            [update(path) for path in several.outputs(configuration.run)],
         log:
-            f"<run>/logs/translate_and_score/{job.place}.log",
+            f"<run>/logs/translate_and_score/{several.place}.log",
         benchmark:
-            f"<run>/benchmarks/translate_and_score/{job.place}.tsv"
+            f"<run>/benchmarks/translate_and_score/{several.place}.tsv"
         wildcard_constraints:
-            seed=one_of(map(str, job.seeds)),
+            seed=one_of(map(str, several.seeds)),
         conda:
             ENVIRONMENT
         threads: configuration.threads
@@ -112,21 +100,22 @@ for job in graph.together:
                 configuration,
                 cluster,
                 "translate",
-                in_shards(configuration, job.corpus, job.split, len(job.decodings)),
+                in_shards(
+                    configuration,
+                    several.corpus,
+                    several.split,
+                    len(several.decodings),
+                ),
             ),
         params:
-            configuration=[graph.decoding(job.corpus, name) for name in job.decodings],
-            decodings=job.decodings,
-            corpus=job.corpus,
-            system=job.system,
-            split=job.split,
+            **handed_together("translate_and_score", several),
         message:
-            f"translate and score {job.split} of {job.corpus} with {job.system}, "
-            f"{len(job.decodings)} decodings (seed {{wildcards.seed}})"
+            f"translate and score {several.split} of {several.corpus} with {several.system}, "
+            f"{len(several.decodings)} decodings (seed {{wildcards.seed}})"
         shell:
-            TRANSLATE_AND_SCORE
+            f"{FAST}/translate_and_score.py {{params.job}} 2> {{log}}"
 
-    workflow.ruleorder(job.rule, "translate_and_score")
+    workflow.ruleorder(several.rule, "translate_and_score")
 
 
 rule translate:
@@ -150,17 +139,12 @@ rule translate:
     resources:
         **RESOURCES["translate"],
     params:
-        configuration=lambda wildcards: graph.decoding(
-            wildcards.corpus, wildcards.decoding
-        ),
+        **handed("translate", artifacts.Shard),
     message:
         "translate {wildcards.split} of {wildcards.corpus} with {wildcards.system}, "
         "{wildcards.decoding} (seed {wildcards.seed}, part {wildcards.shard}/{wildcards.shards})"
     shell:
-        f"{FAST_MEMORY} python workflow_scripts/translate.py {CONFIGURATION_ARGUMENTS}"
-        " --corpus {wildcards.corpus} --system {wildcards.system} --seed {wildcards.seed}"
-        " --decoding {wildcards.decoding} --split {wildcards.split}"
-        " --shard {wildcards.shard} --shards {wildcards.shards} 2> {log}"
+        f"{FAST}/translate.py {{params.job}} 2> {{log}}"
 
 
 rule merge_shards:
@@ -174,7 +158,7 @@ rule merge_shards:
     benchmark:
         "<run>/benchmarks/merge_shards/{corpus}/{system}/seed{seed}/{decoding}/{split}.tsv"
     wildcard_constraints:
-        split=one_of(SHARDED),
+        split=one_of(wiring.sharded),
     priority: lambda wildcards: graph.priority(wildcards.corpus, wildcards.system, wildcards.split)
     # It shares a job with the step that reads its output: distilling, or scoring.
     group:
@@ -185,16 +169,12 @@ rule merge_shards:
         **RESOURCES["score"],
         steps=1,
     params:
-        configuration=lambda wildcards: graph.decoding(
-            wildcards.corpus, wildcards.decoding
-        ),
+        **handed("merge_shards", artifacts.Translations),
     message:
         "merge shards of {wildcards.split} of {wildcards.corpus} with {wildcards.system}, "
         "{wildcards.decoding} (seed {wildcards.seed})"
     shell:
-        f"python workflow_scripts/merge_shards.py {CONFIGURATION_ARGUMENTS}"
-        " --corpus {wildcards.corpus} --system {wildcards.system} --seed {wildcards.seed}"
-        " --decoding {wildcards.decoding} --split {wildcards.split} 2> {log}"
+        "python workflow_scripts/merge_shards.py {params.job} 2> {log}"
 
 
 rule tune_decoding:
@@ -212,16 +192,12 @@ rule tune_decoding:
     resources:
         **RESOURCES["translate"],
     params:
-        configuration=lambda wildcards: graph.tuning(
-            wildcards.corpus, wildcards.decoding
-        ),
+        **handed("tune_decoding", artifacts.TunedOptions),
     message:
         "tune {wildcards.decoding} of {wildcards.system} on {wildcards.corpus} "
         "(seed {wildcards.seed})"
     shell:
-        f"{FAST_MEMORY} python workflow_scripts/tune_decoding.py {CONFIGURATION_ARGUMENTS}"
-        " --corpus {wildcards.corpus} --system {wildcards.system} --seed {wildcards.seed}"
-        " --decoding {wildcards.decoding} 2> {log}"
+        f"{FAST}/tune_decoding.py {{params.job}} 2> {{log}}"
 
 
 # Traces: what each pass of a decoding did to the first sentences of a split, for the sentence
@@ -242,13 +218,9 @@ rule trace_decoding:
     resources:
         **RESOURCES["translate"],
     params:
-        configuration=lambda wildcards: graph.trace(
-            wildcards.corpus, wildcards.decoding
-        ),
+        **handed("trace_decoding", artifacts.Trace),
     message:
         "trace {wildcards.decoding} of {wildcards.system} on {wildcards.corpus}, "
         "{wildcards.split} (seed {wildcards.seed})"
     shell:
-        f"{FAST_MEMORY} python workflow_scripts/trace_decoding.py {CONFIGURATION_ARGUMENTS}"
-        " --corpus {wildcards.corpus} --system {wildcards.system} --seed {wildcards.seed}"
-        " --decoding {wildcards.decoding} --split {wildcards.split} 2> {log}"
+        f"{FAST}/trace_decoding.py {{params.job}} 2> {{log}}"

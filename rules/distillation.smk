@@ -30,13 +30,13 @@ rule distil:
     resources:
         **RESOURCES["distil"],
         steps=1,
+    params:
+        **handed("distil", artifacts.Distilled),
     message:
         "distil {wildcards.corpus} from {wildcards.system} by {wildcards.decoding} "
         "(seed {wildcards.seed})"
     shell:
-        f"python workflow_scripts/distil.py {CONFIGURATION_ARGUMENTS}"
-        " --corpus {wildcards.corpus} --system {wildcards.system} --seed {wildcards.seed}"
-        " --decoding {wildcards.decoding} 2> {log}"
+        "python workflow_scripts/distil.py {params.job} 2> {log}"
 
 
 rule compare_texts:
@@ -57,13 +57,13 @@ rule compare_texts:
         ENVIRONMENT
     resources:
         **RESOURCES["compare"],
+    params:
+        **handed("compare_texts", artifacts.ComparisonShard),
     message:
         "compare {wildcards.candidates} of {wildcards.corpus} "
         "(seed {wildcards.seed}, part {wildcards.shard}/{wildcards.shards})"
     shell:
-        f"python workflow_scripts/compare_texts.py {CONFIGURATION_ARGUMENTS}"
-        " --corpus {wildcards.corpus} --candidates {wildcards.candidates} --seed {wildcards.seed}"
-        " --shard {wildcards.shard} --shards {wildcards.shards} 2> {log}"
+        "python workflow_scripts/compare_texts.py {params.job} 2> {log}"
 
 
 rule merge_comparisons:
@@ -82,13 +82,13 @@ rule merge_comparisons:
         ENVIRONMENT
     resources:
         **RESOURCES["compare"],
+    params:
+        **handed("merge_comparisons", artifacts.Comparison),
     message:
         "merge comparisons of {wildcards.candidates} of {wildcards.corpus} "
         "(seed {wildcards.seed})"
     shell:
-        f"python workflow_scripts/merge_comparisons.py {CONFIGURATION_ARGUMENTS}"
-        " --corpus {wildcards.corpus} --candidates {wildcards.candidates} --seed {wildcards.seed}"
-        " 2> {log}"
+        "python workflow_scripts/merge_comparisons.py {params.job} 2> {log}"
 
 
 rule tune_gamma:
@@ -109,12 +109,12 @@ rule tune_gamma:
     resources:
         **RESOURCES["score"],
         steps=1,
+    params:
+        **handed("tune_gamma", artifacts.TunedGamma),
     message:
         "tune the weights of {wildcards.candidates} on {wildcards.corpus} (seed {wildcards.seed})"
     shell:
-        f"python workflow_scripts/tune_gamma.py {CONFIGURATION_ARGUMENTS}"
-        " --corpus {wildcards.corpus} --candidates {wildcards.candidates} --seed {wildcards.seed}"
-        " 2> {log}"
+        "python workflow_scripts/tune_gamma.py {params.job} 2> {log}"
 
 
 rule estimate_ngrams:
@@ -133,10 +133,10 @@ rule estimate_ngrams:
         ENVIRONMENT
     resources:
         **RESOURCES["ngrams"],
+    params:
+        **handed("estimate_ngrams", artifacts.Ngrams),
     message:
         "estimate {wildcards.order}-grams of {wildcards.corpus} as {wildcards.system} translates "
         "it by {wildcards.decoding} (seed {wildcards.seed})"
     shell:
-        f"python workflow_scripts/estimate_ngrams.py {CONFIGURATION_ARGUMENTS}"
-        " --corpus {wildcards.corpus} --system {wildcards.system} --seed {wildcards.seed}"
-        " --decoding {wildcards.decoding} --order {wildcards.order} 2> {log}"
+        "python workflow_scripts/estimate_ngrams.py {params.job} 2> {log}"

@@ -19,7 +19,7 @@ rule score:
     benchmark:
         "<run>/benchmarks/score/{corpus}/{system}/seed{seed}/{decoding}/{split}.tsv"
     wildcard_constraints:
-        split=one_of(SHARDED),
+        split=one_of(wiring.sharded),
     group:
         "score"
     conda:
@@ -27,13 +27,13 @@ rule score:
     resources:
         **RESOURCES["score"],
         steps=1,
+    params:
+        **handed("score", artifacts.Score),
     message:
         "score {wildcards.split} of {wildcards.corpus} with {wildcards.system}, "
         "{wildcards.decoding} (seed {wildcards.seed})"
     shell:
-        f"python workflow_scripts/score.py {CONFIGURATION_ARGUMENTS}"
-        " --corpus {wildcards.corpus} --system {wildcards.system} --seed {wildcards.seed}"
-        " --decoding {wildcards.decoding} --split {wildcards.split} 2> {log}"
+        "python workflow_scripts/score.py {params.job} 2> {log}"
 
 
 rule analyse:
@@ -51,16 +51,12 @@ rule analyse:
     resources:
         **RESOURCES["translate"],
     params:
-        configuration=lambda wildcards: graph.analysis(
-            wildcards.corpus, wildcards.system, wildcards.analysis
-        ),
+        **handed("analyse", artifacts.Analysis),
     message:
         "analyse {wildcards.analysis} of {wildcards.system} on {wildcards.corpus} "
         "(seed {wildcards.seed})"
     shell:
-        f"{FAST_MEMORY} python workflow_scripts/analyse.py {CONFIGURATION_ARGUMENTS}"
-        " --analysis {wildcards.analysis} --corpus {wildcards.corpus}"
-        " --system {wildcards.system} --seed {wildcards.seed} 2> {log}"
+        f"{FAST}/analyse.py {{params.job}} 2> {{log}}"
 
 
 rule estimate_total_correlation:
@@ -81,10 +77,10 @@ rule estimate_total_correlation:
     resources:
         **RESOURCES["score"],
         steps=1,
+    params:
+        **handed("estimate_total_correlation", artifacts.TotalCorrelation),
     message:
         "estimate the total correlation of {wildcards.corpus} by {wildcards.system} and "
         "{wildcards.other} (seed {wildcards.seed})"
     shell:
-        f"python workflow_scripts/estimate_total_correlation.py {CONFIGURATION_ARGUMENTS}"
-        " --corpus {wildcards.corpus} --system {wildcards.system} --other {wildcards.other}"
-        " --seed {wildcards.seed} 2> {log}"
+        "python workflow_scripts/estimate_total_correlation.py {params.job} 2> {log}"

@@ -10,9 +10,7 @@
 
 rule measure_latency:
     input:
-        unpack(
-            or_end(lambda wildcards: inputs_of(configuration, graph.timed(wildcards)))
-        ),
+        unpack(reads(artifacts.Latency)),
     output:
         latency="<run>/latency/{corpus}/{group}/seed{seed}/{setting}.json",
     log:
@@ -28,11 +26,9 @@ rule measure_latency:
     resources:
         **RESOURCES["latency"],
     params:
-        configuration=lambda wildcards: graph.latency(graph.timed(wildcards)),
+        **handed("measure_latency", artifacts.Latency),
     message:
         "measure the latencies of {wildcards.group} on {wildcards.corpus} ({wildcards.setting}, "
         "seed {wildcards.seed})"
     shell:
-        f"{FAST_MEMORY} python workflow_scripts/measure_latency.py {CONFIGURATION_ARGUMENTS}"
-        " --corpus {wildcards.corpus} --group {wildcards.group} --seed {wildcards.seed}"
-        " --setting {wildcards.setting} 2> {log}"
+        f"{FAST}/measure_latency.py {{params.job}} 2> {{log}}"

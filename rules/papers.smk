@@ -27,13 +27,11 @@ rule table:
         **RESOURCES["report"],
         steps=1,
     params:
-        configuration=lambda wildcards: graph.report(made(reports.Table, wildcards)),
-        code=lambda wildcards: graph.code_of_report(made(reports.Table, wildcards)),
+        **handed("make_table", reports.Table),
     message:
         "table {wildcards.number} of {wildcards.paper}"
     shell:
-        f"python workflow_scripts/make_table.py {CONFIGURATION_ARGUMENTS}"
-        " --paper {wildcards.paper} --number {wildcards.number} 2> {log}"
+        "python workflow_scripts/make_table.py {params.job} 2> {log}"
 
 
 rule figure:
@@ -61,13 +59,11 @@ rule figure:
         **RESOURCES["report"],
         steps=1,
     params:
-        configuration=lambda wildcards: graph.report(made(reports.Figure, wildcards)),
-        code=lambda wildcards: graph.code_of_report(made(reports.Figure, wildcards)),
+        **handed("make_figure", reports.Figure),
     message:
         "figure {wildcards.number} of {wildcards.paper}"
     shell:
-        f"python workflow_scripts/make_figure.py {CONFIGURATION_ARGUMENTS}"
-        " --paper {wildcards.paper} --number {wildcards.number} 2> {log}"
+        "python workflow_scripts/make_figure.py {params.job} 2> {log}"
 
 
 rule claims:
@@ -94,10 +90,8 @@ rule claims:
         **RESOURCES["report"],
         steps=1,
     params:
-        configuration=lambda wildcards: graph.report(made(reports.Claims, wildcards)),
-        code=lambda wildcards: graph.code_of_report(made(reports.Claims, wildcards)),
+        **handed("judge_claims", reports.Claims),
     message:
         "claims of {wildcards.paper}"
     shell:
-        f"python workflow_scripts/judge_claims.py {CONFIGURATION_ARGUMENTS}"
-        " --paper {wildcards.paper} 2> {log}"
+        "python workflow_scripts/judge_claims.py {params.job} 2> {log}"

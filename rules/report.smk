@@ -22,11 +22,12 @@ rule make_report:
     conda:
         ENVIRONMENT
     params:
+        job=handed("make_report", reports.Site)["job"],
         made_of=lambda wildcards: graph.pages_made_of(workflow.dag_settings.targets),
     message:
         "report of {wildcards.run}"
     shell:
-        f"python workflow_scripts/make_report.py {CONFIGURATION_ARGUMENTS} 2> {{log}}"
+        "python workflow_scripts/make_report.py {params.job} 2> {log}"
 
 
 rule plan:

@@ -37,6 +37,7 @@ onstart:
             print(done, file=sys.stderr)
         record_from_the_start(workflow)
         if workflow.non_local_exec:
+            wiring.tell_jobs()
             # A job requests what its steps need if they run in parallel. Without these two
             # settings they would run one after the other, each in a Snakemake of its own.
             workflow.register_resource("steps", AT_ONCE)

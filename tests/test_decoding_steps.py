@@ -9,11 +9,13 @@ import pytest
 
 from nat.analyses import analysis, decoding_steps
 from nat.analyses.decoding_steps import changed, changed_share, text_passes
+from nat.artifacts import Analysis
 from nat.configuration.reading import read
 from nat.data.batch import source_tensor
 from nat.data.vocabulary import BLANK, MASK, SPECIALS, Vocabularies, Vocabulary
 from nat.decoding.mask_predict import MaskPredict
 from nat.decoding.passes import Pass, described
+from nat.workflow.specification import job
 from tests.made_up_run import REPOSITORY
 
 
@@ -82,7 +84,9 @@ def test_examples_are_what_figures_of_steps_read(
         model=model, vocabularies=Vocabularies(source, target), splits=[split], batch_tokens=100
     )
     monkeypatch.setattr(analysis, "subject", lambda *_: subject)
-    found = decoding_steps.analyse(read("demo", REPOSITORY), "made-up", "cmlm-kd", 1)
+    found = decoding_steps.analyse(
+        job(read("demo", REPOSITORY), Analysis("demo", "toy-ka-lu", "cmlm-kd", 1, "decoding_steps"))
+    )
     test = found["splits"]["test"]
     assert (test["sentences"], test["left_out"]) == (4, 2)
     assert set(test["measures"]) == {"changed_tokens_4", "changed_tokens_10"}

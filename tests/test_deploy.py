@@ -51,6 +51,7 @@ from nat.options import validated
 from nat.training.run import REPORT
 from nat.training.weights import CONVERTED, WEIGHTS, checksum_of
 from nat.transformer.model import Transformer
+from nat.workflow.specification import job
 from tests.messages import must_name, told
 
 TEST = [*sentences(20, 3), "", "   ", "A line\u2028with\x85breaks\x1cin it.", "x" * 40]
@@ -97,7 +98,7 @@ def model(system: str) -> Path:
 def of_graph(system: str, decoding: str) -> list[str]:
     """The translations that a job of the graph makes."""
     shard = Shard("micro", CORPUS, system, 1, decoding, "test", 1, 1)
-    translate_shard(load_configuration("micro", checked=False), shard)
+    translate_shard(job(load_configuration("micro", checked=False), shard))
     return [record["text"] for record in read_translations(Path(shard.path))]
 
 

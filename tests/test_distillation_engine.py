@@ -19,6 +19,7 @@ from nat.data.vocabulary import Vocabularies
 from nat.jobs.distil import distil_text
 from nat.jobs.translate import translate_shard
 from nat.training.model_file import build_model, save_model
+from nat.workflow.specification import job
 from tests.made_up_models import CORPUS, write_converted, write_corpus
 from tests.messages import told
 
@@ -63,10 +64,10 @@ def distilled(configuration: Configuration) -> tuple[list[str], dict[str, Any]]:
     inputs = made.inputs(configuration)
     wanted = inputs.translations
     shard = Shard(*NAMES, wanted.decoding, "train", 1, 1)
-    translate_shard(configuration.on(CORPUS), shard)
+    translate_shard(job(configuration.on(CORPUS), shard))
     text = BinarisedText(Path("results/corpora") / CORPUS / "binarised/train.en")
     merge_shards([Path(shard.path)], len(text), Path(wanted.path))
-    distil_text(configuration.on(CORPUS), made)
+    distil_text(job(configuration.on(CORPUS), made))
     report = json.loads(Path(made.path).with_name("distillation.json").read_text())
     return list(read_lines(Path(DistilledText(**vars(made)).path) / "train.de")), report
 
@@ -102,7 +103,7 @@ def test_the_report_names_the_engine_of_the_decoding(
         path = Path(inputs.translations.path)
         path.parent.mkdir(parents=True)
         write_translations(path, [{"id": number, **record} for number in range(lines)])
-        distil_text(configuration, made)
+        distil_text(job(configuration, made))
         assert (
             json.loads(Path(made.path).with_name("distillation.json").read_text())["engine"]
             == engine

@@ -19,6 +19,7 @@ from nat.jobs.evaluate import evaluate
 from nat.measures import statistics
 from nat.training.model_file import build_model, save_model
 from nat.transformer.model import Transformer
+from nat.workflow.specification import job, jobs
 from tests.messages import told
 
 ROOT = Path(__file__).resolve().parents[1]
@@ -78,7 +79,7 @@ def scores(*decodings: str, system: str = SYSTEM) -> list[Score]:
 
 def run(*decodings: str, system: str = SYSTEM) -> dict[str, bytes]:
     """Make these; all files of the run's translations and scores, by path."""
-    evaluate(load("micro", checked=False).on(CORPUS), scores(*decodings, system=system))
+    evaluate(jobs(load("micro", checked=False).on(CORPUS), scores(*decodings, system=system)))
     return made()
 
 
@@ -153,7 +154,7 @@ def test_decodings_of_another_engine_are_kept_until_its_files_change(
     folder = Path("results/corpora") / CORPUS / "binarised"
     folder.mkdir()
     Vocabulary(WORDS).save(folder / "vocabulary.txt")
-    convert_model(configuration, converted)
+    convert_model(job(configuration, converted))
     before = run(*decodings, system=system)
     assert len(before) == len(decodings) * 4
     when = {path: Path(path).stat().st_mtime_ns for path in before}
@@ -162,7 +163,7 @@ def test_decodings_of_another_engine_are_kept_until_its_files_change(
 
     def hashes() -> list[evaluation.MadeFrom]:
         wanted = scores(*decodings, system=system)
-        return [evaluation._made_from(configuration, each) for each in wanted]
+        return [evaluation._made_from(each) for each in jobs(configuration, wanted)]
 
     own, *others = hashes()
     for file in Path(converted.path).rglob("*"):
@@ -223,10 +224,10 @@ def test_a_job_that_fails_loses_one_decoding(
     translated.clear()
     write = evaluation.score_translations
 
-    def failing(configuration: Any, score: Score) -> None:
-        if score.decoding == "beam4":
+    def failing(job: Any) -> None:
+        if job.artifact.decoding == "beam4":
             raise KeyboardInterrupt
-        write(configuration, score)
+        write(job)
 
     monkeypatch.setattr(evaluation, "score_translations", failing)
     with pytest.raises(KeyboardInterrupt):

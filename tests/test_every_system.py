@@ -25,6 +25,7 @@ from nat.data.vocabulary import Vocabulary, VocabularySizes
 from nat.decoding.hypothesis import Hypothesis
 from nat.jobs.train import train_system
 from nat.training.model_file import build_model, load_model, save_model
+from nat.workflow.specification import job
 from tests.test_training import REPOSITORY, WORDS, sentences, write_yaml
 
 CORPUS, SCALE = "toy-micro", "micro"
@@ -121,7 +122,7 @@ def model_file(system: str) -> Path:
 
 
 def train(configuration: Configuration, system: str) -> dict[str, torch.Tensor]:
-    train_system(configuration, Model(SCALE, CORPUS, system, 1))
+    train_system(job(configuration, Model(SCALE, CORPUS, system, 1)))
     weights = torch.load(model_file(system), weights_only=True)["weights"]
     assert isinstance(weights, dict)
     return weights

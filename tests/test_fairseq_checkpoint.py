@@ -31,6 +31,7 @@ from nat.training.fairseq_checkpoint import read_checkpoint
 from nat.training.model_file import load_model
 from nat.training.trained_model import matching_model
 from nat.workflow.graph import Graph
+from nat.workflow.specification import job
 from tests.messages import told
 
 ROOT = Path(__file__).resolve().parents[1]
@@ -178,7 +179,7 @@ def released(seed: int = 1, latent_dim: int = 0) -> Released:
 
 
 def imported() -> Any:
-    import_checkpoint(read("micro", Path()).on(CORPUS), MODEL)
+    import_checkpoint(job(read("micro", Path()).on(CORPUS), MODEL))
     return load_model(MODEL.path).model
 
 
@@ -255,9 +256,10 @@ def test_the_files_of_a_model_are_written_and_scores_can_be_made(folder: Path) -
     assert report["updates"] == 300000 and report["fingerprint"]
     assert report["imported"]["symbols_left_out"] == 1
     assert Path(MODEL.path).with_name("training.csv").exists()
-    matching_model(MODEL, configuration, VocabularySizes(len(SPECIALS) + len(WORDS)))
     shard = Shard("micro", CORPUS, SYSTEM, 1, "ctc", "test", 1, 1)
-    translate_shard(configuration.on(CORPUS), shard)
+    sizes = VocabularySizes(len(SPECIALS) + len(WORDS))
+    matching_model(MODEL, job(configuration, shard).configuration, sizes)
+    translate_shard(job(configuration.on(CORPUS), shard))
     assert len(list(read_translations(Path(shard.path)))) == len(SENTENCES)
 
 

@@ -18,6 +18,7 @@ from made_up_corpus import PREPROCESSING
 from prepared import run_snakemake
 from repository import configured
 
+from nat.artifacts import step_of
 from nat.configuration import load
 from nat.data.splits import folder_of
 from nat.workflow.graph import OF_ALL_SCALES, TARGETS, Graph
@@ -168,7 +169,7 @@ def test_only_what_changes_a_text_makes_it_again() -> None:
         changed = {**corpora, name: {**corpora[name], **changes}}
         files = {**configuration.files, "corpora": changed, "papers": {}}  # these take longest
         graph = Graph(replace(configuration, files=files, checked=False))
-        return [graph.origin_of_text(name, test) for test in (None, "test")]
+        return [graph.depends_on(step_of(name, split, "text")) for split in ("train", "test")]
 
     def splits(**keys: Any) -> dict[str, Any]:
         return dict.fromkeys(("train", "valid", "test"), {**text, **keys})

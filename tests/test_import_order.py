@@ -11,7 +11,7 @@ PACKAGES_IN_ORDER = (
     *("cached_method", "machine", "randomness", "program"),
     *("registry", "data", "language_model", "transformer", "configuration", "alignment"),
     "decoding",
-    *("objective", "inputs", "targets", "distillation", "artifact", "artifacts"),
+    *("objective", "inputs", "targets", "distillation", "artifact", "artifacts", "job"),
     "training",
     *("export", "fairseq_plugin", "measures", "analyses"),
     *("papers", "figures", "report", "workflow", "jobs", "deploy"),

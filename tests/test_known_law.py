@@ -8,7 +8,7 @@ import pytest
 import yaml
 
 from nat.analyses import likelihood
-from nat.artifacts import Model, step_of
+from nat.artifacts import Analysis, Model, step_of
 from nat.configuration.reading import read
 from nat.data.binarised import write_binarised
 from nat.data.splits import sides
@@ -17,6 +17,7 @@ from nat.data.synthetic import generate, read_options
 from nat.data.vocabulary import Vocabulary
 from nat.jobs.train import train_system
 from nat.measures.total_correlation import estimate, with_exact
+from nat.workflow.specification import job
 
 REPOSITORY = Path(__file__).resolve().parents[1]
 CORPUS, PAIR = "toy-words", ("likelihood-nat-raw", "likelihood-at-base")
@@ -81,8 +82,10 @@ def test_estimate_and_truth_meet(tmp_path: Path, monkeypatch: pytest.MonkeyPatch
     }
     likelihoods = []
     for system in PAIR:
-        train_system(configuration, Model(configuration.run, CORPUS, system, 1))
-        measured = likelihood.analyse(configuration, CORPUS, system, 1)
+        train_system(job(configuration, Model(configuration.run, CORPUS, system, 1)))
+        measured = likelihood.analyse(
+            job(configuration, Analysis(configuration.run, CORPUS, system, 1, "likelihood"))
+        )
         likelihoods.append({"corpus": CORPUS, "system": system, "seed": 1, **measured})
     found = with_exact(estimate(*likelihoods), {"entropies": exact})["splits"]["test"]
     truth = {name: each["bits"] for name, each in found["exact_per_sentence"].items()}

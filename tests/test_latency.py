@@ -28,6 +28,7 @@ from nat.measures.latency_setting import (
     parse_setting,
 )
 from nat.measures.results import missing, read
+from nat.workflow.specification import job, jobs
 from tests.messages import told
 
 
@@ -349,7 +350,7 @@ def test_the_file_of_latencies_says_what_was_measured(
     monkeypatch.setattr(measure_latency, "matching_model", mapping)
     names = ("at-base/beam5", "at-base/ctranslate2-float32-beam2")
     latency = Latency("micro", made_up_models.CORPUS, "dims_table_1", 1, setting, names)
-    measure_latency.measure_latency(load("micro", checked=False), latency)
+    measure_latency.measure_latency(jobs(load("micro", checked=False), [latency]))
     assert loaded == [False, True]  # PyTorch's weights are not in the memory of another engine
     found = read_json(Path(latency.path))
     assert (found["sentences_of_split"], found["left_out"], found["sentences"]) == (8, 2, 6)
@@ -372,5 +373,7 @@ def test_float16_of_ctranslate2_is_not_timed_on_a_processor(
     monkeypatch.setattr(measure_latency, "runs_on_gpu", lambda: False)
     for device, reason in (("cpu", ONLY_GPUS), ("cuda", NO_CUBLAS)):
         setting = Setting(device, 1, 1)
-        found = measure_latency._ways(configured("paper"), timed, VocabularySizes(30), setting, [1])
+        found = measure_latency._ways(
+            job(configured("paper"), timed), VocabularySizes(30), setting, [1]
+        )
         assert found == reason

@@ -3,7 +3,6 @@
 import os
 import re
 import subprocess
-import sys
 import time
 from pathlib import Path
 from typing import Any
@@ -11,8 +10,8 @@ from typing import Any
 import pytest
 import torch
 from test_training import (
-    REPOSITORY,
     SCALE,
+    command,
     curve,
     folder,
     make_start,
@@ -23,9 +22,12 @@ from test_training import (
     write_yaml,
 )
 
+from nat.artifacts import Model
 from nat.configuration import load
+from nat.job import JobSettings
 from nat.jobs.launch import adopt_slurm, launcher
 from nat.training.run import accumulation
+from nat.workflow.specification import job
 from tests.messages import must_name, told
 
 __all__ = ["folder"]  # a fixture
@@ -37,9 +39,8 @@ def scale(**changes: Any) -> None:
     write_yaml("config/scales/demo.yaml", {**SCALE, "recipes": WITHOUT_DROPOUT, **changes})
 
 
-def command(system: str) -> list[str]:
-    program = [sys.executable, str(REPOSITORY / "workflow_scripts/train.py"), "--scale", "demo"]
-    return [*program, "--corpus", "toy", "--system", system, "--seed", "1"]
+def settings() -> JobSettings:
+    return job(load(), Model("demo", "toy", "at", 1)).configuration.settings
 
 
 def train_together(system: str) -> str:
@@ -133,12 +134,12 @@ def test_the_batch_in_tokens_stays_what_it_is(
 
 def test_one_process_needs_no_launcher(folder: Path) -> None:
     scale(devices=1)
-    assert launcher(load(), ["train.py"], {}) == []
+    assert launcher(settings(), ["train.py"], {}) == []
 
 
 def test_a_node_is_shared_by_torchrun(folder: Path) -> None:
     scale(devices=8)
-    found = launcher(load(), ["train.py", "--seed", "1"], {})
+    found = launcher(settings(), ["train.py", "--seed", "1"], {})
     assert found[1:4] == ["-m", "torch.distributed.run", "--standalone"]
     assert found[-3:] == ["train.py", "--seed", "1"]
     assert "--nproc-per-node=8" in found
@@ -147,7 +148,7 @@ def test_a_node_is_shared_by_torchrun(folder: Path) -> None:
 def test_several_nodes_need_slurm(folder: Path) -> None:
     scale(devices=2, nodes=2)
     with told("'nodes'", "--profile slurm"):
-        launcher(load(), ["train.py"], {"PATH": os.environ["PATH"]})
+        launcher(settings(), ["train.py"], {"PATH": os.environ["PATH"]})
 
 
 def test_srun_starts_a_process_for_each_device_of_each_node(
@@ -166,7 +167,7 @@ def test_srun_starts_a_process_for_each_device_of_each_node(
     monkeypatch.setenv("PATH", f"{tools}:{os.environ['PATH']}")
     scale(devices=4, nodes=2, stages={"train": {"gpu": True, "cores": 3}})
     environment = {"SLURM_JOB_ID": "123456", "PATH": os.environ["PATH"]}
-    found = " ".join(launcher(load(), ["train.py"], environment))
+    found = " ".join(launcher(settings(), ["train.py"], environment))
     wanted = (
         "srun --nodes=2 --ntasks=8 --ntasks-per-node=4 --cpus-per-task=3 --kill-on-bad-exit=1 "
         "--gpus-per-node=4 --export=ALL,MASTER_ADDR=10.0.0.3,MASTER_PORT=23456,NAT_TASKS=8"

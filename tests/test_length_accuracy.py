@@ -1,11 +1,6 @@
-import os
-import subprocess
-import sys
-
 import numpy as np
 import pytest
 import torch
-from made_up_run import REPOSITORY
 
 from nat.analyses.length_accuracy import accuracies, length_differences
 from nat.transformer.architecture import Architecture
@@ -37,22 +32,3 @@ def test_differences_are_in_order_and_do_not_depend_on_batches() -> None:
     assert len(alone) == 4  # one source is empty, one leaves no position for its EOS
     longer = [np.append(sentence, 7) for sentence in target]
     assert [off - 1 for off in alone] == length_differences(model, source, longer, 1000)
-
-
-def test_the_program_knows_its_analyses() -> None:
-    ended = subprocess.run(
-        [
-            sys.executable,
-            "workflow_scripts/analyse.py",
-            "--analysis",
-            "length",
-            "--corpus",
-            "toy-ka-lu",
-        ]
-        + ["--system", "at-base", "--seed", "1"],
-        cwd=REPOSITORY,
-        text=True,
-        capture_output=True,
-        env={**os.environ, "PYTHONPATH": str(REPOSITORY)},
-    )
-    assert ended.returncode != 0 and "length_accuracy" in ended.stderr

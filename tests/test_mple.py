@@ -16,6 +16,7 @@ from repository import configured
 from nat.analyses import mple
 from nat.analyses.mple import log_drawn, log_proxy_input, losses, measure, proxy_input
 from nat.analyses.needs.mple import check, reads
+from nat.artifacts import Analysis
 from nat.configuration.models import Recipe, Training
 from nat.configuration.reading import read
 from nat.data.candidates import Text
@@ -28,6 +29,7 @@ from nat.measures.correlation import pearson
 from nat.objective.context import BatchContext
 from nat.objective.first_pass import FirstPass
 from nat.registry import Method
+from nat.workflow.specification import job
 from tests.made_up_run import REPOSITORY
 from tests.messages import told
 
@@ -267,13 +269,13 @@ def test_the_bleu_of_a_target_weighs_the_references(
         splits=[SimpleNamespace(name="test", sources=[np.array([7, 8])], targets=[target])],
         batch_tokens=100,
     )
-    others = SimpleNamespace(teacher=None, translations=())
     truth = SimpleNamespace(step="references", path=str(tmp_path))
-    monkeypatch.setattr(mple, "reads", lambda *_: others)
     monkeypatch.setattr(mple, "truth_of", lambda *_: truth)
     monkeypatch.setattr(mple.analysis, "subject", lambda *_: subject)
     configuration = read("demo", REPOSITORY)
-    found = mple.analyse(configuration, "toy-ka-lu", "mple-nat-raw", 1)["splits"]["test"]
+    found = mple.analyse(
+        job(configuration, Analysis(configuration.run, "toy-ka-lu", "mple-nat-raw", 1, "mple"))
+    )["splits"]["test"]
     bleu = found["measures"]["target_bleu"]["value"]
     assert bleu == pytest.approx(75 + sentence_bleu([learned, other])[1, 0] / 4, abs=1e-4)
 

@@ -29,6 +29,7 @@ from nat.targets.fairseq_loss import OPTIONS, FairseqLoss, FairseqOptions
 from nat.transformer.architecture import Architecture
 from nat.transformer.fairseq_models import NEEDS_COMPILED, FairseqModelName
 from nat.transformer.of_fairseq import OfFairseq, _arguments, between_ends, swapped
+from nat.workflow.specification import job
 from tests.messages import told
 
 SYMBOLS = 30
@@ -211,7 +212,8 @@ def test_only_the_options_that_are_given_are_recorded() -> None:
 
 def test_without_compiled_parts_a_training_says_so(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(module, "has_compiled_parts", lambda: False)
+    monkeypatch.setattr("nat.jobs.train.has_compiled_parts", lambda: False)
     micro = load("micro", checked=False)
     assert micro.cannot_train("levt-kd") == NEEDS_COMPILED and not micro.cannot_train("inat-kd")
-    with told("fairseq.yaml", "levt-kd", "compiled parts"):
-        train_system(micro, Model("micro", "toy-micro", "levt-kd", 1))
+    with told("config/systems", "levt-kd", "compiled parts"):
+        train_system(job(micro, Model("micro", "toy-micro", "levt-kd", 1)))

@@ -1,6 +1,5 @@
 """How programs end, and what they do where standard output takes nothing."""
 
-import importlib
 import os
 import subprocess
 import sys
@@ -65,33 +64,13 @@ def test_a_reader_that_ends_early_ends_no_job_and_no_table_in_an_error(
     assert (tmp_path / "model").exists() == (program == JOB)
 
 
-@pytest.mark.parametrize(
-    ("words", "parts"),
-    [
-        ("train --corpus c --system s --seed -1", ["--seed", "-1"]),
-        (f"train --corpus c --system s --seed {2**32}", ["--seed", 2**32]),
-        ("convert --corpus c --system s --seed 1 --engine tf", ["--engine", "'tf'"]),
-        (
-            "translate --corpus c --system s --seed 1 --decoding d --split test --shard 1 "
-            "--shards 0",
-            ["--shards", "0"],
-        ),
-        ("clean --corpus c --text t --output o --threads 0", ["--threads", "0"]),
-    ],
-)
-def test_a_value_that_no_configuration_allows_is_refused_before_work(
-    words: str,
-    parts: list[object],
-    tmp_path: Path,
-    monkeypatch: pytest.MonkeyPatch,
-    capsys: pytest.CaptureFixture[str],
-) -> None:
-    name, *arguments = words.split()
-    monkeypatch.chdir(tmp_path)
-    monkeypatch.setattr(sys, "argv", [name, *arguments])
-    with pytest.raises(SystemExit):
-        importlib.import_module(f"workflow_scripts.{name}").main()
-    message = capsys.readouterr().err
-    assert message.startswith("error: ") and message.count("\n") == 1
-    must_name(message, *parts)
-    assert list(tmp_path.iterdir()) == []
+def test_a_file_that_is_no_specification_is_refused(tmp_path: Path) -> None:
+    for content in (None, "{}", '{"jobs": [{"makes": {"kind": "Nothing"}, "reads": {}}]}'):
+        path = tmp_path / "job.json"
+        if content is not None:
+            path.write_text(content)
+        done = shell(f"workflow_scripts/score.py {path}", "", tmp_path)
+        told_command, message = done.stderr.splitlines()
+        assert done.returncode == 1
+        assert told_command == f"python workflow_scripts/score.py {path}"
+        must_name(message, "error", path, "snakemake")

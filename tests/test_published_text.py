@@ -30,6 +30,7 @@ from nat.files import read_json
 from nat.jobs.distil import distil_text
 from nat.jobs.evaluate import evaluate
 from nat.jobs.import_checkpoint import import_checkpoint
+from nat.workflow.specification import job, jobs
 from tests.messages import told
 
 ROOT = Path(__file__).resolve().parents[1]
@@ -143,7 +144,7 @@ def test_the_subwords_are_those_that_were_published(folder: Path, compressed: bo
 def distilled_lines() -> list[str]:
     """Prepare the corpus and its published translations; what students learn from."""
     prepare()
-    distil_text(configuration(), DISTILLED)
+    distil_text(job(configuration(), DISTILLED))
     return list(read_lines(Path(DistilledText(**vars(DISTILLED)).path) / "train.de"))
 
 
@@ -267,11 +268,11 @@ def test_a_checkpoint_is_scored_on_a_test_set_with_its_subwords(
     system = test_fairseq_checkpoint.CONFIGURED.replace("dict.txt", "data/dict.txt")
     Path("config/systems/checkpoint.yaml").write_text(system)
     there = configuration().on(NAME)
-    import_checkpoint(there, Model("micro", NAME, "checkpoint", 1))
+    import_checkpoint(job(there, Model("micro", NAME, "checkpoint", 1)))
     score = Score("micro", NAME, "checkpoint", 1, "ctc", "test")
     record = Path(Model("micro", NAME, "checkpoint", 1).path).with_name("training.json")
     assert read_json(record)["imported"]["symbols_left_out"] == 0
-    evaluate(there, [score])
+    evaluate(jobs(there, [score]))
     assert 0 <= read_json(Path(score.path))["measures"]["test"]["sacrebleu"]["value"] <= 100
 
 

@@ -9,10 +9,12 @@ from sacrebleu.metrics import BLEU
 
 from nat.analyses.needs.reference_distances import READS_MODEL, reads
 from nat.analyses.reference_distances import MEASURED, analyse, distances
+from nat.artifacts import Analysis
 from nat.configuration import Configuration
 from nat.configuration.reading import read
 from nat.data.translations import write_translations
 from nat.distillation.pairwise_bleu import sentence_bleu
+from nat.workflow.specification import job
 from tests.made_up_run import REPOSITORY
 from tests.messages import told
 
@@ -48,7 +50,14 @@ def test_what_is_read() -> None:
         reads(configuration, CORPUS, "dynamic-kd", 1)
     # where no split has several, there is nothing to read, and nothing is measured
     assert not any(vars(reads(configuration, "toy-synthetic-a", "mple-nat-raw", 1)).values())
-    assert analyse(configuration, "toy-synthetic-a", "mple-nat-raw", 1) == {"splits": {}}
+    assert analyse(
+        job(
+            configuration,
+            Analysis(
+                configuration.run, "toy-synthetic-a", "mple-nat-raw", 1, "reference_distances"
+            ),
+        )
+    ) == {"splits": {}}
     assert READS_MODEL is False
 
 
@@ -68,7 +77,12 @@ def configuration(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Configurat
 
 
 def test_only_sentences_with_references_count(configuration: Configuration) -> None:
-    splits = analyse(configuration, CORPUS, "mple-nat-raw", 1)["splits"]
+    splits = analyse(
+        job(
+            configuration,
+            Analysis(configuration.run, CORPUS, "mple-nat-raw", 1, "reference_distances"),
+        )
+    )["splits"]
     assert splits["test"]["sentences"] == 1
     measures = splits["test"]["measures"]
     values = {name: each["value"] for name, each in measures.items()}
@@ -85,13 +99,23 @@ def test_a_distilled_text_is_the_translations_of_the_teacher(configuration: Conf
     for each, text in zip(teacher, ("e f g h", "a b c x"), strict=True):
         Path(each.path).parent.mkdir(parents=True, exist_ok=True)
         write_translations(Path(each.path), [translation(0, "x"), translation(1, text)])
-    splits = analyse(configuration, CORPUS, "mple-nat-kd", 1)["splits"]
+    splits = analyse(
+        job(
+            configuration,
+            Analysis(configuration.run, CORPUS, "mple-nat-kd", 1, "reference_distances"),
+        )
+    )["splits"]
     nearest, mean, farthest = (splits["valid"]["measures"][name]["value"] for name in MEASURED)
     assert nearest == 100 and mean == pytest.approx(25 + 0.75 * farthest, abs=1e-4)
     assert splits["test"]["measures"]["reference_bleu_nearest"]["value"] < 100
     write_translations(Path(teacher[1].path), [translation(0, "x")])
     with told("test.jsonl", "1", "2"):
-        analyse(configuration, CORPUS, "mple-nat-kd", 1)
+        analyse(
+            job(
+                configuration,
+                Analysis(configuration.run, CORPUS, "mple-nat-kd", 1, "reference_distances"),
+            )
+        )
 
 
 def translation(number: int, text: str) -> dict[str, Any]:

@@ -1,8 +1,5 @@
 import io
 import json
-import os
-import subprocess
-import sys
 import zipfile
 from collections.abc import Callable
 from dataclasses import replace
@@ -13,14 +10,14 @@ import made_up_run
 import numpy as np
 import pytest
 from made_up_corpus import as_corpus
-from made_up_run import CORPUS, REPOSITORY, SENTENCES
+from made_up_run import CORPUS, SENTENCES
 
 from nat.checksums import record_of
 from nat.data.lines import read_lines, write_lines
 from nat.files import atomic_directory, read_json
 from nat.measures import score, significance, statistics
 from nat.measures.results import NOT_AVAILABLE, missing
-from tests.messages import must_name, told
+from tests.messages import told
 
 
 @pytest.fixture
@@ -310,52 +307,6 @@ def test_bootstrap_is_the_default(root: Path) -> None:
     made_up_run.write_translations_to(path, errors=0.1)
     signature = score.score(path, references(root)).report["measures"]["chrf"]["signature"]
     assert f"bs:{significance.SAMPLES}" in signature
-
-
-NOWHERE = "--corpus nowhere --system nat-kd --seed 1 --decoding one-pass --split test"
-
-
-@pytest.mark.parametrize(
-    ("program", "arguments", "parts"),
-    [
-        ("score", NOWHERE, ["'nowhere'"]),
-        (
-            "score",
-            NOWHERE.replace("nowhere", "toy-micro").replace("--split test", "--split tset"),
-            ["--split", "config/corpora/toy-micro.yaml", "'tset'", "'test'"],
-        ),
-        (
-            "make_text",
-            "--corpus wmt14-en-de --test tst --output made",
-            ["--test", "config/corpora/wmt14-en-de.yaml", "'tst'", "'test'"],
-        ),
-        (
-            "make_references",
-            "--corpus wmt14-en-de --splits test valdi --text made --output made",
-            ["--splits", "config/corpora/wmt14-en-de.yaml", "'valdi'", "'valid'"],
-        ),
-        (
-            "prepare_test_set",
-            "--corpus toy-micro --split tst --folder made --learned made",
-            ["--split", "config/corpora/toy-micro.yaml", "'tst'", "'test'"],
-        ),
-    ],
-)
-def test_programs_end_with_one_sentence(
-    tmp_path: Path, program: str, arguments: str, parts: list[str]
-) -> None:
-    words = arguments.replace("made", str(tmp_path)).split()
-    ended = subprocess.run(
-        [sys.executable, f"workflow_scripts/{program}.py", *words],
-        cwd=REPOSITORY,
-        env={**os.environ, "OMP_NUM_THREADS": "1"},
-        capture_output=True,
-        text=True,
-        check=False,
-    )
-    assert ended.returncode == 1
-    assert ended.stderr.startswith("error: ") and len(ended.stderr.splitlines()) == 1
-    must_name(ended.stderr, *parts)
 
 
 def test_translations_that_are_all_the_same_are_flagged(root: Path) -> None:

@@ -30,6 +30,7 @@ from nat.language_model.ngram import estimate_from
 from nat.language_model.scorer import matching_language_model
 from nat.training.model_file import load_model
 from nat.training.trained_model import matching_model
+from nat.workflow.specification import job, jobs
 from tests.messages import told
 
 TEST = sentences(20, 3)
@@ -73,45 +74,44 @@ def model(system: str) -> Path:
 def of_graph(system: str, decoding: str) -> list[str]:
     """The translations of the test set that a job of the graph makes."""
     shard = Shard("micro", CORPUS, system, 2, decoding, "test", 1, 1)
-    translate_shard(load_configuration("micro", checked=False), shard)
+    translate_shard(job(load_configuration("micro", checked=False), shard))
     return [record["text"] for record in read_translations(Path(shard.path))]
 
 
 def test_systems_are_trained_distilled_and_scored() -> None:
     configuration = load_configuration("micro", checked=False).on(CORPUS)
-    train_system(configuration, Model("micro", CORPUS, "at-base", 1))
+    train_system(job(configuration, Model("micro", CORPUS, "at-base", 1)))
     distilled = Distilled("micro", CORPUS, "at-base", 1, "beam5")
     translations = distilled.inputs(configuration).translations  # type: ignore[union-attr]
     assert isinstance(translations, Translations)
     shards = translations.shards(configuration)
     for shard in shards:
-        translate_shard(configuration, shard)
+        translate_shard(job(configuration, shard))
     merge_shards([Path(shard.path) for shard in shards], 200, Path(translations.path))
-    distil_text(configuration, distilled)
+    distil_text(job(configuration, distilled))
     sizes = vocabularies().sizes
     assert sizes.source is not None and sizes.source > sizes.target
     assert int(BinarisedText(f"{distilled.path}/train.de").tokens.max()) < sizes.target
     ngrams = Path(Ngrams("micro", CORPUS, "at-base", 1, "beam5", 2).path)
     estimate_from(Path(distilled.path), "de", 2, ngrams, ngrams.with_suffix(".json"))
     assert matching_language_model(ngrams, sizes.target)
-    train_system(configuration, Model("micro", CORPUS, "nat-kd", 1))
+    train_system(job(configuration, Model("micro", CORPUS, "nat-kd", 1)))
     for system, decoding in (("at-base", "beam5"), ("nat-kd", "one-pass")):
-        trained = matching_model(Model("micro", CORPUS, system, 1), configuration, sizes)
-        assert trained.vocabulary_sizes == sizes
         score = Score("micro", CORPUS, system, 1, decoding, "test")
-        evaluate(configuration, [score])
+        own = job(configuration, score).configuration
+        trained = matching_model(Model("micro", CORPUS, system, 1), own, sizes)
+        assert trained.vocabulary_sizes == sizes
+        evaluate(jobs(configuration, [score]))
         assert (
             json.loads(Path(score.path).read_text())["measures"]["test"]["sacrebleu"]["value"] >= 0
         )
     with told(CORPUS, f"{sizes.target} symbols"):
-        matching_model(
-            Model("micro", CORPUS, "nat-kd", 1), configuration, VocabularySizes(sizes.target)
-        )
+        matching_model(Model("micro", CORPUS, "nat-kd", 1), own, VocabularySizes(sizes.target))
 
 
 def test_a_training_learns_both_embeddings() -> None:
     configuration = load_configuration("micro", checked=False).on(CORPUS)
-    train_system(configuration, Model("micro", CORPUS, "nat-raw", 1))
+    train_system(job(configuration, Model("micro", CORPUS, "nat-raw", 1)))
     first, last = (
         torch.load(path, weights_only=True)
         for path in (

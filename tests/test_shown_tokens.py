@@ -8,12 +8,14 @@ import pytest
 
 from nat.analyses import analysis, shown_tokens
 from nat.analyses.shown_tokens import marked, right, shown
+from nat.artifacts import Analysis
 from nat.configuration.reading import read
 from nat.data.batch import source_tensor
 from nat.data.vocabulary import EOS, MASK
 from nat.decoding.group_beam_search import GroupBeamSearch
 from nat.decoding.hybrid import Hybrid
 from nat.decoding.passes import Pass
+from nat.workflow.specification import job
 from tests.made_up_run import REPOSITORY
 
 SYMBOLS: Any = SimpleNamespace(symbols=[f"w{number}" for number in range(29)])
@@ -91,7 +93,9 @@ def test_analyses(
         model=model, vocabularies=vocabularies, splits=[split], batch_tokens=100
     )
     monkeypatch.setattr(analysis, "subject", lambda *_: subject)
-    found = shown_tokens.analyse(read("demo", REPOSITORY), "made-up", system, 1)["splits"]["valid"]
+    found = shown_tokens.analyse(
+        job(read("demo", REPOSITORY), Analysis("demo", "toy-ka-lu", system, 1, "shown_tokens"))
+    )["splits"]["valid"]
     assert (found["sentences"], found["left_out"]) == (4, 2)
     # the same sentences for every system
     assert [each["sentence"] for each in found["examples"]] == [1]

@@ -1,6 +1,5 @@
 """What programs import before they work, since torch takes longer than many of them; their end."""
 
-import json
 import os
 import subprocess
 import sys
@@ -9,11 +8,9 @@ from pathlib import Path
 import pytest
 from test_graph import copy_repository, counts, snakemake
 
-from benchmarks.start_up import jobs
+from benchmarks.start_up import programs
 
 REPOSITORY = Path(__file__).resolve().parents[1]
-PROGRAMS = sorted(path.stem for path in (REPOSITORY / "workflow_scripts").glob("*.py"))
-
 HEAVY = {
     *("torch", "fairseq", "scipy", "sklearn", "pandas", "matplotlib"),
     *("requests", "snakemake", "onnxruntime", "ctranslate2"),
@@ -23,24 +20,9 @@ WITH_TORCH = {
     *("analyse", "convert", "import_checkpoint", "measure_latency", "trace_decoding", "train"),
     *("translate", "translate_and_score", "tune_decoding"),
 }
-WITH_RELATION = {"judge_claims", "make_table"}
-"""Those that read the cells of papers, which are a frame of pandas; `measure_latency` does, too."""
-DRAWING = dict.fromkeys(("make_figure", "make_report"), {"matplotlib", "pandas"})
-
 WITHOUT_TORCH = """
 import sys
 sys.modules["torch"] = None  # so that to import it is an error
-"""
-
-STARTED = """
-import json, sys
-from benchmarks.start_up import start
-
-programs, started = sys.argv[1:], []
-for name in programs:
-    start(name, lambda: started.append(name))
-assert started == programs
-print(json.dumps(sorted({name.partition(".")[0] for name in sys.modules})))
 """
 
 
@@ -58,11 +40,11 @@ def run(program: str, folder: Path = REPOSITORY) -> str:
     return done.stdout
 
 
-def test_no_program_imports_torch_before_its_arguments_are_read() -> None:
+def test_what_needs_no_model_starts_without_torch() -> None:
     run(f"""
 import importlib
 
-for name in {PROGRAMS}:
+for name in {sorted({*programs()} - WITH_TORCH)}:
     importlib.import_module("workflow_scripts." + name)
 """)
 
@@ -124,31 +106,6 @@ for name in ANALYSES:
 print(*(name for name in sys.modules if sys.modules[name] is not None))
 """).split()
     assert not {*HEAVY, "numpy", "sacrebleu"} & {name.partition(".")[0] for name in modules}
-
-
-def imported(*programs: str) -> set[str]:
-    """Packages of `HEAVY` that a process imports which starts these programs, up to their work."""
-    done = subprocess.run(
-        [sys.executable, "-c", STARTED, *programs],
-        cwd=REPOSITORY,
-        capture_output=True,
-        text=True,
-        check=False,
-    )
-    assert done.returncode == 0, done.stderr[-2000:]
-    return HEAVY & set(json.loads(done.stdout.splitlines()[-1]))
-
-
-def test_a_program_starts_with_what_it_needs_and_no_more() -> None:
-    assert {*WITH_TORCH, *WITH_RELATION, *DRAWING} < set(jobs())
-    assert imported(*(set(jobs()) - WITH_TORCH - WITH_RELATION - set(DRAWING))) == set()
-    assert imported(*WITH_RELATION) == imported("measure_latency") - {"torch"} == {"pandas"}
-    assert imported(*(WITH_TORCH - {"measure_latency"})) == {"torch"}
-
-
-@pytest.mark.parametrize("program", DRAWING)
-def test_what_draws_needs_no_torch(program: str) -> None:
-    assert imported(program) == DRAWING[program]
 
 
 def test_a_training_imports_nothing_that_only_other_tasks_of_fairseq_need() -> None:

@@ -16,12 +16,14 @@ from nat.analyses import revealing, step_errors
 from nat.analyses.known_law import Known, Targets
 from nat.analyses.needs.step_errors import check, reads
 from nat.analyses.revealing import Law, by_length, ended, root, split
+from nat.artifacts import Analysis
 from nat.data.batch import pad, source_tensor
 from nat.data.vocabulary import BEGIN_OF_CHUNKS, BLANK, BOS, EOS, MASK, NEVER_WRITTEN, PAD
 from nat.decoding.forced import forced_scores
 from nat.decoding.mask_predict import MaskPredict
 from nat.measures import significance
 from nat.measures.known import MEASURES
+from nat.workflow.specification import job
 from tests.messages import told
 from tests.test_revealing import law
 
@@ -335,7 +337,9 @@ def test_analyses(
     subject = SimpleNamespace(model=model, batch_tokens=100)
     monkeypatch.setattr(step_errors.known_law, "sentences", lambda *_: known)
     monkeypatch.setattr(step_errors.analysis, "subject", lambda *_: subject)
-    found = step_errors.analyse(configured("micro"), "toy-micro", system, 1)["splits"]["test"]
+    found = step_errors.analyse(
+        job(configured("micro"), Analysis("micro", "toy-micro", system, 1, "step_errors"))
+    )["splits"]["test"]
     measures = found["measures"]
     assert (found["sentences"], found["left_out"]) == (2, 5)
     parts = {f"law_{part}_{n}" for part in PARTS for n in steps}

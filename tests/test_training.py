@@ -30,6 +30,7 @@ from nat.data.vocabulary import Vocabulary, VocabularySizes
 from nat.fairseq_plugin import launcher
 from nat.fairseq_plugin.dataset import Pairs, batches_per_epoch, passes
 from nat.fairseq_plugin.task import Task
+from nat.job import write_jobs
 from nat.jobs import train as train_module
 from nat.jobs.train import describe, flags, train_system
 from nat.objective.context import BatchContext, DecoderInput, Loss
@@ -38,6 +39,7 @@ from nat.targets.cross_entropy import CrossEntropy
 from nat.training.model_file import build_model, load_model, save_model
 from nat.training.record import Record
 from nat.training.run import Run
+from nat.workflow.specification import job
 from tests.messages import must_name, told
 
 REPOSITORY = Path(__file__).resolve().parents[1]
@@ -163,7 +165,7 @@ def model_file(system: str) -> Path:
 
 def train(system: str) -> dict[str, torch.Tensor]:
     """Train in this process; the weights of the model."""
-    train_system(load(), Model("demo", "toy", system, 1))
+    train_system(job(load(), Model("demo", "toy", system, 1)))
     return weights(system)
 
 
@@ -214,11 +216,16 @@ def interrupt(*_: Any, **__: Any) -> None:
     raise Interrupted
 
 
+def command(system: str) -> list[str]:
+    """The command that trains a system with the configuration as it is now."""
+    path = Path("job.json")
+    path.write_text(write_jobs([job(load(), Model("demo", "toy", system, 1))]), encoding="utf-8")
+    return [sys.executable, str(REPOSITORY / "workflow_scripts/train.py"), str(path)]
+
+
 def start_program(system: str, **options: Any) -> "subprocess.Popen[str]":
-    command = [sys.executable, str(REPOSITORY / "workflow_scripts/train.py"), "--corpus", "toy"]
-    command += ["--system", system, "--seed", "1"]
     return subprocess.Popen(
-        command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, **options
+        command(system), stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, **options
     )
 
 
@@ -692,7 +699,7 @@ def test_what_is_suspicious_is_flagged() -> None:
 def test_threads_are_those_of_openmp(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     def described(given: str) -> Run:
         monkeypatch.setenv("OMP_NUM_THREADS", given)
-        return describe(load().on("toy"), Model("demo", "toy", "at", 1))
+        return describe(job(load(), Model("demo", "toy", "at", 1)))
 
     one, two = described("1"), described("2")
     assert described("2,4") == two

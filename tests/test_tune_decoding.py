@@ -32,6 +32,7 @@ from nat.measures import bleu
 from nat.registry import Method
 from nat.training.model_file import build_model, save_model
 from nat.training.trained_model import matching_model
+from nat.workflow.specification import job
 from tests.messages import told
 
 ROOT = Path(__file__).resolve().parents[1]
@@ -92,11 +93,11 @@ def test_every_combination_is_recorded_and_the_best_is_chosen(
     if number < 11:
         scale = Path("config/scales/micro.yaml")
         scale.write_text(f"{scale.read_text()}\ntuning: {{sentences: {number}}}\n")
-    tune_decoding(configured(), tuned)
+    tune_decoding(job(configured(), tuned))
     found = read_json(Path(tuned.path))
     inputs = tuned.inputs(configured())
     assert inputs.language_model is not None
-    model = matching_model(inputs.model, configured(), SIZES)
+    model = matching_model(inputs.model, job(configured(), tuned).configuration, SIZES)
     ngrams = LanguageModel(NgramModel.load(inputs.language_model.path))
     sentences = BinarisedText(f"{inputs.corpus.path}/valid.{configured().corpus(CORPUS).source}")
     target = configured().corpus(CORPUS).target
@@ -123,21 +124,21 @@ def test_every_combination_is_recorded_and_the_best_is_chosen(
 
 
 def test_tuning_twice_gives_the_same_file(tuned: TunedOptions) -> None:
-    tune_decoding(configured(), tuned)
+    tune_decoding(job(configured(), tuned))
     first = Path(tuned.path).read_bytes()
-    tune_decoding(configured(), tuned)
+    tune_decoding(job(configured(), tuned))
     assert Path(tuned.path).read_bytes() == first
 
 
 def translated(tuned: TunedOptions) -> list[dict[str, Any]]:
     shard = Shard("micro", CORPUS, SYSTEM, 1, DECODING, "test", 1, 1)
     assert shard.inputs(configured()).tuned == tuned
-    translate_shard(configured(), shard)
+    translate_shard(job(configured(), shard))
     return [json.loads(line) for line in Path(shard.path).read_text().splitlines()]
 
 
 def test_translations_are_made_with_what_the_file_says(tuned: TunedOptions) -> None:
-    tune_decoding(configured(), tuned)
+    tune_decoding(job(configured(), tuned))
     file = Path(tuned.path)
     found = read_json(file)
     lengths = []
@@ -158,7 +159,7 @@ def test_steps_are_shown_of_the_decoding_that_was_tuned(tuned: TunedOptions) -> 
     for penalty in (-30.0, 30.0):
         write_json(file, {"chosen": {"blank_penalty": penalty}})
         Path(trace.path).parent.mkdir(parents=True, exist_ok=True)
-        trace_decoding(configured(), trace)
+        trace_decoding(job(configured(), trace))
         rows = [json.loads(line) for line in Path(trace.path).read_text().splitlines()]
         lengths.append(sum(len(row["tokens"].split()) for row in rows))
     assert 0 == lengths[0] < lengths[1]
@@ -173,8 +174,8 @@ def test_a_penalty_of_blank_is_tuned_in_the_engine_that_translates(
         f"method: {method}\ntuning: {{blank_penalty: [-30.0, 0.0, 2.0]}}\n"
     )
     if method == "onnx_parallel":
-        convert_model(configured(), Converted("micro", CORPUS, SYSTEM, 1, "onnx"))
-    tune_decoding(configured(), other)
+        convert_model(job(configured(), Converted("micro", CORPUS, SYSTEM, 1, "onnx")))
+    tune_decoding(job(configured(), other))
     found = read_json(Path(other.path))
     assert [point["blank_penalty"] for point in found["points"]] == [-30.0, 0.0, 2.0]
     ratios = [point["length_ratio"] for point in found["points"]]
@@ -184,7 +185,7 @@ def test_a_penalty_of_blank_is_tuned_in_the_engine_that_translates(
     lengths = []
     for penalty in (-30.0, 30.0):
         write_json(Path(other.path), {**found, "chosen": {"blank_penalty": penalty}})
-        translate_shard(configured(), shard)
+        translate_shard(job(configured(), shard))
         rows = [json.loads(line) for line in Path(shard.path).read_text().splitlines()]
         lengths.append(sum(len(row["tokens"].split()) for row in rows))
     assert lengths[0] == 0 < lengths[1]

@@ -11,6 +11,7 @@ from nat.configuration.configuration import Configuration
 from nat.configuration.reading import read
 from nat.files import read_json
 from nat.jobs.tune_gamma import tune_gamma, tuned_gamma
+from nat.workflow.specification import job
 from tests.made_up_run import REPOSITORY
 from tests.messages import told
 
@@ -55,7 +56,7 @@ def test_the_teacher_that_is_right_is_chosen(
     monkeypatch.chdir(tmp_path)
     versions = [[worse(line, words) for line in TRUTH] for words in (3, 2, 0, 4)]
     write([worse(line, 5) for line in TRUTH], versions, [0.7, 0.3])
-    tune_gamma(read("demo", REPOSITORY).on(CORPUS), GAMMA)
+    tune_gamma(job(read("demo", REPOSITORY), GAMMA))
     found = read_json(GAMMA.path)
     assert found["split"] == "valid" and found["sentences"] == 9
     assert found["candidates"] == TEXTS
@@ -71,7 +72,7 @@ def test_translations_of_another_text_are_refused(
     monkeypatch.chdir(tmp_path)
     write(TRUTH, [TRUTH, TRUTH[1:], TRUTH, TRUTH], [0.5, 0.5])
     with told("at-small", "valid.jsonl", "8", "valid.lu", "9"):
-        tune_gamma(read("demo", REPOSITORY).on(CORPUS), GAMMA)
+        tune_gamma(job(read("demo", REPOSITORY), GAMMA))
     assert not Path(GAMMA.path).exists()
 
 

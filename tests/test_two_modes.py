@@ -7,6 +7,7 @@ from nat.analyses import two_modes
 from nat.analyses.two_modes import distribution, divergence, law, mixed, toy, train
 from nat.artifacts import Analysis
 from nat.configuration.reading import read
+from nat.workflow.specification import job
 from tests.made_up_run import REPOSITORY
 
 
@@ -53,7 +54,9 @@ def test_what_is_written(monkeypatch: pytest.MonkeyPatch, system: str) -> None:
     configuration = read("demo", REPOSITORY)
     asked = Analysis(configuration.run, "toy-ka-lu", system, 1, "two_modes")
     assert asked.inputs(configuration).model is None
-    found = two_modes.analyse(configuration, "toy-ka-lu", system, 1)["splits"]["toy"]
+    found = two_modes.analyse(
+        job(configuration, Analysis(configuration.run, "toy-ka-lu", system, 1, "two_modes"))
+    )["splits"]["toy"]
     assert found["updates"] == 2 and found["values"] == list(range(two_modes.VALUES))
     values = {name: each["value"] for name, each in found["measures"].items()}
     assert set(values) == set(two_modes.UNITS)

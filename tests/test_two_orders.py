@@ -11,6 +11,7 @@ from nat.configuration.configuration import Configuration
 from nat.data.vocabulary import SPECIALS, VocabularySizes
 from nat.objective.objective import Objective
 from nat.training.model_file import build_model
+from nat.workflow.specification import job
 
 CORPUS = "toy-ka-lu"
 
@@ -22,7 +23,9 @@ def configuration() -> Configuration:
 
 def learned(configuration: Configuration, system: str) -> list[float]:
     """Percentages of AB, BA, AA, BB and all others."""
-    found = two_orders.analyse(configuration, CORPUS, system, 1)
+    found = two_orders.analyse(
+        job(configuration, Analysis(configuration.run, CORPUS, system, 1, "two_orders"))
+    )
     measures = found["splits"][two_orders.SPLIT]["measures"]
     return [
         measures[f"two_orders_{name}"]["value"] for name in (*two_orders.OUTPUTS, two_orders.OTHER)

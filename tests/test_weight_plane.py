@@ -66,14 +66,14 @@ def test_the_corners_of_the_map_are_measured_models(
         batch_tokens=100,
     )
     corners = SimpleNamespace(other="o", start=SimpleNamespace(weights="s"))
-    monkeypatch.setattr(weight_plane, "reads", lambda *_: corners)
     monkeypatch.setattr(weight_plane.analysis, "subject", lambda *_: subject)
     monkeypatch.setattr(weight_plane, "matching_model", lambda name, *_: models[name])
     monkeypatch.setattr(
         weight_plane, "load_model", lambda name, _: SimpleNamespace(model=models[name])
     )
-    configuration: Any = None
-    found = weight_plane.analyse(configuration, "toy", "own", 1)["splits"]["valid"]
+    job: Any = SimpleNamespace(inputs=corners, configuration=None)
+    job.artifact = SimpleNamespace(seed=1)
+    found = weight_plane.analyse(job)["splits"]["valid"]
     plane = found["plane"]
     at = {point["label"]: (point["x"], point["y"]) for point in plane["corners"]}
     assert list(at) == ["start", "MLE", "GLAT + KD"]

@@ -3,21 +3,18 @@
 from pathlib import Path
 
 from nat.artifacts import CorpusStep
-from nat.configuration import Configuration
 from nat.data.bpe import bpe_folder
 from nat.data.splits import training_part
 from nat.data.text import GIVEN
-from nat.workflow.program import program
+from nat.job import Job, run_job
 
 
-@program
-def main(
-    configuration: Configuration, corpus: str, tokens: Path, output: Path, threads: int = 1
-) -> None:
+def main(job: Job[CorpusStep]) -> None:
     """Learn and apply subwords."""
-    given = Path(CorpusStep(corpus, "text").path) / GIVEN
-    bpe_folder(training_part(configuration.corpus(corpus)), tokens, output, threads, given)
+    given = Path(CorpusStep(job.artifact.corpus, "text").path) / GIVEN
+    tokens = Path(job.inputs.before[-1].path)
+    bpe_folder(training_part(job.corpus), tokens, job.path, job.processes, given)
 
 
 if __name__ == "__main__":
-    main()
+    run_job(main)

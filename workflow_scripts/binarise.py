@@ -2,17 +2,16 @@
 
 from pathlib import Path
 
-from nat.configuration import Configuration
+from nat.artifacts import CorpusStep
 from nat.data.binarised import binarise_folder
 from nat.data.splits import training_part
-from nat.workflow.program import program
+from nat.job import Job, run_job
 
 
-@program
-def main(configuration: Configuration, corpus: str, bpe: Path, output: Path) -> None:
+def main(job: Job[CorpusStep]) -> None:
     """Binarise the training text."""
-    binarise_folder(training_part(configuration.corpus(corpus)), bpe, output)
+    binarise_folder(training_part(job.corpus), Path(job.inputs.before[-1].path), job.path)
 
 
 if __name__ == "__main__":
-    main()
+    run_job(main)

@@ -2,19 +2,17 @@
 
 from pathlib import Path
 
-from nat.configuration import Configuration
+from nat.artifacts import CorpusStep
 from nat.data.clean import clean_folder
 from nat.data.splits import training_part
-from nat.workflow.program import program
+from nat.job import Job, run_job
 
 
-@program
-def main(
-    configuration: Configuration, corpus: str, text: Path, output: Path, threads: int = 1
-) -> None:
-    """Clean the training text."""
-    clean_folder(training_part(configuration.corpus(corpus)), text, output, threads)
+def main(job: Job[CorpusStep]) -> None:
+    """Prepare the training text."""
+    before = Path(job.inputs.before[-1].path)
+    clean_folder(training_part(job.corpus), before, job.path, job.processes)
 
 
 if __name__ == "__main__":
-    main()
+    run_job(main)

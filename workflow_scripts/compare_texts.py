@@ -3,22 +3,15 @@
 from pathlib import Path
 
 from nat.artifacts import ComparisonShard
-from nat.configuration import Configuration
 from nat.distillation.pairwise_bleu import compare_texts
-from nat.workflow.program import makes
+from nat.job import Job, run_job
 
 
-@makes(ComparisonShard)
-def main(configuration: Configuration, shard: ComparisonShard) -> None:
+def main(job: Job[ComparisonShard]) -> None:
     """Compare versions of a shard of the training text."""
-    compare_texts(
-        configuration.corpus(shard.corpus),
-        [Path(text.path) for text in shard.inputs(configuration).texts],
-        Path(shard.path),
-        shard.shard,
-        shard.shards,
-    )
+    texts = [Path(text.path) for text in job.inputs.texts]
+    compare_texts(job.corpus, texts, job.path, job.artifact.shard, job.artifact.shards)
 
 
 if __name__ == "__main__":
-    main()
+    run_job(main)

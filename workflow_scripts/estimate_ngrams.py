@@ -3,20 +3,17 @@
 from pathlib import Path
 
 from nat.artifacts import Ngrams
-from nat.configuration import Configuration
 from nat.data.splits import sides
+from nat.job import Job, run_job
 from nat.language_model.ngram import estimate_from
-from nat.workflow.program import makes
 
 
-@makes(Ngrams)
-def main(configuration: Configuration, ngrams: Ngrams) -> None:
+def main(job: Job[Ngrams]) -> None:
     """Estimate an n-gram language model of a distilled training text."""
-    _, target = sides(configuration.corpus(ngrams.corpus))
-    text = ngrams.inputs(configuration).text
-    path = Path(ngrams.path)
-    estimate_from(Path(text.path), target, ngrams.order, path, path.with_suffix(".json"))
+    _, target = sides(job.corpus)
+    text, report = Path(job.inputs.text.path), job.path.with_suffix(".json")
+    estimate_from(text, target, job.artifact.order, job.path, report)
 
 
 if __name__ == "__main__":
-    main()
+    run_job(main)

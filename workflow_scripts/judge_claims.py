@@ -1,28 +1,24 @@
 """Judge what a paper claims on the results of this run: one CSV, with Markdown beside it."""
 
-from pathlib import Path
-
-from nat.configuration import Configuration
+from nat.job import Job, run_job
 from nat.papers import claim_formats, judgements
 from nat.papers.reports import Claims
 from nat.program import Progress
-from nat.workflow.program import makes
+from nat.workflow.specification import whole
 
 
-@makes(Claims)
-def main(configuration: Configuration, wanted: Claims) -> None:
+def main(job: Job[Claims]) -> None:
     """Judge what a paper claims on the results of this run."""
-    records = judgements.judge(configuration, wanted.paper)
-    claim_formats.write(configuration, wanted.paper, records, Path(wanted.path))
-    each = Progress(f"claim of {wanted.paper}", len(records), "claims")
+    configuration, paper = whole(job), job.artifact.paper
+    records = judgements.judge(configuration, paper)
+    claim_formats.write(configuration, paper, records, job.path)
+    each = Progress(f"claim of {paper}", len(records), "claims")
     for record in records:
         texts = claim_formats.lines(record)
         case = f" ({texts['case']})" if texts["case"] else ""
         each.say(f"{texts['verdict']}: {record['text']}{case}")
-    Progress(f"claims of {wanted.paper}", len(records), "claims").say(
-        claim_formats.summary(records)
-    )
+    Progress(f"claims of {paper}", len(records), "claims").say(claim_formats.summary(records))
 
 
 if __name__ == "__main__":
-    main()
+    run_job(main)

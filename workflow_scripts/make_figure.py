@@ -1,18 +1,15 @@
 """Make one figure of a paper as PDF, with PNG and the plotted points (CSV) beside it."""
 
-from pathlib import Path
-
-from nat.configuration import Configuration
 from nat.figures import figures, points
+from nat.job import Job, run_job
 from nat.papers.reports import Figure
-from nat.workflow.program import makes
+from nat.workflow.specification import whole
 
 
-@makes(Figure)
-def main(configuration: Configuration, figure: Figure) -> None:
+def main(job: Job[Figure]) -> None:
     """Make one figure of a paper as PDF."""
-    figures.write(points.make(configuration, figure.paper, figure.number), Path(figure.path))
+    figures.write(points.make(whole(job), job.artifact.paper, job.artifact.number), job.path)
 
 
 if __name__ == "__main__":
-    main()
+    run_job(main)

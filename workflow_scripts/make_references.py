@@ -2,21 +2,23 @@
 
 from pathlib import Path
 
+from nat.artifacts import CorpusStep
 from nat.checksums import DOWNLOADS, RESULTS
-from nat.configuration import Configuration
-from nat.data.references import make_references
+from nat.data.references import has_references, make_references
 from nat.data.sources import Place
-from nat.workflow.program import program
+from nat.data.splits import TRAIN, VALID
+from nat.job import Job, run_job
 
 
-@program
-def main(
-    configuration: Configuration, corpus: str, splits: list[str], text: Path, output: Path
-) -> None:
+def main(job: Job[CorpusStep]) -> None:
     """Collect references."""
-    place = Place(corpus, Path(), configuration.mirror, Path(RESULTS, DOWNLOADS))
-    make_references(configuration.corpus(corpus), splits, text, output, place)
+    mirror, name, split = job.configuration.settings.mirror, job.artifact.corpus, job.artifact.split
+    downloads = Path(RESULTS, DOWNLOADS)
+    place = Place(name, Path(), None if mirror is None else Path(mirror), downloads)
+    found = [TRAIN, VALID] if split == TRAIN else [split]
+    splits = [each for each in found if has_references(job.corpus, each)]
+    make_references(job.corpus, splits, Path(job.inputs.before[0].path), job.path, place)
 
 
 if __name__ == "__main__":
-    main()
+    run_job(main)

@@ -1,18 +1,15 @@
 """Make the report of a run, a folder of pages, from the results that exist."""
 
-from pathlib import Path
-
-from nat.configuration import Configuration
+from nat.job import Job, run_job
 from nat.papers.reports import Site
 from nat.report import site
-from nat.workflow.program import makes
+from nat.workflow.specification import whole
 
 
-@makes(Site)
-def main(configuration: Configuration, wanted: Site) -> None:
+def main(job: Job[Site]) -> None:
     """Make the report of a run."""
-    site.write(configuration, Path(wanted.path).parent)
+    site.write(whole(job), job.path.parent)
 
 
 if __name__ == "__main__":
-    main()
+    run_job(main)

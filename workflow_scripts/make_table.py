@@ -1,19 +1,16 @@
 """Make one table of a paper as CSV, with Markdown and LaTeX beside it."""
 
-from pathlib import Path
-
-from nat.configuration import Configuration
+from nat.job import Job, run_job
 from nat.papers import reports, table_formats
 from nat.papers.reports import Table
-from nat.workflow.program import makes
+from nat.workflow.specification import whole
 
 
-@makes(Table)
-def main(configuration: Configuration, table: Table) -> None:
+def main(job: Job[Table]) -> None:
     """Make one table of a paper as CSV."""
-    made = reports.make_table(configuration, table.paper, table.number)
-    table_formats.write(made, Path(table.path))
+    made = reports.make_table(whole(job), job.artifact.paper, job.artifact.number)
+    table_formats.write(made, job.path)
 
 
 if __name__ == "__main__":
-    main()
+    run_job(main)

@@ -2,25 +2,25 @@
 
 from pathlib import Path
 
+from nat.artifacts import CorpusStep
 from nat.checksums import DOWNLOADS, RESULTS
-from nat.configuration import Configuration
-from nat.data.splits import text_part
+from nat.data.splits import TRAIN, text_part
 from nat.data.text import make_text
-from nat.workflow.program import program
+from nat.job import Job, run_job
 
 
-@program
-def main(configuration: Configuration, corpus: str, output: Path, test: str | None = None) -> None:
+def main(job: Job[CorpusStep]) -> None:
     """Make the raw text of a corpus."""
+    mirror, split = job.configuration.settings.mirror, job.artifact.split
     make_text(
-        corpus,
-        text_part(configuration.corpus(corpus), test),
-        output,
+        job.artifact.corpus,
+        text_part(job.corpus, None if split == TRAIN else split),
+        job.path,
         root=Path(),
-        mirror=configuration.mirror,
+        mirror=None if mirror is None else Path(mirror),
         downloads=Path(RESULTS, DOWNLOADS),
     )
 
 
 if __name__ == "__main__":
-    main()
+    run_job(main)

@@ -2,18 +2,16 @@
 
 from pathlib import Path
 
-from nat.configuration import Configuration
+from nat.artifacts import CorpusStep
 from nat.data.test_set import prepare_test_set
-from nat.workflow.program import program
+from nat.job import Job, run_job
 
 
-@program
-def main(
-    configuration: Configuration, corpus: str, split: str, folder: Path, learned: Path
-) -> None:
+def main(job: Job[CorpusStep]) -> None:
     """Prepare a test set."""
-    prepare_test_set(configuration.corpus(corpus), split, folder, learned)
+    learned = Path(job.inputs.before[-1].path)
+    prepare_test_set(job.corpus, job.artifact.split, job.path.parent, learned)
 
 
 if __name__ == "__main__":
-    main()
+    run_job(main)

@@ -1,18 +1,15 @@
 """Summarise a prepared corpus: pairs, tokens, lengths, what was dropped, exact entropies."""
 
-from pathlib import Path
-
-from nat.configuration import Configuration
+from nat.artifacts import CorpusStep
 from nat.data.summary import summarise
 from nat.files import write_json
-from nat.workflow.program import program
+from nat.job import Job, run_job
 
 
-@program
-def main(configuration: Configuration, corpus: str, output: Path) -> None:
-    """Summarise a corpus; `output` lies in its folder."""
-    write_json(output, summarise(corpus, configuration.corpus(corpus), output.parent))
+def main(job: Job[CorpusStep]) -> None:
+    """Summarise a corpus."""
+    write_json(job.path, summarise(job.artifact.corpus, job.corpus, job.path.parent))
 
 
 if __name__ == "__main__":
-    main()
+    run_job(main)

@@ -2,19 +2,17 @@
 
 from pathlib import Path
 
-from nat.configuration import Configuration
+from nat.artifacts import CorpusStep
 from nat.data.splits import training_part
 from nat.data.tokenise import tokenise_folder
-from nat.workflow.program import program
+from nat.job import Job, run_job
 
 
-@program
-def main(
-    configuration: Configuration, corpus: str, clean: Path, output: Path, threads: int = 1
-) -> None:
-    """Tokenise the training text."""
-    tokenise_folder(training_part(configuration.corpus(corpus)), clean, output, threads)
+def main(job: Job[CorpusStep]) -> None:
+    """Prepare the training text."""
+    before = Path(job.inputs.before[-1].path)
+    tokenise_folder(training_part(job.corpus), before, job.path, job.processes)
 
 
 if __name__ == "__main__":
-    main()
+    run_job(main)

@@ -3,22 +3,16 @@
 import sys
 
 from nat.artifacts import Model
-from nat.configuration import Configuration
-from nat.configuration.checks import check_system
+from nat.job import Job, run_job
 from nat.jobs.launch import launch
-from nat.workflow.program import makes
+from nat.jobs.train import train_system
 
 
-@makes(Model)
-def main(configuration: Configuration, model: Model) -> None:
+def main(job: Job[Model]) -> None:
     """Train a system on a corpus."""
-    launch(configuration, sys.argv)
-    # torch takes a second to import, and a mistake in the arguments should be told before
-    from nat.jobs.train import train_system
-
-    check_system(configuration, model.system)
-    train_system(configuration, model)
+    launch(job.configuration.settings, sys.argv)
+    train_system(job)
 
 
 if __name__ == "__main__":
-    main()
+    run_job(main)

@@ -7,14 +7,14 @@ from typing import Any
 
 import numpy as np
 
-from nat.artifacts import Model, held_out, step_of
-from nat.configuration import Configuration
+from nat.artifacts import Analysis, held_out, step_of
 from nat.configuration.models import Training
 from nat.data.batch import Batch
 from nat.data.binarised import BinarisedText
 from nat.data.splits import sides
 from nat.data.vocabulary import Vocabularies
 from nat.decoding.corpus import batches
+from nat.job import Job
 from nat.measures import bleu
 from nat.training.trained_model import matching_model
 from nat.transformer.model import Transformer
@@ -51,27 +51,25 @@ class Subject:
     batch_tokens: int
 
 
-def subject(configuration: Configuration, corpus: str, system: str, seed: int) -> Subject:
+def subject(job: Job[Analysis]) -> Subject:
     """Load a trained model and the pairs to analyse.
 
     Raises:
         UserError: if a file is missing or files do not belong together.
     """
-    description = configuration.corpus(corpus)
-    source, target = sides(description)
-    model = Model(configuration.run, corpus, system, seed)
-    folder = Path(model.inputs(configuration).corpus.path)
-    vocabularies = Vocabularies.load(folder)
+    corpus, configuration = job.artifact.corpus, job.configuration
+    source, target = sides(job.corpus)
+    vocabularies = Vocabularies.load(Path(job.inputs.corpus.path))
     return Subject(
-        matching_model(model, configuration, vocabularies.sizes),
-        configuration.training(corpus, system),
+        matching_model(job.inputs.model, configuration, vocabularies.sizes),
+        configuration.training(job.artifact.system),
         vocabularies,
         [
             Split(name, *(BinarisedText(f"{path}/{name}.{side}") for side in (source, target)))
-            for name in held_out(configuration, corpus)
+            for name in held_out(job.corpus)
             for path in [step_of(corpus, name, "binarised").path]
         ],
-        configuration.scale_settings.decoding_tokens,
+        configuration.settings.decoding_tokens,
     )
 
 

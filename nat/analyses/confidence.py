@@ -14,13 +14,13 @@ import torch
 from torch import Tensor
 
 from nat.analyses import analysis
-from nat.analyses.needs.confidence import check, reads
-from nat.configuration import Configuration
+from nat.artifacts import Analysis
 from nat.data.batch import source_tensor
 from nat.data.vocabulary import MASK, PAD
 from nat.decoding.canvas import canvases_of
 from nat.decoding.corpus import batches
 from nat.decoding.input_sampling import InputSampling
+from nat.job import Job
 from nat.training.trained_model import matching_model
 from nat.transformer.model import Encoded, Transformer
 from nat.transformer.projection import chunks_of_logits
@@ -48,7 +48,7 @@ class Sums(NamedTuple):
     entropy: float
 
 
-def analyse(configuration: Configuration, corpus: str, system: str, seed: int) -> dict[str, Any]:
+def analyse(job: Job[Analysis]) -> dict[str, Any]:
     """Measure the confidence of a system on the sources of every split but the training text.
 
     `confidence_sampled` is only measured for systems with an input predictor.
@@ -56,12 +56,11 @@ def analyse(configuration: Configuration, corpus: str, system: str, seed: int) -
     Raises:
         UserError: if the system is not parallel, or its files do not belong together.
     """
-    check(configuration, system)
-    found = analysis.subject(configuration, corpus, system, seed)
+    found = analysis.subject(job)
     assistant = None
-    teacher = reads(configuration, corpus, system, seed).teacher
+    teacher = job.inputs.teacher
     if teacher is not None:
-        assistant = matching_model(teacher, configuration, found.vocabularies.sizes)
+        assistant = matching_model(teacher, job.configuration, found.vocabularies.sizes)
     splits = {}
     for split in found.splits:
         sums = default_confidence(found.model, split.sources, found.batch_tokens)

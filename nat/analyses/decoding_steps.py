@@ -10,12 +10,13 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from nat.analyses import analysis
-from nat.analyses.needs.decoding_steps import STEPS, check
-from nat.configuration import Configuration
+from nat.analyses.needs.decoding_steps import STEPS
+from nat.artifacts import Analysis
 from nat.data.batch import source_tensor
 from nat.decoding.corpus import batches
 from nat.decoding.mask_predict import MaskPredict
 from nat.decoding.passes import Pass, Traced, described
+from nat.job import Job
 from nat.transformer.model import Transformer
 
 EXAMPLES = 3
@@ -58,14 +59,13 @@ def changed_share(found: Mapping[int, Sequence[Pass]]) -> float:
     return 100 * sum(map(changed, found.values())) / max(positions, 1)
 
 
-def analyse(configuration: Configuration, corpus: str, system: str, seed: int) -> dict[str, Any]:
+def analyse(job: Job[Analysis]) -> dict[str, Any]:
     """Decode every split but the training text, with the likeliest length of each sentence.
 
     Raises:
         UserError: if the system cannot be decoded by mask-predict, or does not fit.
     """
-    check(configuration, system)
-    found = analysis.subject(configuration, corpus, system, seed)
+    found = analysis.subject(job)
     source, target = found.vocabularies.source, found.vocabularies.target
     splits = {}
     for split in found.splits:

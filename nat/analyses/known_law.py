@@ -8,9 +8,8 @@ from typing import Any
 
 import numpy as np
 
-from nat.analyses.needs.known_law import reads
-from nat.artifacts import CorpusStep, step_of
-from nat.configuration import Configuration
+from nat.artifacts import Analysis, CorpusStep, step_of
+from nat.configuration.file_names import file_of
 from nat.data.binarised import BinarisedText
 from nat.data.bpe import merge, segments_of
 from nat.data.splits import sides
@@ -18,6 +17,7 @@ from nat.data.subword_law import subword_law
 from nat.data.synthetic import Language, read_options
 from nat.data.vocabulary import UNK, Vocabularies
 from nat.errors import UserError
+from nat.job import Job
 from nat.measures import bleu, significance, statistics
 
 SPLIT = "test"
@@ -76,7 +76,7 @@ class Known:
         return {"splits": {SPLIT: {**counts, **(further or {}), "measures": measures}}}
 
 
-def sentences(configuration: Configuration, corpus: str) -> Known:
+def sentences(job: Job[Analysis]) -> Known:
     """The sources that are analysed, and the laws of their targets in ids.
 
     Targets that differ only in subwords that the vocabulary does not have are one.
@@ -84,8 +84,8 @@ def sentences(configuration: Configuration, corpus: str) -> Known:
     Raises:
         UserError: if the corpus has no known law, or none of its sources can be analysed.
     """
-    folder = Path(reads(configuration, corpus, "", 0).subwords.path)
-    description = configuration.corpus(corpus)
+    folder = Path(job.inputs.subwords.path)
+    corpus, description = job.artifact.corpus, job.corpus
     assert description.generator is not None
     language, _ = read_options(description.generator, tuple(description.generator.pairs))
     segment = segments_of(folder, "target").split
@@ -114,7 +114,7 @@ def sentences(configuration: Configuration, corpus: str) -> Known:
     if not laws:
         raise UserError(
             f"each source of {SPLIT} of '{corpus}' has more than {MOST_TARGETS} possible targets; "
-            f"analyse a corpus with shorter sentences ({configuration.file_of('corpora', corpus)})"
+            f"analyse a corpus with shorter sentences ({file_of('corpora', corpus)})"
         )
     return Known(list(known.values()), laws, left_out)
 

@@ -17,9 +17,7 @@ from scipy.optimize import linear_sum_assignment
 from scipy.spatial.distance import cdist
 
 from nat.analyses import analysis
-from nat.analyses.needs.latent_assignment import check, reads
-from nat.artifacts import references
-from nat.configuration import Configuration
+from nat.artifacts import Analysis, references
 from nat.data.batch import pad, source_tensor
 from nat.data.bpe import segments_of
 from nat.data.corpus import Corpus
@@ -27,6 +25,7 @@ from nat.data.references import references_path
 from nat.data.splits import sides
 from nat.data.tokenise import target_tokens
 from nat.decoding.corpus import batches
+from nat.job import Job
 from nat.measures.score import read_references
 from nat.transformer.model import Transformer
 
@@ -59,7 +58,7 @@ def assign(first: np.ndarray, second: np.ndarray) -> np.ndarray:
     return np.asarray(places)
 
 
-def analyse(configuration: Configuration, corpus: str, system: str, seed: int) -> dict[str, Any]:
+def analyse(job: Job[Analysis]) -> dict[str, Any]:
     """Assign the latents of two references, on every held-out split with several references.
 
     The two of a source are its first reference and that which has most pairs of its words in the
@@ -70,15 +69,12 @@ def analyse(configuration: Configuration, corpus: str, system: str, seed: int) -
         UserError: if the system has no latents, the corpus no several references, or the system
             does not fit.
     """
-    check(configuration, system)
-    others = reads(configuration, corpus, system, seed)
-    found = analysis.subject(configuration, corpus, system, seed)
-    description = configuration.corpus(corpus)
-    _, target = sides(description)
-    segment = segmenter(Path(others.subwords.path), description)
+    found = analysis.subject(job)
+    _, target = sides(job.corpus)
+    segment = segmenter(Path(job.inputs.subwords.path), job.corpus)
     splits = {}
     for split in found.splits:
-        folder = references(configuration, corpus, split.name)
+        folder = references(job.corpus, job.artifact.corpus, split.name)
         if folder is None:
             continue
         file = references_path(Path(folder.path), split.name, target)

@@ -11,15 +11,15 @@ import numpy as np
 import torch
 
 from nat.analyses import analysis
-from nat.analyses.needs.latent_components import check
-from nat.configuration import Configuration
+from nat.artifacts import Analysis
+from nat.job import Job
 from nat.transformer.model import Transformer
 
 EXPLAINED = 0.95
 """Share of the variance that the effective dimensions explain together."""
 
 
-def analyse(configuration: Configuration, corpus: str, system: str, seed: int) -> dict[str, Any]:
+def analyse(job: Job[Analysis]) -> dict[str, Any]:
     """Find the components of a system's latents on every split but the training text.
 
     The posterior sees the raw reference.
@@ -27,8 +27,7 @@ def analyse(configuration: Configuration, corpus: str, system: str, seed: int) -
     Raises:
         UserError: if the system has no latents, or does not fit.
     """
-    check(configuration, system)
-    found = analysis.subject(configuration, corpus, system, seed)
+    found = analysis.subject(job)
     splits = {}
     for split in found.splits:
         latents = posterior_means(found.model, split.sources, split.targets, found.batch_tokens)

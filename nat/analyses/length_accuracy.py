@@ -13,11 +13,11 @@ import numpy as np
 import torch
 
 from nat.analyses.analysis import subject, usable_sources
-from nat.analyses.needs.length_accuracy import check
-from nat.configuration import Configuration
+from nat.artifacts import Analysis
 from nat.data.batch import source_tensor
 from nat.data.binarised import BinarisedText
 from nat.decoding.corpus import batches
+from nat.job import Job
 from nat.measures import bleu, significance, statistics
 from nat.transformer.model import Transformer
 
@@ -53,7 +53,7 @@ def accuracies(differences: Sequence[int]) -> dict[str, dict[str, Any]]:
     return found
 
 
-def analyse(configuration: Configuration, corpus: str, system: str, seed: int) -> dict[str, Any]:
+def analyse(job: Job[Analysis]) -> dict[str, Any]:
     """Measure the length predictor of a trained system on every split but the training text.
 
     Lengths are those of the raw reference in subwords, as the model's canvas has them. Sentences
@@ -63,8 +63,7 @@ def analyse(configuration: Configuration, corpus: str, system: str, seed: int) -
     Raises:
         UserError: if the system has no length predictor, or its model does not fit.
     """
-    check(configuration, system)
-    found = subject(configuration, corpus, system, seed)
+    found = subject(job)
     splits = {}
     for split in found.splits:
         differences = length_differences(

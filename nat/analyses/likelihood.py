@@ -7,9 +7,9 @@ import torch
 
 from nat.analyses import analysis
 from nat.analyses.analysis import Sentences
-from nat.analyses.needs.likelihood import check
-from nat.configuration import Configuration
+from nat.artifacts import Analysis
 from nat.data.candidates import RAW, Text
+from nat.job import Job
 from nat.measures.total_correlation import PARTS
 from nat.objective.objective import Objective
 from nat.transformer.model import Transformer
@@ -18,7 +18,7 @@ LENGTH = "length"
 """Part of the length predictor."""
 
 
-def analyse(configuration: Configuration, corpus: str, system: str, seed: int) -> dict[str, Any]:
+def analyse(job: Job[Analysis]) -> dict[str, Any]:
     """Mean loss per position of the raw target, as in validation, on every held-out split.
 
     Inputs and targets are those of the system's own training (masks are those of the first update),
@@ -33,10 +33,9 @@ def analyse(configuration: Configuration, corpus: str, system: str, seed: int) -
     Raises:
         UserError: if the system is one of fairseq's own, or does not fit.
     """
-    check(configuration, system)
-    found = analysis.subject(configuration, corpus, system, seed)
+    found = analysis.subject(job)
     training = found.training.model_copy(update={"text": Text.of(RAW)})
-    objective = Objective(training, found.model, seed, bfloat16=False).eval()
+    objective = Objective(training, found.model, job.artifact.seed, bfloat16=False).eval()
     splits = {}
     for split in found.splits:
         sums = losses(objective, found.model, split.sources, split.targets, found.batch_tokens)

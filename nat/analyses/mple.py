@@ -32,9 +32,8 @@ import torch
 from torch import Tensor
 
 from nat.analyses import analysis
-from nat.analyses.needs.mple import check, reads, truth_of
-from nat.artifacts import CorpusStep
-from nat.configuration import Configuration
+from nat.analyses.needs.mple import truth_of
+from nat.artifacts import Analysis, CorpusStep
 from nat.data.batch import Batch
 from nat.data.bpe import merge
 from nat.data.lines import read_lines
@@ -45,6 +44,7 @@ from nat.data.translations import read_in_order
 from nat.data.vocabulary import BLANK, MASK, PAD, Vocabulary
 from nat.errors import UserError
 from nat.inputs.glancing import Glancing
+from nat.job import Job
 from nat.measures.distortion import pairwise_bleu
 from nat.measures.score import read_weighted
 from nat.objective.context import BatchContext, DecoderInput
@@ -231,7 +231,7 @@ def proxy_input(
     return context, shown
 
 
-def analyse(configuration: Configuration, corpus: str, system: str, seed: int) -> dict[str, Any]:
+def analyse(job: Job[Analysis]) -> dict[str, Any]:
     """Measure L_NAT, L_input and the BLEU of T on every split but the training text.
 
     Of a split without several references, the one that it has is Y; the raw text then has the
@@ -243,16 +243,16 @@ def analyse(configuration: Configuration, corpus: str, system: str, seed: int) -
             masks its input, and no input predictor says how hard the masks are to predict; or if a
             split has no pair that can be measured, or not one translation for each source.
     """
-    check(configuration, system)
-    others = reads(configuration, corpus, system, seed)
-    found = analysis.subject(configuration, corpus, system, seed)
+    found = analysis.subject(job)
     teacher = None
-    if others.teacher is not None:
-        teacher = matching_model(others.teacher, configuration, found.vocabularies.sizes)
-    objective = Objective(found.training, found.model, seed, bfloat16=False, teacher=teacher)
+    if job.inputs.teacher is not None:
+        teacher = matching_model(job.inputs.teacher, job.configuration, found.vocabularies.sizes)
+    objective = Objective(
+        found.training, found.model, job.artifact.seed, bfloat16=False, teacher=teacher
+    )
     objective.train()
     found.model.eval()
-    translated = {each.split: Path(each.path) for each in others.translations}
+    translated = {each.split: Path(each.path) for each in job.inputs.translations}
     splits = {}
     for split in found.splits:
         targets: analysis.Sentences = split.targets
@@ -260,13 +260,12 @@ def analyse(configuration: Configuration, corpus: str, system: str, seed: int) -
             targets = _encoded(
                 translated[split.name], found.vocabularies.target, len(split.sources)
             )
-        splits[split.name] = _of_split(configuration, corpus, found, objective, split, targets)
+        splits[split.name] = _of_split(job, found, objective, split, targets)
     return {"splits": splits}
 
 
 def _of_split(
-    configuration: Configuration,
-    corpus: str,
+    job: Job[Analysis],
     found: analysis.Subject,
     objective: Objective,
     split: analysis.Split,
@@ -279,9 +278,9 @@ def _of_split(
         measure(objective, method, found.model, split.sources, targets, found.batch_tokens, draw)
         for draw in range(DRAWS if drawn else 1)
     ]
-    description = configuration.corpus(corpus)
+    corpus, description = job.artifact.corpus, job.corpus
     _, target = sides(description)
-    its_truth = truth_of(configuration, corpus, split.name)
+    its_truth = truth_of(description, corpus, split.name)
     several = _references(its_truth, split.name, target, len(split.sources))
     measured = sorted(set(proxies[0].targets).intersection(*(each.targets for each in proxies)))
     covered = [number for number in measured if number in several]

@@ -16,29 +16,30 @@ import numpy as np
 from sacrebleu.tokenizers.tokenizer_13a import Tokenizer13a
 
 from nat.analyses import analysis
-from nat.analyses.needs.reference_distances import reads, splits_with_references
-from nat.configuration import Configuration
+from nat.analyses.needs.reference_distances import splits_with_references
+from nat.artifacts import Analysis
 from nat.data.lines import read_lines
 from nat.data.references import references_path
 from nat.data.splits import sides
 from nat.data.translations import read_in_order
 from nat.distillation.pairwise_bleu import sentence_bleu
 from nat.errors import UserError
+from nat.job import Job
 from nat.measures.score import read_weighted
 
 MEASURED = ("reference_bleu_nearest", "reference_bleu_mean", "reference_bleu_farthest")
 
 
-def analyse(configuration: Configuration, corpus: str, system: str, seed: int) -> dict[str, Any]:
+def analyse(job: Job[Analysis]) -> dict[str, Any]:
     """Measure the sentences that have references, of every split with any.
 
     Raises:
         UserError: as `reads`, and for texts that do not belong together.
     """
-    found = reads(configuration, corpus, system, seed)
-    _, target = sides(configuration.corpus(corpus))
+    found = job.inputs
+    _, target = sides(job.corpus)
     splits = {}
-    for number, split in enumerate(splits_with_references(configuration, corpus)):
+    for number, split in enumerate(splits_with_references(job.corpus, job.artifact.corpus)):
         learned = list(read_lines(Path(found.texts[number].path) / f"{split}.{target}"))
         path = references_path(Path(found.references[number].path), split, target)
         truth = read_weighted(path, len(learned))

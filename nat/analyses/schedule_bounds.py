@@ -24,13 +24,14 @@ import numpy as np
 from nat.analyses import known_law, revealing
 from nat.analyses.known_law import STEPS
 from nat.analyses.revealing import Choice, Decoding, Law, State
-from nat.configuration import Configuration
+from nat.artifacts import Analysis
+from nat.job import Job
 
 CLASSES = 12
 """Most classes of positions; the errors of the lengths of a source with more count as zero."""
 
 
-def analyse(configuration: Configuration, corpus: str, system: str, seed: int) -> dict[str, Any]:
+def analyse(job: Job[Analysis]) -> dict[str, Any]:
     """Errors of schedules, of the law of a corpus alone; `system` is not looked at.
 
     `bound_factorisation_T` is the mean of the least error in T steps. With more than one step,
@@ -43,7 +44,7 @@ def analyse(configuration: Configuration, corpus: str, system: str, seed: int) -
     Raises:
         UserError: if the corpus has no known law.
     """
-    found = known_law.sentences(configuration, corpus)
+    found, seed = known_law.sentences(job), job.artifact.seed
     roots = [
         revealing.root(number, law, share)
         for number, targets in enumerate(found.laws)

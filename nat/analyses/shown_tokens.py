@@ -13,13 +13,14 @@ from typing import Any
 
 from nat.analyses import analysis
 from nat.analyses.decoding_steps import text_passes
-from nat.analyses.needs.shown_tokens import BEAM, STEPS, check
-from nat.configuration import Configuration
+from nat.analyses.needs.shown_tokens import BEAM, STEPS
+from nat.artifacts import Analysis
 from nat.data.vocabulary import EOS, MASK, Vocabulary
 from nat.decoding.group_beam_search import GroupBeamSearch
 from nat.decoding.hybrid import Hybrid
 from nat.decoding.mask_predict import MaskPredict
 from nat.decoding.passes import Pass, Traced, described
+from nat.job import Job
 from nat.transformer.model import Transformer
 
 EXAMPLES = 3
@@ -37,7 +38,7 @@ IN_SEQUENCE, AT_ONCE = " → ", " ⇒ "
 UNITS = {"shown_tokens": "percent of positions", "right_shown_tokens": "percent of shown tokens"}
 
 
-def analyse(configuration: Configuration, corpus: str, system: str, seed: int) -> dict[str, Any]:
+def analyse(job: Job[Analysis]) -> dict[str, Any]:
     """Decode every split but the training text, and keep the passes of some sentences.
 
     Hybrid and semi-autoregressive systems decode with a beam of `BEAM`, others by mask-predict with
@@ -51,9 +52,8 @@ def analyse(configuration: Configuration, corpus: str, system: str, seed: int) -
     Raises:
         UserError: if the system cannot be decoded so, or does not fit.
     """
-    check(configuration, system)
-    order = configuration.decoding_order(system)
-    found = analysis.subject(configuration, corpus, system, seed)
+    order = job.configuration.systems[job.artifact.system].order
+    found = analysis.subject(job)
     source, target = found.vocabularies.source, found.vocabularies.target
     splits = {}
     for split in found.splits:

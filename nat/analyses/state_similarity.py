@@ -20,12 +20,12 @@ import torch.nn.functional as F
 from torch import Tensor
 
 from nat.analyses import analysis
-from nat.analyses.needs.state_similarity import check, reads
-from nat.configuration import Configuration
+from nat.artifacts import Analysis
 from nat.data.batch import Batch
 from nat.data.vocabulary import EOS, MASK, PAD, Vocabularies, Vocabulary
 from nat.files import read_json
 from nat.inputs.previous_tokens import PreviousTokens
+from nat.job import Job
 from nat.objective.context import BatchContext
 from nat.transformer.model import Transformer
 from nat.transformer.projection import best_symbols
@@ -64,7 +64,7 @@ class Traced(NamedTuple):
     words: Tensor
 
 
-def analyse(configuration: Configuration, corpus: str, system: str, seed: int) -> dict[str, Any]:
+def analyse(job: Job[Analysis]) -> dict[str, Any]:
     """Measure cosines over every split but the training text, and draw maps of one sentence.
 
     Pairs of positions are pooled over a split; those of a position with itself do not count. The
@@ -80,10 +80,9 @@ def analyse(configuration: Configuration, corpus: str, system: str, seed: int) -
     Raises:
         UserError: if the system is neither parallel nor autoregressive, or does not fit.
     """
-    check(configuration, system)
-    causal = configuration.is_autoregressive(system)
-    found = analysis.subject(configuration, corpus, system, seed)
-    teacher = reads(configuration, corpus, system, seed).teacher
+    causal = job.configuration.systems[job.artifact.system].order == "autoregressive"
+    found = analysis.subject(job)
+    teacher = job.inputs.teacher
     splits = {}
     for split in found.splits:
         numbers = analysis.usable(found.model, split.sources, split.targets)
@@ -104,7 +103,7 @@ def analyse(configuration: Configuration, corpus: str, system: str, seed: int) -
                 )
                 head = {
                     "number": max(range(len(each)), key=each.__getitem__),
-                    "chosen_by": system,
+                    "chosen_by": job.artifact.system,
                     "coverage": [round(value, SHOWN) for value in each],
                 }
             by_length = sorted(numbers, key=lambda number: (len(split.targets[number]), number))

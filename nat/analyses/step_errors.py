@@ -43,12 +43,12 @@ from nat.alignment.ctc import frames_needed, negative_log_likelihood, own_symbol
 from nat.alignment.reveal import most_confident
 from nat.analyses import analysis, known_law, revealing
 from nat.analyses.known_law import STEPS, Targets
-from nat.analyses.needs.step_errors import check
 from nat.analyses.revealing import Choice, Decoding, Errors, State
 from nat.analyses.schedule_bounds import to_reveal
-from nat.configuration import Configuration
+from nat.artifacts import Analysis
 from nat.data.batch import pad, source_tensor
 from nat.data.vocabulary import BEGIN_OF_CHUNKS, BOS, EOS, MASK, NEVER_WRITTEN, PAD
+from nat.job import Job
 from nat.transformer.length import LengthPredictor
 from nat.transformer.model import Encoded, Transformer
 from nat.transformer.projection import chunks_of_logits
@@ -69,7 +69,7 @@ TARGETS = 2048
 """Targets that are aligned at a time."""
 
 
-def analyse(configuration: Configuration, corpus: str, system: str, seed: int) -> dict[str, Any]:
+def analyse(job: Job[Analysis]) -> dict[str, Any]:
     """Split the divergence of a system from the law of an invented language.
 
     Returns:
@@ -82,14 +82,13 @@ def analyse(configuration: Configuration, corpus: str, system: str, seed: int) -
         UserError: if the corpus has no known law, or the output of the system no law that can be
             computed.
     """
-    check(configuration, system)
-    known = known_law.sentences(configuration, corpus)
-    found = analysis.subject(configuration, corpus, system, seed)
+    known = known_law.sentences(job)
+    found, seed = analysis.subject(job), job.artifact.seed
     model = found.model
     device = next(model.parameters()).device
     with torch.no_grad():
         encoded = model.encode(source_tensor(known.sources).to(device))
-    order = configuration.decoding_order(system)
+    order = job.configuration.systems[job.artifact.system].order
     errors: dict[int | str, dict[int, Errors]]
     lengths = np.zeros(len(known.laws))
     if order != "parallel":
@@ -116,7 +115,7 @@ def analyse(configuration: Configuration, corpus: str, system: str, seed: int) -
                 for number, targets in enumerate(known.laws)
                 for share, law in revealing.by_length(targets).values()
             ]
-            several = configuration.trained_on_partial_targets(system)
+            several = job.configuration.systems[job.artifact.system].refines
             errors = {
                 steps: revealing.split(
                     roots, masked(model, encoded, steps, found.batch_tokens), seed=seed

@@ -18,11 +18,11 @@ import numpy as np
 import torch
 
 from nat.analyses import analysis
-from nat.analyses.needs.two_modes import check
-from nat.configuration import Configuration
+from nat.artifacts import Analysis
 from nat.configuration.models import Training
 from nat.data.batch import Batch
 from nat.data.vocabulary import SPECIALS, VocabularySizes
+from nat.job import Job
 from nat.objective.context import BatchContext
 from nat.objective.objective import Objective
 from nat.registry import Method
@@ -68,7 +68,7 @@ def mixed(found: np.ndarray) -> float:
     return 100 * float(found[:middle, middle:].sum() + found[middle:, :middle].sum())
 
 
-def analyse(configuration: Configuration, corpus: str, system: str, seed: int) -> dict[str, Any]:
+def analyse(job: Job[Analysis]) -> dict[str, Any]:
     """Train on the law, with one draw for each candidate of the system's text, or with one draw.
 
     Returns:
@@ -78,9 +78,8 @@ def analyse(configuration: Configuration, corpus: str, system: str, seed: int) -
     Raises:
         UserError: if the system does not predict both variables independently of each other.
     """
-    check(configuration, system)
-    training = toy(configuration.training(corpus, system))
-    found = distribution(train(training, seed))
+    training = toy(job.configuration.training(job.artifact.system))
+    found = distribution(train(training, job.artifact.seed))
     truth = law()
     values = {"two_modes_kl": divergence(truth, found), "two_modes_mixed": mixed(found)}
     return {

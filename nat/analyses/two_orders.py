@@ -16,12 +16,12 @@ from torch import Tensor
 
 from nat.alignment.ctc import collapse
 from nat.analyses import analysis, two_modes
-from nat.analyses.needs.two_orders import check
-from nat.configuration import Configuration
+from nat.artifacts import Analysis
 from nat.configuration.models import Training
 from nat.data.batch import Batch
 from nat.data.candidates import RAW, Text
 from nat.data.vocabulary import BLANK, PAD, SPECIALS, VocabularySizes
+from nat.job import Job
 from nat.objective.context import BatchContext
 from nat.objective.objective import Objective
 from nat.training.model_file import build_model
@@ -45,7 +45,7 @@ DRAWS = 1000
 """Draws from the prior that a probability is the mean of, where there are latents."""
 
 
-def analyse(configuration: Configuration, corpus: str, system: str, seed: int) -> dict[str, Any]:
+def analyse(job: Job[Analysis]) -> dict[str, Any]:
     """Probability of each output after training with a system's objective, in percent.
 
     Words are predicted without label smoothing, on raw text, and with the length of the target.
@@ -53,9 +53,8 @@ def analyse(configuration: Configuration, corpus: str, system: str, seed: int) -
     Raises:
         UserError: if the system is neither parallel nor autoregressive.
     """
-    check(configuration, system)
-    training = toy(configuration.training(corpus, system))
-    model = train(training, seed)
+    training = toy(job.configuration.training(job.artifact.system))
+    model = train(training, job.artifact.seed)
     values = {f"two_orders_{name}": 100 * share for name, share in shares(training, model).items()}
     measures = analysis.measures(values, dict.fromkeys(values, "percent"))
     return {"splits": {SPLIT: {"updates": UPDATES, "measures": measures}}}

@@ -21,12 +21,12 @@ from torch import Tensor
 
 from nat.analyses import analysis
 from nat.analyses.likelihood import losses
-from nat.analyses.needs.weight_plane import reads
-from nat.configuration import Configuration
+from nat.artifacts import Analysis
 from nat.data.bpe import merge
 from nat.data.candidates import RAW, Text
 from nat.decoding.corpus import translate
 from nat.decoding.one_pass import OnePass
+from nat.job import Job
 from nat.measures import bleu
 from nat.objective.objective import Objective
 from nat.registry import Method
@@ -69,7 +69,7 @@ def interpolated(corners: Sequence[Weights], across: float, up: float) -> Weight
     }
 
 
-def analyse(configuration: Configuration, corpus: str, system: str, seed: int) -> dict[str, Any]:
+def analyse(job: Job[Analysis]) -> dict[str, Any]:
     """Measure every point of the grid, and the three corners.
 
     Returns:
@@ -80,16 +80,15 @@ def analyse(configuration: Configuration, corpus: str, system: str, seed: int) -
     Raises:
         UserError: as `reads`, and for models that do not belong together.
     """
-    others = reads(configuration, corpus, system, seed)
-    found = analysis.subject(configuration, corpus, system, seed)
-    other = matching_model(others.other, configuration, found.vocabularies.sizes)
-    start = load_model(others.start.weights, next(found.model.parameters()).device).model
+    found = analysis.subject(job)
+    other = matching_model(job.inputs.other, job.configuration, found.vocabularies.sizes)
+    start = load_model(job.inputs.start.weights, next(found.model.parameters()).device).model
     # copies, since the model of the start takes on the weights of every point
     corners = [copy.deepcopy(model.state_dict()) for model in (start, other, found.model)]
     split = next(each for each in found.splits if each.name == SPLIT)
     vanilla = {"text": Text.of(RAW), "input": Method(method="full_mask")}
     training = found.training.model_copy(update=vanilla)
-    objective = Objective(training, start, seed, bfloat16=False).eval()
+    objective = Objective(training, start, job.artifact.seed, bfloat16=False).eval()
     targets = (split.targets[number] for number in range(len(split.targets)))
     references = [[merge(found.vocabularies.target.decode(target.tolist()))] for target in targets]
 

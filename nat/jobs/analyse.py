@@ -2,35 +2,28 @@
 
 import importlib
 from collections.abc import Mapping
-from pathlib import Path
 from typing import Any
 
+import torch
+
 from nat.artifacts import Analysis
-from nat.configuration import Configuration
-from nat.errors import UserError
 from nat.files import write_json
+from nat.job import Job
 from nat.jobs.threads import threads
-from nat.measures.known import ANALYSES
-from nat.spelling import hint
 
 
-def analyse_model(configuration: Configuration, analysis: Analysis) -> None:
+def analyse_model(job: Job[Analysis]) -> None:
     """Measure a model, or the toy of an objective, by an analysis of `nat/analyses`.
 
     Raises:
-        UserError: for an unknown analysis, and as the analysis does; nothing is written.
+        UserError: as the analysis does; nothing is written.
     """
-    name = analysis.analysis
-    if name not in ANALYSES:
-        raise UserError(f"unknown analysis '{name}'; {hint(name, ANALYSES)}")
-    # torch takes a second to import, and a mistake in the arguments should be told before
-    import torch
-
-    torch.set_num_threads(threads(configuration))
-    module = importlib.import_module(f"nat.analyses.{name}")
+    analysis = job.artifact
+    torch.set_num_threads(threads(job.configuration))
+    module = importlib.import_module(f"nat.analyses.{analysis.analysis}")
     names = {"corpus": analysis.corpus, "system": analysis.system, "seed": analysis.seed}
-    found = module.analyse(configuration, **names)
-    write_json(Path(analysis.path), with_measures(names | found))
+    found = module.analyse(job)
+    write_json(job.path, with_measures(names | found))
 
 
 def with_measures(found: Mapping[str, Any]) -> dict[str, Any]:

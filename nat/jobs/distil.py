@@ -2,27 +2,27 @@
 
 from pathlib import Path
 
-from nat.artifacts import Distilled, DistilledText, published_by
-from nat.configuration import Configuration
+from nat.artifacts import Distilled, DistilledText
 from nat.data.distilled import distil, distil_published
 from nat.data.text import GIVEN
+from nat.job import Job
 
 
-def distil_text(configuration: Configuration, distilled: Distilled) -> None:
+def distil_text(job: Job[Distilled]) -> None:
     """Write a distilled text and its report.
 
     Raises:
         UserError: if the translations do not belong to the training text, line by line.
     """
-    inputs = distilled.inputs(configuration)
-    corpus = configuration.corpus(distilled.corpus)
+    inputs, corpus = job.inputs, job.corpus
     bpe = Path(inputs.corpus.path)
-    text, binarised = Path(DistilledText(**vars(distilled)).path), Path(distilled.path)
+    text, binarised = Path(DistilledText(**vars(job.artifact)).path), job.path
     outputs = text, binarised, binarised.with_name("distillation.json")
-    teacher = published_by(configuration, distilled.corpus, distilled.system)
+    teacher = job.configuration.published
     if teacher is None:
         translations = inputs.translations
-        engine = configuration.decoding_traits(translations.decoding).converted or "pytorch"
+        traits = job.configuration.decodings[translations.decoding].traits
+        engine = traits.converted or "pytorch"
         made_by = {"decoding": translations.decoding, "engine": engine}
         distil(corpus, bpe, Path(translations.path), *outputs, made_by)
         return

@@ -12,17 +12,17 @@ until the job ends, and the next attempt does not repeat it.
 import shutil
 from collections.abc import Iterator, Sequence
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
-from nat.artifacts import Model, Ngrams, Score, TunedOptions, is_sharded
+from nat.artifacts import Model, Ngrams, Score, TunedOptions
 from nat.checksums import is_intact, sha256_of
-from nat.configuration import Configuration, fingerprint
+from nat.configuration import fingerprint
 from nat.data.binarised import files_of
 from nat.data.splits import prepared_as, sides
 from nat.data.translations import MADE_WITH, write_translations
 from nat.data.vocabulary import vocabulary_files
-from nat.errors import UserError
 from nat.files import atomic_path, copy, read_json, write_json
+from nat.job import Job
 from nat.jobs.translate import Shared, Translator
 from nat.measures import statistics
 from nat.measures.score import reference_files, score_translations
@@ -44,71 +44,58 @@ class MadeFrom(NamedTuple):
     score: str
 
 
-def evaluate(configuration: Configuration, wanted: Sequence[Score]) -> None:
+def evaluate(jobs: Sequence[Job[Score]]) -> None:
     """Make scores, and the translations that they are about.
 
     Args:
-        configuration: as it holds on the corpus.
-        wanted: scores of one model on one split, one for each decoding.
+        jobs: for scores of one model on one split, one for each decoding.
 
     Raises:
         UserError: if something is missing or does not belong together; what was finished before
             stays.
     """
-    if is_sharded(configuration, wanted[0].split):
-        raise UserError(
-            f"--split: several jobs translate '{wanted[0].split}'; run 'snakemake {wanted[0].path}'"
-        )
-    due: dict[Score, MadeFrom] = {}
-    for score in wanted:
-        made_from = _made_from(configuration, score)
+    due: list[tuple[Job[Score], MadeFrom]] = []
+    for job in jobs:
+        score, made_from = job.artifact, _made_from(job)
         said = "kept, for nothing that it is made of changed"
         if not (_is_made(_files(score), made_from) or _put_back(score, made_from)):
             if not _is_translated(score, made_from):
-                due[score] = made_from
+                due.append((job, made_from))
                 continue
-            _score_again(configuration, score, made_from)
+            _score_again(job, made_from)
             said = "translations kept, scored again"
-        if len(wanted) > 1:
-            Progress(_job(score), 1, "split").say(said)
+        if len(jobs) > 1:
+            Progress(_name(score), 1, "split").say(said)
     if due:
-        first, last = wanted[0], list(due)[-1]
-        model = first.inputs(configuration).model
-        translator, shared = Translator(configuration, model, first.split), Shared()
-        for score, made_from in due.items():
-            _make(configuration, translator, shared, score, made_from)
-            if score is not last:
-                _put_aside(score)
-    for score in wanted:
-        shutil.rmtree(_aside(score), ignore_errors=True)
+        translator, shared = Translator(jobs[0], jobs[0].artifact.split), Shared()
+        for number, (job, made_from) in enumerate(due, start=1):
+            _make(job, translator, shared, made_from)
+            if number < len(due):
+                _put_aside(job.artifact)
+    for job in jobs:
+        shutil.rmtree(_aside(job.artifact), ignore_errors=True)
 
 
-def _make(
-    configuration: Configuration,
-    translator: Translator,
-    shared: Shared,
-    score: Score,
-    made_from: MadeFrom,
-) -> None:
-    inputs, ids = score.inputs(configuration), range(translator.sentences)
-    lines = translator.translate(score.decoding, inputs, ids, _job(score), shared)
+def _make(job: Job[Score], translator: Translator, shared: Shared, made_from: MadeFrom) -> None:
+    score, ids = job.artifact, range(translator.sentences)
+    lines = translator.translate(score.decoding, job.inputs, ids, _name(score), shared)
     translations = score.translations
     # without its summary, nothing of a decoding counts as made
     Path(translations.summary).unlink(missing_ok=True)
     summary = write_translations(Path(translations.path), lines)
-    score_translations(configuration, score)
+    score_translations(job)
     made_with = {
-        "decoding": configuration.decoding(score.decoding).as_json(),
-        "corpus": prepared_as(configuration.corpus(score.corpus), score.split),
+        "decoding": _options(job),
+        "corpus": prepared_as(job.corpus, score.split),
     }
     write_json(translations.summary, {**summary, MADE_WITH: made_with, **_recorded(made_from)})
 
 
-def _score_again(configuration: Configuration, score: Score, made_from: MadeFrom) -> None:
+def _score_again(job: Job[Score], made_from: MadeFrom) -> None:
     """Score translations that stay."""
-    score_translations(configuration, score)
-    summary = read_json(score.translations.summary)
-    write_json(score.translations.summary, {**summary, **_recorded(made_from)})
+    score_translations(job)
+    path = job.artifact.translations.summary
+    write_json(path, {**read_json(path), **_recorded(made_from)})
 
 
 def _recorded(made_from: MadeFrom) -> dict[str, str]:
@@ -116,21 +103,22 @@ def _recorded(made_from: MadeFrom) -> dict[str, str]:
     return {TRANSLATED_FROM: made_from.translations, SCORED_FROM: made_from.score}
 
 
-def _made_from(configuration: Configuration, score: Score) -> MadeFrom:
-    """What a decoding and its score are made from.
+def _options(job: Job[Score]) -> dict[str, Any]:
+    """All options of a decoding, JSON-able."""
+    return job.configuration.decodings[job.artifact.decoding].method.as_json()
 
-    Args:
-        configuration: as it holds on the corpus.
-        score: of the decoding.
+
+def _made_from(job: Job[Score]) -> MadeFrom:
+    """What a decoding and its score are made from.
 
     Raises:
         UserError: if a file is missing.
     """
-    read, compared = dict(_read(configuration, score)), dict(_compared(configuration, score))
+    read, compared = dict(_read(job)), dict(_compared(job))
     return MadeFrom(
         fingerprint(
             {
-                "decoding": configuration.decoding(score.decoding).as_json(),
+                "decoding": _options(job),
                 "files": {name: sha256_of(path) for name, path in read.items()},
             }
         ),
@@ -143,12 +131,11 @@ def _made_from(configuration: Configuration, score: Score) -> MadeFrom:
     )
 
 
-def _read(configuration: Configuration, score: Score) -> Iterator[tuple[str, Path]]:
+def _read(job: Job[Score]) -> Iterator[tuple[str, Path]]:
     """The files that a decoding reads, by what they are."""
-    inputs = score.inputs(configuration)
-    description = configuration.corpus(score.corpus)
+    inputs = job.inputs
     folder = Path(inputs.corpus.path)
-    for path in files_of(folder / f"{score.split}.{sides(description)[0]}"):
+    for path in files_of(folder / f"{job.artifact.split}.{sides(job.corpus)[0]}"):
         yield path.name, path
     for path in dict.fromkeys(vocabulary_files(folder)):
         yield path.stem, path
@@ -163,15 +150,14 @@ def _read(configuration: Configuration, score: Score) -> Iterator[tuple[str, Pat
             yield f"converted {path.relative_to(converted)}", path
 
 
-def _compared(configuration: Configuration, score: Score) -> Iterator[tuple[str, Path]]:
+def _compared(job: Job[Score]) -> Iterator[tuple[str, Path]]:
     """The files that translations are compared with, and the record of their model."""
-    inputs = score.inputs(configuration)
-    yield "training", Path(inputs.training.path)
-    description, several = configuration.corpus(score.corpus), inputs.references is not None
-    yield from reference_files(score.corpus, description, score.split, several).files.items()
+    score, several = job.artifact, job.inputs.references is not None
+    yield "training", Path(job.inputs.training.path)
+    yield from reference_files(score.corpus, job.corpus, score.split, several).files.items()
 
 
-def _job(score: Score) -> str:
+def _name(score: Score) -> str:
     return f"translate {score.split} of {score.corpus} with {score.system}, {score.decoding}"
 
 

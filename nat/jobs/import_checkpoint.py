@@ -4,11 +4,12 @@ from pathlib import Path
 
 from nat.artifacts import Model
 from nat.checksums import sha256_of
-from nat.configuration import Configuration, fingerprint
+from nat.configuration import fingerprint
 from nat.data.bpe import read_dictionary
 from nat.data.vocabulary import Vocabularies
 from nat.errors import UserError
 from nat.files import atomic_write_text, write_json
+from nat.job import Job
 from nat.measures.training_curve import with_measures
 from nat.training.fairseq_checkpoint import converted, read_checkpoint
 from nat.training.model_file import save_model
@@ -16,22 +17,15 @@ from nat.training.record import Record
 from nat.training.run import CURVE, REPORT
 
 
-def import_checkpoint(configuration: Configuration, model: Model) -> None:
+def import_checkpoint(job: Job[Model]) -> None:
     """Write the model of a system from the checkpoint that its key `imported` names.
 
     Raises:
         UserError: if a file is missing, is not what the configuration says, or does not fit the
             system or the corpus; nothing is written.
     """
-    training, inputs = (
-        configuration.training(model.corpus, model.system),
-        model.inputs(configuration),
-    )
-    if training.imported is None:
-        raise UserError(
-            f"{configuration.file_of('systems', model.system)}: there is nothing to import without "
-            "the key 'imported'"
-        )
+    training, inputs = job.configuration.training(job.artifact.system), job.inputs
+    assert training.imported is not None
     checkpoint_file, dictionary_file = Path(inputs.checkpoint.path), Path(inputs.dictionary.path)
     checkpoint = read_checkpoint(checkpoint_file)
     checksum = sha256_of(checkpoint_file)
@@ -40,12 +34,12 @@ def import_checkpoint(configuration: Configuration, model: Model) -> None:
             f"{checkpoint_file} has the checksum {checksum}, but {inputs.checkpoint.named_by} "
             f"expects {training.imported.sha256}; download it again or correct 'sha256'"
         )
-    in_pieces = configuration.corpus(model.corpus).in_pieces
+    in_pieces = job.corpus.in_pieces
     dictionary = read_dictionary(dictionary_file, in_pieces)
     vocabularies = Vocabularies.load(Path(inputs.corpus.path))
     vocabulary = vocabularies.target
     weights = converted(checkpoint, dictionary, vocabulary, training)
-    output = Path(model.path)
+    output = job.path
     save_model(output, weights, training, vocabularies.sizes, checkpoint.updates)
     curve = Record().csv()
     atomic_write_text(output.parent / CURVE, curve)
@@ -55,7 +49,7 @@ def import_checkpoint(configuration: Configuration, model: Model) -> None:
         "fingerprint": fingerprint(
             [training.as_json(), *(each["sha256"] for each in found.values())]
         ),
-        "seed": model.seed,
+        "seed": job.artifact.seed,
         "parameters": sum(value.numel() for value in weights.values()),
         "updates": checkpoint.updates,
         "imported": {

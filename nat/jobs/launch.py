@@ -16,9 +16,8 @@ from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from datetime import timedelta
 
-from nat.configuration import Configuration
 from nat.errors import UserError
-from nat.workflow.cluster import devices, needs, nodes, read_cluster
+from nat.job import JobSettings
 
 PATIENCE = timedelta(hours=2)
 """How long a process waits for others: the first validation of a large corpus is slow."""
@@ -28,11 +27,11 @@ _LAUNCHER = "NAT_LAUNCHER"
 _PARENT_DEATH_SIGNAL = 1  # PR_SET_PDEATHSIG of prctl(2)
 
 
-def launch(configuration: Configuration, program: list[str]) -> None:
+def launch(settings: JobSettings, program: list[str]) -> None:
     """Replace this process by a launcher, if the training is one of several processes.
 
     Args:
-        configuration: of the run.
+        settings: of the run.
         program: the training, without the Python that runs it.
 
     Raises:
@@ -42,10 +41,10 @@ def launch(configuration: Configuration, program: list[str]) -> None:
     if "WORLD_SIZE" in os.environ:  # one of the processes
         _end_with_the_launcher()
         return
-    command = launcher(configuration, program, os.environ)
+    command = launcher(settings, program, os.environ)
     if command:
-        os.environ.setdefault("OMP_NUM_THREADS", str(configuration.threads))
-        if nodes(configuration) == 1:
+        os.environ.setdefault("OMP_NUM_THREADS", str(settings.threads))
+        if settings.processes.nodes == 1:
             os.environ[_LAUNCHER] = str(os.getpid())  # torchrun replaces this process
         sys.stdout.flush()
         os.execvp(command[0], command)
@@ -64,12 +63,12 @@ def _end_with_the_launcher() -> None:
 
 
 def launcher(
-    configuration: Configuration, program: list[str], environment: Mapping[str, str]
+    settings: JobSettings, program: list[str], environment: Mapping[str, str]
 ) -> list[str]:
     """The command that starts the processes of a training; empty for a single one."""
-    several, here = nodes(configuration), devices(configuration)
-    if several > 1:
-        return _srun(configuration, here or 1, several, program, environment)
+    here = settings.processes.devices
+    if settings.processes.nodes > 1:
+        return _srun(settings, here or 1, program, environment)
     if here is None:
         import torch  # takes a second, and is only needed if the number is not configured
 
@@ -81,29 +80,24 @@ def launcher(
 
 
 def _srun(
-    configuration: Configuration,
-    here: int,
-    several: int,
-    program: list[str],
-    environment: Mapping[str, str],
+    settings: JobSettings, here: int, program: list[str], environment: Mapping[str, str]
 ) -> list[str]:
+    processes, several = settings.processes, settings.processes.nodes
     job = environment.get("SLURM_JOB_ID")
     if job is None or shutil.which("srun", path=environment.get("PATH")) is None:
         raise UserError(
-            f"config/scales/{configuration.scale}.yaml: 'nodes' is {several}, but this is not a "
+            f"config/scales/{settings.scale}.yaml: 'nodes' is {several}, but this is not a "
             "Slurm job; use 'snakemake --profile slurm', or set 'nodes' to 1"
         )
-    need = needs(configuration, "train")
     # the executor removes the resources from the environment, so pass them to srun again
     command = ["srun", f"--nodes={several}", f"--ntasks={here * several}"]
-    command += [f"--ntasks-per-node={here}", f"--cpus-per-task={need.cores}"]
+    command += [f"--ntasks-per-node={here}", f"--cpus-per-task={processes.cores}"]
     command += ["--kill-on-bad-exit=1"]
-    if need.gpu:
-        kind = read_cluster(configuration).gpu
-        if kind.request == "gres":
-            command += ["--gres=" + ":".join(filter(None, ["gpu", kind.type, str(here)]))]
-        else:
-            command += [f"--gpus-per-node={here}"]
+    gpus = processes.gpus
+    if gpus is not None and gpus.request == "gres":
+        command += ["--gres=" + ":".join(filter(None, ["gpu", gpus.type, str(here)]))]
+    elif gpus is not None:
+        command += [f"--gpus-per-node={here}"]
     address, port = _meeting_point(job), _FIRST_PORT + int(job) % _PORTS
     exports = f"--export=ALL,MASTER_ADDR={address},MASTER_PORT={port},NAT_TASKS={here * several}"
     return [*command, exports, sys.executable, *program]

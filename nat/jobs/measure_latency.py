@@ -5,12 +5,12 @@ import os
 from collections.abc import Mapping, Sequence
 from functools import partial
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import torch
 
 from nat.artifacts import TIMED, Decoded, Inputs, Latency
-from nat.configuration import Configuration
 from nat.data.batch import source_tensor
 from nat.data.binarised import BinarisedText
 from nat.data.bpe import merge
@@ -19,6 +19,7 @@ from nat.data.vocabulary import Vocabularies, VocabularySizes
 from nat.decoding.ctranslate2_beam import runs_on_gpu
 from nat.decoding.ctranslate2_ctc import PROJECTION
 from nat.files import write_json
+from nat.job import Job, JobDecoding
 from nat.jobs.translate import method_of
 from nat.measures.latency import System, measure, without_device
 from nat.measures.latency_numbers import with_measures
@@ -43,7 +44,7 @@ WEIGHT_FILES = {
 """The files that an engine opens at a precision, which is that of float32 for float16."""
 
 
-def measure_latency(configuration: Configuration, latency: Latency) -> None:
+def measure_latency(jobs: Sequence[Job[Any]]) -> None:
     """Measure the systems of a group in a setting, a device and a batch such as `cpu-1`.
 
     The sentences are drawn at random from the test set, always the same ones; those that are empty
@@ -51,10 +52,14 @@ def measure_latency(configuration: Configuration, latency: Latency) -> None:
     GPU, the file has no times, and its key `state` says so. A system that cannot run on the device
     has a key `state` instead of times, which says why.
 
+    Args:
+        jobs: of the latencies, and of each system in their order.
+
     Raises:
         UserError: if a file is missing or files do not belong together; nothing is written.
     """
-    options = configuration.latency
+    job: Job[Latency] = jobs[0]
+    latency, options = job.artifact, job.configuration.settings.latency
     assert options.threads is not None
     device, batch, threads = parse_setting(latency.setting)
     counts = [options.threads if threads is None else threads]
@@ -64,30 +69,27 @@ def measure_latency(configuration: Configuration, latency: Latency) -> None:
     missing = without_device(chosen)
     if missing is not None:
         found = with_measures({"split": TIMED, **missing}, latency.names)
-        write_json(Path(latency.path), found)
+        write_json(job.path, found)
         return
-    source, _ = sides(configuration.corpus(latency.corpus))
-    folder = Path(latency.inputs(configuration).corpus.path)
+    source, _ = sides(job.corpus)
+    folder = Path(job.inputs.corpus.path)
     vocabularies = Vocabularies.load(folder)
     sizes = vocabularies.sizes
     sentences = BinarisedText(folder / f"{TIMED}.{source}")
-    timed = dict(zip(latency.names, latency.timed, strict=True))
+    timed: dict[str, Job[Decoded]] = dict(zip(latency.names, jobs[1:], strict=True))
     memory = {
         name: peak_of(
-            partial(_first_sentence, configuration, each, sizes, sentences, chosen),
-            [_package(each.inputs(configuration))],
+            partial(_first_sentence, each, sizes, sentences, chosen), [_package(each.inputs)]
         )
         for name, each in (timed if chosen.device == "cpu" else {}).items()
-        if not configuration.is_only_on_gpus(each.decoding)
+        if not _described(each).is_only_on_gpus
     }
-    systems = {
-        name: _ways(configuration, each, sizes, chosen, counts) for name, each in timed.items()
-    }
+    systems = {name: _ways(each, sizes, chosen, counts) for name, each in timed.items()}
     ids, left_out = _drawn(sentences, systems, options.sentences)
     measured = measure(systems, sentences, ids, chosen)
     for name, each in timed.items():
         found = measured["systems"][name]
-        found["model_bytes"] = _size(configuration, each)
+        found["model_bytes"] = _size(each)
         found["memory_bytes"] = memory.get(name)
     words = [
         len(merge(vocabularies.source.decode(sentences[number].tolist())).split()) for number in ids
@@ -98,7 +100,7 @@ def measure_latency(configuration: Configuration, latency: Latency) -> None:
         "left_out": left_out,
         "source_words_per_sentence": float(np.mean(words)),
     }
-    write_json(Path(latency.path), with_measures(counted | measured))
+    write_json(job.path, with_measures(counted | measured))
 
 
 def _drawn(
@@ -125,15 +127,11 @@ def _drawn(
 
 
 def _first_sentence(
-    configuration: Configuration,
-    timed: Decoded,
-    sizes: VocabularySizes,
-    sentences: BinarisedText,
-    setting: Setting,
+    timed: Job[Decoded], sizes: VocabularySizes, sentences: BinarisedText, setting: Setting
 ) -> None:
     """Load a system and translate the first sentence that it can, in a process of its own."""
     os.environ["CUDA_VISIBLE_DEVICES"] = ""  # models are loaded to a GPU first, if there is one
-    ways = _ways(configuration, timed, sizes, setting, [setting.threads])
+    ways = _ways(timed, sizes, setting, [setting.threads])
     assert not isinstance(ways, str)
     (system,) = ways
     torch.set_num_threads(system.threads)
@@ -147,12 +145,16 @@ def _package(inputs: Inputs) -> str:
     return "torch" if inputs.converted is None else PACKAGES[inputs.converted.engine]
 
 
-def _size(configuration: Configuration, timed: Decoded) -> int:
+def _described(timed: Job[Decoded]) -> JobDecoding:
+    return timed.configuration.decodings[timed.artifact.decoding]
+
+
+def _size(timed: Job[Decoded]) -> int:
     """Bytes of the files of the model that the engine opens."""
-    inputs = timed.inputs(configuration)
+    inputs = timed.inputs
     if inputs.converted is None:
         return Path(inputs.model.path).stat().st_size
-    options = configuration.on(timed.corpus).decoding(timed.decoding).options
+    options = _described(timed).method.options
     precision = options["precision"].replace("float16", "float32")
     return sum(
         path.stat().st_size
@@ -162,17 +164,13 @@ def _size(configuration: Configuration, timed: Decoded) -> int:
 
 
 def _ways(
-    configuration: Configuration,
-    timed: Decoded,
-    sizes: VocabularySizes,
-    setting: Setting,
-    counts: Sequence[int],
+    timed: Job[Decoded], sizes: VocabularySizes, setting: Setting, counts: Sequence[int]
 ) -> list[System] | str:
     """A system with each number of threads, or the reason why it cannot run on the device."""
-    if setting.device == "cpu" and configuration.is_only_on_gpus(timed.decoding):
+    if setting.device == "cpu" and _described(timed).is_only_on_gpus:
         return ONLY_GPUS
-    inputs = timed.inputs(configuration)
-    options = configuration.on(timed.corpus).decoding(timed.decoding).options
+    inputs, configuration = timed.inputs, timed.configuration
+    options = _described(timed).method.options
     if inputs.converted is not None and setting.device == "cuda":
         if inputs.converted.engine == "onnx":
             return ONLY_PROCESSORS
@@ -185,7 +183,7 @@ def _ways(
     opened = partial(
         method_of,
         configuration,
-        timed.decoding,
+        timed.artifact.decoding,
         inputs,
         sizes,
         setting.device,

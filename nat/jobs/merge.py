@@ -3,40 +3,37 @@
 from collections.abc import Iterable
 from pathlib import Path
 
-from nat.artifacts import Comparison, Translations, step_of
+from nat.artifacts import Comparison, Translations
 from nat.checksums import record_of
-from nat.configuration import Configuration
 from nat.data.binarised import BinarisedText
 from nat.data.splits import sides
 from nat.data.translations import merge_shards
+from nat.distillation.pairwise_bleu import merge_comparisons
+from nat.job import Job
 
 
-def merge_translations(configuration: Configuration, translations: Translations) -> None:
+def merge_translations(job: Job[Translations]) -> None:
     """Join the shards of a translated text into one file that is complete and in order.
 
     Raises:
         UserError: if a sentence is missing, repeated or out of order; nothing is written.
     """
-    source, _ = sides(configuration.corpus(translations.corpus))
-    text = step_of(translations.corpus, translations.split, "binarised")
-    sentences = len(BinarisedText(Path(text.path) / f"{translations.split}.{source}"))
-    shards = [Path(shard.path) for shard in translations.shards(configuration)]
-    merge_shards(shards, sentences, Path(translations.path))
+    source, _ = sides(job.corpus)
+    text = Path(job.inputs.corpus.path) / f"{job.artifact.split}.{source}"
+    shards = [Path(shard.path) for shard in job.inputs.shards]
+    merge_shards(shards, len(BinarisedText(text)), job.path)
     _remove_records(shards)
 
 
-def merge_compared(configuration: Configuration, comparison: Comparison) -> None:
+def merge_compared(job: Job[Comparison]) -> None:
     """Join the comparisons of the shards of a training text.
 
     Raises:
         UserError: if a shard is missing or damaged; nothing is written.
     """
-    # it imports sacrebleu, which translations are joined without
-    from nat.distillation.pairwise_bleu import merge_comparisons
-
-    shards = [Path(shard.path) for shard in comparison.inputs(configuration).shards]
-    candidates, path = comparison.candidates.split("+"), Path(comparison.path)
-    merge_comparisons(shards, candidates, path, path.with_name("pairwise_bleu.json"))
+    shards = [Path(shard.path) for shard in job.inputs.shards]
+    report = job.path.with_name("pairwise_bleu.json")
+    merge_comparisons(shards, job.artifact.candidates.split("+"), job.path, report)
     _remove_records(shards)
 
 

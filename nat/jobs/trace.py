@@ -22,14 +22,13 @@ import torch
 
 from nat.analyses.decoding_steps import text_passes
 from nat.artifacts import Trace
-from nat.configuration import Configuration
 from nat.data.binarised import BinarisedText
 from nat.data.splits import sides
 from nat.data.vocabulary import Vocabularies, Vocabulary
 from nat.decoding.corpus import translate
 from nat.decoding.passes import Pass, words
-from nat.errors import UserError
 from nat.files import atomic_write_text
+from nat.job import Job
 from nat.jobs.threads import threads
 from nat.jobs.translate import method_of
 from nat.training.trained_model import matching_model
@@ -38,21 +37,15 @@ DIGITS = 3
 """Decimal places of probabilities."""
 
 
-def trace_decoding(configuration: Configuration, trace: Trace) -> None:
+def trace_decoding(job: Job[Trace]) -> None:
     """Decode the first sentences of a split again and write every pass.
 
     Raises:
-        UserError: if something is missing or does not belong together, or the passes of the
-            decoding cannot be told; nothing is written.
+        UserError: if something is missing or does not belong together; nothing is written.
     """
-    if not configuration.is_traced(trace.decoding):
-        raise UserError(
-            f"{configuration.file_of('decodings', trace.decoding)}: '{trace.decoding}' does not "
-            "tell what each of its passes does; ask for a decoding by one model whose method does"
-        )
-    inputs = trace.inputs(configuration)
+    trace, inputs, configuration = job.artifact, job.inputs, job.configuration
     folder = Path(inputs.corpus.path)
-    source, _ = sides(configuration.corpus(trace.corpus))
+    source, _ = sides(job.corpus)
     text = BinarisedText(folder / f"{trace.split}.{source}")
     vocabularies = Vocabularies.load(folder)
     vocabulary = vocabularies.target
@@ -61,10 +54,9 @@ def trace_decoding(configuration: Configuration, trace: Trace) -> None:
     device = next(model.parameters()).device
     method: Any = method_of(configuration, trace.decoding, inputs, vocabularies.sizes, device)
     shown = [
-        text[number]
-        for number in range(min(configuration.scale_settings.browser.sentences, len(text)))
+        text[number] for number in range(min(configuration.settings.browser.sentences, len(text)))
     ]
-    tokens = configuration.scale_settings.decoding_tokens
+    tokens = configuration.settings.decoding_tokens
     passes = text_passes(method, model, shown, tokens)
     translations = translate(model, method, shown, range(len(shown)), tokens)
     lines = [

@@ -22,7 +22,7 @@ import torch
 
 from nat.artifacts import Model
 from nat.checksums import CHECKPOINTS, is_intact, is_record, sha256_of, unreadable, verified
-from nat.configuration import Configuration, differences, fingerprint
+from nat.configuration import differences, fingerprint
 from nat.configuration.lengths import counts_epochs, in_updates
 from nat.configuration.models import Training
 from nat.data.archive import is_whole_zip
@@ -30,6 +30,7 @@ from nat.data.splits import TRAIN, prepared_as, sides
 from nat.data.vocabulary import Vocabularies, VocabularySizes, vocabulary_files
 from nat.errors import UserError
 from nat.files import atomic_directory, atomic_write_text, make_folder, read_json, write_json
+from nat.job import Job
 from nat.jobs.launch import leads, process_group, wait_for_all, world_size
 from nat.jobs.threads import threads
 from nat.jobs.tune_gamma import tuned_gamma
@@ -51,7 +52,7 @@ from nat.training.run import (
     accumulation,
     is_written,
 )
-from nat.transformer.fairseq_models import NEEDS_COMPILED
+from nat.transformer.fairseq_models import COMPILED, NEEDS_COMPILED, has_compiled_parts
 from nat.transformer.linear import has_bfloat16_products
 from nat.transformer.model import Transformer
 
@@ -70,7 +71,7 @@ SHOWN = 3
 _CHECKPOINT = re.compile(r"checkpoint_\d+_(\d+)\.pt")
 
 
-def train_system(configuration: Configuration, model: Model) -> None:
+def train_system(job: Job[Model]) -> None:
     """Train a system, or resume its training, until `model.pt` is written.
 
     `training.json`, `training.csv` and, if the recipe keeps checkpoints, the folder `kept` appear
@@ -79,12 +80,14 @@ def train_system(configuration: Configuration, model: Model) -> None:
     Raises:
         UserError: if an input is missing, the training diverges or a file cannot be written.
     """
-    if configuration.cannot_train(model.system) == NEEDS_COMPILED:
-        place = configuration.file_of("systems", model.system)
+    system = job.artifact.system
+    target = job.configuration.training(system).target
+    if target.options.get("model") in COMPILED and not has_compiled_parts():
         raise UserError(
-            f"{place}: {NEEDS_COMPILED}; install them (docs/methods.md) or leave the system out"
+            f"config/systems: '{system}': {NEEDS_COMPILED}; install them (docs/methods.md) or "
+            "leave the system out"
         )
-    run, output = describe(configuration, model), Path(model.path)
+    run, output = describe(job), job.path
     progress = Progress(f"train {run.name}", run.updates, "updates")
     if _is_written(run, output):
         if leads():
@@ -93,7 +96,7 @@ def train_system(configuration: Configuration, model: Model) -> None:
                 remove_checkpoints(run)
             progress.say(f"is finished already, see {output}")
         return
-    torch.set_num_threads(threads(configuration))
+    torch.set_num_threads(threads(job.configuration))
     lock: AbstractContextManager[None] = nullcontext()
     if leads():
         make_folder(output.parent)
@@ -115,15 +118,15 @@ def train_system(configuration: Configuration, model: Model) -> None:
             finish(run, output, progress)
 
 
-def describe(configuration: Configuration, model: Model) -> Run:
+def describe(job: Job[Model]) -> Run:
     """Find the inputs of a training.
 
     Raises:
         UserError: if one is missing.
     """
-    training = configuration.training(model.corpus, model.system)
-    inputs, seed = model.inputs_of_training(configuration), model.seed
-    source, target = sides(configuration.corpus(model.corpus))
+    model, inputs, settings = job.artifact, job.inputs, job.configuration.settings
+    training, seed = job.configuration.training(model.system), model.seed
+    source, target = sides(job.corpus)
     raw = Path(inputs.corpus.path)
     train = (
         raw / f"train.{source}",
@@ -141,7 +144,7 @@ def describe(configuration: Configuration, model: Model) -> Run:
     precision = training.precision
     bfloat16 = has_bfloat16_products(device) if precision == "auto" else precision == "bf16"
     batches, tokens = accumulation(
-        training.recipe.batch_tokens, devices, configuration.scale_settings.tokens_per_device
+        training.recipe.batch_tokens, devices, settings.tokens_per_device
     )
     files = [*dict.fromkeys(vocabulary_files(raw))] + [
         Path(f"{prefix}.{part}.npy")
@@ -175,8 +178,8 @@ def describe(configuration: Configuration, model: Model) -> Run:
         init_from=start,
         teacher=teacher,
         checkpoints=str(Path(model.path).with_name(CHECKPOINTS)),
-        events=_events(configuration, model),
-        corpus=prepared_as(configuration.corpus(model.corpus), TRAIN),
+        events=_events(model) if settings.tensorboard else None,
+        corpus=prepared_as(job.corpus, TRAIN),
         bfloat16=bfloat16,
         devices=devices,
         accumulation=batches,
@@ -186,15 +189,13 @@ def describe(configuration: Configuration, model: Model) -> Run:
             # the order of sums on a CPU depends on the number of threads
             [made_from, bfloat16, devices, batches, tokens]
             # and fairseq refuses the checkpoint of another optimiser
-            + ([threads(configuration)] if device.type == "cpu" else ["FusedAdam"])
+            + ([threads(job.configuration)] if device.type == "cpu" else ["FusedAdam"])
         ),
     )
 
 
-def _events(configuration: Configuration, model: Model) -> str | None:
-    """The folder of event files, if they are asked for."""
-    if not configuration.settings.tensorboard:
-        return None
+def _events(model: Model) -> str:
+    """The folder of event files."""
     if not any(map(importlib.util.find_spec, WRITERS)):
         raise UserError(
             f"config/config.yaml: key 'tensorboard': event files need the package {WRITERS[0]}, "

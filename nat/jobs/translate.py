@@ -9,10 +9,9 @@ from typing import Any
 import torch
 
 from nat import registry
-from nat.artifacts import Inputs, Model, Shard, step_of
-from nat.configuration import Configuration
+from nat.artifacts import Inputs, Shard, step_of
 from nat.data.binarised import BinarisedText
-from nat.data.splits import sides, split_names
+from nat.data.splits import sides
 from nat.data.translations import shard_of, write_translations
 from nat.data.vocabulary import Vocabularies, VocabularySizes
 from nat.decoding.corpus import Method, records, translate
@@ -22,10 +21,10 @@ from nat.decoding.known import Known
 from nat.decoding.network import OnnxEngine
 from nat.errors import UserError
 from nat.files import read_json
+from nat.job import Job, JobConfiguration
 from nat.jobs.threads import threads
 from nat.language_model.scorer import matching_language_model
 from nat.program import Progress
-from nat.spelling import hint
 from nat.training.trained_model import matching_model
 from nat.training.weights import check_weights
 from nat.transformer.model import Transformer
@@ -45,7 +44,7 @@ class Shared:
 
 
 class Translator:
-    """A model and a split that it translates, loaded once for any number of decodings.
+    """The model of a job and a split that it translates, loaded once for any number of decodings.
 
     Attributes:
         sentences: number of sentences of the split.
@@ -54,21 +53,17 @@ class Translator:
         UserError: if something is missing or does not belong together.
     """
 
-    def __init__(self, configuration: Configuration, model: Model, split: str) -> None:
-        description = configuration.corpus(model.corpus)
-        if split not in split_names(description):
-            raise UserError(
-                f"the corpus '{model.corpus}' has no split '{split}'; "
-                f"{hint(split, split_names(description))}"
-            )
-        source, self._target = sides(description)
-        self._tokeniser = description.preprocessing.tokeniser
-        folder = Path(step_of(model.corpus, split, "binarised").path)
+    def __init__(self, job: Job[Any], split: str) -> None:
+        source, self._target = sides(job.corpus)
+        self._tokeniser = job.corpus.preprocessing.tokeniser
+        folder = Path(step_of(job.artifact.corpus, split, "binarised").path)
         self._text = BinarisedText(folder / f"{split}.{source}")
         self._vocabularies = Vocabularies.load(folder)
-        torch.set_num_threads(threads(configuration))
-        self._model = matching_model(model, configuration, self._vocabularies.sizes)
-        self._configuration = configuration
+        self._configuration = job.configuration
+        torch.set_num_threads(threads(self._configuration))
+        self._model = matching_model(
+            job.inputs.model, self._configuration, self._vocabularies.sizes
+        )
         self.sentences = len(self._text)
 
     def translate(
@@ -76,7 +71,7 @@ class Translator:
         decoding: str,
         inputs: Inputs,
         ids: range,
-        job: str,
+        name: str,
         shared: Shared | None = None,
         chosen: Mapping[str, Any] | None = None,
     ) -> Iterator[dict[str, Any]]:
@@ -86,7 +81,7 @@ class Translator:
             decoding: name of the decoding.
             inputs: the models that it uses.
             ids: numbers of the sentences.
-            job: what is done, for the lines of progress.
+            name: of the job, for the lines of progress.
             shared, chosen: see `method_of`.
         """
         sizes, device = self._vocabularies.sizes, next(self._model.parameters()).device
@@ -98,29 +93,29 @@ class Translator:
             method,
             self._text,
             ids,
-            self._configuration.scale_settings.decoding_tokens,
-            Progress(job, len(ids), "sentences").update,
+            self._configuration.settings.decoding_tokens,
+            Progress(name, len(ids), "sentences").update,
         )
         return records(translations, self._vocabularies.target, self._target, self._tokeniser)
 
 
-def translate_shard(configuration: Configuration, shard: Shard) -> None:
+def translate_shard(job: Job[Shard]) -> None:
     """Translate a shard of a split.
 
     Raises:
         UserError: if something is missing or does not belong together; nothing is written.
     """
-    inputs = shard.inputs(configuration)
-    translator = Translator(configuration, inputs.model, shard.split)
+    shard = job.artifact
+    translator = Translator(job, shard.split)
     ids = shard_of(translator.sentences, shard.shard, shard.shards)
     part = f" {shard.shard}/{shard.shards}" if shard.shards > 1 else ""
-    job = f"translate {shard.split}{part} of {shard.corpus} with {shard.system}, {shard.decoding}"
-    lines = translator.translate(shard.decoding, inputs, ids, job)
-    write_translations(Path(shard.path), lines)
+    name = f"translate {shard.split}{part} of {shard.corpus} with {shard.system}, {shard.decoding}"
+    lines = translator.translate(shard.decoding, job.inputs, ids, name)
+    write_translations(job.path, lines)
 
 
 def method_of(
-    configuration: Configuration,
+    configuration: JobConfiguration,
     decoding: str,
     inputs: Inputs,
     sizes: VocabularySizes,
@@ -133,7 +128,7 @@ def method_of(
     """A decoding method with the models that it uses, on a device.
 
     Args:
-        configuration: of the run.
+        configuration: of the job.
         decoding: name of the decoding.
         inputs: the models that it uses.
         sizes: of the vocabularies of the corpus.
@@ -146,13 +141,13 @@ def method_of(
     Raises:
         UserError: if one of them is missing or does not belong to the rest.
     """
-    described = configuration.on(inputs.model.corpus).decoding(decoding)
+    described = configuration.decodings[decoding]
     model = Path(inputs.model.path)
     if inputs.tuned is not None:
         chosen = chosen_options(Path(inputs.tuned.path), model)
     if inputs.converted is not None:
         check_weights(Path(inputs.converted.path), model)
-    built = registry.build("decoding", described.with_options(chosen or {}))
+    built = registry.build("decoding", described.method.with_options(chosen or {}))
     opened = {} if shared is None else shared.opened
     assistant = None
     if inputs.assistant is not None:
@@ -172,7 +167,7 @@ def method_of(
         alone=alone,
         opened=opened,
     )
-    traits = configuration.decoding_traits(decoding)
+    traits = described.traits
     if shared is not None and (traits.starts_from_assistant or traits.starts_from_masks):
         return functools.partial(method, known=shared.known)
     return method

@@ -7,43 +7,43 @@ paper does not say which BLEU.
 """
 
 import itertools
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
 from nat.artifacts import TunedOptions
-from nat.configuration import Configuration
 from nat.data.lines import read_lines
 from nat.data.splits import VALID
 from nat.errors import UserError
 from nat.files import write_json
+from nat.job import Job
 from nat.jobs.translate import Shared, Translator
 from nat.measures import bleu
 from nat.measures.score import reference_files
 from nat.training.weights import WEIGHTS, checksum_of
 
 
-def tune_decoding(configuration: Configuration, tuned: TunedOptions) -> None:
+def tune_decoding(job: Job[TunedOptions]) -> None:
     """Translate the validation set with every combination of values, and write which is best.
 
     Raises:
         UserError: if something is missing or does not belong together; nothing is written.
     """
-    corpus, inputs = tuned.corpus, tuned.inputs(configuration)
-    description = configuration.corpus(corpus)
-    translator = Translator(configuration, inputs.model, VALID)
-    files = reference_files(corpus, description, VALID, several=False)
+    tuned, inputs, configuration = job.artifact, job.inputs, job.configuration
+    translator = Translator(job, VALID)
+    files = reference_files(tuned.corpus, job.corpus, VALID, several=False)
     references = list(read_lines(files.reference))
     if len(references) != translator.sentences:
         raise UserError(
             f"{files.reference} has {len(references)} sentences but {inputs.corpus.path} has "
             f"{translator.sentences}; remove the corpus and make it again"
         )
-    first = range(translator.sentences)[: configuration.scale_settings.tuning.sentences]
-    grid = points(configuration, tuned)
+    first = range(translator.sentences)[: configuration.settings.tuning.sentences]
+    grid = points(configuration.decodings[tuned.decoding].tried)
     shared, points_tried, signature = Shared(), [], ""
     for number, point in enumerate(grid, start=1):
-        job = f"tune {tuned.decoding} of {tuned.system} on {corpus}, {number}/{len(grid)}"
-        rows = translator.translate(tuned.decoding, inputs, first, job, shared, point)
+        what = f"tune {tuned.decoding} of {tuned.system} on {tuned.corpus}, {number}/{len(grid)}"
+        rows = translator.translate(tuned.decoding, inputs, first, what, shared, point)
         counts = bleu.sacrebleu(
             [row["text"] for row in rows],
             [[references[number]] for number in first],
@@ -62,7 +62,7 @@ def tune_decoding(configuration: Configuration, tuned: TunedOptions) -> None:
     best = max(range(len(grid)), key=lambda number: points_tried[number]["sacrebleu"])
     names = {key: value for key, value in vars(tuned).items() if key != "run"}
     write_json(
-        Path(tuned.path),
+        job.path,
         {
             **names,
             WEIGHTS: checksum_of(Path(inputs.model.path)),
@@ -75,7 +75,6 @@ def tune_decoding(configuration: Configuration, tuned: TunedOptions) -> None:
     )
 
 
-def points(configuration: Configuration, tuned: TunedOptions) -> list[dict[str, Any]]:
+def points(tried: Mapping[str, list[Any]]) -> list[dict[str, Any]]:
     """All combinations of the values that a decoding is tuned over, by option."""
-    tried = configuration.on(tuned.corpus).tried(tuned.decoding)
     return [dict(zip(tried, values, strict=True)) for values in itertools.product(*tried.values())]

@@ -10,33 +10,33 @@ from pathlib import Path
 
 from nat.artifacts import TunedGamma
 from nat.checksums import remedy
-from nat.configuration import Configuration
+from nat.data.candidates import RAW
 from nat.data.lines import read_lines
 from nat.data.references import references_path
 from nat.data.splits import sides
 from nat.data.translations import read_in_order
 from nat.errors import UserError
 from nat.files import read_json, write_json
+from nat.job import Job
 from nat.measures.bleu import DIGITS
 from nat.measures.distortion import chosen, pairwise_bleu, tune
 from nat.measures.score import read_weighted
 
 
-def tune_gamma(configuration: Configuration, gamma: TunedGamma) -> None:
+def tune_gamma(job: Job[TunedGamma]) -> None:
     """Write the weights whose choice is closest to the references, and what was measured.
 
     Raises:
         UserError: if the files do not belong together.
     """
-    inputs, split = gamma.inputs(configuration), gamma.split(configuration)
-    _, target = sides(configuration.corpus(gamma.corpus))
+    inputs, split = job.inputs, job.inputs.translations[0].split
+    _, target = sides(job.corpus)
     reference = Path(inputs.text.path) / f"{split}.{target}"
     raw = list(read_lines(reference))
     translations = iter(inputs.translations)
-    texts, names = [], []
-    for candidate in gamma.texts(configuration):
-        names.append(candidate.name)
-        if candidate.system is None:
+    texts, names = [], job.artifact.candidates.split("+")
+    for name in names:
+        if name == RAW:
             texts.append(raw)
             continue
         path = Path(next(translations).path)
@@ -55,9 +55,9 @@ def tune_gamma(configuration: Configuration, gamma: TunedGamma) -> None:
     tuned = tune(found)
     choices = Counter(chosen(found, tuned.gamma).tolist())
     write_json(
-        Path(gamma.path),
+        job.path,
         {
-            "corpus": gamma.corpus,
+            "corpus": job.artifact.corpus,
             "split": split,
             "sentences": len(covered),
             "candidates": names,

@@ -20,7 +20,6 @@ import numpy as np
 
 from nat import artifacts
 from nat.checksums import remedy, sha256_of
-from nat.configuration import Configuration
 from nat.data.bpe import merge
 from nat.data.corpus import Corpus
 from nat.data.lines import read_lines
@@ -28,6 +27,7 @@ from nat.data.tokenise import target_tokens
 from nat.data.translations import OK, read_in_order
 from nat.errors import UserError
 from nat.files import read_json, write_json
+from nat.job import Job
 from nat.measures import bleu, lengths, significance, statistics
 from nat.measures.repetition import repeated_tokens
 from nat.measures.results import NOT_AVAILABLE, missing
@@ -243,16 +243,16 @@ def flags(translations: Sequence[str], references: Sequence[str]) -> list[str]:
     return [f"few distinct translations: {distinct} for {due} distinct references"]
 
 
-def score_translations(configuration: Configuration, artifact: artifacts.Score) -> None:
+def score_translations(job: Job[artifacts.Score]) -> None:
     """Measure the translations of a split and write the score.
 
     Raises:
         UserError: as `score`.
     """
-    inputs = artifact.inputs(configuration)
+    artifact, inputs = job.artifact, job.inputs
     references = reference_files(
         artifact.corpus,
-        configuration.corpus(artifact.corpus),
+        job.corpus,
         artifact.split,
         several=inputs.references is not None,
     )
@@ -272,7 +272,7 @@ def score_translations(configuration: Configuration, artifact: artifacts.Score) 
     }
     found = score(Path(artifact.translations.path), references)
     found.report["flags"] += training.get("flags", [])
-    found.write(Path(artifact.path), origin)
+    found.write(job.path, origin)
 
 
 def _measure(

@@ -304,7 +304,7 @@ class Resolver:
         if cell.task in configuration.all_tasks and cell.task not in configuration.tasks:
             return f"scale {configuration.scale} has no corpus for {cell.task}"
         corpus = configuration.task(cell.task)
-        known = held_out(configuration, corpus)
+        known = held_out(configuration.corpus(corpus))
         if cell.split and measure.of_corpus and cell.split not in known:
             where = configuration.file_of("corpora", corpus)
             raise UserError(

@@ -100,6 +100,9 @@ class Site(Artifact):
     template = "results/{run}/report/index.html"
     run: str
 
+    def _read(self, configuration: Configuration) -> Inputs:
+        return Inputs()
+
 
 def report(configuration: Configuration, target: Target) -> Report:
     """Find the report of a target."""

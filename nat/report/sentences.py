@@ -94,7 +94,7 @@ def _test_set(
     sources = list(read_lines(text / f"{split}.{source}"))
     correct = [[line] for line in read_lines(text / f"{split}.{target}")]
     several: dict[int, list[str]] = {}
-    artifact = references(configuration, corpus, split)
+    artifact = references(configuration.corpus(corpus), corpus, split)
     if artifact is not None:
         path = root / artifact.path / f"{split}.{target}.jsonl"
         several = read_references(path, len(sources))

@@ -5,9 +5,10 @@ from pathlib import Path
 import torch
 
 from nat.artifacts import Model
-from nat.configuration import Configuration, differences
+from nat.configuration import differences
 from nat.data.vocabulary import VocabularySizes
 from nat.errors import UserError
+from nat.job import JobConfiguration
 from nat.training.model_file import load_model
 from nat.transformer.model import Transformer
 
@@ -16,7 +17,7 @@ SHOWN = 5
 
 
 def matching_model(
-    model: Model, configuration: Configuration, sizes: VocabularySizes, *, mapped: bool = False
+    model: Model, configuration: JobConfiguration, sizes: VocabularySizes, *, mapped: bool = False
 ) -> Transformer:
     """Load a model, if it is the one that the configuration asks for; `mapped` as in `load_model`.
 
@@ -26,7 +27,7 @@ def matching_model(
     path = Path(model.path)
     device = "cuda" if torch.cuda.is_available() else "cpu"
     trained = load_model(path, device, mapped=mapped)
-    training = configuration.training(model.corpus, model.system)
+    training = configuration.training(model.system)
     different = differences(trained.training.as_json(), training.as_json())
     if different:
         more = f"; and {len(different) - SHOWN} more" if len(different) > SHOWN else ""

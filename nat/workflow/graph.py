@@ -14,9 +14,11 @@ from typing import Any
 
 import nat
 from nat.artifacts import (
+    Analysis,
     Artifact,
     Comparison,
     CorpusStep,
+    Decoded,
     Distilled,
     File,
     Latency,
@@ -24,6 +26,7 @@ from nat.artifacts import (
     Score,
     Trace,
     Training,
+    TunedOptions,
     is_generated,
     step_of,
 )
@@ -259,7 +262,9 @@ class Graph:
             if not is_generated(self.configuration, corpus):
                 for split in (TRAIN, *test_names(self.configuration.corpus(corpus))):
                     found.append(step_of(corpus, split, "text"))
-                    if self.splits_with_references(corpus, None if split == TRAIN else split):
+                    description = self.configuration.corpus(corpus)
+                    splits = (TRAIN, VALID) if split == TRAIN else (split,)
+                    if any(has_references(description, each) for each in splits):
                         found.append(step_of(corpus, split, "references"))
         return _paths(found)
 
@@ -352,102 +357,71 @@ class Graph:
         """
         return self.generations(corpus, system) if split == "train" else 0
 
-    # What jobs depend on besides their inputs, mostly as fingerprints of a few letters. When one
-    # changes, Snakemake runs the job again.
+    # What jobs depend on besides their inputs, as fingerprints of a few letters. When one changes,
+    # Snakemake runs the job again.
 
-    def origin_of_text(self, corpus: str, test: str | None = None) -> str:
-        """A fingerprint of where a text comes from: that of trainings, or that of a test set."""
-        description = self.configuration.corpus(corpus)
-        found = prepared_as(description, test or TRAIN)
+    def depends_on(self, artifact: Artifact) -> str:
+        """A fingerprint of what the job of a result depends on besides its inputs."""
+        return fingerprint(self._depends_on(artifact))
+
+    def _depends_on(self, artifact: Artifact) -> Any:
+        configuration = self.configuration
+        if isinstance(artifact, CorpusStep):
+            return self._preparation(artifact)
+        if isinstance(artifact, Training):
+            return configuration.training(artifact.corpus, artifact.system).as_json()
+        if isinstance(artifact, Analysis):
+            # the toy of an objective is trained by the analysis
+            is_toy = artifact.analysis in TOYS
+            training = configuration.training(artifact.corpus, artifact.system)
+            return training.as_json() if is_toy else None
+        if isinstance(artifact, Latency):
+            there = configuration.on(artifact.corpus)
+            decodings = [there.decoding(each.decoding).as_json() for each in artifact.timed]
+            return artifact.names, decodings, there.latency.model_dump()
+        if isinstance(artifact, Report):
+            code = code_of(reports.module(configuration, artifact.target))
+            return reports.configured(configuration, artifact.target), code
+        found: list[Any] = []
+        if isinstance(artifact, Decoded | TunedOptions):
+            there = configuration.on(artifact.corpus)
+            found.append(there.decoding(artifact.decoding).as_json())
+        if isinstance(artifact, TunedOptions):
+            tuning = configuration.scale_settings.tuning.model_dump()
+            found += [there.tried(artifact.decoding), tuning]
+        if isinstance(artifact, Trace):
+            found.append(configuration.scale_settings.browser.sentences)
+        return found
+
+    def _preparation(self, artifact: CorpusStep) -> Any:
+        """What a step of the preparation of a corpus depends on.
+
+        All steps after the text share one fingerprint, that of the whole `preprocessing`.
+        """
+        description = self.configuration.corpus(artifact.corpus)
+        if artifact.step == "references":
+            splits = (TRAIN, VALID) if artifact.split == TRAIN else (artifact.split,)
+            return [
+                [(number, part.as_written()) for number, part in listed(description, split)]
+                for split in splits
+                if has_references(description, split)
+            ]
+        if artifact.step != "text":
+            return description.preprocessing.as_written()
+        found = prepared_as(description, artifact.split)
         for split in found.get("splits", {}).values():
             split.pop("references", None)
-        part = text_part(description, test)
+        part = text_part(description, None if artifact.split == TRAIN else artifact.split)
         # A split that is cut out of the training text depends on what cleaning will keep.
         if not any(is_cut_out(part, split) for split in split_names(part)):
             del found["preprocessing"]
-        return fingerprint(found)
-
-    def origin_of_references(self, corpus: str, splits: Iterable[str]) -> str:
-        """A fingerprint of where the further references of some splits come from."""
-        description = self.configuration.corpus(corpus)
-        return fingerprint(
-            [
-                [(number, part.as_written()) for number, part in listed(description, split)]
-                for split in splits
-            ]
-        )
-
-    def splits_with_references(self, corpus: str, test: str | None = None) -> list[str]:
-        """The splits that have further references: of a test set, or of what trainings read."""
-        splits = (TRAIN, VALID) if test is None else (test,)
-        description = self.configuration.corpus(corpus)
-        return [split for split in splits if has_references(description, split)]
-
-    def preprocessing(self, corpus: str) -> str:
-        """A fingerprint of how a text is prepared."""
-        return fingerprint(self.configuration.corpus(corpus).preprocessing.as_written())
-
-    def subwords_given(self, corpus: str) -> list[str]:
-        """The folder with the subwords of a corpus if they were learned elsewhere; else nothing."""
-        if self.configuration.corpus(corpus).subwords is None:
-            return []
-        return [CorpusStep(corpus, "text").path]
-
-    def training(self, corpus: str, system: str) -> str:
-        """A fingerprint of everything that determines a model."""
-        return fingerprint(self.configuration.training(corpus, system).as_json())
-
-    def decoding(self, corpus: str, decoding: str) -> str:
-        """A fingerprint of all options of a decoding on a corpus."""
-        return fingerprint(self.configuration.on(corpus).decoding(decoding).as_json())
-
-    def tuning(self, corpus: str, decoding: str) -> str:
-        """A fingerprint of a decoding and of how its options are tuned."""
-        there = self.configuration.on(corpus)
-        return fingerprint(
-            [
-                there.decoding(decoding).as_json(),
-                there.tried(decoding),
-                self.configuration.scale_settings.tuning.model_dump(),
-            ]
-        )
-
-    def trace(self, corpus: str, decoding: str) -> str:
-        """A fingerprint of a decoding and of how many sentences are traced."""
-        return fingerprint(
-            [
-                self.configuration.on(corpus).decoding(decoding).as_json(),
-                self.configuration.scale_settings.browser.sentences,
-            ]
-        )
-
-    def analysis(self, corpus: str, system: str, analysis: str) -> str:
-        """A fingerprint of what determines an analysis besides its inputs.
-
-        This is the training of the system where the analysis trains a toy with its objective, and
-        otherwise nothing.
-        """
-        return self.training(corpus, system) if analysis in TOYS else ""
+        return found
 
     def timed(self, names: Any) -> Latency:
         """The latencies that the names in a path, Snakemake's wildcards, stand for."""
         return latency(
             self.configuration, names.corpus, names.group, int(names.seed), names.setting
         )
-
-    def latency(self, latency: Latency) -> str:
-        """A fingerprint of the decodings of a group and of how latencies are measured."""
-        there = self.configuration.on(latency.corpus)
-        decodings = [there.decoding(each.decoding).as_json() for each in latency.timed]
-        return fingerprint([latency.names, decodings, there.latency.model_dump()])
-
-    def report(self, report: Report) -> str:
-        """A fingerprint of the configuration that a report depends on."""
-        return fingerprint(reports.configured(self.configuration, report.target))
-
-    def code_of_report(self, report: Report) -> str:
-        """A fingerprint of the code that makes a table, a figure or the claims of a paper."""
-        return code_of(reports.module(self.configuration, report.target))
 
     def threads_of_text(self, corpus: str, cores: int | None) -> int:
         """Processes that share the preparation of a text; one is enough for a generated corpus.

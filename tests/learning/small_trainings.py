@@ -30,6 +30,7 @@ from nat.data.vocabulary import Vocabulary
 from nat.distillation.pairwise_bleu import sentence_bleu
 from nat.jobs.train import train_system
 from nat.options import options_of
+from nat.workflow.specification import job
 from tests.sweeps import SWEEPS
 
 REPOSITORY = Path(__file__).resolve().parents[2]
@@ -214,7 +215,7 @@ def learn(configuration: Configuration, system: str, seed: int) -> list[Point]:
     """Train a system, and before it what it reads; return its validations."""
     model = Model(SCALE, CORPUS, system, seed)
     _make_inputs(configuration, model)
-    train_system(configuration, model)
+    train_system(job(configuration, model))
     with Path(model.path).with_name("training.csv").open() as lines:
         rows = list(csv.DictReader(lines))
     found: list[Point] = []

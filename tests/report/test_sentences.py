@@ -15,11 +15,12 @@ from sacrebleu.metrics import BLEU
 from nat.artifacts import Model, Trace, Translations, step_of
 from nat.configuration import Configuration
 from nat.data.vocabulary import Vocabulary
-from nat.jobs import trace as job
+from nat.jobs import trace as tracing
 from nat.measures import bleu
 from nat.report import sentences, site
 from nat.report.results import Results
 from nat.workflow.graph import Graph
+from nat.workflow.specification import job
 from tests.messages import told
 
 NAT, DIMS = ("nat-kd", "one-pass"), ("dims-cmlm-kd", "mask-predict-1-lb5")
@@ -221,12 +222,12 @@ def test_traces_are_of_what_has_run(root: Path) -> None:
     assert graph.traces() == graph.traces_among({"traces", "report"}) == [trace.path]
     other = trace_of(*NAT).path
     assert graph.traces_among({other, "report"}) == [other]
-    assert graph.trace(CORPUS, DIMS[1]) != Graph(configuration(root, 7)).trace(CORPUS, DIMS[1])
+    assert graph.depends_on(trace) != Graph(configuration(root, 7)).depends_on(trace)
 
 
 def test_a_decoding_that_combines_translations_has_no_trace(root: Path) -> None:
     with told("npd5"):
-        job.trace_decoding(configuration(root), trace_of("nat-kd", "npd5"))
+        trace_of("nat-kd", "npd5").inputs(configuration(root))
 
 
 def test_a_trace_is_what_each_pass_chose(
@@ -239,11 +240,11 @@ def test_a_trace_is_what_each_pass_chose(
     numbers = np.random.default_rng(0)
     text = [numbers.integers(6, 29, length) for length in (3, 0, 5, 4)]
     model = make_model(length="offset")
-    monkeypatch.setattr(job, "BinarisedText", lambda _: text)
-    monkeypatch.setattr(job, "matching_model", lambda *_: model)
+    monkeypatch.setattr(tracing, "BinarisedText", lambda _: text)
+    monkeypatch.setattr(tracing, "matching_model", lambda *_: model)
     monkeypatch.chdir(root)
     trace = trace_of(*CMLM)
-    job.trace_decoding(configuration(root, shown=3), trace)
+    tracing.trace_decoding(job(configuration(root, shown=3), trace))
     lines = [json.loads(line) for line in (root / trace.path).read_text().splitlines()]
     assert [line["id"] for line in lines] == [0, 2]  # one is empty, one is not among the first
     for line in lines:

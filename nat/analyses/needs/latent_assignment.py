@@ -14,7 +14,8 @@ def reads(configuration: Configuration, corpus: str, system: str, seed: int) -> 
     Raises:
         UserError: if the corpus does not have several references.
     """
-    steps = (references(configuration, corpus, split) for split in held_out(configuration, corpus))
+    description = configuration.corpus(corpus)
+    steps = (references(description, corpus, split) for split in held_out(description))
     # of a generated corpus, train and valid lie in one folder
     several = tuple(dict.fromkeys(step for step in steps if step is not None))
     if not several:

@@ -2,6 +2,7 @@
 
 from nat.artifacts import CorpusStep, Inputs, Model, Translations, held_out, references, step_of
 from nat.configuration import Configuration
+from nat.data.corpus import Corpus
 from nat.errors import UserError
 
 
@@ -14,13 +15,14 @@ def reads(configuration: Configuration, corpus: str, system: str, seed: int) -> 
     model = Model(configuration.run, corpus, system, seed)
     [text] = configuration.training(corpus, system).text.candidates
     translations: tuple[Translations, ...] = ()
+    description = configuration.corpus(corpus)
     if text.system is not None:
         assert text.seed is not None
         translations = tuple(
             Translations(model.run, corpus, text.system, text.seed, str(text.decoding), split)
-            for split in held_out(configuration, corpus)
+            for split in held_out(description)
         )
-    steps = (truth_of(configuration, corpus, split) for split in held_out(configuration, corpus))
+    steps = (truth_of(description, corpus, split) for split in held_out(description))
     return Inputs(
         teacher=model.inputs_of_training(configuration).teacher,
         translations=translations,
@@ -28,9 +30,9 @@ def reads(configuration: Configuration, corpus: str, system: str, seed: int) -> 
     )
 
 
-def truth_of(configuration: Configuration, corpus: str, split: str) -> CorpusStep:
+def truth_of(description: Corpus, corpus: str, split: str) -> CorpusStep:
     """The references of a split, or its raw text where each sentence has one reference."""
-    return references(configuration, corpus, split) or step_of(corpus, split, "text")
+    return references(description, corpus, split) or step_of(corpus, split, "text")
 
 
 def check(configuration: Configuration, system: str) -> None:

@@ -2,17 +2,18 @@
 
 from nat.artifacts import CorpusStep, Inputs, Translations, held_out, references, step_of
 from nat.configuration import Configuration
+from nat.data.corpus import Corpus
 from nat.errors import UserError
 
 READS_MODEL = False
 
 
-def splits_with_references(configuration: Configuration, corpus: str) -> dict[str, CorpusStep]:
+def splits_with_references(description: Corpus, corpus: str) -> dict[str, CorpusStep]:
     """The references of each split that has several."""
     return {
         split: several
-        for split in held_out(configuration, corpus)
-        if (several := references(configuration, corpus, split)) is not None
+        for split in held_out(description)
+        if (several := references(description, corpus, split)) is not None
     }
 
 
@@ -30,7 +31,7 @@ def reads(configuration: Configuration, corpus: str, system: str, seed: int) -> 
             f"{configuration.file_of('systems', system)}: key 'text': distances to references are "
             "those of one text, raw or distilled, not of a choice"
         )
-    splits = splits_with_references(configuration, corpus)
+    splits = splits_with_references(configuration.corpus(corpus), corpus)
     [text] = texts
     translations: tuple[Translations, ...] = ()
     if text.system is not None:

@@ -1,0 +1,198 @@
+"""What a job is handed: the result that it makes, the results that it reads, its configuration.
+
+The main process of a run resolves the configuration once. A program of `workflow_scripts/` gets
+what it needs of it as a JSON file, see `nat.workflow.specification`, and does not read `config/`.
+"""
+
+import argparse
+import json
+import shlex
+import sys
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Generic, TypeVar
+
+from nat.artifact import Artifact, Inputs, artifact_of
+from nat.configuration.models import Browser, GpuNodes, Latency, Training, Tuning
+from nat.data.corpus import Corpus
+from nat.errors import UserError
+from nat.fields import Count, Model
+from nat.options import validated
+from nat.program import run
+from nat.registry import DecodingTraits, Method, Order
+
+A = TypeVar("A", bound=Artifact, covariant=True)
+
+
+class JobSystem(Model):
+    """A system as it is on the corpus of a job.
+
+    Attributes:
+        training: its effective configuration.
+        order: in which it predicts tokens.
+        refines: whether it, or what it starts from, was trained on partly revealed targets.
+    """
+
+    training: Training
+    order: Order
+    refines: bool
+
+
+class JobDecoding(Model):
+    """A decoding on the corpus of a job.
+
+    Attributes:
+        method: with all options.
+        traits: of the method.
+        tried: the values of each option that is tuned.
+    """
+
+    method: Method
+    traits: DecodingTraits
+    tried: dict[str, list[Any]] = {}
+
+    @property
+    def is_only_on_gpus(self) -> bool:
+        """Whether it cannot run on a processor."""
+        return bool(self.method.options.get("precision") == "float16")
+
+
+class Processes(Model):
+    """The processes of a training.
+
+    Attributes:
+        nodes: number of nodes.
+        devices: processes on each node; None for as many as it sees GPUs.
+        cores: of each process.
+        gpus: how to ask Slurm for the GPUs of a node; None without.
+    """
+
+    nodes: Count
+    devices: Count | None
+    cores: Count
+    gpus: GpuNodes | None
+
+
+class JobSettings(Model):
+    """What a run says about all of its jobs; attributes as in `Settings` and `Scale`."""
+
+    scale: str
+    threads: Count
+    mirror: str | None
+    tensorboard: bool
+    decoding_tokens: Count
+    tokens_per_device: Count | None
+    latency: Latency
+    tuning: Tuning
+    browser: Browser
+    processes: Processes
+
+
+class JobConfiguration(Model):
+    """The part of a configuration that a job depends on.
+
+    Attributes:
+        settings: of the run.
+        corpora: by name.
+        systems: by name, as they are on the corpus of the job.
+        decodings: by name, likewise.
+        published: the teacher whose published translations stand for those of a system.
+        whole: file with the whole configuration, for jobs that show results of all kinds.
+    """
+
+    settings: JobSettings
+    corpora: dict[str, Corpus] = {}
+    systems: dict[str, JobSystem] = {}
+    decodings: dict[str, JobDecoding] = {}
+    published: str | None = None
+    whole: str | None = None
+
+    def corpus(self, name: str) -> Corpus:
+        """The description of a corpus."""
+        return self.corpora[name]
+
+    def training(self, system: str) -> Training:
+        """The effective configuration of a system."""
+        return self.systems[system].training
+
+
+@dataclass(frozen=True)
+class Job(Generic[A]):
+    """One result to make.
+
+    Attributes:
+        artifact: the result.
+        inputs: what is read for it.
+        configuration: the part that the job depends on.
+        processes: that share the preparation of a text.
+    """
+
+    artifact: A
+    inputs: Inputs
+    configuration: JobConfiguration
+    processes: int = 1
+
+    @property
+    def path(self) -> Path:
+        """The file or folder that is made."""
+        return Path(self.artifact.path)
+
+    @property
+    def corpus(self) -> Corpus:
+        """The description of the corpus that the result is of."""
+        return self.configuration.corpus(vars(self.artifact)["corpus"])
+
+    def as_json(self) -> dict[str, Any]:
+        """What is made and what is read, JSON-able."""
+        return {"makes": self.artifact.as_json(), "reads": self.inputs.as_json()}
+
+
+def write_jobs(jobs: list[Job[Any]]) -> str:
+    """Jobs of one program, which share a configuration, as the text of a file."""
+    first = jobs[0]
+    content = {
+        "jobs": [each.as_json() for each in jobs],
+        "configuration": first.configuration.as_written(),
+        "processes": first.processes,
+    }
+    return json.dumps(content, indent=1, sort_keys=True, ensure_ascii=False) + "\n"
+
+
+def read_jobs(path: Path) -> list[Job[Any]]:
+    """The jobs of a file that `write_jobs` made.
+
+    Raises:
+        UserError: if the file is missing or no such file.
+    """
+    try:
+        content = json.loads(path.read_text(encoding="utf-8"))
+        jobs = [(artifact_of(each["makes"]), Inputs.of(each["reads"])) for each in content["jobs"]]
+    except (OSError, ValueError, KeyError, TypeError) as error:
+        raise UserError(
+            f"{path} is no specification of a job ({error}); 'snakemake' writes them, see the "
+            "first line of a log"
+        ) from error
+    configuration = validated(JobConfiguration, content["configuration"], str(path))
+    return [Job(made, read, configuration, content["processes"]) for made, read in jobs]
+
+
+def run_jobs(function: Callable[[list[Job[Any]]], None]) -> None:
+    """Run a function on the jobs of the file that the command line names.
+
+    The first line on stderr, which rules write to a log, is the command that runs them again.
+    """
+
+    def main() -> None:
+        parser = argparse.ArgumentParser(description=sys.modules["__main__"].__doc__)
+        parser.add_argument("specification", type=Path, help="a file of results/jobs")
+        path = parser.parse_args().specification
+        sys.stderr.write(f"{shlex.join(['python', *sys.argv])}\n")
+        function(read_jobs(path))
+
+    run(main)
+
+
+def run_job(function: Callable[[Job[Any]], None]) -> None:
+    """Run a function on the only job of that file, see `run_jobs`."""
+    run_jobs(lambda jobs: function(jobs[0]))

@@ -1,0 +1,158 @@
+"""What each job of a run is handed, written as a file that its program is called with.
+
+    python workflow_scripts/train.py results/jobs/train/1f3a5c7e9b2d4f60.json
+
+The name of a file is a fingerprint of its content, so a file never changes, and a job that failed
+is repeated by hand with the line that its log begins with.
+"""
+
+import hashlib
+from collections.abc import Callable, Iterable, Sequence
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+from nat.artifact import Artifact
+from nat.artifacts import Analysis, DistilledText, Latency, Training, published_by
+from nat.configuration import Configuration, snapshot
+from nat.files import atomic_write_text
+from nat.job import (
+    Job,
+    JobConfiguration,
+    JobDecoding,
+    JobSettings,
+    JobSystem,
+    Processes,
+    write_jobs,
+)
+from nat.papers.reports import Report, Site
+from nat.workflow.cluster import devices, needs, nodes, read_cluster
+
+FOLDER = Path("results/jobs")
+"""Specifications of all runs, by program."""
+
+
+class Specification:
+    """The argument of a program; its file is written when a command is made that names it.
+
+    Args:
+        program: name of the program.
+        find: makes the jobs; it is not called before.
+        written: whether the file is written; a dry run writes none, and so knows no name.
+    """
+
+    def __init__(self, program: str, find: Callable[[], list[Job[Any]]], written: bool) -> None:
+        self.program, self.find, self.written = program, find, written
+
+    def __str__(self) -> str:
+        if not self.written:
+            return "SPEC"
+        content = write_jobs(self.find())
+        name = hashlib.sha256(content.encode()).hexdigest()[:16]
+        path = FOLDER / self.program / f"{name}.json"
+        if not path.exists():
+            path.parent.mkdir(parents=True, exist_ok=True)
+            atomic_write_text(path, content)
+        return str(path)
+
+    def __format__(self, form: str) -> str:
+        return str(self)
+
+
+def job(configuration: Configuration, artifact: Artifact, processes: int = 1) -> Job[Any]:
+    """What the job that makes a result is handed."""
+    return jobs(configuration, [artifact], processes)[0]
+
+
+def jobs(
+    configuration: Configuration, artifacts: Sequence[Artifact], processes: int = 1
+) -> list[Job[Any]]:
+    """What a job is handed that makes several results by the same program.
+
+    A job that measures latencies is also told what each system reads that is timed.
+    """
+    wanted = list(artifacts)
+    for each in artifacts:
+        wanted += each.timed if isinstance(each, Latency) else []
+    read = [each.inputs(configuration) for each in wanted]
+    part = _part(configuration, [*wanted, *(one for found in read for one in found.artifacts())])
+    return [Job(made, found, part, processes) for made, found in zip(wanted, read, strict=True)]
+
+
+def _part(configuration: Configuration, artifacts: Iterable[Artifact]) -> JobConfiguration:
+    """The part of a configuration that says all about some results."""
+    corpora, systems, decodings = {}, {}, {}
+    published = whole = None
+    for artifact in dict.fromkeys(artifacts):
+        if isinstance(artifact, Report | Site):
+            whole = str(_whole(configuration))
+        names = vars(artifact)
+        corpus = names.get("corpus")
+        if corpus is None:
+            continue
+        corpora[corpus] = configuration.corpus(corpus)
+        if isinstance(artifact, Training | Analysis):
+            systems[artifact.system] = _system(configuration, corpus, artifact.system)
+        if "decoding" in names:
+            decodings[names["decoding"]] = _decoding(configuration, corpus, names["decoding"])
+        if isinstance(artifact, DistilledText):
+            published = published or published_by(configuration, corpus, artifact.system)
+    return JobConfiguration(
+        settings=_settings(configuration),
+        corpora=corpora,
+        systems=systems,
+        decodings=decodings,
+        published=published,
+        whole=whole,
+    )
+
+
+_whole = cache(snapshot.write)
+
+
+def whole(job: Job[Any]) -> Configuration:
+    """The whole configuration of the run that a job belongs to."""
+    return snapshot.restore(Path(str(job.configuration.whole)))
+
+
+@cache
+def _system(configuration: Configuration, corpus: str, system: str) -> JobSystem:
+    there = configuration.on(corpus)
+    return JobSystem(
+        training=configuration.training(corpus, system),
+        order=there.decoding_order(system),
+        refines=there.trained_on_partial_targets(system),
+    )
+
+
+@cache
+def _decoding(configuration: Configuration, corpus: str, decoding: str) -> JobDecoding:
+    there = configuration.on(corpus)
+    return JobDecoding(
+        method=there.decoding(decoding),
+        traits=there.decoding_traits(decoding),
+        tried=there.tried(decoding),
+    )
+
+
+@cache
+def _settings(configuration: Configuration) -> JobSettings:
+    scale, need = configuration.scale_settings, needs(configuration, "train")
+    mirror = configuration.mirror
+    return JobSettings(
+        scale=configuration.scale,
+        threads=configuration.threads,
+        mirror=None if mirror is None else str(mirror),
+        tensorboard=configuration.settings.tensorboard,
+        decoding_tokens=scale.decoding_tokens,
+        tokens_per_device=scale.tokens_per_device,
+        latency=configuration.latency,
+        tuning=scale.tuning,
+        browser=scale.browser,
+        processes=Processes(
+            nodes=nodes(configuration),
+            devices=devices(configuration),
+            cores=need.cores,
+            gpus=read_cluster(configuration).gpu if need.gpu else None,
+        ),
+    )
