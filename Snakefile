@@ -133,6 +133,7 @@ include: "rules/papers.smk"
 include: "rules/report.smk"
 include: "rules/start.smk"
 include: "rules/verify.smk"
+include: "rules/reuse.smk"
 
 
 # Snakemake does not tell the workflow that it was called with `--unlock`.

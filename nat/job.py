@@ -18,6 +18,7 @@ from nat.configuration.models import Browser, GpuNodes, Latency, Training, Tunin
 from nat.data.corpus import Corpus
 from nat.errors import UserError
 from nat.fields import Count, Model
+from nat.files import atomic_write_text
 from nat.options import validated
 from nat.program import run
 from nat.registry import DecodingTraits, Method, Order
@@ -126,12 +127,15 @@ class Job(Generic[A]):
         inputs: what is read for it.
         configuration: the part that the job depends on.
         processes: that share the preparation of a text.
+        identity: of the result, where another run may take it over; see
+            `nat.workflow.dependence.identity`.
     """
 
     artifact: A
     inputs: Inputs
     configuration: JobConfiguration
     processes: int = 1
+    identity: str = ""
 
     @property
     def path(self) -> Path:
@@ -145,7 +149,11 @@ class Job(Generic[A]):
 
     def as_json(self) -> dict[str, Any]:
         """What is made and what is read, JSON-able."""
-        return {"makes": self.artifact.as_json(), "reads": self.inputs.as_json()}
+        return {
+            "makes": self.artifact.as_json(),
+            "reads": self.inputs.as_json(),
+            "identity": self.identity,
+        }
 
 
 def write_jobs(jobs: list[Job[Any]]) -> str:
@@ -167,14 +175,23 @@ def read_jobs(path: Path) -> list[Job[Any]]:
     """
     try:
         content = json.loads(path.read_text(encoding="utf-8"))
-        jobs = [(artifact_of(each["makes"]), Inputs.of(each["reads"])) for each in content["jobs"]]
+        jobs = [
+            (artifact_of(each["makes"]), Inputs.of(each["reads"]), each["identity"])
+            for each in content["jobs"]
+        ]
     except (OSError, ValueError, KeyError, TypeError) as error:
         raise UserError(
             f"{path} is no specification of a job ({error}); 'snakemake' writes them, see the "
             "first line of a log"
         ) from error
     configuration = validated(JobConfiguration, content["configuration"], str(path))
-    return [Job(made, read, configuration, content["processes"]) for made, read in jobs]
+    processes = content["processes"]
+    return [Job(made, read, configuration, processes, identity) for made, read, identity in jobs]
+
+
+def record_of(path: str) -> Path:
+    """The file that says of which identity a result is."""
+    return Path(path).with_name(f".{Path(path).name}.identity")
 
 
 def run_jobs(function: Callable[[list[Job[Any]]], None]) -> None:
@@ -188,7 +205,13 @@ def run_jobs(function: Callable[[list[Job[Any]]], None]) -> None:
         parser.add_argument("specification", type=Path, help="a file of results/jobs")
         path = parser.parse_args().specification
         sys.stderr.write(f"{shlex.join(['python', *sys.argv])}\n")
-        function(read_jobs(path))
+        jobs = read_jobs(path)
+        identities = {record_of(job.artifact.path): job.identity for job in jobs if job.identity}
+        for record in identities:
+            record.unlink(missing_ok=True)
+        function(jobs)
+        for record, identity in identities.items():
+            atomic_write_text(record, f"{identity}\n")
 
     run(main)
 

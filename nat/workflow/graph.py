@@ -14,11 +14,9 @@ from typing import Any
 
 import nat
 from nat.artifacts import (
-    Analysis,
     Artifact,
     Comparison,
     CorpusStep,
-    Decoded,
     Distilled,
     File,
     Latency,
@@ -26,30 +24,25 @@ from nat.artifacts import (
     Score,
     Trace,
     Training,
-    TunedOptions,
     is_generated,
     step_of,
 )
 from nat.configuration import Configuration, fingerprint
 from nat.configuration.file_names import file_of
-from nat.data.references import has_references, listed
+from nat.data.references import has_references
 from nat.data.splits import (
     TRAIN,
     VALID,
-    is_cut_out,
-    prepared_as,
-    split_names,
     test_names,
-    text_part,
 )
 from nat.errors import UserError
-from nat.measures.known import TOYS
 from nat.papers import hyper_parameters, reports, settings
 from nat.papers.cells import Cell
 from nat.papers.relation import latency
 from nat.papers.reports import Report, Site, Target
 from nat.spelling import hint
 from nat.workflow.code import code_of
+from nat.workflow.dependence import depends_on
 from nat.workflow.together import Together, together
 
 TARGETS = {
@@ -357,65 +350,11 @@ class Graph:
         """
         return self.generations(corpus, system) if split == "train" else 0
 
-    # What jobs depend on besides their inputs, as fingerprints of a few letters. When one changes,
-    # Snakemake runs the job again.
+    # What jobs depend on besides their inputs
 
     def depends_on(self, artifact: Artifact) -> str:
-        """A fingerprint of what the job of a result depends on besides its inputs."""
-        return fingerprint(self._depends_on(artifact))
-
-    def _depends_on(self, artifact: Artifact) -> Any:
-        configuration = self.configuration
-        if isinstance(artifact, CorpusStep):
-            return self._preparation(artifact)
-        if isinstance(artifact, Training):
-            return configuration.training(artifact.corpus, artifact.system).as_json()
-        if isinstance(artifact, Analysis):
-            # the toy of an objective is trained by the analysis
-            is_toy = artifact.analysis in TOYS
-            training = configuration.training(artifact.corpus, artifact.system)
-            return training.as_json() if is_toy else None
-        if isinstance(artifact, Latency):
-            there = configuration.on(artifact.corpus)
-            decodings = [there.decoding(each.decoding).as_json() for each in artifact.timed]
-            return artifact.names, decodings, there.latency.model_dump()
-        if isinstance(artifact, Report):
-            code = code_of(reports.module(configuration, artifact.target))
-            return reports.configured(configuration, artifact.target), code
-        found: list[Any] = []
-        if isinstance(artifact, Decoded | TunedOptions):
-            there = configuration.on(artifact.corpus)
-            found.append(there.decoding(artifact.decoding).as_json())
-        if isinstance(artifact, TunedOptions):
-            tuning = configuration.scale_settings.tuning.model_dump()
-            found += [there.tried(artifact.decoding), tuning]
-        if isinstance(artifact, Trace):
-            found.append(configuration.scale_settings.browser.sentences)
-        return found
-
-    def _preparation(self, artifact: CorpusStep) -> Any:
-        """What a step of the preparation of a corpus depends on.
-
-        All steps after the text share one fingerprint, that of the whole `preprocessing`.
-        """
-        description = self.configuration.corpus(artifact.corpus)
-        if artifact.step == "references":
-            splits = (TRAIN, VALID) if artifact.split == TRAIN else (artifact.split,)
-            return [
-                [(number, part.as_written()) for number, part in listed(description, split)]
-                for split in splits
-                if has_references(description, split)
-            ]
-        if artifact.step != "text":
-            return description.preprocessing.as_written()
-        found = prepared_as(description, artifact.split)
-        for split in found.get("splits", {}).values():
-            split.pop("references", None)
-        part = text_part(description, None if artifact.split == TRAIN else artifact.split)
-        # A split that is cut out of the training text depends on what cleaning will keep.
-        if not any(is_cut_out(part, split) for split in split_names(part)):
-            del found["preprocessing"]
-        return found
+        """A fingerprint, see `nat.workflow.dependence`."""
+        return depends_on(self.configuration, artifact)
 
     def timed(self, names: Any) -> Latency:
         """The latencies that the names in a path, Snakemake's wildcards, stand for."""

@@ -27,6 +27,7 @@ from nat.job import (
 )
 from nat.papers.reports import Report, Site
 from nat.workflow.cluster import devices, needs, nodes, read_cluster
+from nat.workflow.dependence import MADE_ALONE, identity
 
 FOLDER = Path("results/jobs")
 """Specifications of all runs, by program."""
@@ -76,7 +77,15 @@ def jobs(
         wanted += each.timed if isinstance(each, Latency) else []
     read = [each.inputs(configuration) for each in wanted]
     part = _part(configuration, [*wanted, *(one for found in read for one in found.artifacts())])
-    return [Job(made, found, part, processes) for made, found in zip(wanted, read, strict=True)]
+    return [
+        Job(made, found, part, processes, _identity(configuration, made))
+        for made, found in zip(wanted, read, strict=True)
+    ]
+
+
+def _identity(configuration: Configuration, made: Artifact) -> str:
+    """Identity of a result that another run may take over; else nothing."""
+    return identity(configuration, made) if isinstance(made, MADE_ALONE) else ""
 
 
 def _part(configuration: Configuration, artifacts: Iterable[Artifact]) -> JobConfiguration:

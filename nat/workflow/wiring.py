@@ -11,13 +11,14 @@ from typing import TYPE_CHECKING, Any
 import nat
 from nat.artifact import Artifact
 from nat.artifacts import Latency, is_generated, is_sharded
-from nat.configuration import Configuration, choice, load, snapshot
+from nat.configuration import Choice, Configuration, choice, load, snapshot
 from nat.configuration.named_runs import hold_to_overrides
 from nat.configuration.notes import notes
 from nat.errors import UserError
 from nat.program import end_without_garbage_collection
 from nat.workflow.cluster import AT_ONCE, DEFAULT_NEEDS, read_cluster, resources
-from nat.workflow.graph import Graph, inputs_of
+from nat.workflow.dependence import taken_over
+from nat.workflow.graph import Graph, inputs_of, with_inputs
 from nat.workflow.specification import Specification, jobs
 from nat.workflow.together import Together, rule_kind
 
@@ -36,6 +37,7 @@ class Wiring:
         graph: of the configuration.
         cluster: names and limits of the cluster.
         resources: what the rules of each stage request.
+        taken_over: paths of results of the scale by those of the run that are links to them.
 
     Args:
         configuration: of the run.
@@ -57,6 +59,7 @@ class Wiring:
             for stage in DEFAULT_NEEDS
         }
         self.graph = Graph(configuration)
+        self.taken_over: dict[str, str] = {}
 
     @classmethod
     def of(cls, workflow: "Workflow", config: Mapping[str, Any]) -> "Wiring":
@@ -79,10 +82,25 @@ class Wiring:
         cores = workflow.cores if shared else None
         wiring = cls(configuration, dry, cores, min(AT_ONCE, workflow.cores))
         if workflow.is_main_process:
+            wiring.take_over()
             shown = notes(configuration, wiring.graph.systems_shown())
             for note in (*shown, *wiring.graph.nothing_to_run(sys.argv[1:])):
                 sys.stderr.write(f"note: {note}\n")
         return wiring
+
+    def take_over(self) -> None:
+        """Look for what a run with a name can take over from its scale."""
+        configuration = self.configuration
+        if configuration.overrides.name is not None:
+            base = load(Choice(configuration.scale))
+            made = with_inputs(configuration, self.graph.reports.values())
+            self.taken_over = taken_over(configuration, base, made)
+
+    def files_taken_over(self, folders: bool) -> list[str]:
+        """Paths of what is taken over, below the folder of the run: files or folders."""
+        run = f"results/{self.configuration.run}/"
+        own = self.taken_over.items()
+        return [path.removeprefix(run) for path, its in own if Path(its).is_dir() == folders]
 
     def tell_jobs(self) -> None:
         """Write the configuration for the jobs of a cluster, which inherit the name of the file."""

@@ -1,0 +1,172 @@
+"""What a result depends on: the configuration of its job, and the results that it is made from."""
+
+from dataclasses import replace
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+from nat.artifact import Artifact
+from nat.artifacts import (
+    Analysis,
+    Comparison,
+    Converted,
+    CorpusStep,
+    Decoded,
+    Distilled,
+    DistilledText,
+    Latency,
+    Model,
+    Ngrams,
+    Score,
+    Statistics,
+    Trace,
+    Training,
+    TunedGamma,
+    TunedOptions,
+)
+from nat.configuration import Configuration, fingerprint
+from nat.data.references import has_references, listed
+from nat.data.splits import (
+    TRAIN,
+    VALID,
+    is_cut_out,
+    prepared_as,
+    split_names,
+    text_part,
+)
+from nat.errors import UserError
+from nat.job import record_of
+from nat.measures.known import TOYS
+from nat.papers import reports
+from nat.papers.reports import Report
+from nat.workflow.code import code_of
+
+
+@cache
+def depends_on(configuration: Configuration, artifact: Artifact) -> str:
+    """A fingerprint of what the job of a result depends on besides its inputs.
+
+    When it changes, Snakemake runs the job again.
+    """
+    return fingerprint(_depends_on(configuration, artifact))
+
+
+def _depends_on(configuration: Configuration, artifact: Artifact) -> Any:
+    if isinstance(artifact, CorpusStep):
+        return _preparation(configuration, artifact)
+    if isinstance(artifact, Training):
+        return configuration.training(artifact.corpus, artifact.system).as_json()
+    if isinstance(artifact, Analysis):
+        # the toy of an objective is trained by the analysis
+        is_toy = artifact.analysis in TOYS
+        training = configuration.training(artifact.corpus, artifact.system)
+        return training.as_json() if is_toy else None
+    if isinstance(artifact, Latency):
+        there = configuration.on(artifact.corpus)
+        decodings = [there.decoding(each.decoding).as_json() for each in artifact.timed]
+        return artifact.names, decodings, there.latency.model_dump()
+    if isinstance(artifact, Report):
+        code = code_of(reports.module(configuration, artifact.target))
+        return reports.configured(configuration, artifact.target), code
+    found: list[Any] = []
+    if isinstance(artifact, Decoded | TunedOptions):
+        there = configuration.on(artifact.corpus)
+        found.append(there.decoding(artifact.decoding).as_json())
+    if isinstance(artifact, TunedOptions):
+        tuning = configuration.scale_settings.tuning.model_dump()
+        found += [there.tried(artifact.decoding), tuning]
+    if isinstance(artifact, Trace):
+        found.append(configuration.scale_settings.browser.sentences)
+    return found
+
+
+def _preparation(configuration: Configuration, artifact: CorpusStep) -> Any:
+    """What a step of the preparation of a corpus depends on.
+
+    All steps after the text share one fingerprint, that of the whole `preprocessing`.
+    """
+    description = configuration.corpus(artifact.corpus)
+    if artifact.step == "references":
+        splits = (TRAIN, VALID) if artifact.split == TRAIN else (artifact.split,)
+        return [
+            [(number, part.as_written()) for number, part in listed(description, split)]
+            for split in splits
+            if has_references(description, split)
+        ]
+    if artifact.step != "text":
+        return description.preprocessing.as_written()
+    found = prepared_as(description, artifact.split)
+    for split in found.get("splits", {}).values():
+        split.pop("references", None)
+    part = text_part(description, None if artifact.split == TRAIN else artifact.split)
+    # A split that is cut out of the training text depends on what cleaning will keep.
+    if not any(is_cut_out(part, split) for split in split_names(part)):
+        del found["preprocessing"]
+    return found
+
+
+# What is equal in two runs
+
+
+@cache
+def identity(configuration: Configuration, artifact: Artifact) -> str:
+    """A fingerprint of all that decides about a result, from the text on, but not of its run.
+
+    Raises:
+        UserError: as `Artifact.inputs`.
+    """
+    names = {name: value for name, value in vars(artifact).items() if name != "run"}
+    inputs = artifact.inputs(configuration)
+    read = [identity(configuration, each) for each in inputs.artifacts()]
+    kind, own = type(artifact).__name__, depends_on(configuration, artifact)
+    return fingerprint([kind, names, own, list(inputs), read])
+
+
+MADE_ALONE = (Analysis, Comparison, Converted, Distilled, Model, Ngrams, Score, TunedGamma)
+"""Results that one run can take from another, each made by a job that records its identity."""
+
+
+def maker(artifact: Artifact) -> Artifact | None:
+    """The result by which the job that makes this one is known; None for what no run takes over."""
+    names = vars(artifact)
+    if isinstance(artifact, Training):
+        return Model.of(names)
+    if isinstance(artifact, DistilledText):
+        return Distilled.of(names)
+    if isinstance(artifact, Statistics):
+        return Score.of(names)
+    return artifact if isinstance(artifact, MADE_ALONE) else None
+
+
+def taken_over(
+    configuration: Configuration, base: Configuration, artifacts: list[Artifact]
+) -> dict[str, str]:
+    """The results of a named run that equal results which its scale has already.
+
+    A result of its own that a run has already stays.
+
+    Args:
+        configuration: of the run.
+        base: of its scale, without its name and overrides.
+        artifacts: what the run is made of.
+
+    Returns:
+        Paths of the results of the scale by those of the run.
+    """
+    found = {}
+    for artifact in artifacts:
+        own = maker(artifact)
+        there = Path(artifact.path)
+        if own is None or (there.exists() and not there.is_symlink()):
+            continue
+        try:
+            wanted = identity(configuration, own)
+            theirs = replace(own, **{"run": base.run})
+            same = identity(base, theirs) == wanted
+        except UserError:  # the scale alone does not have it
+            continue
+        record, path = record_of(theirs.path), replace(artifact, **{"run": base.run}).path
+        recorded = record.read_text("utf-8").strip() if record.exists() else ""
+        if same and recorded == wanted and Path(path).exists():
+            found[artifact.path] = path
+    return found
