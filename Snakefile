@@ -33,6 +33,12 @@ wildcard_constraints:
     shard=NUMBER,
     shards=NUMBER,
     analysis=one_of(ANALYSES),
+    engine=one_of(ENGINES),
+    other=one_of(configuration.systems),
+    group=one_of(graph.reports),
+    setting=r"(cpu|thread|cores)-[1-9]\d*|cuda-([1-9]\d*|largest)",
+    candidates=r"[^/]+",
+    order=r"[1-9]",
 
 
 rule all:

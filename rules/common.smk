@@ -34,7 +34,7 @@ from nat.workflow.slurm import (
     status_command,
     stop_left_behind,
 )
-from nat.workflow.wiring import Wiring, one_of, or_end, outputs
+from nat.workflow.wiring import Wiring, named, one_of, or_end, outputs
 from snakemake_logger_plugin_nat import LogHandler
 
 try:
@@ -46,8 +46,9 @@ graph, configuration, cluster = wiring.graph, wiring.configuration, wiring.clust
 reads, handed = wiring.reads, wiring.handed
 reads_together, handed_together = wiring.reads_together, wiring.handed_together
 RESOURCES = wiring.resources
-# The start of commands that run models.
-FAST = f"{FAST_MEMORY} python workflow_scripts"
+# What every rule runs; `FAST` is for programs that run models.
+COMMAND = "python workflow_scripts/{params.program}.py {params.job} 2> {log}"
+FAST = f"{FAST_MEMORY} {COMMAND}"
 RUN = f"results/{configuration.run}/"
 
 # The environment of `--sdm conda`, one for all jobs of a run, and the image of `--sdm apptainer`.

@@ -22,13 +22,12 @@ rule generate_text:
         ENVIRONMENT
     resources:
         **RESOURCES["prepare"],
-        steps=1,
     params:
         **handed("make_text", artifacts.CorpusStep, step="text"),
     message:
-        "generate {wildcards.corpus}"
+        named("generate {corpus}")
     shell:
-        "python workflow_scripts/make_text.py {params.job} 2> {log}"
+        COMMAND
 
 
 rule fetch_text:
@@ -50,9 +49,9 @@ rule fetch_text:
     params:
         **handed("make_text", artifacts.CorpusStep, step="text"),
     message:
-        "fetch {wildcards.corpus}"
+        named("fetch {corpus}")
     shell:
-        "python workflow_scripts/make_text.py {params.job} 2> {log}"
+        COMMAND
 
 
 use rule generate_text as generate_test_text with:
@@ -65,7 +64,7 @@ use rule generate_text as generate_test_text with:
         "results/corpora/{corpus}/tests/{split}/benchmarks/text.tsv"
     priority: 0
     message:
-        "generate {wildcards.split} of {wildcards.corpus}"
+        named("generate {split} of {corpus}")
 
 
 use rule fetch_text as fetch_test_text with:
@@ -80,10 +79,10 @@ use rule fetch_text as fetch_test_text with:
     priority: 0
     localrule: True  # is not inherited
     message:
-        "fetch {wildcards.split} of {wildcards.corpus}"
+        named("fetch {split} of {corpus}")
 
 
-rule fetch_references:
+use rule fetch_text as fetch_references with:
     input:
         unpack(reads(artifacts.CorpusStep, step="references")),
     output:
@@ -92,17 +91,12 @@ rule fetch_references:
         "results/corpora/{corpus}/logs/references.log",
     benchmark:
         "results/corpora/{corpus}/benchmarks/references.tsv"
-    wildcard_constraints:
-        corpus=one_of(wiring.fetched),
+    priority: 0
     localrule: True
-    conda:
-        ENVIRONMENT
     params:
         **handed("make_references", artifacts.CorpusStep, step="references"),
     message:
-        "fetch references of {wildcards.corpus}"
-    shell:
-        "python workflow_scripts/make_references.py {params.job} 2> {log}"
+        named("fetch references of {corpus}")
 
 
 use rule fetch_references as fetch_test_references with:
@@ -116,7 +110,7 @@ use rule fetch_references as fetch_test_references with:
         "results/corpora/{corpus}/tests/{split}/benchmarks/references.tsv"
     localrule: True  # is not inherited
     message:
-        "fetch references of {wildcards.corpus}, {wildcards.split}"
+        named("fetch references of {corpus}, {split}")
 
 
 rule prepare_test_set:
@@ -137,13 +131,12 @@ rule prepare_test_set:
         ENVIRONMENT
     resources:
         **RESOURCES["prepare"],
-        steps=1,
     params:
         **handed("prepare_test_set", artifacts.CorpusStep, step="binarised"),
     message:
-        "prepare {wildcards.split} of {wildcards.corpus}"
+        named("prepare {split} of {corpus}")
     shell:
-        "python workflow_scripts/prepare_test_set.py {params.job} 2> {log}"
+        COMMAND
 
 
 rule clean:
@@ -163,16 +156,15 @@ rule clean:
     threads: wiring.threads_of_text
     resources:
         **RESOURCES["prepare"],
-        steps=1,
     params:
         **handed("clean", artifacts.CorpusStep, step="clean", shared=True),
     message:
-        "clean {wildcards.corpus}"
+        named("clean {corpus}")
     shell:
-        "python workflow_scripts/clean.py {params.job} 2> {log}"
+        COMMAND
 
 
-rule tokenise:
+use rule clean as tokenise with:
     input:
         unpack(reads(artifacts.CorpusStep, step="tokens")),
     output:
@@ -181,24 +173,13 @@ rule tokenise:
         "results/corpora/{corpus}/logs/tokenise.log",
     benchmark:
         "results/corpora/{corpus}/benchmarks/tokenise.tsv"
-    priority: BEFORE_TRAININGS
-    group:
-        "corpus"
-    conda:
-        ENVIRONMENT
-    threads: wiring.threads_of_text
-    resources:
-        **RESOURCES["prepare"],
-        steps=1,
     params:
         **handed("tokenise", artifacts.CorpusStep, step="tokens", shared=True),
     message:
-        "tokenise {wildcards.corpus}"
-    shell:
-        "python workflow_scripts/tokenise.py {params.job} 2> {log}"
+        named("tokenise {corpus}")
 
 
-rule apply_bpe:
+use rule clean as apply_bpe with:
     input:
         unpack(reads(artifacts.CorpusStep, step="bpe")),
     output:
@@ -207,24 +188,13 @@ rule apply_bpe:
         "results/corpora/{corpus}/logs/bpe.log",
     benchmark:
         "results/corpora/{corpus}/benchmarks/bpe.tsv"
-    priority: BEFORE_TRAININGS
-    group:
-        "corpus"
-    conda:
-        ENVIRONMENT
-    threads: wiring.threads_of_text
-    resources:
-        **RESOURCES["prepare"],
-        steps=1,
     params:
         **handed("apply_bpe", artifacts.CorpusStep, step="bpe", shared=True),
     message:
-        "learn and apply BPE of {wildcards.corpus}"
-    shell:
-        "python workflow_scripts/apply_bpe.py {params.job} 2> {log}"
+        named("learn and apply BPE of {corpus}")
 
 
-rule binarise:
+use rule clean as binarise with:
     input:
         unpack(reads(artifacts.CorpusStep, step="binarised")),
     output:
@@ -233,23 +203,14 @@ rule binarise:
         "results/corpora/{corpus}/logs/binarise.log",
     benchmark:
         "results/corpora/{corpus}/benchmarks/binarise.tsv"
-    priority: BEFORE_TRAININGS
-    group:
-        "corpus"
-    conda:
-        ENVIRONMENT
-    resources:
-        **RESOURCES["prepare"],
-        steps=1,
+    threads: 1
     params:
         **handed("binarise", artifacts.CorpusStep, step="binarised"),
     message:
-        "binarise {wildcards.corpus}"
-    shell:
-        "python workflow_scripts/binarise.py {params.job} 2> {log}"
+        named("binarise {corpus}")
 
 
-rule summarise_corpus:
+use rule prepare_test_set as summarise_corpus with:
     input:
         unpack(reads(artifacts.CorpusStep, step="corpus.json")),
     output:
@@ -258,16 +219,7 @@ rule summarise_corpus:
         "results/corpora/{corpus}/logs/summary.log",
     benchmark:
         "results/corpora/{corpus}/benchmarks/summary.tsv"
-    group:
-        "corpus"
-    conda:
-        ENVIRONMENT
-    resources:
-        **RESOURCES["prepare"],
-        steps=1,
     params:
         **handed("summarise_corpus", artifacts.CorpusStep, step="corpus.json"),
     message:
-        "summarise {wildcards.corpus}"
-    shell:
-        "python workflow_scripts/summarise_corpus.py {params.job} 2> {log}"
+        named("summarise {corpus}")

@@ -26,8 +26,6 @@ rule convert:
         "<run>/logs/convert/{corpus}/{system}/seed{seed}/{engine}.log",
     benchmark:
         "<run>/benchmarks/convert/{corpus}/{system}/seed{seed}/{engine}.tsv"
-    wildcard_constraints:
-        engine=one_of(ENGINES),
     conda:
         ENVIRONMENT
     resources:
@@ -35,10 +33,9 @@ rule convert:
     params:
         **handed("convert", artifacts.Converted),
     message:
-        "convert {wildcards.system} on {wildcards.corpus} for {wildcards.engine} "
-        "(seed {wildcards.seed})"
+        named("convert {system} on {corpus} for {engine} (seed {seed})")
     shell:
-        "python workflow_scripts/convert.py {params.job} 2> {log}"
+        COMMAND
 
 
 rule translate_and_score:
@@ -71,10 +68,11 @@ rule translate_and_score:
     params:
         **handed("translate_and_score", artifacts.Score),
     message:
-        "translate and score {wildcards.split} of {wildcards.corpus} with {wildcards.system}, "
-        "{wildcards.decoding} (seed {wildcards.seed})"
+        named(
+            "translate and score {split} of {corpus} with {system}, {decoding} (seed {seed})"
+        )
     shell:
-        f"{FAST}/translate_and_score.py {{params.job}} 2> {{log}}"
+        FAST
 
 
 for several in graph.together:
@@ -113,7 +111,7 @@ for several in graph.together:
             f"translate and score {several.split} of {several.corpus} with {several.system}, "
             f"{len(several.decodings)} decodings (seed {{wildcards.seed}})"
         shell:
-            f"{FAST}/translate_and_score.py {{params.job}} 2> {{log}}"
+            FAST
 
     workflow.ruleorder(several.rule, "translate_and_score")
 
@@ -141,10 +139,11 @@ rule translate:
     params:
         **handed("translate", artifacts.Shard),
     message:
-        "translate {wildcards.split} of {wildcards.corpus} with {wildcards.system}, "
-        "{wildcards.decoding} (seed {wildcards.seed}, part {wildcards.shard}/{wildcards.shards})"
+        named(
+            "translate {split} of {corpus} with {system}, {decoding} (seed {seed}, part {shard}/{shards})"
+        )
     shell:
-        f"{FAST}/translate.py {{params.job}} 2> {{log}}"
+        FAST
 
 
 rule merge_shards:
@@ -167,17 +166,17 @@ rule merge_shards:
         ENVIRONMENT
     resources:
         **RESOURCES["score"],
-        steps=1,
     params:
         **handed("merge_shards", artifacts.Translations),
     message:
-        "merge shards of {wildcards.split} of {wildcards.corpus} with {wildcards.system}, "
-        "{wildcards.decoding} (seed {wildcards.seed})"
+        named(
+            "merge shards of {split} of {corpus} with {system}, {decoding} (seed {seed})"
+        )
     shell:
-        "python workflow_scripts/merge_shards.py {params.job} 2> {log}"
+        COMMAND
 
 
-rule tune_decoding:
+use rule translate as tune_decoding with:
     input:
         unpack(reads(artifacts.TunedOptions)),
     output:
@@ -186,24 +185,17 @@ rule tune_decoding:
         "<run>/logs/tune_decoding/{corpus}/{system}/seed{seed}/{decoding}.log",
     benchmark:
         "<run>/benchmarks/tune_decoding/{corpus}/{system}/seed{seed}/{decoding}.tsv"
-    conda:
-        ENVIRONMENT
-    threads: configuration.threads
-    resources:
-        **RESOURCES["translate"],
+    priority: 0
     params:
         **handed("tune_decoding", artifacts.TunedOptions),
     message:
-        "tune {wildcards.decoding} of {wildcards.system} on {wildcards.corpus} "
-        "(seed {wildcards.seed})"
-    shell:
-        f"{FAST}/tune_decoding.py {{params.job}} 2> {{log}}"
+        named("tune {decoding} of {system} on {corpus} (seed {seed})")
 
 
 # Traces: what each pass of a decoding did to the first sentences of a split, for the sentence
 # browser of the report:
 # results/{run}/traces/{corpus}/{system}/seed{seed}/{decoding}/{split}.jsonl.
-rule trace_decoding:
+use rule translate as trace_decoding with:
     input:
         unpack(reads(artifacts.Trace)),
     output:
@@ -212,15 +204,8 @@ rule trace_decoding:
         "<run>/logs/trace/{corpus}/{system}/seed{seed}/{decoding}/{split}.log",
     benchmark:
         "<run>/benchmarks/trace/{corpus}/{system}/seed{seed}/{decoding}/{split}.tsv"
-    conda:
-        ENVIRONMENT
-    threads: configuration.threads
-    resources:
-        **RESOURCES["translate"],
+    priority: 0
     params:
         **handed("trace_decoding", artifacts.Trace),
     message:
-        "trace {wildcards.decoding} of {wildcards.system} on {wildcards.corpus}, "
-        "{wildcards.split} (seed {wildcards.seed})"
-    shell:
-        f"{FAST}/trace_decoding.py {{params.job}} 2> {{log}}"
+        named("trace {decoding} of {system} on {corpus}, {split} (seed {seed})")

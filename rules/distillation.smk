@@ -29,14 +29,12 @@ rule distil:
         ENVIRONMENT
     resources:
         **RESOURCES["distil"],
-        steps=1,
     params:
         **handed("distil", artifacts.Distilled),
     message:
-        "distil {wildcards.corpus} from {wildcards.system} by {wildcards.decoding} "
-        "(seed {wildcards.seed})"
+        named("distil {corpus} from {system} by {decoding} (seed {seed})")
     shell:
-        "python workflow_scripts/distil.py {params.job} 2> {log}"
+        COMMAND
 
 
 rule compare_texts:
@@ -51,8 +49,6 @@ rule compare_texts:
         "<run>/logs/compare_texts/{corpus}/{candidates}/seed{seed}/{shard}of{shards}.log",
     benchmark:
         "<run>/benchmarks/compare_texts/{corpus}/{candidates}/seed{seed}/{shard}of{shards}.tsv"
-    wildcard_constraints:
-        candidates=r"[^/]+",
     conda:
         ENVIRONMENT
     resources:
@@ -60,13 +56,12 @@ rule compare_texts:
     params:
         **handed("compare_texts", artifacts.ComparisonShard),
     message:
-        "compare {wildcards.candidates} of {wildcards.corpus} "
-        "(seed {wildcards.seed}, part {wildcards.shard}/{wildcards.shards})"
+        named("compare {candidates} of {corpus} (seed {seed}, part {shard}/{shards})")
     shell:
-        "python workflow_scripts/compare_texts.py {params.job} 2> {log}"
+        COMMAND
 
 
-rule merge_comparisons:
+use rule compare_texts as merge_comparisons with:
     input:
         unpack(reads(artifacts.Comparison)),
     output:
@@ -76,19 +71,10 @@ rule merge_comparisons:
         "<run>/logs/merge_comparisons/{corpus}/{candidates}/seed{seed}.log",
     benchmark:
         "<run>/benchmarks/merge_comparisons/{corpus}/{candidates}/seed{seed}.tsv"
-    wildcard_constraints:
-        candidates=r"[^/]+",
-    conda:
-        ENVIRONMENT
-    resources:
-        **RESOURCES["compare"],
     params:
         **handed("merge_comparisons", artifacts.Comparison),
     message:
-        "merge comparisons of {wildcards.candidates} of {wildcards.corpus} "
-        "(seed {wildcards.seed})"
-    shell:
-        "python workflow_scripts/merge_comparisons.py {params.job} 2> {log}"
+        named("merge comparisons of {candidates} of {corpus} (seed {seed})")
 
 
 rule tune_gamma:
@@ -100,21 +86,18 @@ rule tune_gamma:
         "<run>/logs/tune_gamma/{corpus}/{candidates}/seed{seed}.log",
     benchmark:
         "<run>/benchmarks/tune_gamma/{corpus}/{candidates}/seed{seed}.tsv"
-    wildcard_constraints:
-        candidates=r"[^/]+",
     group:
         "score"
     conda:
         ENVIRONMENT
     resources:
         **RESOURCES["score"],
-        steps=1,
     params:
         **handed("tune_gamma", artifacts.TunedGamma),
     message:
-        "tune the weights of {wildcards.candidates} on {wildcards.corpus} (seed {wildcards.seed})"
+        named("tune the weights of {candidates} on {corpus} (seed {seed})")
     shell:
-        "python workflow_scripts/tune_gamma.py {params.job} 2> {log}"
+        COMMAND
 
 
 rule estimate_ngrams:
@@ -127,8 +110,6 @@ rule estimate_ngrams:
         "<run>/logs/estimate_ngrams/{corpus}/{system}/seed{seed}/{decoding}/order{order}.log",
     benchmark:
         "<run>/benchmarks/estimate_ngrams/{corpus}/{system}/seed{seed}/{decoding}/order{order}.tsv"
-    wildcard_constraints:
-        order=r"[1-9]",
     conda:
         ENVIRONMENT
     resources:
@@ -136,7 +117,8 @@ rule estimate_ngrams:
     params:
         **handed("estimate_ngrams", artifacts.Ngrams),
     message:
-        "estimate {wildcards.order}-grams of {wildcards.corpus} as {wildcards.system} translates "
-        "it by {wildcards.decoding} (seed {wildcards.seed})"
+        named(
+            "estimate {order}-grams of {corpus} as {system} translates it by {decoding} (seed {seed})"
+        )
     shell:
-        "python workflow_scripts/estimate_ngrams.py {params.job} 2> {log}"
+        COMMAND

@@ -26,14 +26,12 @@ rule score:
         ENVIRONMENT
     resources:
         **RESOURCES["score"],
-        steps=1,
     params:
         **handed("score", artifacts.Score),
     message:
-        "score {wildcards.split} of {wildcards.corpus} with {wildcards.system}, "
-        "{wildcards.decoding} (seed {wildcards.seed})"
+        named("score {split} of {corpus} with {system}, {decoding} (seed {seed})")
     shell:
-        "python workflow_scripts/score.py {params.job} 2> {log}"
+        COMMAND
 
 
 rule analyse:
@@ -53,10 +51,9 @@ rule analyse:
     params:
         **handed("analyse", artifacts.Analysis),
     message:
-        "analyse {wildcards.analysis} of {wildcards.system} on {wildcards.corpus} "
-        "(seed {wildcards.seed})"
+        named("analyse {analysis} of {system} on {corpus} (seed {seed})")
     shell:
-        f"{FAST}/analyse.py {{params.job}} 2> {{log}}"
+        FAST
 
 
 rule estimate_total_correlation:
@@ -68,19 +65,17 @@ rule estimate_total_correlation:
         "<run>/logs/total_correlation/{corpus}/{system}/{other}/seed{seed}.log",
     benchmark:
         "<run>/benchmarks/total_correlation/{corpus}/{system}/{other}/seed{seed}.tsv"
-    wildcard_constraints:
-        other=one_of(configuration.systems),
     group:
         "score"
     conda:
         ENVIRONMENT
     resources:
         **RESOURCES["score"],
-        steps=1,
     params:
         **handed("estimate_total_correlation", artifacts.TotalCorrelation),
     message:
-        "estimate the total correlation of {wildcards.corpus} by {wildcards.system} and "
-        "{wildcards.other} (seed {wildcards.seed})"
+        named(
+            "estimate the total correlation of {corpus} by {system} and {other} (seed {seed})"
+        )
     shell:
-        "python workflow_scripts/estimate_total_correlation.py {params.job} 2> {log}"
+        COMMAND

@@ -17,9 +17,6 @@ rule measure_latency:
         "<run>/logs/latency/{corpus}/{group}/seed{seed}/{setting}.log",
     benchmark:
         "<run>/benchmarks/latency/{corpus}/{group}/seed{seed}/{setting}.tsv"
-    wildcard_constraints:
-        group=one_of(graph.reports),
-        setting=r"(cpu|thread|cores)-[1-9]\d*|cuda-([1-9]\d*|largest)",
     conda:
         ENVIRONMENT
     threads: workflow.cores
@@ -28,7 +25,6 @@ rule measure_latency:
     params:
         **handed("measure_latency", artifacts.Latency),
     message:
-        "measure the latencies of {wildcards.group} on {wildcards.corpus} ({wildcards.setting}, "
-        "seed {wildcards.seed})"
+        named("measure the latencies of {group} on {corpus} ({setting}, seed {seed})")
     shell:
-        f"{FAST}/measure_latency.py {{params.job}} 2> {{log}}"
+        FAST

@@ -25,16 +25,15 @@ rule table:
         ENVIRONMENT
     resources:
         **RESOURCES["report"],
-        steps=1,
     params:
         **handed("make_table", reports.Table),
     message:
-        "table {wildcards.number} of {wildcards.paper}"
+        named("table {number} of {paper}")
     shell:
-        "python workflow_scripts/make_table.py {params.job} 2> {log}"
+        COMMAND
 
 
-rule figure:
+use rule table as figure with:
     input:
         unpack(reads(reports.Figure)),
     output:
@@ -51,22 +50,13 @@ rule figure:
         "<run>/logs/papers/{paper}/figure_{number}.log",
     benchmark:
         "<run>/benchmarks/papers/{paper}/figure_{number}.tsv"
-    group:
-        "report"
-    conda:
-        ENVIRONMENT
-    resources:
-        **RESOURCES["report"],
-        steps=1,
     params:
         **handed("make_figure", reports.Figure),
     message:
-        "figure {wildcards.number} of {wildcards.paper}"
-    shell:
-        "python workflow_scripts/make_figure.py {params.job} 2> {log}"
+        named("figure {number} of {paper}")
 
 
-rule claims:
+use rule table as claims with:
     input:
         unpack(reads(reports.Claims)),
     output:
@@ -82,16 +72,7 @@ rule claims:
         "<run>/logs/papers/{paper}/claims.log",
     benchmark:
         "<run>/benchmarks/papers/{paper}/claims.tsv"
-    group:
-        "report"
-    conda:
-        ENVIRONMENT
-    resources:
-        **RESOURCES["report"],
-        steps=1,
     params:
         **handed("judge_claims", reports.Claims),
     message:
-        "claims of {wildcards.paper}"
-    shell:
-        "python workflow_scripts/judge_claims.py {params.job} 2> {log}"
+        named("claims of {paper}")

@@ -22,12 +22,12 @@ rule make_report:
     conda:
         ENVIRONMENT
     params:
-        job=handed("make_report", reports.Site)["job"],
+        **handed("make_report", reports.Site),
         made_of=lambda wildcards: graph.pages_made_of(workflow.dag_settings.targets),
     message:
-        "report of {wildcards.run}"
+        named("report of {run}")
     shell:
-        "python workflow_scripts/make_report.py {params.job} 2> {log}"
+        COMMAND
 
 
 rule plan:

@@ -27,9 +27,9 @@ rule train:
     params:
         **handed("train", artifacts.Model),
     message:
-        "train {wildcards.system} on {wildcards.corpus} (seed {wildcards.seed})"
+        named("train {system} on {corpus} (seed {seed})")
     shell:
-        f"{FAST}/train.py {{params.job}} 2> {{log}}"
+        FAST
 
 
 if graph.keeping:
@@ -66,10 +66,9 @@ if graph.imported:
             ENVIRONMENT
         resources:
             **RESOURCES["score"],
-            steps=1,
         params:
             **handed("import_checkpoint", artifacts.Model),
         message:
-            "import {wildcards.system} on {wildcards.corpus} (seed {wildcards.seed})"
+            named("import {system} on {corpus} (seed {seed})")
         shell:
-            "python workflow_scripts/import_checkpoint.py {params.job} 2> {log}"
+            COMMAND

@@ -12,6 +12,7 @@ import nat
 from nat.artifact import Artifact
 from nat.artifacts import Latency, is_generated, is_sharded
 from nat.configuration import Choice, Configuration, choice, load, snapshot
+from nat.configuration.models import Stage
 from nat.configuration.named_runs import hold_to_overrides
 from nat.configuration.notes import notes
 from nat.errors import UserError
@@ -24,6 +25,9 @@ from nat.workflow.together import Together, rule_kind
 
 if TYPE_CHECKING:
     from snakemake.workflow import Workflow
+
+GROUPED: tuple[Stage, ...] = ("prepare", "distil", "score", "report")
+"""Stages whose jobs share a job of a cluster; `steps` says how many run in parallel there."""
 
 RESOLVED = "NAT_CONFIGURATION"
 """The variable that tells the jobs of a cluster the file with the configuration of their run."""
@@ -55,7 +59,10 @@ class Wiring:
         self.configuration, self.dry, self.cores = configuration, dry, cores
         self.cluster = read_cluster(configuration)
         self.resources = {
-            stage: resources(configuration, self.cluster, stage, at_once=at_once)
+            stage: {
+                **resources(configuration, self.cluster, stage, at_once=at_once),
+                **({"steps": 1} if stage in GROUPED else {}),
+            }
             for stage in DEFAULT_NEEDS
         }
         self.graph = Graph(configuration)
@@ -151,11 +158,12 @@ class Wiring:
 
     def handed(
         self, program: str, kind: type[Artifact], shared: bool = False, **names: Any
-    ) -> dict[str, Callable[..., Any]]:
+    ) -> dict[str, Any]:
         """The parameters of a rule that makes results of a kind.
 
-        `depends_on` is a fingerprint; when it changes, Snakemake runs the job again. `job` is what
-        the program is called with. Snakemake does not record it, since it is a function of outputs.
+        `program` is the name of the program. `depends_on` is a fingerprint; when it changes,
+        Snakemake runs the job again. `job` is what the program is called with. Snakemake does not
+        record it, since it is a function of outputs.
 
         Args:
             program: of workflow_scripts, without its end.
@@ -177,7 +185,8 @@ class Wiring:
                 program, lambda: jobs(self.configuration, [made], threads), not self.dry
             )
 
-        return {"depends_on": or_end(depends_on), "job": together if shared else alone}
+        job = together if shared else alone
+        return {"program": program, "depends_on": or_end(depends_on), "job": job}
 
     def reads_together(self, several: Together) -> Callable[[Any], Any]:
         """The inputs of a rule that translates by several decodings."""
@@ -191,7 +200,8 @@ class Wiring:
             made = several.scores(self.configuration.run, int(wildcards.seed))
             return Specification(program, lambda: jobs(self.configuration, made), not self.dry)
 
-        return {"depends_on": [self.graph.depends_on(each) for each in scores], "job": job}
+        found = [self.graph.depends_on(each) for each in scores]
+        return {"program": program, "depends_on": found, "job": job}
 
 
 def settle(workflow: "Workflow") -> None:
@@ -239,6 +249,11 @@ def outputs(workflow: "Workflow", run: str, there: str) -> list[str]:
         if rule_kind(rule.name) == rule.name
         for output in rule.output
     ]
+
+
+def named(message: str) -> str:
+    """A message of a rule with the wildcards that it names in braces, as in `train {system}`."""
+    return message.replace("{", "{wildcards.")
 
 
 def one_of(names: Iterable[str]) -> str:
