@@ -144,8 +144,6 @@ include: "rules/reuse.smk"
 
 # Snakemake does not tell the workflow that it was called with `--unlock`.
 if workflow.is_main_process and "--unlock" not in sys.argv:
-    remember()
-    atexit.register(remember)  # input functions describe further methods
     try:
         keep_finished_trainings(lambda report: is_current(configuration, report))
         refuse_unknown_results(outputs(workflow, RUN, RUN))

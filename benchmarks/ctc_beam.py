@@ -108,7 +108,10 @@ def measure(symbols: int, peaked: bool, ngrams: bool, rounds: int) -> dict[str, 
         words = np.minimum(words, symbols - 1)
         model_of_language = LanguageModel(estimate(words, np.full(16_000, 25), symbols, 4)[0])
         options = LanguageModelOptions("at-base", "beam5", 4, 0.4)
-    greedy, beam = Ctc(), CtcBeam(BEAM, BEAM, options, 2.2 if ngrams else 0.0)
+    greedy, beam = (
+        Ctc(),
+        CtcBeam(beam=BEAM, symbols=BEAM, language_model=options, word_bonus=2.2 if ngrams else 0.0),
+    )
     calls: list[Callable[[], Any]] = [
         lambda: greedy(model, source),
         lambda: beam(model, source, model_of_language),

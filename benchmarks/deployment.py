@@ -131,7 +131,7 @@ def systems_in(
     from nat.export.onnx import write_onnx
     from nat.transformer.architecture import Architecture
     from nat.transformer.decoder_options import DecoderOptions
-    from nat.transformer.length import CLASSES
+    from nat.transformer.length import LENGTH_CLASSES
     from nat.transformer.model import Transformer
 
     torch.manual_seed(0)
@@ -152,12 +152,15 @@ def systems_in(
         write_onnx(model, vocabularies, folder / label)
         systems[f"{label}, PyTorch"] = lambda: in_pytorch(model, source)
         for precision in ("float32", "int8"):
-            method, engine = OnnxParallel(precision), OnnxEngine(folder / label, precision)
+            method, engine = (
+                OnnxParallel(precision=precision),
+                OnnxEngine(folder / label, precision),
+            )
             systems[f"{label}, ONNX Runtime, {precision}"] = partial(method, model, source, engine)
 
     dims = build(6, 6, DecoderOptions(), length="offset")
     with torch.no_grad():
-        dims.length_predictor.classifier.bias[CLASSES // 2] = 100.0  # no difference of lengths
+        dims.length_predictor.classifier.bias[LENGTH_CLASSES // 2] = 100.0  # none differs
     add("DiMS, 1 step", dims, MaskPredict(steps=1, length_beam=1))
     for upsample, single in itertools.product(UPSAMPLE, (False, True)):
         copy: Any = "repeated" if single else "soft_upsampled"
@@ -168,7 +171,7 @@ def systems_in(
         if single:
             write_ctranslate2(model, vocabularies, folder / f"{label}, CTranslate2")
         for precision in ("float32", "int8") if single else ():
-            its = CTranslate2Ctc(precision)
+            its = CTranslate2Ctc(precision=precision)
             opened = EncoderEngine(folder / f"{label}, CTranslate2", precision)
             systems[f"{label}, CTranslate2, {precision}"] = partial(its, model, source, opened)
     for encoder, decoder in ((12, 1), (6, 6)):

@@ -248,7 +248,7 @@ def model(system: str, tokens: int, work: str) -> float:
     batch = Batch.collate(range(len(sources)), list(sources), list(targets))
     objective = Objective(training, transformer, 1, bfloat16=False)
     optimiser = torch.optim.Adam(transformer.parameters(), lr=1e-5)
-    search = BeamSearch(5, longest_ratio=1.0, longest_margin=0)
+    search = BeamSearch(beam=5, longest_ratio=1.0, longest_margin=0)
     decoding = search if transformer.decoder.upsample is None else Ctc()
 
     def update() -> None:

@@ -138,7 +138,7 @@ def systems_of(symbols: int, device: str, batch: int) -> dict[str, Callable[[], 
         return lambda: decoding(model, source)
 
     def search(beam: int) -> BeamSearch:
-        return BeamSearch(beam, longest_ratio=1.0, longest_margin=0)
+        return BeamSearch(beam=beam, longest_ratio=1.0, longest_margin=0)
 
     systems = {
         REFERENCE: system(search(BEAM), 6, 6, None),

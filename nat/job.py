@@ -21,7 +21,8 @@ from nat.fields import Count, Model
 from nat.files import atomic_write_text
 from nat.options import validated
 from nat.program import run
-from nat.registry import DecodingTraits, Method, Order
+from nat.registry import Method, describe
+from nat.traits import DecodingMethod, Order
 
 A = TypeVar("A", bound=Artifact, covariant=True)
 
@@ -45,13 +46,16 @@ class JobDecoding(Model):
 
     Attributes:
         method: with all options.
-        traits: of the method.
         tried: the values of each option that is tuned.
     """
 
     method: Method
-    traits: DecodingTraits
     tried: dict[str, list[Any]] = {}
+
+    @property
+    def traits(self) -> DecodingMethod:
+        """What the method says of itself."""
+        return describe("decoding", self.method).traits
 
     @property
     def is_only_on_gpus(self) -> bool:

@@ -1,11 +1,11 @@
-"""Methods by name: `nat/<family>/<method>.py` holds one class, exported as `METHOD`.
+"""Methods by name: `nat/FAMILY/NAME.py` holds one class, exported as `METHOD`.
 
-A method's options are the fields of its class, so a new method is one new file. Class variables
-(`TRAITS`) tell the configuration which combinations to refuse.
+The options and traits of a method are those of its class. What the configuration needs of a method
+stands in `nat/FAMILY/options.py`, which does not import torch, so a method is only imported where
+it is built; one that has no options there, as a new one may, is imported for them too.
 """
 
 import copy
-import hashlib
 import importlib
 import importlib.util
 import json
@@ -14,45 +14,29 @@ import pkgutil
 import re
 import traceback
 from collections.abc import Mapping
-from contextlib import suppress
-from dataclasses import dataclass, fields
+from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
 from types import MappingProxyType
-from typing import Any, Generic, Literal, TypeVar, get_args, overload
+from typing import Any, Generic, Literal, TypeVar, overload
 
-from pydantic import VERSION, BaseModel, ConfigDict
+from pydantic import BaseModel, ConfigDict
+from pydantic.alias_generators import to_pascal
 
 from nat.errors import UserError
-from nat.files import read_json, write_json
 from nat.options import options_of, validated
 from nat.spelling import hint
+from nat.traits import DecodingMethod, ProxyInput, ProxyTarget, TextChoice
 
 _PACKAGE = Path(__file__).parent
-FAMILIES = {
-    "inputs": "proxy input",
-    "targets": "proxy target",
-    "distillation": "choice among texts",
-    "decoding": "decoding method",
+FAMILIES: dict[str, type[ProxyInput | ProxyTarget | TextChoice | DecodingMethod]] = {
+    "inputs": ProxyInput,
+    "targets": ProxyTarget,
+    "distillation": TextChoice,
+    "decoding": DecodingMethod,
 }
 
-Order = Literal["parallel", "autoregressive", "semi-autoregressive", "hybrid", "fairseq"]
-"""An order in which a system predicts the tokens of a sentence; `fairseq`: decided by fairseq's own
-models."""
-
-KINDS: dict[Order, str] = {
-    "parallel": "non-autoregressive",
-    "autoregressive": "autoregressive",
-    "semi-autoregressive": "semi-autoregressive",
-    "hybrid": "hybrid",
-    "fairseq": "fairseq-native",
-}
-"""The kind of a system by its order, in messages."""
-
-Engine = Literal["ctranslate2", "onnx"]
-"""An engine besides PyTorch; also the name of the folder of a model in its format."""
-
-ENGINES: tuple[Engine, ...] = get_args(Engine)
+Traits = TypeVar("Traits", ProxyInput, ProxyTarget, TextChoice, DecodingMethod)
 
 
 class Method(BaseModel):
@@ -92,111 +76,6 @@ class Method(BaseModel):
         return Method(**found)
 
 
-# What a class says of itself in class variables, and what holds where it leaves them out.
-
-
-@dataclass(frozen=True)
-class InputTraits:
-    """The traits of a proxy input.
-
-    Attributes:
-        decoding_order: order in which the system predicts tokens.
-        trains_on_partial_targets: whether part of the target is visible in training, so that the
-            system can refine a translation in several steps.
-        upsampled: True: only for an upsampled canvas; False: not for one; None: for all.
-        teacher: order of the system that the key `teacher` must name; None if there is no teacher.
-    """
-
-    decoding_order: Order = "parallel"
-    trains_on_partial_targets: bool = False
-    upsampled: bool | None = None
-    teacher: Order | None = None
-
-
-@dataclass(frozen=True)
-class TargetTraits:
-    """The traits of a proxy target.
-
-    Attributes:
-        decoding_order: order of the systems that can use it; None for all.
-        upsampled: whether the system learns on an upsampled canvas, so that no length predictor is
-            needed.
-        distils: whether an iterative teacher, the system of `init_from`, labels the target.
-        trains_correction: whether the system learns to replace visible tokens that are wrong.
-        empty_token: whether the system learns to predict BLANK for "no token"; decodings may
-            predict it and then drop it.
-        teacher: as for inputs.
-    """
-
-    decoding_order: Order | None = None
-    upsampled: bool = False
-    distils: bool = False
-    trains_correction: bool = False
-    empty_token: bool = False
-    teacher: Order | None = None
-
-
-@dataclass(frozen=True)
-class DistillationTraits:
-    """The traits of a choice among texts.
-
-    Attributes:
-        decoding_order: order of the systems that can use it; None for all.
-    """
-
-    decoding_order: Order | None = None
-
-
-@dataclass(frozen=True)
-class DecodingTraits:
-    """The traits of a decoding method.
-
-    Attributes:
-        decoding_order: order of the systems that can use it.
-        upsampled: True: only for systems with an upsampled canvas; False: for the rest; None: for
-            all.
-        encoder_only: whether it is only for systems without decoder layers.
-        latent: whether it is only for systems with latents.
-        needs_partial_targets: whether the decoder sees part of a translation, so that it is only
-            for systems that saw part of the target in training.
-        needs_correction: whether it replaces visible tokens, so that it is only for systems that
-            have learned to.
-        input_predictor: whether it is only for systems with `decoder: {input_predictor: true}`.
-        assistant: order of the system that the key `assistant` must name; None if there is no
-            assistant.
-        assistant_optional: whether the key `assistant` may be left out all the same.
-        starts_from_assistant: whether it completes what the assistant writes, which is the same for
-            all such decodings of a job.
-        starts_from_masks: whether it begins with a pass over masks, which is the same for all such
-            decodings of a job with the same lengths.
-        converted: the other engine that runs the model, for which it is converted: `ctranslate2`
-            or `onnx`; None for PyTorch.
-    """
-
-    decoding_order: Order = "parallel"
-    upsampled: bool | None = False
-    encoder_only: bool = False
-    latent: bool = False
-    needs_partial_targets: bool = False
-    needs_correction: bool = False
-    input_predictor: bool = False
-    assistant: Order | None = None
-    assistant_optional: bool = False
-    starts_from_assistant: bool = False
-    starts_from_masks: bool = False
-    converted: Engine | None = None
-
-
-TRAITS: dict[str, type] = {
-    "inputs": InputTraits,
-    "targets": TargetTraits,
-    "distillation": DistillationTraits,
-    "decoding": DecodingTraits,
-}
-
-Traits = TypeVar("Traits", InputTraits, TargetTraits, DistillationTraits, DecodingTraits)
-
-
 @dataclass(frozen=True)
 class Description(Generic[Traits]):
     """A method with all of its options, defaults filled in, and its traits."""
@@ -216,7 +95,7 @@ def names(family: str) -> tuple[str, ...]:
     return tuple(sorted(found))
 
 
-def find(family: str, method: str) -> type:
+def find(family: str, method: str) -> Any:
     """The class of a method; imports only this method.
 
     Raises:
@@ -224,18 +103,15 @@ def find(family: str, method: str) -> type:
             naming the file and the line.
     """
     if _source(family, method) is None:
-        raise UserError(f"unknown {FAMILIES[family]} '{method}'; {hint(method, names(family))}")
+        raise UserError(f"nat/{family} has no method '{method}'; {hint(method, names(family))}")
+    file = f"nat/{family}/{method}.py"
     try:
         found = getattr(importlib.import_module(f"nat.{family}.{method}"), "METHOD", None)
     except Exception as error:
-        raise UserError(
-            f"{FAMILIES[family]} '{method}' cannot be imported: {_told(error)}"
-        ) from error
-    if not isinstance(found, type):
-        raise UserError(
-            f"{FAMILIES[family]} '{method}': nat/{family}/{method}.py does not export the class of "
-            "a method as METHOD"
-        )
+        raise UserError(f"{file} cannot be imported: {_told(error)}") from error
+    kind = FAMILIES[family]
+    if not (isinstance(found, type) and issubclass(found, kind)):
+        raise UserError(f"{file}: 'METHOD' is not a class that derives from '{kind.__name__}'")
     return found
 
 
@@ -247,24 +123,19 @@ def build(family: str, method: Method) -> Any:
     Raises:
         UserError: for an unknown method or option, or a value of the wrong type.
     """
-    owner = f"{FAMILIES[family]} '{method.method}'"
-    return validated(find(family, method.method), dict(method.options), owner)
+    return validated(find(family, method.method), dict(method.options), f"'{method.method}'")
 
 
 @overload
-def describe(family: Literal["inputs"], method: Method) -> Description[InputTraits]: ...
+def describe(family: Literal["inputs"], method: Method) -> Description[ProxyInput]: ...
 @overload
-def describe(family: Literal["targets"], method: Method) -> Description[TargetTraits]: ...
+def describe(family: Literal["targets"], method: Method) -> Description[ProxyTarget]: ...
 @overload
-def describe(
-    family: Literal["distillation"], method: Method
-) -> Description[DistillationTraits]: ...
+def describe(family: Literal["distillation"], method: Method) -> Description[TextChoice]: ...
 @overload
-def describe(family: Literal["decoding"], method: Method) -> Description[DecodingTraits]: ...
+def describe(family: Literal["decoding"], method: Method) -> Description[DecodingMethod]: ...
 def describe(family: str, method: Method) -> Any:
     """Validate the configuration of a method and say what follows from its class.
-
-    This imports the method, and with it torch, unless `remember` has written what was found.
 
     Raises:
         UserError: as `build`.
@@ -275,53 +146,13 @@ def describe(family: str, method: Method) -> Any:
 @cache
 def _described(family: str, configured: str) -> Description[Any]:
     """`describe` for a method as JSON; many systems have the same one."""
-    name, kind = f"{family} {configured}", TRAITS[family]
-    if name in _remembered():
-        found = _remembered()[name]
-        return Description(Method(**found["method"]), kind(**found["traits"]))
     method = Method.model_validate_json(configured)
-    built = build(family, method)
-    traits = {
-        each.name: getattr(type(built), each.name)
-        for each in fields(kind)
-        if hasattr(type(built), each.name)
-    }
-    described = Method(method=method.method, **options_of(built))
-    _remembered()[name] = {"method": described.as_json(), "traits": traits}
-    return Description(described, kind(**traits))
-
-
-REMEMBERED = Path(".snakemake/methods.json")
-"""What `describe` has found in this folder. Importing every method takes a third of the time of a
-start of Snakemake, which needs no more of them than this."""
-
-
-def remember() -> None:
-    """Write what `describe` has found, for later starts with the same code; without it they import
-    the methods again."""
-    found = {"code": _code(), "described": _remembered()}
-    if REMEMBERED.parent.is_dir():
-        with suppress(UserError, OSError):
-            if not REMEMBERED.exists() or read_json(REMEMBERED) != found:
-                write_json(REMEMBERED, found)
-
-
-@cache
-def _remembered() -> dict[str, Any]:
-    with suppress(UserError):
-        found = read_json(REMEMBERED)
-        if isinstance(found, dict) and found.get("code") == _code():
-            return dict(found["described"])
-    return {}
-
-
-@cache
-def _code() -> str:
-    """A fingerprint of what decides about descriptions: this project and pydantic."""
-    found = hashlib.sha256(VERSION.encode())
-    for path in sorted(_PACKAGE.rglob("*.py")):
-        found.update(path.read_bytes())
-    return found.hexdigest()
+    options = importlib.import_module(f"nat.{family}.options")
+    kind = getattr(options, f"{to_pascal(method.method)}Options", None)
+    if kind is None or not issubclass(kind, FAMILIES[family]):
+        kind = find(family, method.method)
+    built = validated(kind, dict(method.options), f"'{method.method}'")
+    return Description(Method(method=method.method, **options_of(built)), built)
 
 
 def _told(error: Exception) -> str:
@@ -331,7 +162,7 @@ def _told(error: Exception) -> str:
     else:
         frames = traceback.extract_tb(error.__traceback__)
         ours = [frame for frame in frames if Path(frame.filename).is_relative_to(_PACKAGE)]
-        file, line, problem = ours[-1].filename, ours[-1].lineno, str(error)
+        file, line, problem = ours[-1].filename, ours[-1].lineno, str(error).partition("\n")[0]
     place = os.path.relpath(file, _PACKAGE.parent)
     return f"{place}, line {line}: {type(error).__name__}: {problem}"
 

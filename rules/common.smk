@@ -1,5 +1,4 @@
 # The configuration and the environment of jobs; what jobs read and depend on is in nat/workflow.
-import atexit
 import gc
 import os
 import subprocess
@@ -13,7 +12,7 @@ from nat import artifacts
 from nat.errors import UserError
 from nat.measures.known import ANALYSES
 from nat.papers import reports
-from nat.registry import ENGINES, remember
+from nat.traits import ENGINES
 from nat.workflow.cluster import AT_ONCE, in_shards, needs, resources
 from nat.workflow.graph import BEFORE_TRAININGS, FAST_MEMORY, TARGETS
 from nat.workflow.records import (

@@ -114,7 +114,9 @@ def test_a_beam_wide_enough_finds_what_enumeration_finds(
 def test_a_batch_gives_what_the_search_one_by_one_gives(
     make_model: MakeModel, beam: int, length_penalty: float
 ) -> None:
-    method = BeamSearch(beam, length_penalty, longest_ratio=1.0, longest_margin=3)
+    method = BeamSearch(
+        beam=beam, length_penalty=length_penalty, longest_ratio=1.0, longest_margin=3
+    )
     lengths = set()
     for seed in range(3):
         model = sharpened(make_model(seed=seed, vocabulary_size=14), eos=1.3)
@@ -141,7 +143,7 @@ def test_the_search_goes_on_while_a_longer_hypothesis_may_win(
     make_model: MakeModel, seed: int, length_penalty: float, eos: float
 ) -> None:
     """These models have such hypotheses: a bound of the next length would end the search early."""
-    method = BeamSearch(2, length_penalty, longest_ratio=1.0, longest_margin=3)
+    method = BeamSearch(beam=2, length_penalty=length_penalty, longest_ratio=1.0, longest_margin=3)
     model = with_long_winners(make_model, seed, eos)
     texts = sentences(6, 29, seed)
     for found, sentence in zip(method(model, source_tensor(texts)), texts, strict=True):
@@ -152,7 +154,7 @@ def test_the_search_goes_on_while_a_longer_hypothesis_may_win(
 
 def test_the_search_goes_on_while_a_longer_hypothesis_may_be_kept(make_model: MakeModel) -> None:
     method, model = (
-        BeamSearch(2, 1.0, longest_ratio=1.0, longest_margin=3),
+        BeamSearch(beam=2, length_penalty=1.0, longest_ratio=1.0, longest_margin=3),
         with_long_winners(make_model, 27),
     )
     texts = sentences(6, 29, seed=27)

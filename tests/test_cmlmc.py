@@ -35,7 +35,7 @@ def test_a_share_of_the_visible_tokens_is_replaced_by_predictions(
     for update in range(10):
         context = make_context(model, batch, update)
         before = RandomMask()(context)
-        after = Cmlmc(factor).replace(context, before)
+        after = Cmlmc(replace_factor=factor).replace(context, before)
         chosen = after.loss_mask
         assert not (chosen & ~visible(before)).any()
         shown = visible(before).sum(1)
@@ -60,7 +60,7 @@ def test_places_are_drawn_evenly_and_apart_from_the_masks(
         context = make_context(model, batch, update)
         before = RandomMask()(context)
         masked += before.loss_mask.sum(0)
-        replaced += Cmlmc(0.3).replace(context, before).loss_mask.sum(0)
+        replaced += Cmlmc(replace_factor=0.3).replace(context, before).loss_mask.sum(0)
     for counts in (masked, replaced):
         assert (counts - counts.mean()).abs().max() < 5 * counts.mean() ** 0.5
 
@@ -71,7 +71,7 @@ def test_the_loss_is_that_of_both_canvases(
     model, batch = make_model(decoder=DECODER), make_batch(LENGTHS)
     context = make_context(model, batch, 2)
     before = RandomMask()(context)
-    target = Cmlmc(0.3, label_smoothing=0.1)
+    target = Cmlmc(replace_factor=0.3, label_smoothing=0.1)
     loss = target(context, before)
     after = target.replace(context, before)
     value = torch.zeros(len(LENGTHS), dtype=torch.float64)
@@ -95,7 +95,7 @@ def test_where_nothing_is_visible_it_is_cross_entropy(
 ) -> None:
     context = make_context(make_model(), make_batch(LENGTHS))
     blank = context.fully_masked_input()
-    mine, other = Cmlmc(1.0)(context, blank), CrossEntropy()(context, blank)
+    mine, other = Cmlmc(replace_factor=1.0)(context, blank), CrossEntropy()(context, blank)
     torch.testing.assert_close(mine.value, other.value)
     assert torch.equal(mine.positions, other.positions)
 

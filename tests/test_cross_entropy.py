@@ -30,7 +30,7 @@ def test_against_the_formula_position_by_position(
     model, batch = make_model(), make_batch()
     context = make_context(model, batch)
     decoder_input = method()(context)
-    loss = CrossEntropy(smoothing)(context, decoder_input)
+    loss = CrossEntropy(label_smoothing=smoothing)(context, decoder_input)
     states = context.decode(decoder_input)
     for row in range(len(batch.ids)):
         value = nll = 0.0
@@ -90,7 +90,7 @@ def test_autoregressive_probabilities_of_all_targets_sum_to_one(
 def test_no_positions_no_loss(make_model: MakeModel, make_context: MakeContext) -> None:
     model = make_model()
     context = make_context(model, Batch.collate([0, 1], [[7], [8]], [[], []]))
-    loss = CrossEntropy(0.1)(context, FullMask()(context))
+    loss = CrossEntropy(label_smoothing=0.1)(context, FullMask()(context))
     assert loss.value.tolist() == [0, 0]
     assert loss.positions.tolist() == [0, 0]
     loss.value.sum().backward()

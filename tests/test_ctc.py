@@ -98,7 +98,7 @@ def test_value_and_gradient_against_the_whole_vocabulary(context: BatchContext) 
 
 
 def test_what_has_no_loss_is_counted(context: BatchContext) -> None:
-    loss = Ctc(0.1)(context, context.fully_masked_input())
+    loss = Ctc(label_smoothing=0.1)(context, context.fully_masked_input())
     assert torch.equal(loss.positions, torch.where(HAS_LOSS, TOKENS, 0))
     assert loss.parts["infeasible"].tolist() == [0, 0, 0, 2, 3, 0, 0, 0]
     assert loss.value[~HAS_LOSS].eq(0).all()
@@ -117,7 +117,7 @@ def test_no_number_is_lost_in_lower_precision(
 ) -> None:
     model = make_model(decoder=UPSAMPLE, dtype=torch.float32)
     made = replace(make_context(model, batch_of(pairs)), bfloat16=bfloat16)
-    loss = Ctc(0.1)(made, made.fully_masked_input())
+    loss = Ctc(label_smoothing=0.1)(made, made.fully_masked_input())
     assert loss.value.isfinite().all()
     if pairs is not PAIRS:
         assert loss.value.eq(0).all()
@@ -131,7 +131,10 @@ def test_label_smoothing_is_that_of_each_real_frame(
     context: BatchContext, smoothing: float
 ) -> None:
     decoder_input = context.fully_masked_input()
-    plain, smoothed = Ctc()(context, decoder_input), Ctc(smoothing)(context, decoder_input)
+    plain, smoothed = (
+        Ctc()(context, decoder_input),
+        Ctc(label_smoothing=smoothing)(context, decoder_input),
+    )
     uniform = -log_probabilities(context, decoder_input).mean(2)
     uniform = torch.where(decoder_input.padding, 0, uniform).sum(1)
     uniform = uniform * TOKENS / (~decoder_input.padding).sum(1)
@@ -145,7 +148,10 @@ def test_label_smoothing_is_that_of_each_real_frame(
 
 def test_label_smoothing_does_not_grow_with_the_canvas(context: BatchContext) -> None:
     decoder_input = context.fully_masked_input()
-    plain, smoothed = Ctc()(context, decoder_input), Ctc(0.3)(context, decoder_input)
+    plain, smoothed = (
+        Ctc()(context, decoder_input),
+        Ctc(label_smoothing=0.3)(context, decoder_input),
+    )
     full = log_probabilities(context, decoder_input)
     for row, (source, target) in enumerate(PAIRS):
         frames = 2 * len(source)

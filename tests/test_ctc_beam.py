@@ -94,7 +94,9 @@ def test_the_best_of_all_translations_is_found(
     consulted = None if weight is None else language_model
     for seed in range(3):
         model = frames(lengths, seed, scale=1.0 + seed)
-        decoding = CtcBeam(130, 10, options(weight), bonus, kind)
+        decoding = CtcBeam(
+            beam=130, symbols=10, language_model=options(weight), word_bonus=bonus, bonus=kind
+        )
         found = decoding(model, source_tensor([[6]] * 3), consulted)
         for row, length in enumerate(lengths):
             scored = {
@@ -115,7 +117,7 @@ def test_what_a_frame_may_not_begin_it_may_still_repeat() -> None:
     logits = torch.full((1, 2, SYMBOLS), -30.0, dtype=torch.float64)
     logits[0, 0, [6, BLANK]] = torch.tensor([0.6, 0.4], dtype=torch.float64).log()
     logits[0, 1, [7, 6, BLANK]] = torch.tensor([0.4, 0.35, 0.25], dtype=torch.float64).log()
-    (found,) = CtcBeam(9, 1)(Frames(logits, [2]), source_tensor([[6]]))  # type: ignore[arg-type]
+    (found,) = CtcBeam(beam=9, symbols=1)(Frames(logits, [2]), source_tensor([[6]]))  # type: ignore[arg-type]
     assert found.tokens == [6]
     assert math.exp(found.score) == pytest.approx(0.6 * 0.35 + 0.6 * 0.25 + 0.4 * 0.35, abs=1e-6)
 
@@ -126,7 +128,7 @@ def test_special_symbols_are_never_written_but_keep_their_probability() -> None:
         model.logits[..., special] = 9.0
     found = likelihoods(model.logits[0])
     best = max(found, key=lambda tokens: found[tokens])
-    (hypothesis,) = CtcBeam(300, 99)(model, source_tensor([[6]]))
+    (hypothesis,) = CtcBeam(beam=300, symbols=99)(model, source_tensor([[6]]))
     assert tuple(hypothesis.tokens) == best
     assert hypothesis.score == pytest.approx(math.log(found[best]))
 
@@ -134,7 +136,7 @@ def test_special_symbols_are_never_written_but_keep_their_probability() -> None:
 def test_a_certain_silence_is_an_empty_translation(language_model: LanguageModel) -> None:
     logits = torch.zeros(2, 3, SYMBOLS)
     logits[:, :, BLANK] = 40.0
-    decoding = CtcBeam(3, 2, options(0.4), 2.2)
+    decoding = CtcBeam(beam=3, symbols=2, language_model=options(0.4), word_bonus=2.2)
     for found in decoding(Frames(logits, [3, 2]), source_tensor([[6]] * 2), language_model):  # type: ignore[arg-type]
         assert found.tokens == []
         assert found.score == pytest.approx(0.4 * score_of(language_model, []), abs=1e-4)
@@ -144,14 +146,14 @@ def test_a_small_beam_keeps_the_best_prefixes(language_model: LanguageModel) -> 
     model, source = frames([6] * 4, 5, 2.0), source_tensor([[6]] * 4)
 
     def total(beam: int) -> float:
-        decoding = CtcBeam(beam, 3, options(0.4), 2.2)
+        decoding = CtcBeam(beam=beam, symbols=3, language_model=options(0.4), word_bonus=2.2)
         return sum(found.score for found in decoding(model, source, language_model))
 
     exact = total(500)
     assert total(1) < total(8) <= exact + 1e-9
     assert total(8) == pytest.approx(exact, abs=1.0)
     likely = likelihoods(model.logits[0])
-    (alone, *_), (greedy, *_) = CtcBeam(30, 3)(model, source), Ctc()(model, source)
+    (alone, *_), (greedy, *_) = CtcBeam(beam=30, symbols=3)(model, source), Ctc()(model, source)
     assert likely[tuple(alone.tokens)] > likely[tuple(greedy.tokens)]
 
 
@@ -219,7 +221,9 @@ def test_no_extension_is_missed(beam: int, kind: Any, bonus: float) -> None:
         logits = torch.randn(1, 14, number, generator=generator, dtype=torch.float64)
         logits = logits * (1 + seed)  # from flat to peaked
         model = Frames(logits, [14])
-        (found,) = CtcBeam(beam, 6, options(0.4), bonus, kind)(model, source_tensor([[6]]), lm)  # type: ignore[arg-type]
+        (found,) = CtcBeam(
+            beam=beam, symbols=6, language_model=options(0.4), word_bonus=bonus, bonus=kind
+        )(model, source_tensor([[6]]), lm)  # type: ignore[arg-type]
 
         def extra(length: int) -> float:
             return bonus * (length if kind == "tokens" else math.log(max(1, length)))
@@ -282,7 +286,7 @@ def test_flashlight_finds_the_same(
         logits = scale * torch.randn(1, length, 9, generator=generator, dtype=torch.float64)
         logits[..., list(set(NEVER_WRITTEN) - {BLANK})] = -200.0
         model = Frames(logits, [length])
-        (found,) = CtcBeam(2000, 9, options(weight), bonus)(
+        (found,) = CtcBeam(beam=2000, symbols=9, language_model=options(weight), word_bonus=bonus)(
             model,  # type: ignore[arg-type]
             source_tensor([[6]]),
             lm if weight else None,
@@ -313,7 +317,7 @@ def test_a_sentence_is_the_same_alone_and_in_a_batch(
 ) -> None:
     model = make_model(seed=7, dtype=dtype, decoder={"copy": "soft", "upsample": 3.0})
     sentences = [[6, 7, 8, 9], [20], [11] * 12, [9, 8]]
-    decoding = CtcBeam(5, 6, None, 1.0)
+    decoding = CtcBeam(beam=5, symbols=6, language_model=None, word_bonus=1.0)
     for text, found in zip(sentences, decoding(model, source_tensor(sentences)), strict=True):
         (alone,) = decoding(model, source_tensor([text]))
         assert found.tokens == alone.tokens and found.tokens

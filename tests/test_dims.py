@@ -95,7 +95,9 @@ def test_labels_are_frozen_when_revealed_and_change_what_follows(
     teacher, batch = make_model(seed=2), make_batch([(3, 8)])
     context = make_context(teacher, batch)
     decoder_input = FullMask()(context)
-    once, twice = (Dims(passes).label(teacher, context, decoder_input)[0] for passes in (1, 2))
+    once, twice = (
+        Dims(teacher_steps=passes).label(teacher, context, decoder_input)[0] for passes in (1, 2)
+    )
     same = (once == twice).all(1)
     assert same.sum() == 4  # the first half comes from the same first pass, the rest does not
 
@@ -126,7 +128,7 @@ def test_a_teacher_that_favours_special_symbols_reveals_words(
         return decode(tokens, *arguments, **options)
 
     monkeypatch.setattr(teacher, "decode", logged)
-    labels = Dims(4).label(teacher, context, decoder_input)
+    labels = Dims(teacher_steps=4).label(teacher, context, decoder_input)
     assert len(seen) == 4
     revealed = seen[-1][seen[-1] != MASK]
     assert len(revealed) == 6
@@ -142,7 +144,7 @@ def test_only_masked_positions_have_labels(
     teacher, batch = make_model(seed=2), make_batch(LENGTHS)
     context = make_context(teacher, batch)
     decoder_input = RandomMask()(context)
-    labels = Dims(3).label(teacher, context, decoder_input)
+    labels = Dims(teacher_steps=3).label(teacher, context, decoder_input)
     assert torch.equal((labels != 0).any(2), decoder_input.loss_mask)
     assert not labels.requires_grad
 
@@ -160,7 +162,7 @@ def test_temperature_is_the_teachers_only(
     of_student = context.decode(decoder_input)[0, 0]
     label = F.softmax(of_teacher @ teacher.embedding.weight.t() / temperature, -1)
     found = F.log_softmax(of_student @ student.embedding.weight.t(), -1)
-    loss = Dims(1, temperature=temperature)(context, decoder_input)
+    loss = Dims(teacher_steps=1, temperature=temperature)(context, decoder_input)
     expected = (label * (label.log() - found)).sum().item()
     assert loss.parts["divergence"].item() == pytest.approx(expected)
 
@@ -176,7 +178,7 @@ def test_distance_is_the_norm_not_its_square(
         with torch.no_grad():
             cast(nn.LayerNorm, teacher.decoder_norm).bias.add_(shift)
         context = make_context(student, batch, teacher=teacher)
-        found.append(Dims(1)(context, FullMask()(context)).parts["hidden"].item())
+        found.append(Dims(teacher_steps=1)(context, FullMask()(context)).parts["hidden"].item())
     assert found == [pytest.approx(0.5 * 16**0.5), pytest.approx(16**0.5)]
 
 
@@ -198,7 +200,7 @@ def test_the_student_alone_learns(
 ) -> None:
     student, teacher = make_model(seed=1), make_model(seed=2)
     context = make_context(student, make_batch(), teacher=teacher)
-    Dims(2)(context, FullMask()(context)).value.sum().backward()
+    Dims(teacher_steps=2)(context, FullMask()(context)).value.sum().backward()
     assert all(parameter.grad is None for parameter in teacher.parameters())
     assert student.embedding.weight.grad is not None
 
@@ -212,5 +214,5 @@ def test_the_reference_enters_only_where_it_is_visible(
     values = []
     for target in (one.target, other.target):
         context = make_context(student, Batch(one.ids, one.source, target), teacher=teacher)
-        values.append(Dims(2)(context, FullMask()(context)).value.item())
+        values.append(Dims(teacher_steps=2)(context, FullMask()(context)).value.item())
     assert values[0] == values[1]

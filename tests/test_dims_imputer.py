@@ -41,7 +41,7 @@ def test_on_a_blank_canvas_it_learns_what_the_teacher_writes(
     student, teacher = varied(make_model, 1), varied(make_model, 2)
     batch = make_batch([(5, 4), (3, 6), (8, 2)])
     context = make_context(student, batch, teacher=teacher)
-    written = Decoding(steps)(teacher, batch.source)
+    written = Decoding(steps=steps)(teacher, batch.source)
     assert any(found.tokens for found in written)
     theirs = Batch.collate(
         batch.ids.tolist(),
@@ -49,7 +49,7 @@ def test_on_a_blank_canvas_it_learns_what_the_teacher_writes(
         [found.tokens for found in written],
     )
     expected = Imputer()(make_context(student, theirs), context.fully_masked_input())
-    loss = DimsImputer(steps)(context, context.fully_masked_input())
+    loss = DimsImputer(teacher_steps=steps)(context, context.fully_masked_input())
     for row, found in enumerate(written):
         if found.tokens:  # the Imputer has no loss for an empty target, but this is no target
             assert loss.value[row].item() == pytest.approx(expected.value[row].item())
@@ -73,7 +73,7 @@ def test_visible_labels_stay_and_bind(make_model: MakeModel, make_context: MakeC
         labels[:, places] = logits.argmax(2)[:, places]
     target = collapse(labels, shown.padding).tokens[0].tolist()
     full = (context.decode(shown) @ student.embedding.weight.t()).log_softmax(2)[0]
-    loss = DimsImputer(2)(context, shown)
+    loss = DimsImputer(teacher_steps=2)(context, shown)
     assert loss.value.item() == pytest.approx(enumerated(full, tokens[0].tolist(), target))
 
 
@@ -85,8 +85,8 @@ def test_a_teacher_that_writes_nothing(make_model: MakeModel, make_context: Make
         norm.weight.zero_()
     batch = Batch.collate([0], [[6, 9]], [[7, 8]])
     context = make_context(student, batch, teacher=teacher)
-    assert Decoding(2)(teacher, batch.source)[0].tokens == []
-    loss = DimsImputer(2)(context, context.fully_masked_input())
+    assert Decoding(steps=2)(teacher, batch.source)[0].tokens == []
+    loss = DimsImputer(teacher_steps=2)(context, context.fully_masked_input())
     full = (
         context.decode(context.fully_masked_input()) @ student.embedding.weight.t()
     ).log_softmax(2)[0]

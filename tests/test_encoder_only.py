@@ -113,12 +113,12 @@ def test_ctranslate2_computes_the_same(
     opened = engine(model, "float32")
     for penalty in (0.0, -1.0):  # untrained models rarely prefer blank
         method = CTranslate2Ctc(blank_penalty=penalty)
-        its, ours = method(model, SOURCE, opened), Ctc(penalty)(model, SOURCE)
+        its, ours = method(model, SOURCE, opened), Ctc(blank_penalty=penalty)(model, SOURCE)
         assert [each.tokens for each in its] == [each.tokens for each in ours]
         for one, other in zip(its, ours, strict=True):
             assert one.score == pytest.approx(other.score, abs=1e-3)
     its, ours = CTranslate2Ctc()(model, SOURCE, opened), Ctc()(model, SOURCE)
-    rounded = CTranslate2Ctc("int8")(model, SOURCE, engine(model, "int8"))
+    rounded = CTranslate2Ctc(precision="int8")(model, SOURCE, engine(model, "int8"))
     for one, other in zip(rounded, ours, strict=True):
         assert one.score == pytest.approx(other.score, abs=0.1)
     assert any(one.score != other.score for one, other in zip(rounded, its, strict=True))

@@ -21,7 +21,9 @@ from tests.messages import told
 def masked(batch: Batch, revealed: float = 0.2, update: int = 0) -> DecoderInput:
     """The method needs no model, only random numbers."""
     nothing: Any = SimpleNamespace()
-    return FixedMask(revealed)(BatchContext(nothing, batch, nothing, seed=1, update=update))
+    return FixedMask(revealed=revealed)(
+        BatchContext(nothing, batch, nothing, seed=1, update=update)
+    )
 
 
 @pytest.mark.parametrize(

@@ -30,7 +30,7 @@ def test_the_number_follows_what_is_wrong(
 ) -> None:
     batch = make_batch(LENGTHS)
     context = make_context(make_model(), batch)
-    found = Glancing(ratio)(context)
+    found = Glancing(ratio=ratio)(context)
     real = ~found.padding
     revealed = found.tokens.ne(MASK) & real
     expected = (ratio * wrong(context)).round().long()
@@ -51,7 +51,7 @@ def test_a_model_that_is_right_needs_no_glance(
     target = predicted.clone()
     target[1] = (target[1] - 6 + 1) % 20 + 6  # all of it wrong
     batch = type(batch)(batch.ids, batch.source, target)
-    found = Glancing(1.0)(make_context(model, batch))
+    found = Glancing(ratio=1.0)(make_context(model, batch))
     assert found.tokens.ne(MASK).sum(1).tolist() == [0, 3]
 
 
@@ -59,7 +59,7 @@ def test_the_ratio_moves_with_training(
     make_model: Callable[..., Any], make_batch: Callable[..., Any], make_context: Callable[..., Any]
 ) -> None:
     model, batch = make_model(), make_batch([(3, 30)])
-    glancing = Glancing(0.5, final_ratio=0.1)
+    glancing = Glancing(ratio=0.5, final_ratio=0.1)
     for progress, ratio in ((0.0, 0.5), (0.5, 0.3), (1.0, 0.1)):
         context = make_context(model, batch, progress=progress)
         shown = glancing(context).tokens.ne(MASK).sum().item()
@@ -105,7 +105,7 @@ def test_poisson_counts_differ_from_update_to_update(
 ) -> None:
     model, batch = make_model(), make_batch([(3, 30)])
     poisson_counts = {
-        Glancing(0.5, count="poisson")(make_context(model, batch, update=update))
+        Glancing(ratio=0.5, count="poisson")(make_context(model, batch, update=update))
         .tokens.ne(MASK)
         .sum()
         .item()
@@ -124,8 +124,8 @@ def test_what_is_moved_by_one_place_is_wrong_everywhere_and_two_edits_away(
     predicted = torch.arange(6, 26)[None]  # an untrained model says the same everywhere
     monkeypatch.setattr(FirstPass, "predicted", lambda _: predicted)
     moved = make_context(model, type(batch)(batch.ids, batch.source, predicted.roll(1, 1)))
-    assert Glancing(0.5)(moved).tokens.ne(MASK).sum() == 10
-    assert Glancing(1.0, distance="levenshtein")(moved).tokens.ne(MASK).sum() == 2
+    assert Glancing(ratio=0.5)(moved).tokens.ne(MASK).sum() == 10
+    assert Glancing(ratio=1.0, distance="levenshtein")(moved).tokens.ne(MASK).sum() == 2
 
 
 def test_edits_on_an_upsampled_canvas_are_of_what_it_collapses_to(
@@ -135,7 +135,7 @@ def test_edits_on_an_upsampled_canvas_are_of_what_it_collapses_to(
     context = make_context(make_model(decoder={"copy": "soft", "upsample": 2.0}), batch)
     first = FirstPass(context)
     predicted = collapse(first.predicted(), first.canvas.padding).tokens
-    found = Glancing(1.0, distance="levenshtein")(context)
+    found = Glancing(ratio=1.0, distance="levenshtein")(context)
     shown = found.tokens.ne(MASK) & ~found.padding
     assert shown.sum(1).tolist() == edit_distance(predicted, batch.target).tolist()
 
@@ -149,7 +149,7 @@ def test_the_alignment_is_revealed_on_an_upsampled_canvas(
     batch = make_batch([(6, 5), (7, 2), (5, 9), (1, 4), (2, 0)])  # the fourth does not fit
     model = make_model(decoder={"copy": "soft", "upsample": 2.0})
     context = make_context(model, batch)
-    found = Glancing(1.0)(context)
+    found = Glancing(ratio=1.0)(context)
     assert torch.equal(found.loss_mask, ~found.padding)
     shown = found.tokens.ne(MASK) & ~found.padding
     assert torch.equal(found.tokens[shown], found.target[shown])
@@ -160,7 +160,7 @@ def test_the_alignment_is_revealed_on_an_upsampled_canvas(
         tokens = batch.target[row][batch.target[row].ne(PAD)].tolist()
         assert labels.tokens[row, : labels.lengths[row]].tolist() == tokens
     for row in range(5):
-        alone = Glancing(1.0)(make_context(model, one_sentence(batch, row)))
+        alone = Glancing(ratio=1.0)(make_context(model, one_sentence(batch, row)))
         width = alone.tokens.size(1)
         assert torch.equal(alone.tokens[0], found.tokens[row, :width])
 

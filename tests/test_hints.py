@@ -23,7 +23,9 @@ def context(
 
 
 def test_against_the_equations(context: Any) -> None:
-    hints = Hints(3.0, 2.0, student_threshold=0.1, teacher_threshold=0.4)
+    hints = Hints(
+        hidden_weight=3.0, alignment_weight=2.0, student_threshold=0.1, teacher_threshold=0.4
+    )
     loss = hints(context, context.fully_masked_input())
     nll = CrossEntropy()(context, context.fully_masked_input()).value
     for row, (_, length) in enumerate(LENGTHS):

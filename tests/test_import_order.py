@@ -8,7 +8,7 @@ NAT = Path(__file__).resolve().parents[1] / "nat"
 
 PACKAGES_IN_ORDER = (
     *("errors", "nested", "checksums", "locks", "files", "spelling", "options", "fields"),
-    *("cached_method", "machine", "randomness", "program"),
+    *("traits", "cached_method", "machine", "randomness", "program"),
     *("registry", "data", "language_model", "transformer", "configuration", "alignment"),
     "decoding",
     *("objective", "inputs", "targets", "distillation", "artifact", "artifacts", "job"),

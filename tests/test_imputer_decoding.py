@@ -94,13 +94,13 @@ def test_what_has_no_mask_takes_no_pass(make_model: MakeModel) -> None:
 def test_one_step_is_the_best_alignment_of_ctc(make_model: MakeModel) -> None:
     model = make_model(seed=1, decoder={"upsample": 2})
     source = source_tensor([[6, 7, 8, 9], [20], [11] * 9])
-    assert Imputer(1)(model, source) == Ctc()(model, source)
+    assert Imputer(steps=1)(model, source) == Ctc()(model, source)
 
 
 def test_more_steps_change_the_result(make_model: MakeModel) -> None:
     model = make_model(seed=1, decoder={"upsample": 2})
     source = source_tensor([[6, 7, 8, 9, 10, 11, 12], [11] * 9])
-    one, four = Imputer(1)(model, source), Imputer(4)(model, source)
+    one, four = Imputer(steps=1)(model, source), Imputer(steps=4)(model, source)
     for first, second in zip(one, four, strict=True):
         assert first.score != pytest.approx(second.score)
     assert [found.steps for found in four] == [4, 4]
@@ -110,8 +110,8 @@ def test_more_steps_change_the_result(make_model: MakeModel) -> None:
 def test_a_sentence_is_the_same_alone_and_in_a_batch(make_model: MakeModel, steps: int) -> None:
     model = make_model(seed=3, decoder={"upsample": 2})
     texts = [[6, 7, 8, 9], [20], [11] * 12, [9, 8, 25, 13, 14, 15, 16]]
-    for text, found in zip(texts, Imputer(steps)(model, source_tensor(texts)), strict=True):
-        (alone,) = Imputer(steps)(model, source_tensor([text]))
+    for text, found in zip(texts, Imputer(steps=steps)(model, source_tensor(texts)), strict=True):
+        (alone,) = Imputer(steps=steps)(model, source_tensor([text]))
         assert found.tokens == alone.tokens
         assert found.score == pytest.approx(alone.score)
         assert found.steps == alone.steps

@@ -4,7 +4,7 @@ import pytest
 import torch
 
 from nat.data.batch import Batch
-from nat.transformer.length import CLASSES, ConstantLength, LengthPredictor
+from nat.transformer.length import LENGTH_CLASSES, ConstantLength, LengthPredictor
 
 PADDING = torch.tensor(
     [[False] * 5, [False] * 3 + [True] * 2, [False] + [True] * 4]
@@ -80,7 +80,7 @@ def test_no_candidate_is_of_length_zero() -> None:
     one = predictor("target")
     with torch.no_grad():
         one.classifier.weight.zero_()
-        one.classifier.bias.copy_(-torch.arange(CLASSES))  # the shorter, the likelier
+        one.classifier.bias.copy_(-torch.arange(LENGTH_CLASSES))  # the shorter, the likelier
     assert one.candidates(states(), PADDING, 3, longest=9).tolist() == [[1, 2, 3]] * 3
 
 
@@ -137,5 +137,5 @@ def test_learns_lengths(
         optimiser.zero_grad()
         one.loss(features, padding, batch.target_lengths).sum().backward()
         optimiser.step()
-    found = one.candidates(features, padding, CLASSES, longest=100)[:, 0]
+    found = one.candidates(features, padding, LENGTH_CLASSES, longest=100)[:, 0]
     assert found.tolist() == [5, 7, 11, 6]

@@ -41,7 +41,7 @@ def test_schemes() -> None:
 
 
 def test_a_whole_number_is_not_rounded_down() -> None:
-    method = MaskedAtOutputs("head", share=0.29)
+    method = MaskedAtOutputs(scheme="head", share=0.29)
     real = torch.ones((1, 100), dtype=torch.bool)
     assert 0.29 * 100 < 29
     assert method.masks(real, IDS[:1]).sum().item() == 29
@@ -49,11 +49,13 @@ def test_a_whole_number_is_not_rounded_down() -> None:
 
 def test_random_sets_are_even_and_follow_the_seed() -> None:
     real, ids = torch.ones((4000, 5), dtype=torch.bool), torch.arange(4000)
-    first, second = (MaskedAtOutputs("random", share=0.4, seed=s).masks(real, ids) for s in (1, 2))
+    first, second = (
+        MaskedAtOutputs(scheme="random", share=0.4, seed=s).masks(real, ids) for s in (1, 2)
+    )
     assert not torch.equal(first, second)
     assert (first.sum(1) == 2).all()
     assert first.double().mean(0).tolist() == pytest.approx([0.4] * 5, abs=0.03)
-    alone = MaskedAtOutputs("random", share=0.4, seed=1).masks(real[:1], ids[7:8])
+    alone = MaskedAtOutputs(scheme="random", share=0.4, seed=1).masks(real[:1], ids[7:8])
     assert torch.equal(alone[0], first[7])
 
 
@@ -63,7 +65,7 @@ def test_masks_are_filled_and_the_rest_stays(make_model: Callable[..., Any]) -> 
     sentences = [[6, 7, 8, 9], [20, 9], [11] * 8]
     source = source_tensor(sentences)
     written = BeamSearch(beam=5)(assistant, source)
-    found = MaskedAtOutputs("chunk", chunk=3)(model, source, assistant)
+    found = MaskedAtOutputs(scheme="chunk", chunk=3)(model, source, assistant)
     for sentence, before, after in zip(sentences, written, found, strict=True):
         assert len(before.tokens) > 3
         shown = [token if place % 3 == 0 else MASK for place, token in enumerate(before.tokens)]

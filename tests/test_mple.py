@@ -64,7 +64,7 @@ def test_the_correlation_of_the_paper() -> None:
     ("method", "shown"),
     [
         ("random_mask", RandomMask()),
-        ("fixed_mask", FixedMask(0.4)),
+        ("fixed_mask", FixedMask(revealed=0.4)),
         ("random_reveal", RandomReveal()),
     ],
 )

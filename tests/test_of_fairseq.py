@@ -1,7 +1,6 @@
 """Models of fairseq's own: what they learn and write is what fairseq's task makes of the text."""
 
 from argparse import ArgumentParser
-from dataclasses import fields
 from types import SimpleNamespace
 from typing import Any
 
@@ -25,7 +24,8 @@ from nat.inputs.fairseq_noise import FairseqNoise
 from nat.jobs.train import train_system
 from nat.objective.context import BatchContext
 from nat.registry import Method, describe
-from nat.targets.fairseq_loss import OPTIONS, FairseqLoss, FairseqOptions
+from nat.targets.fairseq_loss import FairseqLoss
+from nat.targets.options import OPTIONS, FairseqOptions
 from nat.transformer.architecture import Architecture
 from nat.transformer.fairseq_models import NEEDS_COMPILED, FairseqModelName
 from nat.transformer.of_fairseq import OfFairseq, _arguments, between_ends, swapped
@@ -116,19 +116,19 @@ def test_the_loss_is_that_of_fairseq(name: FairseqModelName, noise: Any) -> None
 @pytest.mark.parametrize("noise", ["full_mask", "random_delete"])
 def test_the_noise_is_that_of_fairseq_and_the_same_in_validation(noise: Any) -> None:
     model = built(LEVT).eval()
-    shown = FairseqNoise(noise)(context(model))
+    shown = FairseqNoise(noise=noise)(context(model))
     torch.manual_seed(7)
     task = SimpleNamespace(tgt_dict=model.dictionary, cfg=SimpleNamespace(noise=noise))
     target = swapped(between_ends(batch().target))
     assert torch.equal(swapped(shown.tokens), TranslationLevenshteinTask.inject_noise(task, target))
-    assert torch.equal(FairseqNoise(noise)(context(model)).tokens, shown.tokens)
+    assert torch.equal(FairseqNoise(noise=noise)(context(model)).tokens, shown.tokens)
     assert shown.tokens[:, 0].eq(BOS).all() and shown.padding.eq(shown.tokens.eq(PAD)).all()
 
 
 def test_a_batch_counts_once(monkeypatch: pytest.MonkeyPatch) -> None:
     model = built(INAT, train_step=2)
-    target = FairseqLoss(INAT, 0.1, {"train_step": 2})
-    loss = target(context(model), FairseqNoise("full_mask")(context(model)))
+    target = FairseqLoss(model=INAT, label_smoothing=0.1, options={"train_step": 2})
+    loss = target(context(model), FairseqNoise(noise="full_mask")(context(model)))
     assert loss.value.shape == (1,) and loss.positions.tolist() == [1]
     loss.value.sum().backward()
     assert all(each.grad is not None for each in model.model.decoder.layers.parameters())
@@ -140,7 +140,7 @@ def test_translations_are_those_of_fairseq(name: str, steps: int) -> None:
     for parameter in model.parameters():
         torch.nn.init.normal_(parameter, std=0.3)
     source = batch().source
-    found = Refinement(steps)(model, source)
+    found = Refinement(steps=steps)(model, source)
     sample = of_fairseq(model, "full_mask")
     order = sample["id"].tolist()
     generator = IterativeRefinementGenerator(model.dictionary, max_iter=steps - 1)
@@ -172,7 +172,7 @@ def test_source_symbols_have_an_embedding_of_their_own(name: str) -> None:
 
 def test_options_are_those_of_fairseq_that_nothing_else_says() -> None:
     known = {option for options in OPTIONS.values() for option in options}
-    assert known == {option.name for option in fields(FairseqOptions)}
+    assert known == set(FairseqOptions.model_fields)
     assert not known & {*_arguments(SIZE), "dropout", "label_smoothing", "length_loss_factor"}
     for name, options in OPTIONS.items():
         parser = ArgumentParser()

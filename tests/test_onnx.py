@@ -56,7 +56,7 @@ def test_translations_are_those_of_the_model(
     model = make_model(dtype=torch.float32, dropout=0.1, **options)
     opened = engine(model, "float32", "onnx")
     for steps in (1, 3):
-        ours: Any = Imputer(steps) if "upsample" in options.get("decoder", {}) else None
+        ours: Any = Imputer(steps=steps) if "upsample" in options.get("decoder", {}) else None
         ours = ours or MaskPredict(steps=steps, length_beam=2)
         lengths = 1 if model.decoder.upsample else 2
         its = OnnxParallel(steps=steps, length_beam=lengths)(model, SOURCE, opened)
@@ -101,7 +101,7 @@ def test_a_penalty_of_blank_is_that_of_ctc(make_model: Callable[..., Any], penal
         model.embedding.weight[BLANK] *= 2
     opened = engine(model, "float32", "onnx")
     its = OnnxParallel(blank_penalty=penalty)(model, SOURCE, opened)
-    ours = Ctc(penalty)(model, SOURCE)
+    ours = Ctc(blank_penalty=penalty)(model, SOURCE)
     assert [each.tokens for each in its] == [each.tokens for each in ours]
     assert [each.tokens for each in its] != [each.tokens for each in Ctc()(model, SOURCE)]
     for one, other in zip(its, ours, strict=True):
@@ -162,7 +162,7 @@ def test_int8_is_near_float32(make_model: Callable[..., Any], tmp_path: Path) ->
     )
     write_onnx(model, VOCABULARIES, tmp_path / "onnx")
     exact, rounded = (
-        OnnxParallel(precision)(
+        OnnxParallel(precision=precision)(
             model,
             SOURCE,
             matching_engine(tmp_path / "onnx", VOCABULARIES.sizes, precision, torch.device("cpu")),

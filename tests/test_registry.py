@@ -1,12 +1,13 @@
+import importlib
 import sys
-from dataclasses import fields
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+from pydantic.alias_generators import to_pascal
 from repository import configured
 
 from nat import inputs, registry
-from nat.checksums import record_of
 from nat.inputs.random_mask import RandomMask
 from nat.registry import Method
 from nat.targets.cross_entropy import CrossEntropy
@@ -25,15 +26,16 @@ def test_methods_are_found_without_a_list_of_them() -> None:
 
 
 @pytest.mark.parametrize("family", registry.FAMILIES)
-def test_a_method_declares_only_what_something_reads(family: str) -> None:
-    # a misspelled trait would be without effect, and silent
+def test_options_and_traits_are_described_without_the_method(family: str) -> None:
+    # a name that does not fit, or a field of the method's own, would import torch at each start
+    known = importlib.import_module(f"nat.{family}.options")
     for name in registry.names(family):
-        kind = registry.find(family, name)
-        plain = (bool, str, tuple, type(None))
-        values = {key for key, value in vars(kind).items() if isinstance(value, plain)}
-        declared = {key for key in values if not key.startswith("_")}
-        declared -= set(kind.__dataclass_fields__)  # type: ignore[attr-defined]
-        assert declared <= {each.name for each in fields(registry.TRAITS[family])}, name
+        kind, options = registry.find(family, name), getattr(known, f"{to_pascal(name)}Options")
+        assert kind.model_fields.keys() == options.model_fields.keys(), name
+        for trait in registry.FAMILIES[family].__annotations__:
+            assert getattr(kind, trait) == getattr(options, trait), name
+        if family == "decoding":
+            assert kind.traced == hasattr(kind, "passes"), name
 
 
 def test_every_method_is_configured_and_so_enters_the_tests_of_all() -> None:
@@ -58,31 +60,55 @@ def test_a_module_without_a_method_is_none() -> None:
         registry.build("decoding", Method(**{"method": "canvas"}))
 
 
+@pytest.fixture
+def own(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
+    """The file of a new proxy input `own`, beside those of the repository."""
+    folder = tmp_path / "nat/inputs"
+    folder.mkdir(parents=True)
+    monkeypatch.setattr(inputs, "__path__", [str(folder)])
+    monkeypatch.setattr(registry, "_PACKAGE", tmp_path / "nat")
+    yield folder / "own.py"
+    sys.modules.pop("nat.inputs.own", None)
+
+
 @pytest.mark.parametrize(
     ("source", "parts"),
     [
         ("METHOD = dict(\n", ["line 1", "SyntaxError"]),
+        ("METHOD = dict", ["'METHOD'", "'ProxyInput'"]),
+        (
+            "from nat.traits import ProxyInput\n\nclass METHOD(ProxyInput):\n    upsampeld = True",
+            ["line 3", "upsampeld"],
+        ),
         ("\nfrom nat.errors import Wrong\nMETHOD = 1", ["line 2", "ImportError", "'Wrong'"]),
         (
             "from nat.inputs import deep\nMETHOD = 1",
-            ["'own'", "nat/inputs/deep.py, line 1", "ZeroDivisionError"],
+            ["nat/inputs/own.py", "nat/inputs/deep.py, line 1", "ZeroDivisionError"],
         ),
     ],
 )
 def test_an_own_method_that_cannot_be_imported_ends_in_one_sentence(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, source: str, parts: list[str]
+    own: Path, source: str, parts: list[str]
 ) -> None:
-    folder = tmp_path / "nat/inputs"
-    folder.mkdir(parents=True)
-    (folder / "own.py").write_text(source)
-    (folder / "deep.py").write_text("1 / 0\n")
-    monkeypatch.setattr(inputs, "__path__", [str(folder)])
-    monkeypatch.setattr(registry, "_PACKAGE", tmp_path / "nat")
-    try:
-        with told(*parts):
-            registry.build("inputs", Method(method="own"))
-    finally:
-        sys.modules.pop("nat.inputs.own", None)
+    own.write_text(source)
+    own.with_stem("deep").write_text("1 / 0\n")
+    with told(*parts):
+        registry.build("inputs", Method(method="own"))
+
+
+def test_an_own_method_is_one_file(own: Path) -> None:
+    own.write_text("""
+from nat.traits import ProxyInput
+
+class METHOD(ProxyInput):
+    revealed: float = 0.5
+    upsampled = True
+""")
+    found = registry.describe("inputs", Method(method="own"))
+    assert found.method.options == {"revealed": 0.5} and found.traits.upsampled
+    assert registry.build("inputs", Method(method="own", revealed=1)).revealed == 1
+    with told("'reveal'", "'own'", "'revealed'"):
+        registry.describe("inputs", Method(method="own", reveal=1))
 
 
 @pytest.mark.parametrize(
@@ -122,39 +148,3 @@ def test_unknown_names_are_told_with_the_nearest(
 def test_wrong_values_name_method_and_key(options: dict[str, object]) -> None:
     with told(*(options.keys() - {"method"}), options["method"]):
         registry.build("targets", Method(**options))
-
-
-def test_what_methods_are_is_remembered_while_the_code_is_the_same(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    def forget() -> None:
-        registry._remembered.cache_clear()
-        registry._described.cache_clear()
-
-    def refused(*_: object) -> None:
-        raise AssertionError("imported")
-
-    monkeypatch.chdir(tmp_path)
-    forget()
-    method = Method(method="mask_predict", steps=4, length_beam=5)
-    found = registry.describe("decoding", method)
-    registry.remember()  # not a folder that Snakemake runs in
-    assert list(tmp_path.iterdir()) == []
-    Path(".snakemake").mkdir()
-    registry.remember()
-    forget()
-    with monkeypatch.context() as patched:
-        patched.setattr(registry, "build", refused)
-        assert registry.describe("decoding", method) == found
-        with pytest.raises(AssertionError):
-            registry.describe("decoding", Method(method="mask_predict", steps=5, length_beam=5))
-        forget()
-        patched.setattr(registry, "_code", lambda: "of another version")
-        with pytest.raises(AssertionError):
-            registry.describe("decoding", method)
-    for content in ("[]", "no JSON"):
-        registry.REMEMBERED.write_text(content)
-        record_of(registry.REMEMBERED).unlink(missing_ok=True)
-        forget()
-        assert registry.describe("decoding", method) == found
-    forget()

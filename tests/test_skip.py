@@ -87,7 +87,7 @@ def test_the_curriculum(
 ) -> None:
     batch = make_batch([(1, 4)] * 3000)
     context = make_context(make_model(decoder={"chunk": 2}), batch, progress=0.36)
-    causal, _ = Skip(curriculum)(context)
+    causal, _ = Skip(curriculum=curriculum)(context)
     primary = causal.tokens[:, 0].eq(BEGIN_OF_CHUNKS)
     assert primary.double().mean().item() == pytest.approx(share, abs=0.04)
 

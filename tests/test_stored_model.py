@@ -5,7 +5,6 @@ not write them anew when this test fails: models of users would fail as well. If
 read any longer, `load_model` has to say so in one sentence.
 """
 
-import dataclasses
 import json
 import sys
 from collections.abc import Iterator
@@ -16,7 +15,6 @@ import pytest
 import torch
 from pydantic import TypeAdapter
 from pydantic.dataclasses import dataclass
-from pydantic.fields import FieldInfo
 
 from nat import registry
 from nat.data.vocabulary import VocabularySizes
@@ -69,16 +67,10 @@ def stored_options() -> Iterator[tuple[str, dict[str, Any]]]:
             classes[f"nat/{family}/{name}.py"] = registry.find(family, name)
     for place, kind in classes.items():
         options: dict[str, Any] = {}
-        for each in dataclasses.fields(kind):
-            default: Any = each.default
-            if isinstance(default, FieldInfo):
-                if default.exclude_if is not None:
-                    continue
-                default = "required" if default.is_required() else default.default
-            elif default is dataclasses.MISSING:
-                factory = each.default_factory
-                default = "required" if factory is dataclasses.MISSING else factory()
-            options[each.name] = TypeAdapter(Any).dump_python(default, mode="json")
+        for name, field in kind.__pydantic_fields__.items():  # type: ignore[attr-defined]
+            if field.exclude_if is None:
+                default = "required" if field.is_required() else field.get_default()
+                options[name] = TypeAdapter(Any).dump_python(default, mode="json")
         yield place, options
 
 

@@ -105,7 +105,7 @@ def test_every_combination_is_recorded_and_the_best_is_chosen(
     scores = []
     for point in found["points"]:
         options = LanguageModelOptions("at-base", "beam5", 2, point["language_model.weight"])
-        search = CtcBeam(5, language_model=options, word_bonus=point["word_bonus"])
+        search = CtcBeam(beam=5, language_model=options, word_bonus=point["word_bonus"])
         method: Any = functools.partial(search, language_model=ngrams)
         rows = records(
             translate(model, method, sentences, range(number), 50), VOCABULARY, target, "none"

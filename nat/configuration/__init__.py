@@ -25,9 +25,8 @@ def load(
             for the scale that `config/config.yaml` names.
         root: folder that holds `config/`.
         checked: whether to validate every file, also those that nothing asks for, and whether
-            corpora are complete and systems and decodings fit their methods. This can import every
-            method, and with them torch (see `nat.registry.remember`). Snakemake does so before it
-            starts anything, so the programs that it starts leave it out.
+            corpora are complete and systems and decodings fit their methods. Snakemake does so
+            before it starts anything, so the programs that it starts leave it out.
 
     Raises:
         UserError: for anything wrong in the choice or in a file; names file, key and remedy.

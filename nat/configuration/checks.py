@@ -22,8 +22,8 @@ from nat.configuration.suitability import check_order, check_positions
 from nat.data.splits import sides
 from nat.errors import UserError, told_of
 from nat.options import options_of
-from nat.registry import KINDS, Order
 from nat.spelling import hint
+from nat.traits import KINDS, Order
 from nat.transformer.decoder_options import DecoderOptions
 
 _OF_ALL_PAPERS = "settings.csv"

@@ -31,8 +31,9 @@ from nat.data.splits import local_files, local_references, split_names
 from nat.errors import UserError, told_of
 from nat.language_model.options import LanguageModelOptions
 from nat.options import options_of, validated
-from nat.registry import Method
+from nat.registry import Description, Method
 from nat.spelling import hint
+from nat.traits import DecodingMethod, Order, ProxyInput, ProxyTarget, TextChoice
 from nat.transformer.architecture import Architecture
 from nat.transformer.fairseq_models import COMPILED, NEEDS_COMPILED, has_compiled_parts
 from nat.transformer.latent_options import LatentOptions
@@ -350,7 +351,7 @@ class Configuration:
         """A decoding with all options of its method, for `registry.build("decoding", ...)`."""
         return self._decoding(name).method
 
-    def decoding_traits(self, name: str) -> registry.DecodingTraits:
+    def decoding_traits(self, name: str) -> DecodingMethod:
         """What the method of a decoding says about itself."""
         return self._decoding(name).traits
 
@@ -376,8 +377,7 @@ class Configuration:
     def is_traced(self, decoding: str) -> bool:
         """Whether a decoding, by one model alone, can tell what each of its passes did."""
         alone = self.assistant(decoding) is None and self.language_model(decoding) is None
-        method = registry.find("decoding", self.decoding(decoding).method)
-        return alone and hasattr(method, "passes")
+        return alone and self.decoding_traits(decoding).traced
 
     def paper(self, name: str) -> "Paper":
         """What a paper shows and claims."""
@@ -586,7 +586,7 @@ class Configuration:
         """Whether a system is autoregressive."""
         return self.decoding_order(system) == "autoregressive"
 
-    def decoding_order(self, system: str) -> registry.Order:
+    def decoding_order(self, system: str) -> Order:
         """In which order a system predicts tokens."""
         return self.input_traits(system).decoding_order
 
@@ -651,11 +651,11 @@ class Configuration:
             )
         return name
 
-    def input_traits(self, system: str) -> registry.InputTraits:
+    def input_traits(self, system: str) -> ProxyInput:
         """What a system's proxy input says about itself."""
         return self._methods(system)[0].traits
 
-    def target_traits(self, system: str) -> registry.TargetTraits:
+    def target_traits(self, system: str) -> ProxyTarget:
         """What a system's proxy target says about itself."""
         return self._methods(system)[1].traits
 
@@ -663,11 +663,7 @@ class Configuration:
     def _raw_scale(self) -> dict[str, Any]:
         return self.files["scales"][self.scale]
 
-    def _methods(
-        self, system: str
-    ) -> tuple[
-        registry.Description[registry.InputTraits], registry.Description[registry.TargetTraits]
-    ]:
+    def _methods(self, system: str) -> tuple[Description[ProxyInput], Description[ProxyTarget]]:
         """Proxy input and proxy target of a system."""
         found, file = self.system(system), self.file_of("systems", system)
         with told_of(f"{file}: 'input': "):
@@ -675,7 +671,7 @@ class Configuration:
         with told_of(f"{file}: 'target': "):
             return input_, registry.describe("targets", found.target)
 
-    def text_choice(self, system: str) -> registry.Description[registry.DistillationTraits] | None:
+    def text_choice(self, system: str) -> Description[TextChoice] | None:
         """How a system chooses among its texts, None where it has only one."""
         chosen = self.text(system).choice
         if chosen is None:
@@ -687,7 +683,7 @@ class Configuration:
             return registry.describe("distillation", chosen)
 
     @cached_method
-    def _decoding(self, name: str) -> registry.Description[registry.DecodingTraits]:
+    def _decoding(self, name: str) -> Description[DecodingMethod]:
         method = Method(**self._options(name))
         with told_of(f"{self.file_of('decodings', name)}: "):
             return registry.describe("decoding", method)

@@ -3,7 +3,7 @@
 from typing import TYPE_CHECKING
 
 from nat.errors import UserError
-from nat.registry import KINDS, Order
+from nat.traits import KINDS, Order
 
 if TYPE_CHECKING:
     from nat.configuration.configuration import Configuration

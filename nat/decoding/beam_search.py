@@ -1,27 +1,23 @@
 """Beam search for autoregressive models."""
 
 import torch
-from pydantic import ConfigDict
-from pydantic.dataclasses import dataclass
 from torch import Tensor
 
 from nat.data.vocabulary import EOS
 from nat.decoding.beams import LeftToRightSearch
 from nat.decoding.forced import forced_tokens
 from nat.decoding.hypothesis import Hypothesis
+from nat.decoding.options import BeamSearchOptions
 from nat.decoding.passes import Pass
 from nat.transformer.model import Transformer
 
 
-@dataclass(frozen=True, config=ConfigDict(extra="forbid"))
-class BeamSearch(LeftToRightSearch):
+class BeamSearch(LeftToRightSearch, BeamSearchOptions):
     """Left-to-right search that keeps the `beam` best open hypotheses of each sentence.
 
     See `nat.decoding.beams.Beams` for the score and the end of the search. A beam of one is greedy
     decoding.
     """
-
-    decoding_order = "autoregressive"
 
     @torch.inference_mode()
     def __call__(self, model: Transformer, source: Tensor) -> list[Hypothesis]:

@@ -1,34 +1,19 @@
-"""Batched left-to-right search: its options, and its open and ended hypotheses."""
+"""Batched left-to-right search: its open and ended hypotheses."""
 
 import torch
-from pydantic import ConfigDict, Field
-from pydantic.dataclasses import dataclass
 from torch import Tensor
 
 from nat.alignment.reveal import share_of
 from nat.data.vocabulary import BOS, EOS, NEVER_WRITTEN
 from nat.decoding.hypothesis import Hypothesis
+from nat.decoding.options import LeftToRight
 from nat.transformer.cache import DecoderCache
 from nat.transformer.model import Encoded, Transformer
 from nat.transformer.projection import chunks_of_logits, largest_symbols, log_sums
 
 
-@dataclass(frozen=True, config=ConfigDict(extra="forbid"))
-class LeftToRightSearch:
-    """Left-to-right search with an incremental cache; `Beams` defines its score and when it ends.
-
-    Attributes:
-        beam: open hypotheses per sentence.
-        length_penalty: exponent of the length; 0 ranks by probability, 1 by the mean per token.
-        longest_ratio: a target has at most longest_ratio * source tokens + longest_margin tokens
-            (rounded down), and fits the model's positions.
-        longest_margin: see `longest_ratio`.
-    """
-
-    beam: int = Field(default=5, ge=1)
-    length_penalty: float = Field(default=1.0, ge=0.0)
-    longest_ratio: float = Field(default=1.5, ge=0.0)
-    longest_margin: int = Field(default=10, ge=0)
+class LeftToRightSearch(LeftToRight):
+    """Search with an incremental cache; `Beams` defines its score and when it ends."""
 
     def longest(self, lengths: Tensor) -> Tensor:
         """Maximal number of tokens of each target, regardless of the model's positions, [B].

@@ -1,19 +1,16 @@
 """One pass over an upsampled canvas, collapsed: decoding of CTC models."""
 
 import torch
-from pydantic import ConfigDict
-from pydantic.dataclasses import dataclass
 from torch import Tensor
 
 from nat.decoding.hypothesis import Hypothesis
 from nat.decoding.imputation import imputed_passes, imputed_translations
+from nat.decoding.options import CtcOptions
 from nat.decoding.passes import Pass
-from nat.options import added
 from nat.transformer.model import Transformer
 
 
-@dataclass(frozen=True, config=ConfigDict(extra="forbid"))
-class Ctc:
+class Ctc(CtcOptions):
     """Each frame takes its most probable label; equal neighbours are merged, blanks are dropped.
 
     This is the most probable alignment, not the most probable translation, whose probability is the
@@ -24,15 +21,7 @@ class Ctc:
     The probability of a token is often spread over several frames, of which none prefers it to
     BLANK; then the best alignment is too short. A penalty of BLANK makes it longer, and costs no
     time. The papers have none; it is to be tuned on a validation set.
-
-    Attributes:
-        blank_penalty: by which the log-probability of BLANK is lowered for the choice, nats. The
-            score is without it.
     """
-
-    blank_penalty: float = added(0.0)
-
-    upsampled = True
 
     @torch.inference_mode()
     def __call__(self, model: Transformer, source: Tensor) -> list[Hypothesis]:

@@ -1,18 +1,16 @@
 """Prefix beam search over the frames of a CTC model, with an n-gram language model."""
 
 import torch
-from pydantic import ConfigDict
-from pydantic.dataclasses import dataclass
 from torch import Tensor
 
 from nat.decoding.hypothesis import Hypothesis
+from nat.decoding.options import CtcBeamOptions
 from nat.decoding.prefix_search import PrefixSearch
 from nat.language_model.scorer import LanguageModel
 from nat.transformer.model import Transformer
 
 
-@dataclass(frozen=True, config=ConfigDict(extra="forbid"))
-class CtcBeam(PrefixSearch):
+class CtcBeam(PrefixSearch, CtcBeamOptions):
     """Prefix beam search of a CTC model."""
 
     @torch.inference_mode()

@@ -7,17 +7,16 @@ import os
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Any, Literal
+from typing import Any
 
 import torch
-from pydantic import ConfigDict
-from pydantic.dataclasses import dataclass
 from torch import Tensor
 
 from nat.checksums import remedy, verified_folder
 from nat.data.vocabulary import EOS, NEVER_WRITTEN, PAD, SIDES
 from nat.decoding.beams import LeftToRightSearch
 from nat.decoding.hypothesis import Hypothesis
+from nat.decoding.options import Ctranslate2BeamOptions
 from nat.errors import UserError
 from nat.files import read_json
 from nat.transformer.model import Transformer
@@ -125,8 +124,7 @@ def noting_out_of_memory() -> Iterator[None]:
         raise
 
 
-@dataclass(frozen=True, config=ConfigDict(extra="forbid"))
-class CTranslate2Beam(LeftToRightSearch):
+class CTranslate2Beam(LeftToRightSearch, Ctranslate2BeamOptions):
     """Beam search of CTranslate2, with the options and the score of `nat.decoding.beams.Beams`.
 
     There are two differences. The engine removes the symbols that are never written before the
@@ -134,15 +132,7 @@ class CTranslate2Beam(LeftToRightSearch):
     maximal length without an EOS: of the hypotheses that it then has, the best that ended is
     returned, or the best one if none has. The steps of a hypothesis, which the engine does not
     tell, are counted as one for each token and its EOS.
-
-    Attributes:
-        precision: of weights: float32, float16 (on GPUs), or int8 with products of integers.
     """
-
-    precision: Literal["float32", "float16", "int8"] = "float32"
-
-    decoding_order = "autoregressive"
-    converted = "ctranslate2"
 
     def __call__(self, model: Transformer, source: Tensor, engine: Engine) -> list[Hypothesis]:
         """Translate source sentences [B, S] (tokens, EOS, padding on the right).

@@ -1,12 +1,9 @@
 """CTC decoding in CTranslate2's encoder, with a model without decoder layers that was converted."""
 
 from pathlib import Path
-from typing import Literal
 
 import numpy as np
 import torch
-from pydantic import ConfigDict
-from pydantic.dataclasses import dataclass
 from torch import Tensor
 
 from nat.alignment.ctc import collapse
@@ -15,8 +12,8 @@ from nat.data.vocabulary import BLANK, EOS, PAD
 from nat.decoding.ctranslate2_beam import folder_of, noting_out_of_memory, opened
 from nat.decoding.hypothesis import Hypothesis
 from nat.decoding.network import never_chosen, silent
+from nat.decoding.options import Ctranslate2CtcOptions
 from nat.files import read_json
-from nat.options import added
 from nat.transformer.copying import repeated_places
 from nat.transformer.linear import has_bfloat16_products
 from nat.transformer.model import Transformer
@@ -71,24 +68,12 @@ class EncoderEngine:
         return torch.from_numpy(np.array(found))
 
 
-@dataclass(frozen=True, config=ConfigDict(extra="forbid"))
-class CTranslate2Ctc:
+class CTranslate2Ctc(Ctranslate2CtcOptions):
     """The best alignment of `nat.decoding.ctc`, with the states of CTranslate2's encoder.
 
     The engine has no projection for the states of an encoder, so PyTorch projects them: in float32,
     or with int8 in bfloat16 where the processor multiplies such numbers faster.
-
-    Attributes:
-        precision: of weights: float32, or int8 with products of integers.
-        blank_penalty: see `nat.decoding.ctc`.
     """
-
-    precision: Literal["float32", "int8"] = "float32"
-    blank_penalty: float = added(0.0)
-
-    upsampled = True
-    encoder_only = True
-    converted = "ctranslate2"
 
     @torch.inference_mode()
     def __call__(

@@ -1,28 +1,24 @@
 """Beam search for the semi-autoregressive Transformer: k tokens per decoder pass."""
 
 import torch
-from pydantic import ConfigDict
-from pydantic.dataclasses import dataclass
 from torch import Tensor
 
 from nat.data.vocabulary import BOS, EOS
 from nat.decoding.beams import Beams, LeftToRightSearch
 from nat.decoding.forced import forced_tokens
 from nat.decoding.hypothesis import Hypothesis
+from nat.decoding.options import GroupBeamSearchOptions
 from nat.decoding.passes import Pass
 from nat.transformer.model import Transformer
 
 
-@dataclass(frozen=True, config=ConfigDict(extra="forbid"))
-class GroupBeamSearch(LeftToRightSearch):
+class GroupBeamSearch(LeftToRightSearch, GroupBeamSearchOptions):
     """Left-to-right search in which a decoder pass predicts the next k tokens independently.
 
     Wang et al. (2018). The tokens of a group extend the hypotheses one after the other, each with
     the distribution of its own position, so a hypothesis can end within a group. See
     `nat.decoding.beams.Beams` for the score and the end of the search.
     """
-
-    decoding_order = "semi-autoregressive"
 
     @torch.inference_mode()
     def __call__(self, model: Transformer, source: Tensor) -> list[Hypothesis]:

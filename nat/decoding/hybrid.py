@@ -5,8 +5,6 @@ from collections.abc import Sequence
 from typing import NamedTuple
 
 import torch
-from pydantic import ConfigDict, Field
-from pydantic.dataclasses import dataclass
 from torch import Tensor
 
 from nat.data.batch import pad
@@ -14,6 +12,7 @@ from nat.data.vocabulary import BEGIN_OF_CHUNKS, EOS, MASK, NEVER_WRITTEN, PAD
 from nat.decoding.beams import LeftToRightSearch
 from nat.decoding.forced import forced_scores, forced_tokens
 from nat.decoding.hypothesis import Hypothesis, most_probable
+from nat.decoding.options import HybridOptions
 from nat.decoding.passes import Pass
 from nat.transformer.model import Encoded, Transformer
 from nat.transformer.projection import best_symbols
@@ -21,8 +20,7 @@ from nat.transformer.projection import best_symbols
 NEVER_FILLED = tuple(symbol for symbol in NEVER_WRITTEN if symbol != EOS)
 
 
-@dataclass(frozen=True, config=ConfigDict(extra="forbid"))
-class Hybrid(LeftToRightSearch):
+class Hybrid(LeftToRightSearch, HybridOptions):
     """Beam search for every k-th token (stage I), then one pass for the tokens between (stage II).
 
     Wang et al. (2022), section 5.3. Stage I ends with EOS at a position that is a multiple of k;
@@ -34,22 +32,7 @@ class Hybrid(LeftToRightSearch):
     With an assistant, another hybrid system with the same k, the assistant does stage II (table 7):
     its own Skip-AT scores the sequences of stage I by forced decoding, and these scores replace the
     system's.
-
-    Attributes:
-        beam: b_at, hypotheses of stage I, whose other options are `length_penalty`,
-            `longest_ratio` and `longest_margin`.
-        kept: b_nat, sequences that stage II completes; at most `beam`.
     """
-
-    kept: int = Field(default=1, ge=1)
-
-    decoding_order = "hybrid"
-    assistant = "hybrid"
-    assistant_optional = True
-
-    def __post_init__(self) -> None:
-        if self.kept > self.beam:
-            raise ValueError(f"kept ({self.kept}) must not be above beam ({self.beam})")
 
     @torch.inference_mode()
     def __call__(

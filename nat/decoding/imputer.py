@@ -1,30 +1,21 @@
 """Imputer decoding: an alignment is completed block by block, then collapsed."""
 
 import torch
-from pydantic import ConfigDict, Field
-from pydantic.dataclasses import dataclass
 from torch import Tensor
 
 from nat.decoding.hypothesis import Hypothesis
 from nat.decoding.imputation import imputed_passes, imputed_translations
+from nat.decoding.options import ImputerOptions
 from nat.decoding.passes import Pass
 from nat.transformer.model import Transformer
 
 
-@dataclass(frozen=True, config=ConfigDict(extra="forbid"))
-class Imputer:
+class Imputer(ImputerOptions):
     """Impute an alignment from masks only, then merge repeats and drop blanks.
 
     The score is the mean log-probability per frame of the alignment, see
     `nat.decoding.imputation.Imputed`.
-
-    Attributes:
-        steps: number of decoder passes; a single one gives the best alignment, as `ctc` does.
     """
-
-    steps: int = Field(ge=1)
-
-    upsampled = True
 
     @torch.inference_mode()
     def __call__(self, model: Transformer, source: Tensor) -> list[Hypothesis]:

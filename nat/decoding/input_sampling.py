@@ -1,19 +1,16 @@
 """Input sampling: a proxy input is sampled, then decoded in one pass (MPLE, section 4.3)."""
 
 import torch
-from pydantic import ConfigDict, Field
-from pydantic.dataclasses import dataclass
 from torch import Tensor
 
 from nat import randomness
 from nat.decoding.canvas import canvases_of
 from nat.decoding.hypothesis import Hypothesis
-from nat.transformer.length import CLASSES
+from nat.decoding.options import InputSamplingOptions
 from nat.transformer.model import Transformer
 
 
-@dataclass(frozen=True, config=ConfigDict(extra="forbid"))
-class InputSampling:
+class InputSampling(InputSamplingOptions):
     """Decode from an input like those of training (Huang et al. 2022, table 3 and appendix E.6).
 
     A pattern of masks is sampled from the probabilities of the input predictor. At positions that
@@ -24,17 +21,7 @@ class InputSampling:
     The score is the mean log-probability per token; that of a copied token is the assistant's.
     The length with the highest score is the result (the likelier length of equal ones). A pattern
     depends on the source sentence and its length, not on other sentences of the batch.
-
-    Attributes:
-        length_beam: number of lengths that are decoded, the most probable ones of the system.
-        seed: seed of the patterns.
     """
-
-    length_beam: int = Field(default=1, ge=1, le=CLASSES)
-    seed: int = Field(default=0, ge=0)
-
-    input_predictor = True
-    assistant = "parallel"
 
     @torch.inference_mode()
     def __call__(

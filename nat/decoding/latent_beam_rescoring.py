@@ -1,19 +1,17 @@
 """Noisy parallel decoding by latents, with prefix beam search of each draw."""
 
 import torch
-from pydantic import ConfigDict
-from pydantic.dataclasses import dataclass
 from torch import Tensor
 
 from nat.decoding.hypothesis import Hypothesis
+from nat.decoding.options import LatentBeamRescoringOptions
 from nat.decoding.prefix_search import PrefixSearch
 from nat.decoding.rescoring import RescoredDraws
 from nat.language_model.scorer import LanguageModel
 from nat.transformer.model import Transformer
 
 
-@dataclass(frozen=True, config=ConfigDict(extra="forbid"))
-class LatentBeamRescoring(RescoredDraws, PrefixSearch):
+class LatentBeamRescoring(RescoredDraws, PrefixSearch, LatentBeamRescoringOptions):
     """All decodings of Gu and Kong (2021), table 3, combined: `latent_rescoring` with `ctc_beam`.
 
     The best translation of each draw is a candidate. See `nat.decoding.rescoring` for the score.

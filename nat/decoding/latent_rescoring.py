@@ -1,27 +1,23 @@
 """Noisy parallel decoding by latents: an autoregressive assistant chooses among several draws."""
 
 import torch
-from pydantic import ConfigDict
-from pydantic.dataclasses import dataclass
 from torch import Tensor
 
 from nat.decoding.canvas import canvases_of
 from nat.decoding.hypothesis import Hypothesis
 from nat.decoding.imputation import imputed_translations
+from nat.decoding.options import LatentRescoringOptions
 from nat.decoding.rescoring import RescoredDraws
 from nat.transformer.model import Transformer
 
 
-@dataclass(frozen=True, config=ConfigDict(extra="forbid"))
-class LatentRescoring(RescoredDraws):
+class LatentRescoring(RescoredDraws, LatentRescoringOptions):
     """Decode each draw in one pass; the assistant's score selects among them.
 
     Gu and Kong (2021), table 3: five draws from the prior at temperature 0.1. An upsampled canvas
     is decoded like `ctc`, any other one, of the most probable length, like `one_pass`. See
     `nat.decoding.rescoring` for the score.
     """
-
-    upsampled = None
 
     @torch.inference_mode()
     def __call__(

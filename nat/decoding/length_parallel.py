@@ -3,39 +3,24 @@
 from collections.abc import Iterator
 
 import torch
-from pydantic import ConfigDict, Field
-from pydantic.dataclasses import dataclass
 from torch import Tensor
 
 from nat.decoding.canvas import Canvases, Positions, canvases_of
 from nat.decoding.hypothesis import Hypothesis, deduplicated
 from nat.decoding.known import Known, once
 from nat.decoding.network import Network
+from nat.decoding.options import ParallelLengths
 from nat.decoding.passes import Pass
-from nat.transformer.length import CLASSES
 from nat.transformer.model import Encoded
 
 
-@dataclass(frozen=True, config=ConfigDict(extra="forbid"))
-class LengthParallel:
+class LengthParallel(ParallelLengths):
     """Decode the most probable lengths in parallel, beginning with one pass over masks.
 
     The length with the highest score is the result (the likelier length of equal ones).
     Probabilities are those of the full softmax; special symbols other than UNK are never chosen,
     except the empty token by a model that was trained with it (AXE), which is then dropped.
-
-    Attributes:
-        length_beam: number of lengths that are decoded, the most probable ones.
-        deduplicate: drop a token that equals the token before it (Lee et al. 2018), after empty
-            tokens are dropped; the score is that of all positions.
-        length_factor: factor of the predicted lengths, an option of `one_pass`.
     """
-
-    length_beam: int = Field(default=1, ge=1, le=CLASSES, kw_only=True)
-    deduplicate: bool = Field(default=False, kw_only=True)
-
-    length_factor = 1.0
-    starts_from_masks = True
 
     @torch.inference_mode()
     def __call__(
@@ -83,10 +68,12 @@ class LengthParallel:
         of_sentences = model.encode(source)
         encoded = of_sentences.repeat(self.length_beam)
 
+        factor = getattr(self, "length_factor", 1.0)  # an option of `one_pass`
+
         def predict() -> Canvases:
-            canvases = canvases_of(model, of_sentences, self.length_beam, self.length_factor)
+            canvases = canvases_of(model, of_sentences, self.length_beam, factor)
             canvases.predict(model, encoded, canvases.real)
             return canvases
 
-        first = once(known, (self.length_beam, self.length_factor), source, predict)
+        first = once(known, (self.length_beam, factor), source, predict)
         return encoded, first if known is None else first.copy()

@@ -1,34 +1,22 @@
 """Noisy parallel decoding by lengths: an autoregressive assistant chooses among several lengths."""
 
 import torch
-from pydantic import ConfigDict, Field
-from pydantic.dataclasses import dataclass
 from torch import Tensor
 
 from nat.decoding.canvas import canvases_of
 from nat.decoding.hypothesis import Hypothesis
-from nat.decoding.rescoring import LengthPenalty, best_of_assistant, groups
-from nat.transformer.length import CLASSES
+from nat.decoding.options import LengthRescoringOptions
+from nat.decoding.rescoring import best_of_assistant, groups
 from nat.transformer.model import Transformer
 
 
-@dataclass(frozen=True, config=ConfigDict(extra="forbid"))
-class LengthRescoring:
+class LengthRescoring(LengthRescoringOptions):
     """Decode the most probable lengths in one pass each; the assistant's score selects among them.
 
     With the constant length predictor, 2 B + 1 lengths are those from C - B to C + B around the
     source's length (Li et al. 2019, B = 4). See `one_pass` for how the tokens are chosen, and
     `nat.decoding.rescoring` for the score.
-
-    Attributes:
-        length_beam: number of lengths.
-        length_penalty: see `nat.decoding.rescoring.LengthPenalty`.
     """
-
-    length_beam: int = Field(ge=1, le=CLASSES)
-    length_penalty: LengthPenalty = "mean"
-
-    assistant = "autoregressive"
 
     @torch.inference_mode()
     def __call__(

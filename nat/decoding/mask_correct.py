@@ -3,18 +3,16 @@
 from collections.abc import Iterator
 
 import torch
-from pydantic import ConfigDict, Field
-from pydantic.dataclasses import dataclass
 
 from nat.alignment.reveal import least_confident
 from nat.decoding.canvas import Canvases, Positions
 from nat.decoding.length_parallel import LengthParallel
 from nat.decoding.network import Network
+from nat.decoding.options import MaskCorrectOptions
 from nat.transformer.model import Encoded
 
 
-@dataclass(frozen=True, config=ConfigDict(extra="forbid"))
-class MaskCorrect(LengthParallel):
+class MaskCorrect(LengthParallel, MaskCorrectOptions):
     """Mask the least probable tokens, then predict every position again, the visible ones too.
 
     Huang, Perez and Volkovs (2022). The number of passes and of masks is that of `mask_predict`,
@@ -23,14 +21,7 @@ class MaskCorrect(LengthParallel):
 
     The score is the mean log-probability per token in the last pass. The evaluation of DiMS'
     published code sets `deduplicate`.
-
-    Attributes:
-        steps: T, decoder passes; one step is `one_pass`.
     """
-
-    steps: int = Field(ge=1)
-
-    needs_correction = True
 
     def refine(self, model: Network, encoded: Encoded, canvases: Canvases) -> Iterator[Positions]:
         """Mask, and predict every position again, in place; see `LengthParallel.refine`."""

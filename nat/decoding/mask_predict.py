@@ -3,18 +3,16 @@
 from collections.abc import Iterator
 
 import torch
-from pydantic import ConfigDict, Field
-from pydantic.dataclasses import dataclass
 
 from nat.alignment.reveal import least_confident
 from nat.decoding.canvas import Canvases, Positions
 from nat.decoding.length_parallel import LengthParallel
 from nat.decoding.network import Network
+from nat.decoding.options import MaskPredictOptions
 from nat.transformer.model import Encoded
 
 
-@dataclass(frozen=True, config=ConfigDict(extra="forbid"))
-class MaskPredict(LengthParallel):
+class MaskPredict(LengthParallel, MaskPredictOptions):
     """Predict all tokens, then mask the least probable ones and predict them again.
 
     Ghazvininejad et al. (2019), section 3. With T steps and N tokens, pass 1 predicts every
@@ -28,14 +26,7 @@ class MaskPredict(LengthParallel):
     repeated neighbouring tokens at the end, which is `deduplicate: true`.
 
     The score is the mean log-probability per token, each from the last pass that chose it.
-
-    Attributes:
-        steps: T, decoder passes; one step is `one_pass`.
-        remask: whether tokens that were revealed can be masked again.
     """
-
-    steps: int = Field(ge=1)
-    remask: bool = True
 
     def refine(self, model: Network, encoded: Encoded, canvases: Canvases) -> Iterator[Positions]:
         """Mask and predict again, in place; see `LengthParallel.refine`."""

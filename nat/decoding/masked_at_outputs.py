@@ -1,11 +1,8 @@
 """The probe of HRT, figure 2: masked parts of an AT translation are predicted again."""
 
 import math
-from typing import Literal
 
 import torch
-from pydantic import ConfigDict, Field
-from pydantic.dataclasses import dataclass
 from torch import Tensor
 
 from nat import randomness
@@ -16,11 +13,11 @@ from nat.decoding.beam_search import BeamSearch
 from nat.decoding.canvas import Canvases
 from nat.decoding.hypothesis import Hypothesis
 from nat.decoding.known import Known, once
+from nat.decoding.options import MaskedAtOutputsOptions
 from nat.transformer.model import Transformer
 
 
-@dataclass(frozen=True, config=ConfigDict(extra="forbid"))
-class MaskedAtOutputs:
+class MaskedAtOutputs(MaskedAtOutputsOptions):
     """Mask a part of the assistant's translation, and predict it in one pass from the rest.
 
     Wang et al. (2022), section 4 and figure 2. Of N tokens, `head` masks the first
@@ -30,29 +27,7 @@ class MaskedAtOutputs:
 
     The score is the mean log-probability of the tokens that are predicted, zero where there are
     none. Symbols are chosen as in `one_pass`.
-
-    Attributes:
-        scheme: which tokens are masked.
-        share: p_mask of all schemes except `chunk`.
-        chunk: k of the scheme `chunk`.
-        beam: beam of the assistant.
-        seed: seed of the scheme `random`, whose draws also depend on the source sentence.
     """
-
-    scheme: Literal["head", "tail", "random", "chunk"]
-    share: float | None = Field(default=None, gt=0.0, le=1.0)
-    chunk: int | None = Field(default=None, ge=2)
-    beam: int = Field(default=5, ge=1)
-    seed: int = Field(default=0, ge=0)
-
-    assistant = "autoregressive"
-    starts_from_assistant = True
-    needs_partial_targets = True
-
-    def __post_init__(self) -> None:
-        needed, other = ("chunk", "share") if self.scheme == "chunk" else ("share", "chunk")
-        if getattr(self, needed) is None or getattr(self, other) is not None:
-            raise ValueError(f"the scheme '{self.scheme}' needs '{needed}' and has no '{other}'")
 
     @torch.inference_mode()
     def __call__(

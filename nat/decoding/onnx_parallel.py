@@ -1,44 +1,24 @@
 """Parallel decoding in ONNX Runtime, with a model that `nat.export.onnx` wrote."""
 
-from typing import Literal
-
 import torch
-from pydantic import ConfigDict, Field
-from pydantic.dataclasses import dataclass
 from torch import Tensor
 
 from nat.decoding.hypothesis import Hypothesis
 from nat.decoding.imputation import imputed_translations
 from nat.decoding.mask_predict import MaskPredict
 from nat.decoding.network import OnnxEngine, OnnxNetwork
-from nat.options import added
-from nat.transformer.length import CLASSES
+from nat.decoding.options import OnnxParallelOptions
 from nat.transformer.model import Transformer
 
 
-@dataclass(frozen=True, config=ConfigDict(extra="forbid"))
-class OnnxParallel:
+class OnnxParallel(OnnxParallelOptions):
     """Mask-predict or, on an upsampled canvas, CTC and Imputer decoding, in ONNX Runtime.
 
     Scores and choices are those of `mask_predict` and `imputer`, which with one step are `one_pass`
     and `ctc`. int8 are products of integers: weights are quantised once, by output channel, and the
     inputs of each product when it is computed, with one scale for a whole batch. So the int8
     translation of a sentence can depend on the other sentences of its batch.
-
-    Attributes:
-        precision: of the weights of matrix products.
-        steps: passes of the decoder.
-        length_beam: number of lengths that are decoded; 1 on an upsampled canvas.
-        blank_penalty: see `nat.decoding.ctc`; only for an upsampled canvas.
     """
-
-    precision: Literal["float32", "int8"] = "float32"
-    steps: int = Field(default=1, ge=1)
-    length_beam: int = Field(default=1, ge=1, le=CLASSES)
-    blank_penalty: float = added(0.0)
-
-    upsampled = None
-    converted = "onnx"
 
     @torch.inference_mode()
     def __call__(self, model: Transformer, source: Tensor, engine: OnnxEngine) -> list[Hypothesis]:

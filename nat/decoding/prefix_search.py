@@ -1,19 +1,17 @@
 """Prefix beam search over the frames of a CTC model, with an n-gram language model."""
 
 from collections.abc import Iterator
-from typing import Literal, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 import torch
-from pydantic import ConfigDict, Field
-from pydantic.dataclasses import dataclass
 from torch import Tensor
 
 from nat.data.vocabulary import MASK, NEVER_WRITTEN, PAD
 from nat.decoding.hypothesis import Hypothesis
 from nat.decoding.network import silent
+from nat.decoding.options import PrefixBeam
 from nat.decoding.prefixes import Prefixes
-from nat.language_model.options import LanguageModelOptions
 from nat.language_model.scorer import LanguageModel
 from nat.transformer.model import Encoded, Transformer
 from nat.transformer.projection import chunks_of_logits, largest_symbols, log_sums
@@ -35,8 +33,7 @@ class Emissions(NamedTuple):
     blanks: np.ndarray
 
 
-@dataclass(frozen=True, config=ConfigDict(extra="forbid"))
-class PrefixSearch:
+class PrefixSearch(PrefixBeam):
     """Search for the translation, not for the alignment, that is most probable.
 
     Gu and Kong (2021), section 4.2 and table 3. The score of a translation y is
@@ -55,23 +52,7 @@ class PrefixSearch:
     that it remains possible. A frame extends prefixes only by its most probable tokens, but a
     prefix may always repeat its last token. Probabilities are those of the full softmax; special
     symbols other than UNK and BLANK are never chosen.
-
-    Attributes:
-        beam: prefixes kept for each sentence.
-        symbols: most probable tokens of each frame that may extend a prefix.
-        language_model: the language model and alpha, its weight; None for no language model.
-        word_bonus: beta, nats.
-        bonus: `tokens` for beta |y|, as in the published code, or `log_tokens` for beta log |y|, as
-            in the paper.
     """
-
-    beam: int = Field(default=20, ge=1)
-    symbols: int = Field(default=20, ge=1)
-    language_model: LanguageModelOptions | None = None
-    word_bonus: float = 0.0
-    bonus: Literal["tokens", "log_tokens"] = "tokens"
-
-    upsampled = True
 
     def search(
         self, model: Transformer, encoded: Encoded, language_model: LanguageModel | None

@@ -1,33 +1,21 @@
 """Iterative refinement by fairseq's own generator, for fairseq's own systems."""
 
 import torch
-from pydantic import ConfigDict, Field
-from pydantic.dataclasses import dataclass
 from torch import Tensor
 
 from nat.data.vocabulary import NEVER_WRITTEN, UNK
 from nat.decoding.hypothesis import Hypothesis
+from nat.decoding.options import RefinementOptions
 from nat.transformer.model import Transformer
 from nat.transformer.of_fairseq import OfFairseq, swapped
 
 
-@dataclass(frozen=True, config=ConfigDict(extra="forbid"))
-class Refinement:
+class Refinement(RefinementOptions):
     """fairseq's `IterativeRefinementGenerator`: it ends when a step changes nothing.
 
     UNK, which stands for a masked token in these models, is never written. The score is that of
     fairseq, the mean over the tokens with BOS and EOS.
-
-    Attributes:
-        steps: most steps, fairseq's `--iter-decode-max-iter` plus one. A step of LevT is three
-            passes of the decoder: deletions, places of insertions, and words.
-        end_penalty: subtracted from the score of inserting nothing (Gu et al. 2019, section 4).
     """
-
-    steps: int = Field(default=10, ge=1)
-    end_penalty: float = Field(default=0.0, ge=0.0)
-
-    decoding_order = "fairseq"
 
     @torch.inference_mode()
     def __call__(self, model: Transformer, source: Tensor) -> list[Hypothesis]:

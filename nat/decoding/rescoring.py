@@ -2,19 +2,14 @@
 
 import math
 from collections.abc import Sequence
-from typing import Literal
 
 import torch
-from pydantic import ConfigDict, Field
-from pydantic.dataclasses import dataclass
 from torch import Tensor
 
 from nat.decoding.forced import forced_scores
 from nat.decoding.hypothesis import Hypothesis, most_probable
+from nat.decoding.options import Draws, LengthPenalty
 from nat.transformer.model import Encoded, Transformer
-
-LengthPenalty = Literal["mean", "sum"]
-"""What the log-probability of n tokens, EOS included, is divided by: n for `mean`, 1 for `sum`."""
 
 
 def best_of_assistant(
@@ -77,24 +72,8 @@ def groups(hypotheses: Sequence[Hypothesis], size: int) -> list[Sequence[Hypothe
     return [hypotheses[start : start + size] for start in range(0, len(hypotheses), size)]
 
 
-@dataclass(frozen=True, config=ConfigDict(extra="forbid"))
-class RescoredDraws:
-    """The candidates are translations with several draws of the latents.
-
-    Attributes:
-        samples: number of draws from the prior.
-        temperature: factor of the prior's standard deviations.
-        seed: seed of the draws, which also depend on the source sentence.
-        length_penalty: see `LengthPenalty`.
-    """
-
-    samples: int = Field(default=5, ge=1)
-    temperature: float = Field(default=0.1, ge=0.0)
-    seed: int = Field(default=0, ge=0)
-    length_penalty: LengthPenalty = "mean"
-
-    latent = True
-    assistant = "autoregressive"
+class RescoredDraws(Draws):
+    """The candidates are translations with several draws of the latents."""
 
     def draw(self, model: Transformer, source: Tensor) -> Encoded:
         """Encode source sentences [B, S] once for each draw; those of a sentence side by side."""

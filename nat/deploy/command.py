@@ -11,7 +11,7 @@ from nat.errors import UserError
 from nat.fields import Count
 from nat.options import validated
 from nat.program import run
-from nat.registry import ENGINES
+from nat.traits import ENGINES
 
 FORMATS = (*ENGINES, "fairseq", "huggingface")
 """What a model can be exported to."""

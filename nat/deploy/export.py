@@ -22,9 +22,9 @@ from nat.export.fairseq import write_fairseq
 from nat.export.huggingface import write_huggingface
 from nat.files import atomic_directory, copy, read_json, write_json
 from nat.jobs.convert import WRITERS
-from nat.registry import KINDS
 from nat.training.model_file import TrainedModel
 from nat.training.weights import CONVERTED, checksum_of
+from nat.traits import KINDS
 from nat.transformer.model import Transformer
 
 CORPUS = "corpus.json"

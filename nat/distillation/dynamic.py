@@ -1,14 +1,11 @@
 """Dynamic KD (MPLE): each pair has several targets, of which the model chooses a probable one."""
 
-from typing import Annotated, Literal
-
 import torch
-from pydantic import ConfigDict, Field
-from pydantic.dataclasses import dataclass
 from torch import Tensor
 
 from nat.alignment.ctc import negative_log_likelihood, own_symbols
 from nat.data.vocabulary import MASK, PAD
+from nat.distillation.options import DynamicOptions
 from nat.objective.context import BatchContext
 from nat.transformer.dropout import without_dropout
 from nat.transformer.projection import gathered_log_probabilities, own_log_probabilities
@@ -17,26 +14,7 @@ LARGEST = 1e30
 """Cost of an infeasible text, which is chosen only if there is no better one, nats."""
 
 
-@dataclass(frozen=True, config=ConfigDict(extra="forbid"))
-class Regulariser:
-    """The regulariser, -beta * sum over i of gamma_i S(Gamma_i, T) (MPLE, equation 21).
-
-    It favours candidates T that are similar to all candidates Gamma_i; S is the sentence BLEU, 0 to
-    100, see `nat.distillation.pairwise_bleu`.
-
-    Attributes:
-        beta: 0.2 for WMT14 En-De and 0.1 for WMT17 Zh-En in the paper.
-        gamma: one weight per candidate, in their order, or `tuned`: those whose choice is closest
-            to several references, found before the training as the paper found its own, see
-            `nat.measures.distortion`.
-    """
-
-    beta: float = Field(gt=0.0)
-    gamma: Literal["tuned"] | Annotated[list[float], Field(min_length=1)] = Field()
-
-
-@dataclass(frozen=True, config=ConfigDict(extra="forbid"))
-class Dynamic:
+class Dynamic(DynamicOptions):
     """Dynamic KD (MPLE, Huang et al. 2022, section 3.4 and appendix F).
 
     Each pair learns from the candidate T that minimises
@@ -50,14 +28,7 @@ class Dynamic:
     alignments on an upsampled canvas, position by position otherwise. Encoder states are those of
     the update, and the decoder has no dropout. An empty candidate is never chosen, and of equal
     candidates only the first one can be; the first of equally good ones is chosen.
-
-    Attributes:
-        regulariser: None to choose by likelihood alone ("w/o Regularizer").
     """
-
-    regulariser: Regulariser | None = None
-
-    decoding_order = "parallel"
 
     @torch.no_grad()
     def __call__(self, context: BatchContext) -> Tensor:

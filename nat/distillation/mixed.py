@@ -1,27 +1,18 @@
 """Mixed distillation: references or translations of a teacher, drawn anew at each update."""
 
 import torch
-from pydantic import ConfigDict, Field
-from pydantic.dataclasses import dataclass
 from torch import Tensor
 
 from nat.data.vocabulary import PAD
+from nat.distillation.options import MixedOptions
 from nat.objective.context import BatchContext
 
 STREAM = 2 << 32
 """Stream of random numbers; inputs and targets use small numbers."""
 
 
-@dataclass(frozen=True, config=ConfigDict(extra="forbid"))
-class Mixed:
-    """MixDistill (HRT, Wang et al. 2022, algorithm 1): drawn for each pair at each update.
-
-    Attributes:
-        raw: probability of the reference, the first candidate; otherwise the translation, the
-            second one, is learned. The paper uses 0.2 for WMT14 En-De and 0.5 for the other tasks.
-    """
-
-    raw: float = Field(default=0.5, gt=0.0, lt=1.0)
+class Mixed(MixedOptions):
+    """MixDistill (HRT, Wang et al. 2022, algorithm 1): drawn for each pair at each update."""
 
     def __call__(self, context: BatchContext) -> Tensor:
         """Numbers of the chosen candidates, [B]; an empty one is replaced by the other."""

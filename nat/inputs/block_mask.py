@@ -1,13 +1,10 @@
 """Block masking of an alignment (Imputer)."""
 
-from typing import Literal
-
 import torch
-from pydantic import ConfigDict
-from pydantic.dataclasses import dataclass
 from torch import Tensor
 
 from nat.data.vocabulary import MASK
+from nat.inputs.options import BlockMaskOptions
 from nat.objective.context import BatchContext, DecoderInput
 from nat.objective.first_pass import FirstPass
 
@@ -15,8 +12,7 @@ SIZES = (2, 4, 8, 16)
 """Positions of a block."""
 
 
-@dataclass(frozen=True, config=ConfigDict(extra="forbid"))
-class BlockMask:
+class BlockMask(BlockMaskOptions):
     """Reveal part of the best alignment of the target with an upsampled canvas, block by block.
 
     Saharia et al. (2020), section 3.2, with the changes of DiMS (Norouzi et al. 2022, appendix F):
@@ -29,17 +25,7 @@ class BlockMask:
     for a batch, and at least as many masks in each as the teacher has steps.) The positions are
     drawn uniformly in each block. A shorter last block has the same number of masks, or is all
     masks. So is a sentence that has no alignment.
-
-    Attributes:
-        aligned_by: whose alignment is revealed: that of the model that learns, or that of the
-            `teacher` it distils, as in the published code of DiMS. In validation, where there is no
-            teacher, it is the model's.
     """
-
-    aligned_by: Literal["model", "teacher"] = "model"
-
-    trains_on_partial_targets = True
-    upsampled = True
 
     def __call__(self, context: BatchContext) -> DecoderInput:
         """Mask part of the alignment [B, T]; the masked positions carry the loss.

@@ -1,30 +1,19 @@
 """The noise of fairseq's task `translation_lev`, for models of fairseq's own."""
 
-from typing import Literal
-
 import torch
-from pydantic import ConfigDict
-from pydantic.dataclasses import dataclass
 
 from nat.data.vocabulary import PAD
+from nat.inputs.options import FairseqNoiseOptions
 from nat.objective.context import BatchContext, DecoderInput
 from nat.transformer.of_fairseq import OfFairseq
 
 
-@dataclass(frozen=True, config=ConfigDict(extra="forbid"))
-class FairseqNoise:
+class FairseqNoise(FairseqNoiseOptions):
     """What a model of fairseq's own sees of the target, between BOS and EOS.
 
     Random numbers are those of torch, which fairseq seeds at each update. In validation they are
     the same for all batches, as with fairseq's option `--fixed-validation-seed`.
-
-    Attributes:
-        noise: `full_mask`: UNK everywhere; `random_delete`: a random part of the target.
     """
-
-    noise: Literal["full_mask", "random_delete"]
-
-    decoding_order = "fairseq"
 
     def __call__(self, context: BatchContext) -> DecoderInput:
         """Noise on the targets, [B, at most T + 2]; labels are found by the model itself."""

@@ -1,28 +1,17 @@
 """Masking with a constant ratio ("CMLM, fixed" of Huang et al. 2022, table 3)."""
 
-from pydantic import ConfigDict, Field
-from pydantic.dataclasses import dataclass
-
 from nat.alignment.reveal import share_of
 from nat.inputs.masks import mask_at_random
+from nat.inputs.options import FixedMaskOptions
 from nat.objective.context import BatchContext, DecoderInput
 
 
-@dataclass(frozen=True, config=ConfigDict(extra="forbid"))
-class FixedMask:
+class FixedMask(FixedMaskOptions):
     """Reveal the same share of every target, at uniformly drawn positions.
 
     Where the paper is ambiguous: revealed * N of N tokens are shown, rounded to the nearest integer
     (halves to the even one), but at most N - 1.
-
-    Attributes:
-        revealed: share of the tokens that the decoder sees; 0 would be `full_mask`.
     """
-
-    revealed: float = Field(default=0.2, gt=0.0, lt=1.0)
-
-    trains_on_partial_targets = True
-    upsampled = False
 
     def __call__(self, context: BatchContext) -> DecoderInput:
         """Mask the rest of the target [B, T]; the masked positions carry the loss."""

@@ -1,13 +1,10 @@
 """Full mask: the decoder sees only the length of the target (vanilla NAT)."""
 
-from pydantic import ConfigDict
-from pydantic.dataclasses import dataclass
-
+from nat.inputs.options import FullMaskOptions
 from nat.objective.context import BatchContext, DecoderInput
 
 
-@dataclass(frozen=True, config=ConfigDict(extra="forbid"))
-class FullMask:
+class FullMask(FullMaskOptions):
     """Every position is MASK and carries loss (Gu et al. 2018, without fertilities)."""
 
     def __call__(self, context: BatchContext) -> DecoderInput:

@@ -4,17 +4,14 @@ Qian et al. (2021). On the alignment of an upsampled canvas: Gu and Kong (2021),
 variants are those of MPLE (Huang et al. 2022, section 4.3, table 3 and appendix E.6).
 """
 
-from typing import Literal
-
 import torch
-from pydantic import ConfigDict, Field
-from pydantic.dataclasses import dataclass
 from torch import Tensor
 
 from nat.alignment.ctc import collapse
 from nat.alignment.edit_distance import edit_distance
 from nat.alignment.reveal import share_of
 from nat.inputs.masks import reveal
+from nat.inputs.options import GlancingOptions
 from nat.objective.context import BatchContext, DecoderInput
 from nat.objective.first_pass import FirstPass
 
@@ -22,8 +19,7 @@ POSITIONS, COUNT = 1, 2
 """Streams of the context's random numbers."""
 
 
-@dataclass(frozen=True, config=ConfigDict(extra="forbid"))
-class Glancing:
+class Glancing(GlancingOptions):
     """Reveal l labels, where l is proportional to the distance d of a first pass from the labels.
 
     The first pass has no gradient. The label of a position is the target's token, or, on an
@@ -35,25 +31,7 @@ class Glancing:
     target, at least one position stays hidden and only hidden positions carry loss; an upsampled
     canvas may be revealed completely, and all of its positions carry loss. The two passes have
     independent dropout.
-
-    Attributes:
-        ratio: revealed labels per unit of distance at the start of training.
-        final_ratio: the same at the end, reached linearly; None for a constant ratio.
-        distance: between the prediction of the first pass and the labels: `hamming`, the number of
-            positions that differ, or `levenshtein`, the edit distance of the token sequences.
-        count: l is ratio * d (`deterministic`), or drawn from the Poisson distribution with this
-            mean.
-        chosen: which labels are revealed: drawn uniformly (`evenly`), with probability proportional
-            to p, the first pass's probability of the label (`likely`), or to 1 - p (`unlikely`).
     """
-
-    ratio: float = Field(default=0.5, gt=0.0, le=1.0)
-    final_ratio: float | None = Field(default=None, gt=0.0, le=1.0)
-    distance: Literal["hamming", "levenshtein"] = "hamming"
-    count: Literal["deterministic", "poisson"] = "deterministic"
-    chosen: Literal["evenly", "likely", "unlikely"] = "evenly"
-
-    trains_on_partial_targets = True
 
     def __call__(self, context: BatchContext) -> DecoderInput:
         """Reveal labels on the canvas [B, T]."""

@@ -1,24 +1,20 @@
 """Groups of tokens at a time: the semi-autoregressive Transformer (SAT), Wang et al. (2018)."""
 
 import torch
-from pydantic import ConfigDict
-from pydantic.dataclasses import dataclass
 
 from nat.data.vocabulary import BOS, PAD
 from nat.inputs.chunks import with_ends
+from nat.inputs.options import GroupedTokensOptions
 from nat.objective.context import BatchContext, DecoderInput
 
 
-@dataclass(frozen=True, config=ConfigDict(extra="forbid"))
-class GroupedTokens:
+class GroupedTokens(GroupedTokensOptions):
     """Each group of k tokens is predicted in parallel from the groups before it.
 
     The input is k times BOS followed by the target, the output is the target followed by EOS. The
     positions of a group see each other (the relaxed causal mask). The last group is complete, as in
     decoding; positions after EOS carry no loss.
     """
-
-    decoding_order = "semi-autoregressive"
 
     def __call__(self, context: BatchContext) -> DecoderInput:
         """Shift the target [B, T] into whole groups."""

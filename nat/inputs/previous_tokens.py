@@ -1,18 +1,14 @@
 """Teacher forcing: each position sees the preceding target tokens (autoregressive models)."""
 
 import torch
-from pydantic import ConfigDict
-from pydantic.dataclasses import dataclass
 
 from nat.data.vocabulary import BOS, EOS, PAD
+from nat.inputs.options import PreviousTokensOptions
 from nat.objective.context import BatchContext, DecoderInput
 
 
-@dataclass(frozen=True, config=ConfigDict(extra="forbid"))
-class PreviousTokens:
+class PreviousTokens(PreviousTokensOptions):
     """The input is BOS and the target, the output the target and EOS (Vaswani et al. 2017)."""
-
-    decoding_order = "autoregressive"
 
     def __call__(self, context: BatchContext) -> DecoderInput:
         """Shift the target [B, T] into an input and an output of [B, T + 1]."""

@@ -1,16 +1,13 @@
 """Revealing a random number of labels: "RND" of Gu and Kong (2021), table 4."""
 
-from pydantic import ConfigDict
-from pydantic.dataclasses import dataclass
-
 from nat.data.vocabulary import MASK
 from nat.inputs.masks import reveal
+from nat.inputs.options import RandomRevealOptions
 from nat.objective.context import BatchContext, DecoderInput
 from nat.objective.first_pass import FirstPass
 
 
-@dataclass(frozen=True, config=ConfigDict(extra="forbid"))
-class RandomReveal:
+class RandomReveal(RandomRevealOptions):
     """Reveal a uniformly drawn number of labels, regardless of the model's own predictions.
 
     The label of a position is the target's token, or, on an upsampled canvas, that of the model's
@@ -19,8 +16,6 @@ class RandomReveal:
     position of a canvas as long as the target stays hidden and only hidden positions carry loss; on
     an upsampled canvas all do.
     """
-
-    trains_on_partial_targets = True
 
     def __call__(self, context: BatchContext) -> DecoderInput:
         """Reveal labels on the canvas [B, T]; uses streams 1 and 2 of the random numbers."""

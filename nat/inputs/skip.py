@@ -6,21 +6,19 @@ auxiliary tasks, which a curriculum gradually replaces.
 """
 
 import torch
-from pydantic import ConfigDict, Field
-from pydantic.dataclasses import dataclass
 from torch import Tensor
 
 from nat.alignment.reveal import least_confident
 from nat.data.vocabulary import BEGIN_OF_CHUNKS, BOS, MASK, PAD
 from nat.inputs.chunks import with_ends
+from nat.inputs.options import SkipOptions
 from nat.objective.context import BatchContext, DecoderInput
 
 NUMBER, POSITIONS, TASK = 0, 1, 2
 """Streams of the context's random numbers."""
 
 
-@dataclass(frozen=True, config=ConfigDict(extra="forbid"))
-class Skip:
+class Skip(SkipOptions):
     """Two inputs for each sentence, one for a causal and one for a bidirectional decoder.
 
     The target y_1 .. y_N is padded with EOS to a multiple of k, so that the last of its every k-th
@@ -37,15 +35,7 @@ class Skip:
     Where the paper is ambiguous: the tasks are drawn for each sentence instead of taking the first
     part of a batch, which is the same in expectation; positions after the first EOS carry no loss;
     Skip-CMLM has no begin symbol.
-
-    Attributes:
-        curriculum: lambda, the larger the later the primary tasks begin; None for primary tasks
-            only.
     """
-
-    curriculum: float | None = Field(default=1.0, gt=0.0)
-
-    decoding_order = "hybrid"
 
     def __call__(self, context: BatchContext) -> tuple[DecoderInput, DecoderInput]:
         """The causal task and the bidirectional one."""

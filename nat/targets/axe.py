@@ -8,12 +8,11 @@ none. Empty tokens are removed from translations.
 from typing import NamedTuple
 
 import torch
-from pydantic import ConfigDict, Field
-from pydantic.dataclasses import dataclass
 from torch import Tensor
 
 from nat.data.vocabulary import BLANK, PAD
 from nat.objective.context import BatchContext, DecoderInput, Loss
+from nat.targets.options import AxeOptions
 from nat.targets.smoothing import smoothing_loss
 from nat.transformer.projection import own_log_probabilities
 
@@ -144,25 +143,14 @@ def _costs(log_probabilities: Tensor) -> Tensor:
     return -log_probabilities.double().clamp(min=-IMPOSSIBLE)
 
 
-@dataclass(frozen=True, config=ConfigDict(extra="forbid"))
-class Axe:
+class Axe(AxeOptions):
     """Cost of the best monotone alignment of the target with the predictions, see `align`.
 
     Where the papers are ambiguous: a revealed position is aligned with its own token at no cost, so
     that the others are aligned between the revealed ones; the denominator of the loss is the number
     of positions that carry it, whatever the alignment; label smoothing applies once to each
     prediction, empty or not, and does not influence the alignment.
-
-    Attributes:
-        skip_penalty: delta, weight of skipped targets (tau of MPLE, table 2: 1, 5 and 10).
-        label_smoothing: share of each prediction's label that is spread evenly over the vocabulary.
     """
-
-    skip_penalty: float = Field(default=1.0, gt=0.0)
-    label_smoothing: float = Field(default=0.0, ge=0.0, lt=1.0)
-
-    decoding_order = "parallel"
-    empty_token = True
 
     def __call__(self, context: BatchContext, decoder_input: DecoderInput) -> Loss:
         """Loss of each sentence.

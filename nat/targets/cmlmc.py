@@ -9,19 +9,17 @@ from collections.abc import Mapping
 from dataclasses import replace
 
 import torch
-from pydantic import ConfigDict, Field
-from pydantic.dataclasses import dataclass
 from torch import Tensor
 
 from nat.alignment.reveal import least_confident, share_of
 from nat.data.vocabulary import MASK, NEVER_WRITTEN
 from nat.objective.context import BatchContext, DecoderInput, Loss, sum_of_losses
 from nat.targets.cross_entropy import CrossEntropy
+from nat.targets.options import CmlmcOptions
 from nat.transformer.projection import best_symbols
 
 
-@dataclass(frozen=True, config=ConfigDict(extra="forbid"))
-class Cmlmc:
+class Cmlmc(CmlmcOptions):
     """Cross-entropy at masked positions, and at visible ones that were replaced: L_mask + L_corr.
 
     A pass over nothing but masks, without gradient, predicts every token. Of the n visible
@@ -33,17 +31,7 @@ class Cmlmc:
     Where the paper is ambiguous: the two losses are summed over positions and divided by the number
     of positions that carry either of them (as in the published code of DiMS; that of CMLMC takes
     the mean of the two means); special symbols are never predicted.
-
-    Attributes:
-        replace_factor: share of the visible tokens that are replaced.
-        label_smoothing: of both losses, see `cross_entropy`.
     """
-
-    replace_factor: float = Field(default=0.3, gt=0.0, le=1.0)
-    label_smoothing: float = Field(default=0.0, ge=0.0, lt=1.0)
-
-    decoding_order = "parallel"
-    trains_correction = True
 
     def __call__(self, context: BatchContext, decoder_input: DecoderInput) -> Loss:
         """Loss of each sentence.
@@ -51,7 +39,7 @@ class Cmlmc:
         Parts, both without smoothing: `nll` at the masked positions and `correction_nll` at the
         replaced ones.
         """
-        target = CrossEntropy(self.label_smoothing)
+        target = CrossEntropy(label_smoothing=self.label_smoothing)
         masked = target(context, decoder_input)
         replaced = target(context, self.replace(context, decoder_input))
         parts: Mapping[str, Tensor] = {

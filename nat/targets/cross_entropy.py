@@ -1,23 +1,13 @@
 """Cross-entropy with label smoothing at the positions that carry loss."""
 
-from pydantic import ConfigDict, Field
-from pydantic.dataclasses import dataclass
-
 from nat.objective.context import BatchContext, DecoderInput, Loss, sum_by_sentence
+from nat.targets.options import CrossEntropyOptions
 from nat.transformer.projection import cross_entropy
 from nat.transformer.trace import DecoderTrace
 
 
-@dataclass(frozen=True, config=ConfigDict(extra="forbid"))
-class CrossEntropy:
-    """Negative log-likelihood of the labels, position by position.
-
-    Attributes:
-        label_smoothing: share of the label's probability that is spread evenly over the vocabulary
-            (Szegedy et al. 2016).
-    """
-
-    label_smoothing: float = Field(default=0.0, ge=0.0, lt=1.0)
+class CrossEntropy(CrossEntropyOptions):
+    """Negative log-likelihood of the labels, position by position."""
 
     def __call__(
         self, context: BatchContext, decoder_input: DecoderInput, trace: DecoderTrace | None = None

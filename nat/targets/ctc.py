@@ -1,19 +1,15 @@
 """Connectionist temporal classification: the sum over alignments with an upsampled canvas."""
 
-from typing import Literal
-
 import torch
-from pydantic import ConfigDict, Field
-from pydantic.dataclasses import dataclass
 
 from nat.alignment.ctc import frames_needed, negative_log_likelihood, own_symbols
 from nat.objective.context import BatchContext, DecoderInput, Loss
+from nat.targets.options import CtcOptions
 from nat.targets.smoothing import smoothing_loss
 from nat.transformer.projection import own_log_probabilities
 
 
-@dataclass(frozen=True, config=ConfigDict(extra="forbid"))
-class Ctc:
+class Ctc(CtcOptions):
     """Negative log-likelihood of the target, summed over all of its alignments with the canvas.
 
     Graves et al. (2006); Libovicky and Helcl (2018) and Gu and Kong (2021), section 3.3, for
@@ -28,17 +24,7 @@ class Ctc:
     the NLL per token (except that its mean is over the frames of a batch, padding included). The
     sum over frames would stand to the likelihood of an alignment, also a product over frames, as
     smoothing does in cross-entropy; at an upsampling of 3 it is about three times as large.
-
-    Attributes:
-        label_smoothing: share of each frame's label that is spread evenly over the vocabulary.
-        frame_smoothing: `mean`, the only choice, see above; the configuration that is saved with
-            a model names it.
     """
-
-    label_smoothing: float = Field(default=0.0, ge=0.0, lt=1.0)
-    frame_smoothing: Literal["mean"] = "mean"
-
-    upsampled = True
 
     def __call__(self, context: BatchContext, decoder_input: DecoderInput) -> Loss:
         """Loss of each sentence; its positions are the target's tokens.

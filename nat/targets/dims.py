@@ -5,13 +5,12 @@ model; the teacher follows the student by an exponential moving average.
 """
 
 import torch
-from pydantic import ConfigDict, Field
-from pydantic.dataclasses import dataclass
 from torch import Tensor
 
 from nat.alignment.reveal import most_confident
 from nat.data.vocabulary import MASK, NEVER_WRITTEN
 from nat.objective.context import BatchContext, DecoderInput, Loss, sum_by_sentence
+from nat.targets.options import DimsOptions
 from nat.transformer.model import Transformer
 from nat.transformer.projection import (
     best_symbols,
@@ -20,8 +19,7 @@ from nat.transformer.projection import (
 )
 
 
-@dataclass(frozen=True, config=ConfigDict(extra="forbid"))
-class Dims:
+class Dims(DimsOptions):
     """KL(teacher || student) + hidden_weight * ||e_teacher - e_student|| at masked positions.
 
     Where the paper is ambiguous: the hidden state of a position is taken, like its label, from the
@@ -37,22 +35,7 @@ class Dims:
     `init_from` in two passes, as in `u-dims-cmlm-kd`. Where the paper is ambiguous: these
     translations are made once, by the teacher as it is before training, with a length beam of 5;
     the published code makes them during training with the moving teacher.
-
-    Attributes:
-        teacher_steps: number n of the teacher's passes.
-        temperature: of the teacher's labels.
-        hidden_weight: lambda, weight of the hidden-state distance.
-        ema_decay: mu, the decay of the teacher at each update, which the paper calls momentum; None
-            keeps the teacher fixed. The value in a configuration is for the length of the paper's
-            training, see `nat.configuration.lengths.at_length`.
     """
-
-    teacher_steps: int = Field(default=2, ge=1)
-    temperature: float = Field(default=0.5, gt=0.0)
-    hidden_weight: float = Field(default=0.7, ge=0.0)
-    ema_decay: float | None = Field(default=0.9992, ge=0.0, le=1.0)
-
-    distils = True
 
     def __call__(self, context: BatchContext, decoder_input: DecoderInput) -> Loss:
         """Loss of each sentence; the part `nll` is that of the reference, for the curve only.

@@ -3,17 +3,14 @@
 Norouzi et al. (2022), section 4.3 and appendix F.
 """
 
-from pydantic import ConfigDict, Field
-from pydantic.dataclasses import dataclass
-
 from nat.alignment.ctc import collapse
 from nat.decoding.imputation import impute
 from nat.objective.context import BatchContext, DecoderInput, Loss
 from nat.targets.imputer import completion_loss
+from nat.targets.options import DimsImputerOptions
 
 
-@dataclass(frozen=True, config=ConfigDict(extra="forbid"))
-class DimsImputer:
+class DimsImputer(DimsImputerOptions):
     """The Imputer's loss with the teacher's translation of the same input as target.
 
     The teacher imputes the masked positions in several passes, as in decoding; its alignment is
@@ -21,15 +18,7 @@ class DimsImputer:
     loss and no moving average. Where the paper is ambiguous: the student's alignments must agree
     with the visible labels, as in training the teacher (the published code of DiMS sums over all
     alignments). Whose alignment the visible labels come from is an option of `block_mask`.
-
-    Attributes:
-        teacher_steps: number n of the teacher's passes.
     """
-
-    teacher_steps: int = Field(default=2, ge=1)
-
-    upsampled = True
-    distils = True
 
     def __call__(self, context: BatchContext, decoder_input: DecoderInput) -> Loss:
         """Loss of each sentence, see `nat.targets.imputer.completion_loss`.

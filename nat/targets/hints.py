@@ -5,22 +5,20 @@ given.
 """
 
 import torch
-from pydantic import ConfigDict, Field
-from pydantic.dataclasses import dataclass
 from torch import Tensor
 
 from nat.data.vocabulary import BOS
 from nat.errors import UserError
 from nat.objective.context import BatchContext, DecoderInput, Loss
 from nat.targets.cross_entropy import CrossEntropy
+from nat.targets.options import HintsOptions
 from nat.transformer.trace import DecoderTrace
 
 SMALLEST = 1e-4
 """Lower bound of 1 - cosine, so that the cost of equal states is finite."""
 
 
-@dataclass(frozen=True, config=ConfigDict(extra="forbid"))
-class Hints:
+class Hints(HintsOptions):
     """Cross-entropy + hidden_weight * L_hid + alignment_weight * L_align, per token.
 
     L_hid is the mean of -log(1 - d_st) over pairs of positions and layers where the student's
@@ -35,23 +33,7 @@ class Hints:
     found are in `training.json`. The thresholds are our own choice. All weights of the published
     code are zero by default. A target of one token has no pair, so L_hid is zero; 1 - d_st is
     bounded from below.
-
-    Attributes:
-        hidden_weight: lambda; None to determine it.
-        alignment_weight: mu; None to determine it.
-        student_threshold: gamma_st.
-        teacher_threshold: gamma_tr.
-        label_smoothing: of the cross-entropy.
     """
-
-    hidden_weight: float | None = Field(default=None, ge=0.0)
-    alignment_weight: float | None = Field(default=None, ge=0.0)
-    student_threshold: float = Field(default=0.5, ge=-1.0, le=1.0)
-    teacher_threshold: float = Field(default=0.3, ge=-1.0, le=1.0)
-    label_smoothing: float = Field(default=0.0, ge=0.0, lt=1.0)
-
-    decoding_order = "parallel"
-    teacher = "autoregressive"
 
     @property
     def balanced(self) -> tuple[str, ...]:
@@ -69,7 +51,7 @@ class Hints:
             UserError: if student and teacher differ in decoder layers or heads.
         """
         student = DecoderTrace()
-        loss = CrossEntropy(self.label_smoothing)(context, decoder_input, student)
+        loss = CrossEntropy(label_smoothing=self.label_smoothing)(context, decoder_input, student)
         if context.teacher is None:
             return loss
         sizes = [

@@ -1,17 +1,15 @@
 """Imputer: the sum over alignments that complete a partly visible one."""
 
 import torch
-from pydantic import ConfigDict
-from pydantic.dataclasses import dataclass
 from torch import Tensor
 
 from nat.alignment.ctc import frames_needed, negative_log_likelihood, own_symbols
 from nat.objective.context import BatchContext, DecoderInput, Loss
+from nat.targets.options import ImputerOptions
 from nat.transformer.projection import own_log_probabilities
 
 
-@dataclass(frozen=True, config=ConfigDict(extra="forbid"))
-class Imputer:
+class Imputer(ImputerOptions):
     """Negative log-likelihood of the target given the visible labels, at the masked positions.
 
     Saharia et al. (2020), section 3.2: log p(y|a~, x) is the logarithm of the sum, over alignments
@@ -22,8 +20,6 @@ class Imputer:
     with the occurrence of that token in the target; visible positions are given, so that their
     probabilities do not count; the denominator of the loss is the number of masked positions.
     """
-
-    upsampled = True
 
     def __call__(self, context: BatchContext, decoder_input: DecoderInput) -> Loss:
         """Loss of each sentence, see `completion_loss`."""

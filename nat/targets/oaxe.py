@@ -11,11 +11,10 @@ import math
 
 import numpy as np
 import torch
-from pydantic import ConfigDict, Field
-from pydantic.dataclasses import dataclass
 from torch import Tensor
 
 from nat.objective.context import BatchContext, DecoderInput, Loss
+from nat.targets.options import OaxeOptions
 from nat.targets.smoothing import smoothing_loss
 from nat.transformer.projection import own_log_probabilities
 
@@ -57,24 +56,14 @@ def probable(log_probabilities: Tensor, margin: float) -> Tensor:
     return ~(log_probabilities < math.log(margin))
 
 
-@dataclass(frozen=True, config=ConfigDict(extra="forbid"))
-class OaXe:
+class OaXe(OaxeOptions):
     """Cross-entropy of the best assignment of the target's tokens to the predictions.
 
     Where the papers are ambiguous: a prediction whose assigned token has a probability below the
     margin is dropped from the loss, one at the margin is not; dropped predictions still count in
     the denominator, so that dropping terms cannot increase the loss; only the tokens at positions
     that carry loss are permuted. MPLE (appendix G) trains without truncation.
-
-    Attributes:
-        truncation_margin: pi, smallest probability of an assigned token; None keeps them all.
-        label_smoothing: share of the label's probability that is spread evenly over the vocabulary.
     """
-
-    truncation_margin: float | None = Field(default=0.15, gt=0.0, lt=1.0)
-    label_smoothing: float = Field(default=0.0, ge=0.0, lt=1.0)
-
-    decoding_order = "parallel"
 
     def __call__(self, context: BatchContext, decoder_input: DecoderInput) -> Loss:
         """Loss of each sentence.

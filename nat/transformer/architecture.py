@@ -5,6 +5,9 @@ from typing import Literal
 from pydantic import ConfigDict, Field
 from pydantic.dataclasses import dataclass
 
+LENGTH_CLASSES = 256
+"""What a length predictor tells apart: lengths 0 to 255, or differences of -128 to 127 tokens."""
+
 
 @dataclass(frozen=True, config=ConfigDict(extra="forbid"))
 class Architecture:

@@ -4,10 +4,8 @@ import torch
 import torch.nn.functional as F
 from torch import Tensor, nn
 
+from nat.transformer.architecture import LENGTH_CLASSES
 from nat.transformer.linear import Linear
-
-CLASSES = 256
-"""Lengths 0 to 255, or differences of -128 to 127 tokens."""
 
 
 class LengthPredictor(nn.Module):
@@ -23,7 +21,7 @@ class LengthPredictor(nn.Module):
         if predicts not in ("target", "offset"):
             raise ValueError(f"length predictor: 'target' or 'offset', not '{predicts}'")
         self.predicts = predicts
-        self.classifier = Linear(model_dim, CLASSES)
+        self.classifier = Linear(model_dim, LENGTH_CLASSES)
 
     def forward(self, states: Tensor, padding: Tensor) -> Tensor:
         """Log-probabilities (nats) of the classes, [B, 256].
@@ -39,12 +37,12 @@ class LengthPredictor(nn.Module):
     def _shift(self, padding: Tensor) -> Tensor:
         source_lengths = (~padding).sum(1) - 1  # without EOS
         if self.predicts == "offset":
-            return source_lengths - CLASSES // 2
+            return source_lengths - LENGTH_CLASSES // 2
         return torch.zeros_like(source_lengths)
 
     def classes(self, lengths: Tensor, padding: Tensor) -> Tensor:
         """Class of each true length [B]; lengths out of range count as the nearest class."""
-        return (lengths - self._shift(padding)).clamp(0, CLASSES - 1)
+        return (lengths - self._shift(padding)).clamp(0, LENGTH_CLASSES - 1)
 
     def loss(self, states: Tensor, padding: Tensor, lengths: Tensor) -> Tensor:
         """Negative log-likelihood of the true lengths, nats, [B]."""
@@ -53,7 +51,7 @@ class LengthPredictor(nn.Module):
 
     def candidates(self, states: Tensor, padding: Tensor, number: int, longest: int) -> Tensor:
         """The `number` most probable lengths, best first, each from 1 to `longest`, [B, number]."""
-        lengths = torch.arange(CLASSES, device=states.device) + self._shift(padding)[:, None]
+        lengths = torch.arange(LENGTH_CLASSES, device=states.device) + self._shift(padding)[:, None]
         possible = (lengths >= 1) & (lengths <= longest)
         scores = self(states, padding).masked_fill(~possible, -torch.inf)
         # if fewer than `number` lengths are possible, the nearest possible one is repeated

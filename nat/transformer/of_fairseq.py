@@ -33,7 +33,7 @@ class OfFairseq(nn.Module):
         architecture: sizes.
         sizes: of the vocabularies.
         name: of the architecture in fairseq.
-        options: of the model, see `nat.targets.fairseq_loss.FairseqOptions`.
+        options: of the model, see `nat.targets.options.FairseqOptions`.
         label_smoothing: of the words that are predicted.
         dropout: share of the states that is set to zero.
         length_loss_weight: of the length predictor's loss.

@@ -139,7 +139,6 @@ def _decoding(configuration: Configuration, corpus: str, decoding: str) -> JobDe
     there = configuration.on(corpus)
     return JobDecoding(
         method=there.decoding(decoding),
-        traits=there.decoding_traits(decoding),
         tried=there.tried(decoding),
     )
 

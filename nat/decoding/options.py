@@ -1,0 +1,323 @@
+"""Options and traits of the decoding methods: `MaskPredictOptions` are those of `mask_predict`."""
+
+from typing import Annotated, Literal
+
+from pydantic import Field, model_validator
+
+from nat.fields import Count, NotNegative, Number
+from nat.language_model.options import LanguageModelOptions
+from nat.options import added
+from nat.traits import DecodingMethod
+from nat.transformer.architecture import LENGTH_CLASSES
+
+LengthBeam = Annotated[int, Field(ge=1, le=LENGTH_CLASSES)]
+"""Number of lengths that are decoded, the most probable ones."""
+LengthPenalty = Literal["mean", "sum"]
+"""What the log-probability of n tokens, EOS included, is divided by: n for `mean`, 1 for `sum`."""
+
+
+class LeftToRight(DecodingMethod):
+    """Of all left-to-right searches, see `nat.decoding.beams`.
+
+    Attributes:
+        beam: open hypotheses per sentence.
+        length_penalty: exponent of the length; 0 ranks by probability, 1 by the mean per token.
+        longest_ratio: a target has at most longest_ratio * source tokens + longest_margin tokens
+            (rounded down), and fits the model's positions.
+        longest_margin: see `longest_ratio`.
+    """
+
+    beam: Count = 5
+    length_penalty: NotNegative = 1.0
+    longest_ratio: NotNegative = 1.5
+    longest_margin: Number = 10
+
+
+class BeamSearchOptions(LeftToRight):
+    """Of beam search."""
+
+    decoding_order = "autoregressive"
+    traced = True
+
+
+class GroupBeamSearchOptions(LeftToRight):
+    """Of beam search for groups of tokens."""
+
+    decoding_order = "semi-autoregressive"
+    traced = True
+
+
+class Ctranslate2BeamOptions(LeftToRight):
+    """Of beam search in CTranslate2.
+
+    Attributes:
+        precision: of weights: float32, float16 (on GPUs), or int8 with products of integers.
+    """
+
+    precision: Literal["float32", "float16", "int8"] = "float32"
+
+    decoding_order = "autoregressive"
+    converted = "ctranslate2"
+
+
+class HybridOptions(LeftToRight):
+    """Of hybrid-regressive decoding.
+
+    Attributes:
+        beam: b_at, hypotheses of stage I, whose other options are `length_penalty`,
+            `longest_ratio` and `longest_margin`.
+        kept: b_nat, sequences that stage II completes; at most `beam`.
+    """
+
+    kept: Count = 1
+
+    decoding_order = "hybrid"
+    assistant = "hybrid"
+    assistant_optional = True
+    traced = True
+
+    @model_validator(mode="after")
+    def _kept_of_beam(self) -> "HybridOptions":
+        if self.kept > self.beam:
+            raise ValueError(f"kept ({self.kept}) must not be above beam ({self.beam})")
+        return self
+
+
+class RefinementOptions(DecodingMethod):
+    """Of fairseq's iterative refinement.
+
+    Attributes:
+        steps: most steps, fairseq's `--iter-decode-max-iter` plus one. A step of LevT is three
+            passes of the decoder: deletions, places of insertions, and words.
+        end_penalty: subtracted from the score of inserting nothing (Gu et al. 2019, section 4).
+    """
+
+    steps: Count = 10
+    end_penalty: NotNegative = 0.0
+
+    decoding_order = "fairseq"
+
+
+class ParallelLengths(DecodingMethod):
+    """Of the methods that decode several lengths from masks, see `nat.decoding.length_parallel`.
+
+    Attributes:
+        length_beam: see `LengthBeam`.
+        deduplicate: drop a token that equals the token before it (Lee et al. 2018), after empty
+            tokens are dropped; the score is that of all positions.
+    """
+
+    length_beam: LengthBeam = 1
+    deduplicate: bool = False
+
+    starts_from_masks = True
+    traced = True
+
+
+class OnePassOptions(ParallelLengths):
+    """Of one pass over masks.
+
+    Attributes:
+        length_factor: factor of the predicted lengths (Ghazvininejad et al. 2020), to be tuned on a
+            validation set; see `nat.decoding.canvas` for its rounding.
+    """
+
+    length_factor: float = Field(default=1.0, gt=0.0)
+
+
+class MaskPredictOptions(ParallelLengths):
+    """Of mask-predict.
+
+    Attributes:
+        steps: T, decoder passes; one step is `one_pass`.
+        remask: whether tokens that were revealed can be masked again.
+    """
+
+    steps: Count
+    remask: bool = True
+
+
+class MaskCorrectOptions(ParallelLengths):
+    """Of mask-predict with correction.
+
+    Attributes:
+        steps: T, decoder passes; one step is `one_pass`.
+    """
+
+    steps: Count
+
+    needs_correction = True
+
+
+class InputSamplingOptions(DecodingMethod):
+    """Of input sampling.
+
+    Attributes:
+        length_beam: see `LengthBeam`; the lengths are those of the system.
+        seed: seed of the patterns.
+    """
+
+    length_beam: LengthBeam = 1
+    seed: Number = 0
+
+    input_predictor = True
+    assistant = "parallel"
+
+
+class MaskedAtOutputsOptions(DecodingMethod):
+    """Of the probe that masks parts of an AT translation.
+
+    Attributes:
+        scheme: which tokens are masked.
+        share: p_mask of all schemes except `chunk`.
+        chunk: k of the scheme `chunk`.
+        beam: beam of the assistant.
+        seed: seed of the scheme `random`, whose draws also depend on the source sentence.
+    """
+
+    scheme: Literal["head", "tail", "random", "chunk"]
+    share: float | None = Field(default=None, gt=0.0, le=1.0)
+    chunk: int | None = Field(default=None, ge=2)
+    beam: Count = 5
+    seed: Number = 0
+
+    assistant = "autoregressive"
+    starts_from_assistant = True
+    needs_partial_targets = True
+
+    @model_validator(mode="after")
+    def _share_or_chunk(self) -> "MaskedAtOutputsOptions":
+        needed, other = ("chunk", "share") if self.scheme == "chunk" else ("share", "chunk")
+        if getattr(self, needed) is None or getattr(self, other) is not None:
+            raise ValueError(f"the scheme '{self.scheme}' needs '{needed}' and has no '{other}'")
+        return self
+
+
+class LengthRescoringOptions(DecodingMethod):
+    """Of noisy parallel decoding by lengths.
+
+    Attributes:
+        length_beam: see `LengthBeam`.
+        length_penalty: see `LengthPenalty`.
+    """
+
+    length_beam: LengthBeam
+    length_penalty: LengthPenalty = "mean"
+
+    assistant = "autoregressive"
+
+
+class Draws(DecodingMethod):
+    """Of the methods that rescore translations with several draws of the latents.
+
+    Attributes:
+        samples: number of draws from the prior.
+        temperature: factor of the prior's standard deviations.
+        seed: seed of the draws, which also depend on the source sentence.
+        length_penalty: see `LengthPenalty`.
+    """
+
+    samples: Count = 5
+    temperature: NotNegative = 0.1
+    seed: Number = 0
+    length_penalty: LengthPenalty = "mean"
+
+    latent = True
+    assistant = "autoregressive"
+
+
+class LatentRescoringOptions(Draws):
+    """Of noisy parallel decoding by latents."""
+
+    upsampled = None
+
+
+class CtcOptions(DecodingMethod):
+    """Of the best alignment.
+
+    Attributes:
+        blank_penalty: by which the log-probability of BLANK is lowered for the choice, nats. The
+            score is without it.
+    """
+
+    blank_penalty: float = added(0.0)
+
+    upsampled = True
+    traced = True
+
+
+class ImputerOptions(DecodingMethod):
+    """Of Imputer decoding.
+
+    Attributes:
+        steps: number of decoder passes; a single one gives the best alignment, as `ctc` does.
+    """
+
+    steps: Count
+
+    upsampled = True
+    traced = True
+
+
+class Ctranslate2CtcOptions(DecodingMethod):
+    """Of the best alignment in CTranslate2.
+
+    Attributes:
+        precision: of weights: float32, or int8 with products of integers.
+        blank_penalty: see `CtcOptions`.
+    """
+
+    precision: Literal["float32", "int8"] = "float32"
+    blank_penalty: float = added(0.0)
+
+    upsampled = True
+    encoder_only = True
+    converted = "ctranslate2"
+
+
+class OnnxParallelOptions(DecodingMethod):
+    """Of parallel decoding in ONNX Runtime.
+
+    Attributes:
+        precision: of the weights of matrix products.
+        steps: passes of the decoder.
+        length_beam: see `LengthBeam`; 1 on an upsampled canvas.
+        blank_penalty: see `CtcOptions`; only for an upsampled canvas.
+    """
+
+    precision: Literal["float32", "int8"] = "float32"
+    steps: Count = 1
+    length_beam: LengthBeam = 1
+    blank_penalty: float = added(0.0)
+
+    upsampled = None
+    converted = "onnx"
+
+
+class PrefixBeam(DecodingMethod):
+    """Of prefix beam searches, see `nat.decoding.prefix_search`.
+
+    Attributes:
+        beam: prefixes kept for each sentence.
+        symbols: most probable tokens of each frame that may extend a prefix.
+        language_model: the language model and alpha, its weight; None for no language model.
+        word_bonus: beta, nats.
+        bonus: `tokens` for beta |y|, as in the published code, or `log_tokens` for beta log |y|, as
+            in the paper.
+    """
+
+    beam: Count = 20
+    symbols: Count = 20
+    language_model: LanguageModelOptions | None = None
+    word_bonus: float = 0.0
+    bonus: Literal["tokens", "log_tokens"] = "tokens"
+
+    upsampled = True
+
+
+class CtcBeamOptions(PrefixBeam):
+    """Of prefix beam search."""
+
+
+class LatentBeamRescoringOptions(Draws, PrefixBeam):
+    """Of noisy parallel decoding by latents, with prefix beam search."""

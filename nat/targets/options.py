@@ -1,0 +1,225 @@
+"""Options and traits of the proxy targets: `CmlmcOptions` are those of `cmlmc`."""
+
+from typing import Annotated, Literal
+
+from pydantic import Field, ValidationInfo, field_validator
+
+from nat.fields import BelowOne, Count, Model, NotNegative, OrAbsent, Positive, Share
+from nat.options import added, options_of
+from nat.spelling import hint
+from nat.traits import ProxyTarget
+from nat.transformer.fairseq_models import FairseqModelName
+
+
+class CrossEntropyOptions(ProxyTarget):
+    """Of cross-entropy.
+
+    Attributes:
+        label_smoothing: share of the label's probability that is spread evenly over the vocabulary
+            (Szegedy et al. 2016).
+    """
+
+    label_smoothing: BelowOne = 0.0
+
+
+class AxeOptions(ProxyTarget):
+    """Of aligned cross-entropy.
+
+    Attributes:
+        skip_penalty: delta, weight of skipped targets (tau of MPLE, table 2: 1, 5 and 10).
+        label_smoothing: share of each prediction's label that is spread evenly over the vocabulary.
+    """
+
+    skip_penalty: Positive = 1.0
+    label_smoothing: BelowOne = 0.0
+
+    decoding_order = "parallel"
+    empty_token = True
+
+
+class CmlmcOptions(ProxyTarget):
+    """Of correction.
+
+    Attributes:
+        replace_factor: share of the visible tokens that are replaced.
+        label_smoothing: of both losses, see `CrossEntropyOptions`.
+    """
+
+    replace_factor: float = Field(default=0.3, gt=0.0, le=1.0)
+    label_smoothing: BelowOne = 0.0
+
+    decoding_order = "parallel"
+    trains_correction = True
+
+
+class CtcOptions(ProxyTarget):
+    """Of connectionist temporal classification.
+
+    Attributes:
+        label_smoothing: share of each frame's label that is spread evenly over the vocabulary.
+        frame_smoothing: `mean`, the only choice, see `nat.targets.ctc`; the configuration that is
+            saved with a model names it.
+    """
+
+    label_smoothing: BelowOne = 0.0
+    frame_smoothing: Literal["mean"] = "mean"
+
+    upsampled = True
+
+
+class DimsOptions(ProxyTarget):
+    """Of the distillation of several steps.
+
+    Attributes:
+        teacher_steps: number n of the teacher's passes.
+        temperature: of the teacher's labels.
+        hidden_weight: lambda, weight of the hidden-state distance.
+        ema_decay: mu, the decay of the teacher at each update, which the paper calls momentum; None
+            keeps the teacher fixed. The value in a configuration is for the length of the paper's
+            training, see `nat.configuration.lengths.at_length`.
+    """
+
+    teacher_steps: Count = 2
+    temperature: Positive = 0.5
+    hidden_weight: NotNegative = 0.7
+    ema_decay: Share | None = 0.9992
+
+    distils = True
+
+
+class DimsImputerOptions(ProxyTarget):
+    """Of the distillation of several steps of an Imputer.
+
+    Attributes:
+        teacher_steps: number n of the teacher's passes.
+    """
+
+    teacher_steps: Count = 2
+
+    upsampled = True
+    distils = True
+
+
+class HintsOptions(ProxyTarget):
+    """Of hints.
+
+    Attributes:
+        hidden_weight: lambda; None to determine it.
+        alignment_weight: mu; None to determine it.
+        student_threshold: gamma_st.
+        teacher_threshold: gamma_tr.
+        label_smoothing: of the cross-entropy.
+    """
+
+    hidden_weight: NotNegative | None = None
+    alignment_weight: NotNegative | None = None
+    student_threshold: float = Field(default=0.5, ge=-1.0, le=1.0)
+    teacher_threshold: float = Field(default=0.3, ge=-1.0, le=1.0)
+    label_smoothing: BelowOne = 0.0
+
+    decoding_order = "parallel"
+    teacher = "autoregressive"
+
+
+class ImputerOptions(ProxyTarget):
+    """Of the Imputer: none."""
+
+    upsampled = True
+
+
+class OaxeOptions(ProxyTarget):
+    """Of order-agnostic cross-entropy.
+
+    Attributes:
+        truncation_margin: pi, smallest probability of an assigned token; None keeps them all.
+        label_smoothing: share of the label's probability that is spread evenly over the vocabulary.
+    """
+
+    truncation_margin: float | None = Field(default=0.15, gt=0.0, lt=1.0)
+    label_smoothing: BelowOne = 0.0
+
+    decoding_order = "parallel"
+
+
+_OF_ALL = ("activation_dropout", "attention_dropout")
+_OF_LENGTHS = ("pred_length_offset", "sg_length_pred", "src_embedding_copy")
+OPTIONS = {
+    "iterative_nonautoregressive_transformer": (
+        *_OF_ALL,
+        *_OF_LENGTHS,
+        "dae_ratio",
+        "stochastic_approx",
+        "train_step",
+    ),
+    "nacrf_transformer": (
+        *_OF_ALL,
+        *_OF_LENGTHS,
+        "crf_beam_approx",
+        "crf_lowrank_approx",
+        "word_ins_loss_factor",
+    ),
+    "insertion_transformer": (*_OF_ALL, "label_tau"),
+    "levenshtein_transformer": (
+        *_OF_ALL,
+        "early_exit",
+        "no_share_discriminator",
+        "no_share_maskpredictor",
+        "sampling_for_deletion",
+        "share_discriminator_maskpredictor",
+    ),
+}
+"""The options that each model of fairseq has."""
+
+
+class FairseqOptions(Model):
+    """Options of models by fairseq's names, each of which some models have; see fairseq.
+
+    Sizes, dropout and other options that the configuration gives in its own words are not here.
+    """
+
+    activation_dropout: OrAbsent[BelowOne] = added(None)
+    attention_dropout: OrAbsent[BelowOne] = added(None)
+    crf_beam_approx: OrAbsent[Count] = added(None)
+    crf_lowrank_approx: OrAbsent[Count] = added(None)
+    dae_ratio: OrAbsent[Share] = added(None)
+    early_exit: OrAbsent[
+        Annotated[str, Field(pattern=r"^[0-9]+,[0-9]+,[0-9]+$", examples=["6,6,6"])]
+    ] = added(None)
+    label_tau: OrAbsent[Positive] = added(None)
+    no_share_discriminator: OrAbsent[bool] = added(None)
+    no_share_maskpredictor: OrAbsent[bool] = added(None)
+    pred_length_offset: OrAbsent[bool] = added(None)
+    sampling_for_deletion: OrAbsent[bool] = added(None)
+    sg_length_pred: OrAbsent[bool] = added(None)
+    share_discriminator_maskpredictor: OrAbsent[bool] = added(None)
+    src_embedding_copy: OrAbsent[bool] = added(None)
+    stochastic_approx: OrAbsent[bool] = added(None)
+    train_step: OrAbsent[Count] = added(None)
+    word_ins_loss_factor: OrAbsent[NotNegative] = added(None)
+
+
+class FairseqLossOptions(ProxyTarget):
+    """Of the losses of a model of fairseq's own.
+
+    Attributes:
+        model: name of its architecture in fairseq: iNAT (Lee et al. 2018), NAT-CRF (Sun et al.
+            2019), insertion Transformer (Stern et al. 2019) or LevT (Gu et al. 2019).
+        label_smoothing: of the words.
+        options: of the model, by fairseq's names; what they do not say is fairseq's default.
+    """
+
+    model: FairseqModelName
+    label_smoothing: BelowOne = 0.0
+    options: FairseqOptions = FairseqOptions()
+
+    decoding_order = "fairseq"
+
+    @field_validator("options")
+    @classmethod
+    def _of_the_model(cls, options: FairseqOptions, given: ValidationInfo) -> FairseqOptions:
+        model = given.data.get("model")  # missing if it is no possible one
+        known = () if model is None else OPTIONS[model]
+        for option in options_of(options) if known else ():
+            if option not in known:
+                raise ValueError(f"{model} has no option '{option}'; {hint(option, known)}")
+        return options
