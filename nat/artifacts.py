@@ -530,28 +530,23 @@ def _shards(names: Mapping[str, Any], kind: type[Artifact], count: int) -> tuple
 class Analysis(OfSystem):
     """A measurement other than a score of translations, by a module of `nat/analyses`.
 
-    A module of the same name in `nat/analyses/needs` may have `check(configuration, system)`, which
-    refuses systems that it cannot measure, `reads(configuration, corpus, system, seed) -> Inputs`
-    for more than the model and the ids of the corpus, and `READS_MODEL = False`. The graph of a run
-    imports these modules alone, so neither torch nor what else an analysis computes with.
+    `nat.analyses.requirements` says which systems it can measure, and what it reads besides the
+    model and the ids of the corpus.
     """
 
     template = "results/{run}/analyses/{corpus}/{system}/seed{seed}/{analysis}.json"
     analysis: str
 
     def _read(self, configuration: Configuration) -> Inputs:
-        module = importlib.import_module(f"nat.analyses.needs.{self.analysis}")
-        if hasattr(module, "check"):
-            module.check(configuration, self.system)
-        others = Inputs()
-        if hasattr(module, "reads"):
-            others = module.reads(configuration, self.corpus, self.system, self.seed)
+        known = importlib.import_module("nat.analyses.requirements")
+        requirements = known.REQUIREMENTS.get(self.analysis, known.Requirements())
+        requirements.check(configuration, self)
         tests = test_names(configuration.corpus(self.corpus))
         return Inputs(
             corpus=CorpusStep(self.corpus, "binarised"),
             tests=tuple(step_of(self.corpus, split, "binarised") for split in tests),
-            model=Model.of(vars(self)) if getattr(module, "READS_MODEL", True) else None,
-            **others,
+            model=Model.of(vars(self)) if requirements.model else None,
+            **requirements.reads(configuration, self),
         )
 
 

@@ -51,12 +51,9 @@ def _server() -> "subprocess.Popen[str]":
 
 IMPORTED = [
     *("snakemake.cli", "snakemake.report.html_reporter", "smart_open", "rich.progress"),
-    *("sacrebleu", "torch"),
+    "sacrebleu",
 ]
-"""What Snakemake and the graph import, none of it of this project: copies import their own.
-
-The graph imports torch only in a folder where the methods are not remembered yet.
-"""
+"""What Snakemake and the graph import, none of it of this project: copies import their own."""
 
 
 def _serve() -> None:

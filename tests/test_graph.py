@@ -53,10 +53,6 @@ def copy_repository(folder: Path, papers: Collection[str] | None = None) -> Path
             shutil.copytree(ROOT / name, folder / name, ignore=ignored)
         else:
             shutil.copy(ROOT / name, folder / name)
-    # what was found of the methods, where this folder has started Snakemake, as `make test` does
-    for known in (ROOT / ".snakemake").glob("*methods.json*"):
-        (folder / ".snakemake").mkdir(exist_ok=True)
-        shutil.copy(known, folder / ".snakemake")
     if papers is not None:
         described = (folder / "config/papers").glob("*.yaml")
         for path in (*described, *(folder / "config/published").glob("*.csv")):

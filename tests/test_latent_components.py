@@ -4,11 +4,8 @@ from typing import Any
 
 import numpy as np
 import torch
-from repository import configured
 
 from nat.analyses.latent_components import effective_dimension, explained_variance, posterior_means
-from nat.analyses.needs.latent_components import check
-from tests.messages import told
 
 
 def test_the_variance_is_that_of_the_axes_however_they_are_turned() -> None:
@@ -53,10 +50,3 @@ def test_every_source_position_once_whatever_the_batches(make_model: Any) -> Non
     np.testing.assert_allclose(alone, together)
     other = posterior_means(model, sources, targets[::-1], 1000)
     assert not np.allclose(other, together)
-
-
-def test_no_latents_no_components() -> None:
-    configuration = configured("micro")
-    check(configuration, "ctc-vae-kd")
-    with told("nat.yaml", "nat-kd", "latent"):
-        check(configuration, "nat-kd")

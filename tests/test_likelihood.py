@@ -8,10 +8,7 @@ import torch
 
 from nat.analyses import analysis
 from nat.analyses.likelihood import losses
-from nat.analyses.needs.likelihood import check
-from nat.configuration.reading import read
 from nat.data.vocabulary import BOS, EOS, MASK
-from tests.made_up_run import REPOSITORY
 
 LENGTHS = ((3, 5), (7, 2), (0, 4), (1, 9), (4, 0), (4, 1), (39, 3), (5, 39))
 SENTENCES = [0, 1, 3, 5, 6, 7]
@@ -85,9 +82,3 @@ def test_only_pairs_with_two_sides_that_fit_are_used(texts: Any, make_model: Any
     upsampled = make_model(max_positions=9, decoder={"upsample": 2.0})
     assert sorted(analysis.usable(upsampled, *texts)) == [0, 5]
     assert math.isfinite(sum(analysis.usable(model, [], []).values()))
-
-
-def test_losses_of_sentences_are_those_of_most_systems() -> None:
-    configuration = read("demo", REPOSITORY)
-    for system in ("at-base", "hrt", "sat-raw", "ctc-raw"):
-        check(configuration, system)

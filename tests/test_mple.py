@@ -11,11 +11,9 @@ from typing import Any
 import numpy as np
 import pytest
 import torch
-from repository import configured
 
 from nat.analyses import mple
 from nat.analyses.mple import log_drawn, log_proxy_input, losses, measure, proxy_input
-from nat.analyses.needs.mple import check, reads
 from nat.artifacts import Analysis
 from nat.configuration.models import Recipe, Training
 from nat.configuration.reading import read
@@ -31,7 +29,6 @@ from nat.objective.first_pass import FirstPass
 from nat.registry import Method
 from nat.workflow.specification import job
 from tests.made_up_run import REPOSITORY
-from tests.messages import told
 
 LENGTHS = ((3, 5), (7, 2), (0, 4), (4, 6), (4, 1))
 
@@ -278,21 +275,3 @@ def test_the_bleu_of_a_target_weighs_the_references(
     )["splits"]["test"]
     bleu = found["measures"]["target_bleu"]["value"]
     assert bleu == pytest.approx(75 + sentence_bleu([learned, other])[1, 0] / 4, abs=1e-4)
-
-
-def test_what_cannot_be_measured_is_refused() -> None:
-    configuration = configured("micro")
-    for system, word in (
-        ("at-base", "parallel"),
-        ("dynamic-kd-no-regulariser", "choice"),
-        ("cmlm-kd", "decoder.input_predictor"),
-    ):
-        with told(system, word):
-            check(configuration, system)
-    check(configuration, "cmlm-kd-predicted")
-    read = reads(configuration, "toy-micro", "nat-kd", 1)
-    assert [each.path for each in read.translations] == [
-        f"results/micro/translations/toy-micro/at-base/seed1/beam5/{split}.jsonl"
-        for split in ("valid", "test")
-    ]
-    assert reads(configuration, "toy-micro", "nat-raw", 1).translations == ()

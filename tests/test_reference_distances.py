@@ -7,18 +7,24 @@ from typing import Any
 import pytest
 from sacrebleu.metrics import BLEU
 
-from nat.analyses.needs.reference_distances import READS_MODEL, reads
 from nat.analyses.reference_distances import MEASURED, analyse, distances
 from nat.artifacts import Analysis
 from nat.configuration import Configuration
 from nat.configuration.reading import read
 from nat.data.translations import write_translations
 from nat.distillation.pairwise_bleu import sentence_bleu
+from nat.job import Job
 from nat.workflow.specification import job
 from tests.made_up_run import REPOSITORY
 from tests.messages import told
 
 CORPUS = "toy-ka-lu"
+
+
+def asked(configuration: Configuration, system: str) -> Job[Analysis]:
+    """The analysis of a system."""
+    analysis = Analysis(configuration.run, CORPUS, system, 1, "reference_distances")
+    return job(configuration, analysis)
 
 
 def test_nearest_mean_and_farthest_by_hand() -> None:
@@ -40,33 +46,12 @@ def test_the_text_is_the_hypothesis_and_not_the_reference() -> None:
     assert distances(text, [reference], [1.0])[0] == pytest.approx(short, abs=1e-3)
 
 
-def test_what_is_read() -> None:
-    configuration = read("demo", REPOSITORY)
-    raw = reads(configuration, CORPUS, "mple-nat-raw", 1)
-    assert raw.translations == () and len(raw.references) == len(raw.texts) == 2
-    distilled = reads(configuration, CORPUS, "mple-nat-kd", 1)
-    assert [each.split for each in distilled.translations] == ["valid", "test"]
-    with told("dynamic-kd.yaml", "'text'"):
-        reads(configuration, CORPUS, "dynamic-kd", 1)
-    # where no split has several, there is nothing to read, and nothing is measured
-    assert not any(vars(reads(configuration, "toy-synthetic-a", "mple-nat-raw", 1)).values())
-    assert analyse(
-        job(
-            configuration,
-            Analysis(
-                configuration.run, "toy-synthetic-a", "mple-nat-raw", 1, "reference_distances"
-            ),
-        )
-    ) == {"splits": {}}
-    assert READS_MODEL is False
-
-
 @pytest.fixture
 def configuration(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Configuration:
     """In a new folder, with the files of two sentences, of which the second has references."""
     monkeypatch.chdir(tmp_path)
     configuration = read("demo", REPOSITORY)
-    found = reads(configuration, CORPUS, "mple-nat-raw", 1)
+    found = asked(configuration, "mple-nat-raw").inputs
     for split, text, several in zip(("valid", "test"), found.texts, found.references, strict=True):
         Path(text.path).mkdir(parents=True)
         (Path(text.path) / f"{split}.lu").write_text("x\na b c d\n")
@@ -77,12 +62,7 @@ def configuration(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Configurat
 
 
 def test_only_sentences_with_references_count(configuration: Configuration) -> None:
-    splits = analyse(
-        job(
-            configuration,
-            Analysis(configuration.run, CORPUS, "mple-nat-raw", 1, "reference_distances"),
-        )
-    )["splits"]
+    splits = analyse(asked(configuration, "mple-nat-raw"))["splits"]
     assert splits["test"]["sentences"] == 1
     measures = splits["test"]["measures"]
     values = {name: each["value"] for name, each in measures.items()}
@@ -95,27 +75,17 @@ def test_only_sentences_with_references_count(configuration: Configuration) -> N
 
 
 def test_a_distilled_text_is_the_translations_of_the_teacher(configuration: Configuration) -> None:
-    teacher = reads(configuration, CORPUS, "mple-nat-kd", 1).translations
+    teacher = asked(configuration, "mple-nat-kd").inputs.translations
     for each, text in zip(teacher, ("e f g h", "a b c x"), strict=True):
         Path(each.path).parent.mkdir(parents=True, exist_ok=True)
         write_translations(Path(each.path), [translation(0, "x"), translation(1, text)])
-    splits = analyse(
-        job(
-            configuration,
-            Analysis(configuration.run, CORPUS, "mple-nat-kd", 1, "reference_distances"),
-        )
-    )["splits"]
+    splits = analyse(asked(configuration, "mple-nat-kd"))["splits"]
     nearest, mean, farthest = (splits["valid"]["measures"][name]["value"] for name in MEASURED)
     assert nearest == 100 and mean == pytest.approx(25 + 0.75 * farthest, abs=1e-4)
     assert splits["test"]["measures"]["reference_bleu_nearest"]["value"] < 100
     write_translations(Path(teacher[1].path), [translation(0, "x")])
     with told("test.jsonl", "1", "2"):
-        analyse(
-            job(
-                configuration,
-                Analysis(configuration.run, CORPUS, "mple-nat-kd", 1, "reference_distances"),
-            )
-        )
+        analyse(asked(configuration, "mple-nat-kd"))
 
 
 def translation(number: int, text: str) -> dict[str, Any]:

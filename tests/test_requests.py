@@ -8,7 +8,6 @@ import pytest
 
 from nat.artifacts import Analysis, Artifact, Model, TotalCorrelation
 from nat.configuration import Choice, Configuration, load
-from nat.configuration.reading import read
 from nat.workflow.graph import inputs_of
 from nat.workflow.requests import NUMBER, why_no_rule
 from tests.messages import must_name, told
@@ -69,11 +68,6 @@ def test_the_name_that_is_wrong_is_told(
     ("artifact", "names", "file", "part"),
     [
         (Analysis, ["nat-raw", 1, "latent_components"], "nat", "'latent'"),
-        (Analysis, ["at-base", 1, "length_accuracy"], "at", "'length'"),
-        (Analysis, ["hrt", 1, "state_similarity"], "hrt", "states"),
-        (Analysis, ["nat-raw", 1, "latent_assignment"], "nat", "'latent'"),
-        (Analysis, ["at-base", 1, "mple"], "at", "MPLE"),
-        (Analysis, ["at-base", 1, "confidence"], "at", "confidence"),
         (TotalCorrelation, ["cmlm-raw", "at-base", 1], "cmlm", "full_mask"),
         (TotalCorrelation, ["nat-raw", "nat-raw", 1], "nat", "previous_tokens"),
     ],
@@ -88,38 +82,3 @@ def test_what_cannot_be_measured_of_a_system_is_told_before_any_job(
 def test_a_corpus_that_the_scale_does_not_have_is_told(configuration: Configuration) -> None:
     with told("scales/micro.yaml", "tasks", "toy-ka-lu"):
         inputs_of(configuration, Model("micro", "toy-ka-lu", "nat-kd", 1))
-
-
-@pytest.mark.parametrize(
-    ("name", "system", "part"),
-    [
-        ("two_modes", "at-base", "'input.method'"),
-        ("two_modes", "sat-raw", "'input.method'"),
-        ("two_modes", "hrt", "'input.method'"),
-        ("two_modes", "inat-kd", "'input.method'"),
-        ("two_modes", "ctc-raw", "'decoder.upsample'"),
-        ("two_modes", "imputer-raw", "'decoder.upsample'"),
-        ("two_modes", "axe-raw", "'target'"),
-        ("two_modes", "vae-raw", "'latent'"),
-        ("two_orders", "hrt", "'input.method'"),
-        ("two_orders", "inat-kd", "'input.method'"),
-        ("two_orders", "sat-raw", "'input.method'"),
-        *(
-            ("decoding_steps", system, "'mask-predict-4-lb1'")
-            for system in ("at-base", "hrt", "nat-raw", "ctc-raw", "inat-kd")
-        ),
-        *(
-            ("shown_tokens", system, "'mask-predict-10-lb1'")
-            for system in ("at-base", "nat-raw", "ctc-raw", "inat-kd")
-        ),
-        *(("likelihood", system, "'target.method'") for system in ("inat-kd", "nat-crf-kd")),
-        ("likelihood", "levt-kd", "'target.method'"),
-    ],
-)
-def test_what_an_analysis_cannot_tell_of_a_system_is_told_before_it_is_trained(
-    name: str, system: str, part: str
-) -> None:
-    demo = read("demo", ROOT)
-    asked = Analysis(demo.run, "toy-ka-lu", system, 1, name)
-    with told("config/systems/", system, part):
-        asked.inputs(demo)

@@ -6,7 +6,7 @@ import sys
 from pathlib import Path
 
 import pytest
-from test_graph import copy_repository, counts, snakemake
+from test_graph import copy_repository, counts
 
 from benchmarks.start_up import programs
 
@@ -49,63 +49,41 @@ for name in {sorted({*programs()} - WITH_TORCH)}:
 """)
 
 
-@pytest.mark.parametrize("scale", ["micro", pytest.param("demo", marks=pytest.mark.long)])
-def test_what_needs_no_model_needs_no_torch(scale: str) -> None:
-    # The programs that translate, train, analyse or time import it. What asks for options or traits
-    # of methods imports it unless these are remembered: judge_claims, the tables of settings, and
-    # the inputs of analyses, which refuse systems by the traits of their methods.
-    run(f"""
-from nat.artifacts import Distilled, Translations
-from nat.configuration import load
-from nat.papers import reports
+def test_the_configuration_and_the_graph_need_none_of_what_jobs_compute_with() -> None:
+    printed = run(
+        """
+def heavy():
+    print(*({name.partition(".")[0] for name in sys.modules if sys.modules[name]} & {HEAVY}))
 
-configuration = load({scale!r}, checked=False)
-for corpus in dict.fromkeys(configuration.tasks.values()):
-    names = configuration.run, corpus
-    there = configuration.on(corpus)
-    for system in there.systems:
-        there.text(system)
-        for text in there.system(system).text.candidates:
-            if text.system is not None:
-                Distilled(*names, text.system, 1, text.decoding).inputs(there)
-        Translations(*names, system, 1, "one-pass", "train").shards(there)
-for target in reports.targets(configuration):
-    reports.cells(configuration, target)
-""")
+import nat.analyses.requirements, nat.artifacts
+from nat.configuration import load
+heavy()
+load("demo")
+import nat.workflow.graph
+heavy()
+""".replace("{HEAVY}", repr({*HEAVY, "numpy", "sacrebleu"}))
+    )
+    imported, loaded = printed.splitlines()
+    assert imported == "" and set(loaded.split()) <= {"numpy", "pandas", "sacrebleu"}
 
 
 @pytest.mark.parametrize(
     ("scale", "papers"),
     [("micro", {"hrt", "mple"}), pytest.param("demo", None, marks=pytest.mark.long)],
 )
-def test_a_second_start_of_snakemake_needs_no_torch(
+def test_a_start_of_snakemake_needs_no_torch(
     scale: str, papers: set[str] | None, tmp_path: Path
 ) -> None:
     # both papers show analyses; one of hrt's uses decodings that nothing else asks for
-    repository = copy_repository(tmp_path, papers)
-    # the first start in a folder imports the methods
-    status, screen = snakemake(repository, "-n", "all", scale=scale)
-    assert status == 0 and counts(screen)["analyse"], screen
-    run(
+    screen = run(
         f"""
 sys.argv = ["snakemake", "-n", "all", "--config", "scale={scale}"]
 from snakemake.cli import main
 main()
 """,
-        repository,
+        copy_repository(tmp_path, papers),
     )
-
-
-def test_what_an_analysis_needs_is_said_without_what_it_computes_with() -> None:
-    modules = run("""
-import importlib, sys
-from nat.measures.known import ANALYSES
-
-for name in ANALYSES:
-    importlib.import_module("nat.analyses.needs." + name)
-print(*(name for name in sys.modules if sys.modules[name] is not None))
-""").split()
-    assert not {*HEAVY, "numpy", "sacrebleu"} & {name.partition(".")[0] for name in modules}
+    assert counts(screen)["analyse"]
 
 
 def test_a_training_imports_nothing_that_only_other_tasks_of_fairseq_need() -> None:

@@ -14,7 +14,6 @@ from torch import Tensor
 from nat.alignment.ctc import collapse
 from nat.analyses import revealing, step_errors
 from nat.analyses.known_law import Known, Targets
-from nat.analyses.needs.step_errors import check, reads
 from nat.analyses.revealing import Law, by_length, ended, root, split
 from nat.artifacts import Analysis
 from nat.data.batch import pad, source_tensor
@@ -24,7 +23,6 @@ from nat.decoding.mask_predict import MaskPredict
 from nat.measures import significance
 from nat.measures.known import MEASURES
 from nat.workflow.specification import job
-from tests.messages import told
 from tests.test_revealing import law
 
 PARTS = ("kl", "learning", "factorisation", "passes")
@@ -293,28 +291,6 @@ def test_intervals_are_as_those_of_scores() -> None:
     assert kl["value"] == pytest.approx(bits.mean(), abs=1e-5)
     assert (kl["low"], kl["high"]) == pytest.approx(significance.interval(drawn), abs=1e-5)
     assert passes == {"value": 4.0, "low": 4.0, "high": 4.0, "unit": "passes"}
-
-
-@pytest.mark.parametrize(
-    ("system", "key"),
-    [
-        ("imputer-kd", "target.method"),
-        ("ctc-vae-kd", "latent"),
-        ("axe-kd", "target.method"),
-        ("sat-mixed", "input.method"),
-    ],
-)
-def test_systems_without_a_law(system: str, key: str) -> None:
-    with told("config/systems/", system, key):
-        check(configured("micro"), system)
-
-
-def test_systems_with_a_law_and_corpora_without() -> None:
-    configuration = configured("micro")
-    for system in ("at-base", "hrt-raw", "nat-raw", "glat-raw", "ctc-raw", "vae-raw", "cmlm-raw"):
-        check(configuration, system)
-    with told("multi30k-en-de.yaml", "generator"):
-        reads(configured("small"), "multi30k-en-de", "nat-raw", 1)
 
 
 @pytest.mark.parametrize(

@@ -9,14 +9,10 @@ import torch
 
 from nat.analyses import weight_plane
 from nat.analyses.likelihood import losses
-from nat.analyses.needs.weight_plane import reads
 from nat.analyses.weight_plane import interpolated
 from nat.configuration.models import Recipe, Training
-from nat.configuration.reading import read
 from nat.data.candidates import Text
 from nat.registry import Method
-from tests.made_up_run import REPOSITORY
-from tests.messages import told
 
 
 class Vocabulary:
@@ -84,12 +80,3 @@ def test_the_corners_of_the_map_are_measured_models(
     assert measured["plane_log_likelihood"] == pytest.approx(expected["e"], abs=1e-6)
     ratio = np.exp(expected["o"] - expected["e"])
     assert measured["perplexity_ratio"] == pytest.approx(ratio, rel=1e-5)
-
-
-def test_the_models_start_from_one_checkpoint() -> None:
-    configuration = read("demo", REPOSITORY)
-    found = reads(configuration, "toy-ka-lu", "plane-glat-kd", 1)
-    assert found.start.path.endswith("mple-nat-raw/seed1/kept")
-    assert found.other.system == "plane-nat-raw"
-    with told("init_from"):
-        reads(configuration, "toy-ka-lu", "oaxe-kd", 1)

@@ -54,7 +54,7 @@ def analyse(job: Job[Analysis]) -> dict[str, Any]:
     `confidence_sampled` is only measured for systems with an input predictor.
 
     Raises:
-        UserError: if the system is not parallel, or its files do not belong together.
+        UserError: if its files do not belong together.
     """
     found = analysis.subject(job)
     assistant = None

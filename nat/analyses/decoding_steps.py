@@ -10,7 +10,6 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from nat.analyses import analysis
-from nat.analyses.needs.decoding_steps import STEPS
 from nat.artifacts import Analysis
 from nat.data.batch import source_tensor
 from nat.decoding.corpus import batches
@@ -21,6 +20,9 @@ from nat.transformer.model import Transformer
 
 EXAMPLES = 3
 """Sentences that are shown: those of which the most positions change."""
+
+STEPS = (4, 10)
+"""Decoder passes of mask-predict."""
 
 UNITS = {f"changed_tokens_{steps}": "percent of positions" for steps in STEPS}
 
@@ -63,7 +65,7 @@ def analyse(job: Job[Analysis]) -> dict[str, Any]:
     """Decode every split but the training text, with the likeliest length of each sentence.
 
     Raises:
-        UserError: if the system cannot be decoded by mask-predict, or does not fit.
+        UserError: if the model does not fit.
     """
     found = analysis.subject(job)
     source, target = found.vocabularies.source, found.vocabularies.target

@@ -82,7 +82,7 @@ def sentences(job: Job[Analysis]) -> Known:
     Targets that differ only in subwords that the vocabulary does not have are one.
 
     Raises:
-        UserError: if the corpus has no known law, or none of its sources can be analysed.
+        UserError: if none of its sources can be analysed.
     """
     folder = Path(job.inputs.subwords.path)
     corpus, description = job.artifact.corpus, job.corpus

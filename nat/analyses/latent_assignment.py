@@ -66,8 +66,7 @@ def analyse(job: Job[Analysis]) -> dict[str, Any]:
     included, that are not assigned to themselves.
 
     Raises:
-        UserError: if the system has no latents, the corpus no several references, or the system
-            does not fit.
+        UserError: if the model does not fit.
     """
     found = analysis.subject(job)
     _, target = sides(job.corpus)

@@ -25,7 +25,7 @@ def analyse(job: Job[Analysis]) -> dict[str, Any]:
     The posterior sees the raw reference.
 
     Raises:
-        UserError: if the system has no latents, or does not fit.
+        UserError: if the model does not fit.
     """
     found = analysis.subject(job)
     splits = {}

@@ -61,7 +61,7 @@ def analyse(job: Job[Analysis]) -> dict[str, Any]:
     them.
 
     Raises:
-        UserError: if the system has no length predictor, or its model does not fit.
+        UserError: if the model does not fit.
     """
     found = subject(job)
     splits = {}

@@ -31,7 +31,7 @@ def analyse(job: Job[Analysis]) -> dict[str, Any]:
         `by_sentence`, the sum of `PARTS` in nats and the tokens of each sentence, in order.
 
     Raises:
-        UserError: if the system is one of fairseq's own, or does not fit.
+        UserError: if the model does not fit.
     """
     found = analysis.subject(job)
     training = found.training.model_copy(update={"text": Text.of(RAW)})

@@ -32,7 +32,7 @@ import torch
 from torch import Tensor
 
 from nat.analyses import analysis
-from nat.analyses.needs.mple import truth_of
+from nat.analyses.requirements import truth_of
 from nat.artifacts import Analysis, CorpusStep
 from nat.data.batch import Batch
 from nat.data.bpe import merge
@@ -239,9 +239,8 @@ def analyse(job: Job[Analysis]) -> dict[str, Any]:
     of these. `left_out` counts pairs that cannot be measured.
 
     Raises:
-        UserError: if the system is not parallel, has a choice of texts, or does not fit; or if it
-            masks its input, and no input predictor says how hard the masks are to predict; or if a
-            split has no pair that can be measured, or not one translation for each source.
+        UserError: if the model does not fit, or a split has no pair that can be measured, or not
+            one translation for each source.
     """
     found = analysis.subject(job)
     teacher = None

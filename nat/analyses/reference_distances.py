@@ -16,7 +16,7 @@ import numpy as np
 from sacrebleu.tokenizers.tokenizer_13a import Tokenizer13a
 
 from nat.analyses import analysis
-from nat.analyses.needs.reference_distances import splits_with_references
+from nat.analyses.requirements import with_references
 from nat.artifacts import Analysis
 from nat.data.lines import read_lines
 from nat.data.references import references_path
@@ -34,12 +34,12 @@ def analyse(job: Job[Analysis]) -> dict[str, Any]:
     """Measure the sentences that have references, of every split with any.
 
     Raises:
-        UserError: as `reads`, and for texts that do not belong together.
+        UserError: for texts that do not belong together.
     """
     found = job.inputs
     _, target = sides(job.corpus)
     splits = {}
-    for number, split in enumerate(splits_with_references(job.corpus, job.artifact.corpus)):
+    for number, split in enumerate(with_references(job.corpus, job.artifact.corpus)):
         learned = list(read_lines(Path(found.texts[number].path) / f"{split}.{target}"))
         path = references_path(Path(found.references[number].path), split, target)
         truth = read_weighted(path, len(learned))

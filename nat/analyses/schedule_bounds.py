@@ -42,7 +42,7 @@ def analyse(job: Job[Analysis]) -> dict[str, Any]:
     random. Nothing is learned, so `learning` is zero and `kl` the same.
 
     Raises:
-        UserError: if the corpus has no known law.
+        UserError: if none of the sources of the corpus can be analysed.
     """
     found, seed = known_law.sentences(job), job.artifact.seed
     roots = [

@@ -13,7 +13,6 @@ from typing import Any
 
 from nat.analyses import analysis
 from nat.analyses.decoding_steps import text_passes
-from nat.analyses.needs.shown_tokens import BEAM, STEPS
 from nat.artifacts import Analysis
 from nat.data.vocabulary import EOS, MASK, Vocabulary
 from nat.decoding.group_beam_search import GroupBeamSearch
@@ -28,6 +27,11 @@ EXAMPLES = 3
 
 TYPICAL = 6
 """Length of the translation whose order of writing is shown, if there is one."""
+
+STEPS = 10
+"""Decoder passes of mask-predict; number `STEPS // 2`, counted from 0, sees half of the target."""
+
+BEAM = 5
 
 END = "[E]"
 """EOS in an order of writing."""
@@ -50,7 +54,7 @@ def analyse(job: Job[Analysis]) -> dict[str, Any]:
         `examples`: `source`, `reference` and `tokens` (words, see `marked`), and `passes`.
 
     Raises:
-        UserError: if the system cannot be decoded so, or does not fit.
+        UserError: if the model does not fit.
     """
     order = job.configuration.systems[job.artifact.system].order
     found = analysis.subject(job)

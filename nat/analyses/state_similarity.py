@@ -78,7 +78,7 @@ def analyse(job: Job[Analysis]) -> dict[str, Any]:
         `coverage` of every head.
 
     Raises:
-        UserError: if the system is neither parallel nor autoregressive, or does not fit.
+        UserError: if the model does not fit.
     """
     causal = job.configuration.systems[job.artifact.system].order == "autoregressive"
     found = analysis.subject(job)

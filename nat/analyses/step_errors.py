@@ -79,8 +79,7 @@ def analyse(job: Job[Analysis]) -> dict[str, Any]:
         the part of the length in the learning error.
 
     Raises:
-        UserError: if the corpus has no known law, or the output of the system no law that can be
-            computed.
+        UserError: if the model does not fit.
     """
     known = known_law.sentences(job)
     found, seed = analysis.subject(job), job.artifact.seed

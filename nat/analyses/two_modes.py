@@ -74,9 +74,6 @@ def analyse(job: Job[Analysis]) -> dict[str, Any]:
     Returns:
         The divergence of the model from the law and the probability of mixed modes; under `law` and
         `model` the distributions, relative to their greatest probability.
-
-    Raises:
-        UserError: if the system does not predict both variables independently of each other.
     """
     training = toy(job.configuration.training(job.artifact.system))
     found = distribution(train(training, job.artifact.seed))

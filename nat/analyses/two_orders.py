@@ -49,9 +49,6 @@ def analyse(job: Job[Analysis]) -> dict[str, Any]:
     """Probability of each output after training with a system's objective, in percent.
 
     Words are predicted without label smoothing, on raw text, and with the length of the target.
-
-    Raises:
-        UserError: if the system is neither parallel nor autoregressive.
     """
     training = toy(job.configuration.training(job.artifact.system))
     model = train(training, job.artifact.seed)

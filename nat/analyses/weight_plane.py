@@ -78,7 +78,7 @@ def analyse(job: Job[Analysis]) -> dict[str, Any]:
         perplexities is the analysed model's over that of maximum likelihood.
 
     Raises:
-        UserError: as `reads`, and for models that do not belong together.
+        UserError: for models that do not belong together.
     """
     found = analysis.subject(job)
     other = matching_model(job.inputs.other, job.configuration, found.vocabularies.sizes)

@@ -117,7 +117,7 @@ AGAINST_ALL = {"sacrebleu": "multi_reference_bleu"} | {
 ANALYSES = sorted({measure.source for measure in MEASURES.values()} - set(COORDINATES))
 """Analyses of a model, each a module of `nat/analyses` with a function `analyse`.
 
-Each has a module of the same name in `nat/analyses/needs`, too, see `nat.artifacts.Analysis`.
+`nat.analyses.requirements` says what each of them reads.
 """
 
 TOYS = {measure.source for measure in MEASURES.values() if not measure.of_corpus}

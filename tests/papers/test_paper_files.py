@@ -9,11 +9,9 @@ from typing import Any
 
 import pytest
 from made_up_run import REPOSITORY, write_numbers
-from messages import told
 from repository import configured
 
 from nat.analyses import known_law, revealing, schedule_bounds, step_errors
-from nat.analyses.needs.step_errors import check as check_law
 from nat.configuration import Configuration, load
 from nat.configuration import configuration as module
 from nat.data.splits import local_files, local_references
@@ -153,14 +151,6 @@ def test_both_stages_share_one_set_of_parameters(system: str, other: str) -> Non
 
 
 # The laboratory
-
-
-@pytest.mark.parametrize(
-    "system", ["axe-kd", "imputer-kd", "sat-kd", "ctc-vae-kd", "hints-kd", "inat-kd"]
-)
-def test_a_system_without_a_law_is_refused(system: str) -> None:
-    with told("config/systems/", "key", "law"):
-        check_law(configured("demo"), system)
 
 
 def test_measures_are_of_the_steps_that_are_analysed() -> None:

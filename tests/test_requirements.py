@@ -1,0 +1,131 @@
+"""Which systems an analysis measures, and what else it reads, as the graph knows it."""
+
+import pytest
+from repository import configured
+
+from nat.analyses.requirements import REQUIREMENTS, with_references
+from nat.artifacts import Analysis, Inputs
+from nat.measures.known import ANALYSES
+from tests.messages import told
+
+CORPUS = "toy-ka-lu"
+
+
+def inputs(analysis: str, system: str, scale: str = "demo", corpus: str = CORPUS) -> Inputs:
+    """What an analysis reads."""
+    return Analysis(scale, corpus, system, 1, analysis).inputs(configured(scale))
+
+
+def test_an_analysis_without_an_entry_reads_the_model_of_any_system() -> None:
+    read = inputs("own", "levt-kd")
+    assert read.model.system == "levt-kd" and set(read) == {"corpus", "tests", "model"}
+    assert set(REQUIREMENTS) == set(ANALYSES)
+
+
+@pytest.mark.parametrize(
+    ("name", "system", "part"),
+    [
+        ("confidence", "at-base", "'input.method'"),
+        ("two_modes", "at-base", "'input.method'"),
+        ("two_modes", "sat-raw", "'input.method'"),
+        ("two_modes", "hrt", "'input.method'"),
+        ("two_modes", "inat-kd", "'input.method'"),
+        ("two_modes", "ctc-raw", "'decoder.upsample'"),
+        ("two_modes", "axe-raw", "'target'"),
+        ("two_modes", "vae-raw", "'latent'"),
+        ("two_orders", "hrt", "'input.method'"),
+        ("two_orders", "inat-kd", "'input.method'"),
+        ("state_similarity", "hrt", "'input.method'"),
+        *(
+            ("decoding_steps", system, "'mask-predict-10-lb1'")
+            for system in ("at-base", "hrt", "nat-raw", "ctc-raw", "inat-kd")
+        ),
+        *(
+            ("shown_tokens", system, "'mask-predict-10-lb1'")
+            for system in ("at-base", "nat-raw", "ctc-raw", "inat-kd")
+        ),
+        ("latent_assignment", "nat-kd", "'latent'"),
+        ("latent_components", "nat-kd", "'latent'"),
+        ("length_accuracy", "at-base", "'length'"),
+        *(("likelihood", system, "'input.method'") for system in ("inat-kd", "levt-kd")),
+        ("mple", "at-base", "'input.method'"),
+        ("mple", "dynamic-kd-no-regulariser", "'text'"),
+        ("mple", "cmlm-kd", "'decoder.input_predictor'"),
+        ("reference_distances", "dynamic-kd", "'text'"),
+        ("step_errors", "imputer-kd", "'target.method'"),
+        ("step_errors", "ctc-vae-kd", "'latent'"),
+        ("step_errors", "axe-kd", "'target.method'"),
+        ("step_errors", "hints-kd", "'length'"),
+        ("step_errors", "sat-kd", "'input.method'"),
+        ("step_errors", "inat-kd", "'input.method'"),
+        ("weight_plane", "oaxe-kd", "'init_from'"),
+    ],
+)
+def test_what_an_analysis_cannot_tell_of_a_system_is_told_before_it_is_trained(
+    name: str, system: str, part: str
+) -> None:
+    with told("config/systems/", system, part):
+        inputs(name, system)
+
+
+@pytest.mark.parametrize(
+    ("name", "systems"),
+    [
+        ("likelihood", ["at-base", "hrt", "sat-raw", "ctc-raw"]),
+        ("latent_components", ["ctc-vae-kd"]),
+        ("mple", ["cmlm-kd-predicted"]),
+        ("shown_tokens", ["hrt", "sat-raw", "cmlm-kd"]),
+        (
+            "step_errors",
+            ["at-base", "hrt-raw", "nat-raw", "glat-raw", "ctc-raw", "vae-raw", "cmlm-raw"],
+        ),
+    ],
+)
+def test_other_systems_are_measured(name: str, systems: list[str]) -> None:
+    for system in systems:
+        assert inputs(name, system).model.system == system
+
+
+@pytest.mark.parametrize("name", ["schedule_bounds", "step_errors"])
+def test_a_corpus_without_a_known_law_is_refused(name: str) -> None:
+    assert inputs(name, "nat-raw").subwords.step == "bpe"
+    with told("multi30k-en-de.yaml", "'generator'"):
+        inputs(name, "nat-raw", "small", "multi30k-en-de")
+
+
+def test_the_losses_of_a_distilled_text_read_its_translations() -> None:
+    read = inputs("mple", "nat-kd", "micro", "toy-micro")
+    assert [each.path for each in read.translations] == [
+        f"results/micro/translations/toy-micro/at-base/seed1/beam5/{split}.jsonl"
+        for split in ("valid", "test")
+    ]
+    assert inputs("mple", "nat-raw", "micro", "toy-micro").translations == ()
+
+
+def test_distances_are_those_of_splits_with_several_references() -> None:
+    raw = inputs("reference_distances", "mple-nat-raw")
+    assert raw.translations == () and len(raw.references) == len(raw.texts) == 2
+    assert raw.model is None
+    distilled = inputs("reference_distances", "mple-nat-kd")
+    assert [each.split for each in distilled.translations] == ["valid", "test"]
+    synthetic = configured("demo").corpus("toy-synthetic-a")
+    assert not with_references(synthetic, "toy-synthetic-a")
+    none = inputs("reference_distances", "mple-nat-raw", corpus="toy-synthetic-a")
+    assert not none.texts and not none.references
+
+
+def test_the_models_of_a_plane_start_from_one_checkpoint() -> None:
+    read = inputs("weight_plane", "plane-glat-kd")
+    assert read.start.path.endswith("mple-nat-raw/seed1/kept")
+    assert read.other.system == "plane-nat-raw"
+
+
+def test_a_student_shows_the_head_of_its_teacher() -> None:
+    demo = configured("demo")
+    corpus = demo.task("wmt14-en-de")
+    teacher = demo.canonical(corpus, "hints-at-base")
+    for student in ("hints-kd", "hints-none-kd"):
+        read = inputs("state_similarity", student, corpus=corpus).teacher
+        assert read == Analysis("demo", corpus, teacher, 1, "state_similarity")
+    for alone in (teacher, "nat-raw"):
+        assert inputs("state_similarity", alone, corpus=corpus).teacher is None
