@@ -58,9 +58,7 @@ class Requirements:
         found, order = configuration.system(system), configuration.decoding_order(system)
         if self.orders is not None and order not in self.orders:
             kinds = " and ".join(KINDS[each] for each in self.orders)
-            return (
-                f"key 'input.method', {found.input.method}: only {kinds} systems can be analysed so"
-            )
+            return f"key 'input.method', {found.input.method}: only {kinds} systems fit"
         if self.key and getattr(found, self.key) is None:
             return f"key '{self.key}' is null, so there is nothing to analyse"
         if self.one_text and found.text.choice is not None:

@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any
 
 import torch
+from ctranslate2 import Translator, get_cuda_device_count
 from torch import Tensor
 
 from nat.checksums import remedy, verified_folder
@@ -52,8 +53,6 @@ class Engine:
     def __init__(
         self, folder: Path, precision: str, device: str = "cpu", *, alone: bool = False
     ) -> None:
-        from ctranslate2 import Translator
-
         verified_folder(folder)
         own = folder_of(folder, precision)
         source, target = (own / f"{side}_vocabulary.json" for side in SIDES)
@@ -196,8 +195,6 @@ class CTranslate2Beam(LeftToRightSearch, Ctranslate2BeamOptions):
 
 def runs_on_gpu() -> bool:
     """Whether the engine finds a GPU and the library of NVIDIA that it needs there."""
-    from ctranslate2 import get_cuda_device_count
-
     return bool(get_cuda_device_count()) and loads_cublas()
 
 

@@ -4,6 +4,7 @@ from pathlib import Path
 
 import numpy as np
 import torch
+from ctranslate2 import Device, Encoder, StorageView
 from torch import Tensor
 
 from nat.alignment.ctc import collapse
@@ -41,8 +42,6 @@ class EncoderEngine:
     """
 
     def __init__(self, folder: Path, precision: str, device: str = "cpu") -> None:
-        from ctranslate2 import Encoder
-
         verified_folder(folder)
         self.source_symbols: list[str] = read_json(folder_of(folder, precision) / "vocabulary.json")
         self.symbols: list[str] = read_json(folder / "labels.json")
@@ -57,8 +56,6 @@ class EncoderEngine:
         Raises:
             torch.OutOfMemoryError: if the batch does not fit the memory of a GPU.
         """
-        from ctranslate2 import Device, StorageView
-
         given = (
             StorageView.from_array(np.ascontiguousarray(ids.cpu().numpy(), dtype=np.int32))
             for ids in (frames, lengths)

@@ -1,6 +1,7 @@
 """Iterative refinement by fairseq's own generator, for fairseq's own systems."""
 
 import torch
+from fairseq.iterative_refinement_generator import IterativeRefinementGenerator
 from torch import Tensor
 
 from nat.data.vocabulary import NEVER_WRITTEN, UNK
@@ -20,8 +21,6 @@ class Refinement(RefinementOptions):
     @torch.inference_mode()
     def __call__(self, model: Transformer, source: Tensor) -> list[Hypothesis]:
         """Translate source sentences [B, S] (tokens, EOS, padding on the right)."""
-        from fairseq.iterative_refinement_generator import IterativeRefinementGenerator
-
         assert isinstance(model, OfFairseq)
         generator = IterativeRefinementGenerator(
             model.dictionary, max_iter=self.steps - 1, eos_penalty=self.end_penalty

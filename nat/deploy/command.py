@@ -6,6 +6,7 @@ from collections.abc import Iterable, Iterator
 from itertools import islice
 from pathlib import Path
 
+from nat.configuration import Choice, load
 from nat.data.lines import decoded
 from nat.errors import UserError
 from nat.fields import Count
@@ -124,11 +125,11 @@ def _translate(arguments: argparse.Namespace) -> None:
         if value is not None:
             validated(Count, value, name)
     # torch takes a second to import, and a mistake in the arguments should be told before
-    from nat.deploy.translator import load
+    from nat.deploy import translator
 
-    translator = load(arguments.folder, arguments.decoding, arguments.batch_tokens)
+    opened = translator.load(arguments.folder, arguments.decoding, arguments.batch_tokens)
     for number, block in enumerate(_blocks(_read(), at_once)):
-        _write(translator.translate(block, number * at_once + 1))
+        _write(opened.translate(block, number * at_once + 1))
 
 
 def _read() -> Iterator[str]:
@@ -161,9 +162,7 @@ def _export(arguments: argparse.Namespace) -> None:
 
 
 def _doctor(arguments: argparse.Namespace) -> None:
-    from nat.configuration import load
-    from nat.configuration.overrides import Choice
-    from nat.workflow.doctor import doctor
+    from nat.workflow.doctor import doctor  # needs what is optional, Snakemake
 
     found = load(Choice(arguments.scale), Path().resolve(), checked=False)
     doctor(found, lambda line: sys.stdout.write(f"{line}\n"))

@@ -41,6 +41,7 @@ from nat.errors import UserError
 from nat.fields import Count, Name, Number, OrAbsent, Text
 from nat.fields import Model as Keys
 from nat.files import atomic_directory, check_replaceable, copy, read_json, write_json
+from nat.jobs.translate import chosen_options
 from nat.measures.results import read_file
 from nat.options import options_of, validated
 from nat.registry import Method
@@ -462,8 +463,6 @@ def _packaged(
     """A decoding of a run, and its files."""
     method = configuration.decoding(name)
     if inputs.tuned is not None:
-        from nat.jobs.translate import chosen_options
-
         tuned = chosen_options(root / inputs.tuned.path, root / inputs.model.path)
         method = method.with_options(tuned)
     options = options_of(registry.build("decoding", method))

@@ -21,6 +21,8 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+from ctranslate2 import specs
+from ctranslate2.specs.model_spec import index_spec
 from torch import Tensor, nn
 
 from nat.data.vocabulary import BOS, EOS, SPECIALS, UNK, Vocabularies
@@ -79,8 +81,6 @@ def write_ctranslate2(
 
 def specification(model: Transformer, vocabularies: Vocabularies) -> Any:
     """A filled `ctranslate2.specs.TransformerSpec`, see `write_ctranslate2`."""
-    from ctranslate2 import specs
-
     architecture = model.architecture
     if model.decoder != DecoderOptions() or model.latents is not None:
         raise UserError(
@@ -116,8 +116,6 @@ def specification(model: Transformer, vocabularies: Vocabularies) -> Any:
 
 def specification_of_encoder(model: Transformer, vocabularies: Vocabularies) -> Any:
     """A filled `ctranslate2.specs.TransformerEncoderModelSpec`, see `write_ctranslate2`."""
-    from ctranslate2 import specs
-
     architecture = model.architecture
     encoder = specs.TransformerEncoderSpec(
         architecture.encoder_layers,
@@ -142,8 +140,6 @@ def quantise(written: Any) -> None:
     Args:
         written: a filled specification of `ctranslate2.specs`, before its validation.
     """
-    from ctranslate2.specs.model_spec import index_spec
-
     for name, values in written.variables().items():
         place, _, key = name.rpartition("/")
         layer = index_spec(written, place)

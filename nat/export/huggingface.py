@@ -17,6 +17,8 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
+from safetensors.torch import save_file
+
 from nat.data.corpus import Corpus
 from nat.data.splits import sides
 from nat.data.vocabulary import Vocabularies
@@ -60,8 +62,6 @@ def write_huggingface(
         scores: contents of files of scores of these decodings, for the card.
         folder: to write.
     """
-    from safetensors.torch import save_file
-
     methods = dict.fromkeys(str(each["method"]) for each in decodings.values())
     with atomic_directory(folder) as temporary:
         weights = {

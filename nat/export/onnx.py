@@ -25,6 +25,8 @@ from typing import Any
 
 import numpy as np
 import torch
+from onnxruntime import InferenceSession
+from onnxruntime.quantization import QuantType, quantize_dynamic
 from torch import Tensor, nn
 
 from nat.data.batch import source_tensor
@@ -243,8 +245,6 @@ def _write(graph: nn.Module, path: Path, given: dict[str, Tensor], outputs: list
 def _check(model: Transformer, encoder: EncoderGraph, decoder: DecoderGraph, folder: Path) -> None:
     """Refuse graphs that do not compute what the model computes, for another number of sentences
     of other lengths than those of the example, with tokens on the canvas, as in a later step."""
-    from onnxruntime import InferenceSession
-
     source, tokens = _example(model, [9, 1, 7])
     penalty = torch.tensor(1.5 if decoder.has_penalty else 0.0)
     real, revealed = tokens.ne(PAD), torch.arange(tokens.size(1)) % 3 == 1
@@ -281,8 +281,6 @@ def _check(model: Transformer, encoder: EncoderGraph, decoder: DecoderGraph, fol
 
 
 def _quantise(path: Path, output: Path) -> None:
-    from onnxruntime.quantization import QuantType, quantize_dynamic
-
     logging.getLogger().addFilter(_silent)  # it recommends a step that changes nothing here
     try:
         quantize_dynamic(

@@ -16,6 +16,9 @@ from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from datetime import timedelta
 
+import torch
+from torch import distributed
+
 from nat.errors import UserError
 from nat.job import JobSettings
 
@@ -70,8 +73,6 @@ def launcher(
     if settings.processes.nodes > 1:
         return _srun(settings, here or 1, program, environment)
     if here is None:
-        import torch  # takes a second, and is only needed if the number is not configured
-
         here = torch.cuda.device_count()
     if here <= 1:
         return []
@@ -147,9 +148,6 @@ def process_group() -> Iterator[None]:
     if world_size() == 1:
         yield
         return
-    import torch
-    from torch import distributed
-
     on_gpu = torch.cuda.is_available()
     if on_gpu:
         torch.cuda.set_device(int(os.environ["LOCAL_RANK"]) % torch.cuda.device_count())
@@ -161,6 +159,4 @@ def process_group() -> Iterator[None]:
 def wait_for_all() -> None:
     """Wait until every process of the training has reached this point."""
     if world_size() > 1:
-        from torch import distributed
-
         distributed.barrier()

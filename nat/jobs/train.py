@@ -29,6 +29,8 @@ from nat.data.archive import is_whole_zip
 from nat.data.splits import TRAIN, prepared_as, sides
 from nat.data.vocabulary import Vocabularies, VocabularySizes, vocabulary_files
 from nat.errors import UserError
+from nat.fairseq_plugin import launcher
+from nat.fairseq_plugin.dataset import batches_per_epoch
 from nat.files import atomic_directory, atomic_write_text, make_folder, read_json, write_json
 from nat.job import Job
 from nat.jobs.launch import leads, process_group, wait_for_all, world_size
@@ -110,10 +112,7 @@ def train_system(job: Job[Model]) -> None:
         is_trained = _is_trained(run)
         wait_for_all()  # the leader removes, in the end, what the others have just asked for
         if not is_trained:
-            # fairseq takes seconds to import
-            from nat.fairseq_plugin.launcher import train
-
-            train(run)
+            launcher.train(run)
         if leads():
             finish(run, output, progress)
 
@@ -158,9 +157,6 @@ def describe(job: Job[Model]) -> Run:
     name = f"{model.system} on {model.corpus}"
     updates_per_epoch = None
     if counts_epochs(training.recipe):
-        # fairseq takes seconds to import
-        from nat.fairseq_plugin.dataset import batches_per_epoch
-
         shape = _shape(training, Vocabularies.load(raw).sizes)
         longest = (shape.longest_source, shape.longest_target)
         each = batches_per_epoch([str(prefix) for prefix in train], longest, tokens, name)

@@ -21,6 +21,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from statistics import NormalDist
+from typing import Any
 
 import numpy as np
 from sacrebleu.significance import estimate_ci
@@ -181,9 +182,7 @@ class Estimate:
             error, freedom = self._error()
             if not error:
                 return float(self.value == 0)
-            from scipy.stats import t  # takes half a second to import
-
-            return float(2 * t.sf(abs(self.value) / error, freedom))
+            return float(2 * _student().sf(abs(self.value) / error, freedom))
         if self.samples is None:
             return None
         fewer = min(int((self.samples <= 0).sum()), int((self.samples >= 0).sum()))
@@ -208,9 +207,13 @@ def _quantile(probability: float, freedom: float) -> float:
     """A quantile of Student's t; with infinite degrees of freedom of the normal distribution."""
     if math.isinf(freedom):
         return NormalDist().inv_cdf(probability)
-    from scipy.stats import t  # takes half a second to import
+    return float(_student().ppf(probability, freedom))
 
-    return float(t.ppf(probability, freedom))
+
+def _student() -> Any:
+    from scipy.stats import t  # takes half a second to import, and the graph needs nothing of it
+
+    return t
 
 
 def interval_of_correlation(
@@ -229,14 +232,13 @@ def interval_of_correlation(
     value = pearson(first, second)
     if len(first) < 4:
         return None
-    from scipy.stats import pearsonr  # takes half a second to import
-
-    found = pearsonr(first, second).confidence_interval(1 - level)
-    power = _quantile(1 - level / 2, math.inf) + _quantile(POWER, math.inf)
+    middle = math.atanh(value) if abs(value) < 1 else math.copysign(math.inf, value)
+    outside = _quantile(1 - level / 2, math.inf)
+    half, power = outside / math.sqrt(len(first) - 3), outside + _quantile(POWER, math.inf)
     return Interval(
         value,
-        float(found.low),
-        float(found.high),
+        math.tanh(middle - half),
+        math.tanh(middle + half),
         f"Fisher's z over {len(first)} systems",
         math.tanh(power / math.sqrt(len(first) - 3)),
     )

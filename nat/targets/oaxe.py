@@ -11,6 +11,7 @@ import math
 
 import numpy as np
 import torch
+from scipy.optimize import linear_sum_assignment
 from torch import Tensor
 
 from nat.objective.context import BatchContext, DecoderInput, Loss
@@ -36,8 +37,6 @@ def assign(log_probabilities: Tensor, taking_part: Tensor) -> Tensor:
     Returns:
         The target that each prediction is to predict: a permutation of 0 to T - 1, [B, T].
     """
-    from scipy.optimize import linear_sum_assignment  # takes a quarter of a second to import
-
     finite = log_probabilities.detach().double().nan_to_num(nan=-IMPOSSIBLE).clamp(min=-IMPOSSIBLE)
     costs, which = (-finite).cpu().numpy(), taking_part.cpu().numpy()
     found = np.tile(np.arange(which.shape[1]), (len(which), 1))

@@ -18,7 +18,6 @@ from nat.data.vocabulary import VocabularySizes
 from nat.errors import UserError
 from nat.files import atomic_path
 from nat.transformer.model import Transformer
-from nat.transformer.of_fairseq import OfFairseq
 
 OF_FAIRSEQ = "fairseq_loss"
 """The proxy target whose models are fairseq's own."""
@@ -46,6 +45,8 @@ def build_model(training: Training, sizes: VocabularySizes) -> Transformer:
     """An untrained model of an effective configuration."""
     target = training.target.options
     if training.target.method == OF_FAIRSEQ:
+        from nat.transformer.of_fairseq import OfFairseq  # needs what is optional, fairseq
+
         model = OfFairseq(
             training.architecture,
             sizes,

@@ -1,7 +1,7 @@
 """Models of fairseq's own with the vocabularies of this project.
 
 They are trained with fairseq's noise, losses and random numbers and decoded by its generator, so
-that what is measured of them is fairseq's. fairseq is imported when a model is built.
+that what is measured of them is fairseq's.
 """
 
 from argparse import Namespace
@@ -10,6 +10,11 @@ from types import SimpleNamespace
 from typing import Any
 
 import torch
+from fairseq.criterions.nat_loss import LabelSmoothedDualImitationCriterion
+from fairseq.data import Dictionary
+from fairseq.models import ARCH_CONFIG_REGISTRY, ARCH_MODEL_REGISTRY
+from fairseq.modules import dynamic_crf_layer
+from fairseq.tasks.translation_lev import TranslationLevenshteinTask
 from torch import Tensor, nn
 
 from nat.data.vocabulary import BOS, EOS, PAD, SPECIALS, VocabularySizes
@@ -56,8 +61,6 @@ class OfFairseq(nn.Module):
         length_loss_weight: float,
     ) -> None:
         super().__init__()
-        from fairseq.models import ARCH_CONFIG_REGISTRY, ARCH_MODEL_REGISTRY
-
         _mend()
         kind = ARCH_MODEL_REGISTRY[name]
         chosen = Namespace(
@@ -102,8 +105,6 @@ class OfFairseq(nn.Module):
         Returns:
             Ids of this project with BOS and EOS, [B, at most T + 2].
         """
-        from fairseq.tasks.translation_lev import TranslationLevenshteinTask
-
         task = SimpleNamespace(tgt_dict=self.dictionary, cfg=SimpleNamespace(noise=noise))
         injected = TranslationLevenshteinTask.inject_noise(task, swapped(between_ends(target)))
         return swapped(injected)
@@ -118,8 +119,6 @@ class OfFairseq(nn.Module):
             shown: what the decoder sees, see `noised`.
             target: tokens, [B, T].
         """
-        from fairseq.criterions.nat_loss import LabelSmoothedDualImitationCriterion
-
         task = SimpleNamespace(target_dictionary=self.dictionary)
         criterion = LabelSmoothedDualImitationCriterion(task, self.model.args.label_smoothing)
         sample = {
@@ -154,8 +153,6 @@ def between_ends(target: Tensor) -> Tensor:
 
 def _dictionary(symbols: int) -> Any:
     """A dictionary of fairseq with so many symbols."""
-    from fairseq.data import Dictionary
-
     found = Dictionary()
     for number in range(len(found), symbols):
         found.add_symbol(SPECIALS[number] if number < len(SPECIALS) else str(number))
@@ -189,6 +186,4 @@ def _arguments(architecture: Architecture) -> dict[str, Any]:
 
 def _mend() -> None:
     """Give fairseq's CRF the name `np.float`, which NumPy has removed."""
-    from fairseq.modules import dynamic_crf_layer
-
     dynamic_crf_layer.np = SimpleNamespace(float=float)
