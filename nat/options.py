@@ -1,10 +1,11 @@
 """Values from configuration files, checked against the class that they are for.
 
-The one place where pydantic judges what a person has written, and where the first of its findings
-becomes one sentence: the key, what was found there, and what pydantic expects.
+The one place where pydantic judges what a person has written; the most telling of its findings
+becomes one line: the key, what pydantic expects there, and what was found.
 """
 
 import json
+from collections.abc import Callable, Iterator, Sequence
 from functools import cache
 from typing import Any, TypeVar
 
@@ -12,6 +13,7 @@ from pydantic import Field, TypeAdapter, ValidationError
 from pydantic_core import ErrorDetails
 
 from nat.errors import UserError
+from nat.nested import nested
 from nat.spelling import hint
 
 Kind = TypeVar("Kind")
@@ -19,6 +21,10 @@ Kind = TypeVar("Kind")
 _UNKNOWN = ("extra_forbidden", "unexpected_keyword_argument")
 _MISSING = ("missing", "missing_argument")
 _KEY = "[key]"  # what pydantic appends to the place of a mapping's key
+
+
+_adapter: Callable[[Any], TypeAdapter[Any]] = cache(TypeAdapter)
+"""The validator of a class, built once; pydantic builds that of a deferred one each time."""
 
 
 def validated(kind: type[Kind], value: Any, owner: str = "") -> Kind:
@@ -32,15 +38,14 @@ def validated(kind: type[Kind], value: Any, owner: str = "") -> Kind:
         owner: what the class stands for, in messages; "" where the file alone says it.
 
     Raises:
-        UserError: for the first unknown or missing key or wrong value, misspelt keys first; names
-            the key, what was found and what is expected.
+        UserError: for the most telling wrong key or value; names the key, what is expected and what
+            was found.
     """
-    adapter: TypeAdapter[Kind] = _adapter(kind)
     try:
+        adapter: TypeAdapter[Kind] = _adapter(kind)
         return adapter.validate_json(json.dumps(value), strict=True)
     except ValidationError as error:
-        problems = error.errors(include_url=False)
-        raise UserError(_explain(problems, adapter.json_schema(), owner)) from error
+        raise UserError(_explain(kind, value, error.errors(include_url=False), owner)) from error
 
 
 def added(default: Any) -> Any:
@@ -58,112 +63,74 @@ def options_of(built: object) -> dict[str, Any]:
     return found
 
 
-def unknown_key(kind: Any, path: str) -> str:
-    """Which key of a path, with dots between, a class does not have, and a hint; "" if none.
-
-    Keys within a value that may be anything are taken for known.
-    """
-    schema = _schema(kind)
-    nodes = _branches(schema, schema)
-    for part in path.split("."):
-        if any("type" not in node for node in nodes):
-            break
-        if not (inside := _inside(nodes, part, schema)):
-            return f"unknown key '{part}'; {hint(part, _keys(nodes))}"
-        nodes = inside
+def unknown_key(kind: type, path: str) -> str:
+    """Which key of a path, with dots between, a class does not have, and a hint; "" if none."""
+    value = nested(path.split("."), None)
+    try:
+        _adapter(kind).validate_python(value)
+    except ValidationError as error:
+        unknown = [each for each in error.errors() if each["type"] in _UNKNOWN]
+        return _explain(kind, value, unknown, "") if unknown else ""
     return ""
 
 
-@cache
-def _schema(kind: Any) -> dict[str, Any]:
-    return _adapter(kind).json_schema()
-
-
-def _adapter(kind: Any) -> TypeAdapter[Any]:
-    """The validator of a class, built once; pydantic builds that of a deferred one each time."""
-    if kind not in _ADAPTERS:
-        _ADAPTERS[kind] = TypeAdapter(kind)
-    return _ADAPTERS[kind]
-
-
-_ADAPTERS: dict[Any, TypeAdapter[Any]] = {}
-
-
-def _explain(problems: list[ErrorDetails], schema: dict[str, Any], owner: str) -> str:
-    """One sentence about the most telling of the problems that pydantic has found."""
-    # every branch of a union has a problem; that of the branch that was meant is further inside
-    paths = [_walk(schema, problem)[0] for problem in problems]
-    inner = [
-        problem
-        for problem, path in zip(problems, paths, strict=True)
-        if not any(other.startswith(f"{path}.") for other in paths)
-    ]
-    # a misspelt key is also a missing one, and its spelling is what helps
-    first = max(inner, key=lambda each: (each["type"] in _UNKNOWN, each["type"] not in _MISSING))
-    path, nodes = _walk(schema, first)
-    known, of = _keys(nodes), f" of {owner}" if owner else ""
-    if first["type"] in (*_UNKNOWN, *_MISSING):
-        key, where = str(first["loc"][-1]), (f" at '{path}'" if path else "") + of
-        if first["type"] in _MISSING:
-            return f"missing key '{key}'{where}"
-        if key in known:  # of another branch of a union
-            return f"key '{key}'{where}: it does not go with the other keys there; remove it"
-        return f"unknown key '{key}'{where}; {hint(key, known)}"
-    given = first["input"]
-    where = f"key '{path}'{of}: " if path else f"{owner}: " if owner else ""
+def _explain(kind: Any, value: Any, problems: list[ErrorDetails], owner: str) -> str:
+    """One line about the most telling of the problems that pydantic has found."""
+    # Every branch of a union has a problem; that of the branch that was meant is furthest inside. A
+    # misspelt key is also a missing one, and its spelling is what helps.
+    found = [(_path(value, each), each["type"], each) for each in problems]
+    path, problem, first = max(
+        found, key=lambda each: (len(each[0]), each[1] in _UNKNOWN, each[1] not in _MISSING)
+    )
+    of, given = f" of {owner}" if owner else "", first["input"]
+    where = f"key '{'.'.join(path)}'{of}" if path else owner
+    is_key = problem in (*_MISSING, *_UNKNOWN) or _KEY in first["loc"]
+    if is_key:
+        *outside, key = path
+        where = f"key '{key}'" + (f" at '{'.'.join(outside)}'" if outside else "") + of
+    if problem in _MISSING:
+        return f"missing {where}"
+    if problem in _UNKNOWN:
+        others = [name for name in _known(kind, outside) if name != key]
+        return f"unknown {where}; {hint(key, others)}"
+    wanted = [each["msg"] for its_path, _, each in found if its_path == path]
+    if not (is_key or isinstance(given, dict)) and (keys := _known(kind, path)):
+        wanted.append(f"a mapping ({', '.join(keys)})")
+    rule = " or ".join(dict.fromkeys(wanted)).replace("Value error, ", "")
     shown = f"'{given}'" if isinstance(given, str) else json.dumps(given)
-    found = f"{where}found {shown}"
-    same = [each for each in inner if _walk(schema, each)[0] == path]
-    for rule in (each["msg"] for each in same if each["type"] == "value_error"):
-        rule = rule.removeprefix("Value error, ")
-        return f"{found}, {rule}" if rule.startswith("expected ") else f"{where}{rule}"
-    wanted = [each["msg"].partition(" should ")[2] or each["msg"] for each in same]
-    if known and not isinstance(given, dict) and _KEY not in first["loc"]:
-        wanted.append(f"be a mapping ({', '.join(known)})")
-    return f"{found}, but it should {' or '.join(dict.fromkeys(wanted))}"
+    return f"{where}: {rule}" + ("" if isinstance(given, dict) else f" (found {shown})")
 
 
-def _walk(schema: dict[str, Any], problem: ErrorDetails) -> tuple[str, list[dict[str, Any]]]:
-    """The path of the value with a problem, and what the schema says of it.
-
-    Of a key itself, it is the value that has the key. pydantic also names the branch of a union
-    that it took, which is no key.
-    """
-    place = [part for part in problem["loc"] if part != _KEY]
-    if problem["type"] in (*_UNKNOWN, *_MISSING) or _KEY in problem["loc"]:
-        place.pop()
-    nodes, path = _branches(schema, schema), []
-    for part in place:
-        if inside := _inside(nodes, part, schema):
-            nodes = inside
-            path.append(str(part))
-    return ".".join(path), nodes
-
-
-def _branches(node: Any, schema: dict[str, Any]) -> list[dict[str, Any]]:
-    """A node with its reference followed; where it is a union, each of its branches."""
-    if not isinstance(node, dict):  # `true`, which allows anything
-        return [{}]
-    if "$ref" in node:
-        return _branches(schema["$defs"][node["$ref"].rsplit("/", 1)[1]], schema)
-    union = node.get("anyOf", node.get("oneOf"))
-    return [node] if union is None else [n for part in union for n in _branches(part, schema)]
-
-
-def _inside(
-    nodes: list[dict[str, Any]], part: int | str, schema: dict[str, Any]
-) -> list[dict[str, Any]]:
-    """What nodes say of the value at one of their keys or numbers."""
+def _path(value: Any, problem: ErrorDetails) -> list[str]:
+    """The keys to the value with a problem; pydantic also names the branches of unions."""
     found = []
-    for node in nodes:
-        inner = node.get("items")
-        if isinstance(part, str):
-            others = [*node.get("patternProperties", {}).values(), node.get("additionalProperties")]
-            inner = node.get("properties", {}).get(part, others[0])
-        if inner not in (None, False) and not str(part).startswith("<"):  # a branch of a union
-            found += _branches(inner, schema)
-    return found
+    for part in problem["loc"]:
+        is_key = isinstance(value, dict) and part in value
+        if is_key or (isinstance(value, list) and isinstance(part, int)):
+            found.append(str(part))
+            value = value[part]
+    return [*found, str(problem["loc"][-1])] if problem["type"] in _MISSING else found
 
 
-def _keys(nodes: list[dict[str, Any]]) -> list[str]:
-    return list(dict.fromkeys(key for node in nodes for key in node.get("properties", {})))
+def _known(kind: Any, path: Sequence[str]) -> list[str]:
+    """The keys that a class has at a path, in any branch of a union."""
+    schema = _adapter(kind).json_schema()
+
+    def inside(node: Any, path: Sequence[str]) -> Iterator[str]:
+        if not isinstance(node, dict):  # `true`, which allows anything
+            return
+        if "$ref" in node:
+            yield from inside(schema["$defs"][node["$ref"].rsplit("/", 1)[1]], path)
+        for branch in (*node.get("anyOf", ()), *node.get("oneOf", ())):
+            yield from inside(branch, path)
+        keys = node.get("properties", {})
+        if not path:
+            yield from keys
+        elif path[0] in keys:
+            yield from inside(keys[path[0]], path[1:])
+        else:
+            others = node.get("additionalProperties"), node.get("items")
+            for each in (*node.get("patternProperties", {}).values(), *others):
+                yield from inside(each, path[1:])
+
+    return list(dict.fromkeys(inside(schema, path)))

@@ -904,7 +904,7 @@ def test_overrides_are_in_the_effective_configuration_and_nowhere_else(folder: F
         ("recipes.student.betas=[0.9", ["recipes.student.betas"]),
         ("config.thread=2", ["config", "thread", "threads"]),
         ("config.threads=0", ["config.threads", "0"]),
-        ("config.scale=large", ["config", "scale", "precision, threads"]),
+        ("config.scale=large", ["config", "scale", "precision", "threads"]),
         ("systems.cmlm.size=wide", ["systems", "config", "recipes"]),
     ],
 )
