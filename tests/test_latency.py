@@ -196,19 +196,6 @@ def test_the_largest_batch_is_found_to_within_an_eighth(limit: int, most: int) -
 
 
 @pytest.mark.parametrize(
-    ("arguments", "words"),
-    [
-        (("cpu", 1, 1, 4), ["'latency.repeats'", "4", "5"]),
-        (("cpu", 0, 1), ["0"]),
-        (("cpu", "largest", 1), ["batch size"]),
-    ],
-)
-def test_a_protocol_that_is_none_is_refused(arguments: tuple[Any, ...], words: list[str]) -> None:
-    with told(*words):
-        Setting(*arguments)
-
-
-@pytest.mark.parametrize(
     ("name", "expected"),
     [
         ("cpu-1", ("cpu", 1, None)),

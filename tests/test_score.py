@@ -237,11 +237,11 @@ def test_empty_test_set(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("rows", "part"),
     [
-        ([{"id": 9, "references": ["a"]}], "sentence 9"),
-        ([{"id": 1, "references": ["a"]}] * 2, "sentence 1"),
-        ([{"id": 1, "references": []}], "sentence 1"),
-        ([{"id": 1, "references": ["a", "b"], "weights": [0.5]}], "'weights'"),
-        ([{"id": 1, "references": ["a"], "weights": [0]}], "'weights'"),
+        ([{"id": 9, "references": ["a"]}], "line 1"),
+        ([{"id": 1, "references": ["a"]}] * 2, "line 2"),
+        ([{"id": 1, "references": []}], "line 1"),
+        ([{"id": 1, "references": ["a", "b"], "weights": [0.5]}], "line 1"),
+        ([{"id": 1, "references": ["a"], "weights": [0]}], "line 1"),
         (["{"], "line 1"),
         ([["a"]], "line 1"),
         ([], "no references"),

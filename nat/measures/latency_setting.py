@@ -50,18 +50,6 @@ class Setting:
     repeats: int = LEAST_REPEATS
     most_repeats: int = LEAST_REPEATS
 
-    def __post_init__(self) -> None:
-        if self.repeats < LEAST_REPEATS:
-            raise UserError(
-                f"key 'latency.repeats': found {self.repeats}, expected at least {LEAST_REPEATS}"
-            )
-        if self.batch != LARGEST and (not isinstance(self.batch, int) or self.batch < 1):
-            raise UserError(f"batch: found {self.batch}, expected a number above 0 or '{LARGEST}'")
-        if self.batch == LARGEST and self.device == "cpu":
-            raise UserError(
-                "the largest batch that fits is only defined for GPUs; give a batch size"
-            )
-
 
 def parse_setting(name: str) -> tuple[str, int | str, int | None]:
     """Device, batch and threads of a setting's name, such as `cpu-1` or `cuda-largest`.

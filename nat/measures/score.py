@@ -7,7 +7,6 @@ empty translation.
 """
 
 import json
-import math
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
@@ -327,7 +326,7 @@ def read_references(path: Path, sentences: int) -> dict[int, list[str]]:
     """Several references for some or all sentences: sentence number to its references.
 
     Raises:
-        UserError: if a number is outside the test set or twice in the file, or has no reference.
+        UserError: as `read_weighted`.
     """
     return {number: texts for number, (texts, _) in read_weighted(path, sentences).items()}
 
@@ -336,46 +335,25 @@ def read_weighted(path: Path, sentences: int) -> dict[int, tuple[list[str], list
     """The same with the weight of each reference, such as its probability; all 1 without.
 
     Raises:
-        UserError: as `read_references`, and for weights that are not as many numbers above zero.
+        UserError: if a line does not hold the references of one sentence of the test set, or there
+            is none.
     """
-    references: dict[int, tuple[list[str], list[float]]] = {}
-    for number, line in enumerate(read_lines(path)):
-        row = _json_object(path, number, line)
-        identifier, texts = row.get("id"), row.get("references")
-        if not isinstance(identifier, int) or not 0 <= identifier < sentences:
+    found: dict[int, tuple[list[str], list[float]]] = {}
+    for number, line in enumerate(read_lines(path), 1):
+        try:
+            row = json.loads(line)
+            sentence, texts = row["id"], row["references"]
+            weights = [float(weight) for weight in row.get("weights", [1.0] * len(texts))]
+            is_one = sentence in range(sentences) and sentence not in found
+            is_one &= 0 < len(texts) == len(weights) and min(weights) > 0
+        except (AttributeError, KeyError, TypeError, ValueError):
+            is_one = False
+        if not is_one:
             raise UserError(
-                f"{path} line {number + 1}: sentence {identifier} is not one of the "
-                f"{sentences} sentences of the test set; {remedy(path)}"
+                f"{path} line {number} does not hold the references of one of the {sentences} "
+                f"sentences; {remedy(path)}"
             )
-        if identifier in references:
-            raise UserError(
-                f"{path} line {number + 1}: sentence {identifier} comes twice; {remedy(path)}"
-            )
-        if not texts:
-            raise UserError(
-                f"{path} line {number + 1}: sentence {identifier} has no reference; {remedy(path)}"
-            )
-        weights = row.get("weights", [1.0] * len(texts))
-        if len(weights) != len(texts) or not all(
-            isinstance(weight, int | float) and 0 < weight < math.inf for weight in weights
-        ):
-            raise UserError(
-                f"{path} line {number + 1}: key 'weights': expected {len(texts)} numbers above "
-                f"zero, one for each reference; {remedy(path)}"
-            )
-        references[identifier] = list(texts), [float(weight) for weight in weights]
-    if not references:
+        found[sentence] = texts, weights
+    if not found:
         raise UserError(f"{path} holds no references; {remedy(path)}")
-    return references
-
-
-def _json_object(path: Path, number: int, line: str) -> dict[str, Any]:
-    try:
-        row = json.loads(line)
-    except json.JSONDecodeError as error:
-        raise UserError(
-            f"{path} line {number + 1} is not JSON ({error}); {remedy(path)}"
-        ) from error
-    if not isinstance(row, dict):
-        raise UserError(f"{path} line {number + 1} is not a JSON object; {remedy(path)}")
-    return row
+    return found

@@ -57,7 +57,7 @@ class Objective(nn.Module):
         self.seed = seed
         self.bfloat16_products = bfloat16
         self.teacher = teacher
-        if getattr(self.target, "distils", False):
+        if self.target.distils:
             self.teacher = copy.deepcopy(model).requires_grad_(False).eval()
         for each in (model, self.teacher):
             if each is not None:
